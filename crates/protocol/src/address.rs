@@ -1,0 +1,67 @@
+//! Where a message comes from and goes to, inside one task.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::role::RoleId;
+
+/// Which instance of a role: 0 for the singletons, the sub-task's ordinal in the task for effectors. Never reused.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+pub struct Instance(pub u16);
+
+/// A role instance of one task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Address {
+    /// The role.
+    pub role: RoleId,
+    /// Its instance; 0 unless the role is an effector.
+    pub instance: Instance,
+}
+
+impl Address {
+    /// The only instance of a role.
+    #[must_use]
+    pub const fn singleton(role: RoleId) -> Self {
+        Address { role, instance: Instance(0) }
+    }
+
+    /// An instance of an effector.
+    #[must_use]
+    pub const fn effector(role: RoleId, instance: Instance) -> Self {
+        Address { role, instance }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.role.name())?;
+        if self.instance.0 > 0 {
+            write!(f, ".{}", self.instance.0)?;
+        }
+        Ok(())
+    }
+}
+
+/// The text is no address.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to read {0:?} as an address")]
+pub struct AddressError(String);
+
+impl FromStr for Address {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || AddressError(text.chars().take(60).collect());
+        let (role, instance) = match text.split_once('.') {
+            Some((role, instance)) => (role, instance.parse().map_err(|_| wrong())?),
+            None => (text, 0),
+        };
+        Ok(Address { role: role.parse().map_err(|_| wrong())?, instance: Instance(instance) })
+    }
+}

@@ -1,0 +1,124 @@
+//! JSON of no fixed shape, in one canonical form.
+
+use std::ops::Deref;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+
+/// A JSON value whose objects are written with sorted keys, whatever map `serde_json` was built with.
+///
+/// Records are compared byte by byte on replay and hashed into the chain, so the order of keys must not
+/// depend on a cargo feature that some other crate of the build turns on.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub struct Any(pub Value);
+
+impl Any {
+    /// JSON `null`.
+    pub const NULL: Any = Any(Value::Null);
+
+    /// The value as text: a string as it is, everything else as canonical JSON.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        match &self.0 {
+            Value::String(text) => text.clone(),
+            Value::Null => String::new(),
+            _ => serde_json::to_string(self).unwrap_or_default(),
+        }
+    }
+
+    /// Canonical JSON bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+impl Deref for Any {
+    type Target = Value;
+    fn deref(&self) -> &Value {
+        &self.0
+    }
+}
+
+impl From<Value> for Any {
+    fn from(value: Value) -> Self {
+        Any(value)
+    }
+}
+
+impl From<&str> for Any {
+    fn from(text: &str) -> Self {
+        Any(Value::String(text.to_owned()))
+    }
+}
+
+impl Serialize for Any {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        canonical(&self.0, serializer)
+    }
+}
+
+fn canonical<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Error> {
+    match value {
+        Value::Array(items) => {
+            let mut seq = serializer.serialize_seq(Some(items.len()))?;
+            for item in items {
+                seq.serialize_element(&AnyRef(item))?;
+            }
+            seq.end()
+        }
+        Value::Object(fields) => {
+            let mut keys: Vec<&String> = fields.keys().collect();
+            keys.sort_unstable();
+            let mut map = serializer.serialize_map(Some(keys.len()))?;
+            for key in keys {
+                if let Some(field) = fields.get(key) {
+                    map.serialize_entry(key, &AnyRef(field))?;
+                }
+            }
+            map.end()
+        }
+        leaf => leaf.serialize(serializer),
+    }
+}
+
+struct AnyRef<'a>(&'a Value);
+
+impl Serialize for AnyRef<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        canonical(self.0, serializer)
+    }
+}
+
+impl JsonSchema for Any {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Any".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_sorted_at_every_depth() {
+        let any: Any = serde_json::from_str(r#"{"b":1,"a":{"d":[{"z":1,"y":2}],"c":0.1}}"#).unwrap();
+        assert_eq!(serde_json::to_string(&any).unwrap(), r#"{"a":{"c":0.1,"d":[{"y":2,"z":1}]},"b":1}"#);
+    }
+
+    #[test]
+    fn floats_come_back_bit_for_bit() {
+        for bits in [0x3fb9_9999_9999_999a_u64, 0x4009_21fb_5444_2d18, 0x3ff0_0000_0000_0001, 0x7fef_ffff_ffff_ffff] {
+            let x = f64::from_bits(bits);
+            let text = serde_json::to_string(&Any(serde_json::json!(x))).unwrap();
+            let back: Any = serde_json::from_str(&text).unwrap();
+            assert_eq!(back.as_f64().unwrap().to_bits(), bits, "{text}");
+        }
+    }
+}

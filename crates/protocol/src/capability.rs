@@ -1,0 +1,49 @@
+//! What a role may do to the world. Given to roles in [`crate::topology`] and nowhere else.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A capability as data, for tables and checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Capability {
+    /// Ask a language model (or the embedded brain).
+    CallModel,
+    /// Run any tool of the catalogue, side effects included.
+    RunTool,
+    /// Run a provably read-only call: reading is measuring, not acting.
+    RunProbe,
+}
+
+/// May ask a model.
+#[derive(Debug)]
+pub enum CallModel {}
+/// May run tools.
+#[derive(Debug)]
+pub enum RunTool {}
+/// May run read-only probes.
+#[derive(Debug)]
+pub enum RunProbe {}
+
+/// A capability as a type, so that a missing one does not compile.
+pub trait CapabilityType: sealed::Sealed {
+    /// The same capability as data.
+    const CAPABILITY: Capability;
+}
+
+impl CapabilityType for CallModel {
+    const CAPABILITY: Capability = Capability::CallModel;
+}
+impl CapabilityType for RunTool {
+    const CAPABILITY: Capability = Capability::RunTool;
+}
+impl CapabilityType for RunProbe {
+    const CAPABILITY: Capability = Capability::RunProbe;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::CallModel {}
+    impl Sealed for super::RunTool {}
+    impl Sealed for super::RunProbe {}
+}

@@ -1,0 +1,353 @@
+//! Ids: made by code, never by a model. Each kind is its own type, so that they cannot be mixed.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::address::Instance;
+use crate::limits::TASK_ID_CHARS_MAX;
+use crate::role::RoleId;
+use crate::time::Timestamp;
+
+/// The text is no id of the wanted kind.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("failed to read {text:?} as a {kind}")]
+pub struct IdError {
+    kind: &'static str,
+    text: String,
+}
+
+impl IdError {
+    fn new(kind: &'static str, text: &str) -> Self {
+        IdError { kind, text: text.chars().take(80).collect() }
+    }
+}
+
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident, $kind:literal, $valid:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// The id as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = IdError;
+            fn from_str(text: &str) -> Result<Self, IdError> {
+                let valid: fn(&str) -> bool = $valid;
+                if valid(text) { Ok($name(text.to_owned())) } else { Err(IdError::new($kind, text)) }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string" })
+            }
+        }
+    };
+}
+
+text_id!(
+    /// A task: also the name of its stream, its workspace folder and its export file, so only `[a-z0-9_-]`.
+    TaskId,
+    "task id",
+    |text| {
+        !text.is_empty()
+            && text.len() <= TASK_ID_CHARS_MAX
+            && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_')
+    }
+);
+
+text_id!(
+    /// A sub-task, in UUID form, minted after the plan is parsed.
+    SubTaskId,
+    "sub-task id",
+    is_uuid_form
+);
+
+text_id!(
+    /// A Megram, in UUID form.
+    MegramId,
+    "Megram id",
+    is_uuid_form
+);
+
+text_id!(
+    /// A criterion: `t<n>` for the task's own, `s<instance>.c<n>` for a sub-task's.
+    CriterionId,
+    "criterion id",
+    |text| !text.is_empty() && text.len() <= 32 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.')
+);
+
+text_id!(
+    /// A tool's name, and for the shell the program a command runs: `read_file`, `shell/python3`.
+    ToolId,
+    "tool id",
+    |text| {
+        !text.is_empty()
+            && text.len() <= 128
+            && !text.starts_with('/')
+            && text.chars().all(|c| !c.is_whitespace() && !c.is_control())
+    }
+);
+
+impl TaskId {
+    /// The id of a new task: the input made safe, plus a suffix that makes it unique.
+    ///
+    /// `raw_input` only makes the id readable; uniqueness rests on `suffix`, which must be hexadecimal.
+    #[must_use]
+    pub fn mint(raw_input: &str, suffix: u64) -> Self {
+        let mut safe = String::new();
+        for c in raw_input.chars().take(200) {
+            if safe.len() >= 40 {
+                break;
+            }
+            if c.is_ascii_alphanumeric() {
+                safe.push(c.to_ascii_lowercase());
+            } else if !safe.ends_with('-') && !safe.is_empty() {
+                safe.push('-');
+            }
+        }
+        let safe = safe.trim_end_matches('-');
+        let safe = if safe.is_empty() { "task" } else { safe };
+        TaskId(format!("{safe}-{suffix:016x}"))
+    }
+}
+
+impl ToolId {
+    /// The tool's name: the part before the first `/`.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        self.0.split('/').next().unwrap_or_default()
+    }
+
+    /// Whether blocking `self` blocks a call that runs as `other`: equal, or `self` names the whole tool.
+    #[must_use]
+    pub fn covers(&self, other: &ToolId) -> bool {
+        self == other || (!self.0.contains('/') && other.tool() == self.0)
+    }
+}
+
+impl CriterionId {
+    /// The `n`-th criterion of the task, counted from 1.
+    #[must_use]
+    pub fn of_task(n: usize) -> Self {
+        CriterionId(format!("t{n}"))
+    }
+
+    /// The `n`-th criterion of the sub-task with this instance number, counted from 1.
+    #[must_use]
+    pub fn of_subtask(instance: Instance, n: usize) -> Self {
+        CriterionId(format!("s{}.c{n}", instance.0))
+    }
+}
+
+impl SubTaskId {
+    /// From derived bytes (see [`derive`]).
+    #[must_use]
+    pub fn from_uuid(uuid: DerivedUuid) -> Self {
+        SubTaskId(uuid.to_string())
+    }
+}
+
+impl MegramId {
+    /// From derived bytes (see [`derive`]).
+    #[must_use]
+    pub fn from_uuid(uuid: DerivedUuid) -> Self {
+        MegramId(uuid.to_string())
+    }
+}
+
+/// The `n`-th ask of one role instance, counted from 1: `r3.2/5` is the fifth ask of effector 2's Executor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallId {
+    /// The role that asked.
+    pub role: RoleId,
+    /// Its instance.
+    pub instance: Instance,
+    /// Which of its asks, from 1.
+    pub n: u32,
+}
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let label = self.role.label();
+        for c in label.chars() {
+            write!(f, "{}", c.to_ascii_lowercase())?;
+        }
+        if self.instance.0 > 0 {
+            write!(f, ".{}", self.instance.0)?;
+        }
+        write!(f, "/{}", self.n)
+    }
+}
+
+impl FromStr for CallId {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let wrong = || IdError::new("call id", text);
+        let (who, n) = text.split_once('/').ok_or_else(wrong)?;
+        let (label, instance) = match who.split_once('.') {
+            Some((label, instance)) => (label, instance.parse().map_err(|_| wrong())?),
+            None => (who, 0),
+        };
+        let role = RoleId::ALL
+            .into_iter()
+            .find(|role| role.label().eq_ignore_ascii_case(label))
+            .ok_or_else(wrong)?;
+        Ok(CallId { role, instance: Instance(instance), n: n.parse().map_err(|_| wrong())? })
+    }
+}
+
+impl Serialize for CallId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for CallId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for CallId {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "CallId".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": r"^[a-z0-9]+(\.[0-9]+)?/[0-9]+$" })
+    }
+}
+
+/// 128 derived bits in UUID form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DerivedUuid([u8; 16]);
+
+impl fmt::Display for DerivedUuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut text = [b'-'; 36];
+        let mut at = 0;
+        for (i, byte) in self.0.iter().enumerate() {
+            if matches!(i, 4 | 6 | 8 | 10) {
+                at += 1;
+            }
+            for nibble in [byte >> 4, byte & 15] {
+                if let (Some(slot), Some(digit)) = (text.get_mut(at), DIGITS.get(usize::from(nibble))) {
+                    *slot = *digit;
+                }
+                at += 1;
+            }
+        }
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
+    }
+}
+
+/// An id derived from (task, seq, n) with the record's time in front, in the form of a UUID version 7.
+///
+/// The time makes ids sort by age in a store; the hash bits make them unique without randomness, so that
+/// replay gives the same ids. RFC 9562 section 5.7 gives the layout.
+#[must_use]
+pub fn derive(task: &TaskId, seq: u64, n: u32, at: Timestamp) -> DerivedUuid {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"setpoint id v1");
+    hasher.update(&(task.as_str().len() as u64).to_le_bytes());
+    hasher.update(task.as_str().as_bytes());
+    hasher.update(&seq.to_le_bytes());
+    hasher.update(&n.to_le_bytes());
+    let hash = hasher.finalize();
+    let millis = u64::try_from(at.as_micros().max(0) / 1_000).unwrap_or(0) & 0xffff_ffff_ffff;
+    let mut bytes = [0_u8; 16];
+    for (slot, byte) in bytes.iter_mut().zip(millis.to_be_bytes().into_iter().skip(2)) {
+        *slot = byte;
+    }
+    for (slot, byte) in bytes.iter_mut().skip(6).zip(hash.as_bytes()) {
+        *slot = *byte;
+    }
+    let [_, _, _, _, _, _, version, _, variant, ..] = &mut bytes;
+    *version = (*version & 0x0f) | 0x70;
+    *variant = (*variant & 0x3f) | 0x80;
+    DerivedUuid(bytes)
+}
+
+fn is_uuid_form(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(i, b)| match i {
+            8 | 13 | 18 | 23 => b == b'-',
+            _ => b.is_ascii_digit() || (b'a'..=b'f').contains(&b),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn call_ids_read_back() {
+        for text in ["r3.2/5", "r1/1", "r4a.12/3", "r4b/2"] {
+            assert_eq!(text.parse::<CallId>().unwrap().to_string(), text);
+        }
+        for text in ["", "r9/1", "r3", "r3./1", "r3/x", "../etc"] {
+            assert!(text.parse::<CallId>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn derived_ids_are_version_7_and_differ() {
+        let task = TaskId::mint("find files", 1);
+        let at = Timestamp::from_micros(1_700_000_000_000_000);
+        let a = derive(&task, 1, 0, at).to_string();
+        let b = derive(&task, 1, 1, at).to_string();
+        assert_ne!(a, b);
+        assert!(is_uuid_form(&a));
+        assert_eq!(a.chars().nth(14), Some('7'));
+        assert!(matches!(a.chars().nth(19), Some('8' | '9' | 'a' | 'b')));
+        assert_eq!(a, derive(&task, 1, 0, at).to_string());
+    }
+
+    #[test]
+    fn task_ids_are_safe_whatever_the_input() {
+        for input in ["../../etc/passwd", "", "日本語", "Find   the three\nlargest files!", "a".repeat(999).as_str()] {
+            let id = TaskId::mint(input, 7);
+            assert!(id.as_str().parse::<TaskId>().is_ok(), "{id}");
+        }
+        assert_eq!(TaskId::mint("../a b", 255).as_str(), "a-b-00000000000000ff");
+    }
+
+    #[test]
+    fn a_whole_tool_covers_its_programs_but_not_the_reverse() {
+        let id = |s: &str| s.parse::<ToolId>().unwrap();
+        assert!(id("shell").covers(&id("shell/ls")));
+        assert!(id("shell/ls").covers(&id("shell/ls")));
+        assert!(!id("shell/ls").covers(&id("shell")));
+        assert!(!id("shell/ls").covers(&id("shell/lsof")));
+    }
+}

@@ -1,0 +1,32 @@
+//! The vocabulary of Setpoint: roles, routes, messages, envelopes, ids, records and limits.
+//!
+//! This crate holds data and the single page that says who may say what to whom ([`topology`]). It never
+//! decides, never does I/O, and depends on nothing of ours.
+//!
+//! Reading order: [`topology`] (the page), [`message`] (one file per message, in loop order), [`record`]
+//! (what the journal keeps besides messages), [`envelope`] (how a record looks from outside), then
+//! [`predicate`] (what a check may say), [`id`] and [`limits`].
+
+pub mod address;
+pub mod any;
+pub mod asyncapi;
+pub mod capability;
+pub mod envelope;
+pub mod id;
+pub mod limits;
+pub mod message;
+pub mod predicate;
+pub mod record;
+pub mod role;
+pub mod schema;
+pub mod settings;
+pub mod text;
+pub mod time;
+pub mod tool;
+pub mod topology;
+
+pub use address::{Address, Instance};
+pub use any::Any;
+pub use id::{CallId, CriterionId, MegramId, SubTaskId, TaskId, ToolId};
+pub use role::RoleId;
+pub use time::Timestamp;

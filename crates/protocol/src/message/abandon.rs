@@ -1,0 +1,34 @@
+//! R7 gives up and asks R2 what was achieved; R2 reports.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::any::Any;
+use crate::message::final_result::EndedBy;
+use crate::message::verdict::Verdict;
+
+/// The task will be abandoned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AbandonNotice {
+    /// Which rule ended it.
+    pub ended_by: EndedBy,
+    /// Why, with the numbers.
+    pub reason: String,
+    /// The verdicts of the last round.
+    pub verdicts: Vec<Verdict>,
+    /// What was achieved.
+    pub partial_output: Any,
+    /// Whether a model may be asked to word it; else the template is used.
+    pub may_ask_model: bool,
+}
+
+/// What was achieved, what blocked, what to try next.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PartialReport {
+    /// What was achieved, failure included.
+    pub achieved: String,
+    /// What blocked the rest.
+    pub blocked_by: String,
+    /// What a person could try next.
+    pub next_moves: Vec<String>,
+}

@@ -1,0 +1,57 @@
+//! What a round consists of; R4b opens the round with it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::id::{MegramId, SubTaskId};
+use crate::message::criterion::Criterion;
+use crate::message::subtask_outcome::SubTaskOutcome;
+use crate::time::Timestamp;
+
+/// The round's plan as R4b needs it. Always published before the round's `SubTask`s.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DispatchManifest {
+    /// The round, from 1.
+    pub round: u32,
+    /// Fingerprint of the plan.
+    pub plan_fingerprint: String,
+    /// The sub-tasks.
+    pub subtasks: Vec<ManifestEntry>,
+    /// The task's criteria; frozen with the first manifest, later ones may only add.
+    pub task_criteria: Vec<Criterion>,
+    /// Memory rules that shaped the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub applied_rules: Vec<RuleRef>,
+    /// Memory rules that were relaxed once for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overridden_rules: Vec<RuleRef>,
+    /// When.
+    pub dispatched_at: Timestamp,
+}
+
+/// One sub-task of a round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ManifestEntry {
+    /// Its id.
+    pub subtask_id: SubTaskId,
+    /// Its group, from 1.
+    pub sequence: u32,
+    /// What it is for.
+    pub intent: String,
+    /// Its criteria.
+    pub success_criteria: Vec<Criterion>,
+    /// Its outcome from an earlier round, when it matched then and is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carried: Option<SubTaskOutcome>,
+}
+
+/// A memory rule by id, with its pair.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RuleRef {
+    /// The rule.
+    pub id: MegramId,
+    /// Its pair's space.
+    pub space: String,
+    /// Its pair's entity.
+    pub entity: String,
+}

@@ -1,0 +1,38 @@
+//! What R3 claims, with what it did.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::any::Any;
+use crate::id::SubTaskId;
+use crate::tool::ToolRecord;
+
+/// The end of one attempt. `output` is a claim; `tool_calls` is the evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecutionResult {
+    /// The sub-task.
+    pub subtask_id: SubTaskId,
+    /// The attempt, from 1.
+    pub attempt: u32,
+    /// How R3 sees it.
+    pub status: ExecutionStatus,
+    /// The result, or the reason of a failure.
+    pub output: Any,
+    /// What R3 doubts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncertainty: Option<String>,
+    /// All calls of all attempts so far.
+    pub tool_calls: Vec<ToolRecord>,
+}
+
+/// How R3 sees its attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecutionStatus {
+    /// Done.
+    Completed,
+    /// Done, with a doubt that is shown to R4a.
+    Uncertain,
+    /// Not possible; ends the fast loop at once.
+    Failed,
+}

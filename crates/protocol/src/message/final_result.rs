@@ -1,0 +1,143 @@
+//! The one end of a task.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::any::Any;
+use crate::message::plan_directive::{Loss, MacroState};
+use crate::message::verdict::Verdict;
+use crate::role::RoleId;
+use std::collections::BTreeMap;
+
+/// What a task ended as. Exactly one a task, from GGS, the last record of its stream.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FinalResult {
+    /// What was done and, by name, what was not.
+    pub summary: String,
+    /// The result, or the part that was achieved.
+    pub output: Any,
+    /// The loss at the end.
+    pub loss: Loss,
+    /// ∇L at the end.
+    pub grad_l: f64,
+    /// Directives emitted.
+    pub replans: u32,
+    /// The state before.
+    pub prev_directive: MacroState,
+    /// How it ended: `accept`, `success` or `abandon`.
+    pub directive: EndState,
+    /// Which rule ended it.
+    pub ended_by: EndedBy,
+    /// Who is accountable, when it is not an accept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accountable: Option<RoleId>,
+    /// The last verdicts.
+    pub verdicts: Vec<Verdict>,
+    /// Criteria that were not met, in words.
+    pub unmet_criteria: Vec<String>,
+    /// Whether an accept rests on nothing but checks that were green before the work.
+    #[serde(default)]
+    pub unproven: bool,
+    /// What a person could try next.
+    pub next_moves: Vec<String>,
+    /// What it cost.
+    pub usage: UsageReport,
+}
+
+/// The three ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EndState {
+    /// Every criterion met.
+    Accept,
+    /// Accepted with gaps: 0 < D ≤ δ.
+    Success,
+    /// Given up.
+    Abandon,
+}
+
+impl From<EndState> for MacroState {
+    fn from(state: EndState) -> Self {
+        match state {
+            EndState::Accept => MacroState::Accept,
+            EndState::Success => MacroState::Success,
+            EndState::Abandon => MacroState::Abandon,
+        }
+    }
+}
+
+/// Which rule ended a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EndedBy {
+    /// Every criterion met.
+    CriteriaMet,
+    /// D ≤ δ.
+    Distance,
+    /// Ω ≥ θ.
+    Omega,
+    /// Two worsening rounds in a row.
+    Law2,
+    /// More rounds than `max_replans`.
+    Rounds,
+    /// A fault that another round cannot help.
+    Fault,
+    /// A person refused.
+    Consent,
+    /// A hard budget.
+    Budget,
+    /// A deadline or the watchdog.
+    Deadline,
+    /// The person cancelled.
+    Cancelled,
+}
+
+impl EndedBy {
+    /// The name on the wire and in the UI.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            EndedBy::CriteriaMet => "criteria_met",
+            EndedBy::Distance => "distance",
+            EndedBy::Omega => "omega",
+            EndedBy::Law2 => "law2",
+            EndedBy::Rounds => "rounds",
+            EndedBy::Fault => "fault",
+            EndedBy::Consent => "consent",
+            EndedBy::Budget => "budget",
+            EndedBy::Deadline => "deadline",
+            EndedBy::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// Calls and tokens of a whole task, in sum and by role.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UsageReport {
+    /// Model calls.
+    pub calls: u64,
+    /// Tokens in.
+    pub tokens_in: u64,
+    /// Tokens out.
+    pub tokens_out: u64,
+    /// Money, where prices are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// Tool calls, probes included.
+    pub tool_calls: u64,
+    /// The same by role.
+    pub by_role: BTreeMap<RoleId, RoleUsage>,
+}
+
+/// One role's share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RoleUsage {
+    /// Model calls.
+    pub calls: u64,
+    /// Tokens in.
+    pub tokens_in: u64,
+    /// Tokens out.
+    pub tokens_out: u64,
+    /// Tool calls, probes included.
+    pub tool_calls: u64,
+}

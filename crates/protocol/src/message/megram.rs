@@ -1,0 +1,92 @@
+//! What GGS writes to memory.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::id::{MegramId, ToolId};
+use crate::message::plan_directive::MacroState;
+use crate::time::Timestamp;
+
+/// One immutable record of experience.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Megram {
+    /// Its id.
+    pub id: MegramId,
+    /// Its layer.
+    pub level: Level,
+    /// When.
+    pub created_at: Timestamp,
+    /// First half of its tag pair.
+    pub space: String,
+    /// Second half.
+    pub entity: String,
+    /// What was learned.
+    pub content: Insight,
+    /// The state that wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<MacroState>,
+    /// Strength, 0 to 1.
+    pub f: f64,
+    /// Valence, −1 to 1.
+    pub sigma: f64,
+    /// Decay a day.
+    pub k: f64,
+}
+
+/// The four layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum Level {
+    /// Raw.
+    M,
+    /// Knowledge.
+    K,
+    /// Common sense.
+    C,
+    /// Thinking.
+    T,
+}
+
+/// What was learned, not a tool log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Insight {
+    /// The lesson, in words.
+    pub lesson: String,
+    /// What kind of lesson.
+    pub category: InsightCategory,
+    /// Words to find it by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Tools it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolId>,
+    /// Targets it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<String>,
+    /// The plan it comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_fingerprint: Option<String>,
+    /// Criteria that failed, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_criteria: Vec<String>,
+}
+
+/// What kind of lesson.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InsightCategory {
+    /// Something is so.
+    Fact,
+    /// Something works.
+    Procedure,
+    /// Something must not be done.
+    Constraint,
+}
+
+/// Evidence against a rule that was applied or overridden.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NegativeFeedback {
+    /// The rule.
+    pub rule_id: MegramId,
+    /// What happened.
+    pub content: Insight,
+}

@@ -1,0 +1,120 @@
+//! R2 asks what is remembered; R5 answers with structured records.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::id::MegramId;
+use crate::id::{CallId, ToolId};
+use crate::message::megram::Megram;
+
+/// The calibration question before every plan. No model call is behind it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryQuery {
+    /// The ask that the reply names.
+    pub call_id: CallId,
+    /// `intent:<slug>`.
+    pub space: String,
+    /// `env:local`.
+    pub entity: String,
+    /// Tools whose tool-level sums are wanted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolId>,
+    /// Records wanted at most.
+    pub limit: u32,
+}
+
+/// Whether memory could be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Availability {
+    /// It answered.
+    Available,
+    /// It is not running; the plan is made without it.
+    Unavailable,
+}
+
+/// What is remembered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryReply {
+    /// The ask that is answered.
+    pub call_id: CallId,
+    /// Whether memory could be asked.
+    pub availability: Availability,
+    /// Rules of the pair.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<SopRecord>,
+    /// The pair's potentials.
+    #[serde(default)]
+    pub potentials: Potentials,
+    /// At most ten records of the pair.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<Megram>,
+    /// What the operator stated, known in every task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<Megram>,
+    /// Tool-level potentials.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolPotentials>,
+}
+
+/// A timeless rule distilled from experience.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SopRecord {
+    /// Its id.
+    pub id: MegramId,
+    /// Best practice or constraint.
+    pub kind: SopKind,
+    /// At most two sentences.
+    pub rule: String,
+    /// Its pair's space.
+    pub space: String,
+    /// Its pair's entity.
+    pub entity: String,
+}
+
+/// Which way a rule points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SopKind {
+    /// Prefer this.
+    BestPractice,
+    /// Do not do this.
+    Constraint,
+}
+
+/// The two sums over a pair's records and the action that follows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Potentials {
+    /// Sum of |f| decayed.
+    pub attention: f64,
+    /// Sum of sigma times f decayed.
+    pub decision: f64,
+    /// What follows.
+    pub action: MemoryAction,
+}
+
+/// What the potentials say about the next plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryAction {
+    /// Nothing.
+    #[default]
+    Ignore,
+    /// Prefer what worked.
+    Exploit,
+    /// Do not repeat what failed.
+    Avoid,
+    /// Allowed with care.
+    Caution,
+}
+
+/// The potentials of one tool over all its targets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolPotentials {
+    /// The tool.
+    pub tool: ToolId,
+    /// Its sums.
+    pub potentials: Potentials,
+    /// Tasks that the records come from.
+    pub tasks: u32,
+}

@@ -1,0 +1,32 @@
+//! R4b: everything matched and the whole holds.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::any::Any;
+use crate::message::dispatch_manifest::RuleRef;
+use crate::message::subtask_outcome::SubTaskOutcome;
+use crate::message::verdict::Verdict;
+
+/// The merged, verified result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OutcomeSummary {
+    /// The merged output.
+    pub merged_output: Any,
+    /// What was done, for a person.
+    pub summary: String,
+    /// One verdict a task criterion, all passed.
+    pub task_criteria_verdicts: Vec<Verdict>,
+    /// All outcomes of the round, carried ones included.
+    pub outcomes: Vec<SubTaskOutcome>,
+    /// Memory rules that shaped the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub applied_rules: Vec<RuleRef>,
+    /// Memory rules that were relaxed for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overridden_rules: Vec<RuleRef>,
+    /// The plan.
+    pub plan_fingerprint: String,
+    /// Milliseconds since the `TaskSpec`.
+    pub elapsed_ms: u64,
+}

@@ -1,0 +1,55 @@
+//! R4b: the round fell short; here is everything measured.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::any::Any;
+use crate::id::SubTaskId;
+use crate::message::dispatch_manifest::RuleRef;
+use crate::message::subtask_outcome::SubTaskOutcome;
+use crate::message::verdict::Verdict;
+
+/// A round that did not reach the goal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplanRequest {
+    /// The round.
+    pub round: u32,
+    /// Criteria and reasons, in words.
+    pub gap_summary: String,
+    /// The sub-tasks that failed.
+    pub failed_subtasks: Vec<SubTaskId>,
+    /// Corrections made in this round (attempts minus one, summed).
+    pub correction_count: u32,
+    /// Milliseconds since the `TaskSpec`.
+    pub elapsed_ms: u64,
+    /// All outcomes of the round, carried and skipped ones included.
+    pub outcomes: Vec<SubTaskOutcome>,
+    /// Present when everything matched and the merged result was judged and rejected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_criteria_verdicts: Option<Vec<Verdict>>,
+    /// Set when everything matched and the merged result could not be judged at all.
+    #[serde(default)]
+    pub merge_unjudged: bool,
+    /// Matched outputs in sequence order, put together by code.
+    pub partial_output: Any,
+    /// Memory rules that shaped the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub applied_rules: Vec<RuleRef>,
+    /// Memory rules that were relaxed for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overridden_rules: Vec<RuleRef>,
+    /// The plan.
+    pub plan_fingerprint: String,
+    /// Informational.
+    pub recommendation: Recommendation,
+}
+
+/// What R4b would do; GGS decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Recommendation {
+    /// Try another plan.
+    Replan,
+    /// Give up.
+    Abandon,
+}

@@ -1,0 +1,67 @@
+//! The work for R3 and the rubric for R4a: one message, two addressees.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::any::Any;
+use crate::id::{SubTaskId, ToolId};
+use crate::message::criterion::Criterion;
+use crate::time::Timestamp;
+
+/// One atomic piece of work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SubTask {
+    /// Its id, minted after the plan is parsed.
+    pub subtask_id: SubTaskId,
+    /// What it is for.
+    pub intent: String,
+    /// What must hold of its result.
+    pub success_criteria: Vec<Criterion>,
+    /// What the executor needs to know, outputs of earlier groups included.
+    pub context: String,
+    /// Earlier sub-tasks whose outputs went into the context.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<SubTaskId>,
+    /// When it must be done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
+    /// Its group, from 1; equal numbers run in parallel.
+    pub sequence: u32,
+    /// Tools it may use; none named means all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolId>,
+    /// What it may not do.
+    #[serde(default)]
+    pub limits: Limits,
+    /// Fingerprint of the sub-task: intent and tools without the task's own ids.
+    pub fingerprint: String,
+    /// Where a playbook's plan comes from, so that nothing has to parse prose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approach: Option<Approach>,
+}
+
+/// What a sub-task may not do. Enforced when the plan is validated and again when a call is made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limits {
+    /// Tools that are not offered and not run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocked_tools: Vec<ToolId>,
+    /// Targets that are refused, as `<tool>: <target>`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocked_targets: Vec<String>,
+    /// Tools whose side effects need an approval.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caution_tools: Vec<ToolId>,
+}
+
+/// A playbook's approach with its parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Approach {
+    /// The playbook's name.
+    pub playbook: String,
+    /// The approach's name.
+    pub approach: String,
+    /// Its parameters.
+    #[serde(default)]
+    pub params: Any,
+}

@@ -1,0 +1,63 @@
+//! What R4a measured of one sub-task.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::any::Any;
+use crate::id::{CriterionId, SubTaskId};
+use crate::message::criterion::Criterion;
+use crate::message::verdict::{FailureClass, Verdict};
+use crate::tool::ToolRecord;
+
+/// The end of a sub-task's fast loop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SubTaskOutcome {
+    /// The sub-task.
+    pub subtask_id: SubTaskId,
+    /// Its criteria.
+    pub success_criteria: Vec<Criterion>,
+    /// Whether all of them passed.
+    pub status: OutcomeStatus,
+    /// Its output.
+    pub output: Any,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure_reason: Option<String>,
+    /// One verdict a criterion; none when there was nothing to judge.
+    pub criteria_verdicts: Vec<Verdict>,
+    /// What failed in each attempt.
+    pub gap_trajectory: Vec<GapPoint>,
+    /// All its calls.
+    pub tool_calls: Vec<ToolRecord>,
+    /// The sub-task's fingerprint.
+    pub fingerprint: String,
+}
+
+/// Whether a sub-task matched its criteria.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OutcomeStatus {
+    /// Every criterion passed.
+    Matched,
+    /// At least one did not, or nothing could be judged.
+    Failed,
+}
+
+/// What failed in one attempt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GapPoint {
+    /// The attempt, from 1.
+    pub attempt: u32,
+    /// The criteria that failed in it.
+    pub failed_criteria: Vec<FailedCriterion>,
+}
+
+/// A criterion that failed, with its class where known.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FailedCriterion {
+    /// The criterion.
+    pub criterion_id: CriterionId,
+    /// Its class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure_class: Option<FailureClass>,
+}

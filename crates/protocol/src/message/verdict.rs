@@ -1,0 +1,85 @@
+//! One criterion, judged on its own evidence.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::id::{CallId, CriterionId};
+use crate::message::criterion::Mode;
+
+/// The judgement of one criterion.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// The criterion.
+    pub criterion_id: CriterionId,
+    /// Its statement.
+    pub criterion: String,
+    /// Its mode.
+    pub mode: Mode,
+    /// The judgement.
+    pub verdict: VerdictWord,
+    /// Why a failure failed; none when it could not be told, or for a refusal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure_class: Option<FailureClass>,
+    /// What was seen.
+    pub evidence: String,
+    /// What the judgement rests on.
+    pub cites: Vec<Cite>,
+    /// Who judged.
+    pub judged_by: JudgedBy,
+    /// Whether the check was already green before any work: then it proves nothing.
+    #[serde(default)]
+    pub vacuous: bool,
+}
+
+/// Pass or fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VerdictWord {
+    /// The criterion holds.
+    Pass,
+    /// It does not, or it could not be shown.
+    Fail,
+}
+
+/// Why a criterion failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureClass {
+    /// It ran and the result is wrong.
+    Logical,
+    /// Network, permission, missing path or tool, rate limit, time-out.
+    Environmental,
+}
+
+/// Who judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum JudgedBy {
+    /// Code, by a check.
+    Check,
+    /// A model, with cited evidence.
+    Model,
+}
+
+/// What a verdict rests on: a call, or the output itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Cite {
+    /// The output.
+    Output(OutputWord),
+    /// A call.
+    Call(CallId),
+}
+
+/// The word `output`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputWord {
+    /// The word.
+    Output,
+}
+
+impl Cite {
+    /// The citation of the output itself.
+    pub const OUTPUT: Cite = Cite::Output(OutputWord::Output);
+}

@@ -1,0 +1,427 @@
+//! What the journal keeps besides messages: how a task opened, what it asked of the world, what came back.
+//!
+//! Messages and these bodies together are everything a task received and everything it said.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::address::Address;
+use crate::any::Any;
+use crate::id::CallId;
+use crate::role::RoleId;
+use crate::settings::{Budgets, ControllerSettings};
+use crate::time::Timestamp;
+use crate::tool::{Effect, Phase, ToolAnswer, ToolCall, ToolSpec};
+use crate::topology::Kind;
+
+/// The format of bodies written now. Readers read every older one and refuse newer ones.
+pub const FORMAT: u16 = 1;
+
+/// The kind of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RecordKind {
+    /// A message of the topology.
+    Message(Kind),
+    /// How the task opened: the first record of its stream.
+    Opened,
+    /// An ask of a machine: model, tool or timer.
+    Asked,
+    /// A further attempt of an ask, recorded before it is sent.
+    Reasked,
+    /// What came back.
+    Answered,
+    /// Everything that was stopped has come back.
+    Quiesced,
+    /// An input that made a machine panic: kept for the record, never delivered again.
+    Poisoned,
+}
+
+impl fmt::Display for RecordKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            RecordKind::Message(kind) => kind.name(),
+            RecordKind::Opened => "Opened",
+            RecordKind::Asked => "Asked",
+            RecordKind::Reasked => "Reasked",
+            RecordKind::Answered => "Answered",
+            RecordKind::Quiesced => "Quiesced",
+            RecordKind::Poisoned => "Poisoned",
+        })
+    }
+}
+
+/// The text names no record kind.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to read {0:?} as a record kind")]
+pub struct RecordKindError(String);
+
+impl FromStr for RecordKind {
+    type Err = RecordKindError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text {
+            "Opened" => RecordKind::Opened,
+            "Asked" => RecordKind::Asked,
+            "Reasked" => RecordKind::Reasked,
+            "Answered" => RecordKind::Answered,
+            "Quiesced" => RecordKind::Quiesced,
+            "Poisoned" => RecordKind::Poisoned,
+            other => RecordKind::Message(other.parse().map_err(|_| RecordKindError(other.chars().take(60).collect()))?),
+        })
+    }
+}
+
+/// How a task opened: everything from outside that its machines may depend on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Opened {
+    /// The version of the machines' logic; replay compares byte by byte only under the same one.
+    pub logic_version: u32,
+    /// The controller's settings.
+    pub controller: ControllerSettings,
+    /// Hard limits.
+    #[serde(default)]
+    pub budgets: Budgets,
+    /// Whether a person can be asked.
+    pub interactive: bool,
+    /// Whether the person wants to see each plan before it runs.
+    #[serde(default)]
+    pub preview_plan: bool,
+    /// Whether small talk may be answered at once.
+    #[serde(default)]
+    pub direct_answers: bool,
+    /// The machine and place the task works in.
+    pub surroundings: Surroundings,
+    /// The tool catalogue.
+    pub tools: Vec<ToolSpec>,
+    /// The models by tier, by name.
+    pub models: Models,
+    /// The session's last exchanges, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Exchange>,
+}
+
+/// The two tiers of models, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Models {
+    /// For R1, R2 and R4b.
+    pub brain: String,
+    /// For R3, R4a and the Dreamer.
+    pub tool: String,
+}
+
+/// The machine and place a task works in, as it was when the task opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Surroundings {
+    /// Absolute working directory.
+    pub cwd: String,
+    /// Absolute home directory.
+    pub home: String,
+    /// Absolute folder for files that the task generates.
+    pub workspace: String,
+    /// Environment variables that paths may name.
+    #[serde(default)]
+    pub vars: BTreeMap<String, String>,
+    /// `linux`, `macos`, …
+    pub os: String,
+    /// Installed programs out of those worth knowing about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<String>,
+    /// Local date and time with zone, for R2, R4a and R4b.
+    pub local_time: String,
+}
+
+/// One earlier exchange of the session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Exchange {
+    /// What the person typed.
+    pub input: String,
+    /// What the result's summary said.
+    pub summary: String,
+    /// The beginning of the output.
+    pub output: String,
+}
+
+/// An ask of a machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Asked {
+    /// Its id.
+    pub call: CallId,
+    /// Which attempt, from 1.
+    pub attempt: u32,
+    /// What is asked.
+    pub ask: Ask,
+}
+
+/// What is asked of the world. Questions to people and to memory are messages; their ids are asks too.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ask {
+    /// A model.
+    Model {
+        /// What for.
+        purpose: Purpose,
+        /// The prompt, as content hashes of its fragments in order.
+        fragments: Vec<FragmentHash>,
+    },
+    /// A tool.
+    Tool {
+        /// The call.
+        call: ToolCall,
+        /// When in the sub-task's life.
+        phase: Phase,
+        /// What it may do; decides what happens to it after a crash.
+        effect: Effect,
+        /// The approval it runs under, as the digest that was approved.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        grant: Option<String>,
+    },
+    /// A timer on the task's clock.
+    Timer {
+        /// Milliseconds from now.
+        ms: u64,
+    },
+}
+
+/// What a model is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// R1.
+    Perceive,
+    /// R2: a plan or a replan.
+    Plan,
+    /// R2: the report of an abandon.
+    Report,
+    /// R3: the next step of an attempt.
+    Execute,
+    /// R4a: criteria that code cannot judge.
+    Judge,
+    /// R4b: merge, and task criteria that code cannot judge.
+    Merge,
+}
+
+/// BLAKE3 of a prompt fragment, hexadecimal.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct FragmentHash(pub String);
+
+/// A further attempt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reasked {
+    /// The ask.
+    pub call: CallId,
+    /// The attempt that starts now.
+    pub attempt: u32,
+    /// Why.
+    pub reason: String,
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Answered {
+    /// The ask.
+    pub call: CallId,
+    /// Its last attempt.
+    pub attempt: u32,
+    /// The answer.
+    pub answer: Answer,
+}
+
+/// An answer of the world.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// A model's reply.
+    Model(Reply),
+    /// A model that did not answer.
+    ModelFailed(ModelFailure),
+    /// A tool's answer, failed ones included.
+    Tool(Box<ToolAnswer>),
+    /// The timer went off.
+    Timer,
+    /// It was stopped, or the process died while it ran: outcome unknown.
+    Interrupted,
+}
+
+/// What a model said.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reply {
+    /// Its parts, in order.
+    pub parts: Vec<Part>,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+impl Reply {
+    /// All text parts, joined.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for part in &self.parts {
+            if let Part::Text(part) = part {
+                text.push_str(part);
+            }
+        }
+        text
+    }
+
+    /// All tool calls, in order.
+    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::ToolCall(call) => Some(call),
+            Part::Text(_) => None,
+        })
+    }
+}
+
+/// One part of a reply.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Text.
+    Text(String),
+    /// A wish to call a tool.
+    ToolCall(ToolCall),
+}
+
+/// Tokens of one call; 0 where the model does not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Usage {
+    /// Tokens in.
+    pub tokens_in: u64,
+    /// Tokens out.
+    pub tokens_out: u64,
+    /// Tokens in that were read from a cache.
+    #[serde(default)]
+    pub tokens_cached: u64,
+}
+
+/// Why a model did not answer. Never carries the model's own text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelFailure {
+    /// What kind.
+    pub kind: ModelFailureKind,
+    /// What happened, for a person.
+    pub reason: String,
+    /// What a person can do about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
+}
+
+/// What kind of failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelFailureKind {
+    /// It has nothing to say to this: another try would give the same.
+    Unable,
+    /// The service could not be reached or broke.
+    Unavailable,
+    /// It took too long.
+    Timeout,
+    /// Credentials or payment are missing.
+    Refused,
+    /// The prompt is larger than its window.
+    TooLong,
+}
+
+impl ModelFailureKind {
+    /// Whether another round may help.
+    #[must_use]
+    pub const fn retryable(self) -> bool {
+        matches!(self, ModelFailureKind::Unavailable | ModelFailureKind::Timeout)
+    }
+}
+
+/// Body of `Quiesced`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Quiesced {
+    /// Asks that were stopped.
+    pub stopped: u32,
+}
+
+/// Body of `Poisoned`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Poisoned {
+    /// The kind of the input.
+    pub kind: String,
+    /// The input's body.
+    pub body: Any,
+    /// What the machine said when it panicked.
+    pub panic: String,
+}
+
+/// One record of a task's stream: a row's columns without the ones that the journal adds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Place in the task's stream, from 1.
+    pub seq: u64,
+    /// The time of the input that the step belongs to.
+    pub at: Timestamp,
+    /// The task's clock then.
+    pub clock_ms: u64,
+    /// Sender.
+    pub from: Address,
+    /// Receivers, in delivery order. Empty for what only the runtime reads.
+    pub to: Vec<Address>,
+    /// Kind.
+    pub kind: RecordKind,
+    /// The record that caused it; none for what came from outside unasked.
+    pub cause: Option<u64>,
+    /// Exact JSON bytes.
+    pub body: Vec<u8>,
+}
+
+impl Record {
+    /// The receivers as the journal's column has them: addresses joined by `+`.
+    #[must_use]
+    pub fn to_column(&self) -> String {
+        let mut column = String::new();
+        for (n, address) in self.to.iter().enumerate() {
+            if n > 0 {
+                column.push('+');
+            }
+            column.push_str(&address.to_string());
+        }
+        if column.is_empty() { NOBODY.to_owned() } else { column }
+    }
+
+    /// Reads the receivers' column back.
+    ///
+    /// # Errors
+    /// When a part of it is no address.
+    pub fn receivers(column: &str) -> Result<Vec<Address>, crate::address::AddressError> {
+        if column == NOBODY {
+            return Ok(Vec::new());
+        }
+        column.split('+').map(str::parse).collect()
+    }
+
+    /// The message, when the record is one.
+    #[must_use]
+    pub fn message(&self) -> Option<crate::topology::Payload> {
+        match self.kind {
+            RecordKind::Message(kind) => crate::topology::Payload::decode(kind, &self.body).ok(),
+            _ => None,
+        }
+    }
+
+    /// Whether it came in from outside; all others are derived by machines and compared on replay.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        match self.kind {
+            RecordKind::Opened | RecordKind::Answered | RecordKind::Reasked | RecordKind::Poisoned => true,
+            RecordKind::Asked | RecordKind::Quiesced => false,
+            RecordKind::Message(_) => match self.from.role {
+                RoleId::User | RoleId::Memory | RoleId::Operator => true,
+                RoleId::Runtime => self.cause.is_none(),
+                _ => false,
+            },
+        }
+    }
+}
+
+/// What stands in the receivers' column when only the runtime reads the record.
+const NOBODY: &str = "-";

@@ -1,0 +1,266 @@
+//! Tools as data: what a call asks for, what it came back with, what the catalogue says of each tool.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::any::Any;
+use crate::id::{CallId, ToolId};
+use crate::message::FailureClass;
+
+/// A call of one tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolCall {
+    /// The tool's name, as in the catalogue.
+    pub tool: String,
+    /// Its parameters; the tool's own schema says which.
+    #[serde(default)]
+    pub input: Any,
+}
+
+/// The kind of thing a tool does. `break_symmetry` never blocks the last available tool of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CapabilityClass {
+    /// Reads a known thing.
+    Read,
+    /// Finds things.
+    Search,
+    /// Changes files.
+    Write,
+    /// Runs programs.
+    Run,
+    /// Reaches the network.
+    Fetch,
+}
+
+/// What a call may do to the world, as far as its reading can tell before it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Provably changes nothing: may run as a probe, and runs again after a crash.
+    ReadOnly,
+    /// Changes something, or cannot be proven not to: never repeated silently.
+    Unsafe,
+}
+
+/// One entry of the tool catalogue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolSpec {
+    /// The name in a [`ToolCall`].
+    pub name: String,
+    /// One or two sentences for whoever chooses a tool.
+    pub description: String,
+    /// JSON Schema of the input.
+    pub input_schema: Any,
+    /// What kind of thing it does.
+    pub class: CapabilityClass,
+    /// Whether two equal calls may rightly give different results (a clock, a poll).
+    #[serde(default)]
+    pub volatile: bool,
+}
+
+/// What can be known of a call before it runs. Made by code from the call and the task's surroundings alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CallReading {
+    /// The tool ids the call runs as; several for a shell pipeline, sorted, never empty.
+    pub tools: Vec<ToolId>,
+    /// The call's input in normal form: cosmetic differences vanish.
+    pub target: String,
+    /// What it may do.
+    pub effect: Effect,
+    /// Whether two equal calls may rightly differ.
+    pub volatile: bool,
+}
+
+/// Why a call did not succeed, where code can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorKind {
+    /// A path or resource that is not there.
+    NotFound,
+    /// A path or resource that may not be touched.
+    Permission,
+    /// A program or tool that is not there.
+    MissingTool,
+    /// It ran longer than allowed and was stopped.
+    Timeout,
+    /// The network failed.
+    Network,
+    /// Told to come back later.
+    RateLimit,
+    /// The disk is full or a quota is reached.
+    Storage,
+    /// It ran and said no: a non-zero exit code.
+    Exit,
+    /// It was ended by a signal that we did not send.
+    Signal,
+    /// The parameters do not fit the tool.
+    InvalidInput,
+    /// The thing is not of the kind the tool reads (binary, malformed).
+    InvalidData,
+    /// The process died while the call ran: outcome unknown.
+    Interrupted,
+    /// A limit of the task forbids this tool or target.
+    Blocked,
+    /// It needs an approval that has not been given yet.
+    ApprovalRequired,
+    /// The person, or the policy that speaks for them, refused.
+    Consent,
+    /// Anything else.
+    Other,
+}
+
+impl ErrorKind {
+    /// The failure class that this kind implies. `None` for a refusal: it is neither.
+    #[must_use]
+    pub const fn failure_class(self) -> Option<FailureClass> {
+        match self {
+            ErrorKind::NotFound
+            | ErrorKind::Permission
+            | ErrorKind::MissingTool
+            | ErrorKind::Timeout
+            | ErrorKind::Network
+            | ErrorKind::RateLimit
+            | ErrorKind::Storage
+            | ErrorKind::Signal
+            | ErrorKind::Interrupted
+            | ErrorKind::Other => Some(FailureClass::Environmental),
+            ErrorKind::Exit | ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::Blocked => {
+                Some(FailureClass::Logical)
+            }
+            ErrorKind::ApprovalRequired | ErrorKind::Consent => None,
+        }
+    }
+}
+
+/// Whether what a call changed can be undone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SideEffect {
+    /// Changed nothing.
+    #[default]
+    None,
+    /// Created something, or kept a backup.
+    Reversible,
+    /// Deleted, overwrote or sent something, or may have.
+    Irreversible,
+}
+
+/// When in a sub-task's life a call was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// A probe before the work, to find vacuous checks.
+    Before,
+    /// The work.
+    Work,
+    /// A probe after the answer.
+    After,
+}
+
+/// A file that a call executed, with its content's hash at that time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct ExecutedFile {
+    /// Absolute path.
+    pub path: String,
+    /// BLAKE3 of the content, hexadecimal.
+    pub hash: String,
+}
+
+/// What a person is asked to allow: exactly this, once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovalNeed {
+    /// The exact command or operation.
+    pub command: String,
+    /// Paths it would create or change.
+    #[serde(default)]
+    pub writes: Vec<String>,
+    /// Paths it would delete.
+    #[serde(default)]
+    pub deletes: Vec<String>,
+    /// Why consent is needed.
+    pub reason: String,
+    /// BLAKE3 over command, working directory and paths; an approval is bound to it.
+    pub digest: String,
+}
+
+/// What came back from a tool.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolAnswer {
+    /// Whether it did what it was asked.
+    pub ok: bool,
+    /// Why not, where code can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_kind: Option<ErrorKind>,
+    /// A process's exit code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// What it printed or found, head and tail kept, capped at `TOOL_OUTPUT_BYTES_MAX`.
+    pub text: String,
+    /// The same as structured data, where the tool has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<Any>,
+    /// Wall time in milliseconds.
+    pub duration_ms: u64,
+    /// Files it executed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub executed_files: Vec<ExecutedFile>,
+    /// Files it created that were not there before; this task may change them freely.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub created: Vec<String>,
+    /// What it did to the world.
+    #[serde(default)]
+    pub side_effect: SideEffect,
+    /// Present when it did nothing because it needs an approval first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalNeed>,
+}
+
+/// The record of one call, as it travels in messages: the evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolRecord {
+    /// The call.
+    pub call_id: CallId,
+    /// The attempt it belongs to, from 1.
+    pub attempt: u32,
+    /// When in the sub-task's life.
+    pub phase: Phase,
+    /// The tool id it ran as (the first of `tools` when a pipeline has several).
+    pub tool: ToolId,
+    /// All tool ids of a pipeline; empty when `tool` is the only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolId>,
+    /// The parameters.
+    pub input: Any,
+    /// The parameters in normal form.
+    pub target: String,
+    /// Whether it succeeded.
+    pub ok: bool,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_kind: Option<ErrorKind>,
+    /// A process's exit code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// Head and tail of what it printed or found, at most `EVIDENCE_CHARS_MAX` characters.
+    pub evidence: String,
+    /// The same as structured data, at most `FACTS_BYTES_MAX` bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<Any>,
+    /// Wall time in milliseconds.
+    pub duration_ms: u64,
+    /// Files it executed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub executed_files: Vec<ExecutedFile>,
+    /// What it did to the world.
+    #[serde(default)]
+    pub side_effect: SideEffect,
+}
+
+impl ToolRecord {
+    /// All tool ids of the call.
+    pub fn tool_ids(&self) -> impl Iterator<Item = &ToolId> {
+        let more = self.tools.iter().filter(|id| **id != self.tool);
+        std::iter::once(&self.tool).chain(more)
+    }
+}

@@ -1,0 +1,250 @@
+//! The single page: who may say what to whom, and who may touch the world.
+//!
+//! Everything that enforces the organisation is made from the table below: the trait bounds that refuse a wrong
+//! send at compile time ([`SentBy`], [`Has`]), each role's closed inbox ([`inbox`]), decoding at run time
+//! ([`Payload::decode`]), the route table as data ([`ROUTES`], [`allows`]) and `docs/routes.md`.
+//!
+//! A line reads: message, who may send it, who gets it. A message with two receivers is one record with two
+//! deliveries, in the order given here.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::capability::{Capability, CapabilityType};
+use crate::message::{self, Message};
+use crate::role::RoleId;
+
+mod expand;
+use expand::topology;
+
+topology! {
+    messages {
+        /// A person states a goal.
+        UserInput: [User] => [Perceiver];
+        /// R1 asks what a reference means.
+        ClarificationRequest: [Perceiver] => [User];
+        /// The person says, or lets it go.
+        ClarificationAnswer: [User] => [Perceiver];
+        /// Small talk, answered at once; closes the stream.
+        DirectAnswer: [Perceiver] => [User];
+        /// The intent, unchanged.
+        TaskSpec: [Perceiver] => [Planner];
+        /// The calibration question.
+        MemoryQuery: [Planner] => [Memory];
+        /// What is remembered.
+        MemoryReply: [Memory] => [Planner];
+        /// The plan, shown before it is dispatched.
+        PlanProposal: [Planner] => [User];
+        /// The person's word on it.
+        PlanDecision: [User] => [Planner];
+        /// Opens a round.
+        DispatchManifest: [Planner] => [MetaValidator];
+        /// The work and the rubric.
+        SubTask: [Planner] => [AgentValidator, Executor];
+        /// What R3 claims and did.
+        ExecutionResult: [Executor] => [AgentValidator];
+        /// What to mend.
+        CorrectionSignal: [AgentValidator] => [Executor];
+        /// What R4a measured.
+        SubTaskOutcome: [AgentValidator] => [MetaValidator];
+        /// A sequence group is done.
+        GroupMatched: [MetaValidator] => [Planner];
+        /// The round holds.
+        OutcomeSummary: [MetaValidator] => [GoalGradientSolver];
+        /// The round fell short.
+        ReplanRequest: [MetaValidator] => [GoalGradientSolver];
+        /// The round could not be measured.
+        TaskFault: [Perceiver, Planner, Runtime] => [GoalGradientSolver];
+        /// A directed replan.
+        PlanDirective: [GoalGradientSolver] => [Planner];
+        /// The task will be abandoned.
+        AbandonNotice: [GoalGradientSolver] => [Planner];
+        /// What was achieved.
+        PartialReport: [Planner] => [GoalGradientSolver];
+        /// Experience.
+        Megram: [GoalGradientSolver] => [Memory];
+        /// Evidence against a rule.
+        NegativeFeedback: [GoalGradientSolver] => [Memory];
+        /// The one end of a task.
+        FinalResult: [GoalGradientSolver] => [User];
+        /// Consent is wanted.
+        ApprovalRequest: [Executor] => [User];
+        /// Consent is given or refused.
+        ApprovalDecision: [User] => [Executor];
+        /// The person stops the task.
+        CancelRequest: [User] => [GoalGradientSolver];
+        /// The operator speaks to memory.
+        MemoryCommand: [Operator] => [Memory];
+        /// Memory answers the operator.
+        MemoryListing: [Memory] => [Operator];
+        /// The operator asks the Auditor.
+        AuditQuery: [Operator] => [Auditor];
+        /// The Auditor reports.
+        AuditReport: [Auditor] => [Operator];
+    }
+    capabilities {
+        Perceiver: [CallModel];
+        Planner: [CallModel];
+        Executor: [CallModel, RunTool, RunProbe];
+        AgentValidator: [CallModel, RunProbe];
+        MetaValidator: [CallModel, RunProbe];
+        Memory: [CallModel];
+    }
+}
+
+/// A party of the topology, as a type.
+pub trait Party: sealed::Sealed + 'static {
+    /// The same as data.
+    const ID: RoleId;
+}
+
+/// A party that receives messages: its inbox is a closed enum, so a handler that forgets one does not compile.
+pub trait Receives: Party {
+    /// Everything that may reach it.
+    type Inbox: TryFrom<Payload, Error = Misrouted>;
+}
+
+/// A message that the party `S` may send.
+#[diagnostic::on_unimplemented(
+    message = "no route lets `{S}` send `{Self}`",
+    label = "`{S}` may not send this",
+    note = "routes are declared in `crates/protocol/src/topology.rs`"
+)]
+pub trait SentBy<S: Party>: Message {}
+
+/// A message that reaches the party `R`.
+#[diagnostic::on_unimplemented(
+    message = "no route delivers `{Self}` to `{R}`",
+    note = "routes are declared in `crates/protocol/src/topology.rs`"
+)]
+pub trait DeliveredTo<R: Party>: Message {}
+
+/// A party with the capability `C`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` may not `{C}`",
+    label = "this capability is not given to `{Self}`",
+    note = "capabilities are declared in `crates/protocol/src/topology.rs`"
+)]
+pub trait Has<C: CapabilityType>: Party {}
+
+/// A payload reached a party that has no such message in its inbox.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("failed to deliver {kind}: {to} does not receive it")]
+pub struct Misrouted {
+    /// What was sent.
+    pub kind: Kind,
+    /// Who does not receive it.
+    pub to: RoleId,
+}
+
+/// One line of the table, as data.
+#[derive(Clone, Copy, Debug)]
+pub struct Route {
+    /// The message.
+    pub kind: Kind,
+    /// Who may send it.
+    pub from: &'static [RoleId],
+    /// Who gets it, in delivery order.
+    pub to: &'static [RoleId],
+    /// What it is, in a sentence.
+    pub about: &'static str,
+}
+
+/// The text names no message.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to read {0:?} as a message kind")]
+pub struct KindError(String);
+
+/// A body is not the message its kind says.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to decode a {kind}")]
+pub struct DecodeError {
+    /// The kind.
+    pub kind: Kind,
+    /// Why.
+    #[source]
+    pub source: serde_json::Error,
+}
+
+/// Whether the table lets `from` send `kind` to `to`. The run-time fence for messages from another process.
+#[must_use]
+pub fn allows(from: RoleId, to: RoleId, kind: Kind) -> bool {
+    let route = kind.route();
+    route.from.contains(&from) && route.to.contains(&to)
+}
+
+/// Whether the table gives `role` the capability.
+#[must_use]
+pub fn may(role: RoleId, capability: Capability) -> bool {
+    CAPABILITIES.iter().any(|(id, given)| *id == role && given.contains(&capability))
+}
+
+/// `docs/routes.md`.
+#[must_use]
+pub fn routes_markdown() -> String {
+    let names = |ids: &[RoleId]| ids.iter().map(|id| id.label()).collect::<Vec<_>>().join(", ");
+    let mut out = String::from(
+        "# Routes\n\nGenerated from `crates/protocol/src/topology.rs` by `cargo xtask gen`; do not edit.\n\n\
+         ## Messages\n\n| message | from | to | what it is |\n|---|---|---|---|\n",
+    );
+    for route in ROUTES {
+        out.push_str(&format!(
+            "| `{}` | {} | {} | {} |\n",
+            route.kind,
+            names(route.from),
+            names(route.to),
+            route.about.trim()
+        ));
+    }
+    out.push_str("\n## Capabilities\n\n| role | may |\n|---|---|\n");
+    for role in RoleId::ALL {
+        let given: Vec<String> = CAPABILITIES
+            .iter()
+            .filter(|(id, _)| *id == role)
+            .flat_map(|(_, given)| given.iter().map(|c| format!("`{c:?}`")))
+            .collect();
+        let given = if given.is_empty() { "nothing".to_owned() } else { given.join(", ") };
+        out.push_str(&format!("| {} ({role}) | {given} |\n", role.label()));
+    }
+    out.push_str("\n## Flow\n\n```mermaid\nflowchart LR\n");
+    let mut edges: std::collections::BTreeMap<(RoleId, RoleId), Vec<&str>> = std::collections::BTreeMap::new();
+    for route in ROUTES {
+        for from in route.from {
+            for to in route.to {
+                edges.entry((*from, *to)).or_default().push(route.kind.name());
+            }
+        }
+    }
+    for ((from, to), kinds) in edges {
+        out.push_str(&format!("    {} -->|{}| {}\n", from.label(), kinds.join("<br>"), to.label()));
+    }
+    out.push_str("```\n");
+    out
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = KindError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Kind::ALL
+            .iter()
+            .copied()
+            .find(|kind| kind.name() == text)
+            .ok_or_else(|| KindError(text.chars().take(60).collect()))
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+#[cfg(test)]
+mod tests;

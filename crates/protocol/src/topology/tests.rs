@@ -1,0 +1,55 @@
+use super::*;
+
+#[test]
+fn the_table_is_the_one_of_the_specification() {
+    let flat: Vec<String> = ROUTES
+        .iter()
+        .map(|r| {
+            let names = |ids: &[RoleId]| ids.iter().map(|id| id.label()).collect::<Vec<_>>().join("+");
+            format!("{} {} {}", names(r.from), names(r.to), r.kind)
+        })
+        .collect();
+    expect_test::expect_file!["../../tests/golden/routes.txt"].assert_eq(&(flat.join("\n") + "\n"));
+}
+
+#[test]
+fn only_listed_sends_are_allowed() {
+    let mut allowed = 0;
+    for from in RoleId::ALL {
+        for to in RoleId::ALL {
+            for kind in Kind::ALL {
+                if allows(from, to, *kind) {
+                    allowed += 1;
+                    assert!(ROUTES.iter().any(|r| r.kind == *kind && r.from.contains(&from) && r.to.contains(&to)));
+                }
+            }
+        }
+    }
+    let listed: usize = ROUTES.iter().map(|r| r.from.len() * r.to.len()).sum();
+    assert_eq!(allowed, listed);
+    assert!(!allows(RoleId::Executor, RoleId::Memory, Kind::MemoryQuery));
+    assert!(!allows(RoleId::MetaValidator, RoleId::User, Kind::FinalResult));
+}
+
+#[test]
+fn an_inbox_takes_what_is_delivered_and_nothing_else() {
+    let input = Payload::from(message::UserInput { raw_input: "x".to_owned() });
+    assert!(inbox::Perceiver::try_from(input.clone()).is_ok());
+    assert_eq!(
+        inbox::Planner::try_from(input),
+        Err(Misrouted { kind: Kind::UserInput, to: RoleId::Planner })
+    );
+}
+
+#[test]
+fn the_auditor_hears_only_the_operator_and_speaks_to_nobody_else() {
+    for route in ROUTES {
+        if route.from.contains(&RoleId::Auditor) {
+            assert_eq!(route.to, [RoleId::Operator]);
+        }
+        if route.to.contains(&RoleId::Auditor) {
+            assert_eq!(route.from, [RoleId::Operator]);
+        }
+    }
+    assert!(CAPABILITIES.iter().all(|(id, _)| *id != RoleId::Auditor && *id != RoleId::GoalGradientSolver));
+}
