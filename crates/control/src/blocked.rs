@@ -1,0 +1,132 @@
+//! Which tools and targets the next plan must not use (SPEC 6.2).
+//!
+//! The sets follow the table literally. Giving back the last tool of a capability class is not done here.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::decision::{Replan, Ruling};
+use crate::gains::UrgencyEffect;
+use crate::measurement::{Call, CallEnd, Outcome, Status};
+use crate::urgency::Urgency;
+
+/// A tool and what it was aimed at. Displays as `<tool>: <target>`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pair {
+    /// The tool.
+    pub tool: String,
+    /// The target, in normal form.
+    pub target: String,
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.tool, self.target)
+    }
+}
+
+/// What the failing sub-tasks of one round used.
+#[derive(Debug, Default)]
+pub(crate) struct RoundFailures {
+    /// The tools of all their calls.
+    pub(crate) tools: BTreeSet<String>,
+    /// Their failed targets, distinct, in the order first seen.
+    pub(crate) targets: Vec<Pair>,
+}
+
+impl RoundFailures {
+    pub(crate) fn of(outcomes: &[Outcome]) -> Self {
+        let mut failures = Self::default();
+        let mut targets = Vec::new();
+        for outcome in outcomes.iter().filter(|outcome| outcome.status == Status::Failed) {
+            let tools = outcome.calls.iter().flat_map(|call| &call.tools);
+            failures.tools.extend(tools.cloned());
+            targets.extend(failed_calls(&outcome.calls).into_iter().flat_map(pairs));
+        }
+        failures.targets = distinct(targets);
+        failures
+    }
+}
+
+/// What the failing sub-tasks of a task have used so far, this round included.
+#[derive(Debug, Default)]
+pub(crate) struct Tried {
+    tools: BTreeSet<String>,
+    targets: Vec<Pair>,
+    /// The members of `targets`, for a quick look-up.
+    seen: BTreeSet<Pair>,
+    /// The targets of the latest round that had any.
+    newest: BTreeSet<Pair>,
+}
+
+impl Tried {
+    pub(crate) fn add(&mut self, round: &RoundFailures) {
+        self.tools.extend(round.tools.iter().cloned());
+        for target in &round.targets {
+            if self.seen.insert(target.clone()) {
+                self.targets.push(target.clone());
+            }
+        }
+        if !round.targets.is_empty() {
+            self.newest = round.targets.iter().cloned().collect();
+        }
+    }
+
+    /// The tools blocked under a ruling, sorted. `round` has been added already.
+    pub(crate) fn blocked_tools(
+        &self,
+        ruling: Ruling,
+        round: &RoundFailures,
+        urgency: Urgency,
+        effect: UrgencyEffect,
+    ) -> Vec<String> {
+        let widened = effect == UrgencyEffect::Sets && urgency == Urgency::High;
+        let tools = match ruling {
+            Ruling::Replan(Replan::BreakSymmetry) => &self.tools,
+            Ruling::Replan(Replan::ChangeApproach) if widened => &self.tools,
+            Ruling::Replan(Replan::ChangeApproach) => &round.tools,
+            Ruling::Replan(Replan::ChangePath | Replan::Refine) | Ruling::End(_) => return Vec::new(),
+        };
+        tools.iter().cloned().collect()
+    }
+
+    /// The targets blocked under a ruling, in the order first seen in the task.
+    pub(crate) fn blocked_targets(
+        &self,
+        ruling: Ruling,
+        urgency: Urgency,
+        effect: UrgencyEffect,
+    ) -> Vec<Pair> {
+        let narrowed = effect == UrgencyEffect::Sets && urgency == Urgency::Low;
+        match ruling {
+            Ruling::Replan(Replan::Refine) if narrowed => {
+                self.targets.iter().filter(|target| self.newest.contains(target)).cloned().collect()
+            }
+            Ruling::Replan(Replan::ChangePath | Replan::Refine) => self.targets.clone(),
+            Ruling::Replan(Replan::BreakSymmetry | Replan::ChangeApproach) | Ruling::End(_) => Vec::new(),
+        }
+    }
+}
+
+/// What the matched sub-tasks of the winning round did, distinct, in the order first seen. A carried
+/// sub-task was won earlier, and a refused call never ran.
+pub(crate) fn winning_pairs(outcomes: &[Outcome]) -> Vec<Pair> {
+    let won = outcomes.iter().filter(|outcome| outcome.status == Status::Matched && !outcome.carried);
+    let ran = won.flat_map(|outcome| &outcome.calls).filter(|call| call.end != CallEnd::Refused);
+    distinct(ran.flat_map(pairs))
+}
+
+/// The calls of a failing sub-task that themselves failed; if none did, its last.
+fn failed_calls(calls: &[Call]) -> Vec<&Call> {
+    let failed: Vec<&Call> = calls.iter().filter(|call| call.end != CallEnd::Ok).collect();
+    if failed.is_empty() { calls.last().into_iter().collect() } else { failed }
+}
+
+fn pairs(call: &Call) -> impl Iterator<Item = Pair> + '_ {
+    call.tools.iter().map(|tool| Pair { tool: tool.clone(), target: call.target.clone() })
+}
+
+fn distinct(pairs: impl IntoIterator<Item = Pair>) -> Vec<Pair> {
+    let mut seen = BTreeSet::new();
+    pairs.into_iter().filter(|pair| seen.insert(pair.clone())).collect()
+}

@@ -1,0 +1,304 @@
+//! What one round measured: the controller's only input.
+//!
+//! The role builds it from the messages it receives. A measurement is checked before any arithmetic sees
+//! it, so a number that is not finite never reaches the decision table (SPEC 6.2).
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// The most outcomes in one measurement.
+pub const OUTCOMES_MAX: usize = 1_024;
+/// The most criteria in one measurement, those without a verdict and those of the task included.
+pub const CRITERIA_MAX: usize = 16_384;
+/// The most attempts in one outcome's gap trajectory.
+pub const ATTEMPTS_MAX: usize = 1_024;
+/// The most tool calls in one measurement.
+pub const CALLS_MAX: usize = 65_536;
+/// The most tools one call may carry: the programs of one shell pipeline.
+pub const TOOLS_PER_CALL_MAX: usize = 256;
+
+/// One round of a task, or the event that ends it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measurement {
+    /// Milliseconds since the `TaskSpec`, on a monotonic clock, without the time spent waiting for the
+    /// user. Finite, 0 or more.
+    pub elapsed_ms: f64,
+    /// What happened.
+    pub event: Event,
+}
+
+/// What happened in the round.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// R4b accepted the merged result (`OutcomeSummary`).
+    Accepted {
+        /// The round's outcomes, carried ones included.
+        outcomes: Vec<Outcome>,
+    },
+    /// R4b asks for a replan (`ReplanRequest`).
+    Rejected {
+        /// The round's outcomes, carried ones included.
+        outcomes: Vec<Outcome>,
+        /// What R4b found out about the merged result.
+        merge: Merge,
+    },
+    /// A role or the runtime failed (`TaskFault`).
+    Fault {
+        /// Which kind of failure.
+        kind: FaultKind,
+        /// Whether another round may help. Never, before there is a `TaskSpec`: the caller sees to that.
+        retryable: bool,
+    },
+    /// The user cancelled (`CancelRequest`).
+    Cancelled,
+}
+
+/// What R4b found out about the merged result in a round that it did not accept.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Merge {
+    /// A sub-task failed, so nothing was merged.
+    NotReached,
+    /// The merged result was verified against the task criteria and rejected.
+    Rejected(Vec<Criterion>),
+    /// All sub-tasks matched, but the merge could not be judged.
+    Unjudged,
+}
+
+/// How one sub-task ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Matched or failed, as R4a decided.
+    pub status: Status,
+    /// The criteria that have a verdict. Ids are unique within an outcome.
+    pub criteria: Vec<Criterion>,
+    /// How many criteria have no verdict: all of them after a crash or a skip.
+    pub unjudged: u32,
+    /// Per attempt, the ids of the criteria that failed in it.
+    pub gap_trajectory: Vec<Vec<String>>,
+    /// The Executor's own calls over all attempts, in order; probes are not among them.
+    pub calls: Vec<Call>,
+    /// Kept from an earlier round: it counts in the loss, but this round did not achieve it.
+    pub carried: bool,
+}
+
+/// Whether a sub-task's result passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Every criterion passed.
+    Matched,
+    /// At least one did not, or the sub-task crashed or never ran.
+    Failed,
+}
+
+/// One judged criterion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Criterion {
+    /// The id that the runtime gave it.
+    pub id: String,
+    /// How certain a verdict on it can be.
+    pub mode: Mode,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Its check was already green before the work. A vacuous pass is left out of the loss; a vacuous
+    /// fail means that the work broke it, and counts.
+    pub vacuous: bool,
+}
+
+/// How certain a verdict on a criterion can be; decides its weight (SPEC 6.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Evidence settles it: a fail weighs 1.
+    Verifiable,
+    /// A matter of judgement: a fail weighs k/N, where k of the N attempts failed it.
+    Plausible,
+}
+
+/// A verdict on one criterion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It holds.
+    Pass,
+    /// It does not, and of which class the failure is, where that is known.
+    Fail(Option<FailureClass>),
+}
+
+/// Why a criterion failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureClass {
+    /// It ran and the result is wrong.
+    Logical,
+    /// The surroundings were in the way: network, permission, a missing path or tool.
+    Environmental,
+}
+
+/// One tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The tools it used: one, or each program of a shell pipeline.
+    pub tools: Vec<String>,
+    /// What it was aimed at, in normal form.
+    pub target: String,
+    /// How it ended.
+    pub end: CallEnd,
+}
+
+/// How a tool call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallEnd {
+    /// It succeeded.
+    Ok,
+    /// It failed.
+    Failed,
+    /// It never ran: consent was refused (`error_kind = consent`).
+    Refused,
+}
+
+/// The kind of a `TaskFault`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Something broke.
+    Fault,
+    /// A hard budget (calls, tokens, money) is used up.
+    Budget,
+    /// The user's deadline or the watchdog.
+    Deadline,
+    /// What the task needs was not allowed.
+    Consent,
+}
+
+/// Why a measurement was refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum MeasurementError {
+    /// A number is NaN or infinite.
+    #[error("use {name} = {value}: it must be a finite number")]
+    NotFinite {
+        /// Which number.
+        name: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// A time is negative.
+    #[error("use {name} = {value}: it must be 0 or more")]
+    Negative {
+        /// Which number.
+        name: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// There is more of something than the limit allows.
+    #[error("use {count} {what}: at most {max} are allowed")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// How many were given.
+        count: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// Two criteria of one outcome have the same id, so it is not known which verdict counts.
+    #[error("use two verdicts for the criterion {id:?} of one sub-task")]
+    DuplicateCriterion {
+        /// The repeated id.
+        id: String,
+    },
+}
+
+impl Measurement {
+    /// Checks numbers, limits and ids.
+    ///
+    /// # Errors
+    /// [`MeasurementError`] for the first thing that is wrong.
+    pub fn validate(&self) -> Result<(), MeasurementError> {
+        finite("elapsed_ms", self.elapsed_ms)?;
+        if self.elapsed_ms < 0.0 {
+            return Err(MeasurementError::Negative { name: "elapsed_ms", value: self.elapsed_ms });
+        }
+        let task_criteria = match &self.event {
+            Event::Rejected { merge: Merge::Rejected(criteria), .. } => criteria.as_slice(),
+            Event::Rejected { .. } | Event::Accepted { .. } | Event::Fault { .. } | Event::Cancelled => &[],
+        };
+        let outcomes = self.outcomes();
+        limit("outcomes", outcomes.len(), OUTCOMES_MAX)?;
+        let criteria = outcomes.iter().fold(task_criteria.len(), |sum, outcome| {
+            let unjudged = usize::try_from(outcome.unjudged).unwrap_or(usize::MAX);
+            sum.saturating_add(outcome.criteria.len()).saturating_add(unjudged)
+        });
+        limit("criteria", criteria, CRITERIA_MAX)?;
+        limit("tool calls", outcomes.iter().map(|outcome| outcome.calls.len()).sum(), CALLS_MAX)?;
+        unique_ids(task_criteria)?;
+        outcomes.iter().try_for_each(Outcome::validate)
+    }
+
+    /// The round's outcomes; none for a fault or a cancel.
+    #[must_use]
+    pub fn outcomes(&self) -> &[Outcome] {
+        match &self.event {
+            Event::Accepted { outcomes } | Event::Rejected { outcomes, .. } => outcomes,
+            Event::Fault { .. } | Event::Cancelled => &[],
+        }
+    }
+}
+
+impl Outcome {
+    /// An outcome without criteria, attempts or calls, not carried.
+    #[must_use]
+    pub fn new(status: Status) -> Self {
+        Self {
+            status,
+            criteria: Vec::new(),
+            unjudged: 0,
+            gap_trajectory: Vec::new(),
+            calls: Vec::new(),
+            carried: false,
+        }
+    }
+
+    /// Whether a failing sub-task was refused consent for a call (SPEC 6.2, before the table).
+    pub(crate) fn was_refused_consent(&self) -> bool {
+        self.status == Status::Failed && self.calls.iter().any(|call| call.end == CallEnd::Refused)
+    }
+
+    fn validate(&self) -> Result<(), MeasurementError> {
+        limit("attempts", self.gap_trajectory.len(), ATTEMPTS_MAX)?;
+        for attempt in &self.gap_trajectory {
+            limit("failed criteria of an attempt", attempt.len(), CRITERIA_MAX)?;
+        }
+        for call in &self.calls {
+            limit("tools of a call", call.tools.len(), TOOLS_PER_CALL_MAX)?;
+        }
+        unique_ids(&self.criteria)
+    }
+}
+
+impl FailureClass {
+    /// The name on the wire.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Logical => "logical",
+            Self::Environmental => "environmental",
+        }
+    }
+}
+
+impl fmt::Display for FailureClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+pub(crate) fn finite(name: &'static str, value: f64) -> Result<(), MeasurementError> {
+    if value.is_finite() { Ok(()) } else { Err(MeasurementError::NotFinite { name, value }) }
+}
+
+fn limit(what: &'static str, count: usize, max: usize) -> Result<(), MeasurementError> {
+    if count <= max { Ok(()) } else { Err(MeasurementError::TooMany { what, count, max }) }
+}
+
+fn unique_ids(criteria: &[Criterion]) -> Result<(), MeasurementError> {
+    let mut seen = BTreeSet::new();
+    match criteria.iter().find(|criterion| !seen.insert(criterion.id.as_str())) {
+        None => Ok(()),
+        Some(repeated) => Err(MeasurementError::DuplicateCriterion { id: repeated.id.clone() }),
+    }
+}

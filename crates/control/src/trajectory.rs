@@ -1,0 +1,234 @@
+//! The controller's state for one task, from the first round to the ending (SPEC 6).
+//!
+//! A task has one [`Trajectory`], made when the task starts and dropped when it ends; nothing is shared
+//! between tasks.
+
+use crate::blocked::{RoundFailures, Tried};
+use crate::decision::{Decision, DominantClass, EndedBy, MacroState, Ruling};
+use crate::gains::{Gains, GainsError, Law2Gradient};
+use crate::gradient::{Gradient, Trend};
+use crate::law::{self, Law};
+use crate::lesson::lessons;
+use crate::loss::{self, Loss};
+use crate::measurement::{Event, FaultKind, Measurement, MeasurementError, Merge, Outcome};
+use crate::rationale::rationale;
+use crate::urgency::Urgency;
+
+/// The path of one task through its rounds.
+#[derive(Debug)]
+pub struct Trajectory {
+    gains: Gains,
+    law: &'static dyn Law,
+    points: Vec<Point>,
+    directives: Vec<MacroState>,
+    tried: Tried,
+    judged: bool,
+    ended: Option<EndedBy>,
+}
+
+/// What the arithmetic says about one round, before a law rules on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Which round it is, 1 for the first that was not accepted; on accept and cancel the rounds before.
+    pub rounds: u32,
+    /// The round's loss.
+    pub loss: Loss,
+    /// The change against the round before; zero in the first.
+    pub gradient: Gradient,
+    /// How many rounds in a row worsened, this one included, as Law 2 counts them.
+    pub worsening_count: u32,
+    /// Whether a fault that is not retryable closed the round.
+    pub fatal: bool,
+}
+
+/// Why a trajectory did not advance. It is as it was before.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum AdvanceError {
+    /// The measurement cannot be used.
+    #[error("use the measurement of round {round}")]
+    Measurement {
+        /// The round it was meant for.
+        round: u32,
+        /// What is wrong with it.
+        source: MeasurementError,
+    },
+    /// The task has ended already.
+    #[error("decide on a task that has ended already ({by})")]
+    Ended {
+        /// What ended it.
+        by: EndedBy,
+    },
+}
+
+impl Trajectory {
+    /// A task without a round yet. The gains govern it to its end.
+    ///
+    /// # Errors
+    /// [`GainsError`] when a gain is outside its range or the law is not known.
+    pub fn new(gains: Gains) -> Result<Self, GainsError> {
+        gains.validate()?;
+        let law = law::named(&gains.law)?;
+        Ok(Self {
+            gains,
+            law,
+            points: Vec::new(),
+            directives: Vec::new(),
+            tried: Tried::default(),
+            judged: false,
+            ended: None,
+        })
+    }
+
+    /// Takes one round's measurement, decides, and advances. The same measurements give the same
+    /// decisions, bit for bit.
+    ///
+    /// # Errors
+    /// [`AdvanceError`] when the task has ended, or the measurement is refused; nothing changes then.
+    pub fn advance(&mut self, measurement: &Measurement) -> Result<Decision, AdvanceError> {
+        if let Some(by) = self.ended {
+            return Err(AdvanceError::Ended { by });
+        }
+        let point = self.measure(measurement)?;
+        let ruling =
+            before_the_table(&measurement.event).unwrap_or_else(|| self.law.rule(self, &point, &self.gains));
+
+        let outcomes = measurement.outcomes();
+        let round = RoundFailures::of(outcomes);
+        self.tried.add(&round);
+        self.judged |= is_judged(&measurement.event);
+        let prev_directive = self.prev_directive();
+        self.commit(point, ruling);
+
+        let trend = point.gradient.trend(&self.gains);
+        let urgency = Urgency::of(trend);
+        Ok(Decision {
+            rounds: point.rounds,
+            loss: point.loss,
+            gradient: point.gradient,
+            trend,
+            worsening_count: point.worsening_count,
+            ruling,
+            prev_directive,
+            replans: self.replans(),
+            failure_class: DominantClass::of(point.loss.p),
+            urgency,
+            blocked_tools: self.tried.blocked_tools(ruling, &round, urgency, self.gains.urgency),
+            blocked_targets: self.tried.blocked_targets(ruling, urgency, self.gains.urgency),
+            lessons: lessons(ruling, prev_directive, &round, outcomes, self.judged),
+            rationale: rationale(ruling, &point, &self.gains),
+        })
+    }
+
+    /// The rounds so far, oldest first.
+    #[must_use]
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// The directives emitted so far, oldest first.
+    #[must_use]
+    pub fn directives(&self) -> &[MacroState] {
+        &self.directives
+    }
+
+    /// The directive of the latest round, `init` before the first.
+    #[must_use]
+    pub fn prev_directive(&self) -> MacroState {
+        self.directives.last().copied().unwrap_or(MacroState::Init)
+    }
+
+    /// How many directives the task has been given.
+    #[must_use]
+    pub fn replans(&self) -> u32 {
+        u32::try_from(self.directives.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The gains that govern the task.
+    #[must_use]
+    pub fn gains(&self) -> &Gains {
+        &self.gains
+    }
+
+    /// What ended the task; `None` while it goes on.
+    #[must_use]
+    pub fn ended_by(&self) -> Option<EndedBy> {
+        self.ended
+    }
+
+    /// The round's point. An accept and a cancel are no rounds of their own (SPEC 6.1: on accept only the
+    /// rounds before count); a cancel keeps what was last measured, under the present budget pressure.
+    fn measure(&self, measurement: &Measurement) -> Result<Point, AdvanceError> {
+        let previous = self.points.last();
+        let rounds_before = previous.map_or(0, |point| point.rounds);
+        let rounds = match measurement.event {
+            Event::Rejected { .. } | Event::Fault { .. } => rounds_before.saturating_add(1),
+            Event::Accepted { .. } | Event::Cancelled => rounds_before,
+        };
+        measurement.validate().map_err(|source| AdvanceError::Measurement { round: rounds, source })?;
+
+        let gains = &self.gains;
+        let loss = match (&measurement.event, previous) {
+            (Event::Cancelled, Some(previous)) => {
+                previous.loss.under(loss::omega(rounds, measurement.elapsed_ms, gains), gains)
+            }
+            _ => Loss::of(&measurement.event, rounds, measurement.elapsed_ms, gains),
+        };
+        let gradient = Gradient::between(previous.map(|point| &point.loss), &loss, gains);
+        Ok(Point {
+            rounds,
+            loss,
+            gradient,
+            worsening_count: self.worsening_count(&gradient),
+            fatal: matches!(measurement.event, Event::Fault { retryable: false, .. }),
+        })
+    }
+
+    /// One more than before if the round worsened, else 0. The first round has ∇L = 0 and never counts.
+    fn worsening_count(&self, gradient: &Gradient) -> u32 {
+        let counted = match self.gains.law2_gradient {
+            Law2Gradient::Full => gradient.grad_l,
+            Law2Gradient::Net => gradient.net(),
+        };
+        match Trend::of(counted, &self.gains) {
+            Trend::Worsening => self.points.last().map_or(0, |point| point.worsening_count).saturating_add(1),
+            Trend::Improving | Trend::Plateau => 0,
+        }
+    }
+
+    fn commit(&mut self, point: Point, ruling: Ruling) {
+        self.points.push(point);
+        match ruling {
+            Ruling::Replan(_) => self.directives.push(ruling.state()),
+            Ruling::End(by) => self.ended = Some(by),
+        }
+    }
+}
+
+/// What SPEC 6.2 puts before the table: endings that no law may overrule.
+fn before_the_table(event: &Event) -> Option<Ruling> {
+    let by = match event {
+        Event::Accepted { .. } => EndedBy::CriteriaMet,
+        Event::Cancelled => EndedBy::Cancelled,
+        Event::Fault { kind: FaultKind::Budget, .. } => EndedBy::Budget,
+        Event::Fault { kind: FaultKind::Deadline, .. } => EndedBy::Deadline,
+        Event::Fault { kind: FaultKind::Consent, .. } => EndedBy::Consent,
+        Event::Fault { kind: FaultKind::Fault, .. } => return None,
+        Event::Rejected { outcomes, .. } if outcomes.iter().any(Outcome::was_refused_consent) => {
+            EndedBy::Consent
+        }
+        Event::Rejected { .. } => return None,
+    };
+    Some(Ruling::End(by))
+}
+
+/// Whether a verdict was passed on anything in the round. An accept is R4b's own verdict.
+fn is_judged(event: &Event) -> bool {
+    match event {
+        Event::Accepted { .. } => true,
+        Event::Rejected { outcomes, merge } => {
+            let merge_judged = matches!(merge, Merge::Rejected(criteria) if !criteria.is_empty());
+            merge_judged || outcomes.iter().any(|outcome| !outcome.criteria.is_empty())
+        }
+        Event::Fault { .. } | Event::Cancelled => false,
+    }
+}

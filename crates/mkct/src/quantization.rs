@@ -1,0 +1,137 @@
+//! From the state a task was in to the numbers of its Megram: the table of SPEC 6.4.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The states that leave a Megram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// The task was given up.
+    Abandon,
+    /// Every criterion was met.
+    Accept,
+    /// The approach was wrong.
+    ChangeApproach,
+    /// The result was close enough, with gaps.
+    Success,
+    /// Something unlike anything tried before broke through.
+    BreakSymmetry,
+    /// The path was blocked, the approach may be right.
+    ChangePath,
+    /// Nearly there.
+    Refine,
+}
+
+/// The numbers of one Megram.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quantum {
+    /// f: how strongly it is remembered. No unit, 0 to 1.
+    pub f: f64,
+    /// σ: how good it was, from −1 (avoid) to 1 (repeat).
+    pub sigma: f64,
+    /// k: how fast it fades, in 1/days, above 0. After t days e^(−k·t) of it is left.
+    pub k: f64,
+}
+
+/// The numbers of a K Megram: the output of a sub-task that matched, kept for the task's later rounds
+/// (SPEC 6.4).
+pub const MATCHED_OUTPUT: Quantum = Quantum { f: 0.5, sigma: 0.0, k: 0.5 };
+
+/// The numbers of an M Megram written in this state (SPEC 6.4).
+#[must_use]
+pub const fn quantize(state: State) -> Quantum {
+    let (f, sigma, k) = match state {
+        State::Abandon => (0.95, -1.0, 0.05),
+        State::Accept => (0.90, 1.0, 0.05),
+        State::ChangeApproach => (0.85, -1.0, 0.05),
+        State::Success => (0.80, 1.0, 0.05),
+        State::BreakSymmetry => (0.75, 1.0, 0.05),
+        State::ChangePath => (0.30, 0.0, 0.2),
+        State::Refine => (0.10, 0.5, 0.5),
+    };
+    Quantum { f, sigma, k }
+}
+
+/// No state has the name that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("find a state named {name:?}: known are {}", State::ALL.map(State::name).join(", "))]
+pub struct UnknownState {
+    /// What was asked for.
+    pub name: String,
+}
+
+impl State {
+    /// Every state, strongest first.
+    pub const ALL: [Self; 7] = [
+        Self::Abandon,
+        Self::Accept,
+        Self::ChangeApproach,
+        Self::Success,
+        Self::BreakSymmetry,
+        Self::ChangePath,
+        Self::Refine,
+    ];
+
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Abandon => "abandon",
+            Self::Accept => "accept",
+            Self::ChangeApproach => "change_approach",
+            Self::Success => "success",
+            Self::BreakSymmetry => "break_symmetry",
+            Self::ChangePath => "change_path",
+            Self::Refine => "refine",
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for State {
+    type Err = UnknownState;
+
+    fn from_str(name: &str) -> Result<Self, UnknownState> {
+        let state = Self::ALL.into_iter().find(|state| state.name() == name);
+        state.ok_or_else(|| UnknownState { name: name.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The order of strength is the table's, and what is neutral or weak also fades faster.
+    #[test]
+    fn the_table_is_ordered_by_strength() {
+        let table = State::ALL.map(quantize);
+        assert!(table.windows(2).all(|pair| pair[0].f > pair[1].f && pair[0].k <= pair[1].k));
+        assert!(table.iter().all(|row| (-1.0..=1.0).contains(&row.sigma) && row.k > 0.0 && row.f <= 1.0));
+    }
+
+    #[test]
+    fn the_sign_says_what_to_do_again() {
+        let with_sign = |sign: fn(f64) -> bool| {
+            State::ALL.into_iter().filter(|&state| sign(quantize(state).sigma)).collect::<Vec<_>>()
+        };
+        assert_eq!(with_sign(|sigma| sigma < 0.0), [State::Abandon, State::ChangeApproach]);
+        assert_eq!(with_sign(|sigma| sigma == 0.0), [State::ChangePath]);
+    }
+
+    #[test]
+    fn states_are_read_by_name() {
+        for state in State::ALL {
+            assert_eq!(state.name().parse(), Ok(state));
+        }
+        assert_eq!(
+            "init".parse::<State>().unwrap_err().to_string(),
+            "find a state named \"init\": known are abandon, accept, change_approach, success, \
+             break_symmetry, change_path, refine"
+        );
+    }
+}
