@@ -1,0 +1,9 @@
+//! Delivery between a task's cell and the parties outside it.
+//!
+//! The journal is the bus; this crate holds what stands between it and others: [`admission`] (what another
+//! process may put in, held against the route table), [`tap`] (what happens, for whoever watches) and [`export`]
+//! (records as envelopes and CloudEvents). It never decides what a role does and keeps no state of a task.
+
+pub mod admission;
+pub mod export;
+pub mod tap;

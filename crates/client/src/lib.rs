@@ -1,0 +1,14 @@
+//! What a user of a running organisation needs: commands in, events out.
+//!
+//! The command line (and later the server) sees an organisation only through these traits, so that it works the
+//! same against one in this process and, later, one elsewhere. This crate decides nothing and does no I/O.
+//!
+//! Reading order: [`organisation`] (tasks), [`desk`] (everything that describes the program itself), [`error`].
+
+pub mod desk;
+pub mod error;
+pub mod organisation;
+
+pub use desk::Desk;
+pub use error::{ClientError, ErrorKind};
+pub use organisation::{Event, Goal, Organisation, Resumed, TaskLine};

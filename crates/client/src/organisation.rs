@@ -1,0 +1,105 @@
+//! Tasks: start, resume, say something, watch, look back.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use setpoint_protocol::message::FinalResult;
+use setpoint_protocol::record::Record;
+use setpoint_protocol::topology::Payload;
+use setpoint_protocol::{CallId, TaskId, Timestamp};
+use tokio::sync::mpsc;
+
+use crate::error::ClientError;
+
+/// Events that may wait for a watcher; beyond it the organisation waits for nobody and says `Lagged`.
+pub const EVENTS_MAX: usize = 1_024;
+
+/// A goal with how it is to be pursued.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Goal {
+    /// The person's words, verbatim.
+    pub raw_input: String,
+    /// Whether a person can be asked (a terminal is there).
+    pub interactive: bool,
+    /// Show each plan and ask before it runs; `None` leaves it to the configuration.
+    pub preview_plan: Option<bool>,
+}
+
+/// What happens to a task.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// Records became durable; `closed` says that the last one is the end.
+    Records {
+        /// In order.
+        records: Arc<[Record]>,
+        /// Whether the task ended.
+        closed: bool,
+    },
+    /// A model wrote more text.
+    Progress {
+        /// The ask.
+        call: CallId,
+        /// The text.
+        text: Arc<str>,
+    },
+    /// Some events were lost; [`Organisation::records`] has them.
+    Lagged,
+    /// The task is no longer driven here, without having ended.
+    Released(ClientError),
+}
+
+/// What a resume found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resumed {
+    /// It is driven again.
+    Running,
+    /// It had ended before.
+    Ended,
+}
+
+/// One line of the task list.
+#[derive(Clone, Debug)]
+pub struct TaskLine {
+    /// The task.
+    pub task: TaskId,
+    /// Its goal, clipped.
+    pub goal: String,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    /// When it ended.
+    pub closed_at: Option<Timestamp>,
+    /// How it ended.
+    pub result: Option<FinalResult>,
+    /// Records so far.
+    pub records: u64,
+    /// The process that drives it, when one does.
+    pub driven_by: Option<String>,
+}
+
+/// A running organisation.
+#[async_trait]
+pub trait Organisation: Send + Sync {
+    /// Opens a task; returns once it is durable, with its events from the first record on.
+    async fn start(&self, goal: Goal) -> Result<(TaskId, mpsc::Receiver<Event>), ClientError>;
+
+    /// Takes up an unfinished task, with its events from now on.
+    async fn resume(&self, task: &TaskId) -> Result<(Resumed, mpsc::Receiver<Event>), ClientError>;
+
+    /// Passes a person's message (cancel, an answer, a decision) to a task, wherever it is driven.
+    async fn say(&self, task: &TaskId, payload: Payload) -> Result<(), ClientError>;
+
+    /// All records of a task, checked against their chain.
+    async fn records(&self, task: &TaskId) -> Result<Vec<Record>, ClientError>;
+
+    /// The tasks, newest first.
+    async fn tasks(&self, only_open: bool, limit: usize) -> Result<Vec<TaskLine>, ClientError>;
+
+    /// The task whose id begins with `prefix`.
+    async fn resolve(&self, prefix: &str) -> Result<TaskId, ClientError>;
+
+    /// A task as CloudEvents, one JSON object a line.
+    async fn export(&self, task: &TaskId) -> Result<Vec<String>, ClientError>;
+
+    /// Gives all tasks back and closes the journal. Unfinished ones can be resumed by anyone.
+    async fn shutdown(&self);
+}

@@ -1,0 +1,213 @@
+//! What a model is asked, as data: one variant a purpose.
+//!
+//! A role's `prompt.rs` renders the text from the same brief, so text and data cannot disagree.
+
+use setpoint_protocol::message::{
+    Approach, Clarification, CorrectionSignal, Criterion, EndedBy, Limits, PlanDirective, SubTask, SubTaskOutcome,
+    TaskSpec, Verdict,
+};
+use setpoint_protocol::record::{Exchange, Purpose, Surroundings};
+use setpoint_protocol::tool::{ToolRecord, ToolSpec};
+use setpoint_protocol::{Any, CriterionId};
+
+/// One question to a model.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Brief {
+    /// R1: what is wanted?
+    Perceive(Box<PerceiveBrief>),
+    /// R2: how is it reached?
+    Plan(Box<PlanBrief>),
+    /// R2: what was achieved before it was given up?
+    Report(Box<ReportBrief>),
+    /// R3: what is the next step?
+    Execute(Box<ExecuteBrief>),
+    /// R4a: do these criteria hold?
+    Judge(Box<JudgeBrief>),
+    /// R4b: what is the whole, and does it hold?
+    Merge(Box<MergeBrief>),
+}
+
+impl Brief {
+    /// What it is for.
+    #[must_use]
+    pub const fn purpose(&self) -> Purpose {
+        match self {
+            Brief::Perceive(_) => Purpose::Perceive,
+            Brief::Plan(_) => Purpose::Plan,
+            Brief::Report(_) => Purpose::Report,
+            Brief::Execute(_) => Purpose::Execute,
+            Brief::Judge(_) => Purpose::Judge,
+            Brief::Merge(_) => Purpose::Merge,
+        }
+    }
+}
+
+/// The answer before was not usable; here is why. Asked once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repair {
+    /// What was wrong with it, without the model's own text.
+    pub error: String,
+    /// The answer that could not be used.
+    pub previous: String,
+}
+
+/// For R1. It holds no date: time words stay as they are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PerceiveBrief {
+    /// The person's input.
+    pub raw_input: String,
+    /// The session's last exchanges, to resolve references only.
+    pub history: Vec<Exchange>,
+    /// What was asked and answered so far.
+    pub clarifications: Vec<Clarification>,
+    /// Whether a question may be asked.
+    pub may_ask: bool,
+    /// Whether small talk may be answered at once.
+    pub may_answer: bool,
+    /// Set on the repair call.
+    pub repair: Option<Repair>,
+}
+
+/// For R2's plan and replan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanBrief {
+    /// What is wanted.
+    pub spec: TaskSpec,
+    /// The round, from 1.
+    pub round: u32,
+    /// The direction; none in the first round.
+    pub directive: Option<PlanDirective>,
+    /// How many alternatives to weigh before choosing, from the urgency.
+    pub alternatives: u32,
+    /// What memory says, as lines under fixed headings.
+    pub calibration: Vec<CalibrationLine>,
+    /// Everything the plan must not do: memory's and the directive's.
+    pub limits: Limits,
+    /// Tools that exist and are not blocked.
+    pub tools: Vec<ToolSpec>,
+    /// Plans of this task so far.
+    pub previous: Vec<PreviousPlan>,
+    /// Outcomes that matched and are kept; the plan covers only what is missing.
+    pub kept: Vec<SubTaskOutcome>,
+    /// Task criteria frozen by the first manifest; more may be added.
+    pub task_criteria: Vec<Criterion>,
+    /// Why the plans before this one in this round were refused.
+    pub refusals: Vec<String>,
+    /// What the person said to a plan that was shown.
+    pub note: Option<String>,
+    /// Machine and place.
+    pub surroundings: Surroundings,
+    /// Set on the repair call.
+    pub repair: Option<Repair>,
+}
+
+/// One line of memory, under its heading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CalibrationLine {
+    /// The heading.
+    pub heading: Heading,
+    /// The line, with its reason.
+    pub text: String,
+}
+
+/// The fixed headings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Heading {
+    /// Must not.
+    MustNot,
+    /// Should prefer.
+    ShouldPrefer,
+    /// Caution.
+    Caution,
+    /// What the operator stated.
+    UserFact,
+}
+
+/// A plan of this task that was dispatched before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PreviousPlan {
+    /// The round.
+    pub round: u32,
+    /// Its fingerprint.
+    pub fingerprint: String,
+    /// The intents of its sub-tasks.
+    pub intents: Vec<String>,
+    /// Where a playbook's plan came from.
+    pub approaches: Vec<Approach>,
+    /// Whether R4b judged it and it failed (a plan that died of a fault may be tried again).
+    pub judged_failed: bool,
+}
+
+/// For R2's partial report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReportBrief {
+    /// What was wanted.
+    pub spec: TaskSpec,
+    /// Which rule ended it.
+    pub ended_by: EndedBy,
+    /// Why, with the numbers.
+    pub reason: String,
+    /// The last verdicts.
+    pub verdicts: Vec<Verdict>,
+    /// What was achieved.
+    pub partial_output: Any,
+}
+
+/// For R3.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExecuteBrief {
+    /// The work.
+    pub subtask: SubTask,
+    /// The attempt, from 1.
+    pub attempt: u32,
+    /// What to mend, from the second attempt on.
+    pub correction: Option<CorrectionSignal>,
+    /// Tools it may use.
+    pub tools: Vec<ToolSpec>,
+    /// All calls so far, of all attempts, with results.
+    pub calls: Vec<ToolRecord>,
+    /// What the runtime has to say to the last step (a refused call, a repeated one).
+    pub notices: Vec<String>,
+    /// Model–tool rounds left in this attempt.
+    pub rounds_left: u32,
+    /// Machine and place.
+    pub surroundings: Surroundings,
+}
+
+/// For R4a: only criteria that code cannot judge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgeBrief {
+    /// What the sub-task was for.
+    pub intent: String,
+    /// The criteria to judge, each on its own.
+    pub criteria: Vec<Criterion>,
+    /// Criteria that failed without a class: only the class is asked for.
+    pub classify: Vec<CriterionId>,
+    /// The claim.
+    pub output: Any,
+    /// What R3 doubts.
+    pub uncertainty: Option<String>,
+    /// The evidence.
+    pub calls: Vec<ToolRecord>,
+    /// Machine and place.
+    pub surroundings: Surroundings,
+    /// Set on the repair call.
+    pub repair: Option<Repair>,
+}
+
+/// For R4b: only criteria that code cannot judge, and the merge where more than one output needs it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MergeBrief {
+    /// The criteria to judge.
+    pub criteria: Vec<Criterion>,
+    /// The outcomes in sequence order; intents stand beside them.
+    pub outcomes: Vec<SubTaskOutcome>,
+    /// The sub-tasks' intents, in the same order.
+    pub intents: Vec<String>,
+    /// Where the sub-tasks come from, when a playbook planned them.
+    pub approaches: Vec<Option<Approach>>,
+    /// Machine and place.
+    pub surroundings: Surroundings,
+    /// Set on the repair call.
+    pub repair: Option<Repair>,
+}

@@ -1,0 +1,474 @@
+//! One task: its machines, one queue, one counter. Pure, and nothing inside is concurrent.
+//!
+//! A *step* is one external input and everything it causes, run to completion ([`Cell::step`]). It yields the
+//! records to append and the effects to start once they are durable. The caller owns clock, journal and world;
+//! the tokio driver and the simulation are two such callers.
+//!
+//! The cell knows no role by name except where the organisation itself demands it: effectors are dropped when
+//! their sub-task is judged, a fault or a cancel stops what runs, and the two closing messages end the task.
+
+mod asks;
+mod deliver;
+mod replay;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use setpoint_protocol::limits::{BODY_BYTES_MAX, STEP_RECORDS_MAX};
+use setpoint_protocol::message::{ApprovalWord, FaultKind, TaskFault};
+use setpoint_protocol::record::{
+    Answer, Answered, Opened, Poisoned, Reasked, RecordKind, Surroundings,
+};
+use setpoint_protocol::topology::{Kind, Payload, allows};
+use setpoint_protocol::{Address, Any, CallId, Instance, RoleId, TaskId, Timestamp};
+
+use crate::input::AnyInput;
+use crate::ledger::Ledger;
+use crate::machine::AnyMachine;
+use crate::reading::CallReader;
+
+pub use self::asks::{AskClass, Outside, Pending};
+pub use setpoint_protocol::record::Record;
+pub use self::replay::{Divergence, Replayed, Strictness, needs_rebuild};
+
+use self::asks::Asks;
+
+/// Makes the machines of a task, and knows the two pure functions that the cell needs from elsewhere.
+pub trait Factory: Send + Sync {
+    /// The machine of a role instance, freshly made. `None` for a role that does not live in a cell.
+    fn machine(&self, address: Address) -> Option<Box<dyn AnyMachine>>;
+
+    /// The slug of an intent (SPEC section 3).
+    fn slug(&self, intent: &str) -> String;
+
+    /// Reads calls before they run.
+    fn reader(&self) -> &dyn CallReader;
+}
+
+/// One thing that comes in from outside.
+#[derive(Clone, Debug)]
+pub enum External {
+    /// How the task opens. First, and only once.
+    Opened(Box<Opened>),
+    /// A person's message, or memory's reply.
+    Message {
+        /// Who says it.
+        from: RoleId,
+        /// What.
+        payload: Payload,
+    },
+    /// The world answered an ask.
+    Answered(Answered),
+    /// A further attempt of an ask starts.
+    Reasked(Reasked),
+    /// The runtime reports a fault: the watchdog, a deadline, a panic, a divergence.
+    Fault(TaskFault),
+    /// An input that made a machine panic: recorded, never delivered.
+    Poisoned(Poisoned),
+}
+
+/// Everything that follows from one external input.
+#[derive(Debug, Default)]
+#[must_use = "the records must be appended before any effect starts"]
+pub struct Step {
+    /// To append, in order, as one transaction.
+    pub records: Vec<Record>,
+    /// To start once the records are durable.
+    pub effects: Vec<Outside>,
+    /// Whether the task is closed: the last record is its end.
+    pub closed: bool,
+}
+
+/// An input that the cell does not take. Nothing was recorded and nothing changed.
+#[derive(Debug, thiserror::Error)]
+pub enum StepError {
+    /// The task is closed.
+    #[error("failed to take the input: the task is closed")]
+    Closed,
+    /// The task has not been opened, or was opened already.
+    #[error("failed to take the input: the task {0}")]
+    NotNow(&'static str),
+    /// No route lets this party send this message into the task.
+    #[error("failed to take {kind} from {from}: no route allows it")]
+    NoRoute {
+        /// Who said it.
+        from: RoleId,
+        /// What.
+        kind: Kind,
+    },
+    /// An answer to something that is not asked, or not any more.
+    #[error("failed to take an answer to {0}: it is not open")]
+    NotOpen(CallId),
+    /// A machine panicked. The cell must be rebuilt from its journal.
+    #[error("failed to handle the input: {role} panicked: {message}")]
+    Panicked {
+        /// Which role.
+        role: RoleId,
+        /// What it said.
+        message: String,
+    },
+    /// A machine talks to itself for ever, or said something that cannot be written down.
+    #[error("failed to finish the step: {0}")]
+    Runaway(String),
+}
+
+/// One task in one thread.
+pub struct Cell {
+    task: TaskId,
+    factory: Arc<dyn Factory>,
+    opened: Option<Opened>,
+    slug: String,
+    time_budget_ms: u64,
+    deadline: Option<Timestamp>,
+    machines: BTreeMap<Address, Slot>,
+    queue: VecDeque<Delivery>,
+    seq: u64,
+    clock_ms: u64,
+    asks: Asks,
+    ledger: Ledger,
+    grants: BTreeSet<String>,
+    phase: Phase,
+    /// Whether a stop is under way whose end R7 must hear of.
+    draining: bool,
+    stopped: u32,
+    /// Whether the delivery at hand stopped everything: what else its machine wanted does not start.
+    halted: bool,
+}
+
+struct Slot {
+    machine: Box<dyn AnyMachine>,
+    calls: u32,
+}
+
+struct Delivery {
+    to: Address,
+    seq: u64,
+    input: AnyInput,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Running,
+    Closing,
+    Closed,
+}
+
+impl Cell {
+    /// An empty cell for `task`.
+    #[must_use]
+    pub fn new(task: TaskId, factory: Arc<dyn Factory>) -> Self {
+        Cell {
+            task,
+            factory,
+            opened: None,
+            slug: String::new(),
+            time_budget_ms: 0,
+            deadline: None,
+            machines: BTreeMap::new(),
+            queue: VecDeque::new(),
+            seq: 0,
+            clock_ms: 0,
+            asks: Asks::default(),
+            ledger: Ledger::default(),
+            grants: BTreeSet::new(),
+            phase: Phase::Running,
+            draining: false,
+            stopped: 0,
+            halted: false,
+        }
+    }
+
+    /// The task.
+    #[must_use]
+    pub fn task(&self) -> &TaskId {
+        &self.task
+    }
+
+    /// How the task opened; `None` before it did.
+    #[must_use]
+    pub fn opened(&self) -> Option<&Opened> {
+        self.opened.as_ref()
+    }
+
+    /// The surroundings it opened in.
+    #[must_use]
+    pub fn surroundings(&self) -> Option<&Surroundings> {
+        self.opened.as_ref().map(|opened| &opened.surroundings)
+    }
+
+    /// Sums over the records so far.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The last record's place in the stream; 0 before the first.
+    #[must_use]
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// The task's clock at its last input, in milliseconds.
+    #[must_use]
+    pub fn clock_ms(&self) -> u64 {
+        self.clock_ms
+    }
+
+    /// The effective time budget in milliseconds; 0 before the task opened.
+    #[must_use]
+    pub fn time_budget_ms(&self) -> u64 {
+        self.time_budget_ms
+    }
+
+    /// The task's clock at its `TaskSpec`.
+    #[must_use]
+    pub fn spec_clock_ms(&self) -> Option<u64> {
+        self.ledger.spec_clock_ms
+    }
+
+    /// The person's deadline, when the `TaskSpec` has one: hard, on the wall clock.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Timestamp> {
+        self.deadline
+    }
+
+    /// Whether the task has ended.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.phase == Phase::Closed
+    }
+
+    /// Whether only people are being waited for: then the task's clock stands still.
+    #[must_use]
+    pub fn waits_only_for_people(&self) -> bool {
+        self.asks.only_people()
+    }
+
+    /// Whether an ask is open and was not told to stop.
+    #[must_use]
+    pub fn is_open(&self, call: CallId) -> bool {
+        self.asks.get(call).is_some()
+    }
+
+    /// Takes one external input at time `at`, with the task's clock at `clock_ms`, and runs everything it causes.
+    ///
+    /// # Errors
+    /// An input that is not taken leaves the cell as it was, except [`StepError::Panicked`] and
+    /// [`StepError::Runaway`]: after those the cell must be rebuilt from its journal.
+    pub fn step(&mut self, external: External, at: Timestamp, clock_ms: u64) -> Result<Step, StepError> {
+        if self.phase == Phase::Closed {
+            return Err(StepError::Closed);
+        }
+        if self.opened.is_none() != matches!(external, External::Opened(_)) {
+            let when = if self.opened.is_none() { "has not been opened" } else { "is open already" };
+            return Err(StepError::NotNow(when));
+        }
+        self.admit(&external)?;
+        self.clock_ms = clock_ms.max(self.clock_ms);
+        let mut step = Step::default();
+        self.take(external, at, &mut step)?;
+        while let Some(delivery) = self.queue.pop_front() {
+            if step.records.len() > STEP_RECORDS_MAX {
+                return Err(StepError::Runaway(format!("more than {STEP_RECORDS_MAX} records in one step")));
+            }
+            self.deliver(delivery, at, &mut step)?;
+            if self.phase == Phase::Closed {
+                self.queue.clear();
+            }
+        }
+        step.closed = self.phase == Phase::Closed;
+        if step.closed {
+            let open: Vec<CallId> = self.asks.close_all();
+            step.effects.extend(open.into_iter().map(|call| Outside::Stop { call }));
+        }
+        Ok(step)
+    }
+
+    /// Asks that are open now, for a driver that resumes a task.
+    #[must_use]
+    pub fn pending(&self) -> Vec<Pending> {
+        self.asks.pending()
+    }
+
+    /// Refuses what may not come in, before anything is recorded.
+    fn admit(&self, external: &External) -> Result<(), StepError> {
+        match external {
+            External::Message { from, payload } => {
+                let kind = payload.kind();
+                let to = kind.route().to.first().copied().unwrap_or(RoleId::Runtime);
+                let from_outside = matches!(from, RoleId::User | RoleId::Memory);
+                if !from_outside || !to.lives_in_cell() || !allows(*from, to, kind) {
+                    return Err(StepError::NoRoute { from: *from, kind });
+                }
+                match answered_call(payload) {
+                    Some(call) if self.asks.get(call).is_none() => Err(StepError::NotOpen(call)),
+                    _ => Ok(()),
+                }
+            }
+            External::Answered(Answered { call, .. }) | External::Reasked(Reasked { call, .. }) => {
+                if self.asks.is_known(*call) { Ok(()) } else { Err(StepError::NotOpen(*call)) }
+            }
+            External::Opened(_) | External::Fault(_) | External::Poisoned(_) => Ok(()),
+        }
+    }
+
+    /// Records an external input and queues its delivery.
+    fn take(&mut self, external: External, at: Timestamp, step: &mut Step) -> Result<(), StepError> {
+        let runtime = Address::singleton(RoleId::Runtime);
+        match external {
+            External::Opened(opened) => {
+                let body = encode(&*opened)?;
+                self.time_budget_ms = opened.controller.time_budget_ms;
+                self.opened = Some(*opened);
+                self.write(step, at, runtime, vec![], RecordKind::Opened, None, body)?;
+            }
+            External::Message { from, payload } => {
+                let cause = answered_call(&payload).and_then(|call| self.asks.close(call)).map(|ask| ask.seq);
+                if let Payload::ApprovalDecision(decision) = &payload
+                    && decision.decision == ApprovalWord::ForTask
+                {
+                    self.grants.insert(decision.digest.clone());
+                }
+                let instance = answered_call(&payload).map_or(Instance(0), |call| call.instance);
+                self.say(step, at, Address::singleton(from), payload, instance, cause)?;
+            }
+            External::Answered(answered) => self.take_answer(answered, at, step)?,
+            External::Reasked(reasked) => {
+                let body = encode(&reasked)?;
+                let cause = self.asks.get(reasked.call).map(|ask| ask.seq);
+                if let Some(ask) = self.asks.get_mut(reasked.call) {
+                    ask.attempt = reasked.attempt;
+                }
+                self.write(step, at, runtime, vec![], RecordKind::Reasked, cause, body)?;
+            }
+            External::Fault(fault) => {
+                let fault = TaskFault { elapsed_ms: self.elapsed_ms(), ..fault };
+                self.say(step, at, runtime, Payload::TaskFault(fault), Instance(0), None)?;
+            }
+            External::Poisoned(poisoned) => {
+                let body = encode(&poisoned)?;
+                self.write(step, at, runtime, vec![], RecordKind::Poisoned, None, body)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_answer(&mut self, answered: Answered, at: Timestamp, step: &mut Step) -> Result<(), StepError> {
+        let call = answered.call;
+        let Some(ask) = self.asks.finish(call) else { return Err(StepError::NotOpen(call)) };
+        if let Answer::Model(reply) = &answered.answer {
+            self.ledger.model_answered(call.role, reply.usage);
+        }
+        let body = encode(&answered)?;
+        let to = Address { role: call.role, instance: call.instance };
+        let runtime = Address::singleton(RoleId::Runtime);
+        let seq = self.write(step, at, runtime, vec![to], RecordKind::Answered, Some(ask.seq), body)?;
+        if !ask.stopped {
+            self.queue.push_back(Delivery { to, seq, input: AnyInput::Answer { call, answer: answered.answer } });
+        }
+        self.quiesce_if_drained(step, at, Some(seq))
+    }
+
+    /// Stops everything that runs and drops the effectors. R7 hears `Quiesced` when the last ask has come back.
+    fn stop_all(&mut self, step: &mut Step, at: Timestamp, cause: u64) -> Result<(), StepError> {
+        self.machines.retain(|address, _| !address.role.is_effector());
+        // The round is over: what was still on its way to the others belongs to it.
+        self.queue.retain(|delivery| delivery.to.role == RoleId::GoalGradientSolver);
+        self.halted = true;
+        for call in self.asks.stop_all() {
+            self.stopped += 1;
+            step.effects.push(Outside::Stop { call });
+        }
+        self.draining = true;
+        self.quiesce_if_drained(step, at, Some(cause))
+    }
+
+    fn quiesce_if_drained(&mut self, step: &mut Step, at: Timestamp, cause: Option<u64>) -> Result<(), StepError> {
+        if !self.draining || self.asks.any_stopped() {
+            return Ok(());
+        }
+        self.draining = false;
+        let body = encode(&setpoint_protocol::record::Quiesced { stopped: std::mem::take(&mut self.stopped) })?;
+        let to = Address::singleton(RoleId::GoalGradientSolver);
+        let runtime = Address::singleton(RoleId::Runtime);
+        let seq = self.write(step, at, runtime, vec![to], RecordKind::Quiesced, cause, body)?;
+        self.queue.push_back(Delivery { to, seq, input: AnyInput::Quiesced });
+        Ok(())
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        self.ledger.spec_clock_ms.map_or(0, |start| self.clock_ms.saturating_sub(start))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the columns of a record, in their order")]
+    fn write(
+        &mut self,
+        step: &mut Step,
+        at: Timestamp,
+        from: Address,
+        to: Vec<Address>,
+        kind: RecordKind,
+        cause: Option<u64>,
+        body: Vec<u8>,
+    ) -> Result<u64, StepError> {
+        if body.len() > BODY_BYTES_MAX {
+            return Err(StepError::Runaway(format!("a {kind} of {} bytes is larger than {BODY_BYTES_MAX}", body.len())));
+        }
+        self.seq += 1;
+        step.records.push(Record { seq: self.seq, at, clock_ms: self.clock_ms, from, to, kind, cause, body });
+        Ok(self.seq)
+    }
+}
+
+impl std::fmt::Debug for Cell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cell").field("task", &self.task).field("seq", &self.seq).field("phase", &self.phase).finish()
+    }
+}
+
+/// The ask that a message from outside answers.
+fn answered_call(payload: &Payload) -> Option<CallId> {
+    match payload {
+        Payload::ClarificationAnswer(answer) => Some(answer.call_id),
+        Payload::PlanDecision(decision) => Some(decision.call_id),
+        Payload::ApprovalDecision(decision) => Some(decision.call_id),
+        Payload::MemoryReply(reply) => Some(reply.call_id),
+        _ => None,
+    }
+}
+
+/// The ask that a message to outside opens, and whether a person is asked.
+fn opened_call(payload: &Payload) -> Option<(CallId, bool)> {
+    match payload {
+        Payload::ClarificationRequest(request) => Some((request.call_id, true)),
+        Payload::PlanProposal(proposal) => Some((proposal.call_id, true)),
+        Payload::ApprovalRequest(request) => Some((request.call_id, true)),
+        Payload::MemoryQuery(query) => Some((query.call_id, false)),
+        _ => None,
+    }
+}
+
+fn encode<T: serde::Serialize>(body: &T) -> Result<Vec<u8>, StepError> {
+    serde_json::to_vec(body).map_err(|error| StepError::Runaway(format!("a body cannot be written: {error}")))
+}
+
+fn budget_fault(role: RoleId, reason: String, elapsed_ms: u64) -> TaskFault {
+    TaskFault {
+        role,
+        kind: FaultKind::Budget,
+        reason,
+        failure_class: None,
+        hints: vec!["raise the budget in the configuration, or state a smaller goal".to_owned()],
+        retryable: false,
+        elapsed_ms,
+    }
+}
+
+/// A body that stands in a `Poisoned` record: JSON where it is JSON, text otherwise.
+#[must_use]
+pub fn poisoned_body(bytes: &[u8]) -> Any {
+    serde_json::from_slice(bytes)
+        .unwrap_or_else(|_| Any(serde_json::Value::String(String::from_utf8_lossy(bytes).into_owned())))
+}

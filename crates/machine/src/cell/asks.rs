@@ -1,0 +1,195 @@
+//! What a task is waiting for.
+
+use std::collections::BTreeMap;
+
+use setpoint_protocol::tool::Effect as ToolEffect;
+use setpoint_protocol::topology::Payload;
+use setpoint_protocol::{CallId, RoleId};
+
+use crate::effects::ToolAsk;
+use crate::model_call::ModelCall;
+
+/// Something to start in the world once the step is durable.
+#[derive(Debug)]
+pub enum Outside {
+    /// Ask a model.
+    Model {
+        /// The ask.
+        call: CallId,
+        /// The question.
+        ask: Box<ModelCall>,
+    },
+    /// Run a tool.
+    Tool {
+        /// The ask.
+        call: CallId,
+        /// The call.
+        ask: ToolAsk,
+        /// What its reading says it may do.
+        effect: ToolEffect,
+    },
+    /// Start a timer on the task's clock.
+    Timer {
+        /// The ask.
+        call: CallId,
+        /// The task's clock when it goes off.
+        due_clock_ms: u64,
+    },
+    /// Ask a person, or memory. The same message is in the step's records.
+    Party {
+        /// The ask.
+        call: CallId,
+        /// Who is asked: `User` or `Memory`.
+        party: RoleId,
+        /// The question.
+        payload: Box<Payload>,
+    },
+    /// Stop an ask. Its answer is still wanted for the record, unless the task is closed.
+    Stop {
+        /// The ask.
+        call: CallId,
+    },
+}
+
+impl Outside {
+    /// The ask it belongs to.
+    #[must_use]
+    pub fn call(&self) -> CallId {
+        match self {
+            Outside::Model { call, .. }
+            | Outside::Tool { call, .. }
+            | Outside::Timer { call, .. }
+            | Outside::Party { call, .. }
+            | Outside::Stop { call } => *call,
+        }
+    }
+}
+
+/// An open ask, as a resuming driver needs to know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pending {
+    /// The ask.
+    pub call: CallId,
+    /// Its record.
+    pub seq: u64,
+    /// Its last attempt.
+    pub attempt: u32,
+    /// What kind of ask.
+    pub class: AskClass,
+    /// Whether it was told to stop.
+    pub stopped: bool,
+}
+
+/// Kinds of asks, by what a crash means for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskClass {
+    /// Asked again: a model, or a tool that provably changes nothing.
+    Pure,
+    /// Never repeated silently.
+    Unsafe,
+    /// Armed again with what remains.
+    Timer,
+    /// Shown again under the same id; may stay open for days.
+    Person,
+    /// Memory.
+    Memory,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct OpenAsk {
+    pub(super) seq: u64,
+    pub(super) attempt: u32,
+    pub(super) class: AskClass,
+    pub(super) stopped: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Asks {
+    open: BTreeMap<CallId, OpenAsk>,
+}
+
+impl Asks {
+    pub(super) fn open(&mut self, call: CallId, seq: u64, class: AskClass) {
+        self.open.insert(call, OpenAsk { seq, attempt: 1, class, stopped: false });
+    }
+
+    /// An ask that is open and was not told to stop.
+    pub(super) fn get(&self, call: CallId) -> Option<&OpenAsk> {
+        self.open.get(&call).filter(|ask| !ask.stopped)
+    }
+
+    pub(super) fn get_mut(&mut self, call: CallId) -> Option<&mut OpenAsk> {
+        self.open.get_mut(&call)
+    }
+
+    /// Whether an answer is still wanted, if only for the record.
+    pub(super) fn is_known(&self, call: CallId) -> bool {
+        self.open.contains_key(&call)
+    }
+
+    pub(super) fn close(&mut self, call: CallId) -> Option<OpenAsk> {
+        self.get(call)?;
+        self.open.remove(&call)
+    }
+
+    /// Takes the ask out whether or not it was told to stop.
+    pub(super) fn finish(&mut self, call: CallId) -> Option<OpenAsk> {
+        self.open.remove(&call)
+    }
+
+    /// Tells everything to stop. Timers and questions end at once; models and tools stay until they come back.
+    pub(super) fn stop_all(&mut self) -> Vec<CallId> {
+        self.stop_where(|_| true)
+    }
+
+    /// The same for one effector.
+    pub(super) fn stop_instance(&mut self, calls: impl Fn(CallId) -> bool) -> Vec<CallId> {
+        self.stop_where(calls)
+    }
+
+    fn stop_where(&mut self, wanted: impl Fn(CallId) -> bool) -> Vec<CallId> {
+        let mut told = Vec::new();
+        self.open.retain(|call, ask| {
+            if !wanted(*call) || ask.stopped {
+                return true;
+            }
+            told.push(*call);
+            ask.stopped = true;
+            matches!(ask.class, AskClass::Pure | AskClass::Unsafe)
+        });
+        told
+    }
+
+    pub(super) fn close_all(&mut self) -> Vec<CallId> {
+        std::mem::take(&mut self.open).into_keys().collect()
+    }
+
+    pub(super) fn any_stopped(&self) -> bool {
+        self.open.values().any(|ask| ask.stopped)
+    }
+
+    pub(super) fn only_people(&self) -> bool {
+        let mut people = false;
+        for ask in self.open.values() {
+            match ask.class {
+                AskClass::Person => people = true,
+                AskClass::Timer => {}
+                AskClass::Pure | AskClass::Unsafe | AskClass::Memory => return false,
+            }
+        }
+        people
+    }
+
+    pub(super) fn pending(&self) -> Vec<Pending> {
+        self.open
+            .iter()
+            .map(|(call, ask)| Pending {
+                call: *call,
+                seq: ask.seq,
+                attempt: ask.attempt,
+                class: ask.class,
+                stopped: ask.stopped,
+            })
+            .collect()
+    }
+}

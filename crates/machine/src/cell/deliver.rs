@@ -1,0 +1,266 @@
+//! Handing one record to one machine, and writing down what it wants.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use setpoint_protocol::limits::CELL_QUEUE_MAX;
+use setpoint_protocol::message::{FaultKind, TaskFault, TaskSpec};
+use setpoint_protocol::record::{Ask, Asked, RecordKind};
+use setpoint_protocol::tool::Effect as ToolEffect;
+use setpoint_protocol::topology::{Kind, Payload};
+use setpoint_protocol::{Address, CallId, Instance, RoleId, Timestamp};
+
+use super::asks::AskClass;
+use super::{Cell, Delivery, Outside, Phase, Slot, Step, StepError, budget_fault, encode, opened_call};
+use crate::ctx::Ctx;
+use crate::effects::{Effect, EffectBuffer, ToolAsk};
+use crate::input::AnyInput;
+use crate::model_call::ModelCall;
+
+impl Cell {
+    /// Hands a queued record to its machine. A machine that is gone hears nothing; a closing task only tells R7.
+    pub(super) fn deliver(&mut self, delivery: Delivery, at: Timestamp, step: &mut Step) -> Result<(), StepError> {
+        let Delivery { to, seq, input } = delivery;
+        if self.phase == Phase::Closing && to.role != RoleId::GoalGradientSolver {
+            return Ok(());
+        }
+        // An effector is made by the `SubTask` that is meant for it and by nothing else.
+        let makes = !to.role.is_effector() || matches!(input, AnyInput::Message(Payload::SubTask(_)));
+        if !self.machines.contains_key(&to) {
+            let machine = if makes { self.factory.machine(to) } else { None };
+            let Some(machine) = machine else { return Ok(()) };
+            self.machines.insert(to, Slot { machine, calls: 0 });
+        }
+        let Some(opened) = &self.opened else { return Ok(()) };
+        let Some(slot) = self.machines.get_mut(&to) else { return Ok(()) };
+        let mut buffer = EffectBuffer::new(to, slot.calls, self.task.clone(), seq, at);
+        let ctx = Ctx {
+            task: &self.task,
+            now: at,
+            clock_ms: self.clock_ms,
+            opened,
+            slug: &self.slug,
+            time_budget_ms: self.time_budget_ms,
+            ledger: &self.ledger,
+            grants: &self.grants,
+            reader: self.factory.reader(),
+        };
+        match catch_unwind(AssertUnwindSafe(|| slot.machine.handle_any(input, &ctx, &mut buffer))) {
+            Ok(Ok(())) => {}
+            Ok(Err(misrouted)) => return Err(StepError::Runaway(misrouted.to_string())),
+            Err(panic) => return Err(StepError::Panicked { role: to.role, message: panic_text(&*panic) }),
+        }
+        let (effects, calls) = buffer.into_parts();
+        slot.calls = calls;
+        self.halted = false;
+        for effect in effects {
+            if self.phase == Phase::Closed || (self.halted && to.role != RoleId::GoalGradientSolver) {
+                break;
+            }
+            self.perform(to, effect, at, seq, step)?;
+        }
+        Ok(())
+    }
+
+    fn perform(&mut self, from: Address, effect: Effect, at: Timestamp, cause: u64, step: &mut Step) -> Result<(), StepError> {
+        match effect {
+            Effect::Send { payload, instance } => {
+                self.say(step, at, from, payload, instance, Some(cause)).map(drop)
+            }
+            Effect::Model { call, ask } => self.ask_model(from, call, ask, at, cause, step),
+            Effect::Tool { call, ask } => self.ask_tool(from, call, ask, at, cause, step),
+            Effect::Timer { call, ms } => {
+                let asked = Asked { call, attempt: 1, ask: Ask::Timer { ms } };
+                let seq = self.write_asked(step, at, from, &asked, cause)?;
+                self.asks.open(call, seq, AskClass::Timer);
+                step.effects.push(Outside::Timer { call, due_clock_ms: self.clock_ms.saturating_add(ms) });
+                Ok(())
+            }
+        }
+    }
+
+    fn ask_model(
+        &mut self,
+        from: Address,
+        call: CallId,
+        ask: Box<ModelCall>,
+        at: Timestamp,
+        cause: u64,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        let budgets = self.opened.as_ref().map(|opened| opened.budgets.clone()).unwrap_or_default();
+        if let Some(reason) = self.ledger.broken_by(&budgets, ask.purpose()) {
+            let fault = budget_fault(from.role, reason, self.elapsed_ms());
+            let runtime = Address::singleton(RoleId::Runtime);
+            return self.say(step, at, runtime, Payload::TaskFault(fault), Instance(0), Some(cause)).map(drop);
+        }
+        let fragments = ask.prompt.fragments.iter().map(|fragment| fragment.hash()).collect();
+        let asked = Asked { call, attempt: 1, ask: Ask::Model { purpose: ask.purpose(), fragments } };
+        let seq = self.write_asked(step, at, from, &asked, cause)?;
+        self.asks.open(call, seq, AskClass::Pure);
+        self.ledger.model_asked(from.role);
+        step.effects.push(Outside::Model { call, ask });
+        Ok(())
+    }
+
+    fn ask_tool(
+        &mut self,
+        from: Address,
+        call: CallId,
+        ask: ToolAsk,
+        at: Timestamp,
+        cause: u64,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        let effect = match &self.opened {
+            Some(opened) => self.factory.reader().read(&ask.call, &opened.surroundings).effect,
+            None => ToolEffect::Unsafe,
+        };
+        let what = Ask::Tool { call: ask.call.clone(), phase: ask.phase, effect, grant: ask.grant.clone() };
+        let seq = self.write_asked(step, at, from, &Asked { call, attempt: 1, ask: what }, cause)?;
+        let class = if effect == ToolEffect::ReadOnly { AskClass::Pure } else { AskClass::Unsafe };
+        self.asks.open(call, seq, class);
+        self.ledger.tool_asked(from.role);
+        step.effects.push(Outside::Tool { call, ask, effect });
+        Ok(())
+    }
+
+    fn write_asked(
+        &mut self,
+        step: &mut Step,
+        at: Timestamp,
+        from: Address,
+        asked: &Asked,
+        cause: u64,
+    ) -> Result<u64, StepError> {
+        let body = encode(asked)?;
+        let runtime = Address::singleton(RoleId::Runtime);
+        self.write(step, at, from, vec![runtime], RecordKind::Asked, Some(cause), body)
+    }
+
+    /// Records a message and queues its deliveries.
+    pub(super) fn say(
+        &mut self,
+        step: &mut Step,
+        at: Timestamp,
+        from: Address,
+        payload: Payload,
+        instance: Instance,
+        cause: Option<u64>,
+    ) -> Result<u64, StepError> {
+        let kind = payload.kind();
+        let body = payload
+            .encode()
+            .map_err(|error| StepError::Runaway(format!("a {kind} cannot be written: {error}")))?;
+        let to: Vec<Address> = kind
+            .route()
+            .to
+            .iter()
+            .map(|role| Address { role: *role, instance: if role.is_effector() { instance } else { Instance(0) } })
+            .collect();
+        let seq = self.write(step, at, from, to.clone(), RecordKind::Message(kind), cause, body)?;
+        self.before_delivery(&payload, from, at, seq, step)?;
+        if let Some((call, person)) = opened_call(&payload) {
+            let class = if person { AskClass::Person } else { AskClass::Memory };
+            let party = if person { RoleId::User } else { RoleId::Memory };
+            self.asks.open(call, seq, class);
+            step.effects.push(Outside::Party { call, party, payload: Box::new(payload) });
+            return Ok(seq);
+        }
+        if delivered_before_stop(kind) {
+            return Ok(seq);
+        }
+        let receivers: Vec<Address> = to.into_iter().filter(|to| to.role.lives_in_cell()).collect();
+        let last = receivers.len().saturating_sub(1);
+        let mut payload = Some(payload);
+        for (n, to) in receivers.into_iter().enumerate() {
+            let payload = if n == last { payload.take() } else { payload.clone() };
+            if let Some(payload) = payload {
+                self.queue.push_back(Delivery { to, seq, input: AnyInput::Message(payload) });
+            }
+        }
+        if self.queue.len() > CELL_QUEUE_MAX {
+            self.overflow(step, at, seq)?;
+        }
+        Ok(seq)
+    }
+
+    /// What the organisation itself does about a message, whoever handles it.
+    fn before_delivery(
+        &mut self,
+        payload: &Payload,
+        from: Address,
+        at: Timestamp,
+        seq: u64,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        match payload {
+            Payload::TaskSpec(spec) => self.start_clock(spec, at),
+            Payload::SubTaskOutcome(_) => {
+                // The fast loop is over: the pair is dropped, and what it still waits for is stopped.
+                self.machines.retain(|address, _| {
+                    !(address.role.is_effector() && address.instance == from.instance)
+                });
+                let instance = from.instance;
+                let told =
+                    self.asks.stop_instance(|call| call.role.is_effector() && call.instance == instance);
+                step.effects.extend(told.into_iter().map(|call| Outside::Stop { call }));
+            }
+            Payload::TaskFault(_) => {
+                let to = Address::singleton(RoleId::GoalGradientSolver);
+                self.queue.push_back(Delivery { to, seq, input: AnyInput::Message(payload.clone()) });
+                self.stop_all(step, at, seq)?;
+            }
+            Payload::CancelRequest(_) => {
+                self.phase = Phase::Closing;
+                let to = Address::singleton(RoleId::GoalGradientSolver);
+                self.queue.push_back(Delivery { to, seq, input: AnyInput::Message(payload.clone()) });
+                self.stop_all(step, at, seq)?;
+            }
+            Payload::FinalResult(_) | Payload::DirectAnswer(_) => self.phase = Phase::Closed,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The clock of the task starts with its `TaskSpec`, and a nearer deadline becomes its time budget.
+    fn start_clock(&mut self, spec: &TaskSpec, at: Timestamp) {
+        if self.ledger.spec_clock_ms.is_some() {
+            return;
+        }
+        self.ledger.spec_clock_ms = Some(self.clock_ms);
+        self.slug = self.factory.slug(&spec.intent);
+        if let Some(deadline) = spec.constraints.deadline {
+            self.deadline = Some(deadline);
+            self.time_budget_ms = self.time_budget_ms.min(deadline.millis_since(at).max(1));
+        }
+    }
+
+    fn overflow(&mut self, step: &mut Step, at: Timestamp, cause: u64) -> Result<(), StepError> {
+        self.queue.clear();
+        let fault = TaskFault {
+            role: RoleId::Runtime,
+            kind: FaultKind::Fault,
+            reason: format!("more than {CELL_QUEUE_MAX} messages waited inside the task"),
+            failure_class: None,
+            hints: vec![],
+            retryable: false,
+            elapsed_ms: self.elapsed_ms(),
+        };
+        let runtime = Address::singleton(RoleId::Runtime);
+        self.say(step, at, runtime, Payload::TaskFault(fault), Instance(0), Some(cause)).map(drop)
+    }
+}
+
+/// Whether `say` must not queue the payload again: `before_delivery` did, ahead of the stop.
+const fn delivered_before_stop(kind: Kind) -> bool {
+    matches!(kind, Kind::TaskFault | Kind::CancelRequest)
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_owned());
+    setpoint_protocol::text::clip(&text, 400)
+}

@@ -1,0 +1,163 @@
+//! Bringing a task back from its journal: the inputs are fed again, the rest must come out as it stands there.
+
+use std::collections::BTreeMap;
+
+use setpoint_protocol::message::TaskFault;
+use setpoint_protocol::record::{Answered, Opened, Poisoned, Reasked, RecordKind};
+use setpoint_protocol::topology::Payload;
+use setpoint_protocol::{CallId, TaskId};
+
+use super::{Cell, External, Outside, Phase, Record, Step, StepError};
+
+/// How strictly derived records are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// Byte by byte: the same logic version wrote them.
+    Exact,
+    /// Kind and addressees only: another logic version wrote them.
+    KindAndAddressee,
+}
+
+/// The first place where a task's journal and its machines disagree.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to replay {task} at record {seq}: {reason}")]
+pub struct Divergence {
+    /// The task.
+    pub task: TaskId,
+    /// The record.
+    pub seq: u64,
+    /// What differs.
+    pub reason: String,
+}
+
+/// What a replayed task still waits for.
+#[derive(Debug, Default)]
+pub struct Replayed {
+    /// Effects of asks that have no answer yet, by ask.
+    pub open: BTreeMap<CallId, Outside>,
+    /// The last record's time, for the driver's clock.
+    pub records: u64,
+}
+
+impl Cell {
+    /// Feeds a task's records, in order and complete from the first, to a fresh cell.
+    ///
+    /// # Errors
+    /// The first divergence. The cell then stands before it; [`Cell::skip_to`] and a fault end the task.
+    pub fn replay(&mut self, records: &[Record], strictness: Strictness) -> Result<Replayed, Divergence> {
+        let mut replayed = Replayed::default();
+        let mut rest = records;
+        while let Some((input, tail)) = rest.split_first() {
+            let diverges = |seq, reason: String| Divergence { task: self.task().clone(), seq, reason };
+            if !input.is_input() {
+                return Err(diverges(input.seq, format!("{} is not an input and nothing derives it", input.kind)));
+            }
+            let seq = input.seq;
+            let external = external_of(input).map_err(|reason| diverges(seq, reason))?;
+            if let External::Answered(Answered { call, .. }) = &external {
+                replayed.open.remove(call);
+            }
+            if let External::Message { payload, .. } = &external
+                && let Some(call) = super::answered_call(payload)
+            {
+                replayed.open.remove(&call);
+            }
+            let task = self.task().clone();
+            let step = self
+                .step(external, input.at, input.clock_ms)
+                .map_err(|error| Divergence { task: task.clone(), seq, reason: error.to_string() })?;
+            let derived = compare(&task, input, tail, &step, strictness)?;
+            collect(&mut replayed.open, step);
+            rest = tail.split_at(derived).1;
+        }
+        replayed.records = u64::try_from(records.len()).unwrap_or(u64::MAX);
+        Ok(replayed)
+    }
+
+    /// After a divergence: continue the stream behind its last record, so that a fault can end the task.
+    pub fn skip_to(&mut self, last_seq: u64) {
+        self.seq = self.seq.max(last_seq);
+        self.queue.clear();
+        if self.phase == Phase::Closed {
+            self.phase = Phase::Running;
+        }
+    }
+}
+
+/// Compares a step with the records behind its input; returns how many of them it accounts for.
+fn compare(
+    task: &TaskId,
+    input: &Record,
+    tail: &[Record],
+    step: &Step,
+    strictness: Strictness,
+) -> Result<usize, Divergence> {
+    let stored = std::iter::once(input).chain(tail);
+    let mut count = 0;
+    for (made, stored) in step.records.iter().zip(stored) {
+        let same = match strictness {
+            Strictness::Exact => made == stored,
+            Strictness::KindAndAddressee => made.kind == stored.kind && made.to == stored.to,
+        };
+        if !same {
+            let reason = format!(
+                "the journal has {} to {}, the machines say {} to {}{}",
+                stored.kind,
+                stored.to_column(),
+                made.kind,
+                made.to_column(),
+                if made.kind == stored.kind { " with another body" } else { "" }
+            );
+            return Err(Divergence { task: task.clone(), seq: stored.seq, reason });
+        }
+        count += 1;
+    }
+    if count < step.records.len() {
+        // A step is one transaction, so a journal never ends inside one.
+        let reason = "the journal ends inside a step".to_owned();
+        return Err(Divergence { task: task.clone(), seq: input.seq, reason });
+    }
+    Ok(count.saturating_sub(1))
+}
+
+fn collect(open: &mut BTreeMap<CallId, Outside>, step: Step) {
+    for effect in step.effects {
+        match effect {
+            Outside::Stop { call } => {
+                if step.closed || !matches!(open.get(&call), Some(Outside::Model { .. } | Outside::Tool { .. })) {
+                    open.remove(&call);
+                }
+            }
+            other => drop(open.insert(other.call(), other)),
+        }
+    }
+    if step.closed {
+        open.clear();
+    }
+}
+
+/// The external input that a stored record was.
+fn external_of(record: &Record) -> Result<External, String> {
+    fn body<T: serde::de::DeserializeOwned>(record: &Record) -> Result<T, String> {
+        serde_json::from_slice(&record.body).map_err(|error| format!("the body of {} cannot be read: {error}", record.kind))
+    }
+    Ok(match record.kind {
+        RecordKind::Opened => External::Opened(Box::new(body::<Opened>(record)?)),
+        RecordKind::Answered => External::Answered(body::<Answered>(record)?),
+        RecordKind::Reasked => External::Reasked(body::<Reasked>(record)?),
+        RecordKind::Poisoned => External::Poisoned(body::<Poisoned>(record)?),
+        RecordKind::Message(kind) => {
+            match Payload::decode(kind, &record.body).map_err(|error| error.to_string())? {
+                Payload::TaskFault(fault) => External::Fault(TaskFault { elapsed_ms: 0, ..fault }),
+                payload => External::Message { from: record.from.role, payload },
+            }
+        }
+        RecordKind::Asked | RecordKind::Quiesced => return Err(format!("{} is no input", record.kind)),
+    })
+}
+
+/// A step error that means the machines, not the input, are at fault.
+#[must_use]
+pub const fn needs_rebuild(error: &StepError) -> bool {
+    matches!(error, StepError::Panicked { .. } | StepError::Runaway(_))
+}
