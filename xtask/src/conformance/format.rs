@@ -1,0 +1,372 @@
+//! The vectors' inputs as they stand in the file, and their way into the controller's types.
+//!
+//! Every struct keeps the fields it does not read, so that an input without effect is named.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use setpoint_control::Gains;
+use setpoint_control::measurement::{
+    Call, CallEnd, Criterion, Event, FailureClass, Merge, Mode, Outcome, Status, Verdict,
+};
+
+use super::{Summary, Unusable};
+
+/// One vector with a single input.
+#[derive(Debug, Deserialize)]
+pub(super) struct Vector<I> {
+    pub(super) id: String,
+    #[serde(rename = "in")]
+    pub(super) input: I,
+    pub(super) expect: Value,
+    #[serde(flatten)]
+    pub(super) unread: Unread,
+}
+
+/// A vector of several rounds.
+#[derive(Debug, Deserialize)]
+pub(super) struct Sequence {
+    pub(super) id: String,
+    pub(super) rounds: Vec<Round>,
+    #[serde(flatten)]
+    pub(super) unread: Unread,
+}
+
+/// The gradient of a second round in which nothing changed but the budget.
+#[derive(Debug, Deserialize)]
+pub(super) struct FlatRound {
+    #[serde(rename = "P")]
+    pub(super) p: f64,
+    pub(super) seconds_between_rounds: f64,
+    pub(super) grad_l: f64,
+    #[serde(flatten)]
+    pub(super) unread: Unread,
+}
+
+/// Numbers for the decision table.
+#[derive(Debug, Deserialize)]
+pub(super) struct CellInput {
+    pub(super) grad_l: f64,
+    #[serde(rename = "D")]
+    pub(super) d: f64,
+    #[serde(rename = "P")]
+    pub(super) p: f64,
+    #[serde(rename = "Omega")]
+    pub(super) omega: f64,
+    #[serde(default)]
+    pub(super) worsening_count: u32,
+    #[serde(default)]
+    pub(super) replan_count: u32,
+    #[serde(flatten)]
+    pub(super) unread: Unread,
+}
+
+/// What one round measured.
+#[derive(Debug, Deserialize)]
+pub(super) struct Round {
+    /// Absent where a vector has one task only.
+    #[serde(default)]
+    pub(super) task_id: String,
+    /// `replan`, `accept` or `abort`.
+    #[serde(default = "replan")]
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) outcomes: Vec<OutcomeInput>,
+    pub(super) replan_count: Option<u32>,
+    pub(super) elapsed_ms: Option<f64>,
+    pub(super) task_criteria_verdicts: Option<Vec<VerdictInput>>,
+    #[serde(default)]
+    pub(super) merge_failed: bool,
+    pub(super) expect: Option<Value>,
+    #[serde(flatten)]
+    pub(super) unread: Unread,
+}
+
+/// A sub-task's outcome.
+#[derive(Debug, Deserialize)]
+pub(super) struct OutcomeInput {
+    #[serde(default, rename = "subtask_id")]
+    _subtask_id: Option<String>,
+    status: StatusInput,
+    criteria_verdicts: Option<Vec<VerdictInput>>,
+    #[serde(default)]
+    success_criteria: Vec<CriterionInput>,
+    #[serde(default)]
+    gap_trajectory: Vec<GapInput>,
+    #[serde(default)]
+    tool_calls: Vec<CallInput>,
+    #[serde(default)]
+    carried: bool,
+    #[serde(flatten)]
+    unread: Unread,
+}
+
+/// A verdict on one criterion; without a mode it is verifiable.
+#[derive(Debug, Deserialize)]
+pub(super) struct VerdictInput {
+    criterion: String,
+    criterion_id: Option<String>,
+    verdict: PassOrFail,
+    failure_class: Option<ClassInput>,
+    mode: Option<ModeInput>,
+    #[serde(default)]
+    vacuous: bool,
+    #[serde(flatten)]
+    unread: Unread,
+}
+
+/// The criteria that failed in one attempt.
+#[derive(Debug, Deserialize)]
+struct GapInput {
+    #[serde(rename = "attempt")]
+    _attempt: u32,
+    failed_criteria: Vec<FailedInput>,
+    #[serde(flatten)]
+    unread: Unread,
+}
+
+#[derive(Debug, Deserialize)]
+struct FailedInput {
+    criterion: Option<String>,
+    criterion_id: Option<String>,
+    /// The verdict's class counts, not the attempt's.
+    #[serde(rename = "failure_class")]
+    _failure_class: Option<ClassInput>,
+    #[serde(flatten)]
+    unread: Unread,
+}
+
+/// A tool call. Where the file does not say whether it succeeded, it takes the part of its sub-task: in a
+/// failing one every such (tool, target) is a failing pair.
+#[derive(Debug, Deserialize)]
+struct CallInput {
+    tool: String,
+    target: String,
+    ok: Option<bool>,
+    error_kind: Option<String>,
+    #[serde(flatten)]
+    unread: Unread,
+}
+
+/// A criterion: its text, or an object that holds it.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum CriterionInput {
+    Text(String),
+    Object { id: Option<String>, criterion: String },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StatusInput {
+    Matched,
+    Failed,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum PassOrFail {
+    Pass,
+    Fail,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ClassInput {
+    Logical,
+    Environmental,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ModeInput {
+    Verifiable,
+    Plausible,
+}
+
+/// Fields that were not read.
+pub(super) type Unread = BTreeMap<String, Value>;
+
+/// What describes a vector, and fields of the contracts that mean nothing to the arithmetic.
+const WITHOUT_EFFECT: &[&str] = &[
+    "why",
+    "note",
+    "alt",
+    "conventions",
+    "intent",
+    "summary",
+    "output",
+    "failure_reason",
+    "fingerprint",
+    "evidence",
+    "cites",
+    "judged_by",
+    "input",
+    "call_id",
+];
+
+/// Settings of the memory, which `memory` does not use yet.
+const MEMORY_SETTINGS: &[&str] = &[
+    "attention_gate",
+    "decision_band",
+    "promote_attention",
+    "promote_decision",
+    "gc_attention",
+    "demoted_k",
+];
+
+/// Reads one value of the file.
+pub(super) fn read<T: DeserializeOwned>(at: &str, value: &Value) -> Result<T, Unusable> {
+    T::deserialize(value).map_err(|source| Unusable::Shape { at: at.to_owned(), source })
+}
+
+/// The file's settings over the reference ones. A setting that is not known counts as a failed vector.
+pub(super) fn gains(settings: Option<&Value>, summary: &mut Summary) -> Result<Gains, Unusable> {
+    let mut gains = Gains::default();
+    let Some(settings) = settings else { return Ok(gains) };
+    for (name, value) in super::object("hyperparameters", settings)? {
+        let at = format!("hyperparameters.{name}");
+        match name.as_str() {
+            "alpha" => gains.alpha = read(&at, value)?,
+            "beta" => gains.beta = read(&at, value)?,
+            "lambda" => gains.lambda = read(&at, value)?,
+            "w1" => gains.w1 = read(&at, value)?,
+            "w2" => gains.w2 = read(&at, value)?,
+            "epsilon" => gains.epsilon = read(&at, value)?,
+            "delta" => gains.delta = read(&at, value)?,
+            "rho" => gains.rho = read(&at, value)?,
+            "theta" => gains.theta = read(&at, value)?,
+            "time_budget_ms" => gains.time_budget_ms = read(&at, value)?,
+            "max_replans" => gains.max_replans = read(&at, value)?,
+            "law2_kill" => gains.law2_rounds = read(&at, value)?,
+            memory if MEMORY_SETTINGS.contains(&memory) => summary.skipped.push(at),
+            unknown => {
+                summary.add("hyperparameters", unknown, vec!["a setting that is not known here".to_owned()]);
+            }
+        }
+    }
+    gains.validate().map_err(Unusable::Settings)?;
+    Ok(gains)
+}
+
+/// The fields that were not read, though they may matter, as differences.
+pub(super) fn unread(at: &str, fields: &Unread) -> impl Iterator<Item = String> {
+    let at = at.to_owned();
+    let matter = fields.keys().filter(|name| !WITHOUT_EFFECT.contains(&name.as_str()));
+    matter.map(move |name| format!("{at}{name}: an input that is not known here"))
+}
+
+impl Round {
+    /// The event for the controller; `None` for an abort, or a kind that is not known.
+    pub(super) fn event(&self) -> Option<Event> {
+        let outcomes = self.outcomes.iter().map(OutcomeInput::outcome).collect();
+        match self.kind.as_str() {
+            "accept" => Some(Event::Accepted { outcomes }),
+            "replan" => Some(Event::Rejected { outcomes, merge: self.merge() }),
+            _ => None,
+        }
+    }
+
+    /// Everything in the round that was not read.
+    pub(super) fn unread(&self) -> Vec<String> {
+        let mut names: Vec<String> = unread("", &self.unread).collect();
+        let verdicts = self.task_criteria_verdicts.iter().flatten();
+        names.extend(verdicts.flat_map(|verdict| unread("task_criteria_verdicts.", &verdict.unread)));
+        names.extend(self.outcomes.iter().flat_map(OutcomeInput::unread));
+        names
+    }
+
+    fn merge(&self) -> Merge {
+        match &self.task_criteria_verdicts {
+            Some(verdicts) => Merge::Rejected(verdicts.iter().map(VerdictInput::criterion).collect()),
+            None if self.merge_failed => Merge::Unjudged,
+            None => Merge::NotReached,
+        }
+    }
+}
+
+impl OutcomeInput {
+    fn outcome(&self) -> Outcome {
+        let verdicts = self.criteria_verdicts.as_deref().unwrap_or_default();
+        let judged: BTreeSet<&str> = verdicts.iter().map(VerdictInput::id).collect();
+        let unjudged = self.success_criteria.iter().filter(|criterion| !criterion.is_in(&judged)).count();
+        let failing = self.status == StatusInput::Failed;
+        Outcome {
+            status: if failing { Status::Failed } else { Status::Matched },
+            criteria: verdicts.iter().map(VerdictInput::criterion).collect(),
+            unjudged: u32::try_from(unjudged).unwrap_or(u32::MAX),
+            gap_trajectory: self.gap_trajectory.iter().map(GapInput::ids).collect(),
+            calls: self.tool_calls.iter().map(|call| call.call(failing)).collect(),
+            carried: self.carried,
+        }
+    }
+
+    fn unread(&self) -> Vec<String> {
+        let verdicts = self.criteria_verdicts.iter().flatten();
+        let failed = self.gap_trajectory.iter().flat_map(|gap| &gap.failed_criteria);
+        unread("outcomes.", &self.unread)
+            .chain(verdicts.flat_map(|verdict| unread("outcomes.criteria_verdicts.", &verdict.unread)))
+            .chain(self.gap_trajectory.iter().flat_map(|gap| unread("outcomes.gap_trajectory.", &gap.unread)))
+            .chain(failed.flat_map(|failed| unread("outcomes.gap_trajectory.", &failed.unread)))
+            .chain(self.tool_calls.iter().flat_map(|call| unread("outcomes.tool_calls.", &call.unread)))
+            .collect()
+    }
+}
+
+impl VerdictInput {
+    fn id(&self) -> &str {
+        self.criterion_id.as_deref().unwrap_or(&self.criterion)
+    }
+
+    fn criterion(&self) -> Criterion {
+        let class = self.failure_class.map(|class| match class {
+            ClassInput::Logical => FailureClass::Logical,
+            ClassInput::Environmental => FailureClass::Environmental,
+        });
+        Criterion {
+            id: self.id().to_owned(),
+            mode: match self.mode {
+                Some(ModeInput::Plausible) => Mode::Plausible,
+                Some(ModeInput::Verifiable) | None => Mode::Verifiable,
+            },
+            verdict: match self.verdict {
+                PassOrFail::Pass => Verdict::Pass,
+                PassOrFail::Fail => Verdict::Fail(class),
+            },
+            vacuous: self.vacuous,
+        }
+    }
+}
+
+impl GapInput {
+    fn ids(&self) -> Vec<String> {
+        let id = |failed: &FailedInput| failed.criterion_id.clone().or_else(|| failed.criterion.clone());
+        self.failed_criteria.iter().filter_map(id).collect()
+    }
+}
+
+impl CallInput {
+    fn call(&self, failing: bool) -> Call {
+        let end = match (self.error_kind.as_deref(), self.ok.unwrap_or(!failing)) {
+            (Some("consent"), _) => CallEnd::Refused,
+            (_, true) => CallEnd::Ok,
+            (_, false) => CallEnd::Failed,
+        };
+        Call { tools: vec![self.tool.clone()], target: self.target.clone(), end }
+    }
+}
+
+impl CriterionInput {
+    fn is_in(&self, judged: &BTreeSet<&str>) -> bool {
+        match self {
+            Self::Text(text) => judged.contains(text.as_str()),
+            Self::Object { id, criterion } => judged.contains(id.as_deref().unwrap_or(criterion)),
+        }
+    }
+}
+
+fn replan() -> String {
+    "replan".to_owned()
+}

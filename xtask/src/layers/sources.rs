@@ -1,0 +1,169 @@
+//! What the code names, against the rules that a manifest cannot express.
+
+use super::table::TABLE;
+use crate::finding::Finding;
+use crate::scan::{self, Source};
+use crate::tree::{Tree, is_test_file};
+
+/// What the pure layers may not name outside their tests: the clocks and the doors to the world.
+const WORLD: &[&[&str]] = &[
+    &["Timestamp", "now"],
+    &["Zoned", "now"],
+    &["SystemTime", "now"],
+    &["Instant", "now"],
+    &["TimeZone", "system"],
+    &["std", "env"],
+    &["std", "fs"],
+    &["std", "net"],
+    &["std", "process"],
+    &["std", "thread"],
+];
+
+const ROLES: &str = "crates/roles/src/";
+const CLI: &str = "crates/cli/src/";
+const CLI_MAIN: &str = "crates/cli/src/main.rs";
+
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let mut findings = pure_layers_stay_pure(tree);
+    findings.extend(roles_do_not_name_each_other(tree));
+    findings.extend(only_main_composes(tree));
+    findings
+}
+
+fn pure_layers_stay_pure(tree: &Tree) -> Vec<Finding> {
+    let pure: Vec<_> =
+        TABLE.iter().filter(|row| row.is_pure()).map(|row| format!("crates/{}/src/", row.name)).collect();
+    let mut findings = Vec::new();
+    for (path, text) in tree.texts("rs").filter(|(path, _)| !is_test_file(path)) {
+        if !pure.iter().any(|folder| path.starts_with(folder)) {
+            continue;
+        }
+        for (number, name) in scan::paths(Source::new(text).shipped()) {
+            let named = WORLD.iter().find(|forbidden| is_within(forbidden, &name));
+            findings.extend(named.map(|forbidden| {
+                let forbidden = forbidden.join("::");
+                Finding::at(path, number, format!("a pure layer names `{forbidden}`: take it as an argument"))
+            }));
+        }
+    }
+    findings
+}
+
+/// Modules named `r1_…` to `r7_…` hold one role each; they share helpers, never each other.
+fn roles_do_not_name_each_other(tree: &Tree) -> Vec<Finding> {
+    let sources: Vec<_> =
+        tree.texts("rs").filter_map(|(path, text)| Some((path, module(path)?, text))).collect();
+    let mut findings = Vec::new();
+    for (path, own, text) in sources.iter().filter(|(_, own, _)| is_role(own)) {
+        for (number, name) in scan::paths(Source::new(text).lines()) {
+            let other = name.iter().find(|part| {
+                is_role(part) && part != own && sources.iter().any(|(_, module, _)| module == part)
+            });
+            findings.extend(other.map(|other| {
+                Finding::at(path, number, format!("the role module `{own}` names another, `{other}`"))
+            }));
+        }
+    }
+    findings
+}
+
+/// The module of the crate `roles` that a file belongs to.
+fn module(path: &str) -> Option<&str> {
+    let rest = path.strip_prefix(ROLES)?;
+    rest.split_once('/').map(|(folder, _)| folder).or_else(|| rest.strip_suffix(".rs"))
+}
+
+fn is_role(module: &str) -> bool {
+    let Some((number, _)) = module.strip_prefix('r').and_then(|rest| rest.split_once('_')) else {
+        return false;
+    };
+    number.trim_end_matches(['a', 'b']).bytes().all(|byte| byte.is_ascii_digit()) && !number.is_empty()
+}
+
+fn only_main_composes(tree: &Tree) -> Vec<Finding> {
+    let others = tree.texts("rs").filter(|(path, _)| path.starts_with(CLI) && *path != CLI_MAIN);
+    let mut findings = Vec::new();
+    for (path, text) in others.filter(|(path, _)| !is_test_file(path)) {
+        let names = scan::paths(Source::new(text).shipped());
+        let composing = names.iter().filter(|(_, name)| name.iter().any(|part| part == "setpoint_runtime"));
+        findings.extend(composing.map(|(number, _)| {
+            Finding::at(
+                path,
+                *number,
+                "only `main.rs` names `setpoint_runtime`: take what you need from `client`",
+            )
+        }));
+    }
+    findings
+}
+
+/// Whether `part` stands in `whole` without a gap.
+fn is_within(part: &[&str], whole: &[String]) -> bool {
+    whole.windows(part.len()).any(|window| window.iter().zip(part).all(|(a, b)| a == b))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(texts: &[(&str, &str)], expected: &Expect) {
+        expected.assert_eq(&crate::finding::text(&super::check(&Tree::of(texts))));
+    }
+
+    #[test]
+    fn pure_layers_have_no_door_to_the_world() {
+        check(
+            &[
+                (
+                    "crates/control/src/law.rs",
+                    "use std::{collections::BTreeMap, fs::File};\nlet t = jiff::Timestamp::now();\n\
+                     // std::fs\n\"std::env\"; env!(\"X\"); self.now();\n::std::thread::spawn(f);\n\
+                     #[cfg(test)]\nmod tests {\nuse std::fs;\n}",
+                ),
+                ("crates/roles/src/tests.rs", "use std::fs;"),
+                ("crates/roles/tests/a.rs", "use std::fs;"),
+                ("crates/journal/src/lib.rs", "use std::fs;"),
+            ],
+            &expect![[r#"
+                crates/control/src/law.rs:1: a pure layer names `std::fs`: take it as an argument
+                crates/control/src/law.rs:2: a pure layer names `Timestamp::now`: take it as an argument
+                crates/control/src/law.rs:5: a pure layer names `std::thread`: take it as an argument
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_role_names_no_other_role() {
+        check(
+            &[
+                ("crates/roles/src/lib.rs", "pub mod r2_planner;\npub mod r4b_meta_validator;"),
+                ("crates/roles/src/verdict.rs", "use crate::r2_planner::X;"),
+                ("crates/roles/src/r2_planner/mod.rs", "use crate::verdict;\nuse crate::r2_planner::plan;"),
+                ("crates/roles/src/r2_planner/plan.rs", "use crate::{verdict, r4b_meta_validator::Merge};"),
+                ("crates/roles/src/r4b_meta_validator.rs", "super::r2_planner::plan();\nlet r2_d2 = r9_x;"),
+            ],
+            &expect![[r#"
+                crates/roles/src/r2_planner/plan.rs:1: the role module `r2_planner` names another, `r4b_meta_validator`
+                crates/roles/src/r4b_meta_validator.rs:1: the role module `r4b_meta_validator` names another, `r2_planner`
+            "#]],
+        );
+    }
+
+    #[test]
+    fn only_the_main_of_cli_composes() {
+        let text = "use setpoint_runtime::Driver;";
+        check(
+            &[
+                ("crates/cli/src/main.rs", text),
+                ("crates/cli/src/run.rs", text),
+                ("crates/cli/tests/run.rs", text),
+                ("crates/server/src/main.rs", text),
+            ],
+            &expect![[r#"
+                crates/cli/src/run.rs:1: only `main.rs` names `setpoint_runtime`: take what you need from `client`
+            "#]],
+        );
+    }
+}

@@ -1,0 +1,139 @@
+//! The layer table of ARCHITECTURE.md as data. A new crate gets a row here, or the check fails.
+
+/// One crate's place.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// The folder under `crates/`; the package is `setpoint-` and this name with `-` for `_`.
+    pub(super) name: &'static str,
+    pub(super) layer: u8,
+    pub(super) may_use: MayUse,
+}
+
+/// Which of our crates another may depend on.
+#[derive(Debug)]
+pub(super) enum MayUse {
+    /// None.
+    Nothing,
+    /// Those of all layers up to this one.
+    UpTo(u8),
+    /// Those named.
+    Only(&'static [&'static str]),
+}
+
+/// Rows of crates that do not exist yet are allowed: a crate is added when its content exists.
+pub(super) const TABLE: &[Row] = &[
+    Row { name: "control", layer: 0, may_use: MayUse::Nothing },
+    Row { name: "mkct", layer: 0, may_use: MayUse::Nothing },
+    Row { name: "protocol", layer: 0, may_use: MayUse::Nothing },
+    Row { name: "machine", layer: 1, may_use: MayUse::Only(&["protocol"]) },
+    Row { name: "roles", layer: 2, may_use: MayUse::UpTo(1) },
+    Row { name: "bus", layer: 3, may_use: MayUse::UpTo(1) },
+    Row { name: "journal", layer: 3, may_use: MayUse::UpTo(1) },
+    Row { name: "memory_store", layer: 3, may_use: MayUse::UpTo(1) },
+    Row { name: "model", layer: 3, may_use: MayUse::UpTo(1) },
+    Row { name: "sandbox", layer: 3, may_use: MayUse::UpTo(1) },
+    Row { name: "tools", layer: 3, may_use: MayUse::UpTo(1) },
+    Row { name: "runtime", layer: 4, may_use: MayUse::UpTo(3) },
+    Row { name: "sim", layer: 4, may_use: MayUse::UpTo(3) },
+    Row { name: "client", layer: 5, may_use: MayUse::Only(&["protocol"]) },
+    // The composition happens in `main.rs` alone; `sources` holds the rest of the crate to `client`.
+    Row { name: "cli", layer: 5, may_use: MayUse::Only(&["client", "protocol", "runtime"]) },
+    Row { name: "server", layer: 5, may_use: MayUse::Only(&["client", "protocol"]) },
+];
+
+/// The layers whose crates touch nothing outside: no I/O, no clock, no randomness.
+pub(super) const PURE_LAYER_MAX: u8 = 2;
+
+/// The crate that tests of the impure layers may use wherever it stands.
+pub(super) const TEST_DRIVER: &str = "sim";
+
+/// Packages that a pure crate may not have anywhere below it; a `*` stands for any ending or beginning.
+pub(super) const IMPURE: &[&str] = &[
+    "tokio",
+    "tokio-*",
+    "async-*",
+    "futures*",
+    "hyper*",
+    "reqwest",
+    "*sqlite*",
+    "rand",
+    "rand_core",
+    "getrandom",
+    "fastrand",
+    "chrono",
+    "mio",
+    "socket2",
+];
+
+/// A package that only the named pure crates may depend on directly, and what for.
+pub(super) const RESTRICTED: &[(&str, &[&str])] = &[
+    // Times are written and read as text here; nobody asks it what time it is (see `sources`).
+    ("jiff", &["protocol", "roles"]),
+];
+
+/// The row of a crate.
+pub(super) fn row(name: &str) -> Option<&'static Row> {
+    TABLE.iter().find(|row| row.name == name)
+}
+
+impl Row {
+    /// Whether the shipped part of this crate may depend on `other`.
+    pub(super) fn allows(&self, other: &Row) -> bool {
+        match self.may_use {
+            MayUse::Nothing => false,
+            MayUse::UpTo(layer) => other.layer <= layer,
+            MayUse::Only(names) => names.contains(&other.name),
+        }
+    }
+
+    /// Whether its tests may: a pure crate's reach as high as the crate itself, the others' reach what is below
+    /// them and the simulator.
+    pub(super) fn tests_allow(&self, other: &Row) -> bool {
+        let by_layer = if self.is_pure() {
+            other.layer <= self.layer
+        } else {
+            other.layer < self.layer || other.name == TEST_DRIVER
+        };
+        by_layer || self.allows(other)
+    }
+
+    pub(super) fn is_pure(&self) -> bool {
+        self.layer <= PURE_LAYER_MAX
+    }
+}
+
+/// Whether a package's name is meant by an entry of [`IMPURE`].
+pub(super) fn is_meant(entry: &str, package: &str) -> bool {
+    match (entry.strip_prefix('*'), entry.strip_suffix('*')) {
+        (Some(_), Some(_)) => package.contains(entry.trim_matches('*')),
+        (Some(ending), None) => package.ends_with(ending),
+        (None, Some(beginning)) => package.starts_with(beginning),
+        (None, None) => package == entry,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_may_use_a_crate_of_a_higher_layer() {
+        for row in TABLE {
+            let above = TABLE.iter().filter(|other| other.layer > row.layer && row.allows(other));
+            assert_eq!(above.count(), 0, "{} may use a crate above it", row.name);
+        }
+    }
+
+    #[test]
+    fn a_pure_crate_may_use_only_pure_crates() {
+        for row in TABLE.iter().filter(|row| row.is_pure()) {
+            assert!(TABLE.iter().filter(|other| row.allows(other)).all(Row::is_pure), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn stars_stand_for_a_beginning_an_end_or_both() {
+        assert!(is_meant("tokio-*", "tokio-util") && !is_meant("tokio-*", "tokio"));
+        assert!(is_meant("*sqlite*", "libsqlite3-sys") && !is_meant("rand", "rand_core"));
+    }
+}

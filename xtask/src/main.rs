@@ -1,0 +1,125 @@
+//! `cargo xtask`: the project's own commands, so that what a contributor runs and what CI runs are one thing.
+//!
+//! It checks, generates and measures; it never edits a source file (except the generated ones, on `gen`) and
+//! is never part of the shipped program. One file per command: [`mod@test`], [`tidy`], [`layers`],
+//! [`generate`], [`conformance`], [`mod@bench`]. Shared by them: [`tree`] (the files), [`scan`] (Rust source
+//! taken apart), [`finding`] (what a check objects to).
+
+mod bench;
+mod conformance;
+mod counts;
+mod error;
+mod finding;
+mod generate;
+mod layers;
+mod needs;
+mod process;
+mod scan;
+mod test;
+mod tidy;
+mod tree;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::Error;
+use crate::finding::Finding;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The project's own commands")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run every check and every test; the last line says `N passed, N failed`
+    Test,
+    /// Check the form of the tracked files
+    Tidy,
+    /// Check that the crates depend on each other as ARCHITECTURE.md says
+    Layers,
+    /// Write the generated files
+    Gen {
+        /// Write nothing; fail when a generated file is out of date
+        #[arg(long)]
+        check: bool,
+    },
+    /// Run the published vectors against the controller and the memory
+    Conformance {
+        /// A file of vectors; the committed one without it
+        file: Option<PathBuf>,
+    },
+    /// Run the benchmarks, in release
+    Bench {
+        /// Passed on to the benchmark program: the name of one benchmark, its options
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(arguments.command) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {}", error::chain(&error));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> Result<ExitCode, Error> {
+    let root = tree::root();
+    match command {
+        Command::Test => test::run(root),
+        Command::Tidy => Ok(report("tidy", &tidy::run(root)?)),
+        Command::Layers => Ok(report("layers", &layers::run(root)?)),
+        Command::Gen { check: true } => Ok(report("gen", &generate::check(root)?)),
+        Command::Gen { check: false } => write_generated(root),
+        Command::Conformance { file } => {
+            let summary = conformance::run(file.as_deref())?;
+            print!("{summary}");
+            Ok(if summary.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+        Command::Bench { arguments } => bench::run(root, &arguments),
+    }
+}
+
+fn report(command: &str, findings: &[Finding]) -> ExitCode {
+    for finding in findings {
+        println!("{finding}");
+    }
+    match findings.len() {
+        0 => {
+            println!("{command}: nothing found");
+            ExitCode::SUCCESS
+        }
+        count => {
+            println!("{command}: {count} found");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn write_generated(root: &Path) -> Result<ExitCode, Error> {
+    let written = generate::write(root)?;
+    for path in &written {
+        println!("wrote {path}");
+    }
+    println!("gen: {} of {} files changed", written.len(), generate::GENERATED.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        <Arguments as clap::CommandFactory>::command().debug_assert();
+    }
+}

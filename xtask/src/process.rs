@@ -1,0 +1,165 @@
+//! Running other programs: quietly for their output, or aloud with a copy kept.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+
+use crate::error::Error;
+
+/// What a program that was run aloud said, and whether it succeeded.
+#[derive(Debug, Clone)]
+pub(crate) struct Heard {
+    pub(crate) success: bool,
+    /// "exit status: 101", or the signal that ended it.
+    pub(crate) status: String,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// The cargo that runs this program, or the one in `PATH`.
+pub(crate) fn cargo() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// Runs a program and returns what it wrote to stdout; a failure is an error that quotes its stderr.
+pub(crate) fn output(program: &str, arguments: &[&str], folder: &Path) -> Result<String, Error> {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder);
+    captured(command)
+}
+
+/// Runs cargo like [`output`].
+pub(crate) fn cargo_output(arguments: &[&str], folder: &Path) -> Result<String, Error> {
+    let mut command = Command::new(cargo());
+    command.args(arguments).current_dir(folder);
+    captured(command)
+}
+
+/// Runs a program with its output passed through line by line as it comes, and a copy of it returned.
+///
+/// It gets no stdin: a check that asks a question would hang where nobody can answer.
+pub(crate) fn aloud(command: Command) -> Result<Heard, Error> {
+    copied(command, io::stdout(), io::stderr())
+}
+
+/// Runs a program on our own terminal.
+pub(crate) fn passed_through(mut command: Command) -> Result<ExitStatus, Error> {
+    let text = line(&command);
+    command.status().map_err(|source| Error::Start { command: text, source })
+}
+
+/// Whether a program can be run at all: it starts and answers `--version` (or what is given) with success.
+pub(crate) fn answers(program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// The command as one would type it.
+pub(crate) fn line(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy();
+    let mut text = program.into_owned();
+    for argument in command.get_args() {
+        text.push(' ');
+        text.push_str(&argument.to_string_lossy());
+    }
+    text
+}
+
+fn copied(mut command: Command, out: impl Write, err: impl Write + Send) -> Result<Heard, Error> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let text = line(&command);
+    let failed = |source| Error::Start { command: text.clone(), source };
+    let mut child = command.spawn().map_err(failed)?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    // Two pipes are read at once, or the program would block on the one that is full.
+    let (stdout, stderr) = thread::scope(|scope| {
+        let errors = scope.spawn(|| copy_lines(stderr, err));
+        let output = copy_lines(stdout, out);
+        (output, errors.join().unwrap_or_default())
+    });
+    let status = child.wait().map_err(failed)?;
+    Ok(Heard { success: status.success(), status: status.to_string(), stdout, stderr })
+}
+
+fn captured(mut command: Command) -> Result<String, Error> {
+    let text = line(&command);
+    let result = command.stdin(Stdio::null()).output();
+    let output = result.map_err(|source| Error::Start { command: text.clone(), source })?;
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(Error::Ended { command: text, status: output.status.to_string(), stderr });
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Copies a stream to ours as it comes. A copy that cannot be shown (a closed terminal) is still returned.
+fn copy_lines(from: Option<impl Read>, mut to: impl Write) -> String {
+    let mut heard = Vec::new();
+    let Some(from) = from else { return String::new() };
+    let mut from = BufReader::new(from);
+    loop {
+        let start = heard.len();
+        match from.read_until(b'\n', &mut heard) {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {
+                let new = heard.get(start..).unwrap_or_default();
+                let _shown = to.write_all(new).and_then(|()| to.flush());
+            }
+        }
+    }
+    String::from_utf8_lossy(&heard).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aloud(command: Command) -> Heard {
+        copied(command, io::sink(), io::sink()).unwrap()
+    }
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn aloud_keeps_both_streams_apart_and_the_status() {
+        let heard = aloud(shell("echo one; echo two >&2; printf three; exit 3"));
+        assert_eq!((heard.stdout.as_str(), heard.stderr.as_str()), ("one\nthree", "two\n"));
+        assert_eq!((heard.success, heard.status.as_str()), (false, "exit status: 3"));
+    }
+
+    #[test]
+    fn a_program_that_fills_stderr_before_stdout_does_not_block() {
+        let heard =
+            aloud(shell("i=0; while [ $i -lt 9000 ]; do echo 0123456789 >&2; i=$((i+1)); done; echo end"));
+        assert_eq!((heard.stdout.as_str(), heard.stderr.len()), ("end\n", 9000 * 11));
+    }
+
+    #[test]
+    fn a_check_has_no_stdin_to_wait_on() {
+        assert_eq!(aloud(shell("cat; echo done")).stdout, "done\n");
+    }
+
+    #[test]
+    fn a_failed_program_is_an_error_that_says_what_it_said() {
+        let error = output("sh", &["-c", "echo reason >&2; exit 4"], Path::new(".")).unwrap_err();
+        let text = crate::error::chain(&error);
+        assert_eq!(
+            text,
+            "failed to run `sh -c echo reason >&2; exit 4`: it ended with exit status: 4: reason"
+        );
+    }
+
+    #[test]
+    fn a_program_that_does_not_exist_does_not_answer() {
+        assert!(answers("sh", &["-c", "exit 0"]));
+        assert!(!answers("sh", &["-c", "exit 1"]));
+        assert!(!answers("a-program-that-does-not-exist", &[]));
+    }
+}

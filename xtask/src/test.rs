@@ -1,0 +1,260 @@
+//! `cargo xtask test`: every check and every test, in one order, for contributors and CI alike.
+//!
+//! A failed check does not keep the next from running; only within itself a check stops at its first fault.
+//! Nothing here makes a release build. The last line on stdout is `N passed, N failed`: the tests that the
+//! runners counted and one for each other check.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use crate::counts::{self, Tally};
+use crate::error::{self, Error};
+use crate::finding::Finding;
+use crate::process::Heard;
+use crate::{conformance, generate, layers, needs, process, tidy};
+
+/// Runs everything and prints the summary.
+pub(crate) fn run(root: &Path) -> Result<ExitCode, Error> {
+    let tally = run_checks(&checks(), root, &mut io::stdout())
+        .map_err(|source| Error::Start { command: "a check: stdout is closed".to_owned(), source })?;
+    Ok(if tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// One step of the run.
+struct Check {
+    name: &'static str,
+    /// What it does, as one would type it or say it.
+    what: String,
+    work: Box<Work>,
+}
+
+type Work = dyn Fn(&Path) -> Result<Outcome, Error>;
+
+/// What came of a check, with the reasons when it failed.
+#[derive(Debug, Default)]
+struct Outcome {
+    tally: Tally,
+    reasons: Vec<String>,
+}
+
+fn checks() -> Vec<Check> {
+    let mut checks = vec![
+        Check::of("needs", "what the checks need is there", |_| {
+            Ok(outcome(needs::provide(&mut needs::ThisMachine)?))
+        }),
+        Check::cargo("fmt", &["fmt", "--all", "--check"]),
+        Check::cargo(
+            "clippy",
+            &["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"],
+        ),
+        Check::of("layers", "cargo xtask layers", |root| Ok(found(&layers::run(root)?))),
+        Check::of("tidy", "cargo xtask tidy", |root| Ok(found(&tidy::run(root)?))),
+        Check::of("gen", "cargo xtask gen --check", |root| Ok(found(&generate::check(root)?))),
+    ];
+    checks.extend(test_checks(process::answers(process::cargo(), &["nextest", "--version"])));
+    checks.push(Check::cargo("doc", &["doc", "--workspace", "--no-deps"]));
+    checks.push(Check::of("conformance", "cargo xtask conformance", |_| {
+        let summary = conformance::run(None)?;
+        Ok(outcome(if summary.failed() == 0 { Vec::new() } else { vec![summary.to_string()] }))
+    }));
+    checks
+}
+
+/// The tests themselves. `cargo nextest` is quicker and isolates them, but does not run doctests.
+fn test_checks(has_nextest: bool) -> [Check; 2] {
+    let tests = if has_nextest {
+        Check::tests("test", &["nextest", "run", "--workspace", "--all-features"], count_nextest)
+    } else {
+        let arguments =
+            ["test", "--workspace", "--all-features", "--lib", "--bins", "--tests", "--no-fail-fast"];
+        Check::tests("test", &arguments, count_libtest)
+    };
+    let doctests = ["test", "--workspace", "--all-features", "--doc", "--no-fail-fast"];
+    [tests, Check::tests("doctest", &doctests, count_doctest)]
+}
+
+impl Check {
+    fn of(name: &'static str, what: &str, work: impl Fn(&Path) -> Result<Outcome, Error> + 'static) -> Self {
+        Self { name, what: what.to_owned(), work: Box::new(work) }
+    }
+
+    /// A run of cargo that counts as one check.
+    fn cargo(name: &'static str, arguments: &'static [&'static str]) -> Self {
+        Self::of(name, &format!("cargo {}", arguments.join(" ")), move |root| {
+            let heard = process::aloud(cargo(arguments, root))?;
+            Ok(outcome(if heard.success { Vec::new() } else { vec![heard.status] }))
+        })
+    }
+
+    /// A run of cargo whose tests are counted.
+    fn tests(name: &'static str, arguments: &[&'static str], count: fn(&Heard) -> Outcome) -> Self {
+        let arguments = arguments.to_vec();
+        Self::of(name, &format!("cargo {}", arguments.join(" ")), move |root| {
+            Ok(count(&process::aloud(cargo(&arguments, root))?))
+        })
+    }
+}
+
+fn cargo(arguments: &[&str], root: &Path) -> Command {
+    let mut command = Command::new(process::cargo());
+    command.args(arguments).current_dir(root);
+    // Colours would stand between the words that are counted.
+    command.env("CARGO_TERM_COLOR", "never").env("RUSTDOCFLAGS", "-D warnings");
+    command
+}
+
+fn run_checks(checks: &[Check], root: &Path, out: &mut impl Write) -> io::Result<Tally> {
+    let mut sum = Tally::default();
+    let mut summary = String::new();
+    for (index, check) in (1..).zip(checks) {
+        writeln!(out, "[{index}/{}] {}: {}", checks.len(), check.name, check.what)?;
+        out.flush()?;
+        let outcome = (check.work)(root).unwrap_or_else(|error| outcome(vec![error::chain(&error)]));
+        for reason in &outcome.reasons {
+            writeln!(out, "{reason}")?;
+        }
+        sum.add(outcome.tally);
+        let verdict = if outcome.tally.failed == 0 { "ok" } else { "FAILED" };
+        let counted = match outcome.tally {
+            Tally::ONE_PASSED | Tally::ONE_FAILED => String::new(),
+            Tally { passed, failed } => format!(" ({passed} passed, {failed} failed)"),
+        };
+        summary.push_str(&format!("{verdict:6} {}{counted}\n", check.name));
+    }
+    write!(out, "\n{summary}\n{} passed, {} failed\n", sum.passed, sum.failed)?;
+    out.flush()?;
+    Ok(sum)
+}
+
+/// One check, failed when there are reasons.
+fn outcome(reasons: Vec<String>) -> Outcome {
+    Outcome { tally: if reasons.is_empty() { Tally::ONE_PASSED } else { Tally::ONE_FAILED }, reasons }
+}
+
+fn found(findings: &[Finding]) -> Outcome {
+    outcome(findings.iter().map(ToString::to_string).collect())
+}
+
+fn count_nextest(heard: &Heard) -> Outcome {
+    // An empty summary stands for "nothing was built", which `counted` turns into a failure.
+    counted(counts::nextest(&heard.stderr).unwrap_or_default(), heard, true)
+}
+
+fn count_libtest(heard: &Heard) -> Outcome {
+    counted(counts::libtest(&heard.stdout), heard, true)
+}
+
+fn count_doctest(heard: &Heard) -> Outcome {
+    counted(counts::libtest(&heard.stdout), heard, false)
+}
+
+/// The runner's count, corrected where it does not show a failure: the runner may end badly with every counted
+/// test passed (a test program that did not build), and a run of no tests at all proves nothing.
+fn counted(mut tally: Tally, heard: &Heard, must_run: bool) -> Outcome {
+    let mut reasons = Vec::new();
+    if !heard.success && tally.failed == 0 {
+        tally.failed = 1;
+        reasons.push(format!("the test runner ended with {}", heard.status));
+    } else if must_run && tally.is_empty() {
+        tally.failed = 1;
+        reasons.push("no test ran".to_owned());
+    }
+    Outcome { tally, reasons }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(checks: &[Check], expected: &Expect) -> Tally {
+        let mut out = Vec::new();
+        let tally = run_checks(checks, Path::new("."), &mut out).unwrap();
+        expected.assert_eq(&String::from_utf8(out).unwrap());
+        tally
+    }
+
+    fn heard(success: bool, stdout: &str, stderr: &str) -> Heard {
+        let status = if success { "exit status: 0" } else { "exit status: 101" };
+        Heard { success, status: status.to_owned(), stdout: stdout.to_owned(), stderr: stderr.to_owned() }
+    }
+
+    #[test]
+    fn every_check_runs_and_the_last_line_counts_them() {
+        let tests = |_: &Path| Ok(Outcome { tally: Tally { passed: 40, failed: 2 }, reasons: Vec::new() });
+        let broken = |_: &Path| {
+            Err(Error::Ended {
+                command: "x".to_owned(),
+                status: "exit status: 2".to_owned(),
+                stderr: "y".to_owned(),
+            })
+        };
+        let checks = [
+            Check::of("fmt", "cargo fmt", |_| Ok(outcome(vec!["exit status: 1".to_owned()]))),
+            Check::of("layers", "cargo xtask layers", broken),
+            Check::of("tidy", "cargo xtask tidy", |_| Ok(found(&[Finding::at("a.rs", 3, "no")]))),
+            Check::of("test", "cargo test", tests),
+            Check::of("doc", "cargo doc", |_| Ok(outcome(Vec::new()))),
+        ];
+        let tally = check(
+            &checks,
+            &expect![[r#"
+                [1/5] fmt: cargo fmt
+                exit status: 1
+                [2/5] layers: cargo xtask layers
+                failed to run `x`: it ended with exit status: 2: y
+                [3/5] tidy: cargo xtask tidy
+                a.rs:3: no
+                [4/5] test: cargo test
+                [5/5] doc: cargo doc
+
+                FAILED fmt
+                FAILED layers
+                FAILED tidy
+                FAILED test (40 passed, 2 failed)
+                ok     doc
+
+                41 passed, 5 failed
+            "#]],
+        );
+        assert_eq!(tally, Tally { passed: 41, failed: 5 });
+    }
+
+    #[test]
+    fn a_runner_that_fails_without_a_failed_test_is_a_failure() {
+        let summary = "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out";
+        let outcome = count_libtest(&heard(false, summary, "error: could not compile"));
+        assert_eq!(outcome.tally, Tally { passed: 3, failed: 1 });
+        assert_eq!(count_nextest(&heard(false, "", "error: could not compile")).tally, Tally::ONE_FAILED);
+    }
+
+    #[test]
+    fn a_failed_test_is_counted_once() {
+        let outcome =
+            count_nextest(&heard(false, "", "Summary [1s] 3 tests run: 2 passed, 1 failed, 0 skipped"));
+        assert_eq!(outcome.tally, Tally { passed: 2, failed: 1 });
+    }
+
+    #[test]
+    fn no_test_at_all_is_a_failure_but_no_doctest_is_not() {
+        let empty = "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out";
+        assert_eq!(count_libtest(&heard(true, empty, "")).tally, Tally::ONE_FAILED);
+        assert_eq!(count_doctest(&heard(true, empty, "")).tally, Tally::default());
+    }
+
+    #[test]
+    fn the_command_lines_make_no_release_build_and_leave_no_test_out() {
+        let all = checks();
+        assert!(all.iter().all(|check| !check.what.contains("--release")));
+        let lines: String = [true, false].into_iter().flat_map(test_checks).map(|c| c.what + "\n").collect();
+        expect![[r#"
+            cargo nextest run --workspace --all-features
+            cargo test --workspace --all-features --doc --no-fail-fast
+            cargo test --workspace --all-features --lib --bins --tests --no-fail-fast
+            cargo test --workspace --all-features --doc --no-fail-fast
+        "#]]
+        .assert_eq(&lines);
+    }
+}

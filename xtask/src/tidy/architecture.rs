@@ -1,0 +1,53 @@
+//! Every crate is on the map.
+
+use crate::finding::Finding;
+use crate::tree::Tree;
+
+const MAP: &str = "ARCHITECTURE.md";
+
+/// Nothing is said while there is no map at all.
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let Some(map) = tree.text(MAP) else { return Vec::new() };
+    let unlisted = tree.folders_in("crates").into_iter().filter(|name| !lists(map, name));
+    unlisted.map(|name| Finding::whole(MAP, format!("the crate `{name}` is not listed"))).collect()
+}
+
+/// A crate is listed as code (`` `bus` ``) or as a folder (`bus/`).
+fn lists(map: &str, name: &str) -> bool {
+    let folder = format!("{name}/");
+    let as_folder = map.split([' ', '\n', '`', '(', '|']).any(|word| {
+        let word = word.strip_prefix("crates/").unwrap_or(word);
+        word.starts_with(&folder)
+    });
+    as_folder || map.contains(&format!("`{name}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    const CRATES: [(&str, &str); 3] =
+        [("crates/bus/Cargo.toml", ""), ("crates/control/Cargo.toml", ""), ("crates/sim/Cargo.toml", "")];
+
+    #[test]
+    fn a_crate_that_the_map_leaves_out_is_found() {
+        let [bus, control, sim] = CRATES;
+        super::super::check(
+            super::check,
+            &[
+                bus,
+                control,
+                sim,
+                ("ARCHITECTURE.md", "The `bus` carries.\n  minisim/ x\n  control/  arithmetic"),
+            ],
+            &expect![[r#"
+                ARCHITECTURE.md: the crate `sim` is not listed
+            "#]],
+        );
+    }
+
+    #[test]
+    fn without_a_map_nothing_is_said() {
+        super::super::check(super::check, &CRATES, &expect![""]);
+    }
+}

@@ -1,0 +1,55 @@
+//! `cargo xtask tidy`: rules about the form of the tracked files, one file per rule.
+//!
+//! A rule reads the [`Tree`] and returns [`Finding`]s; it never touches the disk. Rules that need exceptions
+//! keep them beside the rule, each with its reason.
+
+mod architecture;
+mod decisions;
+mod exceptions;
+mod file_length;
+mod file_size;
+mod invariants;
+mod links;
+mod machine_paths;
+mod markdown;
+mod markers;
+mod module_heads;
+mod test_habits;
+mod whitespace;
+
+use std::path::Path;
+
+use crate::error::Error;
+use crate::finding::Finding;
+use crate::tree::Tree;
+
+type Rule = fn(&Tree) -> Vec<Finding>;
+
+const RULES: &[Rule] = &[
+    markers::check,
+    module_heads::check,
+    file_length::check,
+    file_size::check,
+    test_habits::check,
+    whitespace::check,
+    machine_paths::check,
+    links::check,
+    decisions::check,
+    architecture::check,
+    invariants::check,
+    exceptions::check,
+];
+
+/// Every rule over the repository at `root`; the findings in the order of their places.
+pub(crate) fn run(root: &Path) -> Result<Vec<Finding>, Error> {
+    let tree = Tree::read(root)?;
+    let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(&tree)).collect();
+    findings.sort();
+    Ok(findings)
+}
+
+/// What the rules' tests share: a repository as (path, text) in, the findings as lines out.
+#[cfg(test)]
+fn check(rule: Rule, texts: &[(&str, &str)], expected: &expect_test::Expect) {
+    expected.assert_eq(&crate::finding::text(&rule(&Tree::of(texts))));
+}
