@@ -1,0 +1,235 @@
+//! The hash that ties every row of a task to the row before it, and the place where a task stands.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::{JournalError, Result};
+use crate::limits::TASK_ID_BYTES_MAX;
+use crate::row::{Columns, NewRow, SealedRow, check_name};
+
+/// The chain value of a row.
+pub type Chain = [u8; 32];
+
+/// Where a task stands: the number and the chain value of its last row.
+///
+/// It is all that a submitter needs to number and chain the next rows, without asking the journal.
+#[derive(Clone, PartialEq, Eq)]
+pub struct TaskHead {
+    task: Arc<str>,
+    seq: u64,
+    chain: Chain,
+}
+
+impl TaskHead {
+    /// The head of a task without rows. Fails with [`JournalError::BadName`] or [`JournalError::Limit`] for
+    /// an id that is empty, holds control characters or is longer than [`TASK_ID_BYTES_MAX`].
+    pub fn start(task: &str) -> Result<Self> {
+        check_name("task id", task, TASK_ID_BYTES_MAX)?;
+        Ok(Self { task: task.into(), seq: 0, chain: start_of_chain(task) })
+    }
+
+    /// The task.
+    #[must_use]
+    pub fn task(&self) -> &Arc<str> {
+        &self.task
+    }
+
+    /// Number of the last row; 0 for none.
+    #[must_use]
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Chain value of the last row, or of the task's start.
+    #[must_use]
+    pub fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    pub(crate) fn at(task: Arc<str>, seq: u64, chain: Chain) -> Self {
+        Self { task, seq, chain }
+    }
+
+    /// Chains a row and moves on to it. Fails with [`JournalError::SeqConflict`] where the row is not the
+    /// next one.
+    pub(crate) fn seal(&mut self, row: NewRow) -> Result<SealedRow> {
+        let expected = self.seq + 1;
+        if row.seq != expected {
+            let task = self.task.to_string();
+            return Err(JournalError::SeqConflict { task, expected, got: row.seq });
+        }
+        let chain = chain_of(&self.chain, &self.task, row.columns());
+        self.seq = expected;
+        self.chain = chain;
+        Ok(SealedRow { row, chain })
+    }
+
+    /// Moves on to a stored row if it continues this head by number and by chain.
+    pub(crate) fn follow(&mut self, columns: Columns<'_>, chain: &Chain) -> std::result::Result<(), Break> {
+        if columns.seq != self.seq + 1 {
+            return Err(Break::Seq);
+        }
+        if chain_of(&self.chain, &self.task, columns) != *chain {
+            return Err(Break::Chain);
+        }
+        self.seq = columns.seq;
+        self.chain = *chain;
+        Ok(())
+    }
+}
+
+/// Why a stored row does not follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Break {
+    Seq,
+    Chain,
+}
+
+/// The chain value of a row: blake3 of the previous value and of every column but the position.
+#[must_use]
+pub fn chain(previous: &Chain, task: &str, row: &NewRow) -> Chain {
+    chain_of(previous, task, row.columns())
+}
+
+/// The value that a task's first row is chained to. Another domain than rows, so that no row can imitate it.
+#[must_use]
+pub fn start_of_chain(task: &str) -> Chain {
+    blake3::derive_key("setpoint journal 2026 start of a task's chain", task.as_bytes())
+}
+
+/// Fixed-width numbers, and a length before each text, so that two different rows never feed the same bytes.
+pub(crate) fn chain_of(previous: &Chain, task: &str, columns: Columns<'_>) -> Chain {
+    let Columns { seq, at_us, clock_ms, from, to, kind, cause, format, body } = columns;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(previous);
+    hasher.update(&seq.to_le_bytes());
+    hasher.update(&at_us.to_le_bytes());
+    hasher.update(&clock_ms.to_le_bytes());
+    hasher.update(&format.to_le_bytes());
+    hasher.update(&[u8::from(cause.is_some())]);
+    hasher.update(&cause.unwrap_or(0).to_le_bytes());
+    for bytes in [task.as_bytes(), from.as_bytes(), to.as_bytes(), kind.as_bytes(), body] {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    }
+    *hasher.finalize().as_bytes()
+}
+
+impl fmt::Debug for TaskHead {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, ..] = self.chain;
+        write!(out, "TaskHead({}, seq {}, chain {a:02x}{b:02x}{c:02x}{d:02x}…)", self.task, self.seq)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn row() -> impl Strategy<Value = (String, NewRow)> {
+        let text = "[ab]{0,3}";
+        let body = proptest::collection::vec(0u8..3, 0..4);
+        let numbers = (0u64..3, -1i64..2, 0u64..3, proptest::option::of(0u64..2), 0u16..3);
+        (text, (text, text, text), body, numbers).prop_map(|(task, (from, to, kind), body, n)| {
+            let (seq, at_us, clock_ms, cause, format) = n;
+            (task, NewRow { seq, at_us, clock_ms, from, to, kind, cause, format, body })
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+        /// The values are drawn from few, so that equal encodings of different rows would meet.
+        #[test]
+        fn only_equal_rows_have_equal_chains(a in row(), b in row()) {
+            let start = start_of_chain("t");
+            prop_assert_eq!(a == b, chain(&start, &a.0, &a.1) == chain(&start, &b.0, &b.1));
+        }
+
+        /// Bytes that move from one column into its neighbour change the encoding.
+        #[test]
+        fn texts_cannot_flow_into_each_other(text in "[ -~]{1,12}", cut in 0usize..12) {
+            let cut = cut.min(text.len());
+            let (left, right) = text.split_at(cut);
+            let row = |from: &str, to: &str, kind: &str, body: &str| NewRow {
+                seq: 1, at_us: 0, clock_ms: 0, from: from.into(), to: to.into(), kind: kind.into(),
+                cause: None, format: 1, body: body.as_bytes().to_vec(),
+            };
+            let start = start_of_chain("t");
+            let splits = [
+                chain(&start, left, &row(right, "", "", "")),
+                chain(&start, "", &row(left, right, "", "")),
+                chain(&start, "", &row("", left, right, "")),
+                chain(&start, "", &row("", "", left, right)),
+            ];
+            for (n, one) in splits.iter().enumerate() {
+                for other in splits.iter().skip(n + 1) {
+                    prop_assert_ne!(one, other);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_column_and_the_previous_row_count() {
+        let base = NewRow {
+            seq: 1,
+            at_us: 2,
+            clock_ms: 3,
+            from: "f".into(),
+            to: "t".into(),
+            kind: "k".into(),
+            cause: None,
+            format: 1,
+            body: b"b".to_vec(),
+        };
+        let start = start_of_chain("task");
+        let changes: [fn(&mut NewRow); 10] = [
+            |row| row.seq = 9,
+            |row| row.at_us = 9,
+            |row| row.clock_ms = 9,
+            |row| row.from = "x".into(),
+            |row| row.to = "x".into(),
+            |row| row.kind = "x".into(),
+            |row| row.cause = Some(0),
+            |row| row.format = 9,
+            |row| row.body = b"x".to_vec(),
+            |row| row.body.clear(),
+        ];
+        let mut seen = vec![
+            chain(&start, "task", &base),
+            chain(&start, "other", &base),
+            chain(&start_of_chain("other"), "task", &base),
+        ];
+        for change in changes {
+            let mut row = base.clone();
+            change(&mut row);
+            seen.push(chain(&start, "task", &row));
+        }
+        let all = seen.len();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), all);
+    }
+
+    /// Stored chains outlive the program: a change of the encoding must be seen here first.
+    #[test]
+    fn the_encoding_is_pinned() {
+        let row = NewRow {
+            seq: 1,
+            at_us: 1_700_000_000_000_000,
+            clock_ms: 5,
+            from: "user".into(),
+            to: "perceiver:0".into(),
+            kind: "user_input".into(),
+            cause: Some(7),
+            format: 1,
+            body: r#"{"text":"grüße"}"#.as_bytes().to_vec(),
+        };
+        let value = blake3::Hash::from_bytes(chain(&start_of_chain("t-1"), "t-1", &row)).to_hex();
+        expect_test::expect!["dd66d7374b4de5c2d5dc91d3e83b19026640950d6c013b271754e0b4b2d3fd18"]
+            .assert_eq(&value);
+    }
+}

@@ -1,0 +1,326 @@
+//! Everything that can go wrong with a journal. Each text completes "failed to …".
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::damage::Damage;
+
+/// What went wrong, and with what. One failed commit fails every submission of its group, so the error is
+/// cheap to clone.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum JournalError {
+    /// The directory is not there and cannot be made.
+    #[error("create the journal directory {}", path.display())]
+    CreateDir {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: Arc<io::Error>,
+    },
+    /// The directory or a file in it may not be written.
+    #[error("write to the journal at {}: it is read-only", path.display())]
+    ReadOnly {
+        /// The directory or file.
+        path: PathBuf,
+    },
+    /// The disk or the quota is full. Nothing of the submission was kept; it can be submitted again when
+    /// there is room.
+    #[error("write to the journal at {}: no space is left on the device", path.display())]
+    NoSpace {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Another process kept the journal locked for longer than this one waits.
+    #[error("lock the journal at {}: another process has held it for {waited_ms} ms", path.display())]
+    Locked {
+        /// The database.
+        path: PathBuf,
+        /// How long this process waited, in milliseconds.
+        waited_ms: u64,
+    },
+    /// The file is something else.
+    #[error("open {}: it is not a journal", path.display())]
+    NotAJournal {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A newer program wrote the journal.
+    #[error(
+        "open the journal at {}: it has format {found}, and this program knows formats up to {known}",
+        path.display()
+    )]
+    FormatTooNew {
+        /// The database.
+        path: PathBuf,
+        /// The journal's format.
+        found: u32,
+        /// The newest format that this program reads.
+        known: u32,
+    },
+    /// The journal ends before the last row that was acknowledged.
+    #[error(
+        "open the journal at {}: rows up to {head_pos} were acknowledged, but it ends at {last_pos}",
+        path.display()
+    )]
+    LostTail {
+        /// The directory.
+        path: PathBuf,
+        /// Position of the last row known to have been durable.
+        head_pos: u64,
+        /// Position of the last row that there is.
+        last_pos: u64,
+    },
+    /// The journal holds another row than the last one that was acknowledged: it was replaced, or the row is
+    /// damaged.
+    #[error(
+        "open the journal at {}: row {pos} is not the row that was acknowledged under this number",
+        path.display()
+    )]
+    HeadMismatch {
+        /// The directory.
+        path: PathBuf,
+        /// Position of the row.
+        pos: u64,
+    },
+    /// A part of the journal does not hold what was written.
+    #[error("read the journal at {}: {damage}", path.display())]
+    Damaged {
+        /// The directory (empty for a journal in memory).
+        path: PathBuf,
+        /// What and where.
+        damage: Box<Damage>,
+    },
+    /// The operating system refused a file operation.
+    #[error("use {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Arc<io::Error>,
+    },
+    /// SQLite failed in a way that has no name of its own here.
+    #[error("use the journal at {}", path.display())]
+    Storage {
+        /// The database.
+        path: PathBuf,
+        /// SQLite's answer.
+        source: StorageFault,
+    },
+    /// A write or a sync failed earlier. What the disk holds is no longer known, so this process appends
+    /// nothing more. Whether the submission that met the failure became durable shows when the journal is
+    /// opened again; one that is refused with this error did not.
+    #[error("append to the journal: a write failed before, and nothing is appended after that")]
+    Poisoned {
+        /// The first failure.
+        #[source]
+        cause: Arc<JournalError>,
+    },
+    /// The handle was closed, or its writer is gone. The submission was not appended.
+    #[error("use the journal: it is closed")]
+    Closed,
+    /// A blocking call was made from inside an acknowledgement, where it would wait for itself.
+    #[error("wait for the journal: the call was made from inside an acknowledgement")]
+    CalledFromAck,
+
+    /// No task has this id.
+    #[error("find task {task}: the journal has no such task")]
+    UnknownTask {
+        /// The id.
+        task: String,
+    },
+    /// The submission opens a task that exists.
+    #[error("open task {task}: it exists already")]
+    TaskExists {
+        /// The id.
+        task: String,
+    },
+    /// The task has ended; nothing can follow its last row.
+    #[error("append to task {task}: it is closed")]
+    TaskClosed {
+        /// The id.
+        task: String,
+    },
+    /// The stream of the journal's own records cannot be closed.
+    #[error("close {task}: this stream never ends")]
+    NeverCloses {
+        /// The stream.
+        task: String,
+    },
+    /// The rows do not follow the task's last row by number.
+    #[error("append to task {task}: its next row is {expected}, not {got}")]
+    SeqConflict {
+        /// The task.
+        task: String,
+        /// The number that the next row must have.
+        expected: u64,
+        /// The number that it had.
+        got: u64,
+    },
+    /// The rows were chained to another row than the task's last one.
+    #[error("append row {seq} to task {task}: it does not continue the task's chain")]
+    ChainBroken {
+        /// The task.
+        task: String,
+        /// Number of the first refused row.
+        seq: u64,
+    },
+    /// The submission holds no row.
+    #[error("append to task {task}: the submission holds no row")]
+    EmptySubmission {
+        /// The task.
+        task: String,
+    },
+
+    /// The task belongs to somebody else now, or to nobody.
+    #[error("act for task {task}: its lease is lost (epoch {current} is current)")]
+    LeaseLost {
+        /// The task.
+        task: String,
+        /// The epoch that the caller held; `None` if it acted without a lease.
+        held: Option<u64>,
+        /// The task's epoch.
+        current: u64,
+        /// The present owner, if there is one.
+        owner: Option<String>,
+    },
+    /// Somebody else holds the lease.
+    #[error("lease task {task}: {owner} holds it")]
+    LeaseHeld {
+        /// The task.
+        task: String,
+        /// The present owner.
+        owner: String,
+        /// The present epoch.
+        epoch: u64,
+        /// When the present lease ends unless renewed, in microseconds since 1970.
+        until_us: i64,
+    },
+
+    /// The command does not wait for this task (any more).
+    #[error("take command {id} for task {task}: it does not wait there")]
+    CommandGone {
+        /// The task.
+        task: String,
+        /// The command.
+        id: u64,
+    },
+    /// As many commands as may wait for one task wait already.
+    #[error("send a command to task {task}: {max} wait already")]
+    CommandsFull {
+        /// The task.
+        task: String,
+        /// How many may wait.
+        max: usize,
+    },
+    /// A cursor only goes forward.
+    #[error("move cursor {name} to {asked}: it stands at {at}")]
+    CursorBackwards {
+        /// The cursor.
+        name: String,
+        /// Where it stands.
+        at: u64,
+        /// Where it should have gone.
+        asked: u64,
+    },
+    /// A cursor cannot stand behind the last row.
+    #[error("move cursor {name} to {asked}: the journal ends at {last_pos}")]
+    CursorBeyondEnd {
+        /// The cursor.
+        name: String,
+        /// The last position.
+        last_pos: u64,
+        /// Where it should have gone.
+        asked: u64,
+    },
+
+    /// Something is larger than its limit.
+    #[error("accept {what}: {got} is over the limit of {max}")]
+    Limit {
+        /// What.
+        what: &'static str,
+        /// The limit.
+        max: u64,
+        /// The size that it had.
+        got: u64,
+    },
+    /// A name is empty or holds a control character.
+    #[error("accept {what}: it is empty or holds a control character")]
+    BadName {
+        /// Which name.
+        what: &'static str,
+    },
+    /// A newer program wrote the row.
+    #[error(
+        "read row {seq} of task {task}: it has format {found}, and this program knows formats up to {known}"
+    )]
+    RowFormatTooNew {
+        /// The task.
+        task: String,
+        /// Number of the row in its task.
+        seq: u64,
+        /// The row's format.
+        found: u16,
+        /// The newest format that this program reads.
+        known: u16,
+    },
+    /// The prefix fits several tasks.
+    #[error("choose a task by {prefix:?}: it fits {}", matches.join(", "))]
+    Ambiguous {
+        /// The prefix.
+        prefix: String,
+        /// The ids that it fits, the first [`crate::limits::MATCHES_MAX`] of them.
+        matches: Vec<String>,
+    },
+    /// The prefix fits no task.
+    #[error("choose a task by {prefix:?}: it fits none")]
+    NotFound {
+        /// The prefix.
+        prefix: String,
+    },
+}
+
+/// SQLite's own answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message} (SQLite code {code})")]
+pub struct StorageFault {
+    /// The extended result code; -1 where SQLite gave none.
+    pub code: i32,
+    /// SQLite's words.
+    pub message: String,
+}
+
+/// The result of everything here.
+pub(crate) type Result<T> = std::result::Result<T, JournalError>;
+
+impl JournalError {
+    pub(crate) fn io(path: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::ReadOnly { path: path.to_owned() }
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Self::NoSpace { path: path.to_owned() }
+            }
+            _ => Self::Io { path: path.to_owned(), source: Arc::new(source) },
+        }
+    }
+
+    /// Adds the task to a damage that was found without knowing it.
+    pub(crate) fn in_task(self, task: &str) -> Self {
+        match self {
+            Self::Damaged { path, damage } => Self::Damaged { path, damage: Box::new(damage.in_task(task)) },
+            other => other,
+        }
+    }
+
+    pub(crate) fn damaged(path: &Path, damage: Damage) -> Self {
+        Self::Damaged { path: path.to_owned(), damage: Box::new(damage) }
+    }
+}
+
+impl From<Arc<JournalError>> for JournalError {
+    fn from(shared: Arc<JournalError>) -> Self {
+        Arc::unwrap_or_clone(shared)
+    }
+}

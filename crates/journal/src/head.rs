@@ -1,0 +1,295 @@
+//! The `head` file: which row was the last one known to be durable.
+//!
+//! SQLite takes a damaged frame of its write-ahead log for the end of the log, and opens a journal that has
+//! lost its tail without a word. The head file remembers the last acknowledged row outside the database, so
+//! that the loss is seen. It holds two slots; each write goes to the one that says less, so that a torn write
+//! leaves the other. It is not synced: it need not survive a power loss, where the log that was synced before
+//! is at least as long.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::chain::Chain;
+use crate::error::{JournalError, Result};
+
+const FILE_NAME: &str = "head";
+const MAGIC: &[u8; 8] = b"SPhead\x00\x01";
+/// A sector each; what the mark does not need is zero.
+const SLOT_BYTES: usize = 512;
+const FILE_BYTES: usize = 2 * SLOT_BYTES;
+/// Another process holds the lock for microseconds. Whoever finds it held this often leaves the writing to
+/// it.
+const LOCK_TRIES_MAX: usize = 1_000;
+
+/// How the head file stood to the rows when a journal was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeadState {
+    /// It named the last row.
+    Current,
+    /// It named an earlier row: a process ended between a commit and its note of it.
+    Behind {
+        /// The row that it named.
+        pos: u64,
+    },
+    /// There were rows, and it named none.
+    Absent,
+    /// One or two of its slots could not be read.
+    Damaged {
+        /// How many.
+        slots: u8,
+    },
+}
+
+/// The last durable row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) pos: u64,
+    pub(crate) chain: Chain,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Slot {
+    Empty,
+    Holds(Mark),
+    Damaged,
+}
+
+/// What the file says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slots([Slot; 2]);
+
+impl Slots {
+    /// The mark that counts.
+    pub(crate) fn newest(self) -> Option<Mark> {
+        self.marks().max_by_key(|mark| mark.pos)
+    }
+
+    pub(crate) fn damaged(self) -> u8 {
+        self.0.iter().map(|slot| u8::from(*slot == Slot::Damaged)).sum()
+    }
+
+    fn marks(self) -> impl Iterator<Item = Mark> {
+        self.0.into_iter().filter_map(|slot| match slot {
+            Slot::Holds(mark) => Some(mark),
+            Slot::Empty | Slot::Damaged => None,
+        })
+    }
+
+    /// The slot to write next: the one that is worth least.
+    fn victim(self) -> usize {
+        let worth = |slot: &Slot| match slot {
+            Slot::Damaged => (0, 0),
+            Slot::Empty => (1, 0),
+            Slot::Holds(mark) => (2, mark.pos),
+        };
+        let [first, second] = &self.0;
+        usize::from(worth(second) < worth(first))
+    }
+}
+
+/// The open file.
+pub(crate) struct HeadFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl HeadFile {
+    /// Reads what the file of this journal directory says, and makes none.
+    pub(crate) fn look(dir: &Path) -> Result<Slots> {
+        if dir.join(FILE_NAME).exists() { Self::open(dir)?.read() } else { Ok(Slots([Slot::Empty; 2])) }
+    }
+
+    /// Opens the file of this journal directory, or makes an empty one.
+    pub(crate) fn open(dir: &Path) -> Result<Self> {
+        let path = dir.join(FILE_NAME);
+        let file = open_private(&path).map_err(|source| JournalError::io(&path, source))?;
+        let head = Self { path, file };
+        let bytes = head.file.metadata().map_err(|source| JournalError::io(&head.path, source))?.len();
+        if bytes == 0 {
+            head.prepare().map_err(|source| JournalError::io(&head.path, source))?;
+        }
+        Ok(head)
+    }
+
+    /// Reads what it says; waits for a writer to finish its slot.
+    pub(crate) fn read(&mut self) -> Result<Slots> {
+        let locked = self.lock();
+        let slots = self.read_slots();
+        self.unlock(locked);
+        slots.map_err(|source| JournalError::io(&self.path, source))
+    }
+
+    /// Notes a durable row, unless a later one is noted.
+    pub(crate) fn write(&mut self, mark: Mark) -> Result<()> {
+        let locked = self.lock();
+        if !locked {
+            return Ok(());
+        }
+        let written = self.write_slot(mark);
+        self.unlock(locked);
+        written.map_err(|source| JournalError::io(&self.path, source))
+    }
+
+    /// Makes it survive a power loss too.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.file.sync_all().map_err(|source| JournalError::io(&self.path, source))
+    }
+
+    /// Grows the file rather than writing zeros: another process may have written its first mark by now.
+    fn prepare(&self) -> std::io::Result<()> {
+        self.file.set_len(FILE_BYTES as u64)?;
+        self.file.sync_all()
+    }
+
+    fn read_slots(&mut self) -> std::io::Result<Slots> {
+        let mut bytes = [0u8; FILE_BYTES];
+        let mut length = 0;
+        self.file.seek(SeekFrom::Start(0))?;
+        while let Some(rest) = bytes.get_mut(length..).filter(|rest| !rest.is_empty()) {
+            match self.file.read(rest) {
+                Ok(0) => break,
+                Ok(count) => length += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let slot = |start: usize| match bytes.get(start..start + SLOT_BYTES) {
+            Some(slot) if start + SLOT_BYTES <= length => decode(slot),
+            Some(_) | None => Slot::Damaged,
+        };
+        Ok(Slots([slot(0), slot(SLOT_BYTES)]))
+    }
+
+    fn write_slot(&mut self, mark: Mark) -> std::io::Result<()> {
+        let slots = self.read_slots()?;
+        if slots.newest().is_some_and(|newest| newest.pos >= mark.pos) {
+            return Ok(());
+        }
+        self.file.seek(SeekFrom::Start((slots.victim() * SLOT_BYTES) as u64))?;
+        self.file.write_all(&encode(mark))
+    }
+
+    /// Processes take turns, so that none overwrites a later mark with an earlier one. A file system without
+    /// locks has one writer at a time anyway, or none that could be helped.
+    fn lock(&self) -> bool {
+        for _ in 0..LOCK_TRIES_MAX {
+            match self.file.try_lock() {
+                Ok(()) => return true,
+                Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+                Err(TryLockError::Error(_)) => return true,
+            }
+        }
+        false
+    }
+
+    fn unlock(&self, locked: bool) {
+        if locked && let Err(error) = self.file.unlock() {
+            tracing::warn!(%error, "the lock of the head file stays until it is closed");
+        }
+    }
+}
+
+fn encode(mark: Mark) -> [u8; SLOT_BYTES] {
+    let mut slot = [0u8; SLOT_BYTES];
+    let parts = MAGIC.iter().chain(&mark.pos.to_le_bytes()).copied().chain(mark.chain).collect::<Vec<u8>>();
+    let check = blake3::hash(&parts);
+    for (to, from) in slot.iter_mut().zip(parts.iter().chain(check.as_bytes())) {
+        *to = *from;
+    }
+    slot
+}
+
+fn decode(slot: &[u8]) -> Slot {
+    if slot.iter().all(|byte| *byte == 0) {
+        return Slot::Empty;
+    }
+    let mark = slot.get(8..16).zip(slot.get(16..48)).and_then(|(pos, chain)| {
+        Some(Mark { pos: u64::from_le_bytes(pos.try_into().ok()?), chain: chain.try_into().ok()? })
+    });
+    match mark {
+        Some(mark) if encode(mark) == slot => Slot::Holds(mark),
+        Some(_) | None => Slot::Damaged,
+    }
+}
+
+fn open_private(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(pos: u64) -> Mark {
+        Mark { pos, chain: [u8::try_from(pos % 251).unwrap(); 32] }
+    }
+
+    #[test]
+    fn slots_alternate_and_the_newest_counts() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut head = HeadFile::open(dir.path()).unwrap();
+        assert_eq!(head.read().unwrap().newest(), None);
+        for pos in [1, 2, 5, 9] {
+            head.write(mark(pos)).unwrap();
+            assert_eq!(head.read().unwrap().newest(), Some(mark(pos)));
+        }
+        assert_eq!(head.read().unwrap().0, [Slot::Holds(mark(5)), Slot::Holds(mark(9))]);
+    }
+
+    #[test]
+    fn an_earlier_mark_never_replaces_a_later_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut ahead = HeadFile::open(dir.path()).unwrap();
+        let mut behind = HeadFile::open(dir.path()).unwrap();
+        ahead.write(mark(7)).unwrap();
+        behind.write(mark(6)).unwrap();
+        assert_eq!(behind.read().unwrap().newest(), Some(mark(7)));
+    }
+
+    #[test]
+    fn every_flipped_bit_of_a_slot_is_seen() {
+        let good = encode(mark(77));
+        for bit in 0..SLOT_BYTES * 8 {
+            let mut bad = good;
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(decode(&bad), Slot::Damaged, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_slot_leaves_the_other_and_is_written_next() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut head = HeadFile::open(dir.path()).unwrap();
+        head.write(mark(1)).unwrap();
+        head.write(mark(2)).unwrap();
+        let path = dir.path().join(FILE_NAME);
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[SLOT_BYTES + 20] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        let mut head = HeadFile::open(dir.path()).unwrap();
+        let slots = head.read().unwrap();
+        assert_eq!((slots.newest(), slots.damaged()), (Some(mark(1)), 1));
+        head.write(mark(3)).unwrap();
+        let slots = head.read().unwrap();
+        assert_eq!((slots.newest(), slots.damaged()), (Some(mark(3)), 0));
+    }
+
+    #[test]
+    fn a_cut_file_has_damaged_slots() {
+        let dir = tempfile::tempdir().unwrap();
+        HeadFile::open(dir.path()).unwrap().write(mark(3)).unwrap();
+        let path = dir.path().join(FILE_NAME);
+        for (length, damaged) in [(1, 2), (511, 2), (512, 1), (1_023, 1), (1_024, 0)] {
+            let file = OpenOptions::new().write(true).open(&path).unwrap();
+            file.set_len(length).unwrap();
+            assert_eq!(HeadFile::open(dir.path()).unwrap().read().unwrap().damaged(), damaged, "{length}");
+            file.set_len(0).unwrap();
+            HeadFile::open(dir.path()).unwrap().write(mark(3)).unwrap();
+        }
+    }
+}

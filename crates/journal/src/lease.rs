@@ -1,0 +1,184 @@
+//! Who may append to a task. The epoch is the fence; time only decides when somebody else may ask for the
+//! next one.
+
+use std::sync::Arc;
+
+use crate::error::{JournalError, Result};
+use crate::limits::{COUNT_MAX, LEASE_TTL_MS_MAX, OWNER_BYTES_MAX};
+use crate::row::check_name;
+use crate::store::{Store, TaskState, Tid};
+use crate::submission::TaskOpening;
+
+/// The right to append to a task, as long as no later epoch was given out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// The task.
+    pub task: Arc<str>,
+    /// Who holds it. The journal compares this text and reads nothing in it.
+    pub owner: String,
+    /// Rises by one with every holder.
+    pub epoch: u64,
+    /// Until when nobody else may take it, in microseconds since 1970 (UTC).
+    pub until_us: i64,
+}
+
+/// What somebody who wants a lease says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeaseTerms {
+    /// Who wants it; 1 to [`OWNER_BYTES_MAX`] bytes. It should name one run of one process (host, pid, start
+    /// time), so that others can tell that it has died and displace it at once.
+    pub owner: String,
+    /// The present time, in microseconds since 1970 (UTC).
+    pub now_us: i64,
+    /// How long it should hold, in milliseconds; at most [`LEASE_TTL_MS_MAX`].
+    pub ttl_ms: u64,
+}
+
+/// Whom an acquirer may push aside.
+#[derive(Debug, Clone)]
+pub(crate) enum Displace {
+    /// An owner whose lease has run out.
+    Expired,
+    /// This owner, whenever its lease ends: the caller knows that it is dead.
+    Owner(String),
+}
+
+impl LeaseTerms {
+    pub(crate) fn check_limits(&self) -> Result<()> {
+        check_name("lease owner", &self.owner, OWNER_BYTES_MAX)?;
+        if self.ttl_ms > LEASE_TTL_MS_MAX {
+            return Err(JournalError::Limit {
+                what: "lease time in ms",
+                max: LEASE_TTL_MS_MAX,
+                got: self.ttl_ms,
+            });
+        }
+        Ok(())
+    }
+
+    fn until_us(&self) -> i64 {
+        self.now_us.saturating_add_unsigned(self.ttl_ms.saturating_mul(1_000))
+    }
+}
+
+impl Lease {
+    /// The lease that a task is under, if it is under one.
+    pub(crate) fn of(task: &Arc<str>, state: &TaskState) -> Option<Self> {
+        let owner = state.owner.as_deref()?;
+        Some(Self {
+            task: Arc::clone(task),
+            owner: owner.to_owned(),
+            epoch: state.epoch,
+            until_us: state.until_us,
+        })
+    }
+}
+
+/// The state of a task before its first row, under the lease that its opening asks for.
+pub(crate) fn opening_state(task: &str, opening: &TaskOpening) -> Result<TaskState> {
+    let mut state = TaskState {
+        seq: 0,
+        chain: crate::chain::start_of_chain(task),
+        closed_at_us: None,
+        owner: None,
+        epoch: 0,
+        until_us: 0,
+    };
+    if let Some(terms) = &opening.lease {
+        terms.check_limits()?;
+        give(&mut state, terms);
+    }
+    Ok(state)
+}
+
+/// A task under a lease takes rows from its holder only; one that is under none takes rows from those who
+/// never held one.
+pub(crate) fn check_epoch(task: &str, state: &TaskState, held: Option<u64>) -> Result<()> {
+    let fits = match held {
+        Some(epoch) => state.owner.is_some() && state.epoch == epoch,
+        None => state.owner.is_none(),
+    };
+    if fits { Ok(()) } else { Err(lost(task, state, held)) }
+}
+
+pub(crate) fn acquire(
+    store: &mut dyn Store,
+    task: &str,
+    terms: &LeaseTerms,
+    displace: &Displace,
+) -> Result<Lease> {
+    let (tid, mut state) = open_task(store, task)?;
+    if let Some(owner) = &state.owner {
+        let free = match displace {
+            Displace::Expired => **owner == *terms.owner || state.until_us <= terms.now_us,
+            Displace::Owner(dead) => **owner == **dead,
+        };
+        if !free {
+            return Err(JournalError::LeaseHeld {
+                task: task.to_owned(),
+                owner: owner.to_string(),
+                epoch: state.epoch,
+                until_us: state.until_us,
+            });
+        }
+    }
+    if state.epoch >= COUNT_MAX {
+        return Err(JournalError::Limit { what: "lease epoch", max: COUNT_MAX, got: state.epoch });
+    }
+    give(&mut state, terms);
+    store.save_state(tid, &state)?;
+    held(task, &state)
+}
+
+pub(crate) fn renew(store: &mut dyn Store, lease: &Lease, now_us: i64, ttl_ms: u64) -> Result<Lease> {
+    let terms = LeaseTerms { owner: lease.owner.clone(), now_us, ttl_ms };
+    terms.check_limits()?;
+    let (tid, mut state) = open_task(store, &lease.task)?;
+    check_epoch(&lease.task, &state, Some(lease.epoch))?;
+    state.until_us = terms.until_us();
+    store.save_state(tid, &state)?;
+    held(&lease.task, &state)
+}
+
+/// Releasing what nobody has taken since is fine twice, also after the task was closed.
+pub(crate) fn release(store: &mut dyn Store, lease: &Lease) -> Result<()> {
+    let Some((tid, mut state)) = store.find(&lease.task)? else {
+        return Err(JournalError::UnknownTask { task: lease.task.to_string() });
+    };
+    if state.epoch != lease.epoch {
+        return Err(lost(&lease.task, &state, Some(lease.epoch)));
+    }
+    if state.owner.take().is_some() {
+        store.save_state(tid, &state)?;
+    }
+    Ok(())
+}
+
+fn give(state: &mut TaskState, terms: &LeaseTerms) {
+    state.owner = Some(terms.owner.as_str().into());
+    state.epoch += 1;
+    state.until_us = terms.until_us();
+}
+
+fn held(task: &str, state: &TaskState) -> Result<Lease> {
+    Lease::of(&task.into(), state).ok_or_else(|| lost(task, state, None))
+}
+
+fn open_task(store: &mut dyn Store, task: &str) -> Result<(Tid, TaskState)> {
+    match store.find(task)? {
+        None => Err(JournalError::UnknownTask { task: task.to_owned() }),
+        Some((_, state)) if state.closed_at_us.is_some() => {
+            Err(JournalError::TaskClosed { task: task.to_owned() })
+        }
+        Some(found) => Ok(found),
+    }
+}
+
+fn lost(task: &str, state: &TaskState, held: Option<u64>) -> JournalError {
+    JournalError::LeaseLost {
+        task: task.to_owned(),
+        held,
+        current: state.epoch,
+        owner: state.owner.as_deref().map(str::to_owned),
+    }
+}

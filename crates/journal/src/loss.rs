@@ -1,0 +1,117 @@
+//! Lost rows that a person has accepted: the record of it, which stands in the journal where the rows are
+//! missing.
+
+use crate::chain::TaskHead;
+use crate::error::Result;
+use crate::row::{NewRow, Row};
+use crate::store::Store;
+use crate::submission::TaskOpening;
+
+/// The stream of records that belong to no task.
+pub const SYSTEM_STREAM: &str = "system";
+/// Kind of the row that records an accepted loss. Its body is the JSON object `{"last_pos":…,"head_pos":…}`.
+pub const LOSS_KIND: &str = "journal_loss";
+
+/// Rows that were acknowledged and are gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loss {
+    /// The last row that was there. The lost ones stood behind it; their places are never used again.
+    pub last_pos: u64,
+    /// The last row that had been acknowledged. Not above `last_pos` where the row was not missing but
+    /// another one.
+    pub head_pos: u64,
+}
+
+impl Loss {
+    /// The loss that a row records; `None` for any other row.
+    #[must_use]
+    pub fn recorded_by(row: &Row) -> Option<Self> {
+        if &*row.task != SYSTEM_STREAM || row.kind != LOSS_KIND {
+            return None;
+        }
+        Self::decode(&row.body)
+    }
+
+    /// Whether the journal may go on at `next_pos` for a reader that stands at `pos`.
+    pub(crate) fn explains(self, pos: u64, next_pos: u64) -> bool {
+        self.last_pos <= pos && pos <= self.head_pos && self.next_pos() == next_pos
+    }
+
+    fn next_pos(self) -> u64 {
+        self.head_pos.max(self.last_pos).saturating_add(1)
+    }
+
+    fn encode(self) -> Vec<u8> {
+        format!("{{\"last_pos\":{},\"head_pos\":{}}}", self.last_pos, self.head_pos).into_bytes()
+    }
+
+    fn decode(body: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(body).ok()?;
+        let (last_pos, head_pos) =
+            text.strip_prefix("{\"last_pos\":")?.strip_suffix('}')?.split_once(",\"head_pos\":")?;
+        Some(Self { last_pos: last_pos.parse().ok()?, head_pos: head_pos.parse().ok()? })
+    }
+}
+
+/// Appends the record of a loss behind every place that was ever given out.
+pub(crate) fn record(store: &mut dyn Store, loss: Loss, now_us: i64) -> Result<u64> {
+    let found = store.find(SYSTEM_STREAM)?;
+    let mut head = match &found {
+        None => TaskHead::start(SYSTEM_STREAM)?,
+        Some((_, state)) => TaskHead::at(SYSTEM_STREAM.into(), state.seq, state.chain),
+    };
+    let sealed = head.seal(NewRow {
+        seq: head.seq() + 1,
+        at_us: now_us,
+        clock_ms: 0,
+        from: "journal".to_owned(),
+        to: "operator".to_owned(),
+        kind: LOSS_KIND.to_owned(),
+        cause: None,
+        format: 1,
+        body: loss.encode(),
+    })?;
+    let tid = match found {
+        Some((tid, mut state)) => {
+            state.seq = head.seq();
+            state.chain = *head.chain();
+            store.save_progress(tid, &state)?;
+            tid
+        }
+        None => {
+            let opening = TaskOpening {
+                opened_at_us: now_us,
+                logic_version: 0,
+                title: "what belongs to no task".to_owned(),
+                lease: None,
+            };
+            let mut state = crate::lease::opening_state(SYSTEM_STREAM, &opening)?;
+            state.seq = head.seq();
+            state.chain = *head.chain();
+            store.insert_task(SYSTEM_STREAM, &opening, &state)?
+        }
+    };
+    store.skip_to(loss.next_pos().saturating_sub(1))?;
+    store.insert_row(tid, &sealed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_reads_back() {
+        let loss = Loss { last_pos: 90, head_pos: 100 };
+        assert_eq!(Loss::decode(&loss.encode()), Some(loss));
+        for body in ["", "{}", r#"{"last_pos":1}"#, r#"{"last_pos":-1,"head_pos":2}"#, "\u{fffd}"] {
+            assert_eq!(Loss::decode(body.as_bytes()), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn only_the_places_of_the_loss_are_explained() {
+        let loss = Loss { last_pos: 90, head_pos: 100 };
+        assert!(loss.explains(90, 101) && loss.explains(100, 101));
+        assert!(!loss.explains(89, 101) && !loss.explains(90, 102) && !loss.explains(101, 101));
+    }
+}

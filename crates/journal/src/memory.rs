@@ -1,0 +1,290 @@
+//! A journal without a disk: the same rules over ordered maps, done in the caller's thread.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
+
+use crate::command::{Command, CommandEntry, CommandState, NewCommand};
+use crate::damage::Damage;
+use crate::error::{JournalError, Result};
+use crate::head::Mark;
+use crate::job::{Job, Outcome};
+use crate::row::{Fragment, NewRow, Row, SealedRow};
+use crate::store::{CommandScope, EntryCounts, Page, Store, TaskEntry, TaskState, Tid, View};
+use crate::submission::TaskOpening;
+use crate::task::TaskFilter;
+use crate::watch::Watch;
+
+/// The journal in memory.
+#[derive(Default)]
+pub(crate) struct MemoryJournal {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    store: MemoryStore,
+    closed: bool,
+    finished: VecDeque<(Box<dyn Job>, Outcome, u64)>,
+    /// Who runs acknowledgements just now. They may submit again; what they submit is acknowledged after
+    /// them, not inside them.
+    finishing: Option<ThreadId>,
+}
+
+impl MemoryJournal {
+    pub(crate) fn execute(&self, mut job: Box<dyn Job>, watch: &Watch) {
+        let mut inner = self.lock();
+        let outcome = if inner.closed {
+            Err(Arc::new(JournalError::Closed))
+        } else {
+            job.run(&mut inner.store).map_err(Arc::new)
+        };
+        let last_pos = inner.store.next_pos() - 1;
+        inner.finished.push_back((job, outcome, last_pos));
+        if inner.finishing.is_some() {
+            return;
+        }
+        inner.finishing = Some(std::thread::current().id());
+        while let Some((job, outcome, last_pos)) = inner.finished.pop_front() {
+            drop(inner);
+            job.finish(outcome);
+            watch.advance(last_pos);
+            inner = self.lock();
+        }
+        inner.finishing = None;
+    }
+
+    pub(crate) fn read<T>(&self, work: impl FnOnce(&dyn View) -> Result<T>) -> Result<T> {
+        let inner = self.lock();
+        if inner.closed { Err(JournalError::Closed) } else { work(&inner.store) }
+    }
+
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+    }
+
+    pub(crate) fn called_from_ack(&self) -> bool {
+        self.lock().finishing == Some(std::thread::current().id())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Default)]
+struct MemoryStore {
+    tasks: Vec<MemoryTask>,
+    by_id: BTreeMap<Arc<str>, Tid>,
+    rows: Vec<(Tid, Row)>,
+    fragments: BTreeMap<[u8; 32], Vec<u8>>,
+    commands: Vec<(CommandEntry, Command)>,
+    cursors: BTreeMap<String, u64>,
+}
+
+struct MemoryTask {
+    entry: TaskEntry,
+    state: TaskState,
+    /// Where its rows lie.
+    rows: Vec<usize>,
+}
+
+impl MemoryStore {
+    fn next_pos(&self) -> u64 {
+        self.rows.len() as u64 + 1
+    }
+
+    fn task(&self, tid: Tid) -> Result<&MemoryTask> {
+        let index = usize::try_from(tid).ok();
+        index.and_then(|index| self.tasks.get(index)).ok_or_else(|| unknown(tid))
+    }
+
+    fn task_mut(&mut self, tid: Tid) -> Result<&mut MemoryTask> {
+        let index = usize::try_from(tid).ok();
+        index.and_then(|index| self.tasks.get_mut(index)).ok_or_else(|| unknown(tid))
+    }
+}
+
+impl View for MemoryStore {
+    fn dir(&self) -> &Path {
+        Path::new("")
+    }
+
+    fn find(&self, task: &str) -> Result<Option<(Tid, TaskState)>> {
+        match self.by_id.get(task) {
+            None => Ok(None),
+            Some(tid) => Ok(Some((*tid, self.state(*tid)?))),
+        }
+    }
+
+    fn entry(&self, tid: Tid) -> Result<TaskEntry> {
+        Ok(self.task(tid)?.entry.clone())
+    }
+
+    fn state(&self, tid: Tid) -> Result<TaskState> {
+        Ok(self.task(tid)?.state.clone())
+    }
+
+    fn tids(&self, filter: TaskFilter, limit: usize) -> Result<Vec<Tid>> {
+        let passes = |task: &MemoryTask| match filter {
+            TaskFilter::Any => true,
+            TaskFilter::Open => task.state.closed_at_us.is_none(),
+            TaskFilter::Closed => task.state.closed_at_us.is_some(),
+        };
+        let newest_first = self.tasks.iter().enumerate().rev();
+        let tids = newest_first.filter(|(_, task)| passes(task)).map(|(index, _)| number(index));
+        Ok(tids.take(limit).collect())
+    }
+
+    fn ids_from(&self, first: &str, limit: usize) -> Result<Vec<String>> {
+        Ok(self.by_id.range(Arc::from(first)..).map(|(id, _)| id.to_string()).take(limit).collect())
+    }
+
+    fn rows_after(&self, pos: u64, mut page: Page) -> Result<Vec<(Tid, Row)>> {
+        let start = usize::try_from(pos).unwrap_or(usize::MAX);
+        let mut out = Vec::new();
+        for (tid, row) in self.rows.get(start..).unwrap_or_default().iter().take(page.rows()) {
+            out.push((*tid, row.clone()));
+            if !page.take(row.bytes()) {
+                break;
+            }
+        }
+        Ok(out)
+    }
+
+    fn task_rows(&self, tid: Tid, from_seq: u64, mut page: Page) -> Result<Vec<Row>> {
+        let start = usize::try_from(from_seq.saturating_sub(1)).unwrap_or(usize::MAX);
+        let indexes = self.task(tid)?.rows.get(start..).unwrap_or_default();
+        let mut out = Vec::new();
+        for (_, row) in indexes.iter().filter_map(|index| self.rows.get(*index)).take(page.rows()) {
+            out.push(row.clone());
+            if !page.take(row.bytes()) {
+                break;
+            }
+        }
+        Ok(out)
+    }
+
+    fn row_at(&self, tid: Tid, seq: u64) -> Result<Option<Mark>> {
+        let task = self.task(tid)?;
+        let index = usize::try_from(seq).ok().and_then(|seq| task.rows.get(seq.checked_sub(1)?));
+        Ok(index
+            .and_then(|index| self.rows.get(*index))
+            .map(|(_, row)| Mark { pos: row.pos, chain: row.chain }))
+    }
+
+    fn last_pos(&self) -> Result<u64> {
+        Ok(self.rows.len() as u64)
+    }
+
+    fn fragment(&self, hash: &[u8; 32]) -> Result<Option<Vec<u8>>> {
+        Ok(self.fragments.get(hash).cloned())
+    }
+
+    fn command(&self, id: u64) -> Result<Option<CommandEntry>> {
+        let index = usize::try_from(id).ok().and_then(|id| id.checked_sub(1));
+        Ok(index.and_then(|index| self.commands.get(index)).map(|(entry, _)| *entry))
+    }
+
+    fn pending(&self, scope: CommandScope, after_id: u64, limit: usize) -> Result<Vec<Command>> {
+        let wanted = |entry: &CommandEntry| match scope {
+            CommandScope::Task(tid) => entry.tid == tid,
+            CommandScope::All => true,
+        };
+        let start = usize::try_from(after_id).unwrap_or(usize::MAX);
+        let rest = self.commands.get(start..).unwrap_or_default().iter();
+        let waiting = rest.filter(|(entry, _)| entry.state == CommandState::Pending && wanted(entry));
+        Ok(waiting.map(|(_, command)| command.clone()).take(limit).collect())
+    }
+
+    fn cursor(&self, name: &str) -> Result<Option<u64>> {
+        Ok(self.cursors.get(name).copied())
+    }
+
+    fn check_entries(&self, _found: &mut dyn FnMut(Damage)) -> Result<EntryCounts> {
+        Ok(EntryCounts {
+            fragments: self.fragments.len() as u64,
+            commands: self.commands.len() as u64,
+            cursors: self.cursors.len() as u64,
+        })
+    }
+}
+
+impl Store for MemoryStore {
+    fn insert_task(&mut self, id: &str, opening: &TaskOpening, state: &TaskState) -> Result<Tid> {
+        let id: Arc<str> = id.into();
+        let tid = number(self.tasks.len());
+        let entry = TaskEntry {
+            id: Arc::clone(&id),
+            opened_at_us: opening.opened_at_us,
+            logic_version: opening.logic_version,
+            title: opening.title.clone(),
+        };
+        self.tasks.push(MemoryTask { entry, state: state.clone(), rows: Vec::new() });
+        self.by_id.insert(id, tid);
+        Ok(tid)
+    }
+
+    fn save_progress(&mut self, tid: Tid, state: &TaskState) -> Result<()> {
+        self.save_state(tid, state)
+    }
+
+    fn save_state(&mut self, tid: Tid, state: &TaskState) -> Result<()> {
+        self.task_mut(tid)?.state = state.clone();
+        Ok(())
+    }
+
+    fn insert_row(&mut self, tid: Tid, sealed: &SealedRow) -> Result<u64> {
+        let pos = self.next_pos();
+        let index = self.rows.len();
+        let task = self.task_mut(tid)?;
+        task.rows.push(index);
+        let id = Arc::clone(&task.entry.id);
+        let NewRow { seq, at_us, clock_ms, from, to, kind, cause, format, body } = sealed.row.clone();
+        let chain = sealed.chain;
+        let row = Row { pos, task: id, seq, at_us, clock_ms, from, to, kind, cause, format, chain, body };
+        self.rows.push((tid, row));
+        Ok(pos)
+    }
+
+    /// Memory loses no tail, so nothing is ever skipped.
+    fn skip_to(&mut self, _pos: u64) -> Result<()> {
+        Ok(())
+    }
+
+    fn insert_fragment(&mut self, fragment: &Fragment) -> Result<()> {
+        self.fragments.entry(*fragment.hash()).or_insert_with(|| fragment.bytes().to_vec());
+        Ok(())
+    }
+
+    fn insert_command(&mut self, tid: Tid, command: &NewCommand) -> Result<u64> {
+        let id = self.commands.len() as u64 + 1;
+        let task = self.task(tid)?.entry.id.to_string();
+        let NewCommand { kind, body, at_us } = command.clone();
+        let entry = CommandEntry { tid, state: CommandState::Pending };
+        self.commands.push((entry, Command { id, task, kind, body, at_us }));
+        Ok(id)
+    }
+
+    fn mark_command(&mut self, id: u64, taken_seq: u64) -> Result<()> {
+        let index = usize::try_from(id).ok().and_then(|id| id.checked_sub(1));
+        if let Some((entry, _)) = index.and_then(|index| self.commands.get_mut(index)) {
+            entry.state = CommandState::from_taken_seq(Some(taken_seq));
+        }
+        Ok(())
+    }
+
+    fn set_cursor(&mut self, name: &str, pos: u64) -> Result<()> {
+        self.cursors.insert(name.to_owned(), pos);
+        Ok(())
+    }
+}
+
+fn number(index: usize) -> Tid {
+    Tid::try_from(index).unwrap_or(Tid::MAX)
+}
+
+fn unknown(tid: Tid) -> JournalError {
+    JournalError::UnknownTask { task: format!("number {tid}") }
+}

@@ -1,0 +1,179 @@
+//! Reading rows. No row leaves the journal unless its chain, its number and its place fit what came before
+//! it.
+
+use std::collections::BTreeMap;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::chain::{Break, TaskHead};
+use crate::damage::{Damage, DamageKind};
+use crate::error::{JournalError, Result};
+use crate::journal::Journal;
+use crate::limits::PAGE_ROWS_MAX;
+use crate::loss::Loss;
+use crate::row::Row;
+use crate::store::{Page, Tid, View};
+
+/// The rows of one task in order, read page by page. Ends where the task ended when the last page was read;
+/// after an error it ends.
+pub struct Rows {
+    journal: Journal,
+    task: Arc<str>,
+    next_seq: u64,
+    page: VecDeque<Row>,
+    done: bool,
+}
+
+impl Rows {
+    pub(crate) fn new(journal: Journal, task: &str, from_seq: u64) -> Self {
+        Self { journal, task: task.into(), next_seq: from_seq.max(1), page: VecDeque::new(), done: false }
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Result<Row>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.page.is_empty() && !self.done {
+            match self.journal.read_rows(&self.task, self.next_seq, PAGE_ROWS_MAX) {
+                Ok(rows) => self.page = rows.into(),
+                Err(error) => {
+                    self.done = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        match self.page.pop_front() {
+            Some(row) => {
+                self.next_seq = row.seq.saturating_add(1);
+                Some(Ok(row))
+            }
+            None => {
+                self.done = true;
+                None
+            }
+        }
+    }
+}
+
+/// A page of rows behind `pos`, of all tasks. Where a row cannot be given out, the rows before it are; the
+/// next call names it.
+pub(crate) fn after(view: &dyn View, pos: u64, limit: usize, row_format_known: u16) -> Result<Vec<Row>> {
+    let mut heads = Heads::default();
+    let mut out: Vec<Row> = Vec::new();
+    let mut last_pos = pos;
+    for (tid, row) in view.rows_after(pos, Page::of(limit))? {
+        match heads.admit(view, tid, row, last_pos, row_format_known) {
+            Ok(row) => {
+                last_pos = row.pos;
+                out.push(row);
+            }
+            Err(error) if out.is_empty() => return Err(error),
+            Err(_) => break,
+        }
+    }
+    Ok(out)
+}
+
+/// A page of a task's rows from `from_seq` on; empty only behind the task's last row.
+pub(crate) fn of_task(
+    view: &dyn View,
+    task: &str,
+    from_seq: u64,
+    limit: usize,
+    row_format_known: u16,
+) -> Result<Vec<Row>> {
+    let from_seq = from_seq.max(1);
+    let Some((tid, state)) = view.find(task)? else {
+        return Err(JournalError::UnknownTask { task: task.to_owned() });
+    };
+    if from_seq > state.seq || limit == 0 {
+        return Ok(Vec::new());
+    }
+    let damaged =
+        |seq: u64, kind| JournalError::damaged(view.dir(), Damage::database(kind).in_task(task).at_seq(seq));
+    let task_id: Arc<str> = task.into();
+    let (mut head, _) = place_before(view, tid, &task_id, from_seq)?;
+    let mut out: Vec<Row> = Vec::new();
+    for mut row in view.task_rows(tid, from_seq, Page::of(limit))? {
+        row.task = Arc::clone(&task_id);
+        let last = TaskHead::at(Arc::clone(&task_id), state.seq, state.chain);
+        let admitted = follow(view, &mut head, &row).and_then(|()| {
+            if head.seq() > last.seq() || (head.seq() == last.seq() && head != last) {
+                return Err(damaged(row.seq, DamageKind::TaskDisagrees));
+            }
+            check_format(&row, row_format_known)
+        });
+        match admitted {
+            Ok(()) => out.push(row),
+            Err(error) if out.is_empty() => return Err(error),
+            Err(_) => break,
+        }
+    }
+    if out.is_empty() { Err(damaged(from_seq, DamageKind::RowMissing)) } else { Ok(out) }
+}
+
+/// Where each task stood before the page's next row.
+#[derive(Default)]
+struct Heads(BTreeMap<Tid, TaskHead>);
+
+impl Heads {
+    fn admit(&mut self, view: &dyn View, tid: Tid, mut row: Row, last_pos: u64, known: u16) -> Result<Row> {
+        let mut head = match self.0.remove(&tid) {
+            Some(head) => head,
+            None => {
+                let task = view.entry(tid)?.id;
+                let (head, pos) = place_before(view, tid, &task, row.seq)?;
+                if pos >= row.pos {
+                    let damage = Damage::database(DamageKind::RowMisplaced).at_pos(row.pos);
+                    return Err(JournalError::damaged(view.dir(), damage.in_task(&task).at_seq(row.seq)));
+                }
+                head
+            }
+        };
+        row.task = Arc::clone(head.task());
+        follow(view, &mut head, &row)?;
+        let follows = row.pos == last_pos.saturating_add(1)
+            || Loss::recorded_by(&row).is_some_and(|loss| loss.explains(last_pos, row.pos));
+        if !follows {
+            let missing = Damage::database(DamageKind::RowMissing).at_pos(last_pos.saturating_add(1));
+            return Err(JournalError::damaged(view.dir(), missing));
+        }
+        check_format(&row, known)?;
+        self.0.insert(tid, head);
+        Ok(row)
+    }
+}
+
+/// The head that the row with this number must follow, and the place behind which it must stand.
+fn place_before(view: &dyn View, tid: Tid, task: &Arc<str>, seq: u64) -> Result<(TaskHead, u64)> {
+    if seq <= 1 {
+        return Ok((TaskHead::at(Arc::clone(task), 0, crate::chain::start_of_chain(task)), 0));
+    }
+    match view.row_at(tid, seq - 1)? {
+        Some(row) => Ok((TaskHead::at(Arc::clone(task), seq - 1, row.chain), row.pos)),
+        None => {
+            let missing = Damage::database(DamageKind::RowMissing).in_task(task).at_seq(seq - 1);
+            Err(JournalError::damaged(view.dir(), missing))
+        }
+    }
+}
+
+fn follow(view: &dyn View, head: &mut TaskHead, row: &Row) -> Result<()> {
+    let expected = head.seq() + 1;
+    head.follow(row.columns(), &row.chain).map_err(|why| {
+        let damage = match why {
+            Break::Seq if row.seq > expected => Damage::database(DamageKind::RowMissing).at_seq(expected),
+            Break::Seq => Damage::database(DamageKind::RowMisplaced).at_pos(row.pos).at_seq(row.seq),
+            Break::Chain => Damage::database(DamageKind::ChainMismatch).at_pos(row.pos).at_seq(row.seq),
+        };
+        JournalError::damaged(view.dir(), damage.in_task(&row.task))
+    })
+}
+
+fn check_format(row: &Row, known: u16) -> Result<()> {
+    if row.format <= known {
+        return Ok(());
+    }
+    Err(JournalError::RowFormatTooNew { task: row.task.to_string(), seq: row.seq, found: row.format, known })
+}

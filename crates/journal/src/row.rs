@@ -1,0 +1,214 @@
+//! One record as it is submitted and as it is read, and the texts that records share.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::chain::Chain;
+use crate::error::{JournalError, Result};
+use crate::limits::{ADDRESS_BYTES_MAX, BODY_BYTES_MAX, COUNT_MAX, FRAGMENT_BYTES_MAX, KIND_BYTES_MAX};
+
+/// A record to be appended. The journal adds `pos`; pushing it onto a [`crate::Submission`] chains it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRow {
+    /// Number in its task, gapless from 1.
+    pub seq: u64,
+    /// When it was emitted, in microseconds since 1970 (UTC).
+    pub at_us: i64,
+    /// The task's own clock at that time, in milliseconds.
+    pub clock_ms: u64,
+    /// Who sent it; 1 to [`ADDRESS_BYTES_MAX`] bytes.
+    pub from: String,
+    /// Whom it is for; 1 to [`ADDRESS_BYTES_MAX`] bytes.
+    pub to: String,
+    /// What it is; 1 to [`KIND_BYTES_MAX`] bytes.
+    pub kind: String,
+    /// The row of the same task that caused it.
+    pub cause: Option<u64>,
+    /// Encoding of the body.
+    pub format: u16,
+    /// The exact bytes; at most [`BODY_BYTES_MAX`].
+    pub body: Vec<u8>,
+}
+
+/// A record as the journal holds it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Place in the whole journal, from 1 in commit order. A place is never used twice.
+    pub pos: u64,
+    /// The task.
+    pub task: Arc<str>,
+    /// Number in its task, gapless from 1.
+    pub seq: u64,
+    /// When it was emitted, in microseconds since 1970 (UTC).
+    pub at_us: i64,
+    /// The task's own clock at that time, in milliseconds.
+    pub clock_ms: u64,
+    /// Who sent it.
+    pub from: String,
+    /// Whom it is for.
+    pub to: String,
+    /// What it is.
+    pub kind: String,
+    /// The row of the same task that caused it.
+    pub cause: Option<u64>,
+    /// Encoding of the body.
+    pub format: u16,
+    /// Hash of the task's row before it and of every column here but `pos`.
+    pub chain: Chain,
+    /// The exact bytes.
+    pub body: Vec<u8>,
+}
+
+/// Bytes stored once, under their own hash, however many records name them.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Fragment {
+    hash: [u8; 32],
+    bytes: Vec<u8>,
+}
+
+/// The columns of one row, borrowed: what the chain covers and what a backend writes.
+#[derive(Clone, Copy)]
+pub(crate) struct Columns<'a> {
+    pub(crate) seq: u64,
+    pub(crate) at_us: i64,
+    pub(crate) clock_ms: u64,
+    pub(crate) from: &'a str,
+    pub(crate) to: &'a str,
+    pub(crate) kind: &'a str,
+    pub(crate) cause: Option<u64>,
+    pub(crate) format: u16,
+    pub(crate) body: &'a [u8],
+}
+
+/// A row that its submitter has chained.
+#[derive(Debug, Clone)]
+pub(crate) struct SealedRow {
+    pub(crate) row: NewRow,
+    pub(crate) chain: Chain,
+}
+
+impl NewRow {
+    pub(crate) fn columns(&self) -> Columns<'_> {
+        Columns {
+            seq: self.seq,
+            at_us: self.at_us,
+            clock_ms: self.clock_ms,
+            from: &self.from,
+            to: &self.to,
+            kind: &self.kind,
+            cause: self.cause,
+            format: self.format,
+            body: &self.body,
+        }
+    }
+
+    /// Bytes that the row takes in a submission.
+    pub(crate) fn bytes(&self) -> usize {
+        self.body.len() + self.from.len() + self.to.len() + self.kind.len()
+    }
+
+    pub(crate) fn check_limits(&self) -> Result<()> {
+        check_name("`from` address", &self.from, ADDRESS_BYTES_MAX)?;
+        check_name("`to` address", &self.to, ADDRESS_BYTES_MAX)?;
+        check_name("kind", &self.kind, KIND_BYTES_MAX)?;
+        check_size("body", self.body.len(), BODY_BYTES_MAX)?;
+        check_count("seq", self.seq)?;
+        check_count("clock_ms", self.clock_ms)?;
+        check_count("cause", self.cause.unwrap_or(0))
+    }
+}
+
+impl Row {
+    pub(crate) fn columns(&self) -> Columns<'_> {
+        Columns {
+            seq: self.seq,
+            at_us: self.at_us,
+            clock_ms: self.clock_ms,
+            from: &self.from,
+            to: &self.to,
+            kind: &self.kind,
+            cause: self.cause,
+            format: self.format,
+            body: &self.body,
+        }
+    }
+
+    /// Bytes that the row takes in a page.
+    pub(crate) fn bytes(&self) -> usize {
+        self.body.len() + self.from.len() + self.to.len() + self.kind.len()
+    }
+}
+
+impl Fragment {
+    /// Takes the bytes and hashes them. Fails with [`JournalError::Limit`] above [`FRAGMENT_BYTES_MAX`].
+    pub fn new(bytes: Vec<u8>) -> Result<Self> {
+        check_size("fragment", bytes.len(), FRAGMENT_BYTES_MAX)?;
+        Ok(Self { hash: Self::hash_of(&bytes), bytes })
+    }
+
+    /// The hash under which these bytes are stored.
+    #[must_use]
+    pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
+        *blake3::hash(bytes).as_bytes()
+    }
+
+    /// The hash.
+    #[must_use]
+    pub fn hash(&self) -> &[u8; 32] {
+        &self.hash
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Bodies may be large or private: a debug print shows their size only.
+impl fmt::Debug for Row {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Row")
+            .field("pos", &self.pos)
+            .field("task", &self.task)
+            .field("seq", &self.seq)
+            .field("at_us", &self.at_us)
+            .field("clock_ms", &self.clock_ms)
+            .field("from", &self.from)
+            .field("to", &self.to)
+            .field("kind", &self.kind)
+            .field("cause", &self.cause)
+            .field("format", &self.format)
+            .field("body_bytes", &self.body.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Fragment {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Fragment").field("bytes", &self.bytes.len()).finish_non_exhaustive()
+    }
+}
+
+/// A name is short, not empty, and prints on one line.
+pub(crate) fn check_name(what: &'static str, name: &str, bytes_max: usize) -> Result<()> {
+    check_size(what, name.len(), bytes_max)?;
+    if name.is_empty() || name.chars().any(char::is_control) {
+        return Err(JournalError::BadName { what });
+    }
+    Ok(())
+}
+
+pub(crate) fn check_size(what: &'static str, got: usize, max: usize) -> Result<()> {
+    if got > max {
+        return Err(JournalError::Limit { what, max: max as u64, got: got as u64 });
+    }
+    Ok(())
+}
+
+pub(crate) fn check_count(what: &'static str, got: u64) -> Result<()> {
+    if got > COUNT_MAX {
+        return Err(JournalError::Limit { what, max: COUNT_MAX, got });
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! The journal on disk as its handle sees it: one writer, some readers.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::connect::Db;
+use super::readers::Readers;
+use super::writer::Writer;
+use crate::error::{JournalError, Result};
+use crate::head::{HeadFile, Slots};
+use crate::job::Job;
+use crate::options::JournalOptions;
+use crate::store::View;
+use crate::watch::Watch;
+
+/// An open journal directory.
+pub(crate) struct SqliteJournal {
+    dir: PathBuf,
+    writer: Writer,
+    readers: Readers,
+}
+
+impl SqliteJournal {
+    pub(crate) fn start(
+        dir: &Path,
+        options: &JournalOptions,
+        db: Db,
+        head: HeadFile,
+        watch: Arc<Watch>,
+    ) -> Result<Self> {
+        let readers = Readers::new(dir, options);
+        Ok(Self { dir: dir.to_owned(), writer: Writer::start(db, head, watch)?, readers })
+    }
+
+    pub(crate) fn execute(&self, job: Box<dyn Job>) {
+        self.writer.send(job);
+    }
+
+    pub(crate) fn try_execute(&self, job: Box<dyn Job>) -> std::result::Result<(), Box<dyn Job>> {
+        self.writer.try_send(job)
+    }
+
+    pub(crate) fn read<T>(&self, work: impl FnOnce(&dyn View) -> Result<T>) -> Result<T> {
+        self.readers.read(work)
+    }
+
+    /// What the head file says now.
+    pub(crate) fn head(&self) -> Result<Slots> {
+        HeadFile::open(&self.dir)?.read()
+    }
+
+    /// Readers first: the writer's connection should be the last to close, since it tidies up.
+    pub(crate) fn close(&self) {
+        self.readers.close();
+        self.writer.close();
+    }
+
+    pub(crate) fn called_from_ack(&self) -> bool {
+        self.writer.is_current_thread()
+    }
+
+    pub(crate) fn poisoned_by(&self) -> Option<Arc<JournalError>> {
+        self.writer.poisoned_by()
+    }
+}

@@ -1,0 +1,220 @@
+//! Opening a journal directory: nothing is written before it is known to be a journal that has lost nothing.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::backend::SqliteJournal;
+use super::connect::Db;
+use super::schema::{self, Identity};
+use super::{DATABASE, check};
+use crate::error::{JournalError, Result};
+use crate::head::{HeadFile, HeadState, Mark, Slots};
+use crate::loss::{self, Loss};
+use crate::options::{JournalOptions, OnLoss, OpenReport};
+use crate::store::View;
+use crate::watch::Watch;
+
+/// Opens the journal in this directory, or makes one.
+pub(crate) fn open(dir: &Path, options: &JournalOptions) -> Result<(SqliteJournal, OpenReport, Arc<Watch>)> {
+    make_dir(dir)?;
+    let slots = HeadFile::look(dir)?;
+    let database = dir.join(DATABASE);
+    let absent = make_database(&database)?;
+    if let Some(mark) = slots.newest().filter(|_| absent) {
+        // SQLite would throw the log away together with the empty database.
+        decide(dir, options, mark.pos, 0)?;
+    }
+
+    let mut db = Db::writer(dir, options).map_err(|error| match explain(dir, error) {
+        JournalError::Damaged { .. } if slots.newest().is_none() => {
+            JournalError::NotAJournal { path: database }
+        }
+        other => other,
+    })?;
+    db.checkpoint_on_close(false)?;
+    let created = prepare(dir, &db, slots, options)?;
+    let mut head = HeadFile::open(dir)?;
+    let (last_pos, state) = compare(&db, slots)?;
+    let loss = match &state {
+        Found::Sound(_) => None,
+        Found::Lost(loss) => {
+            decide(dir, options, loss.head_pos, loss.last_pos)?;
+            Some(*loss)
+        }
+    };
+    let last_pos = match (loss, options.on_loss) {
+        (Some(loss), OnLoss::Accept { now_us }) => accept(&mut db, loss, now_us)?,
+        (Some(_) | None, _) => last_pos,
+    };
+    if let Some(mark) = mark_at(&db, last_pos)? {
+        head.write(mark)?;
+    }
+    db.progress.last_pos = last_pos;
+    db.checkpoint_on_close(true)?;
+
+    let report = OpenReport { created, head: state.head(slots), loss };
+    let watch = Arc::new(Watch::starting_at(last_pos));
+    let journal = SqliteJournal::start(dir, options, db, head, Arc::clone(&watch))?;
+    Ok((journal, report, watch))
+}
+
+/// How the rows stand to the head file.
+enum Found {
+    Sound(HeadState),
+    Lost(Loss),
+}
+
+impl Found {
+    fn head(&self, slots: Slots) -> HeadState {
+        match (self, slots.damaged()) {
+            (_, slots @ 1..) => HeadState::Damaged { slots },
+            (Self::Sound(state), 0) => *state,
+            (Self::Lost(_), 0) => HeadState::Current,
+        }
+    }
+}
+
+fn make_dir(dir: &Path) -> Result<()> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let failed = |source: std::io::Error| match JournalError::io(dir, source) {
+        JournalError::Io { path, source } => JournalError::CreateDir { path, source },
+        other => other,
+    };
+    builder.create(dir).map_err(failed)?;
+    sync_parent(dir).map_err(failed)
+}
+
+/// The new directory itself must survive a power loss.
+#[cfg(unix)]
+fn sync_parent(dir: &Path) -> std::io::Result<()> {
+    match dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        Some(parent) => fs::File::open(parent)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn sync_parent(_dir: &Path) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// Makes an empty database file that only its owner can read. True when there was none, or an empty one.
+///
+/// A file that exists is never opened here: closing it again would drop the locks that another handle of this
+/// process holds on it.
+fn make_database(path: &Path) -> Result<bool> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let metadata = fs::metadata(path).map_err(|source| JournalError::io(path, source))?;
+            if metadata.is_file() {
+                Ok(metadata.len() == 0)
+            } else {
+                Err(JournalError::NotAJournal { path: path.to_owned() })
+            }
+        }
+        Err(source) => Err(JournalError::io(path, source)),
+    }
+}
+
+/// SQLite says only that it cannot open something. Whether that is a matter of permission shows when one
+/// tries.
+fn explain(dir: &Path, error: JournalError) -> JournalError {
+    let JournalError::Storage { .. } = &error else { return error };
+    let probe = dir.join(".probe");
+    match OpenOptions::new().write(true).create(true).truncate(true).open(&probe) {
+        Err(source) => JournalError::io(dir, source),
+        Ok(_) => match fs::remove_file(&probe) {
+            Err(source) => JournalError::io(dir, source),
+            Ok(()) => error,
+        },
+    }
+}
+
+/// Makes sure that the database is ours, uses the log and has its tables. True when it had none.
+fn prepare(dir: &Path, db: &Db, slots: Slots, options: &JournalOptions) -> Result<bool> {
+    let explained = |error| explain(dir, error);
+    let identity = schema::identify(&db.conn, &db.faults, slots.newest().is_some()).map_err(explained)?;
+    if identity == Identity::Empty
+        && let Some(mark) = slots.newest()
+    {
+        decide(dir, options, mark.pos, 0)?;
+    }
+    db.use_log(options.lock_wait_ms).map_err(explained)?;
+    if identity == Identity::Empty {
+        schema::create(&db.conn, &db.faults)?;
+    }
+    Ok(identity == Identity::Empty)
+}
+
+/// Compares the end of the journal with the head file, which was read before it.
+fn compare(db: &Db, slots: Slots) -> Result<(u64, Found)> {
+    let last_pos = db.last_pos()?;
+    let found = match slots.newest() {
+        None if last_pos == 0 => Found::Sound(HeadState::Current),
+        None => Found::Sound(HeadState::Absent),
+        Some(mark) if mark_at(db, mark.pos)? != Some(mark) => {
+            Found::Lost(Loss { last_pos, head_pos: mark.pos })
+        }
+        Some(mark) if mark.pos == last_pos => Found::Sound(HeadState::Current),
+        Some(mark) => Found::Sound(HeadState::Behind { pos: mark.pos }),
+    };
+    Ok((last_pos, found))
+}
+
+/// Lost rows are an error, unless they were given up. Then what is left of the log is kept aside before
+/// anything is written.
+fn decide(dir: &Path, options: &JournalOptions, head_pos: u64, last_pos: u64) -> Result<()> {
+    let path = dir.to_owned();
+    match options.on_loss {
+        OnLoss::Refuse if head_pos > last_pos => Err(JournalError::LostTail { path, head_pos, last_pos }),
+        OnLoss::Refuse => Err(JournalError::HeadMismatch { path, pos: head_pos }),
+        OnLoss::Accept { .. } => keep_aside(dir, head_pos),
+    }
+}
+
+fn keep_aside(dir: &Path, head_pos: u64) -> Result<()> {
+    let aside = dir.join(format!("lost-{head_pos}"));
+    if aside.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir(&aside).map_err(|source| JournalError::io(&aside, source))?;
+    for name in ["journal.db-wal", "head"] {
+        let from = dir.join(name);
+        match fs::copy(&from, aside.join(name)) {
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(source) => return Err(JournalError::io(&from, source)),
+        }
+    }
+    Ok(())
+}
+
+/// Notes the loss as a row, provided that what is left is whole.
+fn accept(db: &mut Db, loss: Loss, now_us: i64) -> Result<u64> {
+    check::integrity(db)?;
+    db.execute("BEGIN IMMEDIATE")?;
+    db.progress.last_pos = db.last_pos()?;
+    let pos = loss::record(db, loss, now_us)?;
+    db.execute("COMMIT")?;
+    Ok(pos)
+}
+
+fn mark_at(db: &Db, pos: u64) -> Result<Option<Mark>> {
+    if pos == 0 {
+        return Ok(None);
+    }
+    Ok(db.chain_at_pos(pos)?.map(|chain| Mark { pos, chain }))
+}

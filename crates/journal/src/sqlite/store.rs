@@ -1,0 +1,160 @@
+//! Writing to the database, inside the writer's transaction.
+
+use rusqlite::Params;
+
+use super::connect::Db;
+use super::view::{command_sum, cursor_sum, signed_count, state_sum, task_sum};
+use crate::command::{Command, NewCommand};
+use crate::damage::{Damage, DamageKind};
+use crate::error::{JournalError, Result};
+use crate::head::Mark;
+use crate::limits::COUNT_MAX;
+use crate::row::{Fragment, SealedRow};
+use crate::store::{Store, TaskState, Tid};
+use crate::submission::TaskOpening;
+
+const INSERT_TASK: &str =
+    "INSERT INTO task (tid, id, opened_at_us, logic_version, title, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const LAST_TID: &str = "SELECT max(tid) FROM task";
+const INSERT_STATE: &str = "INSERT INTO task_state (tid, seq, chain, closed_at_us, owner, epoch, \
+     until_us, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+const SAVE_PROGRESS: &str = "UPDATE task_state SET seq = ?2, chain = ?3, sum = ?4 WHERE tid = ?1";
+const SAVE_STATE: &str = "UPDATE task_state SET seq = ?2, chain = ?3, closed_at_us = ?4, owner = ?5, \
+     epoch = ?6, until_us = ?7, sum = ?8 WHERE tid = ?1";
+const INSERT_ROW: &str = "INSERT INTO record (pos, tid, seq, at_us, clock_ms, sender, addressee, kind, \
+     cause, format, chain, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+const INSERT_FRAGMENT: &str =
+    "INSERT INTO fragment (hash, body) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING";
+const LAST_COMMAND: &str = "SELECT max(id) FROM command";
+const INSERT_COMMAND: &str = "INSERT INTO command (id, tid, kind, body, at_us, taken_seq, sum) \
+     VALUES (?1, ?2, ?3, ?4, ?5, NULL, ?6)";
+const READ_COMMAND: &str = "SELECT id, tid, kind, body, at_us, taken_seq, sum FROM command WHERE id = ?1";
+const MARK_COMMAND: &str = "UPDATE command SET taken_seq = ?2, sum = ?3 WHERE id = ?1";
+const SET_CURSOR: &str = "INSERT INTO cursor (name, pos, sum) VALUES (?1, ?2, ?3) \
+     ON CONFLICT (name) DO UPDATE SET pos = excluded.pos, sum = excluded.sum";
+
+impl Store for Db {
+    fn insert_task(&mut self, id: &str, opening: &TaskOpening, state: &TaskState) -> Result<Tid> {
+        let tid = self.next_number(LAST_TID, "task number")?;
+        let TaskOpening { opened_at_us, logic_version, title, .. } = opening;
+        let sum = task_sum(tid, id, *opened_at_us, i64::from(*logic_version), title);
+        self.change(INSERT_TASK, (tid, id, opened_at_us, logic_version, title, sum))?;
+        self.change(INSERT_STATE, state_params(tid, state))?;
+        Ok(tid)
+    }
+
+    fn save_progress(&mut self, tid: Tid, state: &TaskState) -> Result<()> {
+        let params = (tid, signed_count(state.seq), state.chain.as_slice(), state_sum(tid, state));
+        self.change(SAVE_PROGRESS, params)
+    }
+
+    fn save_state(&mut self, tid: Tid, state: &TaskState) -> Result<()> {
+        self.change(SAVE_STATE, state_params(tid, state))
+    }
+
+    fn insert_row(&mut self, tid: Tid, sealed: &SealedRow) -> Result<u64> {
+        let pos = self.progress.last_pos + 1;
+        check_number("position", pos)?;
+        let SealedRow { row, chain } = sealed;
+        let params = (
+            signed_count(pos),
+            tid,
+            signed_count(row.seq),
+            row.at_us,
+            signed_count(row.clock_ms),
+            row.from.as_str(),
+            row.to.as_str(),
+            row.kind.as_str(),
+            row.cause.map(signed_count),
+            row.format,
+            chain.as_slice(),
+            row.body.as_slice(),
+        );
+        self.change(INSERT_ROW, params)?;
+        self.progress.last_pos = pos;
+        self.progress.rows += 1;
+        self.progress.mark = Some(Mark { pos, chain: *chain });
+        Ok(pos)
+    }
+
+    fn skip_to(&mut self, pos: u64) -> Result<()> {
+        self.progress.last_pos = self.progress.last_pos.max(pos);
+        Ok(())
+    }
+
+    fn insert_fragment(&mut self, fragment: &Fragment) -> Result<()> {
+        self.prepare(INSERT_FRAGMENT)?
+            .execute((fragment.hash().as_slice(), fragment.bytes()))
+            .map_err(|error| self.faults.of(error))?;
+        Ok(())
+    }
+
+    fn insert_command(&mut self, tid: Tid, command: &NewCommand) -> Result<u64> {
+        let number = self.next_number(LAST_COMMAND, "command number")?;
+        let NewCommand { kind, body, at_us } = command.clone();
+        let id = u64::try_from(number).unwrap_or(COUNT_MAX);
+        let command = Command { id, task: String::new(), kind, body, at_us };
+        let sum = command_sum(tid, &command, None);
+        let Command { kind, body, .. } = &command;
+        self.change(INSERT_COMMAND, (number, tid, kind, body, at_us, sum))?;
+        Ok(id)
+    }
+
+    fn mark_command(&mut self, id: u64, taken_seq: u64) -> Result<()> {
+        let found = self.one(READ_COMMAND, [signed_count(id)], |row| self.stored_command(row))?;
+        let Some((entry, command)) = found else {
+            return Err(self.unchanged());
+        };
+        let taken_seq = signed_count(taken_seq);
+        let sum = command_sum(entry.tid, &command, Some(taken_seq));
+        self.change(MARK_COMMAND, (signed_count(id), taken_seq, sum))
+    }
+
+    fn set_cursor(&mut self, name: &str, pos: u64) -> Result<()> {
+        let pos = signed_count(pos);
+        self.change(SET_CURSOR, (name, pos, cursor_sum(name, pos)))
+    }
+}
+
+impl Db {
+    /// Changes exactly one entry.
+    fn change(&self, sql: &'static str, params: impl Params) -> Result<()> {
+        let changed = self.prepare(sql)?.execute(params).map_err(|error| self.faults.of(error))?;
+        if changed == 1 { Ok(()) } else { Err(self.unchanged()) }
+    }
+
+    /// An entry was read a moment ago and is not there to be changed: an index and its table disagree.
+    fn unchanged(&self) -> JournalError {
+        let message = "an entry that was read is not there to be changed".to_owned();
+        self.faults.damaged(Damage::database(DamageKind::Integrity { message }))
+    }
+
+    /// The number behind the highest there is. Given out here, since SQLite would draw one at random behind a
+    /// damaged highest.
+    fn next_number(&self, sql: &'static str, what: &'static str) -> Result<i64> {
+        let last = self.one(sql, [], |row| self.columns(row).optional_count(0, "number"))?;
+        let next = last.flatten().unwrap_or(0) + 1;
+        check_number(what, next)?;
+        Ok(signed_count(next))
+    }
+}
+
+fn check_number(what: &'static str, number: u64) -> Result<()> {
+    if number > COUNT_MAX {
+        return Err(JournalError::Limit { what, max: COUNT_MAX, got: number });
+    }
+    Ok(())
+}
+
+fn state_params(tid: Tid, state: &TaskState) -> impl Params + '_ {
+    (
+        tid,
+        signed_count(state.seq),
+        state.chain.as_slice(),
+        state.closed_at_us,
+        state.owner.as_deref(),
+        signed_count(state.epoch),
+        state.until_us,
+        state_sum(tid, state),
+    )
+}

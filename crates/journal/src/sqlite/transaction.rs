@@ -1,0 +1,120 @@
+//! One transaction for a group of jobs: each can fail alone, and they become durable together.
+
+use std::sync::Arc;
+
+use super::connect::Db;
+use crate::error::{JournalError, Result};
+use crate::failpoint::{self, Point};
+use crate::head::Mark;
+use crate::job::{Job, Outcome};
+use crate::store::View;
+
+/// What the transaction has appended so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Progress {
+    /// The last place given out, here or before.
+    pub(crate) last_pos: u64,
+    /// Rows appended.
+    pub(crate) rows: u64,
+    /// The last row appended.
+    pub(crate) mark: Option<Mark>,
+    /// A failpoint is due in this commit.
+    pub(crate) due: bool,
+}
+
+/// A transaction of which nothing was kept.
+pub(crate) struct Failure {
+    pub(crate) error: JournalError,
+    /// Nobody knows what the disk holds now.
+    pub(crate) in_doubt: bool,
+}
+
+impl Db {
+    /// Runs the jobs and commits what they did. On `Ok`, jobs with a good outcome are durable.
+    pub(crate) fn transact(
+        &mut self,
+        jobs: &mut [Box<dyn Job>],
+    ) -> std::result::Result<Vec<Outcome>, Failure> {
+        let outcomes = match self.begin().and_then(|()| self.run_all(jobs)) {
+            Ok(outcomes) => outcomes,
+            Err(error) => return Err(self.abandon(error)),
+        };
+        if outcomes.iter().all(Outcome::is_err) {
+            return match self.roll_back() {
+                Ok(()) => Ok(outcomes),
+                Err(error) => Err(Failure { error, in_doubt: true }),
+            };
+        }
+        let database = self.faults.database();
+        self.progress.due = failpoint::count_rows(self.progress.rows);
+        failpoint::reach(Point::Before, self.progress.due, &database);
+        if let Err(error) = self.execute("COMMIT") {
+            let in_doubt = !error.is_refusal();
+            let failure = self.abandon(error);
+            return Err(Failure { in_doubt: in_doubt || failure.in_doubt, ..failure });
+        }
+        failpoint::reach(Point::Torn, self.progress.due, &database);
+        failpoint::reach(Point::AfterWrite, self.progress.due, &database);
+        Ok(outcomes)
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        let seen = self.progress.last_pos;
+        self.progress = Progress { last_pos: seen, ..Progress::default() };
+        self.execute("BEGIN IMMEDIATE")?;
+        let last_pos = self.last_pos()?;
+        if last_pos < seen {
+            // The journal was cut or replaced while this process used it.
+            return Err(JournalError::LostTail {
+                path: self.faults.dir().to_owned(),
+                head_pos: seen,
+                last_pos,
+            });
+        }
+        self.progress = Progress { last_pos, ..Progress::default() };
+        Ok(())
+    }
+
+    fn run_all(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Outcome>> {
+        let [only] = jobs else {
+            return jobs.iter_mut().map(|job| self.run_apart(job.as_mut())).collect();
+        };
+        match only.run(self) {
+            Ok(()) => Ok(vec![Ok(())]),
+            Err(error) if error.leaves_doubt() => Err(error),
+            Err(error) => Ok(vec![Err(Arc::new(error))]),
+        }
+    }
+
+    /// Runs one of several jobs; what it did is undone when it fails. An `Err` dooms the whole transaction.
+    fn run_apart(&mut self, job: &mut dyn Job) -> Result<Outcome> {
+        let before = self.progress;
+        self.execute("SAVEPOINT job")?;
+        let Err(error) = job.run(self) else {
+            self.execute("RELEASE job")?;
+            return Ok(Ok(()));
+        };
+        if error.leaves_doubt() || self.conn.is_autocommit() {
+            return Err(error);
+        }
+        self.progress = before;
+        self.execute("ROLLBACK TO job")?;
+        self.execute("RELEASE job")?;
+        Ok(Err(Arc::new(error)))
+    }
+
+    fn abandon(&mut self, error: JournalError) -> Failure {
+        let in_doubt = error.leaves_doubt();
+        match self.roll_back() {
+            Ok(()) => Failure { error, in_doubt },
+            Err(_) => Failure { error, in_doubt: true },
+        }
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        let seen = self.progress.last_pos - self.progress.rows;
+        self.progress = Progress { last_pos: seen, ..Progress::default() };
+        // SQLite rolls back by itself after some errors.
+        if self.conn.is_autocommit() { Ok(()) } else { self.execute("ROLLBACK") }
+    }
+}

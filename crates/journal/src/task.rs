@@ -1,0 +1,98 @@
+//! What the journal knows about a task without reading its rows.
+
+use std::sync::Arc;
+
+use crate::chain::TaskHead;
+use crate::error::{JournalError, Result};
+use crate::lease::Lease;
+use crate::limits::{LIST_MAX, MATCHES_MAX};
+use crate::loss::SYSTEM_STREAM;
+use crate::store::{Tid, View};
+
+/// A task, open or closed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// Its id.
+    pub id: Arc<str>,
+    /// When it was opened, in microseconds since 1970 (UTC).
+    pub opened_at_us: i64,
+    /// When it was closed; `None` while it is open.
+    pub closed_at_us: Option<i64>,
+    /// Version of the logic that its records were made by.
+    pub logic_version: u32,
+    /// One line for people.
+    pub title: String,
+    /// Its last row.
+    pub head: TaskHead,
+    /// Who holds it; whether the time has run out is for the reader to compare.
+    pub lease: Option<Lease>,
+    /// How many leases were ever given for it.
+    pub epoch: u64,
+}
+
+/// Which tasks to list. The stream `system` is no task and never listed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TaskFilter {
+    /// Every task.
+    #[default]
+    Any,
+    /// Tasks that are not closed.
+    Open,
+    /// Tasks that are closed.
+    Closed,
+}
+
+impl Task {
+    /// Whether nothing can follow any more.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.closed_at_us.is_some()
+    }
+}
+
+pub(crate) fn read(view: &dyn View, tid: Tid) -> Result<Task> {
+    let entry = view.entry(tid)?;
+    let state = view.state(tid)?;
+    Ok(Task {
+        lease: Lease::of(&entry.id, &state),
+        epoch: state.epoch,
+        opened_at_us: entry.opened_at_us,
+        closed_at_us: state.closed_at_us,
+        logic_version: entry.logic_version,
+        title: entry.title,
+        head: TaskHead::at(Arc::clone(&entry.id), state.seq, state.chain),
+        id: entry.id,
+    })
+}
+
+/// Tasks that pass the filter, newest first.
+pub(crate) fn list(view: &dyn View, filter: TaskFilter, limit: usize) -> Result<Vec<Task>> {
+    let limit = limit.min(LIST_MAX);
+    let mut tasks = Vec::new();
+    for tid in view.tids(filter, limit.saturating_add(1))? {
+        let task = read(view, tid)?;
+        if &*task.id != SYSTEM_STREAM && tasks.len() < limit {
+            tasks.push(task);
+        }
+    }
+    Ok(tasks)
+}
+
+/// The task with this id, or the only one whose id starts with it.
+pub(crate) fn resolve(view: &dyn View, prefix: &str) -> Result<String> {
+    if prefix.is_empty() {
+        return Err(JournalError::NotFound { prefix: String::new() });
+    }
+    if view.find(prefix)?.is_some() {
+        return Ok(prefix.to_owned());
+    }
+    let ids = view.ids_from(prefix, MATCHES_MAX + 2)?;
+    let mut matches: Vec<String> =
+        ids.into_iter().filter(|id| id.starts_with(prefix) && id != SYSTEM_STREAM).collect();
+    matches.truncate(MATCHES_MAX);
+    match matches.len() {
+        0 => Err(JournalError::NotFound { prefix: prefix.to_owned() }),
+        1 => matches.pop().ok_or_else(|| JournalError::NotFound { prefix: prefix.to_owned() }),
+        _ => Err(JournalError::Ambiguous { prefix: prefix.to_owned(), matches }),
+    }
+}

@@ -1,0 +1,86 @@
+//! Telling readers in this process that there are new rows. What is told is only how far the journal goes:
+//! readers fetch by cursor, so nobody can fall behind and nothing can be lost on the way.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::ack::guarded;
+
+type Listener = Arc<dyn Fn(u64) + Send + Sync>;
+
+/// Ends the calls of a listener when it is dropped.
+#[must_use = "dropping it ends the calls at once"]
+pub struct CommitListener {
+    watch: Arc<Watch>,
+    id: u64,
+}
+
+#[derive(Default)]
+pub(crate) struct Watch {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    last_pos: u64,
+    closed: bool,
+    next_id: u64,
+    listeners: BTreeMap<u64, Listener>,
+}
+
+impl Watch {
+    pub(crate) fn starting_at(last_pos: u64) -> Self {
+        Self { state: Mutex::new(State { last_pos, ..State::default() }), changed: Condvar::new() }
+    }
+
+    /// Waits until there is a row behind `pos`, the journal is closed or the time is up, and says how far the
+    /// journal goes.
+    pub(crate) fn wait_behind(&self, pos: u64, timeout: Duration) -> u64 {
+        let waiting = |state: &mut State| state.last_pos <= pos && !state.closed;
+        let state = self.lock();
+        let (state, _) =
+            self.changed.wait_timeout_while(state, timeout, waiting).unwrap_or_else(PoisonError::into_inner);
+        state.last_pos
+    }
+
+    pub(crate) fn listen(self: &Arc<Self>, listener: Listener) -> CommitListener {
+        let mut state = self.lock();
+        let id = state.next_id;
+        state.next_id += 1;
+        state.listeners.insert(id, listener);
+        CommitListener { watch: Arc::clone(self), id }
+    }
+
+    /// Tells everybody; listeners run on this thread, outside the lock.
+    pub(crate) fn advance(&self, last_pos: u64) {
+        let listeners: Vec<Listener> = {
+            let mut state = self.lock();
+            if last_pos <= state.last_pos {
+                return;
+            }
+            state.last_pos = last_pos;
+            state.listeners.values().cloned().collect()
+        };
+        self.changed.notify_all();
+        for listener in listeners {
+            guarded("a commit listener", || listener(last_pos));
+        }
+    }
+
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for CommitListener {
+    fn drop(&mut self) {
+        self.watch.lock().listeners.remove(&self.id);
+    }
+}

@@ -1,0 +1,293 @@
+//! A changed entry is named with its place, by verification and by whoever reads it.
+
+use expect_test::{Expect, expect};
+use setpoint_journal::{Fragment, Journal, JournalError, LeaseTerms, NewCommand, TaskOpening};
+use tempfile::TempDir;
+
+use crate::common::{all_rows, first_rows, open, opening, quick_dir, rows_behind};
+
+/// Two tasks side by side, with a lease, a fragment, a command and a cursor.
+fn journal_dir() -> TempDir {
+    let dir = quick_dir();
+    let journal = open(&dir);
+    let mut first = first_rows("a", 2);
+    first.attach(Fragment::new(b"prompt".to_vec()).unwrap()).unwrap();
+    first
+        .open(TaskOpening {
+            lease: Some(LeaseTerms { owner: "me".to_owned(), now_us: 1, ttl_ms: 1 }),
+            ..opening("title")
+        })
+        .unwrap();
+    let opened = journal.append(first).unwrap();
+    let mut others = journal.append(first_rows("b", 1)).unwrap().head;
+    let mut next = rows_behind(&opened.head, 2);
+    next.under(&opened.lease.unwrap());
+    journal.append(next).unwrap();
+    others = journal.append(rows_behind(&others, 1)).unwrap().head;
+    let command = NewCommand { kind: "cancel".to_owned(), body: b"{}".to_vec(), at_us: 1 };
+    journal.push_command(others.task(), command).unwrap();
+    journal.advance_cursor("memory", 3).unwrap();
+    journal.close().unwrap();
+    dir
+}
+
+/// What verification says after the change, what a cursor reader gets, and what each task's reader gets.
+fn check(sql: &str, expected: &Expect) {
+    let dir = journal_dir();
+    rusqlite::Connection::open(dir.path().join("journal.db")).unwrap().execute_batch(sql).unwrap();
+    let journal = open(&dir);
+    let mut out = String::new();
+    for damage in journal.verify().unwrap().damages {
+        out.push_str(&format!("{damage}\n"));
+    }
+    let mut say = |who: &str, error: Result<usize, JournalError>| match error {
+        Ok(rows) => out.push_str(&format!("{who} reads {rows} rows\n")),
+        Err(JournalError::Damaged { damage, .. }) => out.push_str(&format!("{who} stops: {damage}\n")),
+        Err(error) => out.push_str(&format!("{who} stops: {error}\n")),
+    };
+    say("cursor", all_rows(&journal).map(|rows| rows.len()));
+    for task in ["a", "b"] {
+        say(task, task_rows(&journal, task));
+        say(task, journal.verify_task(task).map(|found| usize::try_from(found.rows).unwrap()));
+    }
+    expected.assert_eq(&out);
+}
+
+fn task_rows(journal: &Journal, task: &str) -> Result<usize, JournalError> {
+    Ok(journal.rows(task, 1).collect::<Result<Vec<_>, _>>()?.len())
+}
+
+#[test]
+fn nothing_changed() {
+    check(
+        "",
+        &expect![[r#"
+        cursor reads 6 rows
+        a reads 4 rows
+        a reads 4 rows
+        b reads 2 rows
+        b reads 2 rows
+    "#]],
+    );
+}
+
+#[test]
+fn a_changed_body() {
+    check(
+        "UPDATE record SET body = x'00' WHERE pos = 2",
+        &expect![[r#"
+        journal.db, pos 2, task a, seq 2: the row does not match its chain
+        cursor stops: journal.db, pos 2, task a, seq 2: the row does not match its chain
+        a stops: journal.db, pos 2, task a, seq 2: the row does not match its chain
+        a stops: journal.db, pos 2, task a, seq 2: the row does not match its chain
+        b reads 2 rows
+        b reads 2 rows
+    "#]],
+    );
+}
+
+#[test]
+fn a_changed_time() {
+    check(
+        "UPDATE record SET at_us = at_us + 1 WHERE pos = 6",
+        &expect![[r#"
+        journal.db, pos 6, task b, seq 2: the row does not match its chain
+        cursor stops: journal.db, pos 6, task b, seq 2: the row does not match its chain
+        a reads 4 rows
+        a reads 4 rows
+        b stops: journal.db, pos 6, task b, seq 2: the row does not match its chain
+        b stops: journal.db, pos 6, task b, seq 2: the row does not match its chain
+    "#]],
+    );
+}
+
+#[test]
+fn a_changed_chain() {
+    check(
+        "UPDATE record SET chain = zeroblob(32) WHERE pos = 4",
+        &expect![[r#"
+        journal.db, pos 4, task a, seq 3: the row does not match its chain
+        journal.db, pos 5, task a, seq 4: the row does not match its chain
+        cursor stops: journal.db, pos 4, task a, seq 3: the row does not match its chain
+        a stops: journal.db, pos 4, task a, seq 3: the row does not match its chain
+        a stops: journal.db, pos 4, task a, seq 3: the row does not match its chain
+        b reads 2 rows
+        b reads 2 rows
+    "#]],
+    );
+}
+
+#[test]
+fn a_short_chain() {
+    check(
+        "UPDATE record SET chain = x'00' WHERE pos = 4",
+        &expect![[r#"
+        journal.db, pos 4: column `chain` holds a value that is never written
+        journal.db, task a, seq 3: the row is missing
+        cursor stops: journal.db, pos 4: column `chain` holds a value that is never written
+        a stops: journal.db, pos 4: column `chain` holds a value that is never written
+        a stops: journal.db, pos 4: column `chain` holds a value that is never written
+        b reads 2 rows
+        b reads 2 rows
+    "#]],
+    );
+}
+
+#[test]
+fn a_row_taken_from_the_middle() {
+    check(
+        "DELETE FROM record WHERE pos = 2",
+        &expect![[r#"
+        journal.db, pos 2: the row is missing
+        journal.db, task a, seq 2: the row is missing
+        cursor stops: journal.db, pos 2: the row is missing
+        a stops: journal.db, task a, seq 2: the row is missing
+        a stops: journal.db, task a, seq 2: the row is missing
+        b reads 2 rows
+        b reads 2 rows
+    "#]],
+    );
+}
+
+#[test]
+fn the_last_row_of_a_task_taken() {
+    check(
+        "DELETE FROM record WHERE pos = 5",
+        &expect![[r#"
+        journal.db, pos 5: the row is missing
+        journal.db, task a, seq 4: the task's entry and its rows disagree about the last row
+        cursor stops: journal.db, pos 5: the row is missing
+        a stops: journal.db, task a, seq 4: the row is missing
+        a stops: journal.db, task a, seq 4: the row is missing
+        b reads 2 rows
+        b reads 2 rows
+    "#]],
+    );
+}
+
+#[test]
+fn two_rows_exchanged() {
+    check(
+        "UPDATE record SET pos = -1 WHERE pos = 1; UPDATE record SET pos = 1 WHERE pos = 3; \
+         UPDATE record SET pos = 3 WHERE pos = -1",
+        &expect![[r#"
+            journal.db, task a, seq 1: the row is missing
+            journal.db, pos 3, task a, seq 1: the row is out of order
+            journal.db, task a, seq 2: the row is missing
+            cursor stops: journal.db, pos 2, task a, seq 2: the row is out of order
+            a reads 4 rows
+            a reads 4 rows
+            b reads 2 rows
+            b reads 2 rows
+        "#]],
+    );
+}
+
+#[test]
+fn a_row_given_to_another_task() {
+    check(
+        "UPDATE record SET tid = 2, seq = 3 WHERE pos = 5",
+        &expect![[r#"
+        journal.db, task b, seq 2: the row is missing
+        journal.db, pos 6, task b, seq 2: the row is out of order
+        journal.db, task a, seq 4: the task's entry and its rows disagree about the last row
+        cursor stops: journal.db, pos 5, task b, seq 3: the row is out of order
+        a stops: journal.db, task a, seq 4: the row is missing
+        a stops: journal.db, task a, seq 4: the row is missing
+        b reads 2 rows
+        b stops: journal.db, task b, seq 3: the task's entry and its rows disagree about the last row
+    "#]],
+    );
+}
+
+#[test]
+fn a_task_set_back() {
+    check(
+        "UPDATE task_state SET seq = 2 WHERE tid = 1",
+        &expect![[r#"
+        journal.db, task a: entry 1 of `task_state` does not match its check
+        cursor reads 6 rows
+        a stops: journal.db, task a: entry 1 of `task_state` does not match its check
+        a stops: journal.db, task a: entry 1 of `task_state` does not match its check
+        b reads 2 rows
+        b reads 2 rows
+    "#]],
+    );
+}
+
+#[test]
+fn a_lease_given_to_somebody_else() {
+    check(
+        "UPDATE task_state SET owner = 'you' WHERE tid = 1",
+        &expect![[r#"
+        journal.db, task a: entry 1 of `task_state` does not match its check
+        cursor reads 6 rows
+        a stops: journal.db, task a: entry 1 of `task_state` does not match its check
+        a stops: journal.db, task a: entry 1 of `task_state` does not match its check
+        b reads 2 rows
+        b reads 2 rows
+    "#]],
+    );
+}
+
+#[test]
+fn a_task_renamed() {
+    check(
+        "UPDATE task SET id = 'c' WHERE tid = 1",
+        &expect![[r#"
+        journal.db, task c: entry 1 of `task` does not match its check
+        cursor stops: journal.db, task c: entry 1 of `task` does not match its check
+        a stops: find task a: the journal has no such task
+        a stops: find task a: the journal has no such task
+        b reads 2 rows
+        b reads 2 rows
+    "#]],
+    );
+}
+
+#[test]
+fn a_changed_title() {
+    check(
+        "UPDATE task SET title = 'other' WHERE tid = 2",
+        &expect![[r#"
+        journal.db, task b: entry 2 of `task` does not match its check
+        cursor stops: journal.db, task b: entry 2 of `task` does not match its check
+        a reads 4 rows
+        a reads 4 rows
+        b reads 2 rows
+        b stops: journal.db, task b: entry 2 of `task` does not match its check
+    "#]],
+    );
+}
+
+#[test]
+fn a_forgotten_task() {
+    check(
+        "DELETE FROM task_state WHERE tid = 2; DELETE FROM task WHERE tid = 2",
+        &expect![[r#"
+        journal.db: entry 2 of `task` is missing
+        cursor stops: journal.db: entry 2 of `task` is missing
+        a reads 4 rows
+        a reads 4 rows
+        b stops: find task b: the journal has no such task
+        b stops: find task b: the journal has no such task
+    "#]],
+    );
+}
+
+#[test]
+fn entries_without_a_chain() {
+    check(
+        "UPDATE command SET body = x'7b' ; UPDATE cursor SET pos = 4; UPDATE fragment SET body = x'00'",
+        &expect![[r#"
+            journal.db: fragment 66fabd4d998134319768c6498bd0b7ddc47a979b9d9c0b611855b128f307a694 does not match its hash
+            journal.db: entry 1 of `command` does not match its check
+            journal.db: entry memory of `cursor` does not match its check
+            cursor reads 6 rows
+            a reads 4 rows
+            a reads 4 rows
+            b reads 2 rows
+            b reads 2 rows
+        "#]],
+    );
+}

@@ -1,0 +1,10 @@
+//! The rules of the journal, over both backends.
+
+mod append;
+mod command;
+mod concurrency;
+mod cursor;
+mod lease;
+mod limits;
+mod reading;
+mod task;
