@@ -3,8 +3,8 @@
 //! A role's `prompt.rs` renders the text from the same brief, so text and data cannot disagree.
 
 use setpoint_protocol::message::{
-    Approach, Clarification, CorrectionSignal, Criterion, EndedBy, Limits, PlanDirective, SubTask, SubTaskOutcome,
-    TaskSpec, Verdict,
+    Approach, Clarification, CorrectionSignal, Criterion, EndedBy, Limits, PlanDirective, SubTask,
+    SubTaskOutcome, TaskSpec, Verdict,
 };
 use setpoint_protocol::record::{Exchange, Purpose, Surroundings};
 use setpoint_protocol::tool::{ToolRecord, ToolSpec};

@@ -18,9 +18,7 @@ use std::sync::Arc;
 
 use setpoint_protocol::limits::{BODY_BYTES_MAX, STEP_RECORDS_MAX};
 use setpoint_protocol::message::{ApprovalWord, FaultKind, TaskFault};
-use setpoint_protocol::record::{
-    Answer, Answered, Opened, Poisoned, Reasked, RecordKind, Surroundings,
-};
+use setpoint_protocol::record::{Answer, Answered, Opened, Poisoned, Reasked, RecordKind, Surroundings};
 use setpoint_protocol::topology::{Kind, Payload, allows};
 use setpoint_protocol::{Address, Any, CallId, Instance, RoleId, TaskId, Timestamp};
 
@@ -30,8 +28,8 @@ use crate::machine::AnyMachine;
 use crate::reading::CallReader;
 
 pub use self::asks::{AskClass, Outside, Pending};
-pub use setpoint_protocol::record::Record;
 pub use self::replay::{Divergence, Replayed, Strictness, needs_rebuild};
+pub use setpoint_protocol::record::Record;
 
 use self::asks::Asks;
 
@@ -302,13 +300,23 @@ impl Cell {
                 if !from_outside || !to.lives_in_cell() || !allows(*from, to, kind) {
                     return Err(StepError::NoRoute { from: *from, kind });
                 }
-                match answered_call(payload) {
-                    Some(call) if self.asks.get(call).is_none() => Err(StepError::NotOpen(call)),
-                    _ => Ok(()),
+                let Some(call) = answered_call(payload) else { return Ok(()) };
+                // The message must answer this ask: one that this party was asked, by the role it goes to.
+                match self.asks.get(call) {
+                    Some(ask) if ask.class.is_answered_by(*from) && call.role == to => Ok(()),
+                    _ => Err(StepError::NotOpen(call)),
                 }
             }
-            External::Answered(Answered { call, .. }) | External::Reasked(Reasked { call, .. }) => {
-                if self.asks.is_known(*call) { Ok(()) } else { Err(StepError::NotOpen(*call)) }
+            External::Answered(Answered { call, answer, .. }) => match self.asks.known(*call) {
+                Some(ask) if ask.class.can_have(answer) => Ok(()),
+                _ => Err(StepError::NotOpen(*call)),
+            },
+            External::Reasked(Reasked { call, .. }) => {
+                if self.asks.known(*call).is_some() {
+                    Ok(())
+                } else {
+                    Err(StepError::NotOpen(*call))
+                }
             }
             External::Opened(_) | External::Fault(_) | External::Poisoned(_) => Ok(()),
         }
@@ -325,9 +333,11 @@ impl Cell {
                 self.write(step, at, runtime, vec![], RecordKind::Opened, None, body)?;
             }
             External::Message { from, payload } => {
-                let cause = answered_call(&payload).and_then(|call| self.asks.close(call)).map(|ask| ask.seq);
+                let asked = answered_call(&payload).and_then(|call| self.asks.close(call));
+                let cause = asked.as_ref().map(|ask| ask.seq);
                 if let Payload::ApprovalDecision(decision) = &payload
                     && decision.decision == ApprovalWord::ForTask
+                    && asked.and_then(|ask| ask.digest).as_ref() == Some(&decision.digest)
                 {
                     self.grants.insert(decision.digest.clone());
                 }
@@ -337,10 +347,10 @@ impl Cell {
             External::Answered(answered) => self.take_answer(answered, at, step)?,
             External::Reasked(reasked) => {
                 let body = encode(&reasked)?;
-                let cause = self.asks.get(reasked.call).map(|ask| ask.seq);
-                if let Some(ask) = self.asks.get_mut(reasked.call) {
+                let cause = self.asks.get_mut(reasked.call).map(|ask| {
                     ask.attempt = reasked.attempt;
-                }
+                    ask.seq
+                });
                 self.write(step, at, runtime, vec![], RecordKind::Reasked, cause, body)?;
             }
             External::Fault(fault) => {
@@ -366,7 +376,11 @@ impl Cell {
         let runtime = Address::singleton(RoleId::Runtime);
         let seq = self.write(step, at, runtime, vec![to], RecordKind::Answered, Some(ask.seq), body)?;
         if !ask.stopped {
-            self.queue.push_back(Delivery { to, seq, input: AnyInput::Answer { call, answer: answered.answer } });
+            self.queue.push_back(Delivery {
+                to,
+                seq,
+                input: AnyInput::Answer { call, answer: answered.answer },
+            });
         }
         self.quiesce_if_drained(step, at, Some(seq))
     }
@@ -385,12 +399,18 @@ impl Cell {
         self.quiesce_if_drained(step, at, Some(cause))
     }
 
-    fn quiesce_if_drained(&mut self, step: &mut Step, at: Timestamp, cause: Option<u64>) -> Result<(), StepError> {
+    fn quiesce_if_drained(
+        &mut self,
+        step: &mut Step,
+        at: Timestamp,
+        cause: Option<u64>,
+    ) -> Result<(), StepError> {
         if !self.draining || self.asks.any_stopped() {
             return Ok(());
         }
         self.draining = false;
-        let body = encode(&setpoint_protocol::record::Quiesced { stopped: std::mem::take(&mut self.stopped) })?;
+        let body =
+            encode(&setpoint_protocol::record::Quiesced { stopped: std::mem::take(&mut self.stopped) })?;
         let to = Address::singleton(RoleId::GoalGradientSolver);
         let runtime = Address::singleton(RoleId::Runtime);
         let seq = self.write(step, at, runtime, vec![to], RecordKind::Quiesced, cause, body)?;
@@ -414,7 +434,10 @@ impl Cell {
         body: Vec<u8>,
     ) -> Result<u64, StepError> {
         if body.len() > BODY_BYTES_MAX {
-            return Err(StepError::Runaway(format!("a {kind} of {} bytes is larger than {BODY_BYTES_MAX}", body.len())));
+            return Err(StepError::Runaway(format!(
+                "a {kind} of {} bytes is larger than {BODY_BYTES_MAX}",
+                body.len()
+            )));
         }
         self.seq += 1;
         step.records.push(Record { seq: self.seq, at, clock_ms: self.clock_ms, from, to, kind, cause, body });
@@ -424,7 +447,11 @@ impl Cell {
 
 impl std::fmt::Debug for Cell {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cell").field("task", &self.task).field("seq", &self.seq).field("phase", &self.phase).finish()
+        f.debug_struct("Cell")
+            .field("task", &self.task)
+            .field("seq", &self.seq)
+            .field("phase", &self.phase)
+            .finish()
     }
 }
 
@@ -451,7 +478,8 @@ fn opened_call(payload: &Payload) -> Option<(CallId, bool)> {
 }
 
 fn encode<T: serde::Serialize>(body: &T) -> Result<Vec<u8>, StepError> {
-    serde_json::to_vec(body).map_err(|error| StepError::Runaway(format!("a body cannot be written: {error}")))
+    setpoint_protocol::body::encode(body)
+        .map_err(|error| StepError::Runaway(format!("a body cannot be written: {error}")))
 }
 
 fn budget_fault(role: RoleId, reason: String, elapsed_ms: u64) -> TaskFault {

@@ -41,6 +41,10 @@ impl Ctx<'_> {
 
 impl std::fmt::Debug for Ctx<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ctx").field("task", self.task).field("now", &self.now).field("clock_ms", &self.clock_ms).finish()
+        f.debug_struct("Ctx")
+            .field("task", self.task)
+            .field("now", &self.now)
+            .field("clock_ms", &self.clock_ms)
+            .finish()
     }
 }

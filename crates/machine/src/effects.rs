@@ -153,6 +153,15 @@ impl<'a, R: Receives> Effects<'a, R> {
         self.tool(ToolAsk { call: tool, phase, probe: true, grant: None, caution: false })
     }
 
+    /// The id of a call that is refused here and asked of nobody, so that its record can be cited like any other.
+    /// It takes its place in the count of asks.
+    pub fn refused_call(&mut self) -> CallId
+    where
+        R: Has<RunTool>,
+    {
+        self.buffer.next_call()
+    }
+
     /// Starts a timer on the task's clock.
     pub fn start_timer(&mut self, ms: u64) -> CallId {
         let call = self.buffer.next_call();

@@ -43,7 +43,10 @@ impl Ledger {
         if let Some(max) = budgets.calls
             && self.usage.calls + 1 + kept_back > max
         {
-            return Some(format!("{} of {max} model calls are used and one is kept for the report", self.usage.calls));
+            return Some(format!(
+                "{} of {max} model calls are used and one is kept for the report",
+                self.usage.calls
+            ));
         }
         let tokens = self.usage.tokens_in.saturating_add(self.usage.tokens_out);
         match budgets.tokens {

@@ -25,7 +25,12 @@ pub trait AnyMachine: Send {
     ///
     /// # Errors
     /// When the input is a message that the role does not receive.
-    fn handle_any(&mut self, input: AnyInput, ctx: &Ctx<'_>, buffer: &mut EffectBuffer) -> Result<(), Misrouted>;
+    fn handle_any(
+        &mut self,
+        input: AnyInput,
+        ctx: &Ctx<'_>,
+        buffer: &mut EffectBuffer,
+    ) -> Result<(), Misrouted>;
 }
 
 impl<M: Machine> AnyMachine for M {
@@ -33,7 +38,12 @@ impl<M: Machine> AnyMachine for M {
         M::Role::ID
     }
 
-    fn handle_any(&mut self, input: AnyInput, ctx: &Ctx<'_>, buffer: &mut EffectBuffer) -> Result<(), Misrouted> {
+    fn handle_any(
+        &mut self,
+        input: AnyInput,
+        ctx: &Ctx<'_>,
+        buffer: &mut EffectBuffer,
+    ) -> Result<(), Misrouted> {
         let input = match input {
             AnyInput::Message(payload) => Input::Message(payload.try_into()?),
             AnyInput::Answer { call, answer } => Input::Answer { call, answer },

@@ -8,6 +8,7 @@
 //! = now 2026-01-02T03:04:05Z       the record time from here on
 //! = grant <digest>                 an approval for the whole task
 //! = slug count_go_files            the intent's slug
+//! = spec                           the task's clock started here
 //! > TaskSpec {"intent": "…"}       a message; JSON may go on in lines that begin with white space
 //! > reply r2/1 {"subtasks": …}     a model's text, verbatim
 //! > failed r2/1 {"kind": …}        a model that did not answer
@@ -17,6 +18,8 @@
 //! > quiesced                       everything stopped has come back
 //! < MemoryQuery {…}                an effect; [`run`] writes these lines anew
 //! ```
+//!
+//! An effect's text stays on one line: a line break in it is written as `\n`. A line of any other form is an error.
 //!
 //! [`run`] returns the script with its `<` lines as they are now, so a test is one comparison with the file.
 
@@ -118,9 +121,11 @@ pub fn run(machine: &mut dyn AnyMachine, script: &str, setup: Setup<'_>) -> Resu
         } else if let Some(input) = text.strip_prefix('>') {
             let input = read_input(input.trim()).map_err(fail)?;
             for effect in state.deliver(machine, input).map_err(fail)? {
-                out.push_str(&effect);
+                out.push_str(&effect.replace('\n', "\\n"));
                 out.push('\n');
             }
+        } else if !text.starts_with('#') && !text.trim().is_empty() {
+            return Err(fail("a line begins with #, =, > or <".to_owned()));
         }
     }
     Ok(out)
@@ -185,7 +190,9 @@ fn render(effect: &Effect, setup: &Setup<'_>) -> Result<String, String> {
         }
         Effect::Model { call, ask } => {
             let purpose = serde_json::to_string(&ask.purpose()).unwrap_or_default();
-            format!("< model {call} {} {}", purpose.trim_matches('"'), (setup.describe)(ask)).trim_end().to_owned()
+            format!("< model {call} {} {}", purpose.trim_matches('"'), (setup.describe)(ask))
+                .trim_end()
+                .to_owned()
         }
         Effect::Tool { call, ask } => {
             let what = serde_json::to_string(&ask.call).map_err(|error| error.to_string())?;

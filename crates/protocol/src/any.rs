@@ -114,7 +114,9 @@ mod tests {
 
     #[test]
     fn floats_come_back_bit_for_bit() {
-        for bits in [0x3fb9_9999_9999_999a_u64, 0x4009_21fb_5444_2d18, 0x3ff0_0000_0000_0001, 0x7fef_ffff_ffff_ffff] {
+        for bits in
+            [0x3fb9_9999_9999_999a_u64, 0x4009_21fb_5444_2d18, 0x3ff0_0000_0000_0001, 0x7fef_ffff_ffff_ffff]
+        {
             let x = f64::from_bits(bits);
             let text = serde_json::to_string(&Any(serde_json::json!(x))).unwrap();
             let back: Any = serde_json::from_str(&text).unwrap();

@@ -9,7 +9,8 @@ use crate::topology::ROUTES;
 /// The document.
 #[must_use]
 pub fn document(version: &str) -> Value {
-    let schemas = schema::document().get("$defs").cloned().unwrap_or_else(|| json!({}));
+    let mut schemas = schema::document().get("$defs").cloned().unwrap_or_else(|| json!({}));
+    point_into_components(&mut schemas);
     let mut messages = Map::new();
     let mut operations = Map::new();
     for route in ROUTES {
@@ -59,4 +60,20 @@ pub fn document(version: &str) -> Value {
         "operations": operations,
         "components": { "messages": messages, "schemas": schemas },
     })
+}
+
+/// The definitions stand under another key here than in the schema document that they come from.
+fn point_into_components(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if let Some(Value::String(reference)) = fields.get_mut("$ref")
+                && let Some(name) = reference.strip_prefix("#/$defs/")
+            {
+                *reference = format!("#/components/schemas/{name}");
+            }
+            fields.values_mut().for_each(point_into_components);
+        }
+        Value::Array(items) => items.iter_mut().for_each(point_into_components),
+        _ => {}
+    }
 }

@@ -11,6 +11,9 @@ use crate::limits::TASK_ID_CHARS_MAX;
 use crate::role::RoleId;
 use crate::time::Timestamp;
 
+/// Bytes of a tool id; a longer text is no id.
+const TOOL_ID_BYTES_MAX: usize = 128;
+
 /// The text is no id of the wanted kind.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("failed to read {text:?} as a {kind}")]
@@ -110,7 +113,7 @@ text_id!(
     "tool id",
     |text| {
         !text.is_empty()
-            && text.len() <= 128
+            && text.len() <= TOOL_ID_BYTES_MAX
             && !text.starts_with('/')
             && text.chars().all(|c| !c.is_whitespace() && !c.is_control())
     }
@@ -140,6 +143,22 @@ impl TaskId {
 }
 
 impl ToolId {
+    /// The id of a tool by a name that may come from a model: what an id may not hold becomes `_`.
+    #[must_use]
+    pub fn of_name(name: &str) -> Self {
+        let mut safe = String::new();
+        for c in name.trim_start_matches('/').chars() {
+            if safe.len() + c.len_utf8() > TOOL_ID_BYTES_MAX {
+                break;
+            }
+            safe.push(if c.is_whitespace() || c.is_control() { '_' } else { c });
+        }
+        if safe.is_empty() {
+            safe.push('_');
+        }
+        ToolId(safe)
+    }
+
     /// The tool's name: the part before the first `/`.
     #[must_use]
     pub fn tool(&self) -> &str {
@@ -335,11 +354,22 @@ mod tests {
 
     #[test]
     fn task_ids_are_safe_whatever_the_input() {
-        for input in ["../../etc/passwd", "", "日本語", "Find   the three\nlargest files!", "a".repeat(999).as_str()] {
+        for input in
+            ["../../etc/passwd", "", "日本語", "Find   the three\nlargest files!", "a".repeat(999).as_str()]
+        {
             let id = TaskId::mint(input, 7);
             assert!(id.as_str().parse::<TaskId>().is_ok(), "{id}");
         }
         assert_eq!(TaskId::mint("../a b", 255).as_str(), "a-b-00000000000000ff");
+    }
+
+    #[test]
+    fn any_name_makes_a_tool_id() {
+        for name in ["", "///", "a b\n", "read_file", "日本".repeat(99).as_str(), "\u{0}"] {
+            let id = ToolId::of_name(name);
+            assert_eq!(id.as_str().parse::<ToolId>(), Ok(id));
+        }
+        assert_eq!(ToolId::of_name("shell/ls").as_str(), "shell/ls");
     }
 
     #[test]

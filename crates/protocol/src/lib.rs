@@ -10,6 +10,7 @@
 pub mod address;
 pub mod any;
 pub mod asyncapi;
+pub mod body;
 pub mod capability;
 pub mod envelope;
 pub mod id;

@@ -14,7 +14,9 @@ pub const INTENT_CHARS_MAX: usize = 2_000;
 pub const CONTEXT_CHARS_MAX: usize = 16_000;
 /// Characters of a call's evidence that travel in a `ToolRecord`; head and tail are kept, the cut is marked.
 pub const EVIDENCE_CHARS_MAX: usize = 4_000;
-/// Bytes of canonical JSON that a record's structured facts may take; larger facts are left out.
+/// The same for a probe, whose record code judges by; what a check may then miss is said in its verdict.
+pub const PROBE_EVIDENCE_CHARS_MAX: usize = 16_000;
+/// Bytes of canonical JSON that a record's structured facts may take; larger facts are left out, and the evidence says so.
 pub const FACTS_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of a tool's output that are kept while reading; head and tail are kept, the cut is marked.
 pub const TOOL_OUTPUT_BYTES_MAX: usize = 1024 * 1024;

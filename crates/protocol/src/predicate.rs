@@ -218,7 +218,10 @@ impl Predicate {
             },
             Predicate::Contains(want) => {
                 let holds = seen.text.contains(want.as_str());
-                finding(holds, format!("text {} {:?}", if holds { "contains" } else { "lacks" }, clip(want, 80)))
+                finding(
+                    holds,
+                    format!("text {} {:?}", if holds { "contains" } else { "lacks" }, clip(want, 80)),
+                )
             }
             Predicate::Matches(pattern) => match compile(pattern) {
                 Ok(regex) => {
@@ -238,14 +241,16 @@ impl Predicate {
             },
             Predicate::File(expectation) => evaluate_file(expectation, seen),
             Predicate::All(parts) => {
-                let findings: Vec<Finding> = parts.iter().map(|part| part.evaluate_with(seen, output)).collect();
+                let findings: Vec<Finding> =
+                    parts.iter().map(|part| part.evaluate_with(seen, output)).collect();
                 match findings.iter().find(|finding| !finding.holds) {
                     Some(failed) => failed.clone(),
                     None => finding(!findings.is_empty(), join(&findings, "; ")),
                 }
             }
             Predicate::Any(parts) => {
-                let findings: Vec<Finding> = parts.iter().map(|part| part.evaluate_with(seen, output)).collect();
+                let findings: Vec<Finding> =
+                    parts.iter().map(|part| part.evaluate_with(seen, output)).collect();
                 match findings.iter().find(|finding| finding.holds) {
                     Some(held) => held.clone(),
                     None => finding(false, join(&findings, "; ")),
@@ -285,7 +290,9 @@ impl Predicate {
                     _ => Ok(()),
                 }
             }
-            Predicate::NumberInRange { min: None, max: None } => Err(PredicateError::Empty("number_in_range")),
+            Predicate::NumberInRange { min: None, max: None } => {
+                Err(PredicateError::Empty("number_in_range"))
+            }
             Predicate::NumberInRange { min, max } => {
                 finite("number_in_range", min).and_then(|()| finite("number_in_range", max))
             }
@@ -364,7 +371,13 @@ fn evaluate_pointer(at: &str, is: &Comparison, seen: &Observed<'_>, output: Opti
     finding(holds, format!("{place} is {shown}, expected {is}"))
 }
 
-fn agrees(place: &str, seen: Option<&Value>, how: Agreement, claim_at: &str, claim: Option<&Value>) -> Finding {
+fn agrees(
+    place: &str,
+    seen: Option<&Value>,
+    how: Agreement,
+    claim_at: &str,
+    claim: Option<&Value>,
+) -> Finding {
     let holds = match (how, seen, claim) {
         (Agreement::Equals, None, None) => true,
         (_, None, _) | (_, _, None) => false,
@@ -396,7 +409,10 @@ fn agrees(place: &str, seen: Option<&Value>, how: Agreement, claim_at: &str, cla
         Agreement::Length => "as long as",
     };
     let (seen, claim) = (shown(seen), shown(claim));
-    finding(holds, format!("{place} is {seen}, expected {relation} the output's {claim_at}, which is {claim}"))
+    finding(
+        holds,
+        format!("{place} is {seen}, expected {relation} the output's {claim_at}, which is {claim}"),
+    )
 }
 
 /// A number, or a text that is nothing else.
@@ -550,7 +566,8 @@ mod tests {
     fn a_measurement_is_held_against_the_output() {
         let agrees = |how: &str, measured: Value, output: Value| {
             let is = json!({"output": {"how": how, "at": "/n"}});
-            let predicate: Predicate = serde_json::from_value(json!({"pointer": {"at": "/m", "is": is}})).unwrap();
+            let predicate: Predicate =
+                serde_json::from_value(json!({"pointer": {"at": "/m", "is": is}})).unwrap();
             predicate.validate().unwrap();
             let seen = Observed { value: Some(&measured), ..Observed::default() };
             assert!(!predicate.evaluate(&seen).holds, "no output, no agreement");

@@ -69,7 +69,9 @@ impl FromStr for RecordKind {
             "Answered" => RecordKind::Answered,
             "Quiesced" => RecordKind::Quiesced,
             "Poisoned" => RecordKind::Poisoned,
-            other => RecordKind::Message(other.parse().map_err(|_| RecordKindError(other.chars().take(60).collect()))?),
+            other => RecordKind::Message(
+                other.parse().map_err(|_| RecordKindError(other.chars().take(60).collect()))?,
+            ),
         })
     }
 }

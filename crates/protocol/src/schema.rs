@@ -58,7 +58,9 @@ fn add_task_id(defs: &mut Map<String, Value>, kind: Kind) {
     let Some(field) = task_id_field(kind) else { return };
     let Some(schema) = defs.get_mut(kind.name()).and_then(Value::as_object_mut) else { return };
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        properties
-            .insert(field.to_owned(), json!({ "type": "string", "description": "The task, from the envelope." }));
+        properties.insert(
+            field.to_owned(),
+            json!({ "type": "string", "description": "The task, from the envelope." }),
+        );
     }
 }

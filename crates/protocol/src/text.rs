@@ -33,6 +33,20 @@ pub fn head_and_tail(text: &str, chars_max: usize) -> String {
     format!("{head}\n[… {} of {total} characters cut …]\n{tail}", total - chars_max)
 }
 
+/// Whether something was left out of `text`: whether it has a line that [`head_and_tail`] or [`facts_cut`] made.
+/// A text may hold such a line of its own; so a cut is a reason to doubt, never to believe.
+#[must_use]
+pub fn is_cut(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("[… ") && line.ends_with(" cut …]"))
+}
+
+/// `text` with a last line that says that the structured data beside it were left out.
+#[must_use]
+pub fn facts_cut(text: &str) -> String {
+    let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    format!("{text}{gap}[… facts cut …]")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,5 +63,16 @@ mod tests {
         assert_eq!(clip("one two three four", 15), "one two three…");
         let cut = head_and_tail(&"é".repeat(100), 9);
         assert_eq!(cut, "ééé\n[… 91 of 100 characters cut …]\néééééé");
+    }
+
+    #[test]
+    fn a_cut_is_recognised_by_its_line() {
+        assert!(is_cut(&head_and_tail(&"é".repeat(100), 9)));
+        assert!(is_cut(&facts_cut("a")));
+        assert!(is_cut(&facts_cut("")));
+        assert_eq!(facts_cut("a\n"), "a\n[… facts cut …]");
+        for text in ["", "cut", "a hair cut …]", "[… see [… 3 cut …] there"] {
+            assert!(!is_cut(text), "{text}");
+        }
     }
 }

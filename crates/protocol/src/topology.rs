@@ -89,7 +89,7 @@ topology! {
         Perceiver: [CallModel];
         Planner: [CallModel];
         Executor: [CallModel, RunTool, RunProbe];
-        AgentValidator: [CallModel, RunProbe];
+        AgentValidator: [CallModel];
         MetaValidator: [CallModel, RunProbe];
         Memory: [CallModel];
     }
@@ -210,7 +210,8 @@ pub fn routes_markdown() -> String {
         out.push_str(&format!("| {} ({role}) | {given} |\n", role.label()));
     }
     out.push_str("\n## Flow\n\n```mermaid\nflowchart LR\n");
-    let mut edges: std::collections::BTreeMap<(RoleId, RoleId), Vec<&str>> = std::collections::BTreeMap::new();
+    let mut edges: std::collections::BTreeMap<(RoleId, RoleId), Vec<&str>> =
+        std::collections::BTreeMap::new();
     for route in ROUTES {
         for from in route.from {
             for to in route.to {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use setpoint_protocol::record::Answer;
 use setpoint_protocol::tool::Effect as ToolEffect;
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, RoleId};
@@ -95,12 +96,35 @@ pub enum AskClass {
     Memory,
 }
 
+impl AskClass {
+    /// Whether an ask of this class can have this answer. People and memory answer with messages.
+    pub(super) const fn can_have(self, answer: &Answer) -> bool {
+        match answer {
+            Answer::Model(_) | Answer::ModelFailed(_) => matches!(self, AskClass::Pure),
+            Answer::Tool(_) => matches!(self, AskClass::Pure | AskClass::Unsafe),
+            Answer::Timer => matches!(self, AskClass::Timer),
+            Answer::Interrupted => true,
+        }
+    }
+
+    /// Whether `party` answers an ask of this class with a message.
+    pub(super) const fn is_answered_by(self, party: RoleId) -> bool {
+        match self {
+            AskClass::Person => matches!(party, RoleId::User),
+            AskClass::Memory => matches!(party, RoleId::Memory),
+            AskClass::Pure | AskClass::Unsafe | AskClass::Timer => false,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct OpenAsk {
     pub(super) seq: u64,
     pub(super) attempt: u32,
     pub(super) class: AskClass,
     pub(super) stopped: bool,
+    /// What a person is asked to allow; an approval of anything else grants nothing.
+    pub(super) digest: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -110,7 +134,12 @@ pub(super) struct Asks {
 
 impl Asks {
     pub(super) fn open(&mut self, call: CallId, seq: u64, class: AskClass) {
-        self.open.insert(call, OpenAsk { seq, attempt: 1, class, stopped: false });
+        self.open.insert(call, OpenAsk { seq, attempt: 1, class, stopped: false, digest: None });
+    }
+
+    /// Opens a question to a person or to memory.
+    pub(super) fn open_question(&mut self, call: CallId, seq: u64, class: AskClass, digest: Option<String>) {
+        self.open.insert(call, OpenAsk { seq, attempt: 1, class, stopped: false, digest });
     }
 
     /// An ask that is open and was not told to stop.
@@ -118,13 +147,13 @@ impl Asks {
         self.open.get(&call).filter(|ask| !ask.stopped)
     }
 
-    pub(super) fn get_mut(&mut self, call: CallId) -> Option<&mut OpenAsk> {
-        self.open.get_mut(&call)
+    /// An ask that is open, whether or not it was told to stop: its answer is wanted, if only for the record.
+    pub(super) fn known(&self, call: CallId) -> Option<&OpenAsk> {
+        self.open.get(&call)
     }
 
-    /// Whether an answer is still wanted, if only for the record.
-    pub(super) fn is_known(&self, call: CallId) -> bool {
-        self.open.contains_key(&call)
+    pub(super) fn get_mut(&mut self, call: CallId) -> Option<&mut OpenAsk> {
+        self.open.get_mut(&call)
     }
 
     pub(super) fn close(&mut self, call: CallId) -> Option<OpenAsk> {
@@ -158,6 +187,11 @@ impl Asks {
             matches!(ask.class, AskClass::Pure | AskClass::Unsafe)
         });
         told
+    }
+
+    /// Forgets asks whose record is `seq` or a later one.
+    pub(super) fn forget_from(&mut self, seq: u64) {
+        self.open.retain(|_, ask| ask.seq < seq);
     }
 
     pub(super) fn close_all(&mut self) -> Vec<CallId> {

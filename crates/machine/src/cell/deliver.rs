@@ -18,7 +18,12 @@ use crate::model_call::ModelCall;
 
 impl Cell {
     /// Hands a queued record to its machine. A machine that is gone hears nothing; a closing task only tells R7.
-    pub(super) fn deliver(&mut self, delivery: Delivery, at: Timestamp, step: &mut Step) -> Result<(), StepError> {
+    pub(super) fn deliver(
+        &mut self,
+        delivery: Delivery,
+        at: Timestamp,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
         let Delivery { to, seq, input } = delivery;
         if self.phase == Phase::Closing && to.role != RoleId::GoalGradientSolver {
             return Ok(());
@@ -61,7 +66,14 @@ impl Cell {
         Ok(())
     }
 
-    fn perform(&mut self, from: Address, effect: Effect, at: Timestamp, cause: u64, step: &mut Step) -> Result<(), StepError> {
+    fn perform(
+        &mut self,
+        from: Address,
+        effect: Effect,
+        at: Timestamp,
+        cause: u64,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
         match effect {
             Effect::Send { payload, instance } => {
                 self.say(step, at, from, payload, instance, Some(cause)).map(drop)
@@ -91,7 +103,9 @@ impl Cell {
         if let Some(reason) = self.ledger.broken_by(&budgets, ask.purpose()) {
             let fault = budget_fault(from.role, reason, self.elapsed_ms());
             let runtime = Address::singleton(RoleId::Runtime);
-            return self.say(step, at, runtime, Payload::TaskFault(fault), Instance(0), Some(cause)).map(drop);
+            return self
+                .say(step, at, runtime, Payload::TaskFault(fault), Instance(0), Some(cause))
+                .map(drop);
         }
         let fragments = ask.prompt.fragments.iter().map(|fragment| fragment.hash()).collect();
         let asked = Asked { call, attempt: 1, ask: Ask::Model { purpose: ask.purpose(), fragments } };
@@ -155,14 +169,21 @@ impl Cell {
             .route()
             .to
             .iter()
-            .map(|role| Address { role: *role, instance: if role.is_effector() { instance } else { Instance(0) } })
+            .map(|role| Address {
+                role: *role,
+                instance: if role.is_effector() { instance } else { Instance(0) },
+            })
             .collect();
         let seq = self.write(step, at, from, to.clone(), RecordKind::Message(kind), cause, body)?;
         self.before_delivery(&payload, from, at, seq, step)?;
         if let Some((call, person)) = opened_call(&payload) {
             let class = if person { AskClass::Person } else { AskClass::Memory };
             let party = if person { RoleId::User } else { RoleId::Memory };
-            self.asks.open(call, seq, class);
+            let digest = match &payload {
+                Payload::ApprovalRequest(request) => Some(request.need.digest.clone()),
+                _ => None,
+            };
+            self.asks.open_question(call, seq, class, digest);
             step.effects.push(Outside::Party { call, party, payload: Box::new(payload) });
             return Ok(seq);
         }
@@ -197,9 +218,8 @@ impl Cell {
             Payload::TaskSpec(spec) => self.start_clock(spec, at),
             Payload::SubTaskOutcome(_) => {
                 // The fast loop is over: the pair is dropped, and what it still waits for is stopped.
-                self.machines.retain(|address, _| {
-                    !(address.role.is_effector() && address.instance == from.instance)
-                });
+                self.machines
+                    .retain(|address, _| !(address.role.is_effector() && address.instance == from.instance));
                 let instance = from.instance;
                 let told =
                     self.asks.stop_instance(|call| call.role.is_effector() && call.instance == instance);

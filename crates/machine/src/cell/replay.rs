@@ -45,12 +45,28 @@ impl Cell {
     /// # Errors
     /// The first divergence. The cell then stands before it; [`Cell::skip_to`] and a fault end the task.
     pub fn replay(&mut self, records: &[Record], strictness: Strictness) -> Result<Replayed, Divergence> {
+        let replayed = self.feed(records, strictness);
+        if let Err(divergence) = &replayed {
+            // What was asked from there on stands in no record, so nothing may come back for it.
+            self.asks.forget_from(divergence.seq);
+        }
+        replayed
+    }
+
+    fn feed(&mut self, records: &[Record], strictness: Strictness) -> Result<Replayed, Divergence> {
         let mut replayed = Replayed::default();
         let mut rest = records;
         while let Some((input, tail)) = rest.split_first() {
             let diverges = |seq, reason: String| Divergence { task: self.task().clone(), seq, reason };
+            let expected = self.seq() + 1;
+            if input.seq != expected {
+                return Err(diverges(expected, format!("the journal goes on with record {}", input.seq)));
+            }
             if !input.is_input() {
-                return Err(diverges(input.seq, format!("{} is not an input and nothing derives it", input.kind)));
+                return Err(diverges(
+                    input.seq,
+                    format!("{} is not an input and nothing derives it", input.kind),
+                ));
             }
             let seq = input.seq;
             let external = external_of(input).map_err(|reason| diverges(seq, reason))?;
@@ -63,9 +79,11 @@ impl Cell {
                 replayed.open.remove(&call);
             }
             let task = self.task().clone();
-            let step = self
-                .step(external, input.at, input.clock_ms)
-                .map_err(|error| Divergence { task: task.clone(), seq, reason: error.to_string() })?;
+            let step = self.step(external, input.at, input.clock_ms).map_err(|error| Divergence {
+                task: task.clone(),
+                seq,
+                reason: error.to_string(),
+            })?;
             let derived = compare(&task, input, tail, &step, strictness)?;
             collect(&mut replayed.open, step);
             rest = tail.split_at(derived).1;
@@ -76,7 +94,8 @@ impl Cell {
 
     /// After a divergence: continue the stream behind its last record, so that a fault can end the task.
     pub fn skip_to(&mut self, last_seq: u64) {
-        self.seq = self.seq.max(last_seq);
+        // The machines may have said more than the journal holds; the stream goes on behind what is stored.
+        self.seq = last_seq;
         self.queue.clear();
         if self.phase == Phase::Closed {
             self.phase = Phase::Running;
@@ -106,16 +125,17 @@ fn compare(
                 stored.to_column(),
                 made.kind,
                 made.to_column(),
-                if made.kind == stored.kind { " with another body" } else { "" }
+                if made.body == stored.body { "" } else { " with another body" }
             );
-            return Err(Divergence { task: task.clone(), seq: stored.seq, reason });
+            return Err(Divergence { task: task.clone(), seq: made.seq, reason });
         }
         count += 1;
     }
-    if count < step.records.len() {
+    if let Some(missing) = step.records.get(count) {
         // A step is one transaction, so a journal never ends inside one.
-        let reason = "the journal ends inside a step".to_owned();
-        return Err(Divergence { task: task.clone(), seq: input.seq, reason });
+        let reason =
+            format!("the journal ends inside a step, before {} to {}", missing.kind, missing.to_column());
+        return Err(Divergence { task: task.clone(), seq: missing.seq, reason });
     }
     Ok(count.saturating_sub(1))
 }
@@ -124,7 +144,9 @@ fn collect(open: &mut BTreeMap<CallId, Outside>, step: Step) {
     for effect in step.effects {
         match effect {
             Outside::Stop { call } => {
-                if step.closed || !matches!(open.get(&call), Some(Outside::Model { .. } | Outside::Tool { .. })) {
+                if step.closed
+                    || !matches!(open.get(&call), Some(Outside::Model { .. } | Outside::Tool { .. }))
+                {
                     open.remove(&call);
                 }
             }
@@ -139,7 +161,8 @@ fn collect(open: &mut BTreeMap<CallId, Outside>, step: Step) {
 /// The external input that a stored record was.
 fn external_of(record: &Record) -> Result<External, String> {
     fn body<T: serde::de::DeserializeOwned>(record: &Record) -> Result<T, String> {
-        serde_json::from_slice(&record.body).map_err(|error| format!("the body of {} cannot be read: {error}", record.kind))
+        serde_json::from_slice(&record.body)
+            .map_err(|error| format!("the body of {} cannot be read: {error}", record.kind))
     }
     Ok(match record.kind {
         RecordKind::Opened => External::Opened(Box::new(body::<Opened>(record)?)),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{MegramId, SubTaskId};
 use crate::message::criterion::Criterion;
+use crate::message::subtask::Approach;
 use crate::message::subtask_outcome::SubTaskOutcome;
 use crate::time::Timestamp;
 
@@ -40,6 +41,12 @@ pub struct ManifestEntry {
     pub intent: String,
     /// Its criteria.
     pub success_criteria: Vec<Criterion>,
+    /// Its fingerprint, so that an outcome can carry it when the sub-task never ran.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub fingerprint: String,
+    /// Where a playbook's plan comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approach: Option<Approach>,
     /// Its outcome from an earlier round, when it matched then and is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried: Option<SubTaskOutcome>,

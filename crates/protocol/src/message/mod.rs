@@ -2,57 +2,61 @@
 //!
 //! A message is plain data. Who may send it to whom stands in [`crate::topology`] and nowhere else.
 
-mod user_input;
-mod clarification;
-mod direct_answer;
-mod task_spec;
-mod memory_query;
-mod plan_preview;
-mod criterion;
-mod dispatch_manifest;
-mod subtask;
-mod execution_result;
-mod verdict;
-mod correction_signal;
-mod subtask_outcome;
-mod group_matched;
-mod outcome_summary;
-mod replan_request;
-mod task_fault;
-mod plan_directive;
 mod abandon;
-mod megram;
-mod final_result;
 mod approval;
-mod cancel_request;
-mod memory_command;
 mod audit;
+mod cancel_request;
+mod clarification;
+mod correction_signal;
+mod criterion;
+mod direct_answer;
+mod dispatch_manifest;
+mod execution_result;
+mod final_result;
+mod group_matched;
+mod megram;
+mod memory_command;
+mod memory_query;
+mod outcome_summary;
+mod plan_directive;
+mod plan_preview;
+mod replan_request;
+mod subtask;
+mod subtask_outcome;
+mod task_fault;
+mod task_spec;
+mod user_input;
+mod verdict;
 
-pub use self::user_input::UserInput;
-pub use self::clarification::{Clarification, ClarificationAnswer, ClarificationRequest};
-pub use self::direct_answer::DirectAnswer;
-pub use self::task_spec::{Constraints, TaskSpec};
-pub use self::memory_query::{Availability, MemoryAction, MemoryQuery, MemoryReply, Potentials, SopKind, SopRecord, ToolPotentials};
-pub use self::plan_preview::{PlanDecision, PlanProposal};
-pub use self::criterion::{Criterion, Mode};
-pub use self::dispatch_manifest::{DispatchManifest, ManifestEntry, RuleRef};
-pub use self::subtask::{Approach, Limits, SubTask};
-pub use self::execution_result::{ExecutionResult, ExecutionStatus};
-pub use self::verdict::{Cite, FailureClass, JudgedBy, OutputWord, Verdict, VerdictWord};
-pub use self::correction_signal::CorrectionSignal;
-pub use self::subtask_outcome::{FailedCriterion, GapPoint, OutcomeStatus, SubTaskOutcome};
-pub use self::group_matched::{GroupMatched, SubTaskOutput};
-pub use self::outcome_summary::OutcomeSummary;
-pub use self::replan_request::{Recommendation, ReplanRequest};
-pub use self::task_fault::{FaultKind, TaskFault};
-pub use self::plan_directive::{ActionState, DirectiveClass, DirectiveFinding, Loss, MacroState, PlanDirective, Urgency};
 pub use self::abandon::{AbandonNotice, PartialReport};
-pub use self::megram::{Insight, InsightCategory, Level, Megram, NegativeFeedback};
-pub use self::final_result::{EndState, EndedBy, FinalResult, RoleUsage, UsageReport};
 pub use self::approval::{ApprovalDecision, ApprovalRequest, ApprovalWord};
-pub use self::cancel_request::CancelRequest;
-pub use self::memory_command::{MemoryCommand, MemoryListing};
 pub use self::audit::{AuditQuery, AuditReport, Finding};
+pub use self::cancel_request::CancelRequest;
+pub use self::clarification::{Clarification, ClarificationAnswer, ClarificationRequest};
+pub use self::correction_signal::CorrectionSignal;
+pub use self::criterion::{Criterion, Mode};
+pub use self::direct_answer::DirectAnswer;
+pub use self::dispatch_manifest::{DispatchManifest, ManifestEntry, RuleRef};
+pub use self::execution_result::{ExecutionResult, ExecutionStatus};
+pub use self::final_result::{EndState, EndedBy, FinalResult, RoleUsage, UsageReport};
+pub use self::group_matched::{GroupMatched, SubTaskOutput};
+pub use self::megram::{Insight, InsightCategory, Level, Megram, NegativeFeedback};
+pub use self::memory_command::{MemoryCommand, MemoryListing};
+pub use self::memory_query::{
+    Availability, MemoryAction, MemoryQuery, MemoryReply, Potentials, SopKind, SopRecord, ToolPotentials,
+};
+pub use self::outcome_summary::OutcomeSummary;
+pub use self::plan_directive::{
+    ActionState, DirectiveClass, DirectiveFinding, Loss, MacroState, PlanDirective, Urgency,
+};
+pub use self::plan_preview::{PlanDecision, PlanProposal};
+pub use self::replan_request::{Recommendation, ReplanRequest};
+pub use self::subtask::{Approach, Limits, SubTask};
+pub use self::subtask_outcome::{FailedCriterion, GapPoint, OutcomeStatus, SubTaskOutcome};
+pub use self::task_fault::{FaultKind, TaskFault};
+pub use self::task_spec::{Constraints, TaskSpec};
+pub use self::user_input::UserInput;
+pub use self::verdict::{Cite, FailureClass, JudgedBy, OutputWord, Verdict, VerdictWord};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -61,7 +65,9 @@ use serde::de::DeserializeOwned;
 use crate::topology::{Kind, Payload};
 
 /// A payload that may travel on the bus. Implemented by the topology for the messages it lists, and by nobody else.
-pub trait Message: Serialize + DeserializeOwned + JsonSchema + Into<Payload> + Clone + sealed::Sealed {
+pub trait Message:
+    Serialize + DeserializeOwned + JsonSchema + Into<Payload> + Clone + sealed::Sealed
+{
     /// Its kind.
     const KIND: Kind;
 }

@@ -57,7 +57,7 @@ macro_rules! topology {
             /// # Errors
             /// When a number is not finite.
             pub fn encode(&self) -> Result<Vec<u8>, serde_json::Error> {
-                match self { $( Payload::$message(message) => serde_json::to_vec(message), )+ }
+                match self { $( Payload::$message(message) => crate::body::encode(message), )+ }
             }
 
             /// Reads a body of the given kind.

@@ -20,7 +20,11 @@ fn only_listed_sends_are_allowed() {
             for kind in Kind::ALL {
                 if allows(from, to, *kind) {
                     allowed += 1;
-                    assert!(ROUTES.iter().any(|r| r.kind == *kind && r.from.contains(&from) && r.to.contains(&to)));
+                    assert!(
+                        ROUTES
+                            .iter()
+                            .any(|r| r.kind == *kind && r.from.contains(&from) && r.to.contains(&to))
+                    );
                 }
             }
         }
@@ -52,4 +56,11 @@ fn the_auditor_hears_only_the_operator_and_speaks_to_nobody_else() {
         }
     }
     assert!(CAPABILITIES.iter().all(|(id, _)| *id != RoleId::Auditor && *id != RoleId::GoalGradientSolver));
+}
+
+#[test]
+fn only_the_executor_acts_and_only_it_and_the_meta_validator_measure() {
+    let who = |capability| RoleId::ALL.into_iter().filter(|role| may(*role, capability)).collect::<Vec<_>>();
+    assert_eq!(who(Capability::RunTool), [RoleId::Executor]);
+    assert_eq!(who(Capability::RunProbe), [RoleId::Executor, RoleId::MetaValidator]);
 }

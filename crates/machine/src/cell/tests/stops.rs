@@ -1,0 +1,117 @@
+use expect_test::expect;
+
+use super::*;
+
+#[test]
+fn a_fault_stops_everything_and_the_end_waits_for_the_last_ask() {
+    let mut bench = Bench::dispatched(opened(), "one,two");
+    bench.tool_answers("r3.1/2");
+    let mut story = bench.step(fault());
+    story += "\n";
+    story += &bench.tool_answers("r3.2/2");
+    story += "\n";
+    story += &bench.replies("r4a.1/1", "good");
+    expect![[r#"
+        20 TaskFault runtime→goal_gradient_solver -
+        ! stop r3.1/1
+        ! stop r3.2/1
+        ! stop r3.2/2
+        ! stop r4a.1/1
+
+        21 Answered(r3.2/2) runtime→executor.2 16
+
+        22 Answered(r4a.1/1) runtime→agent_validator.1 19
+        23 Quiesced{"stopped":4} runtime→goal_gradient_solver 22
+        24 FinalResult goal_gradient_solver→user 23
+        closed
+    "#]]
+    .assert_eq(&story);
+}
+
+#[test]
+fn stopped_answers_cost_what_they_cost() {
+    let mut bench = Bench::dispatched(opened(), "one");
+    bench.tool_answers("r3.1/2");
+    let before = bench.cell.ledger().usage.tokens_in;
+    bench.step(fault());
+    bench.replies("r4a.1/1", "good");
+    assert_eq!(bench.cell.ledger().usage.tokens_in, before + 10);
+}
+
+#[test]
+fn a_fault_with_nothing_open_quiesces_at_once() {
+    let mut bench = Bench::new();
+    bench.step(External::Opened(Box::new(opened())));
+    expect![[r#"
+        2 TaskFault runtime→goal_gradient_solver -
+        3 Quiesced{"stopped":0} runtime→goal_gradient_solver 2
+        4 FinalResult goal_gradient_solver→user 3
+        closed
+    "#]]
+    .assert_eq(&bench.step(fault()));
+}
+
+#[test]
+fn a_stop_drops_the_effectors_and_what_they_asked_people() {
+    let mut bench = Bench::dispatched(opened(), "approve");
+    expect![[r#"
+        15 TaskFault runtime→goal_gradient_solver -
+        ! stop r3.1/1
+        ! stop r3.1/2
+        ! stop r3.1/3
+    "#]]
+    .assert_eq(&bench.step(fault()));
+    assert!(!bench.cell.machines.keys().any(|address| address.role.is_effector()));
+    let late = External::Message { from: RoleId::User, payload: approval("r3.1/3", "d1") };
+    assert!(matches!(bench.try_step(late), Err(StepError::NotOpen(_))));
+}
+
+#[test]
+fn an_ask_that_its_outcome_stopped_holds_up_the_end_as_well() {
+    let mut bench = Bench::dispatched(opened(), "approve,two");
+    bench.user(approval("r3.1/3", "d1"));
+    bench.replies("r4a.1/1", "good");
+    let mut story = bench.step(fault());
+    story += &bench.step(answered("r3.2/2", Answer::Interrupted));
+    assert!(!story.contains("Quiesced"), "{story}");
+    expect![[r#"
+        25 Answered(r3.1/2) runtime→executor.1 14
+        26 Quiesced{"stopped":2} runtime→goal_gradient_solver 25
+        27 FinalResult goal_gradient_solver→user 26
+        closed
+    "#]]
+    .assert_eq(&bench.step(answered("r3.1/2", Answer::Interrupted)));
+}
+
+#[test]
+fn a_cancelled_task_only_hears_its_controller() {
+    let mut bench = Bench::dispatched(opened(), "one");
+    let mut story = bench.step(cancel());
+    // Input that would wake R1, were the task not closing.
+    story += &bench.user(user_input("do it"));
+    story += &bench.step(cancel());
+    story += &bench.tool_answers("r3.1/2");
+    expect![[r#"
+        14 CancelRequest user→goal_gradient_solver -
+        ! stop r3.1/1
+        ! stop r3.1/2
+        15 UserInput user→perceiver -
+        16 CancelRequest user→goal_gradient_solver -
+        17 Answered(r3.1/2) runtime→executor.1 13
+        18 Quiesced{"stopped":2} runtime→goal_gradient_solver 17
+        19 FinalResult goal_gradient_solver→user 18
+        closed
+    "#]]
+    .assert_eq(&story);
+}
+
+#[test]
+fn a_further_attempt_of_a_stopped_ask_keeps_its_cause() {
+    let mut bench = Bench::with_goal(opened(), "count");
+    bench.step(fault());
+    let reasked = Reasked { call: id("r1/1"), attempt: 2, reason: "the line was cut".to_owned() };
+    expect![[r#"
+        5 Reasked runtime→- 3
+    "#]]
+    .assert_eq(&bench.step(External::Reasked(reasked)));
+}
