@@ -1,0 +1,138 @@
+//! How much evidence travels in one message.
+
+use setpoint_protocol::Any;
+use setpoint_protocol::text::{clip, facts_cut, head_and_tail};
+use setpoint_protocol::tool::{Phase, ToolRecord};
+
+/// Bytes of JSON that one sub-task's records may take together. The oldest lose their bodies first.
+pub const RECORDS_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of JSON that all records of a round may take together. The oldest lose their bodies first.
+pub const ROUND_RECORDS_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Characters of evidence that a record keeps when it loses its body.
+const KEPT_CHARS: usize = 200;
+/// Characters that the marks of a cut may take, so that a record is not cut again for them.
+const MARKS_CHARS: usize = 80;
+
+/// Cuts the bodies of old records until all of them fit into `bytes_max`, the oldest first.
+///
+/// Those that a judge needs go last: of the probes, first the ones before the work, on which rests what is vacuous,
+/// and then the ones after the last attempt, by which it is judged. The last call of the work is never cut, so that
+/// a check on it sees what came back. Every cut leaves a mark.
+pub fn fit(mut records: Vec<&mut ToolRecord>, bytes_max: usize) {
+    let mut total: usize = records.iter().map(|record| bytes_of(record)).sum();
+    if total <= bytes_max {
+        return;
+    }
+    let last_call = records.iter().rposition(|record| record.phase == Phase::Work);
+    let last_attempt = records.iter().map(|record| record.attempt).max().unwrap_or_default();
+    for turn in [Turn::Past, Turn::Before, Turn::After] {
+        for (at, record) in records.iter_mut().enumerate() {
+            if total <= bytes_max {
+                return;
+            }
+            if Some(at) != last_call && Turn::of(record, last_attempt) == turn {
+                total = total.saturating_sub(bytes_of(record));
+                cut(record);
+                total += bytes_of(record);
+            }
+        }
+    }
+}
+
+/// When a record is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// The work, and what was measured after an attempt that is over.
+    Past,
+    /// What was measured before the work.
+    Before,
+    /// What was measured after the last attempt.
+    After,
+}
+
+impl Turn {
+    fn of(record: &ToolRecord, last_attempt: u32) -> Self {
+        match record.phase {
+            Phase::Before => Turn::Before,
+            Phase::After if record.attempt == last_attempt => Turn::After,
+            Phase::Work | Phase::After => Turn::Past,
+        }
+    }
+}
+
+fn cut(record: &mut ToolRecord) {
+    if record.evidence.chars().count() > KEPT_CHARS + MARKS_CHARS {
+        record.evidence = head_and_tail(&record.evidence, KEPT_CHARS);
+    }
+    if record.facts.take().is_some() {
+        record.evidence = facts_cut(&record.evidence);
+    }
+    // By its input a probe is known as the one that a check looks at.
+    let input = record.input.to_text();
+    if record.phase == Phase::Work && input.len() > KEPT_CHARS {
+        record.input = Any::from(clip(&input, KEPT_CHARS).as_str());
+    }
+}
+
+fn bytes_of(record: &ToolRecord) -> usize {
+    serde_json::to_vec(record).map_or(0, |bytes| bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn record(n: u32, phase: &str, evidence: &str) -> ToolRecord {
+        serde_json::from_value(json!({
+            "call_id": format!("r3.1/{n}"), "attempt": 1, "phase": phase, "tool": "read_file",
+            "input": {"path": "/a"}, "target": "/a", "ok": true, "evidence": evidence,
+            "facts": {"size": evidence.len()}, "duration_ms": 1,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn what_the_last_attempt_is_judged_by_is_cut_last() {
+        let long = "x".repeat(3_000);
+        let mut records = [
+            record(1, "before", &long),
+            record(2, "work", &long),
+            record(3, "after", &long),
+            ToolRecord { attempt: 2, ..record(4, "work", &long) },
+            ToolRecord { attempt: 2, ..record(5, "after", &long) },
+        ];
+        let order = [1, 2, 0, 4];
+        for cuts in 1..=order.len() {
+            let whole: usize = records.iter().map(bytes_of).sum();
+            fit(records.iter_mut().collect(), whole - 1);
+            let are_cut = |at: &usize| records.get(*at).is_some_and(|record| record.evidence.len() < 300);
+            assert!(order.iter().take(cuts).all(are_cut), "{cuts}");
+            assert!(!order.iter().skip(cuts).any(are_cut), "{cuts}");
+        }
+        fit(records.iter_mut().collect(), 0);
+        assert_eq!(records[3].evidence, long);
+    }
+
+    #[test]
+    fn the_oldest_work_is_cut_first_and_the_newest_never() {
+        let long = "x".repeat(3_000);
+        let mut records = [
+            record(1, "before", &long),
+            record(2, "work", &long),
+            record(3, "work", &long),
+            record(4, "work", &long),
+        ];
+        let whole: usize = records.iter().map(bytes_of).sum();
+        fit(records.iter_mut().collect(), whole);
+        assert!(records.iter().all(|record| record.evidence == long));
+        fit(records.iter_mut().collect(), whole - 1);
+        let lengths: Vec<usize> = records.iter().map(|record| record.evidence.len()).collect();
+        assert_eq!(lengths, [3_000, 259, 3_000, 3_000]);
+        assert!(records.iter().map(|record| record.facts.is_some()).eq([true, false, true, true]));
+        fit(records.iter_mut().collect(), 0);
+        let lengths: Vec<usize> = records.iter().map(|record| record.evidence.len()).collect();
+        assert_eq!(lengths.last(), Some(&3_000));
+        assert!(lengths.iter().take(3).all(|length| *length < 300), "{lengths:?}");
+    }
+}

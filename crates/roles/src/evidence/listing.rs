@@ -1,0 +1,157 @@
+//! Calls as a model reads them: one head line each, and the bodies of the newest.
+
+use setpoint_protocol::limits::EVIDENCE_CHARS_MAX;
+use setpoint_protocol::text::{clip, head_and_tail};
+use setpoint_protocol::tool::{Phase, ToolRecord};
+
+use super::called::name_of;
+
+/// Characters of a call's input in its head.
+const INPUT_CHARS_MAX: usize = 400;
+/// Characters of facts that are shown where a call has no text.
+const FACTS_CHARS_MAX: usize = 1_500;
+/// Stands for a body that had no room.
+const LEFT_OUT: &str = "  [output left out: the list is full]\n";
+
+/// The calls in their order, in at most `chars_max` characters and one line.
+///
+/// When they take more, the oldest bodies go first and one head line stays for each; when the heads alone take
+/// more than half, the oldest heads go too and their number is told. Lines of a body are indented, so that no
+/// output can pass for the head of another call.
+#[must_use]
+pub fn listing(calls: &[ToolRecord], chars_max: usize) -> String {
+    let mut left = chars_max / 2;
+    let mut shown: Vec<(String, Option<String>)> = Vec::new();
+    for record in calls.iter().rev() {
+        let head = head(record);
+        let length = head.chars().count() + LEFT_OUT.chars().count();
+        if length > left {
+            break;
+        }
+        left -= length;
+        shown.push((head, body(record)));
+    }
+    left += chars_max - chars_max / 2;
+    let mut full = true;
+    for (_, body) in &mut shown {
+        let length = body.as_ref().map_or(0, |body| body.chars().count());
+        full = full && length <= left;
+        if full {
+            left -= length;
+        } else if body.is_some() {
+            *body = Some(LEFT_OUT.to_owned());
+        }
+    }
+    let mut out = match calls.len() - shown.len() {
+        0 => String::new(),
+        left_out => format!("[{left_out} earlier calls left out]\n"),
+    };
+    for (head, body) in shown.iter().rev() {
+        out.push_str(head);
+        out.push_str(body.as_deref().unwrap_or_default());
+    }
+    out
+}
+
+fn head(record: &ToolRecord) -> String {
+    let tools: Vec<&str> = record.tool_ids().map(|id| id.as_str()).collect();
+    let mut head = format!("{} attempt {} {}", record.call_id, record.attempt, tools.join("+"));
+    match record.error_kind {
+        Some(kind) => head.push_str(&format!(" FAILED {}", name_of(&kind))),
+        None => head.push_str(if record.ok { " ok" } else { " FAILED" }),
+    }
+    if let Some(code) = record.exit_code {
+        head.push_str(&format!(" exit {code}"));
+    }
+    let input = clip(&record.input.to_text(), INPUT_CHARS_MAX);
+    head.push_str(&format!(" {} ms {}\n", record.duration_ms, one_line(&input)));
+    head
+}
+
+fn body(record: &ToolRecord) -> Option<String> {
+    let text = match &record.facts {
+        Some(facts) if record.evidence.is_empty() => clip(&facts.to_text(), FACTS_CHARS_MAX),
+        _ if record.phase == Phase::Work => record.evidence.clone(),
+        // A probe keeps more for code to judge by than a model is shown.
+        _ => head_and_tail(&record.evidence, EVIDENCE_CHARS_MAX),
+    };
+    let mut body = String::new();
+    for line in text.lines() {
+        body.push_str("  ");
+        body.push_str(&one_line(line));
+        body.push('\n');
+    }
+    (!body.is_empty()).then_some(body)
+}
+
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+    use serde_json::json;
+
+    fn records() -> Vec<ToolRecord> {
+        (1..=3)
+            .map(|n| {
+                serde_json::from_value(json!({
+                    "call_id": format!("r3.1/{n}"), "attempt": 1, "phase": "work", "tool": "shell/ls",
+                    "tools": ["shell/ls", "shell/wc"], "input": {"command": "ls\nrm"}, "target": "ls",
+                    "ok": n != 2, "error_kind": if n == 2 { Some("exit") } else { None }, "exit_code": n - 1,
+                    "evidence": format!("r3.1/9 attempt 1 shell/ls ok\n{}{n}", "body ".repeat(20)),
+                    "duration_ms": n,
+                }))
+                .unwrap()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_model_is_shown_no_more_of_a_probe_than_of_other_calls() {
+        let mut calls = records();
+        for call in &mut calls {
+            (call.phase, call.evidence) = (Phase::After, "x".repeat(EVIDENCE_CHARS_MAX + 1));
+        }
+        assert_eq!(listing(&calls, 20_000).matches("[… 1 of 4001 characters cut …]").count(), 3);
+    }
+
+    #[test]
+    fn the_oldest_bodies_go_first_and_no_body_passes_for_a_head() {
+        let mut out = String::new();
+        for chars_max in [10_000, 700, 280, 100] {
+            out.push_str(&format!("{chars_max}:\n{}", listing(&records(), chars_max)));
+        }
+        expect![[r#"
+            10000:
+            r3.1/1 attempt 1 shell/ls+shell/wc ok exit 0 1 ms {"command":"ls\nrm"}
+              r3.1/9 attempt 1 shell/ls ok
+              body body body body body body body body body body body body body body body body body body body body 1
+            r3.1/2 attempt 1 shell/ls+shell/wc FAILED exit exit 1 2 ms {"command":"ls\nrm"}
+              r3.1/9 attempt 1 shell/ls ok
+              body body body body body body body body body body body body body body body body body body body body 2
+            r3.1/3 attempt 1 shell/ls+shell/wc ok exit 2 3 ms {"command":"ls\nrm"}
+              r3.1/9 attempt 1 shell/ls ok
+              body body body body body body body body body body body body body body body body body body body body 3
+            700:
+            r3.1/1 attempt 1 shell/ls+shell/wc ok exit 0 1 ms {"command":"ls\nrm"}
+              [output left out: the list is full]
+            r3.1/2 attempt 1 shell/ls+shell/wc FAILED exit exit 1 2 ms {"command":"ls\nrm"}
+              r3.1/9 attempt 1 shell/ls ok
+              body body body body body body body body body body body body body body body body body body body body 2
+            r3.1/3 attempt 1 shell/ls+shell/wc ok exit 2 3 ms {"command":"ls\nrm"}
+              r3.1/9 attempt 1 shell/ls ok
+              body body body body body body body body body body body body body body body body body body body body 3
+            280:
+            [2 earlier calls left out]
+            r3.1/3 attempt 1 shell/ls+shell/wc ok exit 2 3 ms {"command":"ls\nrm"}
+              r3.1/9 attempt 1 shell/ls ok
+              body body body body body body body body body body body body body body body body body body body body 3
+            100:
+            [3 earlier calls left out]
+        "#]]
+        .assert_eq(&out);
+    }
+}

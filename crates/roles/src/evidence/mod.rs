@@ -1,0 +1,14 @@
+//! The record of a call: what was asked, what came back, cut to what may travel.
+//!
+//! R3, R4a and R4b make their records here, so that a judge reads the same form whoever made the call. Nothing
+//! here decides what a record proves ([`crate::judging`] does).
+
+mod bounds;
+mod called;
+mod listing;
+mod probes;
+
+pub use self::bounds::{RECORDS_BYTES_MAX, ROUND_RECORDS_BYTES_MAX, fit};
+pub use self::called::{Called, name_of};
+pub use self::listing::listing;
+pub use self::probes::{Probed, Probes, is_of};

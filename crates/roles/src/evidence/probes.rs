@@ -1,0 +1,152 @@
+//! Read-only calls made to measure, each once however many checks look at it.
+
+use setpoint_machine::{Ctx, Effects};
+use setpoint_protocol::capability::RunProbe;
+use setpoint_protocol::limits::CRITERIA_MAX;
+use setpoint_protocol::message::Criterion;
+use setpoint_protocol::predicate::CheckOn;
+use setpoint_protocol::record::Answer;
+use setpoint_protocol::tool::{Phase, ToolCall, ToolRecord};
+use setpoint_protocol::topology::{Has, Receives};
+use setpoint_protocol::{Any, CallId, ToolId};
+
+use super::called::Called;
+
+/// A set of probes that were asked together.
+#[derive(Clone, Debug, Default)]
+pub struct Probes {
+    all: Vec<Probe>,
+}
+
+/// One probe that came back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probed {
+    /// Its record.
+    pub record: ToolRecord,
+    /// What it printed or found: all of it where this role asked, else what the record keeps.
+    pub text: String,
+    /// Its facts, in the same way.
+    pub facts: Option<Any>,
+}
+
+#[derive(Clone, Debug)]
+struct Probe {
+    call: ToolCall,
+    state: State,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    Asked(CallId, Box<Called>),
+    Back(Box<Probed>),
+}
+
+impl Probes {
+    /// Asks every probe that the checks of `criteria` look at. Equal calls are made once, and no more than
+    /// `CRITERIA_MAX` in all; a plan with more criteria is never dispatched.
+    pub fn ask<'c, R>(
+        criteria: impl IntoIterator<Item = &'c Criterion>,
+        phase: Phase,
+        attempt: u32,
+        ctx: &Ctx<'_>,
+        fx: &mut Effects<'_, R>,
+    ) -> Self
+    where
+        R: Receives + Has<RunProbe>,
+    {
+        let ask = |call: &ToolCall| {
+            let called = Called::read(call.clone(), attempt, phase, ctx);
+            Probe { call: call.clone(), state: State::Asked(fx.probe(call.clone(), phase), Box::new(called)) }
+        };
+        Probes { all: calls(criteria).into_iter().map(ask).collect() }
+    }
+
+    /// The same probes as another role made them after `attempt`, from its records. One that has no record was not
+    /// made.
+    pub fn among<'c>(
+        criteria: impl IntoIterator<Item = &'c Criterion>,
+        attempt: u32,
+        records: &[ToolRecord],
+    ) -> Self {
+        let is_after = |record: &&ToolRecord| record.phase == Phase::After && record.attempt == attempt;
+        let found = |call: &ToolCall| {
+            let record = records.iter().filter(is_after).find(|record| is_of(record, call))?.clone();
+            let (text, facts) = (record.evidence.clone(), record.facts.clone());
+            let probed = Box::new(Probed { record, text, facts });
+            Some(Probe { call: call.clone(), state: State::Back(probed) })
+        };
+        Probes { all: calls(criteria).into_iter().filter_map(found).collect() }
+    }
+
+    /// Takes an answer; one that is not for an open probe of this set is left alone.
+    pub fn take(&mut self, id: CallId, answer: &Answer) {
+        for probe in &mut self.all {
+            if let State::Asked(asked, called) = &probe.state
+                && *asked == id
+            {
+                let probed = match answer {
+                    Answer::Tool(tool) => Probed {
+                        record: called.answered(id, tool),
+                        text: tool.text.clone(),
+                        facts: tool.facts.clone(),
+                    },
+                    Answer::Model(_) | Answer::ModelFailed(_) | Answer::Timer | Answer::Interrupted => {
+                        Probed { record: called.interrupted(id, false), text: String::new(), facts: None }
+                    }
+                };
+                probe.state = State::Back(Box::new(probed));
+            }
+        }
+    }
+
+    /// Whether every probe came back; true of an empty set.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.all.iter().all(|probe| probe.probed().is_some())
+    }
+
+    /// What this call found, once it came back.
+    #[must_use]
+    pub fn of(&self, call: &ToolCall) -> Option<&Probed> {
+        self.all.iter().find(|probe| probe.call == *call)?.probed()
+    }
+
+    /// The records in the order of asking.
+    pub fn records(&self) -> impl Iterator<Item = &ToolRecord> {
+        self.all.iter().filter_map(|probe| Some(&probe.probed()?.record))
+    }
+}
+
+impl Probe {
+    fn probed(&self) -> Option<&Probed> {
+        match &self.state {
+            State::Asked(..) => None,
+            State::Back(probed) => Some(probed),
+        }
+    }
+}
+
+/// Whether this is the record of such a call.
+#[must_use]
+pub fn is_of(record: &ToolRecord, call: &ToolCall) -> bool {
+    record.tool.tool() == ToolId::of_name(&call.tool).tool() && record.input == call.input
+}
+
+/// The different calls that the checks of `criteria` look at.
+fn calls<'c>(criteria: impl IntoIterator<Item = &'c Criterion>) -> Vec<&'c ToolCall> {
+    let mut calls: Vec<&ToolCall> = Vec::new();
+    for call in criteria.into_iter().filter_map(probe_of) {
+        if calls.len() < CRITERIA_MAX && !calls.contains(&call) {
+            calls.push(call);
+        }
+    }
+    calls
+}
+
+/// The probe that a criterion's check looks at.
+fn probe_of(criterion: &Criterion) -> Option<&ToolCall> {
+    match &criterion.check.as_ref()?.on {
+        CheckOn::Probe(call) => Some(call),
+        CheckOn::Output | CheckOn::Call { .. } => None,
+    }
+}

@@ -1,0 +1,168 @@
+//! What makes two plans, or two sub-tasks, the same one whatever ids they carry.
+//!
+//! A sub-task's fingerprint covers its intent (as [`words`], so that case and punctuation do not count), the
+//! tools it names, the targets that its checks probe, and the playbook approach it came from. Tools and targets
+//! count as sets. A plan's fingerprint covers its sub-tasks' fingerprints, sorted: neither their order nor their
+//! grouping nor what was carried over from an earlier round makes the same plan another one.
+
+use std::collections::BTreeSet;
+
+use setpoint_protocol::ToolId;
+use setpoint_protocol::message::Approach;
+
+/// Length of a fingerprint: 64 bits in hexadecimal. It tells the plans of a task apart; it is no proof.
+pub const FINGERPRINT_CHARS: usize = 16;
+
+/// What a sub-task's fingerprint is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct SubTaskShape<'a> {
+    /// What it is for.
+    pub intent: &'a str,
+    /// The tools it names.
+    pub tools: &'a [ToolId],
+    /// What its checks probe, each as `<tool>: <target>`.
+    pub targets: &'a [String],
+    /// The playbook approach it came from.
+    pub approach: Option<&'a Approach>,
+}
+
+impl SubTaskShape<'_> {
+    /// Its fingerprint.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        let mut digest = Digest::new("setpoint subtask v1");
+        digest.list(words(self.intent));
+        digest.list(self.tools.iter().map(ToolId::as_str).collect::<BTreeSet<_>>());
+        digest.list(self.targets.iter().collect::<BTreeSet<_>>());
+        if let Some(approach) = self.approach {
+            digest.part(approach.playbook.as_bytes());
+            digest.part(approach.approach.as_bytes());
+            digest.part(&approach.params.to_bytes());
+        }
+        digest.finish()
+    }
+}
+
+/// The fingerprint of the plan that consists of these sub-tasks, carried ones included.
+#[must_use]
+pub fn of_plan<'a>(subtasks: impl IntoIterator<Item = &'a str>) -> String {
+    let mut sorted: Vec<&str> = subtasks.into_iter().collect();
+    sorted.sort_unstable();
+    let mut digest = Digest::new("setpoint plan v1");
+    digest.list(sorted);
+    digest.finish()
+}
+
+/// The words of a text, lower-cased, without punctuation. In scripts that are written without spaces each
+/// character is a word.
+#[must_use]
+pub fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    for c in text.chars() {
+        if !c.is_alphanumeric() || is_unspaced(c) {
+            if !word.is_empty() {
+                words.push(std::mem::take(&mut word));
+            }
+            if c.is_alphanumeric() {
+                words.push(c.to_string());
+            }
+        } else {
+            word.extend(c.to_lowercase());
+        }
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+/// Kana, ideographs, and the scripts of mainland South-East Asia.
+fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Hashes parts with their lengths, so that two lists of parts never run together into the same bytes.
+struct Digest(blake3::Hasher);
+
+impl Digest {
+    fn new(domain: &str) -> Self {
+        let mut digest = Digest(blake3::Hasher::new());
+        digest.part(domain.as_bytes());
+        digest
+    }
+
+    fn part(&mut self, bytes: &[u8]) {
+        self.0.update(&(bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+    }
+
+    fn list<T: AsRef<str>>(&mut self, parts: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>) {
+        let parts = parts.into_iter();
+        self.0.update(&(parts.len() as u64).to_le_bytes());
+        for part in parts {
+            self.part(part.as_ref().as_bytes());
+        }
+    }
+
+    fn finish(&self) -> String {
+        self.0.finalize().to_hex().chars().take(FINGERPRINT_CHARS).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use setpoint_protocol::Any;
+
+    fn of(intent: &str, tools: &[&str], targets: &[&str], params: Option<i32>) -> String {
+        let tools: Vec<ToolId> = tools.iter().map(|id| id.parse().unwrap()).collect();
+        let targets: Vec<String> = targets.iter().map(|&target| target.to_owned()).collect();
+        let approach = params.map(|n| Approach {
+            playbook: "p".to_owned(),
+            approach: "a".to_owned(),
+            params: Any(json!({ "n": n })),
+        });
+        SubTaskShape { intent, tools: &tools, targets: &targets, approach: approach.as_ref() }.fingerprint()
+    }
+
+    #[test]
+    fn case_punctuation_and_order_of_tools_do_not_count() {
+        let same = of("Count the lines, of `a.txt`!", &["b", "a"], &["x", "y"], None);
+        assert_eq!(same, of("count the lines of a txt", &["a", "b", "a"], &["y", "x"], None));
+        assert_eq!(same.len(), FINGERPRINT_CHARS);
+    }
+
+    #[test]
+    fn intent_tools_targets_and_approach_count() {
+        let all = [
+            of("a b", &["t"], &["x"], None),
+            of("a c", &["t"], &["x"], None),
+            of("a b", &["u"], &["x"], None),
+            of("a b", &["t"], &["z"], None),
+            of("a b", &["t", "x"], &[], None),
+            of("a b", &[], &["t", "x"], None),
+            of("a b t", &[], &["x"], None),
+            of("a b", &["t"], &["x"], Some(1)),
+            of("a b", &["t"], &["x"], Some(2)),
+        ];
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+    }
+
+    #[test]
+    fn a_plan_is_a_bag_of_sub_tasks() {
+        assert_eq!(of_plan(["a", "b"]), of_plan(["b", "a"]));
+        assert_ne!(of_plan(["a", "b"]), of_plan(["a"]));
+        assert_ne!(of_plan(["a", "a"]), of_plan(["a"]));
+        assert_ne!(of_plan(["ab"]), of_plan(["a", "b"]));
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_read_character_by_character() {
+        assert_eq!(words("List 三个 FILES, a.txt"), ["list", "三", "个", "files", "a", "txt"]);
+        assert_eq!(words("  …!"), [""; 0]);
+    }
+}

@@ -1,0 +1,103 @@
+//! What is judged: a claim, and the calls that stand behind it.
+
+use setpoint_protocol::tool::{Phase, ToolCall, ToolRecord};
+use setpoint_protocol::{Any, CallId, ToolId};
+
+use crate::evidence::{Probes, is_of};
+
+/// Everything that a verdict may rest on.
+#[derive(Clone, Debug)]
+pub struct Case<'a> {
+    /// One for each sub-task, in sequence order.
+    pub runs: Vec<Run<'a>>,
+    /// The claim.
+    pub output: &'a Any,
+    /// What was measured after it.
+    pub probes: &'a Probes,
+}
+
+/// The work of one sub-task.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// What it was for.
+    pub intent: &'a str,
+    /// Its calls, of all attempts.
+    pub calls: &'a [ToolRecord],
+    /// Its last attempt.
+    pub attempt: u32,
+}
+
+/// What a cited call is worth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Cited<'a> {
+    /// There is no such call.
+    Missing,
+    /// It was made before the work, or before its last attempt: it cannot show what came of it.
+    Stale(&'a ToolRecord),
+    /// It counts, for what it says.
+    Counts(&'a ToolRecord),
+}
+
+impl<'a> Case<'a> {
+    /// What a citation of `id` is worth.
+    pub(super) fn cited(&self, id: CallId) -> Cited<'a> {
+        if let Some(record) = self.probes.records().find(|record| record.call_id == id) {
+            return Cited::Counts(record);
+        }
+        for run in &self.runs {
+            if let Some(record) = run.calls.iter().find(|record| record.call_id == id) {
+                return if run.is_fresh(record) { Cited::Counts(record) } else { Cited::Stale(record) };
+            }
+        }
+        Cited::Missing
+    }
+
+    /// Whether any call succeeded that a pass could cite.
+    pub(super) fn has_proof(&self) -> bool {
+        let worked = self.runs.iter().any(|run| run.calls.iter().any(|call| call.ok && run.is_fresh(call)));
+        worked || self.probes.records().any(|record| record.ok)
+    }
+
+    /// Whether the work made any call, refused and failed ones included.
+    pub(super) fn has_work(&self) -> bool {
+        self.runs.iter().any(|run| run.calls.iter().any(|call| call.phase == Phase::Work))
+    }
+
+    /// The last call of the work.
+    pub(super) fn last_call(&self) -> Option<&'a ToolRecord> {
+        self.runs.iter().rev().find_map(|run| run.last_attempt().next())
+    }
+
+    /// The last call of this tool, given by name or by id, in the last attempt.
+    pub(super) fn last_call_of(&self, tool: &str) -> Option<&'a ToolRecord> {
+        let wanted = ToolId::of_name(tool);
+        let is_wanted = |record: &&ToolRecord| record.tool_ids().any(|id| wanted.covers(id));
+        self.runs.iter().rev().find_map(|run| run.last_attempt().find(is_wanted))
+    }
+
+    /// What the probe `call` found before the work.
+    pub(super) fn before(&self, call: &ToolCall) -> Option<&'a ToolRecord> {
+        self.records(Phase::Before).find(|record| is_of(record, call))
+    }
+
+    /// All records of one phase, oldest first.
+    pub(super) fn records(&self, phase: Phase) -> impl Iterator<Item = &'a ToolRecord> + use<'a, '_> {
+        self.runs.iter().flat_map(|run| run.calls).filter(move |record| record.phase == phase)
+    }
+}
+
+impl<'a> Run<'a> {
+    /// The calls of the last attempt, the last first.
+    fn last_attempt(self) -> impl Iterator<Item = &'a ToolRecord> {
+        let attempt = self.attempt;
+        self.calls.iter().rev().filter(move |record| record.phase == Phase::Work && record.attempt == attempt)
+    }
+
+    fn is_fresh(&self, record: &ToolRecord) -> bool {
+        match record.phase {
+            Phase::Before => false,
+            Phase::Work => true,
+            Phase::After => record.attempt == self.attempt,
+        }
+    }
+}

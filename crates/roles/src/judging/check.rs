@@ -1,0 +1,158 @@
+//! Code judges a criterion by its check.
+
+use serde_json::Value;
+use std::borrow::Cow;
+
+use setpoint_protocol::Any;
+use setpoint_protocol::message::{Cite, Criterion, FailureClass, JudgedBy, Verdict, VerdictWord};
+use setpoint_protocol::predicate::{Check, CheckOn, Comparison, Finding, Observed, Predicate};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::{ErrorKind, ToolCall, ToolRecord};
+
+use super::case::Case;
+use super::cut::{Looked, look};
+use super::executed::changed_by_the_work;
+use crate::evidence::name_of;
+
+/// Characters of what a call said that a verdict quotes.
+const QUOTE_CHARS_MAX: usize = 200;
+
+/// The verdict on one criterion by its check.
+#[must_use]
+pub fn by_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Verdict {
+    let seen = match &check.on {
+        CheckOn::Output => on_output(&check.expect, case),
+        CheckOn::Probe(call) => on_probe(call, &check.expect, case),
+        CheckOn::Call { tool } => on_call(tool, &check.expect, case),
+    };
+    let word = if seen.finding.holds { VerdictWord::Pass } else { VerdictWord::Fail };
+    Verdict {
+        criterion_id: criterion.id.clone(),
+        criterion: criterion.criterion.clone(),
+        mode: criterion.mode,
+        verdict: word,
+        failure_class: if seen.finding.holds { None } else { seen.class },
+        evidence: seen.finding.why,
+        cites: seen.cites,
+        judged_by: JudgedBy::Check,
+        vacuous: seen.finding.holds && seen.vacuous,
+    }
+}
+
+/// What a check came to.
+struct Seen {
+    finding: Finding,
+    /// The class, should it have failed.
+    class: Option<FailureClass>,
+    cites: Vec<Cite>,
+    vacuous: bool,
+}
+
+fn on_output(expect: &Predicate, case: &Case<'_>) -> Seen {
+    let text = case.output.to_text();
+    let value = match &case.output.0 {
+        Value::Null | Value::String(_) => None,
+        value => Some(value),
+    };
+    let observed = Observed { text: &text, value, exit_code: None };
+    let finding = expect.evaluate_against(&observed, &claim(case.output));
+    Seen { finding, class: class_of_the_work(case), cites: vec![Cite::OUTPUT], vacuous: false }
+}
+
+fn on_probe(call: &ToolCall, expect: &Predicate, case: &Case<'_>) -> Seen {
+    let Some(probed) = case.probes.of(call) else {
+        let finding =
+            Finding { holds: false, why: format!("the probe {} was not made", clip(&call.tool, 80)) };
+        return Seen { finding, class: Some(FailureClass::Environmental), cites: Vec::new(), vacuous: false };
+    };
+    let record = &probed.record;
+    let observed = observed(&probed.text, probed.facts.as_ref(), record.exit_code);
+    let mut seen = on_record(record, &observed, expect, case);
+    if seen.finding.holds
+        && let Some(why) = changed_by_the_work(record, case)
+    {
+        seen.finding = Finding { holds: false, why };
+        seen.class = Some(FailureClass::Logical);
+    }
+    seen.vacuous = !speaks_of_the_output(expect)
+        && case
+            .before(call)
+            .is_some_and(|before| ran(before) && look(expect, &of_record(before), None).finding.holds);
+    seen
+}
+
+fn on_call(tool: &str, expect: &Predicate, case: &Case<'_>) -> Seen {
+    let Some(record) = case.last_call_of(tool) else {
+        let why = format!("no such call: {} was not called in the last attempt", clip(tool, 80));
+        let finding = Finding { holds: false, why };
+        return Seen { finding, class: Some(FailureClass::Logical), cites: Vec::new(), vacuous: false };
+    };
+    on_record(record, &of_record(record), expect, case)
+}
+
+fn on_record(record: &ToolRecord, observed: &Observed<'_>, expect: &Predicate, case: &Case<'_>) -> Seen {
+    let cites = vec![Cite::Call(record.call_id)];
+    if !ran(record) {
+        let kind = record.error_kind.map_or_else(|| "no reason given".to_owned(), |kind| name_of(&kind));
+        let quote = clip(record.evidence.trim(), QUOTE_CHARS_MAX);
+        let finding =
+            Finding { holds: false, why: format!("{} did not succeed: {kind}: {quote}", record.tool) };
+        let class = match record.error_kind {
+            Some(kind) => kind.failure_class(),
+            None => Some(FailureClass::Environmental),
+        };
+        return Seen { finding, class, cites, vacuous: false };
+    }
+    let Looked { finding, is_cut_short } = look(expect, observed, Some(&claim(case.output)));
+    let class = match record.error_kind {
+        _ if is_cut_short => None,
+        Some(kind) => kind.failure_class(),
+        None => class_of_the_work(case),
+    };
+    Seen { finding, class, cites, vacuous: false }
+}
+
+/// Whether a call got as far as giving a result: a non-zero exit code is one.
+fn ran(record: &ToolRecord) -> bool {
+    record.ok || matches!((record.error_kind, record.exit_code), (Some(ErrorKind::Exit), _) | (None, Some(_)))
+}
+
+/// The class of a check that ran and failed: the last call's own error explains a wrong result, where it had one.
+fn class_of_the_work(case: &Case<'_>) -> Option<FailureClass> {
+    match case.last_call().and_then(|call| call.error_kind) {
+        Some(kind) => kind.failure_class(),
+        None => Some(FailureClass::Logical),
+    }
+}
+
+/// The output as a predicate looks into it: a text that is a JSON object or array counts as that.
+fn claim(output: &Any) -> Cow<'_, Value> {
+    if let Value::String(text) = &output.0
+        && let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
+    {
+        return Cow::Owned(value);
+    }
+    Cow::Borrowed(&output.0)
+}
+
+/// Whether it holds something against the output: then it says nothing of the time before there was one.
+fn speaks_of_the_output(predicate: &Predicate) -> bool {
+    match predicate {
+        Predicate::Pointer { is, .. } => matches!(is, Comparison::Output { .. }),
+        Predicate::All(parts) | Predicate::Any(parts) => parts.iter().any(speaks_of_the_output),
+        Predicate::Not(part) => speaks_of_the_output(part),
+        Predicate::ExitCode(_)
+        | Predicate::Contains(_)
+        | Predicate::Matches(_)
+        | Predicate::NumberInRange { .. }
+        | Predicate::File(_) => false,
+    }
+}
+
+fn of_record(record: &ToolRecord) -> Observed<'_> {
+    observed(&record.evidence, record.facts.as_ref(), record.exit_code)
+}
+
+fn observed<'a>(text: &'a str, facts: Option<&'a Any>, exit_code: Option<i32>) -> Observed<'a> {
+    Observed { text, value: facts.map(|facts| &facts.0), exit_code }
+}

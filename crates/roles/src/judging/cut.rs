@@ -1,0 +1,105 @@
+//! A check on a record that had to leave something out: what is not there may have been.
+
+use serde_json::Value;
+use setpoint_protocol::predicate::{Finding, Observed, Predicate};
+use setpoint_protocol::text::is_cut;
+
+/// What a predicate came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Looked {
+    /// It holds only when it would of the whole, too.
+    pub(super) finding: Finding,
+    /// Whether it does not hold, and might of the whole.
+    pub(super) is_cut_short: bool,
+}
+
+/// Evaluates a predicate on what may have been cut, against the output where there is one.
+pub(super) fn look(expect: &Predicate, observed: &Observed<'_>, output: Option<&Value>) -> Looked {
+    let mut finding = match output {
+        Some(output) => expect.evaluate_against(observed, output),
+        None => expect.evaluate(observed),
+    };
+    let is_doubtful = if finding.holds { rests_on_the_whole } else { reads_what_is_cut };
+    let is_cut_short = is_cut(observed.text) && is_doubtful(expect, observed.value.is_some());
+    if is_cut_short {
+        finding.holds = false;
+        finding.why.push_str("; the evidence was cut, and this may be about what is missing of it");
+    }
+    Looked { finding, is_cut_short }
+}
+
+/// Whether it looks at something of which a part may be missing. Facts are there whole, or not at all.
+fn reads_what_is_cut(predicate: &Predicate, has_facts: bool) -> bool {
+    match predicate {
+        Predicate::ExitCode(_) => false,
+        Predicate::Contains(_) | Predicate::Matches(_) | Predicate::NumberInRange { .. } => true,
+        Predicate::Pointer { .. } | Predicate::File(_) => !has_facts,
+        Predicate::All(parts) | Predicate::Any(parts) => {
+            parts.iter().any(|part| reads_what_is_cut(part, has_facts))
+        }
+        Predicate::Not(part) => reads_what_is_cut(part, has_facts),
+    }
+}
+
+/// Whether it may hold of a part and not of the whole: by what is absent, or by what comes first.
+fn rests_on_the_whole(predicate: &Predicate, has_facts: bool) -> bool {
+    match predicate {
+        Predicate::NumberInRange { .. } => true,
+        Predicate::Not(part) => reads_what_is_cut(part, has_facts),
+        Predicate::All(parts) | Predicate::Any(parts) => {
+            parts.iter().any(|part| rests_on_the_whole(part, has_facts))
+        }
+        Predicate::ExitCode(_)
+        | Predicate::Contains(_)
+        | Predicate::Matches(_)
+        | Predicate::Pointer { .. }
+        | Predicate::File(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use setpoint_protocol::text::head_and_tail;
+
+    #[test]
+    fn what_is_not_in_the_kept_part_may_be_in_the_rest() {
+        let cut = head_and_tail(&format!("head 1 {} tail", "x".repeat(100)), 30);
+        let facts = json!({"lines": 1});
+        for (predicate, on_cut_text, on_cut_text_with_facts) in [
+            (json!({"contains": "tail"}), "holds", "holds"),
+            (json!({"contains": "lost"}), "cut short", "cut short"),
+            (json!({"matches": "^lost"}), "cut short", "cut short"),
+            (json!({"not": {"contains": "lost"}}), "cut short", "cut short"),
+            (json!({"not": {"exit_code": 1}}), "holds", "holds"),
+            (json!({"exit_code": 1}), "no", "no"),
+            (json!({"number_in_range": {"min": 0.0, "max": 9.0}}), "cut short", "cut short"),
+            (json!({"pointer": {"at": "/lines", "is": {"equals": 1}}}), "cut short", "holds"),
+            (json!({"pointer": {"at": "/lines", "is": {"equals": 2}}}), "cut short", "no"),
+            (json!({"file": {"lines": 2}}), "cut short", "no"),
+            (json!({"all": [{"exit_code": 0}, {"contains": "lost"}]}), "cut short", "cut short"),
+            (json!({"any": [{"exit_code": 0}, {"contains": "lost"}]}), "holds", "holds"),
+        ] {
+            let shown = predicate.to_string();
+            let predicate: Predicate = serde_json::from_value(predicate).unwrap();
+            let word = |text: &str, value| {
+                let observed = Observed { text, value, exit_code: Some(0) };
+                let looked = look(&predicate, &observed, None);
+                assert_eq!(
+                    looked.is_cut_short,
+                    looked.finding.why.contains("the evidence was cut"),
+                    "{shown}"
+                );
+                match (looked.finding.holds, looked.is_cut_short) {
+                    (true, _) => "holds",
+                    (false, true) => "cut short",
+                    (false, false) => "no",
+                }
+            };
+            assert_eq!(word(&cut, None), on_cut_text, "{shown}");
+            assert_eq!(word(&cut, Some(&facts)), on_cut_text_with_facts, "{shown}");
+            assert_ne!(word("head 1 tail", Some(&facts)), "cut short", "{shown}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! A probe that runs what the work has changed proves what the work wanted it to prove.
+
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::{Phase, SideEffect, ToolRecord};
+
+use super::case::Case;
+
+/// Why the probe proves nothing: it executed a file that the work changed and that is not the deliverable.
+///
+/// A file that was there before the work (a probe of that time executed it) is changed when its hash is another
+/// one now. A file that was not is the work's own when it was written, or was another one in an earlier call. The
+/// deliverable is what an intent names; and, among the work's own files, what the probe itself names by its path,
+/// since whoever wrote the probe wanted that file to be made.
+pub(super) fn changed_by_the_work(probe: &ToolRecord, case: &Case<'_>) -> Option<String> {
+    probe.executed_files.iter().find_map(|file| {
+        let path = file.path.as_str();
+        let named_by_an_intent = case.runs.iter().any(|run| names(run.intent, path));
+        let differs = |record: &ToolRecord| {
+            record.executed_files.iter().any(|earlier| earlier.path == file.path && earlier.hash != file.hash)
+        };
+        let was_there = case
+            .records(Phase::Before)
+            .any(|record| record.executed_files.iter().any(|earlier| earlier.path == file.path));
+        let (changed, is_deliverable) = if was_there {
+            (case.records(Phase::Before).any(differs), named_by_an_intent)
+        } else {
+            let written = |record: &ToolRecord| {
+                record.ok && record.side_effect != SideEffect::None && record.target == file.path
+            };
+            let own = case.records(Phase::Work).any(|record| differs(record) || written(record));
+            (own, named_by_an_intent || names_as_path(&probe.input.to_text(), path))
+        };
+        (changed && !is_deliverable)
+            .then(|| format!("the probe ran {}, which the work changed: it proves nothing", clip(path, 200)))
+    })
+}
+
+/// Whether a sentence names the file, by its path or by its name.
+fn names(text: &str, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    words(text).any(|word| word == path || word == name || ends_in(path, word))
+}
+
+/// Whether a call's input names the file by a path, or by a name that can only be a file's.
+fn names_as_path(input: &str, path: &str) -> bool {
+    words(input).any(|word| word == path || (word.contains(['/', '.']) && ends_in(path, word)))
+}
+
+/// Whether `path` ends in the components of `word`.
+fn ends_in(path: &str, word: &str) -> bool {
+    let word = word.trim_start_matches("./");
+    !word.is_empty() && path.strip_suffix(word).is_some_and(|rest| rest.ends_with('/'))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || "\"'`,;:()[]{}<>|&=".contains(c))
+        .map(|word| word.trim_end_matches(['.', '!', '?', '\\']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_by_its_path_or_name_and_not_by_a_part_of_it() {
+        let path = "/ws/src/parse.py";
+        for text in ["mend parse.py.", "mend `src/parse.py`", "mend /ws/src/parse.py", "mend ./src/parse.py!"]
+        {
+            assert!(names(text, path), "{text}");
+        }
+        for text in ["mend test_parse.py", "parse", "", "/ws/src", "mend c/parse.py"] {
+            assert!(!names(text, path), "{text}");
+        }
+        assert!(names_as_path(r#"{"command":"python3 src/parse.py"}"#, path));
+        assert!(!names_as_path(r#"{"command":"ls -l"}"#, "/ws/bin/ls"));
+    }
+}

@@ -1,0 +1,133 @@
+//! A model's verdicts on some criteria, with the one chance to mend them.
+
+use std::collections::BTreeMap;
+
+use setpoint_machine::draft::VerdictDraft;
+use setpoint_machine::extract::ExtractError;
+use setpoint_protocol::CriterionId;
+use setpoint_protocol::message::{Criterion, VerdictWord};
+use setpoint_protocol::record::ModelFailure;
+use setpoint_protocol::text::clip;
+
+use super::case::Case;
+use super::settle::{EVIDENCE_CHARS_MAX, Settled, lacks_a_citation, settle, unjudged};
+
+/// Characters of what a repair call says was wrong.
+const PROBLEMS_CHARS_MAX: usize = 2_000;
+/// Why a criterion stays unjudged although the judge answered.
+const NO_VERDICT: &str = "the judge gave no usable verdict";
+
+/// What is done about a failure without a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoClass {
+    /// Whoever holds the hearing asks for it in a call of its own.
+    AskedLater,
+    /// The repair call asks for it.
+    AskedInRepair,
+}
+
+/// The hearing of some criteria. One answer, and at most one repair.
+#[derive(Clone, Debug)]
+pub struct Hearing {
+    criteria: Vec<Criterion>,
+    given: BTreeMap<CriterionId, VerdictDraft>,
+    no_class: NoClass,
+    repaired: bool,
+    why_unjudged: String,
+}
+
+impl Hearing {
+    /// Of these criteria.
+    #[must_use]
+    pub fn of(criteria: Vec<Criterion>, no_class: NoClass) -> Self {
+        let why_unjudged = NO_VERDICT.to_owned();
+        Hearing { criteria, given: BTreeMap::new(), no_class, repaired: false, why_unjudged }
+    }
+
+    /// What is judged in it.
+    #[must_use]
+    pub fn criteria(&self) -> &[Criterion] {
+        &self.criteria
+    }
+
+    /// Takes verdicts, and says what is wrong with them when the judge should be asked again. `more` is what else
+    /// is wrong with the answer. A criterion with one verdict is judged; one with none or several is not.
+    pub fn hear(
+        &mut self,
+        drafts: Vec<VerdictDraft>,
+        mut more: Vec<String>,
+        case: &Case<'_>,
+    ) -> Option<String> {
+        self.why_unjudged = NO_VERDICT.to_owned();
+        let mut by_id: BTreeMap<String, Vec<VerdictDraft>> = BTreeMap::new();
+        for mut draft in drafts {
+            draft.evidence = clip(draft.evidence.trim(), EVIDENCE_CHARS_MAX);
+            by_id.entry(draft.criterion_id.trim().to_owned()).or_default().push(draft);
+        }
+        for criterion in &self.criteria {
+            let mut verdicts = by_id.remove(criterion.id.as_str()).unwrap_or_default();
+            match (verdicts.pop(), verdicts.len()) {
+                (Some(draft), 0) => {
+                    more.extend(self.flaw(criterion, &draft, case));
+                    self.given.insert(criterion.id.clone(), draft);
+                }
+                (None, _) => more.push(format!("{} has no verdict", criterion.id)),
+                (Some(_), others) => {
+                    more.push(format!("{} has {} verdicts instead of one", criterion.id, others + 1));
+                    self.given.remove(&criterion.id);
+                }
+            }
+        }
+        if !by_id.is_empty() {
+            more.push(format!("{} ids name no criterion that was asked for", by_id.len()));
+        }
+        if more.is_empty() { None } else { self.repair(&more.join("; ")) }
+    }
+
+    /// Takes an answer that could not be read, and says why when the judge should be asked again.
+    pub fn unreadable(&mut self, error: &ExtractError) -> Option<String> {
+        self.why_unjudged = NO_VERDICT.to_owned();
+        self.repair(&error.to_string())
+    }
+
+    /// Takes a failed call, and says so when another try may help.
+    pub fn unanswered(&mut self, failure: Option<&ModelFailure>) -> Option<String> {
+        let reason = failure.map_or("the call was interrupted", |failure| failure.reason.as_str());
+        self.why_unjudged = format!("the judge did not answer: {}", clip(reason, 300));
+        let may_help = failure.is_none_or(|failure| failure.kind.retryable());
+        if may_help { self.repair("there was no answer") } else { None }
+    }
+
+    /// Whether any criterion has a verdict.
+    #[must_use]
+    pub fn has_judged(&self) -> bool {
+        !self.given.is_empty()
+    }
+
+    /// The verdict on one of its criteria, as the evidence allows it.
+    #[must_use]
+    pub fn verdict(&self, criterion: &Criterion, case: &Case<'_>) -> Settled {
+        match self.given.get(&criterion.id) {
+            Some(draft) => settle(criterion, draft, case),
+            None => unjudged(criterion, &self.why_unjudged),
+        }
+    }
+
+    fn flaw(&self, criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_>) -> Option<String> {
+        if lacks_a_citation(criterion, draft, case) {
+            return Some(format!("{} passes but cites no call that shows it", criterion.id));
+        }
+        let wanted = self.no_class == NoClass::AskedInRepair
+            && draft.verdict == VerdictWord::Fail
+            && settle(criterion, draft, case).class_wanted;
+        wanted.then(|| format!("{} fails without a failure_class", criterion.id))
+    }
+
+    fn repair(&mut self, error: &str) -> Option<String> {
+        if self.repaired {
+            return None;
+        }
+        self.repaired = true;
+        Some(clip(error, PROBLEMS_CHARS_MAX))
+    }
+}

@@ -1,0 +1,172 @@
+//! One verdict of a model, held against the evidence.
+
+use setpoint_machine::draft::VerdictDraft;
+use setpoint_protocol::CallId;
+use setpoint_protocol::message::{Cite, Criterion, FailureClass, JudgedBy, Mode, Verdict, VerdictWord};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::ToolRecord;
+
+use super::case::{Case, Cited};
+use super::subject::is_about_the_text;
+use crate::evidence::name_of;
+
+/// Characters of evidence that a verdict carries.
+pub(super) const EVIDENCE_CHARS_MAX: usize = 800;
+/// Citations that are looked at; the rest are left out.
+const CITES_MAX: usize = 16;
+
+/// A verdict as it stands after code has looked at it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settled {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Whether it is a failure whose class nobody has told yet, and a model may be asked for it.
+    pub class_wanted: bool,
+}
+
+/// The verdict on a criterion that a model judged.
+pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_>) -> Settled {
+    let cites = Cites::read(&draft.cites, case);
+    match draft.verdict {
+        VerdictWord::Pass => match objection(criterion, &cites, case) {
+            None => judged(criterion, VerdictWord::Pass, &draft.evidence, cites.valid),
+            Some(objection) => {
+                let evidence = format!("{objection}; the judge saw: {}", draft.evidence);
+                let class =
+                    cites.error.and_then(|call| call.error_kind).and_then(|kind| kind.failure_class());
+                let mut settled = judged(criterion, VerdictWord::Fail, &evidence, cites.valid);
+                settled.verdict.failure_class = class;
+                settled
+            }
+        },
+        VerdictWord::Fail => {
+            let (class, class_wanted) = class(&cites, draft.failure_class);
+            let mut settled = judged(criterion, VerdictWord::Fail, &draft.evidence, cites.valid);
+            settled.verdict.failure_class = class;
+            settled.class_wanted = class_wanted;
+            settled
+        }
+    }
+}
+
+/// The verdict on a criterion that nobody judged.
+pub(super) fn unjudged(criterion: &Criterion, why: &str) -> Settled {
+    judged(criterion, VerdictWord::Fail, &format!("not judged: {why}"), Vec::new())
+}
+
+/// Whether a pass cites no call although it must and could: worth asking the judge once more.
+pub(super) fn lacks_a_citation(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_>) -> bool {
+    let cites = Cites::read(&draft.cites, case);
+    draft.verdict == VerdictWord::Pass
+        && cites.calls == 0
+        && !cites.missing
+        && cites.stale.is_none()
+        && case.has_proof()
+        && objection(criterion, &cites, case).is_some()
+}
+
+/// Why a pass does not stand.
+fn objection(criterion: &Criterion, cites: &Cites<'_>, case: &Case<'_>) -> Option<String> {
+    if cites.missing {
+        return Some("cites a call that does not exist".to_owned());
+    }
+    if let Some(call) = cites.stale {
+        return Some(format!("cites {}, which was made before the work", call.call_id));
+    }
+    if let Some(call) = cites.failed {
+        let kind = call.error_kind.map(|kind| format!(" ({})", name_of(&kind))).unwrap_or_default();
+        return Some(format!("cites {}, which failed{kind}", call.call_id));
+    }
+    if cites.calls > 0 {
+        return None;
+    }
+    let output_is_enough = match criterion.mode {
+        Mode::Plausible => true,
+        Mode::Verifiable => is_about_the_text(&criterion.criterion) && !case.has_work(),
+    };
+    (!(output_is_enough && cites.output)).then(|| "pass without evidence".to_owned())
+}
+
+/// The class of a failure, and whether it has still to be asked for.
+fn class(cites: &Cites<'_>, model: Option<FailureClass>) -> (Option<FailureClass>, bool) {
+    match cites.error.and_then(|call| call.error_kind) {
+        Some(kind) => (kind.failure_class(), false),
+        None => (model, model.is_none()),
+    }
+}
+
+fn judged(criterion: &Criterion, verdict: VerdictWord, evidence: &str, cites: Vec<Cite>) -> Settled {
+    let verdict = Verdict {
+        criterion_id: criterion.id.clone(),
+        criterion: criterion.criterion.clone(),
+        mode: criterion.mode,
+        verdict,
+        failure_class: None,
+        evidence: clip(evidence.trim(), EVIDENCE_CHARS_MAX),
+        cites,
+        judged_by: JudgedBy::Model,
+        vacuous: false,
+    };
+    Settled { verdict, class_wanted: false }
+}
+
+/// What a draft cites, looked up.
+#[derive(Default)]
+struct Cites<'a> {
+    /// Citations that name something that exists.
+    valid: Vec<Cite>,
+    /// How many of them are calls.
+    calls: usize,
+    output: bool,
+    missing: bool,
+    stale: Option<&'a ToolRecord>,
+    failed: Option<&'a ToolRecord>,
+    /// The first cited call with a typed error.
+    error: Option<&'a ToolRecord>,
+}
+
+impl<'a> Cites<'a> {
+    fn read(cites: &[String], case: &Case<'a>) -> Self {
+        let mut read = Cites::default();
+        for cite in cites.iter().take(CITES_MAX) {
+            let words: Vec<&str> = cite.split(|c: char| c.is_whitespace() || ",;()[]:".contains(c)).collect();
+            let ids: Vec<CallId> = words.iter().filter_map(|word| word.parse().ok()).collect();
+            if words.first().is_some_and(|word| word.eq_ignore_ascii_case("output")) {
+                read.output = true;
+                read.add(Cite::OUTPUT);
+            } else if ids.is_empty() {
+                read.missing = true;
+            }
+            for id in ids {
+                read.call(case.cited(id));
+            }
+        }
+        read
+    }
+
+    fn call(&mut self, cited: Cited<'a>) {
+        match cited {
+            Cited::Missing => self.missing = true,
+            Cited::Stale(record) => {
+                self.add(Cite::Call(record.call_id));
+                self.stale = self.stale.or(Some(record));
+            }
+            Cited::Counts(record) => {
+                self.calls += 1;
+                self.add(Cite::Call(record.call_id));
+                if !record.ok {
+                    self.failed = self.failed.or(Some(record));
+                }
+                if record.error_kind.is_some() {
+                    self.error = self.error.or(Some(record));
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, cite: Cite) {
+        if !self.valid.contains(&cite) {
+            self.valid.push(cite);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The question to the model: what it is told, and what happens with its answer.
+
+use setpoint_machine::brief::{PerceiveBrief, Repair};
+use setpoint_machine::model_call::ModelLimits;
+use setpoint_machine::{Brief, Ctx, ModelCall};
+use setpoint_protocol::CallId;
+use setpoint_protocol::limits::{CLARIFICATION_ROUNDS_MAX, HISTORY_CHARS_MAX, HISTORY_MAX};
+use setpoint_protocol::message::UserInput;
+use setpoint_protocol::record::Exchange;
+use setpoint_protocol::text::clip;
+
+use super::machine::{Fx, Perceiver, Stage};
+use super::prompt;
+use super::reading::{Allowed, Reading, read};
+use super::small_talk;
+use crate::fingerprint::words;
+
+/// With a history, an input of at most so many words is a reaction ("shorter", "do it again"): it never
+/// triggers a question.
+const REACTION_WORDS_MAX: usize = 3;
+/// The same where each character counts as a word.
+const REACTION_UNSPACED_MAX: usize = 8;
+
+impl Perceiver {
+    pub(super) fn on_user_input(&mut self, input: UserInput, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        if !matches!(self.stage, Stage::Input) {
+            return;
+        }
+        self.raw_input = input.raw_input;
+        if is_blank(&self.raw_input) {
+            self.give_up_on_nothing(ctx, fx);
+        } else {
+            self.ask_model(None, ctx, fx);
+        }
+    }
+
+    pub(super) fn on_reply(&mut self, call: CallId, text: &str, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        let Some(repair) = self.pending_model(call) else { return };
+        match read(text, self.allowed(ctx), &self.raw_input) {
+            Reading::Intent(draft) => self.commit(&draft, ctx, fx),
+            Reading::Questions(questions) => self.ask_person(questions, fx),
+            Reading::Answer(answer) => self.answer_directly(answer, fx),
+            Reading::Unusable(_) if repair => self.commit_raw(fx),
+            Reading::Unusable(error) => {
+                self.ask_model(Some(Repair { error, previous: text.to_owned() }), ctx, fx);
+            }
+        }
+    }
+
+    pub(super) fn on_no_answer(&mut self, call: CallId, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        if self.pending_model(call).is_some() {
+            self.commit_raw(fx);
+        } else {
+            self.on_clarification(call, &[], ctx, fx);
+        }
+    }
+
+    /// Asks the model what is wanted, as things stand now.
+    pub(super) fn ask_model(&mut self, repair: Option<Repair>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        let is_repair = repair.is_some();
+        let allowed = self.allowed(ctx);
+        let brief = PerceiveBrief {
+            raw_input: self.raw_input.clone(),
+            history: history(&ctx.opened.history),
+            clarifications: self.clarifications.clone(),
+            may_ask: allowed.questions,
+            may_answer: allowed.answer,
+            repair,
+        };
+        let prompt = prompt::perceive(&brief);
+        let call = fx.ask_model(ModelCall {
+            brief: Brief::Perceive(Box::new(brief)),
+            prompt,
+            schema: Some(prompt::schema()),
+            limits: ModelLimits::default(),
+        });
+        self.stage = Stage::Model { call, repair: is_repair };
+    }
+
+    fn allowed(&self, ctx: &Ctx<'_>) -> Allowed {
+        let is_reaction = !ctx.opened.history.is_empty() && is_short(&self.raw_input);
+        Allowed {
+            questions: ctx.opened.interactive
+                && !self.go_ahead
+                && self.rounds < CLARIFICATION_ROUNDS_MAX
+                && !is_reaction,
+            answer: ctx.opened.direct_answers && small_talk::is_small_talk(&self.raw_input),
+        }
+    }
+
+    /// Whether `call` is the model call that is waited for, and if so whether it is the repair call.
+    fn pending_model(&self, call: CallId) -> Option<bool> {
+        match self.stage {
+            Stage::Model { call: pending, repair } if pending == call => Some(repair),
+            _ => None,
+        }
+    }
+}
+
+/// Nothing that could be a goal: white space, control characters and characters without width.
+fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| {
+        c.is_whitespace() || c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
+    })
+}
+
+fn is_short(text: &str) -> bool {
+    text.split_whitespace().count() <= REACTION_WORDS_MAX && words(text).len() <= REACTION_UNSPACED_MAX
+}
+
+/// The last exchanges, oldest first, each part cut to its bound.
+fn history(all: &[Exchange]) -> Vec<Exchange> {
+    let cut = |text: &str| clip(text, HISTORY_CHARS_MAX);
+    all.iter()
+        .skip(all.len().saturating_sub(HISTORY_MAX))
+        .map(|exchange| Exchange {
+            input: cut(&exchange.input),
+            summary: cut(&exchange.summary),
+            output: cut(&exchange.output),
+        })
+        .collect()
+}

@@ -1,0 +1,21 @@
+//! R1, the Perceiver: turns what a person typed into a [`TaskSpec`](setpoint_protocol::message::TaskSpec).
+//!
+//! It never adds to the goal, narrows it or judges it, never resolves a word of time (its prompt holds no date),
+//! never asks memory, and never lets a model's failure stop a task: without a usable answer the intent is the
+//! raw input. `raw_input` is the person's text, set by code. Every input ends in exactly one `TaskSpec`,
+//! `DirectAnswer` or, when nothing was typed, `TaskFault`.
+//!
+//! One file for each thing it handles: `ask` (the question to the model), `reading` (what its answer comes
+//! to), `clarify` (questions to the person), `commit` (the ends), `deadline`, `small_talk` (what may be
+//! answered at once), `prompt`.
+
+mod ask;
+mod clarify;
+mod commit;
+mod deadline;
+mod machine;
+mod prompt;
+mod reading;
+mod small_talk;
+
+pub use self::machine::Perceiver;

@@ -1,0 +1,91 @@
+//! Ids and messages out of a valid plan. Whatever a model wrote in their place never gets here.
+
+use setpoint_machine::Ctx;
+use setpoint_protocol::limits::INSTANCES_MAX;
+use setpoint_protocol::message::{Criterion, FaultKind, SubTask};
+use setpoint_protocol::{CriterionId, Instance, SubTaskId};
+
+use super::fault::Fault;
+use super::machine::{Fx, Planner};
+use super::plan::Attempts;
+use super::validate::{ValidCriterion, ValidPlan, ValidSubTask};
+
+/// A plan that only needs to be dispatched.
+#[derive(Debug)]
+pub(super) struct ReadyPlan {
+    pub(super) fingerprint: String,
+    /// The new sub-tasks, in the plan's order.
+    pub(super) subtasks: Vec<PlannedSubTask>,
+    /// The task's criteria, earlier ones first.
+    pub(super) criteria: Vec<Criterion>,
+}
+
+/// A new sub-task with the effector that will do it.
+#[derive(Clone, Debug)]
+pub(super) struct PlannedSubTask {
+    pub(super) instance: Instance,
+    /// As it is shown; `inputs` are those that the plan names, and `context` is still without outputs.
+    pub(super) subtask: SubTask,
+}
+
+impl Planner {
+    /// Mints the ids of a valid plan, then dispatches or shows it.
+    pub(super) fn settle(&mut self, plan: ValidPlan, attempts: Attempts, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        let Some(task) = &self.task else { return };
+        let count = u16::try_from(plan.subtasks.len()).unwrap_or(u16::MAX);
+        if count > INSTANCES_MAX.saturating_sub(self.instances) {
+            let reason = format!("the task has used up its {INSTANCES_MAX} sub-tasks");
+            self.raise(Fault::new(FaultKind::Fault, reason), ctx, fx);
+            return;
+        }
+        let limits = task.limits();
+        let mut criteria = task.criteria.clone();
+        for added in plan.added_criteria {
+            criteria.push(added.with_id(CriterionId::of_task(criteria.len() + 1)));
+        }
+        let ids: Vec<SubTaskId> = plan.subtasks.iter().map(|_| SubTaskId::from_uuid(fx.new_id())).collect();
+        let mut subtasks = Vec::new();
+        for (subtask, id) in plan.subtasks.into_iter().zip(&ids) {
+            self.instances += 1;
+            let instance = Instance(self.instances);
+            let ValidSubTask {
+                intent,
+                criteria,
+                context,
+                inputs,
+                sequence,
+                tools,
+                deadline,
+                approach,
+                fingerprint,
+            } = subtask;
+            let subtask = SubTask {
+                subtask_id: id.clone(),
+                intent,
+                success_criteria: number(criteria, instance),
+                context,
+                inputs: inputs.into_iter().filter_map(|place| ids.get(place).cloned()).collect(),
+                deadline,
+                sequence,
+                tools,
+                limits: limits.clone(),
+                fingerprint,
+                approach,
+            };
+            subtasks.push(PlannedSubTask { instance, subtask });
+        }
+        let ready = ReadyPlan { fingerprint: plan.fingerprint, subtasks, criteria };
+        if ctx.opened.preview_plan && !ready.subtasks.is_empty() {
+            self.propose(ready, attempts, fx);
+        } else {
+            self.dispatch(ready, ctx, fx);
+        }
+    }
+}
+
+fn number(criteria: Vec<ValidCriterion>, instance: Instance) -> Vec<Criterion> {
+    (1..)
+        .zip(criteria)
+        .map(|(n, criterion)| criterion.with_id(CriterionId::of_subtask(instance, n)))
+        .collect()
+}

@@ -1,0 +1,74 @@
+//! How a round begins: memory is asked, with no model call, before every plan and replan.
+
+use setpoint_machine::Ctx;
+use setpoint_mkct::intent_space;
+use setpoint_protocol::CallId;
+use setpoint_protocol::message::{FaultKind, MemoryQuery, PlanDirective, TaskSpec};
+
+use super::fault::Fault;
+use super::history::Task;
+use super::machine::{Fx, Phase, Planner};
+use super::plan::Attempts;
+
+/// Records wanted of memory at most.
+const RECORDS_MAX: u32 = 10;
+/// The entity of everything that is learnt on this machine.
+const ENTITY: &str = "env:local";
+
+impl Planner {
+    /// Opens the first round. A second `TaskSpec` starts over; instances go on counting.
+    pub(super) fn on_task_spec(&mut self, spec: TaskSpec, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        if self.is_closing() {
+            return;
+        }
+        self.task = Some(Task::new(spec));
+        self.calibrate(ctx, fx);
+    }
+
+    /// Opens the next round, whatever was pending in the one before.
+    pub(super) fn on_directive(&mut self, directive: PlanDirective, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        if self.is_closing() {
+            return;
+        }
+        if let Some(task) = &mut self.task {
+            task.redirect(directive);
+        }
+        self.calibrate(ctx, fx);
+    }
+
+    /// Goes on to the plan, if `call` is the query that is waited for: with a reply, or without one.
+    pub(super) fn on_memory(&mut self, call: CallId, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        if matches!(self.phase, Phase::Calibrating { query } if query == call) {
+            self.ask_plan(Attempts::default(), None, ctx, fx);
+        }
+    }
+
+    fn calibrate(&mut self, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        let Some(task) = &self.task else {
+            self.raise(
+                Fault::new(FaultKind::Fault, "a replan was asked for before there was a goal"),
+                ctx,
+                fx,
+            );
+            return;
+        };
+        let space = match ctx.slug {
+            "" => intent_space(&task.spec.intent),
+            slug => format!("intent:{slug}"),
+        };
+        let tools = ctx.opened.tools.iter().filter_map(|tool| tool.name.parse().ok()).collect();
+        let query = fx.request(|call_id| MemoryQuery {
+            call_id,
+            space,
+            entity: ENTITY.to_owned(),
+            tools,
+            limit: RECORDS_MAX,
+        });
+        self.phase = Phase::Calibrating { query };
+    }
+
+    /// Whether the task is being given up: nothing opens a round any more.
+    fn is_closing(&self) -> bool {
+        matches!(self.phase, Phase::Reporting(_) | Phase::Closed)
+    }
+}

@@ -1,0 +1,132 @@
+//! Dispatching a plan group by group: the manifest first, then each group when the one before it matched.
+
+use std::collections::BTreeMap;
+
+use setpoint_machine::Ctx;
+use setpoint_protocol::SubTaskId;
+use setpoint_protocol::message::{DispatchManifest, GroupMatched, ManifestEntry};
+
+use super::assemble::{PlannedSubTask, ReadyPlan};
+use super::context::{Output, with_outputs};
+use super::history::{DispatchedPlan, KnownSubTask};
+use super::machine::{Fx, Phase, Planner};
+
+/// A plan that is being carried out.
+#[derive(Debug)]
+pub(super) struct Running {
+    round: u32,
+    /// The group that was dispatched last; 0 when every sub-task was carried.
+    current: u32,
+    /// Groups that wait.
+    waiting: BTreeMap<u32, Vec<PlannedSubTask>>,
+    /// Intents of the groups that run or ran, to head their outputs with.
+    intents: BTreeMap<SubTaskId, String>,
+    /// Outputs of carried sub-tasks; every new one gets them.
+    carried: Vec<Output>,
+    /// Outputs of this round's groups so far.
+    outputs: Vec<Output>,
+}
+
+impl Planner {
+    /// Publishes the manifest and the first group, and freezes the task's criteria.
+    pub(super) fn dispatch(&mut self, plan: ReadyPlan, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        let Some(task) = &mut self.task else { return };
+        let mut entries: Vec<ManifestEntry> = Vec::new();
+        let mut known: Vec<KnownSubTask> = Vec::new();
+        // Groups run in order, so what matched fills the lower ones; the new groups follow.
+        let mut sequence = 0;
+        let mut group_before = None;
+        for kept in &task.kept {
+            if group_before.replace(kept.subtask.sequence) != Some(kept.subtask.sequence) {
+                sequence += 1;
+            }
+            entries.push(kept.entry(sequence));
+            known.push(KnownSubTask { sequence, ..kept.subtask.clone() });
+        }
+        let mut waiting: BTreeMap<u32, Vec<PlannedSubTask>> = BTreeMap::new();
+        for mut planned in plan.subtasks {
+            planned.subtask.sequence += sequence;
+            let subtask = &planned.subtask;
+            entries.push(ManifestEntry {
+                subtask_id: subtask.subtask_id.clone(),
+                sequence: subtask.sequence,
+                intent: subtask.intent.clone(),
+                success_criteria: subtask.success_criteria.clone(),
+                fingerprint: subtask.fingerprint.clone(),
+                approach: subtask.approach.clone(),
+                carried: None,
+            });
+            known.push(KnownSubTask {
+                id: subtask.subtask_id.clone(),
+                sequence: subtask.sequence,
+                intent: subtask.intent.clone(),
+                criteria: subtask.success_criteria.clone(),
+                tools: subtask.tools.clone(),
+                approach: subtask.approach.clone(),
+                fingerprint: subtask.fingerprint.clone(),
+            });
+            waiting.entry(subtask.sequence).or_default().push(planned);
+        }
+        task.criteria.clone_from(&plan.criteria);
+        task.plans.push(DispatchedPlan {
+            round: task.round,
+            fingerprint: plan.fingerprint.clone(),
+            subtasks: known,
+            judged_failed: false,
+        });
+        fx.publish(DispatchManifest {
+            round: task.round,
+            plan_fingerprint: plan.fingerprint,
+            subtasks: entries,
+            task_criteria: plan.criteria,
+            applied_rules: Vec::new(),
+            overridden_rules: Vec::new(),
+            dispatched_at: ctx.now,
+        });
+        let carried = task.kept.iter().map(|kept| Output {
+            id: kept.subtask.id.clone(),
+            intent: kept.subtask.intent.clone(),
+            output: kept.outcome.output.clone(),
+        });
+        let mut running = Running {
+            round: task.round,
+            current: 0,
+            waiting,
+            intents: BTreeMap::new(),
+            carried: carried.collect(),
+            outputs: Vec::new(),
+        };
+        running.start_next_group(fx);
+        self.phase = Phase::Running(running);
+    }
+
+    /// Starts the next group. A report of another round, or of a group that is not the running one, is stale.
+    pub(super) fn on_group_matched(&mut self, group: GroupMatched, fx: &mut Fx<'_>) {
+        let Phase::Running(running) = &mut self.phase else { return };
+        if group.round != running.round || group.sequence != running.current {
+            return;
+        }
+        for output in group.outputs {
+            if let Some(intent) = running.intents.remove(&output.subtask_id) {
+                running.outputs.push(Output { id: output.subtask_id, intent, output: output.output });
+            }
+        }
+        running.start_next_group(fx);
+    }
+}
+
+impl Running {
+    fn start_next_group(&mut self, fx: &mut Fx<'_>) {
+        let Some((sequence, group)) = self.waiting.pop_first() else { return };
+        self.current = sequence;
+        for PlannedSubTask { instance, mut subtask } in group {
+            self.intents.insert(subtask.subtask_id.clone(), subtask.intent.clone());
+            let named = std::mem::take(&mut subtask.inputs);
+            let earlier = self.outputs.iter().filter(|output| named.is_empty() || named.contains(&output.id));
+            let inputs: Vec<&Output> = self.carried.iter().chain(earlier).collect();
+            subtask.context = with_outputs(&subtask.context, &inputs);
+            subtask.inputs = inputs.into_iter().map(|output| output.id.clone()).collect();
+            fx.publish_to(instance, subtask);
+        }
+    }
+}

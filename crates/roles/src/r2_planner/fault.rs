@@ -1,0 +1,43 @@
+//! Telling R7 that the round cannot be planned. R2 ends no task itself.
+
+use setpoint_machine::Ctx;
+use setpoint_protocol::RoleId;
+use setpoint_protocol::message::{FailureClass, FaultKind, TaskFault};
+use setpoint_protocol::text::clip;
+
+use super::machine::{Fx, Phase, Planner};
+
+/// Longest reason in characters; a longer one is cut with a mark.
+const REASON_CHARS_MAX: usize = 1_500;
+
+/// A fault about to be raised. Another round does not help unless it says so.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) kind: FaultKind,
+    pub(super) reason: String,
+    pub(super) failure_class: Option<FailureClass>,
+    pub(super) hints: Vec<String>,
+    pub(super) retryable: bool,
+}
+
+impl Fault {
+    pub(super) fn new(kind: FaultKind, reason: impl Into<String>) -> Self {
+        Fault { kind, reason: reason.into(), failure_class: None, hints: Vec::new(), retryable: false }
+    }
+}
+
+impl Planner {
+    /// Raises the fault and waits for what R7 makes of it.
+    pub(super) fn raise(&mut self, fault: Fault, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        fx.publish(TaskFault {
+            role: RoleId::Planner,
+            kind: fault.kind,
+            reason: clip(&fault.reason, REASON_CHARS_MAX),
+            failure_class: fault.failure_class,
+            hints: fault.hints,
+            retryable: fault.retryable,
+            elapsed_ms: ctx.elapsed_ms(),
+        });
+        self.phase = Phase::Idle;
+    }
+}

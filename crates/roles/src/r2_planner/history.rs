@@ -1,0 +1,156 @@
+//! What earlier rounds leave behind: the plans that were dispatched, what matched, the frozen criteria.
+
+use std::collections::BTreeSet;
+
+use setpoint_machine::brief::PreviousPlan;
+use setpoint_protocol::message::{
+    ActionState, Approach, Criterion, Limits, ManifestEntry, OutcomeStatus, PlanDirective, SubTaskOutcome,
+    TaskSpec, Urgency,
+};
+use setpoint_protocol::{SubTaskId, ToolId};
+
+/// One task as R2 knows it.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) spec: TaskSpec,
+    /// The round, from 1; each directive opens the next.
+    pub(super) round: u32,
+    /// The direction of this round; none in the first.
+    pub(super) directive: Option<PlanDirective>,
+    /// The task's criteria. Empty until the first manifest freezes them; after that it only grows.
+    pub(super) criteria: Vec<Criterion>,
+    /// Dispatched plans, oldest first.
+    pub(super) plans: Vec<DispatchedPlan>,
+    /// Sub-tasks that matched, in the order of their groups.
+    pub(super) kept: Vec<Kept>,
+    /// Whether the last round's sub-tasks all matched and only the whole could not be judged.
+    pub(super) whole_unjudged: bool,
+}
+
+/// A plan that was dispatched.
+#[derive(Debug)]
+pub(super) struct DispatchedPlan {
+    pub(super) round: u32,
+    pub(super) fingerprint: String,
+    /// All of it, carried ones included.
+    pub(super) subtasks: Vec<KnownSubTask>,
+    /// Whether R4b judged it and it failed.
+    pub(super) judged_failed: bool,
+}
+
+/// A sub-task of a dispatched plan: what later rounds need of it.
+#[derive(Clone, Debug)]
+pub(super) struct KnownSubTask {
+    pub(super) id: SubTaskId,
+    pub(super) sequence: u32,
+    pub(super) intent: String,
+    pub(super) criteria: Vec<Criterion>,
+    pub(super) tools: Vec<ToolId>,
+    pub(super) approach: Option<Approach>,
+    pub(super) fingerprint: String,
+}
+
+/// A sub-task that matched in an earlier round.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    pub(super) subtask: KnownSubTask,
+    pub(super) outcome: SubTaskOutcome,
+}
+
+impl Task {
+    pub(super) fn new(spec: TaskSpec) -> Self {
+        Task {
+            spec,
+            round: 1,
+            directive: None,
+            criteria: Vec::new(),
+            plans: Vec::new(),
+            kept: Vec::new(),
+            whole_unjudged: false,
+        }
+    }
+
+    /// Closes the round and opens the next one in this direction.
+    pub(super) fn redirect(&mut self, directive: PlanDirective) {
+        let judged = !directive.findings.is_empty() || !directive.failed_subtasks.is_empty();
+        if judged || !directive.matched.is_empty() {
+            self.kept = self.recognise(&directive.matched);
+        }
+        let round = self.round;
+        self.whole_unjudged = false;
+        if let Some(plan) = self.plans.last_mut().filter(|plan| plan.round == round) {
+            plan.judged_failed = judged;
+            let kept: BTreeSet<&SubTaskId> = self.kept.iter().map(|kept| &kept.subtask.id).collect();
+            self.whole_unjudged = !judged && plan.subtasks.iter().all(|subtask| kept.contains(&subtask.id));
+        }
+        self.round = round.saturating_add(1);
+        self.directive = Some(directive);
+    }
+
+    /// What the next plan must not do, by the directive.
+    pub(super) fn limits(&self) -> Limits {
+        let Some(directive) = &self.directive else { return Limits::default() };
+        Limits {
+            blocked_tools: directive.blocked_tools.clone(),
+            blocked_targets: directive.blocked_targets.clone(),
+            caution_tools: Vec::new(),
+        }
+    }
+
+    /// How many alternatives the model must weigh: 1 when urgency is low and in the first round, 2 when it is
+    /// normal, 3 when it is high.
+    pub(super) fn alternatives(&self) -> u32 {
+        match self.directive.as_ref().map(|directive| directive.urgency) {
+            None | Some(Urgency::Low) => 1,
+            Some(Urgency::Normal) => 2,
+            Some(Urgency::High) => 3,
+        }
+    }
+
+    pub(super) fn direction(&self) -> Option<ActionState> {
+        self.directive.as_ref().map(|directive| directive.directive)
+    }
+
+    /// The plans so far, for the model.
+    pub(super) fn previous(&self) -> Vec<PreviousPlan> {
+        let previous = |plan: &DispatchedPlan| PreviousPlan {
+            round: plan.round,
+            fingerprint: plan.fingerprint.clone(),
+            intents: plan.subtasks.iter().map(|subtask| subtask.intent.clone()).collect(),
+            approaches: plan.subtasks.iter().filter_map(|subtask| subtask.approach.clone()).collect(),
+            judged_failed: plan.judged_failed,
+        };
+        self.plans.iter().map(previous).collect()
+    }
+
+    /// The matched outcomes of sub-tasks that R2 dispatched, once each, in the order of their groups.
+    fn recognise(&self, matched: &[SubTaskOutcome]) -> Vec<Kept> {
+        let mut seen = BTreeSet::new();
+        let mut kept: Vec<Kept> = Vec::new();
+        for outcome in matched.iter().filter(|outcome| outcome.status == OutcomeStatus::Matched) {
+            let known = self.plans.iter().rev().flat_map(|plan| &plan.subtasks);
+            if let Some(subtask) = known.clone().find(|subtask| subtask.id == outcome.subtask_id)
+                && seen.insert(outcome.subtask_id.clone())
+            {
+                kept.push(Kept { subtask: subtask.clone(), outcome: outcome.clone() });
+            }
+        }
+        kept.sort_by_key(|kept| kept.subtask.sequence);
+        kept
+    }
+}
+
+impl Kept {
+    /// Its entry in the next manifest.
+    pub(super) fn entry(&self, sequence: u32) -> ManifestEntry {
+        ManifestEntry {
+            subtask_id: self.subtask.id.clone(),
+            sequence,
+            intent: self.subtask.intent.clone(),
+            success_criteria: self.subtask.criteria.clone(),
+            fingerprint: self.subtask.fingerprint.clone(),
+            approach: self.subtask.approach.clone(),
+            carried: Some(self.outcome.clone()),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Which input goes to which file.
+
+use setpoint_machine::{Ctx, Effects, Input, Machine};
+use setpoint_protocol::CallId;
+use setpoint_protocol::topology::{inbox, party};
+
+use super::dispatch::Running;
+use super::history::Task;
+use super::plan::Planning;
+use super::preview::Preview;
+use super::report::Reporting;
+
+/// R2 of one task.
+#[derive(Debug, Default)]
+pub struct Planner {
+    /// What earlier rounds leave behind; none before the `TaskSpec`.
+    pub(super) task: Option<Task>,
+    /// Effector instances given out so far, over all rounds.
+    pub(super) instances: u16,
+    pub(super) phase: Phase,
+}
+
+/// What it waits for.
+#[derive(Debug, Default)]
+pub(super) enum Phase {
+    /// A `TaskSpec`, a `PlanDirective` or an `AbandonNotice`.
+    #[default]
+    Idle,
+    /// Memory.
+    Calibrating {
+        /// The query.
+        query: CallId,
+    },
+    /// A model's plan.
+    Planning(Planning),
+    /// The person's word on a plan.
+    Previewing(Box<Preview>),
+    /// A group to match, or R7.
+    Running(Running),
+    /// A model's report.
+    Reporting(Box<Reporting>),
+    /// Nothing: the report is given.
+    Closed,
+}
+
+/// Everything a handler works with besides the machine.
+pub(super) type Fx<'a> = Effects<'a, party::Planner>;
+
+impl Machine for Planner {
+    type Role = party::Planner;
+
+    fn handle(&mut self, input: Input<party::Planner>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        match input {
+            Input::Message(message) => match message {
+                inbox::Planner::TaskSpec(spec) => self.on_task_spec(spec, ctx, fx),
+                inbox::Planner::PlanDirective(directive) => self.on_directive(directive, ctx, fx),
+                inbox::Planner::MemoryReply(reply) => self.on_memory(reply.call_id, ctx, fx),
+                inbox::Planner::PlanDecision(decision) => self.on_decision(decision, ctx, fx),
+                inbox::Planner::GroupMatched(group) => self.on_group_matched(group, fx),
+                inbox::Planner::AbandonNotice(notice) => self.on_abandon(notice, fx),
+            },
+            // An answer to anything but the ask of the phase is stale: its round was closed meanwhile.
+            Input::Answer { call, answer } => match &self.phase {
+                Phase::Calibrating { .. } => self.on_memory(call, ctx, fx),
+                Phase::Planning(planning) if planning.call == call => self.on_plan_answer(&answer, ctx, fx),
+                Phase::Previewing(preview) if preview.call == call => self.on_no_decision(ctx, fx),
+                Phase::Reporting(reporting) => {
+                    if let Some(report) = reporting.answered(call, &answer) {
+                        self.give_report(report, fx);
+                    }
+                }
+                Phase::Planning(_) | Phase::Previewing(_) => {}
+                Phase::Idle | Phase::Running(_) | Phase::Closed => {}
+            },
+            Input::Quiesced => {}
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! R2, the Planner: the path from a `TaskSpec` to a dispatched plan, and every criterion on the way.
+//!
+//! A round is: ask memory, ask the model for a plan, hold the plan against the validator (code, see `validate`),
+//! show it to the person where that was asked for, dispatch it group by group. A `PlanDirective` opens the next
+//! round; an `AbandonNotice` ends in one `PartialReport`.
+//!
+//! It never acts, never judges a result, never ends a task (it raises a `TaskFault`, R7 decides), and never takes
+//! an id, a sequence number or a fingerprint from a model. A memory reply is waited for and then not read: plans
+//! are made without calibration lines, and nothing is said to be remembered that was not.
+//!
+//! **Which plans count as failed.** R2 sees no outcomes and no faults of others; it learns from the directive. One
+//! that names failed sub-tasks or findings follows a round that R4b judged: that round's plan has failed and may
+//! not be dispatched again. One that names neither follows a fault, or a merge that could not be judged: the plan
+//! may be tried again, and what was kept before stays kept.
+//!
+//! **What is kept.** Sub-tasks of `PlanDirective::matched` are carried in the next manifest with their outcomes, in
+//! the groups they had, before the new ones. A plan covers only what is missing; a sub-task in it whose fingerprint
+//! equals a kept one is left out, since its outcome stands already. Outputs of kept sub-tasks go into the context of
+//! every new one. When a merge could not be judged although everything matched, a plan without new sub-tasks is
+//! valid: its manifest holds carried ones only, and R4b judges the whole again.
+//!
+//! One file for each thing it handles: `calibrate`, `plan`, `validate`, `assemble` (ids and messages out of
+//! a valid plan), `preview`, `dispatch`, `context` (outputs of earlier groups), `history` (what earlier
+//! rounds leave behind), `report`, `fault`, `prompt`.
+
+mod assemble;
+mod calibrate;
+mod context;
+mod dispatch;
+mod fault;
+mod history;
+mod machine;
+mod plan;
+mod preview;
+mod prompt;
+mod report;
+mod template;
+mod validate;
+
+pub use self::machine::Planner;

@@ -1,0 +1,183 @@
+//! Asking the model for a plan, and what becomes of its answer.
+
+use setpoint_machine::brief::{PlanBrief, Repair};
+use setpoint_machine::draft::PlanDraft;
+use setpoint_machine::extract::extract;
+use setpoint_machine::model_call::ModelLimits;
+use setpoint_machine::{Brief, Ctx, ModelCall};
+use setpoint_protocol::CallId;
+use setpoint_protocol::limits::PLAN_CALLS_MAX;
+use setpoint_protocol::message::{FailureClass, FaultKind};
+use setpoint_protocol::record::{Answer, ModelFailure, ModelFailureKind};
+
+use super::fault::Fault;
+use super::history::Task;
+use super::machine::{Fx, Phase, Planner};
+use super::prompt;
+use super::validate::{Rules, validate};
+
+/// Refusals of a round that the model is told, newest kept.
+const REFUSALS_MAX: usize = 24;
+
+/// A plan call that is under way.
+#[derive(Debug)]
+pub(super) struct Planning {
+    /// The ask.
+    pub(super) call: CallId,
+    /// Whether it is the repair of an answer that was no plan.
+    pub(super) repair: bool,
+    pub(super) attempts: Attempts,
+}
+
+/// What a round's plan calls have come to so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Attempts {
+    /// Plan calls made, repairs included.
+    pub(super) calls: u32,
+    /// Why plans were refused, oldest first.
+    pub(super) refusals: Vec<String>,
+    /// The same for the last plan alone.
+    pub(super) last: Vec<String>,
+    /// What the person said to a plan that was shown.
+    pub(super) note: Option<String>,
+}
+
+impl Planner {
+    /// Asks for a plan, or raises the fault when the round's calls are used up.
+    pub(super) fn ask_plan(
+        &mut self,
+        mut attempts: Attempts,
+        repair: Option<Repair>,
+        ctx: &Ctx<'_>,
+        fx: &mut Fx<'_>,
+    ) {
+        let Some(task) = &self.task else { return };
+        if attempts.calls >= PLAN_CALLS_MAX {
+            self.give_up_planning(attempts, repair, ctx, fx);
+            return;
+        }
+        attempts.calls += 1;
+        let is_repair = repair.is_some();
+        let brief = brief(task, &attempts, repair, ctx);
+        let prompt = prompt::plan(&brief);
+        let call = fx.ask_model(ModelCall {
+            brief: Brief::Plan(Box::new(brief)),
+            prompt,
+            schema: Some(prompt::plan_schema()),
+            limits: ModelLimits::default(),
+        });
+        self.phase = Phase::Planning(Planning { call, repair: is_repair, attempts });
+    }
+
+    /// Takes the answer to the plan call that is waited for.
+    pub(super) fn on_plan_answer(&mut self, answer: &Answer, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        let Phase::Planning(planning) = std::mem::take(&mut self.phase) else { return };
+        match answer {
+            Answer::Model(reply) => self.on_plan_reply(planning, &reply.text(), ctx, fx),
+            Answer::ModelFailed(failure) => self.on_plan_failure(failure, ctx, fx),
+            Answer::Interrupted | Answer::Tool(_) | Answer::Timer => {
+                let failure = ModelFailure {
+                    kind: ModelFailureKind::Unavailable,
+                    reason: "the model call was cut short".to_owned(),
+                    hints: Vec::new(),
+                };
+                self.on_plan_failure(&failure, ctx, fx);
+            }
+        }
+    }
+
+    fn on_plan_reply(&mut self, planning: Planning, text: &str, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        let Some(task) = &self.task else { return };
+        let attempts = planning.attempts;
+        let draft: PlanDraft = match extract(text) {
+            Ok(draft) => draft,
+            Err(error) if !planning.repair => {
+                let repair = Repair { error: error.to_string(), previous: text.to_owned() };
+                self.ask_plan(attempts, Some(repair), ctx, fx);
+                return;
+            }
+            Err(error) => {
+                self.refuse(attempts, vec![no_plan(&error.to_string())], ctx, fx);
+                return;
+            }
+        };
+        let limits = task.limits();
+        match validate(&draft, &Rules::new(task, &limits, ctx)) {
+            Ok(plan) => self.settle(plan, attempts, ctx, fx),
+            Err(reasons) => self.refuse(attempts, reasons, ctx, fx),
+        }
+    }
+
+    fn refuse(&mut self, mut attempts: Attempts, reasons: Vec<String>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        for reason in &reasons {
+            attempts.refusals.retain(|earlier| earlier != reason);
+            attempts.refusals.push(reason.clone());
+        }
+        let surplus = attempts.refusals.len().saturating_sub(REFUSALS_MAX);
+        attempts.refusals.drain(..surplus);
+        attempts.last = reasons;
+        self.ask_plan(attempts, None, ctx, fx);
+    }
+
+    fn give_up_planning(
+        &mut self,
+        mut attempts: Attempts,
+        repair: Option<Repair>,
+        ctx: &Ctx<'_>,
+        fx: &mut Fx<'_>,
+    ) {
+        if let Some(repair) = repair {
+            attempts.last = vec![no_plan(&repair.error)];
+        }
+        let reasons = attempts.last.join("; ");
+        let fault = Fault {
+            failure_class: Some(FailureClass::Logical),
+            hints: vec![
+                "say the goal more precisely: which things, where, and how one would see that it is reached"
+                    .to_owned(),
+                "use a stronger model for planning".to_owned(),
+            ],
+            ..Fault::new(
+                FaultKind::Fault,
+                format!("no valid plan in {} plan calls: {reasons}", attempts.calls),
+            )
+        };
+        self.raise(fault, ctx, fx);
+    }
+
+    fn on_plan_failure(&mut self, failure: &ModelFailure, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        let retryable = failure.kind.retryable();
+        let fault = Fault {
+            failure_class: retryable.then_some(FailureClass::Environmental),
+            hints: failure.hints.clone(),
+            retryable,
+            ..Fault::new(FaultKind::Fault, failure.reason.clone())
+        };
+        self.raise(fault, ctx, fx);
+    }
+}
+
+fn no_plan(error: &str) -> String {
+    format!("the answer was no plan: {error}")
+}
+
+fn brief(task: &Task, attempts: &Attempts, repair: Option<Repair>, ctx: &Ctx<'_>) -> PlanBrief {
+    let limits = task.limits();
+    let is_blocked = |name: &str| limits.blocked_tools.iter().any(|blocked| blocked.as_str() == name);
+    PlanBrief {
+        spec: task.spec.clone(),
+        round: task.round,
+        directive: task.directive.clone(),
+        alternatives: task.alternatives(),
+        calibration: Vec::new(),
+        tools: ctx.opened.tools.iter().filter(|tool| !is_blocked(&tool.name)).cloned().collect(),
+        limits,
+        previous: task.previous(),
+        kept: task.kept.iter().map(|kept| kept.outcome.clone()).collect(),
+        task_criteria: task.criteria.clone(),
+        refusals: attempts.refusals.clone(),
+        note: attempts.note.clone(),
+        surroundings: ctx.opened.surroundings.clone(),
+        repair,
+    }
+}

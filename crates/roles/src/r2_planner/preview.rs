@@ -1,0 +1,67 @@
+//! Showing a plan to the person before it is dispatched, when that was asked for.
+
+use setpoint_machine::Ctx;
+use setpoint_protocol::CallId;
+use setpoint_protocol::limits::PLAN_CALLS_MAX;
+use setpoint_protocol::message::{FaultKind, PlanDecision, PlanProposal};
+use setpoint_protocol::text::clip;
+
+use super::assemble::ReadyPlan;
+use super::fault::Fault;
+use super::history::Task;
+use super::machine::{Fx, Phase, Planner};
+use super::plan::Attempts;
+
+/// Longest note in characters that the model is shown; a longer one is cut with a mark.
+const NOTE_CHARS_MAX: usize = 4_000;
+
+/// A plan that the person looks at.
+#[derive(Debug)]
+pub(super) struct Preview {
+    /// The ask.
+    pub(super) call: CallId,
+    plan: ReadyPlan,
+    attempts: Attempts,
+}
+
+impl Planner {
+    pub(super) fn propose(&mut self, plan: ReadyPlan, attempts: Attempts, fx: &mut Fx<'_>) {
+        let round = self.task.as_ref().map_or(0, |task: &Task| task.round);
+        let call = fx.request(|call_id| PlanProposal {
+            call_id,
+            round,
+            subtasks: plan.subtasks.iter().map(|planned| planned.subtask.clone()).collect(),
+            task_criteria: plan.criteria.clone(),
+            reason: "every plan is to be seen before it runs".to_owned(),
+        });
+        self.phase = Phase::Previewing(Box::new(Preview { call, plan, attempts }));
+    }
+
+    pub(super) fn on_decision(&mut self, decision: PlanDecision, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        if !matches!(&self.phase, Phase::Previewing(preview) if preview.call == decision.call_id) {
+            return;
+        }
+        let Phase::Previewing(preview) = std::mem::take(&mut self.phase) else { return };
+        let Preview { plan, mut attempts, .. } = *preview;
+        let note = decision.note.filter(|note| !note.trim().is_empty());
+        match (decision.approved, note) {
+            (true, _) => self.dispatch(plan, ctx, fx),
+            (false, Some(_)) if attempts.calls >= PLAN_CALLS_MAX => {
+                let reason = format!("none of the plans of {PLAN_CALLS_MAX} plan calls was approved");
+                self.raise(Fault::new(FaultKind::Consent, reason), ctx, fx);
+            }
+            (false, Some(note)) => {
+                attempts.note = Some(clip(note.trim(), NOTE_CHARS_MAX));
+                self.ask_plan(attempts, None, ctx, fx);
+            }
+            (false, None) => {
+                self.raise(Fault::new(FaultKind::Consent, "the plan was not approved"), ctx, fx);
+            }
+        }
+    }
+
+    /// The question was stopped: without a decision nothing may run.
+    pub(super) fn on_no_decision(&mut self, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        self.raise(Fault::new(FaultKind::Consent, "nobody decided on the plan"), ctx, fx);
+    }
+}

@@ -1,0 +1,105 @@
+//! The report of a task that is given up: one model call against a timer, and code's own words otherwise.
+
+use setpoint_machine::brief::ReportBrief;
+use setpoint_machine::draft::ReportDraft;
+use setpoint_machine::extract::extract;
+use setpoint_machine::model_call::ModelLimits;
+use setpoint_machine::{Brief, ModelCall};
+use setpoint_protocol::CallId;
+use setpoint_protocol::limits::REPORT_MS_MAX;
+use setpoint_protocol::message::{AbandonNotice, PartialReport};
+use setpoint_protocol::record::Answer;
+use setpoint_protocol::text::clip;
+
+use super::machine::{Fx, Phase, Planner};
+use super::{prompt, template};
+use crate::line::one_line;
+
+/// Tokens that the report may take.
+const TOKENS_OUT_MAX: u32 = 1_024;
+/// Longest text of a report's field in characters; a longer one is cut with a mark.
+const TEXT_CHARS_MAX: usize = 4_000;
+/// Most next moves; the rest are dropped.
+const MOVES_MAX: usize = 5;
+/// Longest next move in characters; a longer one is cut with a mark.
+const MOVE_CHARS_MAX: usize = 400;
+
+/// A report that is being worded.
+#[derive(Debug)]
+pub(super) struct Reporting {
+    model: CallId,
+    timer: CallId,
+    notice: AbandonNotice,
+}
+
+impl Planner {
+    /// Drops whatever was pending and reports, once.
+    pub(super) fn on_abandon(&mut self, notice: AbandonNotice, fx: &mut Fx<'_>) {
+        if matches!(self.phase, Phase::Reporting(_) | Phase::Closed) {
+            return;
+        }
+        let Some(task) = self.task.as_ref().filter(|_| notice.may_ask_model) else {
+            self.give_report(template::report(&notice), fx);
+            return;
+        };
+        let brief = ReportBrief {
+            spec: task.spec.clone(),
+            ended_by: notice.ended_by,
+            reason: notice.reason.clone(),
+            verdicts: notice.verdicts.clone(),
+            partial_output: notice.partial_output.clone(),
+        };
+        let prompt = prompt::report(&brief);
+        let model = fx.ask_model(ModelCall {
+            brief: Brief::Report(Box::new(brief)),
+            prompt,
+            schema: Some(prompt::report_schema()),
+            limits: ModelLimits { tokens_out_max: TOKENS_OUT_MAX, ms_max: REPORT_MS_MAX },
+        });
+        let timer = fx.start_timer(REPORT_MS_MAX);
+        self.phase = Phase::Reporting(Box::new(Reporting { model, timer, notice }));
+    }
+
+    pub(super) fn give_report(&mut self, report: PartialReport, fx: &mut Fx<'_>) {
+        fx.publish(report);
+        self.phase = Phase::Closed;
+    }
+}
+
+impl Reporting {
+    /// The report that this answer leads to, or none when it answers something else.
+    pub(super) fn answered(&self, call: CallId, answer: &Answer) -> Option<PartialReport> {
+        if call == self.timer {
+            return Some(template::report(&self.notice));
+        }
+        let template = (call == self.model).then(|| template::report(&self.notice))?;
+        let Answer::Model(reply) = answer else { return Some(template) };
+        let Ok(draft) = extract::<ReportDraft>(&reply.text()) else { return Some(template) };
+        Some(worded(&draft, template, &self.notice))
+    }
+}
+
+/// The model's words where it has any, code's where it has none. That something was achieved is not the model's to
+/// say: without a passed criterion or an output, code's sentence stands.
+fn worded(draft: &ReportDraft, template: PartialReport, notice: &AbandonNotice) -> PartialReport {
+    let text = |words: &str, otherwise: String| match words.trim() {
+        "" => otherwise,
+        words => clip(words, TEXT_CHARS_MAX),
+    };
+    let moves: Vec<String> = draft
+        .next_moves
+        .iter()
+        .map(|next| one_line(next, MOVE_CHARS_MAX))
+        .filter(|next| !next.is_empty())
+        .take(MOVES_MAX)
+        .collect();
+    PartialReport {
+        achieved: if template::achieved_something(notice) {
+            text(&draft.achieved, template.achieved)
+        } else {
+            template.achieved
+        },
+        blocked_by: text(&draft.blocked_by, template.blocked_by),
+        next_moves: if moves.is_empty() { template.next_moves } else { moves },
+    }
+}

@@ -1,0 +1,106 @@
+//! The report in code's own words: from the verdicts, the reason and the failure classes alone.
+
+use setpoint_protocol::message::{AbandonNotice, EndedBy, FailureClass, PartialReport, Verdict, VerdictWord};
+
+use crate::line::one_line;
+
+/// Most criteria that a sentence names; the rest are counted.
+const CRITERIA_NAMED_MAX: usize = 10;
+/// Longest criterion or evidence in characters as a sentence quotes it.
+const QUOTE_CHARS_MAX: usize = 200;
+
+/// The report.
+pub(super) fn report(notice: &AbandonNotice) -> PartialReport {
+    PartialReport {
+        achieved: achieved(notice),
+        blocked_by: blocked_by(notice),
+        next_moves: next_moves(notice),
+    }
+}
+
+/// Whether there is anything to show: a passed criterion that was not green before the work, or an output.
+pub(super) fn achieved_something(notice: &AbandonNotice) -> bool {
+    passed(notice).next().is_some() || !is_empty(notice)
+}
+
+fn achieved(notice: &AbandonNotice) -> String {
+    let met: Vec<String> =
+        passed(notice).map(|verdict| one_line(&verdict.criterion, QUOTE_CHARS_MAX)).collect();
+    let partial = if is_empty(notice) { "" } else { " A partial output is delivered." };
+    match (met.len(), notice.verdicts.len()) {
+        (0, 0) if is_empty(notice) => "Nothing was achieved: no result was judged.".to_owned(),
+        (0, 0) => "No result was judged.".to_owned() + partial,
+        (0, of) => format!("None of {of} criteria was met by the work.{partial}"),
+        (n, of) => format!("{n} of {of} criteria were met: {}.{partial}", named(&met)),
+    }
+}
+
+fn blocked_by(notice: &AbandonNotice) -> String {
+    let unmet: Vec<String> = failed(notice)
+        .map(|verdict| {
+            let criterion = one_line(&verdict.criterion, QUOTE_CHARS_MAX);
+            match one_line(&verdict.evidence, QUOTE_CHARS_MAX).as_str() {
+                "" => criterion,
+                evidence => format!("{criterion} ({evidence})"),
+            }
+        })
+        .collect();
+    match unmet.len() {
+        0 => notice.reason.clone(),
+        _ => format!("{} Not met: {}.", sentence(&notice.reason), named(&unmet)),
+    }
+}
+
+fn next_moves(notice: &AbandonNotice) -> Vec<String> {
+    let failed_as = |class| failed(notice).any(|verdict| verdict.failure_class == Some(class));
+    let mut moves = Vec::new();
+    match notice.ended_by {
+        EndedBy::Consent => moves.push("allow the action that was refused, or say how to do without it"),
+        EndedBy::Budget => moves.push("raise the budget, or split the goal into smaller ones"),
+        EndedBy::Deadline => moves.push("give the task more time, or split the goal into smaller ones"),
+        EndedBy::Cancelled => moves.push("start the task again when it is wanted after all"),
+        EndedBy::Fault => moves.push("mend what the reason names and run the task again"),
+        EndedBy::CriteriaMet | EndedBy::Distance | EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds => {}
+    }
+    if failed_as(FailureClass::Environmental) {
+        moves.push("make what was missing reachable: paths, permissions, programs, the network");
+    }
+    if failed_as(FailureClass::Logical) {
+        moves.push("say more precisely what the result should look like, or name the method to use");
+    }
+    if moves.is_empty() {
+        moves.push("state the goal in smaller steps and run them one by one");
+    }
+    moves.into_iter().map(str::to_owned).collect()
+}
+
+fn passed(notice: &AbandonNotice) -> impl Iterator<Item = &Verdict> {
+    notice.verdicts.iter().filter(|verdict| verdict.verdict == VerdictWord::Pass && !verdict.vacuous)
+}
+
+fn failed(notice: &AbandonNotice) -> impl Iterator<Item = &Verdict> {
+    notice.verdicts.iter().filter(|verdict| verdict.verdict == VerdictWord::Fail)
+}
+
+fn is_empty(notice: &AbandonNotice) -> bool {
+    match &notice.partial_output.0 {
+        serde_json::Value::Null => true,
+        serde_json::Value::String(text) => text.trim().is_empty(),
+        serde_json::Value::Array(items) => items.is_empty(),
+        serde_json::Value::Object(fields) => fields.is_empty(),
+        serde_json::Value::Bool(_) | serde_json::Value::Number(_) => false,
+    }
+}
+
+fn named(items: &[String]) -> String {
+    let shown: Vec<&str> = items.iter().take(CRITERIA_NAMED_MAX).map(String::as_str).collect();
+    match items.len() - shown.len() {
+        0 => shown.join("; "),
+        more => format!("{}; and {more} more", shown.join("; ")),
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+}

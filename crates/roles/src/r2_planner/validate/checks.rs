@@ -1,0 +1,82 @@
+//! Whether a check can run at all, and on what.
+
+use setpoint_protocol::predicate::{Check, CheckOn};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::{CallReading, Effect, ToolCall};
+use setpoint_protocol::{Any, ToolId};
+
+use super::Rules;
+use crate::blocking::{refusal, target_name};
+
+/// Most bytes of a probe's input; more is malformed.
+const PROBE_BYTES_MAX: usize = 16 * 1024;
+const NOT_READ_ONLY: &str =
+    "is not provably read-only; make that call part of the work and check `call` or `output`";
+/// Longest piece of an error in a reason, in characters.
+const ERROR_CHARS_MAX: usize = 160;
+
+/// Reads a check.
+///
+/// # Errors
+/// Why it could never run, as the rest of a sentence about its criterion.
+pub(super) fn check(value: &Any, rules: &Rules<'_>) -> Result<Check, String> {
+    let malformed = |error: &dyn std::fmt::Display| {
+        format!("has a malformed check: {}", clip(&error.to_string(), ERROR_CHARS_MAX))
+    };
+    let check: Check = serde_json::from_value(value.0.clone()).map_err(|error| malformed(&error))?;
+    check.expect.validate().map_err(|error| malformed(&error))?;
+    match &check.on {
+        CheckOn::Output => {}
+        CheckOn::Probe(call) => probe(call, rules)?,
+        CheckOn::Call { tool } => {
+            let id: ToolId = tool.parse().map_err(|error| malformed(&error))?;
+            if let Some(reason) = rules.tool_refusal(&id) {
+                return Err(format!("has a check that {reason}"));
+            }
+        }
+    }
+    Ok(check)
+}
+
+/// What a check probes, each as `<tool>: <target>`.
+pub(super) fn targets(check: &Check, rules: &Rules<'_>) -> Vec<String> {
+    match &check.on {
+        CheckOn::Probe(call) => {
+            let CallReading { tools, target, .. } = rules.reader.read(call, rules.surroundings);
+            tools.iter().map(|tool| target_name(tool.as_str(), &target)).collect()
+        }
+        CheckOn::Output | CheckOn::Call { .. } => Vec::new(),
+    }
+}
+
+/// Why a check can never hold for a sub-task that may use only `tools` (none named: all), or `None` when it can.
+pub(super) fn out_of_reach(check: &Check, tools: &[ToolId]) -> Option<String> {
+    let CheckOn::Call { tool } = &check.on else { return None };
+    let looked_at: ToolId = tool.parse().ok()?;
+    let reached = |tool: &ToolId| tool.covers(&looked_at) || looked_at.covers(tool);
+    (!tools.is_empty() && !tools.iter().any(reached))
+        .then(|| format!("has a check on the last call of `{looked_at}`, which is not among its tools"))
+}
+
+fn probe(call: &ToolCall, rules: &Rules<'_>) -> Result<(), String> {
+    let named: Option<ToolId> = call.tool.parse().ok().filter(|id: &ToolId| id.as_str() == id.tool());
+    match named.as_ref().map(|tool| rules.tool_refusal(tool)) {
+        None => {
+            let name = clip(&call.tool, 60);
+            return Err(format!("has a check that names the tool `{name}`, which does not exist"));
+        }
+        Some(Some(reason)) => return Err(format!("has a check that {reason}")),
+        Some(None) => {}
+    }
+    if call.input.to_bytes().len() > PROBE_BYTES_MAX {
+        return Err(format!("has a malformed check: its probe takes more than {PROBE_BYTES_MAX} bytes"));
+    }
+    let reading = rules.reader.read(call, rules.surroundings);
+    if let Some(reason) = refusal(rules.limits, &reading) {
+        return Err(format!("has a check whose probe is refused: {reason}"));
+    }
+    match reading.effect {
+        Effect::ReadOnly => Ok(()),
+        Effect::Unsafe => Err(format!("has a check whose probe {NOT_READ_ONLY}")),
+    }
+}

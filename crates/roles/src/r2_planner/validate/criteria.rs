@@ -1,0 +1,216 @@
+//! Whether a criterion can be found false at all.
+//!
+//! One with a check can: code evaluates it, whatever its sentence says. One without a check is refused when it
+//! merely says the intent again, when it is a question, or when it only says that the work went well.
+
+use std::collections::BTreeSet;
+
+use setpoint_machine::draft::CriterionDraft;
+use setpoint_protocol::limits::{CRITERIA_MAX, CRITERION_CHARS_MAX};
+use setpoint_protocol::message::Mode;
+
+use super::{Reasons, Rules, ValidCriterion, checks};
+use crate::fingerprint::words;
+use crate::line::one_line;
+
+/// Shortest word that counts as found when another one only begins with it (`list` in `listed`).
+const STEM_CHARS_MIN: usize = 4;
+
+/// Words that carry no content of their own.
+const FUNCTION_WORDS: &str = "\
+    a an and are as at be been being by for from has have in into is it its of on or should so that the \
+    their then there these this those to was were will with";
+
+/// Words with which one can say that something went well without saying what would show it.
+const EMPTY_PRAISE: &str = "\
+    accomplished achieved all any command commands complete completed completely completes completion \
+    correct correctly did do does done error errors everything executed executes execution expected failed \
+    failure failures fine finished finishes fulfilled goal good intended job met no not occur occurred ok \
+    okay operation performed process properly ran request requested result results run runs satisfied step \
+    steps sub subtask succeed succeeded succeeds success successful successfully task tasks user well \
+    without work worked works";
+
+/// The same as phrases that say it wherever they stand.
+const EMPTY_PHRASES: &[&str] = &[
+    "completed successfully",
+    "successfully completed",
+    "completes successfully",
+    "complete successfully",
+    "finished successfully",
+    "successfully finished",
+    "executed successfully",
+    "successfully executed",
+    "erfolgreich abgeschlossen",
+    "terminé avec succès",
+    "completado con éxito",
+    "成 功 完 成",
+    "顺 利 完 成",
+];
+
+/// Words that open a question when no question mark closes it.
+const QUESTION_WORDS: &[&str] =
+    &["what", "which", "who", "whom", "whose", "why", "how", "什么", "谁", "为什么", "怎么", "多少"];
+
+/// Reads the criteria at `place`, which restate none of `intents`. Ones that are there already are left out.
+pub(super) fn criteria(
+    drafts: &[CriterionDraft],
+    place: &str,
+    intents: &[&str],
+    rules: &Rules<'_>,
+    reasons: &mut Reasons,
+) -> Vec<ValidCriterion> {
+    if drafts.len() > CRITERIA_MAX {
+        reasons.add(place, format!("has {} criteria; at most {CRITERIA_MAX} are allowed", drafts.len()));
+        return Vec::new();
+    }
+    let mut valid: Vec<ValidCriterion> = Vec::new();
+    for (i, draft) in drafts.iter().enumerate() {
+        match criterion(draft, intents, rules) {
+            Ok(new) if valid.iter().any(|old| same_text(&old.text, &new.text) && old.check == new.check) => {}
+            Ok(new) => valid.push(new),
+            Err(reason) => reasons.add(&format!("{place}, criterion {},", i + 1), reason),
+        }
+    }
+    valid
+}
+
+/// Whether two criteria of one line say the same: case and the stop at the end do not count.
+pub(super) fn same_text(a: &str, b: &str) -> bool {
+    let plain = |text: &str| text.to_lowercase().trim_end_matches(['.', '!', '。', ' ']).to_owned();
+    plain(a) == plain(b)
+}
+
+fn criterion(draft: &CriterionDraft, intents: &[&str], rules: &Rules<'_>) -> Result<ValidCriterion, String> {
+    let (text, mode, check) = match draft {
+        CriterionDraft::Plain(text) => (text, Mode::Verifiable, None),
+        CriterionDraft::Structured { criterion, mode, check } => (criterion, *mode, check.as_ref()),
+    };
+    if text.chars().count() > CRITERION_CHARS_MAX {
+        return Err(format!("is longer than {CRITERION_CHARS_MAX} characters"));
+    }
+    let text = one_line(text, CRITERION_CHARS_MAX);
+    if text.is_empty() {
+        return Err("is empty".to_owned());
+    }
+    let check = check.map(|check| checks::check(check, rules)).transpose()?;
+    match (&check, emptiness(&text, intents)) {
+        (None, Some(reason)) => Err(reason.to_owned()),
+        _ => Ok(ValidCriterion { text, mode, check }),
+    }
+}
+
+/// Why a criterion without a check could never be found false, or `None` when it could.
+fn emptiness(text: &str, intents: &[&str]) -> Option<&'static str> {
+    let words = words(text);
+    let spoken = words.join(" ");
+    let is_question = text.ends_with(['?', '？', '؟', '吗', '呢'])
+        || text.starts_with('¿')
+        || words.first().is_some_and(|first| QUESTION_WORDS.contains(&first.as_str()))
+        || QUESTION_WORDS.iter().any(|word| !word.is_ascii() && text.starts_with(word));
+    if is_question {
+        return Some("is a question; assert what must be seen");
+    }
+    let says_phrase =
+        EMPTY_PHRASES.iter().any(|phrase| format!(" {spoken} ").contains(&format!(" {phrase} ")));
+    let content = content(&words);
+    if says_phrase || content.iter().all(|word| lists(EMPTY_PRAISE, word)) {
+        return Some("only says that the work went well; name what would show it, or give a check");
+    }
+    intents
+        .iter()
+        .any(|intent| restates(&content, intent))
+        .then_some("only says the intent again; name what must be seen in the result, or give a check")
+}
+
+/// Whether at least four in five of the criterion's distinct content words stand in the intent. Content words are
+/// all but [`FUNCTION_WORDS`]; a word stands in the intent when it is there, or when one of the two begins with
+/// the other and that one has at least [`STEM_CHARS_MIN`] characters.
+fn restates(content: &BTreeSet<&str>, intent: &str) -> bool {
+    let intent = words(intent);
+    let begins = |long: &str, short: &str| short.chars().count() >= STEM_CHARS_MIN && long.starts_with(short);
+    let stands = |word: &&&str| intent.iter().any(|i| i == *word || begins(i, word) || begins(word, i));
+    let shared = content.iter().filter(stands).count();
+    !content.is_empty() && shared * 5 >= content.len() * 4
+}
+
+fn content(words: &[String]) -> BTreeSet<&str> {
+    words.iter().map(String::as_str).filter(|word| !lists(FUNCTION_WORDS, word)).collect()
+}
+
+fn lists(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(text: &str) -> &'static str {
+        match emptiness(text, &["Count the Go files under src", "how many Go files does the project have"]) {
+            None => "fine",
+            Some(reason) => reason.split([';', ',']).next().unwrap(),
+        }
+    }
+
+    #[test]
+    fn the_intent_said_again_is_no_criterion() {
+        for text in [
+            "The Go files under src are counted",
+            "Count of the Go files in src",
+            "the project has Go files, how many",
+            "count go files under SRC!",
+        ] {
+            assert_eq!(verdict(text), "only says the intent again", "{text}");
+        }
+        for text in [
+            "The output is one whole number",
+            "The number of Go files is at least 1 and was printed by a tool",
+            "Go files in vendor are left out",
+        ] {
+            assert_eq!(verdict(text), "fine", "{text}");
+        }
+    }
+
+    #[test]
+    fn four_words_in_five_are_too_many_and_three_in_four_are_not() {
+        let says = |text| emptiness(text, &["alpha beta gamma delta"]).is_some();
+        assert!(says("alpha beta gamma delta epsilon"));
+        assert!(!says("alpha beta gamma epsilon"));
+        assert!(!says("alpha beta gamma delta epsilon zeta"));
+    }
+
+    #[test]
+    fn questions_are_no_criteria() {
+        for text in
+            ["what day is it today", "Is the file there?", "文件存在吗", "¿Está el archivo", "How many lines"]
+        {
+            assert_eq!(verdict(text), "is a question", "{text}");
+        }
+        assert_eq!(verdict("Does not contain the word draft"), "fine");
+    }
+
+    #[test]
+    fn signs_count_where_criteria_are_compared() {
+        assert!(same_text("The sum is even.", "the SUM is even"));
+        assert!(!same_text("the sum is < 3", "the sum is > 3"));
+    }
+
+    #[test]
+    fn praise_is_no_criterion() {
+        for text in [
+            "The task completed successfully",
+            "The download of x.zip was completed successfully.",
+            "Everything works as expected",
+            "It is done",
+            "The command runs without errors",
+            "成功完成",
+            "The",
+            "…",
+        ] {
+            assert_eq!(verdict(text), "only says that the work went well", "{text}");
+        }
+        for text in ["The test run reports 0 failures", "No line of the log contains the word panic"] {
+            assert_eq!(verdict(text), "fine", "{text}");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The plan validator: code that refuses a plan with its reasons, whatever the model says for it.
+//!
+//! It is a pure function of the draft and the [`Rules`]. A plan is refused when it has no sub-task or too many, when
+//! a sub-task or the task has no criterion or too many, when a criterion says nothing that can be found false
+//! ([`criteria`]), when a check cannot run ([`checks`]), when a tool is unknown or blocked or a target is blocked,
+//! when an input does not run before the sub-task that needs it ([`order`]), or when it repeats a plan that failed
+//! ([`repetition`]). What only has another form than it should (a sequence of 0, a longer text, an unreadable
+//! deadline, a malformed approach) is put right without a word.
+
+mod checks;
+mod criteria;
+mod order;
+mod repetition;
+mod subtask;
+
+use setpoint_machine::draft::PlanDraft;
+use setpoint_machine::{CallReader, Ctx};
+use setpoint_protocol::limits::{CRITERIA_MAX, SUBTASKS_MAX};
+use setpoint_protocol::message::{Approach, Criterion, Limits, Mode};
+use setpoint_protocol::predicate::Check;
+use setpoint_protocol::record::Surroundings;
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::ToolSpec;
+use setpoint_protocol::{CriterionId, Timestamp, ToolId};
+
+use super::history::Task;
+
+/// Reasons that one refusal lists; more would not be read.
+const REASONS_MAX: usize = 12;
+/// Longest reason in characters; a longer one is cut with a mark.
+const REASON_CHARS_MAX: usize = 300;
+
+/// What a plan is held against.
+#[derive(Clone, Copy)]
+pub(super) struct Rules<'a> {
+    task: &'a Task,
+    limits: &'a Limits,
+    tools: &'a [ToolSpec],
+    surroundings: &'a Surroundings,
+    reader: &'a dyn CallReader,
+    now: Timestamp,
+}
+
+/// A plan that may be dispatched. It holds no ids yet.
+#[derive(Debug)]
+pub(super) struct ValidPlan {
+    /// The new sub-tasks in the draft's order; none when only the whole is to be judged again.
+    pub(super) subtasks: Vec<ValidSubTask>,
+    /// Criteria that come to the task's.
+    pub(super) added_criteria: Vec<ValidCriterion>,
+    /// Over the kept and the new sub-tasks.
+    pub(super) fingerprint: String,
+}
+
+/// A sub-task that may be dispatched.
+#[derive(Debug)]
+pub(super) struct ValidSubTask {
+    pub(super) intent: String,
+    pub(super) criteria: Vec<ValidCriterion>,
+    pub(super) context: String,
+    /// Places in [`ValidPlan::subtasks`], from 0, of sub-tasks in lower groups.
+    pub(super) inputs: Vec<usize>,
+    /// From 1, without gaps over the plan.
+    pub(super) sequence: u32,
+    pub(super) tools: Vec<ToolId>,
+    pub(super) deadline: Option<Timestamp>,
+    pub(super) approach: Option<Approach>,
+    pub(super) fingerprint: String,
+}
+
+/// A criterion without its id.
+#[derive(Clone, Debug)]
+pub(super) struct ValidCriterion {
+    text: String,
+    mode: Mode,
+    check: Option<Check>,
+}
+
+/// Why a plan is refused, in the order in which the reasons were found.
+#[derive(Debug, Default)]
+struct Reasons(Vec<String>);
+
+/// Holds a draft against the rules.
+///
+/// # Errors
+/// The reasons of the refusal, at least one, each naming the place by its number in the draft.
+pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan, Vec<String>> {
+    let mut reasons = Reasons::default();
+    let count = draft.subtasks.len();
+    if count > SUBTASKS_MAX {
+        reasons.add("the plan", format!("has {count} sub-tasks; at most {SUBTASKS_MAX} are allowed"));
+        return Err(reasons.0);
+    }
+    let mut planned: Vec<Option<ValidSubTask>> = Vec::new();
+    for (i, subtask) in draft.subtasks.iter().enumerate() {
+        let mut own = Reasons::default();
+        let subtask = subtask::subtask(subtask, &format!("sub-task {}", i + 1), rules, &mut own);
+        // What is kept is left out, so it does not matter what is wrong with saying it again.
+        let is_kept = rules.task.kept.iter().any(|kept| kept.subtask.fingerprint == subtask.fingerprint);
+        if !is_kept {
+            reasons.0.extend(own.0);
+        }
+        planned.push((!is_kept).then_some(subtask));
+    }
+    order::arrange(&mut planned, &draft.subtasks, &mut reasons);
+    let subtasks: Vec<ValidSubTask> = planned.into_iter().flatten().collect();
+    if subtasks.is_empty() && !rules.task.whole_unjudged {
+        reasons.add(
+            "the plan",
+            if count == 0 {
+                "has no sub-task".to_owned()
+            } else {
+                "holds only what is done already; plan what is missing".to_owned()
+            },
+        );
+    }
+    let added_criteria = task_criteria(draft, &subtasks, rules, &mut reasons);
+    let fingerprint = repetition::fingerprint(&subtasks, rules.task);
+    // Whether it repeats a failed plan is only worth saying of a plan that could run.
+    if reasons.0.is_empty()
+        && let Some(reason) = repetition::refusal(&subtasks, &fingerprint, rules.task)
+    {
+        reasons.add("the plan", reason);
+    }
+    reasons.0.truncate(REASONS_MAX);
+    if reasons.0.is_empty() {
+        Ok(ValidPlan { subtasks, added_criteria, fingerprint })
+    } else {
+        Err(reasons.0)
+    }
+}
+
+impl<'a> Rules<'a> {
+    pub(super) fn new(task: &'a Task, limits: &'a Limits, ctx: &Ctx<'a>) -> Self {
+        Rules {
+            task,
+            limits,
+            tools: &ctx.opened.tools,
+            surroundings: &ctx.opened.surroundings,
+            reader: ctx.reader,
+            now: ctx.now,
+        }
+    }
+
+    /// Why a plan may not name this tool, or `None` when it may.
+    fn tool_refusal(&self, tool: &ToolId) -> Option<String> {
+        if !self.tools.iter().any(|spec| spec.name == tool.tool()) {
+            return Some(format!("names the tool `{}`, which does not exist", clip(tool.as_str(), 60)));
+        }
+        let is_blocked = self.limits.blocked_tools.iter().any(|blocked| blocked.covers(tool));
+        is_blocked.then(|| format!("names the tool `{tool}`, which is blocked for this plan"))
+    }
+}
+
+impl Reasons {
+    fn add(&mut self, place: &str, reason: impl AsRef<str>) {
+        if self.0.len() < REASONS_MAX {
+            self.0.push(clip(&format!("{place} {}", reason.as_ref()), REASON_CHARS_MAX));
+        }
+    }
+}
+
+impl ValidCriterion {
+    pub(super) fn with_id(self, id: CriterionId) -> Criterion {
+        Criterion { id, criterion: self.text, mode: self.mode, check: self.check }
+    }
+}
+
+/// The criteria that come to the task's: those of the draft that are not among them yet. The first plan must give
+/// at least one; with a single sub-task that sub-task's criteria are taken when it gives none.
+fn task_criteria(
+    draft: &PlanDraft,
+    subtasks: &[ValidSubTask],
+    rules: &Rules<'_>,
+    reasons: &mut Reasons,
+) -> Vec<ValidCriterion> {
+    let frozen = &rules.task.criteria;
+    let mut added =
+        criteria::criteria(&draft.task_criteria, "the task", &[&rules.task.spec.intent], rules, reasons);
+    added.retain(|new| !frozen.iter().any(|old| criteria::same_text(&old.criterion, &new.text)));
+    if frozen.is_empty() && draft.task_criteria.is_empty() {
+        match subtasks {
+            [only] => added.clone_from(&only.criteria),
+            [] => {}
+            [..] => reasons.add(
+                "the task",
+                "has no criterion of its own; with several sub-tasks it needs `task_criteria`",
+            ),
+        }
+    }
+    let total = frozen.len() + added.len();
+    if total > CRITERIA_MAX {
+        reasons.add("the task", format!("would have {total} criteria; at most {CRITERIA_MAX} are allowed"));
+    }
+    added
+}

@@ -1,0 +1,75 @@
+//! Whether a plan repeats one that was judged and failed.
+
+use std::collections::BTreeSet;
+
+use setpoint_protocol::message::{ActionState, Approach};
+use setpoint_protocol::{SubTaskId, ToolId};
+
+use super::ValidSubTask;
+use crate::fingerprint::{of_plan, words};
+use crate::r2_planner::history::{DispatchedPlan, Task};
+
+/// Words of one gram.
+const GRAM_WORDS: usize = 3;
+
+/// The fingerprint of the whole plan: what is kept and what is new.
+pub(super) fn fingerprint(subtasks: &[ValidSubTask], task: &Task) -> String {
+    let kept = task.kept.iter().map(|kept| kept.subtask.fingerprint.as_str());
+    of_plan(kept.chain(subtasks.iter().map(|subtask| subtask.fingerprint.as_str())))
+}
+
+/// Why the plan is a repetition, or `None` when it is not. A plan that died of a fault may be tried again.
+pub(super) fn refusal(subtasks: &[ValidSubTask], fingerprint: &str, task: &Task) -> Option<String> {
+    let failed = || task.plans.iter().filter(|plan| plan.judged_failed);
+    if let Some(plan) = failed().find(|plan| plan.fingerprint == fingerprint) {
+        return Some(format!("is the plan of round {}, which was carried out and failed", plan.round));
+    }
+    if task.direction() != Some(ActionState::BreakSymmetry) {
+        return None;
+    }
+    let new =
+        features(subtasks.iter().map(|s| (s.intent.as_str(), s.tools.as_slice(), s.approach.as_ref())), task);
+    let similar =
+        failed().find(|plan| features_of_rest(plan, task).is_some_and(|old| is_similar(&old, &new)))?;
+    Some(format!(
+        "is nearly the plan of round {}, which failed; take another kind of tool and another way",
+        similar.round
+    ))
+}
+
+/// More than 0.8 similar: the Jaccard index of the features, what both have over what either has. Two plans of
+/// which nothing is left but the task's own words are the same.
+fn is_similar(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
+    let (shared, either) = (a.intersection(b).count(), a.union(b).count());
+    either == 0 || shared * 5 > either * 4
+}
+
+/// The features of what failed in a plan: of all its sub-tasks but the kept ones, which every later plan shares.
+/// `None` when all of it is kept.
+fn features_of_rest(plan: &DispatchedPlan, task: &Task) -> Option<BTreeSet<String>> {
+    let is_kept = |id: &SubTaskId| task.kept.iter().any(|kept| kept.subtask.id == *id);
+    let rest: Vec<_> = plan.subtasks.iter().filter(|subtask| !is_kept(&subtask.id)).collect();
+    let parts = rest.iter().map(|s| (s.intent.as_str(), s.tools.as_slice(), s.approach.as_ref()));
+    (!rest.is_empty()).then(|| features(parts, task))
+}
+
+/// Runs of three words of each intent without the task's own words (all of them, where fewer are left), the tools
+/// that are named, and the playbook approaches.
+fn features<'a>(
+    subtasks: impl Iterator<Item = (&'a str, &'a [ToolId], Option<&'a Approach>)>,
+    task: &Task,
+) -> BTreeSet<String> {
+    let own: BTreeSet<String> = words(&task.spec.intent).into_iter().collect();
+    let mut features = BTreeSet::new();
+    for (intent, tools, approach) in subtasks {
+        let words: Vec<String> = words(intent).into_iter().filter(|word| !own.contains(word)).collect();
+        if words.len() < GRAM_WORDS && !words.is_empty() {
+            features.insert(format!("words {}", words.join(" ")));
+        }
+        features.extend(words.windows(GRAM_WORDS).map(|gram| format!("words {}", gram.join(" "))));
+        features.extend(tools.iter().map(|tool| format!("tool {tool}")));
+        features
+            .extend(approach.map(|approach| format!("approach {}/{}", approach.playbook, approach.approach)));
+    }
+    features
+}

@@ -1,0 +1,42 @@
+//! The answer stands: what the checks look at is measured once more, and then the result goes out.
+
+use setpoint_machine::{Ctx, Effects};
+use setpoint_protocol::CallId;
+use setpoint_protocol::message::ExecutionStatus;
+use setpoint_protocol::record::Answer;
+use setpoint_protocol::tool::Phase;
+use setpoint_protocol::topology::party;
+
+use super::work::{Ending, Stage, Work};
+use crate::evidence::Probes;
+
+/// Asks the probes. A failure ends the sub-task without any judgement, so there is nothing to measure then.
+pub(super) fn measure(work: &mut Work, ending: Ending, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
+    let probes = if ending.status == ExecutionStatus::Failed || work.has_passed_its_deadline(ctx) {
+        Probes::default()
+    } else {
+        Probes::ask(&work.subtask.success_criteria, Phase::After, work.attempt, ctx, fx)
+    };
+    work.stage = Stage::Closing { probes, ending };
+    close_when_measured(work, fx);
+}
+
+/// A probe came back.
+pub(super) fn measured(
+    work: &mut Work,
+    call: CallId,
+    answer: &Answer,
+    fx: &mut Effects<'_, party::Executor>,
+) {
+    if let Stage::Closing { probes, .. } = &mut work.stage {
+        probes.take(call, answer);
+        close_when_measured(work, fx);
+    }
+}
+
+fn close_when_measured(work: &mut Work, fx: &mut Effects<'_, party::Executor>) {
+    match std::mem::replace(&mut work.stage, Stage::Concluded) {
+        Stage::Closing { probes, ending } if probes.is_complete() => work.close(&probes, ending, fx),
+        waiting => work.stage = waiting,
+    }
+}

@@ -1,0 +1,31 @@
+//! R4a wants another attempt.
+
+use setpoint_machine::{Ctx, Effects};
+use setpoint_protocol::message::CorrectionSignal;
+use setpoint_protocol::topology::party;
+
+use super::progress::Progress;
+use super::work::{Stage, Work};
+
+/// Starts the next attempt, when the signal is about the one that just ended. What was refused stays refused.
+pub(super) fn take(
+    work: &mut Work,
+    signal: CorrectionSignal,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::Executor>,
+) {
+    let is_for_this = matches!(work.stage, Stage::Concluded)
+        && signal.subtask_id == work.subtask.subtask_id
+        && signal.attempt_number == work.attempt;
+    if !is_for_this {
+        return;
+    }
+    work.attempt += 1;
+    work.correction = Some(signal);
+    work.recalled.clear();
+    work.notices.clear();
+    work.rounds = 0;
+    work.empty_answers = 0;
+    work.progress = Progress::default();
+    work.think(ctx, fx);
+}

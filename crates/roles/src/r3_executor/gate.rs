@@ -1,0 +1,46 @@
+//! Calls that are refused before they run.
+
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::{ErrorKind, ToolSpec};
+
+use super::offer;
+use super::work::Work;
+use crate::blocking::refusal;
+use crate::evidence::Called;
+use serde_json::Value;
+
+/// Characters of a refusal.
+const WHY_CHARS_MAX: usize = 600;
+
+/// Why this call may not run, with the kind of error it is.
+pub(super) fn refuse(work: &Work, called: &Called, catalogue: &[ToolSpec]) -> Option<(ErrorKind, String)> {
+    let name = &called.call.tool;
+    let offered = offer::offered(&work.subtask, catalogue);
+    let why = |why: &str| {
+        let names: Vec<&str> = offered.iter().map(|spec| spec.name.as_str()).collect();
+        clip(&format!("{why}; tools that may be called: {}", names.join(", ")), WHY_CHARS_MAX)
+    };
+    if !catalogue.iter().any(|spec| spec.name == *name) {
+        return Some((ErrorKind::MissingTool, why(&format!("there is no tool {:?}", clip(name, 80)))));
+    }
+    if let Some(refusal) = refusal(&work.subtask.limits, &called.reading) {
+        return Some((ErrorKind::Blocked, why(&refusal)));
+    }
+    let is_offered = offered.iter().any(|spec| spec.name == *name);
+    if !is_offered || !called.reading.tools.iter().all(|id| offer::names(&work.subtask, id)) {
+        return Some((
+            ErrorKind::Blocked,
+            why(&format!("the sub-task does not name {}", unnamed(work, called))),
+        ));
+    }
+    match &called.call.input.0 {
+        Value::Object(_) | Value::Null => None,
+        _ => Some((ErrorKind::InvalidInput, "the input of a tool is one JSON object".to_owned())),
+    }
+}
+
+fn unnamed(work: &Work, called: &Called) -> String {
+    let unnamed = called.reading.tools.iter().filter(|id| !offer::names(&work.subtask, id));
+    let ids: Vec<&str> = unnamed.map(|id| id.as_str()).collect();
+    clip(&ids.join(", "), 200)
+}

@@ -1,0 +1,66 @@
+//! What wakes R3, and who takes it. Nothing is decided here.
+
+use setpoint_machine::{Ctx, Effects, Input, Machine};
+use setpoint_protocol::CallId;
+use setpoint_protocol::record::Answer;
+use setpoint_protocol::topology::{inbox, party};
+
+use super::work::{Stage, Work};
+use super::{after, approval, correction, reply, subtask, tool_answer};
+
+/// R3 for one sub-task.
+#[derive(Debug, Default)]
+pub struct Executor {
+    work: Option<Work>,
+}
+
+impl Machine for Executor {
+    type Role = party::Executor;
+
+    fn handle(
+        &mut self,
+        input: Input<party::Executor>,
+        ctx: &Ctx<'_>,
+        fx: &mut Effects<'_, party::Executor>,
+    ) {
+        match (input, &mut self.work) {
+            (Input::Message(inbox::Executor::SubTask(task)), slot @ None) => {
+                *slot = Some(subtask::take(task, ctx, fx));
+            }
+            (Input::Message(inbox::Executor::CorrectionSignal(signal)), Some(work)) => {
+                correction::take(work, signal, ctx, fx);
+            }
+            (Input::Message(inbox::Executor::ApprovalDecision(decision)), Some(work)) => {
+                approval::decided(work, &decision, ctx, fx);
+            }
+            (Input::Answer { call, answer }, Some(work)) => answered(work, call, &answer, ctx, fx),
+            // One instance does one sub-task; before it there is nothing to answer, correct or decide.
+            (Input::Message(inbox::Executor::SubTask(_)), Some(_))
+            | (Input::Message(_) | Input::Answer { .. }, None)
+            | (Input::Quiesced, _) => {}
+        }
+    }
+}
+
+/// Gives an answer to whoever waits for it; an answer that nobody waits for is stale.
+fn answered(
+    work: &mut Work,
+    call: CallId,
+    answer: &Answer,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::Executor>,
+) {
+    if work.timer == Some(call) {
+        work.timer = None;
+        work.expired(fx);
+        return;
+    }
+    match &work.stage {
+        Stage::Measuring(_) => subtask::measured(work, call, answer, ctx, fx),
+        Stage::Closing { .. } => after::measured(work, call, answer, fx),
+        Stage::Thinking(asked) if *asked == call => reply::take(work, answer, ctx, fx),
+        Stage::Running(running) if running.id == call => tool_answer::take(work, answer, ctx, fx),
+        Stage::Asking { request, .. } if *request == call => approval::cut_short(work, ctx, fx),
+        Stage::Thinking(_) | Stage::Running(_) | Stage::Asking { .. } | Stage::Concluded => {}
+    }
+}

@@ -1,0 +1,39 @@
+//! R3, the plant: does one sub-task, for real, with evidence.
+//!
+//! Before the work it makes the probes of the sub-task's checks once, so that whoever judges can tell what was
+//! green already; they stand in its records as phase `before`. Then it loops: the model says which calls it
+//! wants, the calls run one after the other, and their results go back, until the model answers or a rule ends
+//! the attempt. An attempt ends in exactly one `ExecutionResult`; a `CorrectionSignal` starts the next.
+//!
+//! After an answer, unless it says that the work cannot be done, the same probes are made once more (phase
+//! `after`), and the result goes out when all of them came back, or without the missing ones when the deadline
+//! passes first. The model never sees a probe of either phase, and probes are no rounds.
+//!
+//! It never judges its own work, never repeats a call or an attempt on its own, never writes memory, never runs
+//! what the sub-task's limits forbid, and never does without consent what needs it.
+//!
+//! # When nothing comes of it
+//!
+//! A call counts as the same when its tools, its parameters in normal form and the *epoch* are the same. The epoch
+//! rises with every call that may change something and was not made before in the attempt, so a cycle of editing
+//! and testing is free as long as the edits differ. The same call with the same result for the third time ends
+//! the attempt. A read that is repeated while no call ran that may change something is answered from its record;
+//! not so a volatile tool, nor a read that failed for a reason that may pass. Attempts start from nothing: a
+//! check on the last attempt's calls needs calls that were really made in it.
+
+mod after;
+mod answer;
+mod approval;
+mod correction;
+mod gate;
+mod machine;
+mod offer;
+mod progress;
+mod prompt;
+mod reply;
+mod step;
+mod subtask;
+mod tool_answer;
+mod work;
+
+pub use self::machine::Executor;

@@ -1,0 +1,266 @@
+//! Whether an attempt gets anywhere: the same call with the same result, counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use setpoint_protocol::limits::SAME_RESULT_MAX;
+use setpoint_protocol::tool::{Effect, ErrorKind, ToolRecord};
+use setpoint_protocol::{CallId, ToolId};
+
+use crate::evidence::Called;
+
+/// The calls of one attempt.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Progress {
+    /// Rises with every call that may change something and was not made before.
+    epoch: u64,
+    /// Rises with every call that may change something.
+    changes: u64,
+    /// Calls made that may change something.
+    made: BTreeSet<Key>,
+    seen: BTreeMap<(Key, u64), Seen>,
+}
+
+/// What makes two calls the same: the tools, the target, and what the target does not say.
+///
+/// A target is the normal form of one parameter (the path, the command). The others stand beside it as they are:
+/// two edits of one file differ, and so do two pages of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    tools: Vec<ToolId>,
+    target: String,
+    rest: Vec<u8>,
+}
+
+/// What makes two results the same.
+type Digest = [u8; 32];
+
+#[derive(Clone, Debug)]
+struct Seen {
+    /// The last result.
+    last: CallId,
+    digest: Digest,
+    /// Whether the record can stand for another run of a read.
+    is_lasting: bool,
+    /// How many changes there were when it came.
+    changes: u64,
+    /// How often each result came.
+    results: BTreeMap<Digest, u32>,
+}
+
+/// Whether the attempt may go on.
+#[must_use = "an attempt without progress has to end"]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// It may.
+    GoOn,
+    /// The same call gave the same result for the last time.
+    Stuck,
+}
+
+impl Progress {
+    /// The record that answers this call without running it.
+    pub(super) fn known(&self, called: &Called) -> Option<CallId> {
+        if called.reading.effect != Effect::ReadOnly || called.reading.volatile {
+            return None;
+        }
+        let seen = self.seen.get(&(Key::of(called), self.epoch))?;
+        (seen.is_lasting && seen.changes == self.changes).then_some(seen.last)
+    }
+
+    /// Counts a call that was answered from its record.
+    pub(super) fn repeated(&mut self, called: &Called) -> Pace {
+        match self.seen.get_mut(&(Key::of(called), self.epoch)) {
+            Some(seen) => count(seen.results.entry(seen.digest).or_default()),
+            None => Pace::GoOn,
+        }
+    }
+
+    /// Counts a call that ran, with what came back as `result`.
+    pub(super) fn ran(&mut self, called: &Called, record: &ToolRecord, result: &[u8]) -> Pace {
+        if called.reading.effect == Effect::Unsafe {
+            self.changes += 1;
+            if self.made.insert(Key::of(called)) {
+                self.epoch += 1;
+            }
+        }
+        self.count(called, record, result)
+    }
+
+    /// Counts a call that was refused: it changed nothing.
+    pub(super) fn refused(&mut self, called: &Called, record: &ToolRecord) -> Pace {
+        self.count(called, record, record.evidence.as_bytes())
+    }
+
+    fn count(&mut self, called: &Called, record: &ToolRecord, result: &[u8]) -> Pace {
+        let digest = digest(record, result);
+        let seen = self.seen.entry((Key::of(called), self.epoch)).or_insert_with(|| Seen {
+            last: record.call_id,
+            digest,
+            is_lasting: false,
+            changes: 0,
+            results: BTreeMap::new(),
+        });
+        seen.last = record.call_id;
+        seen.digest = digest;
+        seen.is_lasting = is_lasting(record.error_kind);
+        seen.changes = self.changes;
+        count(seen.results.entry(digest).or_default())
+    }
+}
+
+impl Key {
+    fn of(called: &Called) -> Self {
+        let target = called.reading.target.clone();
+        let mut rest = called.call.input.clone();
+        if let Value::Object(fields) = &mut rest.0 {
+            let says_the_target = |(name, value): (&String, &Value)| {
+                value.as_str().is_some_and(|text| stands_for(text, &target)).then(|| name.clone())
+            };
+            let mut found: Vec<String> = fields.iter().filter_map(says_the_target).collect();
+            // Which of several is meant cannot be told: then all of them stay.
+            if found.len() == 1
+                && let Some(name) = found.pop()
+            {
+                fields.remove(&name);
+            }
+        }
+        Key { tools: called.reading.tools.clone(), target, rest: rest.to_bytes() }
+    }
+}
+
+/// Whether the target is this text in normal form, and nothing of the text is lost in it: they differ in white
+/// space alone, or the text is the end of an absolute path.
+fn stands_for(text: &str, target: &str) -> bool {
+    let is_spaced_otherwise = text.split_whitespace().eq(target.split_whitespace());
+    let relative = text.trim_start_matches("./");
+    let is_end = target.starts_with('/')
+        && !relative.is_empty()
+        && target.strip_suffix(relative).is_some_and(|rest| rest.ends_with('/'));
+    is_spaced_otherwise || is_end
+}
+
+fn count(times: &mut u32) -> Pace {
+    *times = times.saturating_add(1);
+    if *times >= SAME_RESULT_MAX { Pace::Stuck } else { Pace::GoOn }
+}
+
+/// Whether the same read would give the same again: an error of the moment says nothing of the next try.
+fn is_lasting(error: Option<ErrorKind>) -> bool {
+    match error {
+        None
+        | Some(
+            ErrorKind::NotFound
+            | ErrorKind::Permission
+            | ErrorKind::MissingTool
+            | ErrorKind::Exit
+            | ErrorKind::InvalidInput
+            | ErrorKind::InvalidData,
+        ) => true,
+        Some(
+            ErrorKind::Timeout
+            | ErrorKind::Network
+            | ErrorKind::RateLimit
+            | ErrorKind::Storage
+            | ErrorKind::Signal
+            | ErrorKind::Interrupted
+            | ErrorKind::Blocked
+            | ErrorKind::ApprovalRequired
+            | ErrorKind::Consent
+            | ErrorKind::Other,
+        ) => false,
+    }
+}
+
+fn digest(record: &ToolRecord, result: &[u8]) -> Digest {
+    let mut hasher = blake3::Hasher::new();
+    let head = (record.ok, record.error_kind, record.exit_code);
+    hasher.update(&serde_json::to_vec(&head).unwrap_or_default());
+    hasher.update(result);
+    *hasher.finalize().as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use setpoint_protocol::tool::{CallReading, Phase, ToolCall};
+
+    /// One word a call: `!` may change something, `~` is volatile; `=` gives the result, else there is none.
+    fn play(script: &str) -> String {
+        let mut progress = Progress::default();
+        let mut out = Vec::new();
+        for word in script.split_whitespace() {
+            let (call, result) = word.split_once('=').unwrap_or((word, ""));
+            let called = Called {
+                call: ToolCall { tool: "t".to_owned(), input: json!({"path": call}).into() },
+                reading: CallReading {
+                    tools: vec!["t".parse().unwrap()],
+                    target: call.to_owned(),
+                    effect: if call.starts_with('!') { Effect::Unsafe } else { Effect::ReadOnly },
+                    volatile: call.starts_with('~'),
+                },
+                attempt: 1,
+                phase: Phase::Work,
+            };
+            let verdict = if progress.known(&called).is_some() {
+                out.push("known");
+                progress.repeated(&called)
+            } else {
+                out.push("ran");
+                let record = called.answered("r3.1/1".parse().unwrap(), &Default::default());
+                progress.ran(&called, &record, result.as_bytes())
+            };
+            if verdict == Pace::Stuck {
+                out.push("stuck");
+                break;
+            }
+        }
+        out.join(" ")
+    }
+
+    #[test]
+    fn cycles_end_and_work_goes_on() {
+        for (script, expected) in [
+            ("a a a", "ran known known stuck"),
+            ("!a !a !a", "ran ran ran stuck"),
+            ("~a ~a ~a", "ran ran ran stuck"),
+            ("~a=1 ~a=2 ~a=3 ~a=4 ~a=1 ~a=1", "ran ran ran ran ran ran stuck"),
+            ("a b a b a", "ran ran known known known stuck"),
+            ("!edit1 !test !edit2 !test !edit3 !test !edit4 !test", "ran ran ran ran ran ran ran ran"),
+            ("!edit1 test !edit2 test !edit3 test !edit4 test", "ran ran ran ran ran ran ran ran"),
+            ("!edit1 !test !edit1 !test !edit1 !test", "ran ran ran ran ran ran stuck"),
+            ("!a=x read=x !b=y read=y !a=x read=x", "ran ran ran ran ran ran"),
+        ] {
+            assert_eq!(play(script), expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn cosmetic_differences_vanish_and_parameters_do_not() {
+        let key = |target: &str, input: serde_json::Value| {
+            let reading = CallReading {
+                tools: vec!["t".parse().unwrap()],
+                target: target.to_owned(),
+                effect: Effect::ReadOnly,
+                volatile: false,
+            };
+            let call = ToolCall { tool: "t".to_owned(), input: input.into() };
+            Key::of(&Called { call, reading, attempt: 1, phase: Phase::Work })
+        };
+        let file = "/ws/src/a";
+        assert_eq!(key(file, json!({"path": "src/a"})), key(file, json!({"path": "./src/a"})));
+        assert_eq!(key(file, json!({"path": "a"})), key(file, json!({"path": "/ws/src/a"})));
+        assert_ne!(key(file, json!({"path": "a", "line": 1})), key(file, json!({"path": "a", "line": 2})));
+        assert_ne!(
+            key(file, json!({"path": "a", "text": "x"})),
+            key(file, json!({"path": "a", "text": "y"}))
+        );
+        assert_ne!(
+            key(file, json!({"path": file, "find": "a"})),
+            key(file, json!({"path": file, "find": "b"}))
+        );
+        assert_eq!(key("ls -l", json!({"command": "ls  -l"})), key("ls -l", json!({"command": " ls -l"})));
+        assert_ne!(key("ls", json!({"command": "ls > a"})), key("ls", json!({"command": "ls > b"})));
+    }
+}

@@ -1,0 +1,50 @@
+//! The model came back.
+
+use setpoint_machine::{Ctx, Effects};
+use setpoint_protocol::record::{Answer, Reply};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::ToolCall;
+use setpoint_protocol::topology::party;
+
+use super::after;
+use super::answer::{self, Said};
+use super::step;
+use super::work::Work;
+
+/// Answers without content that an attempt may give; the last of them ends it.
+const EMPTY_ANSWERS_MAX: u32 = 2;
+
+/// Takes the model's answer.
+pub(super) fn take(work: &mut Work, answer: &Answer, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
+    match answer {
+        Answer::Model(reply) => said(work, reply, ctx, fx),
+        Answer::ModelFailed(failure) => {
+            work.fail(&format!("the model did not answer: {}", clip(&failure.reason, 400)), fx);
+        }
+        Answer::Tool(_) | Answer::Timer | Answer::Interrupted => {
+            work.fail("the call of the model was interrupted", fx);
+        }
+    }
+}
+
+/// Calls run; text beside them is a comment on what has not happened yet and is left alone.
+fn said(work: &mut Work, reply: &Reply, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
+    let calls: Vec<ToolCall> = reply.tool_calls().cloned().collect();
+    if !calls.is_empty() {
+        step::begin(work, calls, ctx, fx);
+        return;
+    }
+    match answer::read(&reply.text(), &ctx.opened.tools) {
+        Said::Call(call) => step::begin(work, vec![call], ctx, fx),
+        Said::Ending(ending) => after::measure(work, ending, ctx, fx),
+        Said::Nothing => {
+            work.empty_answers += 1;
+            if work.empty_answers >= EMPTY_ANSWERS_MAX {
+                work.fail("the model gave no answer and called no tool", fx);
+            } else {
+                work.notices.push("the last reply was empty: answer, or call a tool".to_owned());
+                work.think(ctx, fx);
+            }
+        }
+    }
+}

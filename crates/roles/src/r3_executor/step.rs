@@ -1,0 +1,110 @@
+//! The calls of one reply, one after the other.
+
+use std::collections::VecDeque;
+
+use setpoint_machine::{Ctx, Effects};
+use setpoint_protocol::limits::{CALLS_PER_REPLY_MAX, SAME_RESULT_MAX, TOOL_ROUNDS_MAX};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::{Effect, ErrorKind, Phase, ToolCall};
+use setpoint_protocol::topology::party;
+
+use super::gate;
+use super::progress::Pace;
+use super::work::{Running, Stage, Wanted, Work};
+use crate::evidence::Called;
+
+/// Characters of a call's target in a reason.
+const TARGET_CHARS_MAX: usize = 300;
+
+/// Begins a round with the calls that the model wants.
+pub(super) fn begin(
+    work: &mut Work,
+    calls: Vec<ToolCall>,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::Executor>,
+) {
+    if work.rounds >= TOOL_ROUNDS_MAX {
+        work.fail(&format!("all {TOOL_ROUNDS_MAX} tool rounds of the attempt are used"), fx);
+        return;
+    }
+    work.rounds += 1;
+    let mut queue = VecDeque::from(calls);
+    if queue.len() > CALLS_PER_REPLY_MAX {
+        let rest = queue.split_off(CALLS_PER_REPLY_MAX);
+        refuse_the_rest(work, rest, ctx, fx);
+    }
+    next(work, queue, ctx, fx);
+}
+
+/// Goes on with the calls that are left, or back to the model when none is.
+pub(super) fn next(
+    work: &mut Work,
+    mut queue: VecDeque<ToolCall>,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::Executor>,
+) {
+    while let Some(call) = queue.pop_front() {
+        if work.has_passed_its_deadline(ctx) {
+            work.fail_late(fx);
+            return;
+        }
+        let called = Called::read(call, work.attempt, Phase::Work, ctx);
+        let pace = if let Some((kind, why)) = gate::refuse(work, &called, &ctx.opened.tools) {
+            let record = called.refused(fx.refused_call(), kind, &why);
+            work.notices.push(format!("{} was not run: {why}", record.call_id));
+            let pace = work.progress.refused(&called, &record);
+            work.records.push(record);
+            pace
+        } else if let Some(known) = work.progress.known(&called) {
+            work.notices.push(format!(
+                "the same call as {known}, and nothing was changed since: it was not run again, its result stands \
+                 at the end of the list; answer now unless that is insufficient"
+            ));
+            work.recalled.push(known);
+            work.progress.repeated(&called)
+        } else {
+            run(work, Wanted { called, grant: None, approvals: 0, queue }, fx);
+            return;
+        };
+        if pace == Pace::Stuck {
+            stuck(work, &called, fx);
+            return;
+        }
+    }
+    work.think(ctx, fx);
+}
+
+/// Runs a call, under its grant where it has one.
+pub(super) fn run(work: &mut Work, wanted: Wanted, fx: &mut Effects<'_, party::Executor>) {
+    let reading = &wanted.called.reading;
+    let is_cautioned = |id| work.subtask.limits.caution_tools.iter().any(|tool| tool.covers(id));
+    let caution = reading.effect == Effect::Unsafe && reading.tools.iter().any(is_cautioned);
+    let id = fx.run_tool(wanted.called.call.clone(), wanted.grant.clone(), caution);
+    work.stage = Stage::Running(Running { id, wanted });
+}
+
+/// Ends the attempt because it gets nowhere.
+pub(super) fn stuck(work: &mut Work, called: &Called, fx: &mut Effects<'_, party::Executor>) {
+    let target = clip(&called.reading.target, TARGET_CHARS_MAX);
+    let reason =
+        format!("no progress: {} {target} gave the same result {SAME_RESULT_MAX} times", called.tool());
+    work.fail(&reason, fx);
+}
+
+/// One record and one notice stand for all calls beyond the limit, however many they are.
+fn refuse_the_rest(
+    work: &mut Work,
+    mut rest: VecDeque<ToolCall>,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::Executor>,
+) {
+    let why = format!(
+        "one reply may ask for {CALLS_PER_REPLY_MAX} calls; the last {} were not run: ask for them again",
+        rest.len()
+    );
+    if let Some(first) = rest.pop_front() {
+        let called = Called::read(first, work.attempt, Phase::Work, ctx);
+        work.records.push(called.refused(fx.refused_call(), ErrorKind::Blocked, &why));
+    }
+    work.notices.push(why);
+}

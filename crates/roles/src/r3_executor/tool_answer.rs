@@ -1,0 +1,66 @@
+//! A tool came back.
+
+use setpoint_machine::{Ctx, Effects};
+use setpoint_protocol::record::Answer;
+use setpoint_protocol::tool::{ErrorKind, ToolRecord};
+use setpoint_protocol::topology::party;
+
+use super::approval;
+use super::progress::Pace;
+use super::step;
+use super::work::{Running, Stage, Wanted, Work};
+
+/// Takes the answer of the call that runs.
+pub(super) fn take(work: &mut Work, answer: &Answer, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
+    let Stage::Running(Running { id, wanted }) = std::mem::replace(&mut work.stage, Stage::Concluded) else {
+        return;
+    };
+    match answer {
+        Answer::Tool(tool) => match &tool.approval {
+            Some(need) if tool.error_kind == Some(ErrorKind::ApprovalRequired) => {
+                approval::needed(work, id, wanted, need.clone(), ctx, fx);
+            }
+            _ => {
+                let record = wanted.called.answered(id, tool);
+                let mut result = tool.text.clone().into_bytes();
+                result.push(0);
+                result.extend(tool.facts.as_ref().map(|facts| facts.to_bytes()).unwrap_or_default());
+                settle(work, wanted, record, Happened::Ran(result), ctx, fx);
+            }
+        },
+        Answer::Model(_) | Answer::ModelFailed(_) | Answer::Timer | Answer::Interrupted => {
+            let record = wanted.called.interrupted(id, wanted.grant.is_some());
+            work.notices.push(format!("{id} was {}", record.evidence));
+            settle(work, wanted, record, Happened::Ran(Vec::new()), ctx, fx);
+        }
+    }
+}
+
+/// Whether a call touched the world.
+pub(super) enum Happened {
+    /// It ran, or may have, with this result.
+    Ran(Vec<u8>),
+    /// It did nothing.
+    Nothing,
+}
+
+/// Keeps a record and goes on, unless the attempt gets nowhere.
+pub(super) fn settle(
+    work: &mut Work,
+    wanted: Wanted,
+    record: ToolRecord,
+    happened: Happened,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::Executor>,
+) {
+    let Wanted { called, queue, .. } = wanted;
+    let pace = match happened {
+        Happened::Ran(result) => work.progress.ran(&called, &record, &result),
+        Happened::Nothing => work.progress.refused(&called, &record),
+    };
+    work.records.push(record);
+    match pace {
+        Pace::Stuck => step::stuck(work, &called, fx),
+        Pace::GoOn => step::next(work, queue, ctx, fx),
+    }
+}

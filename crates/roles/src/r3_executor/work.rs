@@ -1,0 +1,218 @@
+//! A sub-task in work: what is known, what is waited for, and the two ways on: think, or conclude.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use setpoint_machine::brief::ExecuteBrief;
+use setpoint_machine::model_call::ModelLimits;
+use setpoint_machine::{Brief, Ctx, Effects, ModelCall};
+use setpoint_protocol::limits::TOOL_ROUNDS_MAX;
+use setpoint_protocol::message::{CorrectionSignal, ExecutionResult, ExecutionStatus, SubTask};
+use setpoint_protocol::text::{clip, head_and_tail};
+use setpoint_protocol::tool::{ApprovalNeed, ErrorKind, Phase, ToolCall, ToolRecord};
+use setpoint_protocol::topology::party;
+use setpoint_protocol::{Any, CallId};
+
+use super::offer::offered;
+use super::progress::Progress;
+use super::prompt;
+use crate::evidence::{Called, Probes, RECORDS_BYTES_MAX, fit};
+
+/// Bytes of the canonical JSON of an output; of a larger one, head and tail are kept as text.
+const OUTPUT_BYTES_MAX: usize = 96 * 1024;
+/// Characters of a reason or a doubt.
+const REASON_CHARS_MAX: usize = 1_000;
+
+/// The work and its state.
+#[derive(Debug)]
+pub(super) struct Work {
+    pub(super) subtask: SubTask,
+    /// From 1.
+    pub(super) attempt: u32,
+    /// What the attempt has to mend.
+    pub(super) correction: Option<CorrectionSignal>,
+    /// All calls of all attempts, oldest first.
+    pub(super) records: Vec<ToolRecord>,
+    /// Calls whose results were asked for again since the last model call.
+    pub(super) recalled: Vec<CallId>,
+    /// What the model is told next.
+    pub(super) notices: Vec<String>,
+    /// Tool rounds of this attempt.
+    pub(super) rounds: u32,
+    /// Answers of this attempt that held nothing.
+    pub(super) empty_answers: u32,
+    pub(super) progress: Progress,
+    /// Digests that the person refused.
+    pub(super) refused: BTreeSet<String>,
+    /// The deadline's timer, while it runs.
+    pub(super) timer: Option<CallId>,
+    /// Whether the deadline has passed.
+    pub(super) is_late: bool,
+    pub(super) stage: Stage,
+}
+
+/// What is waited for.
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// The probes before the work.
+    Measuring(Probes),
+    /// The model.
+    Thinking(CallId),
+    /// A tool.
+    Running(Running),
+    /// A person's word on a call.
+    Asking {
+        /// The question.
+        request: CallId,
+        /// What was asked.
+        need: ApprovalNeed,
+        /// The call that waits.
+        running: Running,
+    },
+    /// The probes after the answer.
+    Closing {
+        /// What is asked.
+        probes: Probes,
+        /// The answer, which goes out with what they find.
+        ending: Ending,
+    },
+    /// The attempt has ended; a correction may come.
+    Concluded,
+}
+
+/// A call that runs.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) id: CallId,
+    pub(super) wanted: Wanted,
+}
+
+/// A call that may run, with what comes after it.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub(super) called: Called,
+    /// The approval it runs under.
+    pub(super) grant: Option<String>,
+    /// Approvals it was given so far.
+    pub(super) approvals: u32,
+    /// The calls of the same reply that follow.
+    pub(super) queue: VecDeque<ToolCall>,
+}
+
+/// How an attempt ends.
+#[derive(Debug)]
+pub(super) struct Ending {
+    pub(super) status: ExecutionStatus,
+    pub(super) output: Any,
+    pub(super) uncertainty: Option<String>,
+}
+
+impl Ending {
+    /// Failed, for this reason.
+    pub(super) fn failed(reason: &str) -> Self {
+        let output = Any::from(clip(reason, REASON_CHARS_MAX).as_str());
+        Ending { status: ExecutionStatus::Failed, output, uncertainty: None }
+    }
+}
+
+impl Work {
+    /// Asks the model for the next step.
+    pub(super) fn think(&mut self, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
+        if self.has_passed_its_deadline(ctx) {
+            self.fail_late(fx);
+            return;
+        }
+        let recalled = std::mem::take(&mut self.recalled);
+        let rounds_left = TOOL_ROUNDS_MAX.saturating_sub(self.rounds);
+        let brief = ExecuteBrief {
+            subtask: self.subtask.clone(),
+            attempt: self.attempt,
+            correction: self.correction.clone(),
+            tools: if rounds_left == 0 { Vec::new() } else { offered(&self.subtask, &ctx.opened.tools) },
+            calls: self.calls_with_last(&recalled),
+            notices: std::mem::take(&mut self.notices),
+            rounds_left,
+            surroundings: ctx.opened.surroundings.clone(),
+        };
+        let prompt = prompt::render(&brief);
+        // No schema: the answer may be tool calls, one JSON value or plain text.
+        let ask = ModelCall {
+            brief: Brief::Execute(Box::new(brief)),
+            prompt,
+            schema: None,
+            limits: ModelLimits::default(),
+        };
+        self.stage = Stage::Thinking(fx.ask_model(ask));
+    }
+
+    /// Ends the attempt.
+    pub(super) fn conclude(&mut self, ending: Ending, fx: &mut Effects<'_, party::Executor>) {
+        self.stage = Stage::Concluded;
+        fit(self.records.iter_mut().collect(), RECORDS_BYTES_MAX);
+        fx.publish(ExecutionResult {
+            subtask_id: self.subtask.subtask_id.clone(),
+            attempt: self.attempt,
+            status: ending.status,
+            output: bounded(ending.output),
+            uncertainty: ending.uncertainty.map(|doubt| clip(&doubt, REASON_CHARS_MAX)),
+            tool_calls: self.records.clone(),
+        });
+    }
+
+    /// Ends the attempt as failed, for this reason.
+    pub(super) fn fail(&mut self, reason: &str, fx: &mut Effects<'_, party::Executor>) {
+        self.conclude(Ending::failed(reason), fx);
+    }
+
+    /// Ends the attempt because the deadline is over.
+    pub(super) fn fail_late(&mut self, fx: &mut Effects<'_, party::Executor>) {
+        let deadline = self.subtask.deadline.map(|deadline| format!(" ({deadline})")).unwrap_or_default();
+        self.fail(&format!("timeout: the deadline has passed{deadline}"), fx);
+    }
+
+    /// Ends the attempt with its answer, and with what was found after it. A probe that is still out was not made.
+    pub(super) fn close(&mut self, probes: &Probes, ending: Ending, fx: &mut Effects<'_, party::Executor>) {
+        self.records.extend(probes.records().cloned());
+        self.conclude(ending, fx);
+    }
+
+    /// The deadline's timer went off: whatever is waited for is given up.
+    pub(super) fn expired(&mut self, fx: &mut Effects<'_, party::Executor>) {
+        self.is_late = true;
+        match std::mem::replace(&mut self.stage, Stage::Concluded) {
+            Stage::Concluded => return,
+            Stage::Running(running) => {
+                let why = "the deadline passed while it ran, outcome unknown; verify before repeating";
+                let Wanted { called, grant, .. } = running.wanted;
+                self.records.push(called.unfinished(running.id, grant.is_some(), ErrorKind::Timeout, why));
+            }
+            Stage::Measuring(probes) => self.records.extend(probes.records().cloned()),
+            Stage::Closing { probes, ending } => {
+                self.close(&probes, ending, fx);
+                return;
+            }
+            Stage::Thinking(_) | Stage::Asking { .. } => {}
+        }
+        self.fail_late(fx);
+    }
+
+    /// Whether the deadline is over, by its timer or by the record's time: the timer stands still while a person
+    /// is asked, the deadline does not.
+    pub(super) fn has_passed_its_deadline(&self, ctx: &Ctx<'_>) -> bool {
+        self.is_late || self.subtask.deadline.is_some_and(|deadline| deadline <= ctx.now)
+    }
+
+    /// The calls of the work, those that were asked for again last, so that their bodies are shown.
+    fn calls_with_last(&self, recalled: &[CallId]) -> Vec<ToolRecord> {
+        let work = || self.records.iter().filter(|record| record.phase == Phase::Work);
+        let is_recalled = |record: &&ToolRecord| recalled.contains(&record.call_id);
+        work().filter(|record| !is_recalled(record)).chain(work().filter(is_recalled)).cloned().collect()
+    }
+}
+
+fn bounded(output: Any) -> Any {
+    if output.to_bytes().len() <= OUTPUT_BYTES_MAX {
+        return output;
+    }
+    // A character takes at most six bytes of JSON (`\u0000`).
+    Any::from(head_and_tail(&output.to_text(), OUTPUT_BYTES_MAX / 6).as_str())
+}

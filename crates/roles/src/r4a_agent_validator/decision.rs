@@ -1,0 +1,129 @@
+//! Putting the verdicts together: matched, another attempt, or failed.
+
+use std::collections::BTreeMap;
+
+use setpoint_machine::Effects;
+use setpoint_protocol::CriterionId;
+use setpoint_protocol::limits::CORRECTIONS_MAX;
+use setpoint_protocol::message::{
+    ExecutionResult, FailedCriterion, FailureClass, GapPoint, OutcomeStatus, SubTaskOutcome, Verdict,
+    VerdictWord,
+};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::{ErrorKind, Phase, ToolRecord};
+use setpoint_protocol::topology::party;
+
+use super::correction;
+use super::fast_loop::{Attempt, FastLoop, Stage};
+use crate::judging::by_check;
+
+/// Characters of a failure's reason.
+const REASON_CHARS_MAX: usize = 1_000;
+
+/// R3 said that it cannot be done: the loop ends, nothing is judged.
+pub(super) fn gave_up(
+    fast_loop: &mut FastLoop,
+    result: &ExecutionResult,
+    fx: &mut Effects<'_, party::AgentValidator>,
+) {
+    // Nothing of this attempt is met: a point without criteria would count as none failed.
+    let failed = |id: CriterionId| FailedCriterion { criterion_id: id, failure_class: None };
+    let criteria = &fast_loop.subtask.success_criteria;
+    let failed_criteria = criteria.iter().map(|criterion| failed(criterion.id.clone())).collect();
+    fast_loop.trajectory.push(GapPoint { attempt: fast_loop.attempt, failed_criteria });
+    let reason = clip(&result.output.to_text(), REASON_CHARS_MAX);
+    conclude(fast_loop, result, Err(reason), Vec::new(), fx);
+}
+
+/// Judges by code what has a check, takes the hearing's verdicts for the rest, and draws the conclusion.
+pub(super) fn decide(
+    fast_loop: &mut FastLoop,
+    attempt: &Attempt,
+    classes: &BTreeMap<CriterionId, FailureClass>,
+    fx: &mut Effects<'_, party::AgentValidator>,
+) {
+    let verdicts = verdicts(fast_loop, attempt, classes);
+    let failed: Vec<&Verdict> =
+        verdicts.iter().filter(|verdict| verdict.verdict == VerdictWord::Fail).collect();
+    let point = |verdict: &&Verdict| FailedCriterion {
+        criterion_id: verdict.criterion_id.clone(),
+        failure_class: verdict.failure_class,
+    };
+    fast_loop
+        .trajectory
+        .push(GapPoint { attempt: fast_loop.attempt, failed_criteria: failed.iter().map(point).collect() });
+    let is_refused =
+        |call: &&ToolRecord| call.phase != Phase::After && call.error_kind == Some(ErrorKind::Consent);
+    let refused = attempt.result.tool_calls.iter().find(is_refused);
+    let ending = if verdicts.is_empty() {
+        Some(Err("the sub-task has no criterion to judge".to_owned()))
+    } else if failed.is_empty() {
+        Some(Ok(()))
+    } else if let Some(call) = refused {
+        let reason = format!("{}; not met: {}", call.evidence, in_words(&failed));
+        Some(Err(clip(&reason, REASON_CHARS_MAX)))
+    } else if fast_loop.attempt > CORRECTIONS_MAX {
+        let attempts = fast_loop.attempt;
+        let reason = format!("not met after {attempts} attempts: {}", in_words(&failed));
+        Some(Err(clip(&reason, REASON_CHARS_MAX)))
+    } else {
+        None
+    };
+    match ending {
+        Some(ending) => conclude(fast_loop, &attempt.result, ending, verdicts, fx),
+        None => {
+            fx.publish(correction::signal(&fast_loop.subtask.subtask_id, fast_loop.attempt, &failed));
+            fast_loop.attempt += 1;
+            fast_loop.stage = Stage::Waiting;
+        }
+    }
+}
+
+fn verdicts(
+    fast_loop: &FastLoop,
+    attempt: &Attempt,
+    classes: &BTreeMap<CriterionId, FailureClass>,
+) -> Vec<Verdict> {
+    let case = fast_loop.case(attempt);
+    let criteria = fast_loop.subtask.success_criteria.iter();
+    criteria
+        .map(|criterion| match &criterion.check {
+            Some(check) => by_check(criterion, check, &case),
+            None => {
+                let mut settled = attempt.hearing.verdict(criterion, &case);
+                if settled.class_wanted {
+                    settled.verdict.failure_class = classes.get(&criterion.id).copied();
+                }
+                settled.verdict
+            }
+        })
+        .collect()
+}
+
+/// Reports the sub-task's end: matched, or failed for a reason.
+fn conclude(
+    fast_loop: &mut FastLoop,
+    result: &ExecutionResult,
+    ending: Result<(), String>,
+    criteria_verdicts: Vec<Verdict>,
+    fx: &mut Effects<'_, party::AgentValidator>,
+) {
+    fast_loop.stage = Stage::Concluded;
+    fx.publish(SubTaskOutcome {
+        subtask_id: fast_loop.subtask.subtask_id.clone(),
+        success_criteria: fast_loop.subtask.success_criteria.clone(),
+        status: if ending.is_ok() { OutcomeStatus::Matched } else { OutcomeStatus::Failed },
+        output: result.output.clone(),
+        failure_reason: ending.err(),
+        criteria_verdicts,
+        gap_trajectory: fast_loop.trajectory.clone(),
+        tool_calls: result.tool_calls.clone(),
+        fingerprint: fast_loop.subtask.fingerprint.clone(),
+    });
+}
+
+fn in_words(failed: &[&Verdict]) -> String {
+    let words: Vec<String> =
+        failed.iter().map(|verdict| format!("{}: {}", verdict.criterion, verdict.evidence)).collect();
+    words.join("; ")
+}

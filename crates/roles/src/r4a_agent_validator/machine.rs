@@ -1,0 +1,55 @@
+//! What wakes R4a, and who takes it. Nothing is decided here.
+
+use setpoint_machine::{Ctx, Effects, Input, Machine};
+use setpoint_protocol::CallId;
+use setpoint_protocol::record::Answer;
+use setpoint_protocol::topology::{inbox, party};
+
+use super::fast_loop::{FastLoop, Stage};
+use super::{judgement, result};
+
+/// R4a for one sub-task.
+#[derive(Debug, Default)]
+pub struct AgentValidator {
+    fast_loop: Option<FastLoop>,
+}
+
+impl Machine for AgentValidator {
+    type Role = party::AgentValidator;
+
+    fn handle(
+        &mut self,
+        input: Input<party::AgentValidator>,
+        ctx: &Ctx<'_>,
+        fx: &mut Effects<'_, party::AgentValidator>,
+    ) {
+        match (input, &mut self.fast_loop) {
+            (Input::Message(inbox::AgentValidator::SubTask(rubric)), slot @ None) => {
+                *slot = Some(FastLoop::open(rubric));
+            }
+            (Input::Message(inbox::AgentValidator::ExecutionResult(claim)), Some(fast_loop)) => {
+                result::take(fast_loop, claim, ctx, fx);
+            }
+            (Input::Answer { call, answer }, Some(fast_loop)) => answered(fast_loop, call, &answer, ctx, fx),
+            // One instance judges one sub-task; before it there is nothing to judge.
+            (Input::Message(inbox::AgentValidator::SubTask(_)), Some(_))
+            | (Input::Message(inbox::AgentValidator::ExecutionResult(_)) | Input::Answer { .. }, None)
+            | (Input::Quiesced, _) => {}
+        }
+    }
+}
+
+/// Gives an answer to whoever waits for it; an answer that nobody waits for is stale.
+fn answered(
+    fast_loop: &mut FastLoop,
+    call: CallId,
+    answer: &Answer,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::AgentValidator>,
+) {
+    match &fast_loop.stage {
+        Stage::Judging(asked, _) if *asked == call => judgement::heard(fast_loop, answer, ctx, fx),
+        Stage::Classifying(asked, _) if *asked == call => judgement::classified(fast_loop, answer, fx),
+        Stage::Waiting | Stage::Judging(..) | Stage::Classifying(..) | Stage::Concluded => {}
+    }
+}

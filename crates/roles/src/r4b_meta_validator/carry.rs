@@ -1,0 +1,25 @@
+//! Verdicts of the only sub-task that hold for the task too.
+
+use setpoint_protocol::message::{Criterion, Verdict, VerdictWord};
+
+use super::round::Round;
+
+/// The sub-task's verdict on the same criterion, when the round has one sub-task and the result is its output.
+///
+/// Same means: sentence, mode and check. A check of an earlier round is made again, since the world may have
+/// changed; what a model judged then would be judged on the same output and the same calls.
+pub(super) fn carried(criterion: &Criterion, round: &Round) -> Option<Verdict> {
+    let [entry] = round.manifest.subtasks.as_slice() else { return None };
+    let is_fresh = entry.carried.is_none();
+    if criterion.check.is_some() && !is_fresh {
+        return None;
+    }
+    let outcome = round.outcomes.get(&entry.subtask_id)?;
+    let is_same = |own: &&Criterion| {
+        own.criterion == criterion.criterion && own.mode == criterion.mode && own.check == criterion.check
+    };
+    let own = outcome.success_criteria.iter().find(is_same)?;
+    let verdict = outcome.criteria_verdicts.iter().find(|verdict| verdict.criterion_id == own.id)?;
+    (verdict.verdict == VerdictWord::Pass)
+        .then(|| Verdict { criterion_id: criterion.id.clone(), ..verdict.clone() })
+}

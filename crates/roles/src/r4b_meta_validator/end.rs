@@ -1,0 +1,149 @@
+//! How a round ends: one message to GGS, whatever happened.
+
+use setpoint_machine::{Ctx, Effects};
+use setpoint_protocol::Any;
+use setpoint_protocol::message::{
+    ManifestEntry, OutcomeStatus, OutcomeSummary, Recommendation, ReplanRequest, SubTaskOutcome, Verdict,
+    VerdictWord,
+};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::ErrorKind;
+use setpoint_protocol::topology::party;
+
+use super::merged::merged;
+use super::round::Round;
+use crate::evidence::{ROUND_RECORDS_BYTES_MAX, fit};
+
+/// Characters of the gap summary.
+const GAP_CHARS_MAX: usize = 4_000;
+/// Characters of one failure in it.
+const GAP_PART_CHARS_MAX: usize = 600;
+/// Characters of a summary.
+const SUMMARY_CHARS_MAX: usize = 1_000;
+
+/// The end of a round.
+#[derive(Debug)]
+pub(super) enum End {
+    /// The whole holds.
+    Holds(Box<OutcomeSummary>),
+    /// It fell short.
+    FellShort(Box<ReplanRequest>),
+}
+
+impl End {
+    /// A group failed; nothing was merged.
+    pub(super) fn group_failed(round: &Round, ctx: &Ctx<'_>) -> Self {
+        let failed = outcomes(round).into_iter().filter(|outcome| outcome.status == OutcomeStatus::Failed);
+        let gaps: Vec<String> = failed.map(|outcome| gap(round, &outcome)).collect();
+        fell_short(round, &gaps, None, false, ctx)
+    }
+
+    /// Everything matched and the whole was judged.
+    pub(super) fn judged(
+        round: &Round,
+        verdicts: Vec<Verdict>,
+        merged_output: Any,
+        summary: Option<&str>,
+        ctx: &Ctx<'_>,
+    ) -> Self {
+        let failed: Vec<&Verdict> =
+            verdicts.iter().filter(|verdict| verdict.verdict == VerdictWord::Fail).collect();
+        if !failed.is_empty() {
+            let gaps: Vec<String> = failed.into_iter().map(in_words).collect();
+            return fell_short(round, &gaps, Some(verdicts), false, ctx);
+        }
+        let summary = summary.map(str::trim).filter(|summary| !summary.is_empty());
+        End::Holds(Box::new(OutcomeSummary {
+            merged_output,
+            summary: clip(summary.unwrap_or(&summary_of(round)), SUMMARY_CHARS_MAX),
+            task_criteria_verdicts: verdicts,
+            outcomes: outcomes(round),
+            applied_rules: round.manifest.applied_rules.clone(),
+            overridden_rules: round.manifest.overridden_rules.clone(),
+            plan_fingerprint: round.manifest.plan_fingerprint.clone(),
+            elapsed_ms: ctx.elapsed_ms(),
+        }))
+    }
+
+    /// Nothing could be judged.
+    pub(super) fn unjudged(round: &Round, why: &str, ctx: &Ctx<'_>) -> Self {
+        fell_short(round, &[format!("the whole could not be judged: {why}")], None, true, ctx)
+    }
+
+    /// Says it.
+    pub(super) fn publish(self, fx: &mut Effects<'_, party::MetaValidator>) {
+        match self {
+            End::Holds(summary) => fx.publish(*summary),
+            End::FellShort(request) => fx.publish(*request),
+        }
+    }
+}
+
+fn fell_short(
+    round: &Round,
+    gaps: &[String],
+    task_criteria_verdicts: Option<Vec<Verdict>>,
+    merge_unjudged: bool,
+    ctx: &Ctx<'_>,
+) -> End {
+    let outcomes = outcomes(round);
+    let failed = || outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Failed);
+    let is_refused = |outcome: &SubTaskOutcome| {
+        outcome.tool_calls.iter().any(|call| call.error_kind == Some(ErrorKind::Consent))
+    };
+    let hopeless = failed().any(is_refused) || round.manifest.round > ctx.opened.controller.max_replans;
+    End::FellShort(Box::new(ReplanRequest {
+        round: round.manifest.round,
+        gap_summary: clip(&gaps.join("\n"), GAP_CHARS_MAX),
+        failed_subtasks: failed().map(|outcome| outcome.subtask_id.clone()).collect(),
+        correction_count: corrections(round),
+        elapsed_ms: ctx.elapsed_ms(),
+        task_criteria_verdicts,
+        merge_unjudged,
+        partial_output: merged(&round.matched()),
+        applied_rules: round.manifest.applied_rules.clone(),
+        overridden_rules: round.manifest.overridden_rules.clone(),
+        plan_fingerprint: round.manifest.plan_fingerprint.clone(),
+        recommendation: if hopeless { Recommendation::Abandon } else { Recommendation::Replan },
+        outcomes,
+    }))
+}
+
+/// All outcomes in sequence order, with no more evidence than one message may hold.
+fn outcomes(round: &Round) -> Vec<SubTaskOutcome> {
+    let entries = round.entries().into_iter();
+    let mut outcomes: Vec<SubTaskOutcome> =
+        entries.filter_map(|entry| round.outcomes.get(&entry.subtask_id)).cloned().collect();
+    let records = outcomes.iter_mut().flat_map(|outcome| &mut outcome.tool_calls).collect();
+    fit(records, ROUND_RECORDS_BYTES_MAX);
+    outcomes
+}
+
+/// Attempts minus one, over the sub-tasks that ran in this round.
+fn corrections(round: &Round) -> u32 {
+    let ran = round.manifest.subtasks.iter().filter(|entry| entry.carried.is_none());
+    let attempts = ran.filter_map(|entry| Some(round.outcomes.get(&entry.subtask_id)?.gap_trajectory.len()));
+    attempts.map(|attempts| u32::try_from(attempts.saturating_sub(1)).unwrap_or(u32::MAX)).sum()
+}
+
+/// What a failed sub-task fell short of: its criteria with the reasons, or why there are no verdicts.
+fn gap(round: &Round, outcome: &SubTaskOutcome) -> String {
+    let failed = outcome.criteria_verdicts.iter().filter(|verdict| verdict.verdict == VerdictWord::Fail);
+    let words: Vec<String> = failed.map(in_words).collect();
+    if !words.is_empty() {
+        return words.join("\n");
+    }
+    let is_its = |entry: &&ManifestEntry| entry.subtask_id == outcome.subtask_id;
+    let intent = round.manifest.subtasks.iter().find(is_its).map_or("", |entry| entry.intent.as_str());
+    let reason = outcome.failure_reason.as_deref().unwrap_or("no reason given");
+    clip(&format!("{intent}: {reason}"), GAP_PART_CHARS_MAX)
+}
+
+fn in_words(verdict: &Verdict) -> String {
+    clip(&format!("{}: {}", verdict.criterion, verdict.evidence), GAP_PART_CHARS_MAX)
+}
+
+fn summary_of(round: &Round) -> String {
+    let intents: Vec<&str> = round.entries().into_iter().map(|entry| entry.intent.as_str()).collect();
+    format!("Done: {}", intents.join("; "))
+}

@@ -1,0 +1,95 @@
+//! Fan-in: outcomes come in, groups complete.
+
+use std::collections::BTreeMap;
+
+use setpoint_machine::{Ctx, Effects};
+use setpoint_protocol::message::{
+    DispatchManifest, GroupMatched, ManifestEntry, OutcomeStatus, SubTaskOutcome, SubTaskOutput,
+};
+use setpoint_protocol::topology::party;
+
+use super::end::End;
+use super::round::{Next, Round, Stage};
+use super::verification;
+
+/// Opens a round. Carried outcomes count as reported.
+pub(super) fn open(
+    manifest: DispatchManifest,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::MetaValidator>,
+) -> Next {
+    let mut outcomes = BTreeMap::new();
+    for entry in &manifest.subtasks {
+        if let Some(carried) = &entry.carried {
+            outcomes.insert(entry.subtask_id.clone(), carried.clone());
+        }
+    }
+    advance(Round { manifest, outcomes, groups_done: 0, stage: Stage::Gathering }, ctx, fx)
+}
+
+/// Takes an outcome: the first of each sub-task of this round counts.
+pub(super) fn take(
+    mut round: Round,
+    outcome: SubTaskOutcome,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::MetaValidator>,
+) -> Next {
+    let is_of_this_round = round.manifest.subtasks.iter().any(|entry| entry.subtask_id == outcome.subtask_id);
+    let is_waited_for = matches!(round.stage, Stage::Gathering);
+    if !is_waited_for || !is_of_this_round || round.outcomes.contains_key(&outcome.subtask_id) {
+        return Next::Wait(round);
+    }
+    round.outcomes.insert(outcome.subtask_id.clone(), outcome);
+    advance(round, ctx, fx)
+}
+
+/// Goes through the groups as far as they are complete.
+fn advance(mut round: Round, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::MetaValidator>) -> Next {
+    let groups = round.groups();
+    if groups.is_empty() {
+        return Next::End(End::unjudged(&round, "the plan has no sub-task", ctx));
+    }
+    while let Some(group) = groups.get(round.groups_done) {
+        let members: Vec<&ManifestEntry> =
+            round.manifest.subtasks.iter().filter(|entry| entry.sequence == *group).collect();
+        let reported: Vec<&SubTaskOutcome> =
+            members.iter().filter_map(|entry| round.outcomes.get(&entry.subtask_id)).collect();
+        if reported.len() < members.len() {
+            return Next::Wait(round);
+        }
+        if reported.iter().any(|outcome| outcome.status == OutcomeStatus::Failed) {
+            skip_after(&mut round, *group);
+            return Next::End(End::group_failed(&round, ctx));
+        }
+        let outputs = reported.iter().map(|outcome| SubTaskOutput {
+            subtask_id: outcome.subtask_id.clone(),
+            output: outcome.output.clone(),
+        });
+        if round.groups_done + 1 < groups.len() {
+            let outputs = outputs.collect();
+            fx.publish(GroupMatched { round: round.manifest.round, sequence: *group, outputs });
+        }
+        round.groups_done += 1;
+    }
+    verification::open(round, ctx, fx)
+}
+
+/// Reports what waited behind a failed group as failed, without verdicts.
+fn skip_after(round: &mut Round, failed_group: u32) {
+    for entry in &round.manifest.subtasks {
+        if entry.sequence > failed_group {
+            let skipped = || SubTaskOutcome {
+                subtask_id: entry.subtask_id.clone(),
+                success_criteria: entry.success_criteria.clone(),
+                status: OutcomeStatus::Failed,
+                output: Default::default(),
+                failure_reason: Some(format!("skipped: group {failed_group} failed")),
+                criteria_verdicts: Vec::new(),
+                gap_trajectory: Vec::new(),
+                tool_calls: Vec::new(),
+                fingerprint: entry.fingerprint.clone(),
+            };
+            round.outcomes.entry(entry.subtask_id.clone()).or_insert_with(skipped);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What wakes R4b, and who takes it. Nothing is decided here.
+
+use setpoint_machine::{Ctx, Effects, Input, Machine};
+use setpoint_protocol::CallId;
+use setpoint_protocol::record::Answer;
+use setpoint_protocol::topology::{inbox, party};
+
+use super::round::{Next, Round, Stage};
+use super::{gathering, verification};
+
+/// R4b of one task.
+#[derive(Debug, Default)]
+pub struct MetaValidator {
+    round: Option<Round>,
+}
+
+impl Machine for MetaValidator {
+    type Role = party::MetaValidator;
+
+    fn handle(
+        &mut self,
+        input: Input<party::MetaValidator>,
+        ctx: &Ctx<'_>,
+        fx: &mut Effects<'_, party::MetaValidator>,
+    ) {
+        let next = match (input, self.round.take()) {
+            (Input::Message(inbox::MetaValidator::DispatchManifest(manifest)), _) => {
+                gathering::open(manifest, ctx, fx)
+            }
+            (Input::Message(inbox::MetaValidator::SubTaskOutcome(outcome)), Some(round)) => {
+                gathering::take(round, outcome, ctx, fx)
+            }
+            (Input::Answer { call, answer }, Some(round)) => answered(round, call, &answer, ctx, fx),
+            (Input::Quiesced, Some(round)) => Next::Wait(round),
+            // Between two rounds nobody is waited for.
+            (Input::Message(inbox::MetaValidator::SubTaskOutcome(_)) | Input::Answer { .. }, None)
+            | (Input::Quiesced, None) => return,
+        };
+        match next {
+            Next::Wait(round) => self.round = Some(round),
+            Next::End(end) => end.publish(fx),
+        }
+    }
+}
+
+/// Gives an answer to whoever waits for it; an answer that nobody waits for is stale.
+fn answered(
+    round: Round,
+    call: CallId,
+    answer: &Answer,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::MetaValidator>,
+) -> Next {
+    let Round { manifest, outcomes, groups_done, stage } = round;
+    let back = |stage| Round { manifest, outcomes, groups_done, stage };
+    match stage {
+        Stage::Probing(verification) => {
+            let (round, verification) = (back(Stage::Gathering), *verification);
+            verification::measured(round, verification, call, answer, ctx, fx)
+        }
+        Stage::Merging(asked, verification) if asked == call => {
+            verification::heard(back(Stage::Gathering), *verification, answer, ctx, fx)
+        }
+        stage @ (Stage::Gathering | Stage::Merging(..)) => Next::Wait(back(stage)),
+    }
+}

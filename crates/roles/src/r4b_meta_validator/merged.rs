@@ -1,0 +1,50 @@
+//! Putting outputs together. Code does it; a model only says which.
+
+use serde_json::{Value, json};
+use setpoint_protocol::Any;
+use setpoint_protocol::message::{ManifestEntry, SubTaskOutcome};
+
+/// One output as it is; several as a list of `{intent, output}` in the order given; none as `null`.
+pub(super) fn merged(parts: &[(&ManifestEntry, &SubTaskOutcome)]) -> Any {
+    match parts {
+        [] => Any::NULL,
+        [(_, outcome)] => outcome.output.clone(),
+        parts => {
+            let part = |(entry, outcome): &(&ManifestEntry, &SubTaskOutcome)| json!({ "intent": entry.intent, "output": outcome.output.0 });
+            Any(Value::Array(parts.iter().map(part).collect()))
+        }
+    }
+}
+
+/// The places (from 1) that a model picked out of `count`, as indexes; none picked means all. Places that do not
+/// exist, and repeated ones, are left out; whether there were any is told.
+pub(super) fn picks(places: &[u32], count: usize) -> (Vec<usize>, bool) {
+    let mut picks = Vec::new();
+    let mut is_sound = true;
+    for place in places {
+        let index = usize::try_from(*place).ok().and_then(|place| place.checked_sub(1));
+        match index.filter(|index| *index < count && !picks.contains(index)) {
+            Some(index) => picks.push(index),
+            None => is_sound = false,
+        }
+    }
+    if picks.is_empty() {
+        picks = (0..count).collect();
+    }
+    (picks, is_sound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::picks;
+
+    #[test]
+    fn only_places_that_exist_are_picked() {
+        assert_eq!(picks(&[], 2), (vec![0, 1], true));
+        assert_eq!(picks(&[2], 2), (vec![1], true));
+        assert_eq!(picks(&[2, 1], 2), (vec![1, 0], true));
+        assert_eq!(picks(&[0, 2, 2, 3, u32::MAX], 2), (vec![1], false));
+        assert_eq!(picks(&[9], 2), (vec![0, 1], false));
+        assert_eq!(picks(&[1], 0), (vec![], false));
+    }
+}

@@ -1,0 +1,81 @@
+//! A round: its plan, what was reported, and what is waited for.
+
+use std::collections::BTreeMap;
+
+use setpoint_protocol::message::{DispatchManifest, ManifestEntry, OutcomeStatus, SubTaskOutcome};
+use setpoint_protocol::tool::Phase;
+use setpoint_protocol::{CallId, SubTaskId};
+
+use super::end::End;
+use super::verification::Verification;
+use crate::judging::Run;
+
+/// A round and its state.
+#[derive(Debug)]
+pub(super) struct Round {
+    pub(super) manifest: DispatchManifest,
+    /// What was reported, carried outcomes included.
+    pub(super) outcomes: BTreeMap<SubTaskId, SubTaskOutcome>,
+    /// Groups that matched and were reported.
+    pub(super) groups_done: usize,
+    pub(super) stage: Stage,
+}
+
+/// What is waited for.
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// Outcomes.
+    Gathering,
+    /// The probes of the task's checks.
+    Probing(Box<Verification>),
+    /// The model.
+    Merging(CallId, Box<Verification>),
+}
+
+/// What becomes of a round after an input. There is no third way.
+#[must_use = "a round that is dropped without its end leaves the task hanging"]
+#[derive(Debug)]
+pub(super) enum Next {
+    /// It waits for more.
+    Wait(Round),
+    /// It is over, and this is said of it.
+    End(End),
+}
+
+impl Round {
+    /// The sub-tasks in sequence order.
+    pub(super) fn entries(&self) -> Vec<&ManifestEntry> {
+        let mut entries: Vec<&ManifestEntry> = self.manifest.subtasks.iter().collect();
+        entries.sort_by_key(|entry| entry.sequence);
+        entries
+    }
+
+    /// The groups' numbers in order.
+    pub(super) fn groups(&self) -> Vec<u32> {
+        let mut groups: Vec<u32> = self.manifest.subtasks.iter().map(|entry| entry.sequence).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        groups
+    }
+
+    /// The outcomes that matched, with their entries, in sequence order.
+    pub(super) fn matched(&self) -> Vec<(&ManifestEntry, &SubTaskOutcome)> {
+        self.reported().filter(|(_, outcome)| outcome.status == OutcomeStatus::Matched).collect()
+    }
+
+    /// The work of each sub-task that reported, in sequence order.
+    pub(super) fn runs(&self) -> Vec<Run<'_>> {
+        self.reported().map(|(entry, outcome)| run(entry, outcome)).collect()
+    }
+
+    fn reported(&self) -> impl Iterator<Item = (&ManifestEntry, &SubTaskOutcome)> {
+        self.entries().into_iter().filter_map(|entry| Some((entry, self.outcomes.get(&entry.subtask_id)?)))
+    }
+}
+
+fn run<'a>(entry: &'a ManifestEntry, outcome: &'a SubTaskOutcome) -> Run<'a> {
+    let judged = outcome.gap_trajectory.iter().map(|point| point.attempt).max();
+    let worked = outcome.tool_calls.iter().filter(|call| call.phase == Phase::Work);
+    let attempt = judged.or_else(|| worked.map(|call| call.attempt).max()).unwrap_or(1);
+    Run { intent: &entry.intent, calls: &outcome.tool_calls, attempt }
+}

@@ -1,0 +1,194 @@
+//! Everything matched: the whole is put together and held against the task's criteria.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use setpoint_machine::brief::{MergeBrief, Repair};
+use setpoint_machine::draft::MergeDraft;
+use setpoint_machine::extract::extract;
+use setpoint_machine::model_call::ModelLimits;
+use setpoint_machine::{Brief, Ctx, Effects, ModelCall};
+use setpoint_protocol::message::{Criterion, ManifestEntry, SubTaskOutcome, Verdict};
+use setpoint_protocol::record::Answer;
+use setpoint_protocol::text::head_and_tail;
+use setpoint_protocol::tool::Phase;
+use setpoint_protocol::topology::party;
+use setpoint_protocol::{Any, CallId, CriterionId};
+
+use super::carry::carried;
+use super::end::End;
+use super::merged::{merged, picks};
+use super::prompt;
+use super::round::{Next, Round, Stage};
+use crate::evidence::Probes;
+use crate::judging::{Case, Hearing, NoClass, by_check};
+
+/// Characters of an unusable answer that the repair call quotes.
+const PREVIOUS_CHARS_MAX: usize = 4_000;
+/// Attempts are counted in sub-tasks; the task's own probes are made once.
+const ATTEMPT: u32 = 1;
+
+/// The verification of a round.
+#[derive(Debug)]
+pub(super) struct Verification {
+    /// Verdicts that the only sub-task's count for.
+    carried: BTreeMap<CriterionId, Verdict>,
+    probes: Probes,
+    /// The criteria without a check.
+    hearing: Hearing,
+    /// Which of the outputs make up the result, by place from 0.
+    picks: Vec<usize>,
+    summary: Option<String>,
+}
+
+/// Begins with the probes.
+pub(super) fn open(round: Round, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::MetaValidator>) -> Next {
+    let criteria = &round.manifest.task_criteria;
+    let carried: BTreeMap<CriterionId, Verdict> = criteria
+        .iter()
+        .filter_map(|criterion| Some((criterion.id.clone(), carried(criterion, &round)?)))
+        .collect();
+    let open = || criteria.iter().filter(|criterion| !carried.contains_key(&criterion.id));
+    let probes = Probes::ask(open(), Phase::After, ATTEMPT, ctx, fx);
+    let for_a_model = open().filter(|criterion| criterion.check.is_none()).cloned().collect();
+    let hearing = Hearing::of(for_a_model, NoClass::AskedInRepair);
+    let (picks, _) = picks(&[], round.matched().len());
+    let verification = Verification { carried, probes, hearing, picks, summary: None };
+    merge_when_measured(round, verification, ctx, fx)
+}
+
+/// A probe came back.
+pub(super) fn measured(
+    round: Round,
+    mut verification: Verification,
+    call: CallId,
+    answer: &Answer,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::MetaValidator>,
+) -> Next {
+    verification.probes.take(call, answer);
+    merge_when_measured(round, verification, ctx, fx)
+}
+
+/// The model sees the probes too, so it is asked when all of them came back; and only when there is something to
+/// judge or to choose.
+fn merge_when_measured(
+    mut round: Round,
+    verification: Verification,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::MetaValidator>,
+) -> Next {
+    if !verification.probes.is_complete() {
+        round.stage = Stage::Probing(Box::new(verification));
+        return Next::Wait(round);
+    }
+    if verification.hearing.criteria().is_empty() && round.manifest.subtasks.len() == 1 {
+        return conclude(&round, &verification, ctx);
+    }
+    ask(round, verification, None, ctx, fx)
+}
+
+/// The model came back, or did not.
+pub(super) fn heard(
+    round: Round,
+    mut verification: Verification,
+    answer: &Answer,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::MetaValidator>,
+) -> Next {
+    let mut hearing = verification.hearing.clone();
+    let error = match answer {
+        Answer::Model(reply) => match extract::<MergeDraft>(&reply.text()) {
+            Ok(draft) => {
+                let (picks, is_sound) = picks(&draft.output_of, round.matched().len());
+                verification.picks = picks;
+                verification.summary = draft.summary;
+                let flaw = "output_of names a place that does not exist, or one twice".to_owned();
+                let more = if is_sound { Vec::new() } else { vec![flaw] };
+                let output = output(&round, &verification);
+                hearing.hear(draft.verdicts, more, &case(&round, &verification, &output))
+            }
+            Err(error) => hearing.unreadable(&error),
+        },
+        Answer::ModelFailed(failure) => hearing.unanswered(Some(failure)),
+        Answer::Tool(_) | Answer::Timer | Answer::Interrupted => hearing.unanswered(None),
+    };
+    verification.hearing = hearing;
+    match error {
+        Some(error) => {
+            let previous = match answer {
+                Answer::Model(reply) => head_and_tail(&reply.text(), PREVIOUS_CHARS_MAX),
+                _ => String::new(),
+            };
+            ask(round, verification, Some(Repair { error, previous }), ctx, fx)
+        }
+        None => conclude(&round, &verification, ctx),
+    }
+}
+
+/// Puts the verdicts together.
+fn conclude(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Next {
+    let output = output(round, verification);
+    let case = case(round, verification, &output);
+    let hearing = &verification.hearing;
+    let criteria = &round.manifest.task_criteria;
+    let verdict = |criterion: &Criterion| match (verification.carried.get(&criterion.id), &criterion.check) {
+        (Some(carried), _) => carried.clone(),
+        // What was green before one sub-task's work may be another's work: it is not vacuous for the task.
+        (None, Some(check)) => Verdict { vacuous: false, ..by_check(criterion, check, &case) },
+        (None, None) => hearing.verdict(criterion, &case).verdict,
+    };
+    let verdicts: Vec<Verdict> = criteria.iter().map(verdict).collect();
+    let all_unjudged =
+        !criteria.is_empty() && hearing.criteria().len() == criteria.len() && !hearing.has_judged();
+    Next::End(if all_unjudged {
+        let why = verdicts.first().map(|verdict| verdict.evidence.as_str()).unwrap_or_default();
+        End::unjudged(round, why, ctx)
+    } else {
+        End::judged(round, verdicts, output, verification.summary.as_deref(), ctx)
+    })
+}
+
+fn ask(
+    mut round: Round,
+    verification: Verification,
+    repair: Option<Repair>,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::MetaValidator>,
+) -> Next {
+    let matched = round.matched();
+    let brief = MergeBrief {
+        criteria: verification.hearing.criteria().to_vec(),
+        outcomes: matched.iter().map(|(_, outcome)| (*outcome).clone()).collect(),
+        intents: matched.iter().map(|(entry, _)| entry.intent.clone()).collect(),
+        approaches: matched.iter().map(|(entry, _)| entry.approach.clone()).collect(),
+        surroundings: ctx.opened.surroundings.clone(),
+        repair,
+    };
+    let prompt = prompt::render(&brief, verification.probes.records());
+    let asked = fx.ask_model(ModelCall {
+        brief: Brief::Merge(Box::new(brief)),
+        prompt,
+        schema: Some(schema()),
+        limits: ModelLimits::default(),
+    });
+    round.stage = Stage::Merging(asked, Box::new(verification));
+    Next::Wait(round)
+}
+
+fn case<'a>(round: &'a Round, verification: &'a Verification, output: &'a Any) -> Case<'a> {
+    Case { runs: round.runs(), output, probes: &verification.probes }
+}
+
+/// The result as it was put together.
+fn output(round: &Round, verification: &Verification) -> Any {
+    let matched = round.matched();
+    let picked: Vec<(&ManifestEntry, &SubTaskOutcome)> =
+        verification.picks.iter().filter_map(|at| matched.get(*at)).copied().collect();
+    merged(&picked)
+}
+
+fn schema() -> &'static str {
+    static SCHEMA: OnceLock<String> = OnceLock::new();
+    SCHEMA.get_or_init(|| serde_json::to_string(&schemars::schema_for!(MergeDraft)).unwrap_or_default())
+}

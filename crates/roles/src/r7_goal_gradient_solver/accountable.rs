@@ -1,0 +1,73 @@
+//! Who is accountable for an end that is no accept: the sources' map, read off the ending and its evidence.
+//!
+//! | ending | evidence | accountable |
+//! |---|---|---|
+//! | `cancelled`, `consent` | the person decided | User |
+//! | any | the last round was closed by a fault | the role that the fault names |
+//! | any | the merged result was rejected, or could not be judged | R4b: bad merge |
+//! | `law2` | two rounds in a row were made worse | R7: wrong direction |
+//! | other | a failing sub-task was refused what its limits block | R2: ignored directive |
+//! | other | every classified failure is environmental | R2: its paths led into what is not there |
+//! | other | a failing sub-task was corrected and still failed | R4a: gap unresolved |
+//! | other | a failing sub-task failed at its first attempt | R3: failed though feasible |
+//! | other | nothing of the above shows | R2: the goal is its path |
+//!
+//! R1 (wrong intent) and R5 (wrong recall) cannot be told from measurements; the Auditor and people name them.
+
+use setpoint_control::EndedBy;
+use setpoint_protocol::RoleId;
+use setpoint_protocol::message::{FailureClass, SubTaskOutcome};
+use setpoint_protocol::tool::ErrorKind;
+
+use super::ending::Cause;
+use super::round::{Round, Whole};
+
+/// The accountable role; none for an accept.
+pub(super) fn accountable(by: EndedBy, cause: &Cause<'_>) -> Option<RoleId> {
+    if by == EndedBy::CriteriaMet {
+        return None;
+    }
+    Some(match cause {
+        // Whoever reports a refusal, the person decided.
+        _ if by == EndedBy::Consent => RoleId::User,
+        Cause::Cancel(_) => RoleId::User,
+        Cause::Fault(fault) => fault.role,
+        Cause::Round(round) => of_round(by, round),
+    })
+}
+
+fn of_round(by: EndedBy, round: &Round) -> RoleId {
+    match round.whole {
+        Whole::Rejected(_) | Whole::Unjudged => return RoleId::MetaValidator,
+        Whole::Accepted(_) | Whole::Missing => {}
+    }
+    if by == EndedBy::Law2 {
+        return RoleId::GoalGradientSolver;
+    }
+    let ran: Vec<&SubTaskOutcome> = round.failed().filter(|outcome| has_run(outcome)).collect();
+    if ran.iter().any(|outcome| was_blocked(outcome)) || all_environmental(round) {
+        return RoleId::Planner;
+    }
+    match ran.iter().map(|outcome| outcome.gap_trajectory.len()).max() {
+        None => RoleId::Planner,
+        Some(attempts) if attempts > 1 => RoleId::AgentValidator,
+        Some(_) => RoleId::Executor,
+    }
+}
+
+/// Whether the sub-task was worked on at all; one that was skipped has neither verdicts nor calls nor attempts.
+fn has_run(outcome: &SubTaskOutcome) -> bool {
+    !(outcome.criteria_verdicts.is_empty()
+        && outcome.tool_calls.is_empty()
+        && outcome.gap_trajectory.is_empty())
+}
+
+fn was_blocked(outcome: &SubTaskOutcome) -> bool {
+    outcome.tool_calls.iter().any(|call| call.error_kind == Some(ErrorKind::Blocked))
+}
+
+fn all_environmental(round: &Round) -> bool {
+    let classes: Vec<FailureClass> =
+        round.failed_verdicts().filter_map(|verdict| verdict.failure_class).collect();
+    !classes.is_empty() && classes.iter().all(|class| *class == FailureClass::Environmental)
+}

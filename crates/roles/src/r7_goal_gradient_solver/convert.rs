@@ -1,0 +1,150 @@
+//! Between the vocabulary's types and the controller's. Names only: nothing is computed here.
+
+use setpoint_control as control;
+use setpoint_control::decision::DominantClass;
+use setpoint_control::gains::{Law2Gradient, UrgencyEffect};
+use setpoint_control::{Gains, Replan};
+use setpoint_mkct::State;
+use setpoint_protocol::message::{
+    ActionState, DirectiveClass, EndState, EndedBy, FailureClass, FaultKind, Loss, MacroState, Mode, Urgency,
+};
+use setpoint_protocol::settings::{self, ControllerSettings, UrgencyMode};
+
+/// The settings as the controller takes them, with the time budget in milliseconds that is in force. Their ranges are
+/// the controller's to check.
+#[must_use]
+pub fn gains(settings: &ControllerSettings, time_budget_ms: u64) -> Gains {
+    Gains {
+        alpha: settings.alpha,
+        beta: settings.beta,
+        lambda: settings.lambda,
+        w1: settings.w1,
+        w2: settings.w2,
+        epsilon: settings.epsilon,
+        delta: settings.delta,
+        rho: settings.rho,
+        theta: settings.theta,
+        time_budget_ms,
+        max_replans: settings.max_replans,
+        law2_rounds: settings.law2_rounds,
+        law2_gradient: match settings.law2_gradient {
+            settings::Law2Gradient::Full => Law2Gradient::Full,
+            settings::Law2Gradient::Net => Law2Gradient::Net,
+        },
+        urgency: match settings.urgency {
+            UrgencyMode::Words => UrgencyEffect::Words,
+            UrgencyMode::Sets => UrgencyEffect::Sets,
+        },
+        law: settings.law.clone(),
+    }
+}
+
+pub(super) fn loss(loss: &control::Loss) -> Loss {
+    Loss { d: loss.d, p: loss.p, omega: loss.omega, l: loss.l }
+}
+
+pub(super) fn state(state: control::MacroState) -> MacroState {
+    match state {
+        control::MacroState::Init => MacroState::Init,
+        control::MacroState::Refine => MacroState::Refine,
+        control::MacroState::ChangePath => MacroState::ChangePath,
+        control::MacroState::ChangeApproach => MacroState::ChangeApproach,
+        control::MacroState::BreakSymmetry => MacroState::BreakSymmetry,
+        control::MacroState::Accept => MacroState::Accept,
+        control::MacroState::Success => MacroState::Success,
+        control::MacroState::Abandon => MacroState::Abandon,
+    }
+}
+
+/// The state's row in memory's table; none before the first decision.
+pub(super) fn quantized(state: control::MacroState) -> Option<State> {
+    Some(match state {
+        control::MacroState::Init => return None,
+        control::MacroState::Refine => State::Refine,
+        control::MacroState::ChangePath => State::ChangePath,
+        control::MacroState::ChangeApproach => State::ChangeApproach,
+        control::MacroState::BreakSymmetry => State::BreakSymmetry,
+        control::MacroState::Accept => State::Accept,
+        control::MacroState::Success => State::Success,
+        control::MacroState::Abandon => State::Abandon,
+    })
+}
+
+pub(super) fn action(replan: Replan) -> ActionState {
+    match replan {
+        Replan::Refine => ActionState::Refine,
+        Replan::ChangePath => ActionState::ChangePath,
+        Replan::ChangeApproach => ActionState::ChangeApproach,
+        Replan::BreakSymmetry => ActionState::BreakSymmetry,
+    }
+}
+
+pub(super) fn ended_by(by: control::EndedBy) -> EndedBy {
+    match by {
+        control::EndedBy::CriteriaMet => EndedBy::CriteriaMet,
+        control::EndedBy::Distance => EndedBy::Distance,
+        control::EndedBy::Omega => EndedBy::Omega,
+        control::EndedBy::Law2 => EndedBy::Law2,
+        control::EndedBy::Rounds => EndedBy::Rounds,
+        control::EndedBy::Fault => EndedBy::Fault,
+        control::EndedBy::Consent => EndedBy::Consent,
+        control::EndedBy::Budget => EndedBy::Budget,
+        control::EndedBy::Deadline => EndedBy::Deadline,
+        control::EndedBy::Cancelled => EndedBy::Cancelled,
+    }
+}
+
+/// Which of the three ends a rule leads to.
+pub(super) fn end_state(by: EndedBy) -> EndState {
+    match by {
+        EndedBy::CriteriaMet => EndState::Accept,
+        EndedBy::Distance => EndState::Success,
+        EndedBy::Omega
+        | EndedBy::Law2
+        | EndedBy::Rounds
+        | EndedBy::Fault
+        | EndedBy::Consent
+        | EndedBy::Budget
+        | EndedBy::Deadline
+        | EndedBy::Cancelled => EndState::Abandon,
+    }
+}
+
+pub(super) fn dominant(class: DominantClass) -> DirectiveClass {
+    match class {
+        DominantClass::Logical => DirectiveClass::Logical,
+        DominantClass::Environmental => DirectiveClass::Environmental,
+        DominantClass::Mixed => DirectiveClass::Mixed,
+    }
+}
+
+pub(super) fn urgency(urgency: control::Urgency) -> Urgency {
+    match urgency {
+        control::Urgency::Low => Urgency::Low,
+        control::Urgency::Normal => Urgency::Normal,
+        control::Urgency::High => Urgency::High,
+    }
+}
+
+pub(super) fn failure_class(class: FailureClass) -> control::measurement::FailureClass {
+    match class {
+        FailureClass::Logical => control::measurement::FailureClass::Logical,
+        FailureClass::Environmental => control::measurement::FailureClass::Environmental,
+    }
+}
+
+pub(super) fn mode(mode: Mode) -> control::measurement::Mode {
+    match mode {
+        Mode::Verifiable => control::measurement::Mode::Verifiable,
+        Mode::Plausible => control::measurement::Mode::Plausible,
+    }
+}
+
+pub(super) fn fault_kind(kind: FaultKind) -> control::measurement::FaultKind {
+    match kind {
+        FaultKind::Fault => control::measurement::FaultKind::Fault,
+        FaultKind::Budget => control::measurement::FaultKind::Budget,
+        FaultKind::Deadline => control::measurement::FaultKind::Deadline,
+        FaultKind::Consent => control::measurement::FaultKind::Consent,
+    }
+}

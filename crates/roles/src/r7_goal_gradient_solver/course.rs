@@ -1,0 +1,85 @@
+//! What the task's rounds leave behind for the next decision.
+
+use std::collections::BTreeSet;
+
+use setpoint_control::{Gains, GainsError, Trajectory};
+use setpoint_machine::Ctx;
+use setpoint_protocol::message::{RuleRef, SubTaskOutcome};
+use setpoint_protocol::tool::Phase;
+use setpoint_protocol::{SubTaskId, ToolId};
+
+use super::convert;
+use super::round::Round;
+
+/// The task so far.
+#[derive(Debug, Default)]
+pub(super) struct Course {
+    /// The controller's state; made at the first decision, which is the first that needs the settings.
+    trajectory: Option<Trajectory>,
+    /// Rounds that were decided on.
+    closed: BTreeSet<u32>,
+    /// The last round that R4b measured.
+    pub(super) last: Option<Box<Round>>,
+    /// Sub-tasks that matched in a round before.
+    matched: BTreeSet<SubTaskId>,
+    /// Tools of failing sub-tasks, in the order of their first use there.
+    pub(super) tried: Vec<ToolId>,
+    /// Memory rules that shaped any of the task's plans.
+    pub(super) applied_rules: Vec<RuleRef>,
+}
+
+/// Most memory rules that are remembered as applied; R2 asks for ten records a plan.
+const APPLIED_RULES_MAX: usize = 1_024;
+
+impl Course {
+    /// The controller's state. Settings were validated before the task opened, but a journal may say anything.
+    pub(super) fn trajectory(&mut self, ctx: &Ctx<'_>) -> Result<&mut Trajectory, GainsError> {
+        let trajectory = match self.trajectory.take() {
+            Some(trajectory) => trajectory,
+            None => Trajectory::new(convert::gains(&ctx.opened.controller, ctx.time_budget_ms))?,
+        };
+        Ok(self.trajectory.insert(trajectory))
+    }
+
+    /// A state under the reference settings, for a task whose own are unusable.
+    pub(super) fn reference_trajectory(&mut self) -> Option<&mut Trajectory> {
+        self.trajectory = Trajectory::new(Gains::default()).ok();
+        self.trajectory.as_mut()
+    }
+
+    pub(super) fn is_closed(&self, round: u32) -> bool {
+        self.closed.contains(&round)
+    }
+
+    pub(super) fn close(&mut self, round: u32) {
+        self.closed.insert(round);
+    }
+
+    /// Whether the sub-task matched in a round before, so that its outcome is a carried one.
+    pub(super) fn is_carried(&self, outcome: &SubTaskOutcome) -> bool {
+        self.matched.contains(&outcome.subtask_id)
+    }
+
+    /// Takes in what a round tried, before it is decided on.
+    pub(super) fn note(&mut self, round: &Round) {
+        let calls = round.failed().flat_map(|outcome| &outcome.tool_calls);
+        for tool in calls.filter(|call| call.phase == Phase::Work).flat_map(|call| call.tool_ids()) {
+            if !self.tried.contains(tool) {
+                self.tried.push(tool.clone());
+            }
+        }
+        for rule in &round.applied_rules {
+            if self.applied_rules.len() < APPLIED_RULES_MAX
+                && !self.applied_rules.iter().any(|one| one.id == rule.id)
+            {
+                self.applied_rules.push(rule.clone());
+            }
+        }
+    }
+
+    /// Keeps a round that was decided on.
+    pub(super) fn keep(&mut self, round: Round) {
+        self.matched.extend(round.matched().map(|outcome| outcome.subtask_id.clone()));
+        self.last = Some(Box::new(round));
+    }
+}

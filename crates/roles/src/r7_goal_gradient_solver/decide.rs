@@ -1,0 +1,126 @@
+//! One decision: measure, let the law rule, tell memory, then direct R2 or end the task.
+
+use std::error::Error;
+
+use setpoint_control::{Decision, GainsError, Ruling};
+use setpoint_machine::Ctx;
+use setpoint_protocol::RoleId;
+use setpoint_protocol::message::{CancelRequest, FaultKind, TaskFault};
+
+use super::ending::{Cause, Ending, REPORT_WAIT_MS, Reporting};
+use super::machine::{Fx, GoalGradientSolver, Phase};
+use super::round::Round;
+use super::{directive, measure, memory};
+
+impl GoalGradientSolver {
+    /// Decides on a round that R4b measured, and numbered where it was to be rejected.
+    pub(super) fn decide_on_round(
+        &mut self,
+        number: Option<u32>,
+        round: Round,
+        ctx: &Ctx<'_>,
+        fx: &mut Fx<'_>,
+    ) {
+        self.course.note(&round);
+        let measurement = measure::of_round(&round, &self.course);
+        let advanced = match self.course.trajectory(ctx) {
+            Ok(trajectory) => match trajectory.advance(&measurement) {
+                Ok(decision) => Ok(decision),
+                // Outcomes beyond every limit measure nothing, which is a round all the same.
+                Err(error) => trajectory.advance(&measure::of_unusable(&round)).map(|decision| Decision {
+                    rationale: format!(
+                        "{} Its outcomes were left out: failed to {}.",
+                        decision.rationale,
+                        chain(&error)
+                    ),
+                    ..decision
+                }),
+            },
+            Err(error) => {
+                self.course.keep(round);
+                return self.end_without_settings(&error, ctx, fx);
+            }
+        };
+        // Only a task that has ended refuses both, and such a one decides on nothing any more.
+        let Ok(decision) = advanced else { return };
+        self.course.close(number.unwrap_or(decision.rounds));
+        self.carry_out(&decision, &Cause::Round(&round), ctx, fx);
+        self.course.keep(round);
+    }
+
+    /// Decides on a fault, after everything it stopped has come back. It closes its round.
+    pub(super) fn decide_on_fault(&mut self, fault: &TaskFault, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        let has_spec = ctx.ledger.spec_clock_ms.is_some();
+        let advanced = match self.course.trajectory(ctx) {
+            Ok(trajectory) => trajectory.advance(&measure::of_fault(fault, has_spec)),
+            Err(error) => return self.end_without_settings(&error, ctx, fx),
+        };
+        let Ok(decision) = advanced else { return };
+        self.course.close(decision.rounds);
+        self.carry_out(&decision, &Cause::Fault(fault), ctx, fx);
+    }
+
+    /// Ends the task by the person's word.
+    pub(super) fn decide_on_cancel(&mut self, cancel: &CancelRequest, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        let measurement = measure::of_cancel(ctx.elapsed_ms());
+        let advanced = match self.course.trajectory(ctx) {
+            Ok(trajectory) => trajectory.advance(&measurement).ok(),
+            // A cancel needs no settings; only the numbers that are shown do.
+            Err(_) => self.course.reference_trajectory().and_then(|one| one.advance(&measurement).ok()),
+        };
+        let Some(decision) = advanced else { return };
+        self.carry_out(&decision, &Cause::Cancel(cancel), ctx, fx);
+    }
+
+    /// Ends a task whose settings the controller refuses. They were validated before the task opened, but a journal
+    /// may say anything. The reference settings supply the numbers that are shown.
+    fn end_without_settings(&mut self, error: &GainsError, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        let fault = TaskFault {
+            role: RoleId::Runtime,
+            kind: FaultKind::Fault,
+            reason: format!("the controller's settings cannot be used: failed to {}", chain(error)),
+            failure_class: None,
+            hints: vec!["correct the setting in the configuration and state the goal again".to_owned()],
+            retryable: false,
+            elapsed_ms: 0,
+        };
+        let measurement = measure::of_fault(&fault, false);
+        let advanced = self.course.reference_trajectory().and_then(|one| one.advance(&measurement).ok());
+        let Some(decision) = advanced else { return };
+        self.carry_out(&decision, &Cause::Fault(&fault), ctx, fx);
+    }
+
+    fn carry_out(&mut self, decision: &Decision, cause: &Cause<'_>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        memory::write(decision, cause.round(), &self.course, ctx, fx);
+        match decision.ruling {
+            Ruling::Replan(replan) => {
+                fx.publish(directive::new(decision, replan, cause, &self.course, ctx));
+            }
+            Ruling::End(by) => {
+                let shown = cause.round().or(self.course.last.as_deref());
+                let ending = Ending::new(decision, by, cause, shown);
+                self.end(ending, ctx, fx);
+            }
+        }
+    }
+
+    /// Delivers a result, or asks R2 first what was achieved. The timer is for an R2 that stays silent.
+    fn end(&mut self, ending: Ending, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        let Some(notice) = ending.notice(ctx.ledger.spec_clock_ms.is_some()) else {
+            self.phase = Phase::Closed;
+            fx.publish(ending.without_report(ctx));
+            return;
+        };
+        fx.publish(notice);
+        let timer = fx.start_timer(REPORT_WAIT_MS);
+        self.phase = Phase::Reporting(Box::new(Reporting { timer, is_cut_short: false, ending }));
+    }
+}
+
+/// An error with its source, in one line.
+fn chain(error: &dyn Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}

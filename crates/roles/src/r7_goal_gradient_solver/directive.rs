@@ -1,0 +1,118 @@
+//! The directive: the decision in the words that R2 plans by.
+
+use setpoint_control::{Decision, Replan};
+use setpoint_machine::Ctx;
+use setpoint_protocol::ToolId;
+use setpoint_protocol::message::{DirectiveFinding, PlanDirective, TaskFault};
+
+use super::convert;
+use super::course::Course;
+use super::ending::Cause;
+use super::give_back::give_back;
+use super::round::{Gap, Round, gaps, has_failed};
+use super::summary::sentence;
+use crate::blocking::target_name;
+use crate::line::one_line;
+
+/// Most findings of a directive; the rest are counted in the rationale.
+const FINDINGS_MAX: usize = 64;
+/// Longest criterion, evidence or reason in characters as a directive quotes it; a longer one is cut with a mark.
+const QUOTE_CHARS_MAX: usize = 600;
+
+/// The directive that a decision makes.
+pub(super) fn new(
+    decision: &Decision,
+    replan: Replan,
+    cause: &Cause<'_>,
+    course: &Course,
+    ctx: &Ctx<'_>,
+) -> PlanDirective {
+    let directive = common(decision, replan, course, ctx);
+    match cause {
+        Cause::Round(round) => after_round(directive, round),
+        Cause::Fault(fault) => after_fault(directive, fault, course),
+        // A cancel asks for no plan.
+        Cause::Cancel(_) => directive,
+    }
+}
+
+fn after_round(mut directive: PlanDirective, round: &Round) -> PlanDirective {
+    let mut findings = findings(round);
+    let left_out = findings.len().saturating_sub(FINDINGS_MAX);
+    findings.truncate(FINDINGS_MAX);
+    if left_out > 0 {
+        directive.rationale.push_str(&format!(" {left_out} more findings are left out."));
+    }
+    PlanDirective {
+        failed_criterion: failed_criterion(round),
+        findings,
+        matched: round.matched().cloned().collect(),
+        failed_subtasks: round.failed_ids(),
+        ..directive
+    }
+}
+
+/// Nothing was measured, so there are no findings and no failed sub-tasks: the plan that died of a fault may be
+/// tried again. What matched before is kept.
+fn after_fault(mut directive: PlanDirective, fault: &TaskFault, course: &Course) -> PlanDirective {
+    let reason = one_line(&fault.reason, QUOTE_CHARS_MAX);
+    directive.rationale.push_str(&format!(
+        " A fault of {} closed the round: {}",
+        fault.role.label(),
+        sentence(&reason)
+    ));
+    PlanDirective {
+        failed_criterion: format!("the round could not be carried out: {reason}"),
+        matched: course.last.iter().flat_map(|round| round.matched()).cloned().collect(),
+        ..directive
+    }
+}
+
+fn common(decision: &Decision, replan: Replan, course: &Course, ctx: &Ctx<'_>) -> PlanDirective {
+    let mut blocked_tools: Vec<ToolId> =
+        decision.blocked_tools.iter().filter_map(|tool| tool.parse().ok()).collect();
+    let given = give_back(&mut blocked_tools, &ctx.opened.tools, &course.tried);
+    let mut rationale = decision.rationale.clone();
+    for tool in given {
+        rationale.push_str(&format!(" {tool} stays available: it is the last of its kind."));
+    }
+    PlanDirective {
+        loss: convert::loss(&decision.loss),
+        prev_directive: convert::state(decision.prev_directive),
+        directive: convert::action(replan),
+        blocked_tools,
+        blocked_targets: decision
+            .blocked_targets
+            .iter()
+            .map(|pair| target_name(&pair.tool, &pair.target))
+            .collect(),
+        failed_criterion: String::new(),
+        failure_class: convert::dominant(decision.failure_class),
+        findings: Vec::new(),
+        budget_pressure: decision.loss.omega,
+        matched: Vec::new(),
+        failed_subtasks: Vec::new(),
+        grad_l: decision.gradient.grad_l,
+        grad_l_budget: decision.gradient.grad_l_budget,
+        urgency: convert::urgency(decision.urgency),
+        rationale,
+    }
+}
+
+/// What failed and what was seen, the whole first.
+fn findings(round: &Round) -> Vec<DirectiveFinding> {
+    let of_whole = round.whole_verdicts().iter().filter(|verdict| has_failed(verdict)).map(Gap::of_verdict);
+    let of_subtasks = round.outcomes.iter().flat_map(gaps);
+    let finding = |gap: Gap| DirectiveFinding {
+        criterion: one_line(&gap.criterion, QUOTE_CHARS_MAX),
+        failure_class: gap.failure_class,
+        evidence: one_line(&gap.evidence, QUOTE_CHARS_MAX),
+    };
+    of_whole.chain(of_subtasks).map(finding).collect()
+}
+
+/// The first thing that was not met; without one, R4b's words.
+fn failed_criterion(round: &Round) -> String {
+    let first = round.unmet().into_iter().next();
+    one_line(&first.unwrap_or_else(|| round.words.clone()), QUOTE_CHARS_MAX)
+}

@@ -1,0 +1,137 @@
+//! The end of a task: what its one `FinalResult` says, and the report that is awaited before an abandon.
+
+use setpoint_control as control;
+use setpoint_control::Decision;
+use setpoint_machine::Ctx;
+use setpoint_protocol::limits::REPORT_MS_MAX;
+use setpoint_protocol::message::{
+    AbandonNotice, CancelRequest, EndState, EndedBy, FinalResult, PartialReport, TaskFault, UsageReport,
+};
+use setpoint_protocol::{Any, CallId};
+
+use super::accountable::accountable;
+use super::convert;
+use super::round::{Round, Whole};
+use super::summary::{self, Facts};
+
+/// Milliseconds until an R2 that stays silent is no longer waited for: its own limit, and time for its stopped model
+/// call to come back.
+pub(super) const REPORT_WAIT_MS: u64 = REPORT_MS_MAX + 5_000;
+
+/// A task that is given up, while R2 says what was achieved.
+#[derive(Debug)]
+pub(super) struct Reporting {
+    pub(super) timer: CallId,
+    /// Whether everything is being stopped: R2 will not report any more, and the timer is gone.
+    pub(super) is_cut_short: bool,
+    pub(super) ending: Ending,
+}
+
+/// What led to a decision.
+#[derive(Debug)]
+pub(super) enum Cause<'a> {
+    /// R4b measured a round.
+    Round(&'a Round),
+    /// A fault closed the round.
+    Fault(&'a TaskFault),
+    /// The person cancelled.
+    Cancel(&'a CancelRequest),
+}
+
+impl<'a> Cause<'a> {
+    /// The round that was decided on.
+    pub(super) fn round(&self) -> Option<&'a Round> {
+        match self {
+            Cause::Round(round) => Some(round),
+            Cause::Fault(_) | Cause::Cancel(_) => None,
+        }
+    }
+}
+
+/// An end that is decided. Only the words of the result are open.
+#[derive(Debug)]
+pub(super) struct Ending {
+    result: FinalResult,
+    facts: Facts,
+}
+
+impl Ending {
+    /// The end that `decision` makes by the rule `by`. `shown` is the round whose verdicts and output the result shows: the one that
+    /// was decided on, or the last that was measured.
+    pub(super) fn new(
+        decision: &Decision,
+        by: control::EndedBy,
+        cause: &Cause<'_>,
+        shown: Option<&Round>,
+    ) -> Self {
+        let ended_by = convert::ended_by(by);
+        let directive = convert::end_state(ended_by);
+        let accepted = matches!(cause, Cause::Round(Round { whole: Whole::Accepted(_), .. }));
+        let result = FinalResult {
+            summary: String::new(),
+            output: shown.map_or(Any::NULL, |round| round.output.clone()),
+            loss: convert::loss(&decision.loss),
+            grad_l: decision.gradient.grad_l,
+            replans: decision.replans,
+            prev_directive: convert::state(decision.prev_directive),
+            directive,
+            ended_by,
+            accountable: accountable(by, cause),
+            verdicts: shown.into_iter().flat_map(Round::verdicts).cloned().collect(),
+            unmet_criteria: shown.map(Round::unmet).unwrap_or_default(),
+            unproven: accepted && shown.is_some_and(|round| round.verdicts().all(|verdict| verdict.vacuous)),
+            next_moves: Vec::new(),
+            usage: UsageReport::default(),
+        };
+        let facts = Facts::new(decision, ended_by, cause, shown);
+        Ending { result, facts }
+    }
+
+    /// What R2 is told before an abandon. None for an accept or a success, which need no report, and for a cancel,
+    /// after which only R7 hears anything.
+    pub(super) fn notice(&self, has_spec: bool) -> Option<AbandonNotice> {
+        let ended_by = self.result.ended_by;
+        if self.result.directive != EndState::Abandon || ended_by == EndedBy::Cancelled {
+            return None;
+        }
+        let says_something = matches!(ended_by, EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds);
+        Some(AbandonNotice {
+            ended_by,
+            reason: self.facts.reason(),
+            verdicts: self.result.verdicts.clone(),
+            partial_output: self.result.output.clone(),
+            may_ask_model: says_something && has_spec,
+        })
+    }
+
+    /// The result with R2's report; where the report is silent, R7's own words.
+    pub(super) fn with_report(self, report: &PartialReport, ctx: &Ctx<'_>) -> FinalResult {
+        let own = self.facts.report();
+        let or_own =
+            |theirs: &str, own: String| if theirs.trim().is_empty() { own } else { theirs.to_owned() };
+        let next_moves =
+            if report.next_moves.is_empty() { own.next_moves } else { report.next_moves.clone() };
+        let report = PartialReport {
+            achieved: or_own(&report.achieved, own.achieved),
+            blocked_by: or_own(&report.blocked_by, own.blocked_by),
+            next_moves,
+        };
+        self.worded(&report, ctx)
+    }
+
+    /// The result in R7's own words alone.
+    pub(super) fn without_report(self, ctx: &Ctx<'_>) -> FinalResult {
+        let report = self.facts.report();
+        self.worded(&report, ctx)
+    }
+
+    fn worded(self, report: &PartialReport, ctx: &Ctx<'_>) -> FinalResult {
+        let Ending { result, facts } = self;
+        FinalResult {
+            summary: summary::of(&result, &facts, report),
+            next_moves: facts.next_moves(report),
+            usage: ctx.ledger.usage.clone(),
+            ..result
+        }
+    }
+}

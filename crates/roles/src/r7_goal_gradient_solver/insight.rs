@@ -1,0 +1,205 @@
+//! What was learned, in words: templates over typed facts.
+//!
+//! No tool output goes into a lesson for later tasks: what a page or a file says is not what this task learned, and
+//! may be written to be remembered.
+
+use std::collections::BTreeSet;
+
+use setpoint_control::{Decision, EndedBy, Pair, Ruling};
+use setpoint_machine::Ctx;
+use setpoint_mkct::State;
+use setpoint_protocol::ToolId;
+use setpoint_protocol::message::{Insight, InsightCategory, OutcomeStatus, SubTaskOutcome};
+use setpoint_protocol::tool::{Phase, ToolRecord};
+
+use super::round::Round;
+use super::summary::named;
+use crate::line::one_line;
+
+/// Longest lesson in characters; a longer one is cut with a mark.
+const LESSON_CHARS_MAX: usize = 400;
+/// Longest output of a matched sub-task in characters, as its K Megram keeps it for the task's later rounds.
+const OUTPUT_CHARS_MAX: usize = 1_000;
+/// Most tools, targets, criteria and tags of an insight; the first ones are kept.
+const ITEMS_MAX: usize = 10;
+/// Longest target or criterion of an insight in characters; a longer one is cut with a mark.
+const ITEM_CHARS_MAX: usize = 200;
+
+/// What a decision says about one call.
+pub(super) fn of_pair(state: State, pair: &Pair, round: Option<&Round>, ctx: &Ctx<'_>) -> Insight {
+    let call = format!("`{}` on `{}`", pair.tool, one_line(&pair.target, ITEM_CHARS_MAX));
+    let how = round.map(|round| how_it_went(pair, round)).unwrap_or_default();
+    let unmet = failed_criteria(round);
+    let lesson = match state {
+        State::ChangePath => format!("{call} did not lead to the goal{how}; another path was looked for."),
+        State::Refine => {
+            format!("{call} did not lead to the goal yet{how}; the approach was kept and mended.")
+        }
+        State::ChangeApproach => format!("{call} led to a wrong result{how}; the approach was given up."),
+        State::BreakSymmetry => format!("{call} was part of what worked after other ways had failed{how}."),
+        State::Accept | State::Success => format!("{call} was part of what worked{how}."),
+        State::Abandon => format!("{call} was part of what was given up{how}."),
+    };
+    Insight {
+        lesson: with_unmet(lesson, &unmet),
+        category: category(state),
+        tags: tags(ctx, std::iter::once(pair.tool.as_str())),
+        tools: pair.tool.parse().into_iter().collect(),
+        targets: vec![one_line(&pair.target, ITEM_CHARS_MAX)],
+        plan_fingerprint: fingerprint(round),
+        failed_criteria: unmet,
+    }
+}
+
+/// What the end of the task says about its approach.
+pub(super) fn of_ending(decision: &Decision, round: Option<&Round>, ctx: &Ctx<'_>) -> Insight {
+    let state = match decision.ruling {
+        Ruling::End(EndedBy::CriteriaMet) => State::Accept,
+        Ruling::End(EndedBy::Distance) => State::Success,
+        Ruling::End(_) | Ruling::Replan(_) => State::Abandon,
+    };
+    // An end with gaps was reached by what matched; one without a failing sub-task was given up with all of it.
+    let blamed = state == State::Abandon && round.is_some_and(|round| round.failed().next().is_some());
+    let decisive = |outcome: &&SubTaskOutcome| (outcome.status == OutcomeStatus::Failed) == blamed;
+    // What led to the goal is what succeeded on the way; what did not, is everything that was tried.
+    let counts = |call: &&ToolRecord| call.ok || state == State::Abandon;
+    let outcomes = round.iter().flat_map(|round| &round.outcomes).filter(decisive);
+    let calls: Vec<&ToolRecord> = outcomes.flat_map(work).filter(counts).collect();
+    let tools = tools(&calls);
+    let with = match tools.is_empty() {
+        true => " without any tool".to_owned(),
+        false => format!(" with {}", named(tools.iter().map(ToolId::as_str), ITEMS_MAX)),
+    };
+    let rounds = match decision.replans {
+        0 => String::new(),
+        1 => " after 1 replan".to_owned(),
+        replans => format!(" after {replans} replans"),
+    };
+    let unmet = failed_criteria(round);
+    let by = decision.ruling.decided_by();
+    let lesson = match state {
+        State::Accept => format!("This way met every criterion{with}{rounds}."),
+        State::Success => format!("This way came close{with}{rounds}."),
+        _ => format!("This way was given up (rule {by}){with}{rounds}."),
+    };
+    Insight {
+        lesson: with_unmet(lesson, &unmet),
+        category: category(state),
+        tags: tags(ctx, tools.iter().map(ToolId::as_str)),
+        targets: targets(&calls),
+        tools,
+        plan_fingerprint: fingerprint(round),
+        failed_criteria: unmet,
+    }
+}
+
+/// What a matched sub-task gave, kept for the task's later rounds.
+pub(super) fn of_matched(outcome: &SubTaskOutcome, round: &Round, ctx: &Ctx<'_>) -> Insight {
+    let calls: Vec<&ToolRecord> = work(outcome).filter(|call| call.ok).collect();
+    let tools = tools(&calls);
+    let output = one_line(&outcome.output.to_text(), OUTPUT_CHARS_MAX);
+    Insight {
+        lesson: format!("Matched: {}", if output.is_empty() { "no output" } else { &output }),
+        category: InsightCategory::Fact,
+        tags: tags(ctx, tools.iter().map(ToolId::as_str)),
+        targets: targets(&calls),
+        tools,
+        plan_fingerprint: fingerprint(Some(round)),
+        failed_criteria: Vec::new(),
+    }
+}
+
+/// What the end of the task says about a rule that shaped it, or was overridden for it.
+pub(super) fn of_feedback(decision: &Decision, round: Option<&Round>, ctx: &Ctx<'_>) -> Insight {
+    let unmet = failed_criteria(round);
+    let by = decision.ruling.decided_by();
+    let (lesson, category) = match decision.ruling {
+        Ruling::End(EndedBy::CriteriaMet) => (
+            "Every criterion was met although this rule was overridden.".to_owned(),
+            InsightCategory::Procedure,
+        ),
+        Ruling::End(_) | Ruling::Replan(_) => {
+            (format!("A task that applied this rule was given up (rule {by})."), InsightCategory::Constraint)
+        }
+    };
+    Insight {
+        lesson: with_unmet(lesson, &unmet),
+        category,
+        tags: tags(ctx, std::iter::empty()),
+        tools: Vec::new(),
+        targets: Vec::new(),
+        plan_fingerprint: fingerprint(round),
+        failed_criteria: unmet,
+    }
+}
+
+/// What must not be done has a negative valence, what works a clearly positive one; the rest only is so.
+fn category(state: State) -> InsightCategory {
+    match state {
+        State::Abandon | State::ChangeApproach => InsightCategory::Constraint,
+        State::Accept | State::Success | State::BreakSymmetry => InsightCategory::Procedure,
+        State::ChangePath | State::Refine => InsightCategory::Fact,
+    }
+}
+
+/// How the pair's last call ended, by its typed error.
+fn how_it_went(pair: &Pair, round: &Round) -> String {
+    let is_pair = |call: &&ToolRecord| {
+        call.target == pair.target && call.tool_ids().any(|tool| tool.as_str() == pair.tool)
+    };
+    let Some(call) = round.outcomes.iter().flat_map(work).filter(is_pair).last() else {
+        return String::new();
+    };
+    let kind = call.error_kind.and_then(|kind| serde_json::to_value(kind).ok());
+    match (kind.as_ref().and_then(serde_json::Value::as_str), call.exit_code) {
+        (Some(kind), Some(code)) => format!(" ({kind}, exit code {code})"),
+        (Some(kind), None) => format!(" ({kind})"),
+        (None, Some(code)) if code != 0 => format!(" (exit code {code})"),
+        (None, Some(_) | None) => String::new(),
+    }
+}
+
+fn with_unmet(lesson: String, unmet: &[String]) -> String {
+    let text = match unmet.is_empty() {
+        true => lesson,
+        false => format!("{lesson} Not met: {}.", named(unmet.iter().map(String::as_str), ITEMS_MAX)),
+    };
+    one_line(&text, LESSON_CHARS_MAX)
+}
+
+fn failed_criteria(round: Option<&Round>) -> Vec<String> {
+    let unmet = round.map(Round::unmet).unwrap_or_default();
+    unmet.iter().take(ITEMS_MAX).map(|name| one_line(name, ITEM_CHARS_MAX)).collect()
+}
+
+fn fingerprint(round: Option<&Round>) -> Option<String> {
+    round.map(|round| round.plan_fingerprint.clone()).filter(|fingerprint| !fingerprint.is_empty())
+}
+
+/// The words of the slug and the tools' names.
+fn tags<'a>(ctx: &Ctx<'_>, tools: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let words = ctx.slug.split('_').filter(|word| !word.is_empty());
+    let mut seen = BTreeSet::new();
+    let tags = words.map(str::to_owned).chain(tools.into_iter().map(str::to_owned));
+    tags.filter(|tag| seen.insert(tag.clone())).take(ITEMS_MAX).collect()
+}
+
+fn work(outcome: &SubTaskOutcome) -> impl Iterator<Item = &ToolRecord> {
+    outcome.tool_calls.iter().filter(|call| call.phase == Phase::Work)
+}
+
+fn tools(calls: &[&ToolRecord]) -> Vec<ToolId> {
+    let mut seen = BTreeSet::new();
+    let tools = calls.iter().flat_map(|call| call.tool_ids());
+    tools.filter(|tool| seen.insert(*tool)).take(ITEMS_MAX).cloned().collect()
+}
+
+fn targets(calls: &[&ToolRecord]) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let targets = calls.iter().map(|call| call.target.as_str());
+    targets
+        .filter(|target| seen.insert(*target))
+        .take(ITEMS_MAX)
+        .map(|one| one_line(one, ITEM_CHARS_MAX))
+        .collect()
+}

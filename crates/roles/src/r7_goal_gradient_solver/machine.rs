@@ -1,0 +1,131 @@
+//! Which input goes to which file.
+
+use setpoint_machine::{Ctx, Effects, Input, Machine};
+use setpoint_protocol::message::{CancelRequest, PartialReport, TaskFault};
+use setpoint_protocol::record::Answer;
+use setpoint_protocol::topology::{inbox, party};
+
+use super::course::Course;
+use super::ending::Reporting;
+use super::round::Round;
+
+/// R7 of one task.
+#[derive(Debug, Default)]
+pub struct GoalGradientSolver {
+    pub(super) course: Course,
+    pub(super) phase: Phase,
+}
+
+/// What it waits for.
+#[derive(Debug, Default)]
+pub(super) enum Phase {
+    /// R4b's word on the round, or the fault that closes it.
+    #[default]
+    Running,
+    /// Everything that was stopped to come back.
+    Stopping(Stop),
+    /// R2's report about a task that is given up.
+    Reporting(Box<Reporting>),
+    /// Nothing: the `FinalResult` is out.
+    Closed,
+}
+
+/// What everything was stopped for.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// A fault closed the round.
+    Fault(TaskFault),
+    /// The person cancelled.
+    Cancel(CancelRequest),
+}
+
+/// Everything a handler works with besides the machine.
+pub(super) type Fx<'a> = Effects<'a, party::GoalGradientSolver>;
+
+impl Machine for GoalGradientSolver {
+    type Role = party::GoalGradientSolver;
+
+    fn handle(&mut self, input: Input<party::GoalGradientSolver>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        match input {
+            Input::Message(message) => match message {
+                inbox::GoalGradientSolver::OutcomeSummary(summary) => {
+                    self.on_round(None, summary.into(), ctx, fx);
+                }
+                inbox::GoalGradientSolver::ReplanRequest(request) => {
+                    self.on_round(Some(request.round), request.into(), ctx, fx);
+                }
+                inbox::GoalGradientSolver::TaskFault(fault) => self.on_fault(fault),
+                inbox::GoalGradientSolver::CancelRequest(cancel) => self.on_cancel(cancel),
+                inbox::GoalGradientSolver::PartialReport(report) => self.on_report(&report, ctx, fx),
+            },
+            Input::Answer { call, answer } => {
+                let waited = matches!(&self.phase, Phase::Reporting(reporting) if reporting.timer == call);
+                if waited && answer == Answer::Timer {
+                    self.end_without_report(ctx, fx);
+                }
+            }
+            Input::Quiesced => self.on_quiesced(ctx, fx),
+        }
+    }
+}
+
+impl GoalGradientSolver {
+    /// R4b measured a round. While a fault or a cancel is pending its round is closed already, and a report about a
+    /// round that was decided on before is stale.
+    fn on_round(&mut self, number: Option<u32>, round: Round, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        if !matches!(self.phase, Phase::Running) || number.is_some_and(|number| self.course.is_closed(number))
+        {
+            return;
+        }
+        self.decide_on_round(number, round, ctx, fx);
+    }
+
+    /// The first fault stands: what follows while everything is being stopped follows from it.
+    fn on_fault(&mut self, fault: TaskFault) {
+        match &mut self.phase {
+            Phase::Running => self.phase = Phase::Stopping(Stop::Fault(fault)),
+            Phase::Reporting(reporting) => reporting.is_cut_short = true,
+            Phase::Stopping(_) | Phase::Closed => {}
+        }
+    }
+
+    /// The person's word stands above a fault that is not decided on yet. A task that is given up already keeps the
+    /// reason it was given up for: memory has been told.
+    fn on_cancel(&mut self, cancel: CancelRequest) {
+        match &mut self.phase {
+            Phase::Running | Phase::Stopping(Stop::Fault(_)) => {
+                self.phase = Phase::Stopping(Stop::Cancel(cancel));
+            }
+            Phase::Reporting(reporting) => reporting.is_cut_short = true,
+            Phase::Stopping(Stop::Cancel(_)) | Phase::Closed => {}
+        }
+    }
+
+    fn on_quiesced(&mut self, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        match std::mem::take(&mut self.phase) {
+            Phase::Stopping(Stop::Fault(fault)) => self.decide_on_fault(&fault, ctx, fx),
+            Phase::Stopping(Stop::Cancel(cancel)) => self.decide_on_cancel(&cancel, ctx, fx),
+            Phase::Reporting(reporting) if reporting.is_cut_short => {
+                self.phase = Phase::Reporting(reporting);
+                self.end_without_report(ctx, fx);
+            }
+            // Nothing was stopped for R7's sake.
+            phase @ (Phase::Running | Phase::Reporting(_) | Phase::Closed) => self.phase = phase,
+        }
+    }
+
+    fn on_report(&mut self, report: &PartialReport, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        match std::mem::replace(&mut self.phase, Phase::Closed) {
+            Phase::Reporting(reporting) => fx.publish(reporting.ending.with_report(report, ctx)),
+            phase @ (Phase::Running | Phase::Stopping(_) | Phase::Closed) => self.phase = phase,
+        }
+    }
+
+    /// Nobody reports any more: R7 words it itself.
+    fn end_without_report(&mut self, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        match std::mem::replace(&mut self.phase, Phase::Closed) {
+            Phase::Reporting(reporting) => fx.publish(reporting.ending.without_report(ctx)),
+            phase @ (Phase::Running | Phase::Stopping(_) | Phase::Closed) => self.phase = phase,
+        }
+    }
+}

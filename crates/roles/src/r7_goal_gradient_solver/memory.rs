@@ -1,0 +1,127 @@
+//! What R7 tells memory about a decision (SPEC 6.4). Published before the directive or the result, never waited for.
+
+use std::collections::BTreeSet;
+
+use setpoint_control::{Decision, EndedBy, Lesson, Ruling, Subject};
+use setpoint_machine::Ctx;
+use setpoint_mkct::quantization::MATCHED_OUTPUT;
+use setpoint_mkct::{Quantum, quantize};
+use setpoint_protocol::MegramId;
+use setpoint_protocol::message::{Insight, Level, MacroState, Megram, NegativeFeedback, RuleRef};
+
+use super::course::Course;
+use super::machine::Fx;
+use super::round::Round;
+use super::{convert, insight};
+
+/// Where every task's experience with its surroundings lies.
+const ENV_LOCAL: &str = "env:local";
+
+/// Publishes the decision's lessons, the round's newly matched outputs, and feedback on rules, in this order.
+///
+/// `round` is the round that was decided on; none where a fault or a cancel decided.
+pub(super) fn write(
+    decision: &Decision,
+    round: Option<&Round>,
+    course: &Course,
+    ctx: &Ctx<'_>,
+    fx: &mut Fx<'_>,
+) {
+    let shown = round.or(course.last.as_deref());
+    for lesson in &decision.lessons {
+        write_lesson(lesson, decision, shown, ctx, fx);
+    }
+    if let Some(round) = round {
+        write_matched(round, course, ctx, fx);
+    }
+    let intent_is_told = decision.lessons.iter().any(|lesson| lesson.subject == Subject::Intent);
+    for rule in contradicted(decision, round, course, intent_is_told) {
+        // The ending's own Megram speaks to this pair already: one failure must not count twice.
+        if intent_is_told && rule.space == intent_space(ctx) && rule.entity == ENV_LOCAL {
+            continue;
+        }
+        let content = insight::of_feedback(decision, shown, ctx);
+        fx.publish(NegativeFeedback { rule_id: rule.id.clone(), content });
+    }
+}
+
+fn write_lesson(lesson: &Lesson, decision: &Decision, shown: Option<&Round>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    // A state without a row has nothing to be remembered by.
+    let Some(state) = convert::quantized(lesson.state) else { return };
+    let (space, entity, content) = match &lesson.subject {
+        Subject::Intent => {
+            (intent_space(ctx), ENV_LOCAL.to_owned(), insight::of_ending(decision, shown, ctx))
+        }
+        Subject::Pair(pair) => (
+            format!("tool:{}", pair.tool),
+            format!("path:{}", pair.target),
+            insight::of_pair(state, pair, shown, ctx),
+        ),
+    };
+    let key = Key { level: Level::M, space, entity, state: Some(convert::state(lesson.state)) };
+    publish(key, quantize(state), content, ctx, fx);
+}
+
+/// One K Megram per sub-task that matched in this round and in none before.
+fn write_matched(round: &Round, course: &Course, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    let mut seen = BTreeSet::new();
+    for outcome in round.matched().filter(|outcome| !course.is_carried(outcome)) {
+        if !seen.insert(&outcome.subtask_id) {
+            continue;
+        }
+        let key = Key {
+            level: Level::K,
+            space: format!("task:{}", ctx.task),
+            entity: format!("subtask:{}", outcome.fingerprint),
+            state: None,
+        };
+        publish(key, MATCHED_OUTPUT, insight::of_matched(outcome, round, ctx), ctx, fx);
+    }
+}
+
+/// The rules that the ending speaks against: best practices that were applied and led to an end that says something
+/// about the approach, constraints that were overridden and led to an accept.
+///
+/// A `RuleRef` does not say which kind it is; R2 names best practices as applied and constraints as overridden.
+fn contradicted<'a>(
+    decision: &Decision,
+    round: Option<&'a Round>,
+    course: &'a Course,
+    is_judged: bool,
+) -> Vec<&'a RuleRef> {
+    let rules: &[RuleRef] = match decision.ruling {
+        Ruling::End(EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds) if is_judged => &course.applied_rules,
+        Ruling::End(EndedBy::CriteriaMet) => round.map_or(&[], |round| round.overridden_rules.as_slice()),
+        Ruling::End(_) | Ruling::Replan(_) => &[],
+    };
+    let mut seen = BTreeSet::new();
+    rules.iter().filter(|rule| seen.insert(&rule.id)).collect()
+}
+
+fn intent_space(ctx: &Ctx<'_>) -> String {
+    format!("intent:{}", ctx.slug)
+}
+
+/// Where a Megram goes.
+struct Key {
+    level: Level,
+    space: String,
+    entity: String,
+    state: Option<MacroState>,
+}
+
+fn publish(key: Key, quantum: Quantum, content: Insight, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    let id = MegramId::from_uuid(fx.new_id());
+    fx.publish(Megram {
+        id,
+        level: key.level,
+        created_at: ctx.now,
+        space: key.space,
+        entity: key.entity,
+        content,
+        state: key.state,
+        f: quantum.f,
+        sigma: quantum.sigma,
+        k: quantum.k,
+    });
+}

@@ -1,0 +1,227 @@
+//! The words of a `FinalResult`: code says how the task ended and what was not met, by name; R2's report and R4b's
+//! words are quoted under that. Nothing here calls a result complete unless every criterion is met.
+
+use setpoint_control::Decision;
+use setpoint_protocol::message::{EndState, EndedBy, FinalResult, PartialReport};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::ErrorKind;
+
+use super::ending::Cause;
+use super::round::Round;
+use crate::blocking::target_name;
+use crate::line::one_line;
+
+/// Longest part of a summary that R2 or R4b worded, in characters; a longer one is cut with a mark.
+const WORDS_CHARS_MAX: usize = 4_000;
+/// Most things that a sentence names; the rest are counted, and `unmet_criteria` has them all.
+const NAMED_MAX: usize = 20;
+/// Longest criterion, reason or next move in characters; a longer one is cut with a mark.
+const QUOTE_CHARS_MAX: usize = 400;
+/// Most next moves; the rest are dropped, people try the first ones.
+const NEXT_MOVES_MAX: usize = 8;
+
+/// The summary of an end.
+pub(super) fn of(result: &FinalResult, facts: &Facts, report: &PartialReport) -> String {
+    match result.directive {
+        EndState::Accept => accepted(result, facts),
+        EndState::Success => with_gaps(result, facts),
+        EndState::Abandon => given_up(result, facts, report),
+    }
+}
+
+fn accepted(result: &FinalResult, facts: &Facts) -> String {
+    let mut text = match facts.words.is_empty() {
+        true => format!("Every criterion is met: {}.", quoted(&facts.met)),
+        false => clip(&facts.words, WORDS_CHARS_MAX),
+    };
+    if result.unproven {
+        text.push_str(
+            " Unproven: every check was green before the work began, so none of them shows what the work did.",
+        );
+    }
+    text
+}
+
+fn with_gaps(result: &FinalResult, facts: &Facts) -> String {
+    let mut text = format!("Accepted with gaps ({}): {}", facts.ended_by.name(), facts.details());
+    push_unmet(&mut text, result);
+    if !facts.met.is_empty() {
+        text.push_str(&format!(" Met: {}.", quoted(&facts.met)));
+    }
+    text
+}
+
+fn given_up(result: &FinalResult, facts: &Facts, report: &PartialReport) -> String {
+    let mut text = match result.ended_by {
+        EndedBy::Cancelled => format!("Cancelled: {}", facts.details()),
+        by => format!("Given up ({}): {}", by.name(), facts.details()),
+    };
+    push_unmet(&mut text, result);
+    text.push_str(&format!(" Achieved: {}", sentence(&clip(report.achieved.trim(), WORDS_CHARS_MAX))));
+    // What R7 said itself need not be said twice.
+    let blocked_by = report.blocked_by.trim();
+    let blocked_by = blocked_by.strip_prefix(facts.reason().as_str()).unwrap_or(blocked_by).trim();
+    if !blocked_by.is_empty() {
+        text.push_str(&format!(" In the way: {}", sentence(&clip(blocked_by, WORDS_CHARS_MAX))));
+    }
+    text
+}
+
+fn push_unmet(text: &mut String, result: &FinalResult) {
+    if !result.unmet_criteria.is_empty() {
+        text.push_str(&format!(" Not met: {}.", quoted(&result.unmet_criteria)));
+    }
+}
+
+/// What the words rest on.
+#[derive(Debug)]
+pub(super) struct Facts {
+    ended_by: EndedBy,
+    /// The rule that decided, with its numbers, as a sentence.
+    rule: String,
+    /// What the fault or the person said.
+    said: Option<String>,
+    /// What a person can do about the fault.
+    hints: Vec<String>,
+    /// Calls that were refused consent, as `<tool>: <target>`.
+    refused: Vec<String>,
+    /// Criteria that were met.
+    met: Vec<String>,
+    /// R4b's words about the round.
+    words: String,
+    has_output: bool,
+}
+
+impl Facts {
+    pub(super) fn new(
+        decision: &Decision,
+        ended_by: EndedBy,
+        cause: &Cause<'_>,
+        shown: Option<&Round>,
+    ) -> Self {
+        let (said, hints) = match cause {
+            Cause::Round(_) => (None, Vec::new()),
+            Cause::Fault(fault) => (Some(fault.reason.as_str()), fault.hints.clone()),
+            Cause::Cancel(cancel) => (cancel.reason.as_deref(), Vec::new()),
+        };
+        // The rationale opens with the state, which is another field of the result.
+        let state = format!("{}: ", decision.directive());
+        let rule = decision.rationale.strip_prefix(&state).unwrap_or(&decision.rationale);
+        Facts {
+            ended_by,
+            rule: rule.to_owned(),
+            said: said.map(|text| one_line(text, QUOTE_CHARS_MAX)).filter(|text| !text.is_empty()),
+            hints,
+            refused: if ended_by == EndedBy::Consent {
+                shown.map(refused).unwrap_or_default()
+            } else {
+                Vec::new()
+            },
+            met: shown.map(Round::met).unwrap_or_default(),
+            words: shown.map(|round| round.words.trim().to_owned()).unwrap_or_default(),
+            has_output: shown.is_some_and(|round| !is_empty(&round.output)),
+        }
+    }
+
+    /// Which rule ended the task, by name, and why.
+    pub(super) fn reason(&self) -> String {
+        format!("{}: {}", self.ended_by.name(), self.details())
+    }
+
+    /// The rule that decided with its numbers, and what the fault, the person or the refusal was. Whole sentences.
+    fn details(&self) -> String {
+        let mut details = sentence(&self.rule);
+        if let Some(said) = &self.said {
+            let label = match self.ended_by {
+                EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds => "The last round ended in a fault",
+                EndedBy::CriteriaMet
+                | EndedBy::Distance
+                | EndedBy::Fault
+                | EndedBy::Consent
+                | EndedBy::Budget
+                | EndedBy::Deadline
+                | EndedBy::Cancelled => "Reason",
+            };
+            details.push_str(&format!(" {label}: {}", sentence(said)));
+        }
+        if !self.refused.is_empty() {
+            details.push_str(&format!(" Refused: {}.", quoted(&self.refused)));
+        }
+        details
+    }
+
+    /// The report where nobody else gives one.
+    pub(super) fn report(&self) -> PartialReport {
+        let mut achieved = match self.met.len() {
+            0 => "no criterion was met.".to_owned(),
+            1 => format!("1 criterion was met: {}.", quoted(&self.met)),
+            n => format!("{n} criteria were met: {}.", quoted(&self.met)),
+        };
+        if self.has_output {
+            achieved.push_str(" What there is of a result is delivered.");
+        }
+        PartialReport { achieved, blocked_by: String::new(), next_moves: self.own_moves() }
+    }
+
+    /// What a person could try next: what the fault says about itself first, then the report's.
+    pub(super) fn next_moves(&self, report: &PartialReport) -> Vec<String> {
+        let mut moves: Vec<String> = Vec::new();
+        for text in self.hints.iter().chain(&report.next_moves) {
+            let text = one_line(text, QUOTE_CHARS_MAX);
+            if !text.is_empty() && !moves.contains(&text) {
+                moves.push(text);
+            }
+        }
+        moves.truncate(NEXT_MOVES_MAX);
+        moves
+    }
+
+    fn own_moves(&self) -> Vec<String> {
+        let text = match self.ended_by {
+            EndedBy::CriteriaMet | EndedBy::Distance | EndedBy::Cancelled => return Vec::new(),
+            EndedBy::Omega => "allow more time or more replans, or state the goal in smaller steps",
+            EndedBy::Law2 => {
+                "state the goal another way, or in smaller steps: each new plan made things worse"
+            }
+            EndedBy::Rounds => "allow more replans, or state the goal in smaller steps",
+            EndedBy::Fault if !self.hints.is_empty() => return Vec::new(),
+            EndedBy::Fault => "mend what the reason names and state the goal again",
+            EndedBy::Consent => "allow the action that was refused, or say how to go without it",
+            EndedBy::Budget => "raise the budget, or state the goal in smaller steps",
+            EndedBy::Deadline => "give the task more time, or state the goal in smaller steps",
+        };
+        vec![text.to_owned()]
+    }
+}
+
+/// The first `max` of some names, and how many more there are.
+pub(super) fn named<'a>(names: impl ExactSizeIterator<Item = &'a str>, max: usize) -> String {
+    let more = names.len().saturating_sub(max);
+    let shown = names.take(max).collect::<Vec<_>>().join("; ");
+    if more == 0 { shown } else { format!("{shown}; and {more} more") }
+}
+
+fn quoted(names: &[String]) -> String {
+    let lines: Vec<String> = names.iter().map(|name| one_line(name, QUOTE_CHARS_MAX)).collect();
+    named(lines.iter().map(String::as_str), NAMED_MAX)
+}
+
+/// `text` with a full stop where it has no mark at its end.
+pub(super) fn sentence(text: &str) -> String {
+    if text.is_empty() || text.ends_with(['.', '!', '?', '…']) {
+        text.to_owned()
+    } else {
+        format!("{text}.")
+    }
+}
+
+/// The calls of failing sub-tasks that were refused consent.
+fn refused(round: &Round) -> Vec<String> {
+    let calls = round.failed().flat_map(|outcome| &outcome.tool_calls);
+    let refused = calls.filter(|call| call.error_kind == Some(ErrorKind::Consent));
+    refused.map(|call| target_name(call.tool.as_str(), &call.target)).collect()
+}
+
+fn is_empty(output: &setpoint_protocol::Any) -> bool {
+    output.to_text().trim().is_empty()
+}

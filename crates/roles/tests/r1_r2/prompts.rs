@@ -1,0 +1,258 @@
+//! What the models of R1 and R2 are shown.
+
+use std::path::PathBuf;
+
+use expect_test::{expect, expect_file};
+use serde_json::{Value, json};
+use setpoint_machine::effects::Effect;
+use setpoint_machine::prompt::FragmentKind;
+use setpoint_machine::{ModelCall, Prompt};
+use setpoint_protocol::CallId;
+use setpoint_protocol::topology::{Kind, Payload};
+use setpoint_roles::r1_perceiver::Perceiver;
+use setpoint_roles::r2_planner::Planner;
+
+use crate::support::{Bench, directive, matched, model_call};
+
+/// Stands for text that nobody may obey.
+const MARKER: &str = "INJECTED";
+
+#[test]
+fn r1_first_sight() {
+    let mut r1 = Bench::<Perceiver>::new(&json!({}));
+    let (_, call) =
+        model_call(r1.message(Kind::UserInput, &json!({ "raw_input": "count the lines of todo.txt" })));
+    check("r1_first_sight", &call);
+}
+
+#[test]
+fn r1_with_everything() {
+    let opened = json!({
+        "interactive": true,
+        "direct_answers": true,
+        "history": [{ "input": "translate letter.txt", "summary": "translated", "output": "Sehr geehrte Damen" }],
+    });
+    let mut r1 = Bench::<Perceiver>::new(&opened);
+    let (call, _) =
+        model_call(r1.message(Kind::UserInput, &json!({ "raw_input": "do that with the newer letter" })));
+    let asked = r1.reply(call, r#"{"questions": ["Which one is newer?", "To which language?"]}"#);
+    let Some(Effect::Send { payload: Payload::ClarificationRequest(request), .. }) = asked.first() else {
+        panic!("no question")
+    };
+    let answer = json!({ "call_id": request.call_id, "answers": ["letter2.txt"] });
+    let (call, _) = model_call(r1.message(Kind::ClarificationAnswer, &answer));
+    let (_, call) = model_call(r1.reply(call, "Then I would translate letter2.txt."));
+    check("r1_with_everything", &call);
+    let mut greeted = Bench::<Perceiver>::new(&opened);
+    let (_, call) = model_call(greeted.message(Kind::UserInput, &json!({ "raw_input": "hello" })));
+    assert!(call.prompt.fragments.iter().any(|fragment| fragment.name == "direct_answer"));
+}
+
+#[test]
+fn r1_is_given_no_date_and_no_place() {
+    let mut r1 = Bench::<Perceiver>::new(&json!({}));
+    let (_, call) = model_call(r1.message(Kind::UserInput, &json!({ "raw_input": "tidy up by tomorrow" })));
+    let text = call.prompt.to_text();
+    for given_to_others in ["2026", "Vienna", "/home/ada"] {
+        assert!(!text.contains(given_to_others), "{given_to_others}");
+    }
+}
+
+#[test]
+fn r2_first_plan() {
+    let (_, call) = first_plan(&json!({}));
+    check("r2_first_plan", &call);
+}
+
+#[test]
+fn r2_replan_with_everything() {
+    let (mut r2, _) = first_plan(&json!({}));
+    check("r2_replan", &replan(&mut r2, &json!({ "directive": "change_path", "urgency": "high" })));
+}
+
+#[test]
+fn every_direction_says_what_to_change_and_what_to_keep() {
+    let mut text = String::new();
+    for (directive, class, urgency) in [
+        ("refine", "environmental", "low"),
+        ("change_path", "environmental", "normal"),
+        ("change_approach", "logical", "high"),
+        ("break_symmetry", "mixed", "normal"),
+    ] {
+        let (mut r2, _) = first_plan(&json!({}));
+        let patch = json!({ "directive": directive, "failure_class": class, "urgency": urgency });
+        text.push_str(fragment(&replan(&mut r2, &patch).prompt, "directive"));
+        text.push_str("\n\n");
+    }
+    for all_matched in [false, true] {
+        let (mut r2, _) = first_plan(&json!({}));
+        let ids = dispatch(&mut r2);
+        let outcomes: Vec<Value> = ids.iter().filter(|_| all_matched).map(|id| matched(id, "x")).collect();
+        let (_, call) = replan_call(&mut r2, &json!({ "matched": outcomes }));
+        text.push_str(fragment(&call.prompt, "directive"));
+        text.push_str("\n\n");
+    }
+    expect_file![folder().join("r2_directions.txt")].assert_eq(&text);
+}
+
+#[test]
+fn r2_report() {
+    let (mut r2, _) = first_plan(&json!({}));
+    dispatch(&mut r2);
+    let (_, call) = model_call(r2.message(Kind::AbandonNotice, &abandon("3 lines")));
+    check("r2_report", &call);
+}
+
+#[test]
+fn what_models_tools_and_files_said_stands_in_data_fragments_alone() {
+    let (mut r2, _) = first_plan(&json!({}));
+    let (mut reported, _) = first_plan(&json!({}));
+    let prompts = [
+        replan(&mut r2, &json!({ "blocked_targets": [format!("read_file: {MARKER}")] })).prompt,
+        model_call(reported.message(Kind::AbandonNotice, &abandon(MARKER))).1.prompt,
+    ];
+    for prompt in prompts {
+        assert!(prompt.to_text().contains(MARKER));
+        for fragment in prompt.fragments.iter().filter(|fragment| fragment.kind != FragmentKind::Data) {
+            assert!(!fragment.text.contains(MARKER), "{}: {}", fragment.name, fragment.text);
+        }
+    }
+}
+
+#[test]
+fn a_prompt_stays_bounded_whatever_comes() {
+    let long = "many words ".repeat(3_000);
+    let exchange = json!({ "input": long, "summary": long, "output": long });
+    let mut r1 = Bench::<Perceiver>::new(&json!({ "history": [exchange, exchange, exchange] }));
+    let (call, first) = model_call(r1.message(Kind::UserInput, &json!({ "raw_input": long })));
+    let (_, second) = model_call(r1.reply(call, &long));
+    let (mut r2, _) = first_plan(&json!({ "raw_input": long, "constraints": { "scope": long } }));
+    let finding = json!({ "criterion": long, "evidence": long });
+    let patch = json!({ "findings": vec![finding; 40], "blocked_targets": vec![long.clone(); 40] });
+    let third = replan(&mut r2, &patch);
+    for call in [&first, &second, &third] {
+        let chars = call.prompt.to_text().chars().count();
+        assert!(chars < 120_000, "{chars}");
+    }
+}
+
+#[test]
+fn schemas_name_no_id_that_the_program_makes() {
+    let (mut r2, plan) = first_plan(&json!({}));
+    let (_, report) = model_call(r2.message(Kind::AbandonNotice, &abandon("x")));
+    let mut r1 = Bench::<Perceiver>::new(&json!({}));
+    let (_, perceive) = model_call(r1.message(Kind::UserInput, &json!({ "raw_input": "x" })));
+    let mut fields = String::new();
+    for call in [&perceive, &plan, &report] {
+        let schema: Value = serde_json::from_str(call.schema.unwrap()).unwrap();
+        let names =
+            |object: &Value| object["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        fields.push_str(&format!("{}\n", names(&schema).join(" ")));
+        if let Some(subtask) = schema.pointer("/$defs/SubTaskDraft") {
+            fields.push_str(&format!("  {}\n", names(subtask).join(" ")));
+        }
+    }
+    expect![[r#"
+        answer deadline intent questions scope
+        subtasks task_criteria
+          approach context deadline inputs intent sequence success_criteria tools
+        achieved blocked_by next_moves
+    "#]]
+    .assert_eq(&fields);
+}
+
+/// Compares the whole prompt with its file.
+fn check(name: &str, call: &ModelCall) {
+    let mut text = String::new();
+    for fragment in &call.prompt.fragments {
+        let kind = match fragment.kind {
+            FragmentKind::System => "system",
+            FragmentKind::Task => "task",
+            FragmentKind::Data => "data",
+        };
+        text.push_str(&format!("--- {kind} {}\n{}\n", fragment.name, fragment.text));
+    }
+    expect_file![folder().join(format!("{name}.txt"))].assert_eq(&text);
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/prompts")
+}
+
+fn fragment<'a>(prompt: &'a Prompt, name: &str) -> &'a str {
+    &prompt.fragments.iter().find(|fragment| fragment.name == name).unwrap().text
+}
+
+/// A planner that asks for its first plan, with the call.
+fn first_plan(spec: &Value) -> (Bench<Planner>, ModelCall) {
+    let mut r2 = Bench::<Planner>::new(&json!({}));
+    let mut body = json!({
+        "intent": "count the lines of todo.txt", "raw_input": "how many lines has todo.txt?",
+        "constraints": { "scope": "the notes", "deadline": "2026-01-03T12:00:00Z" },
+        "clarifications": [{ "question": "Which one?", "answer": "the one in notes" }],
+    });
+    for (field, value) in spec.as_object().unwrap() {
+        body[field] = value.clone();
+    }
+    r2.message(Kind::TaskSpec, &body);
+    let reply = json!({ "call_id": "r2/1", "availability": "unavailable" });
+    let (_, call) = model_call(r2.message(Kind::MemoryReply, &reply));
+    (r2, call)
+}
+
+/// Dispatches a plan of two groups and says what was dispatched.
+fn dispatch(r2: &mut Bench<Planner>) -> Vec<String> {
+    let criteria = json!([format!("the word {MARKER} is there")]);
+    let plan = json!({
+        "subtasks": [
+            { "intent": format!("find it {MARKER}"), "success_criteria": criteria },
+            { "intent": format!("read it {MARKER}"), "success_criteria": criteria, "sequence": 2 },
+        ],
+        "task_criteria": criteria,
+    });
+    let effects = r2.reply("r2/2".parse().unwrap(), &plan.to_string());
+    let Some(Effect::Send { payload: Payload::DispatchManifest(manifest), .. }) = effects.first() else {
+        panic!("not dispatched: {effects:?}")
+    };
+    manifest.subtasks.iter().map(|entry| entry.subtask_id.to_string()).collect()
+}
+
+fn replan_call(r2: &mut Bench<Planner>, patch: &Value) -> (CallId, ModelCall) {
+    r2.message(Kind::PlanDirective, &directive(patch));
+    model_call(r2.message(Kind::MemoryReply, &json!({ "call_id": "r2/3", "availability": "unavailable" })))
+}
+
+/// The prompt of a replan after a refusal and a malformed answer, with something kept, blocked and found.
+fn replan(r2: &mut Bench<Planner>, patch: &Value) -> ModelCall {
+    let ids = dispatch(r2);
+    let mut full = json!({
+        "blocked_tools": ["shell/wc"],
+        "blocked_targets": ["read_file: /etc/todo.txt"],
+        "findings": [{
+            "criterion": "the output is one whole number", "failure_class": "environmental",
+            "evidence": format!("open /etc/todo.txt: permission denied\n{MARKER}"),
+        }],
+        "matched": [matched(&ids[0], &format!("/etc/todo.txt {MARKER}"))],
+        "failed_subtasks": [&ids[1]],
+    });
+    for (field, value) in patch.as_object().unwrap() {
+        full[field] = value.clone();
+    }
+    let (id, _) = replan_call(r2, &full);
+    let (id, _) = model_call(r2.reply(id, r#"{"subtasks": [{"intent": "read it"}]}"#));
+    model_call(r2.reply(id, &format!("I think {MARKER}"))).1
+}
+
+fn abandon(output: &str) -> Value {
+    let verdict = |criterion: &str, verdict: &str| {
+        json!({
+            "criterion_id": "t1", "criterion": criterion, "mode": "verifiable", "verdict": verdict,
+            "failure_class": "environmental", "evidence": output, "cites": ["output"], "judged_by": "check",
+        })
+    };
+    json!({
+        "ended_by": "rounds", "reason": "4 rounds, at most 3 replans", "partial_output": output,
+        "verdicts": [verdict("the output is one whole number", "fail"), verdict("todo.txt was read", "pass")],
+        "may_ask_model": true,
+    })
+}
