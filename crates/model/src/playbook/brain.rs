@@ -1,0 +1,85 @@
+//! The embedded brain as a model.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::Serialize;
+use setpoint_machine::{Brief, ModelCall};
+use setpoint_protocol::record::{ModelFailure, ModelFailureKind, Part, Reply, Usage};
+
+use super::library::Library;
+use super::{execute, judge, merge, perceive, plan, report};
+use crate::model::Model;
+use crate::progress::Progress;
+
+/// The name by which the embedded brain is chosen.
+pub const PLAYBOOK_MODEL: &str = "playbook";
+
+/// Answers from playbooks. The same question gets the same answer, always, and costs no tokens.
+#[derive(Clone, Debug)]
+pub struct Playbook {
+    library: Arc<Library>,
+}
+
+impl Playbook {
+    /// A brain that knows these playbooks.
+    #[must_use]
+    pub fn new(library: Arc<Library>) -> Self {
+        Playbook { library }
+    }
+
+    /// What it knows.
+    #[must_use]
+    pub fn library(&self) -> &Library {
+        &self.library
+    }
+
+    /// Answers one question. [`Model::answer`] is this and nothing more: there is nothing to wait for.
+    ///
+    /// # Errors
+    /// When no playbook knows the goal, or none of its approaches is left.
+    pub fn reply(&self, brief: &Brief) -> Result<Reply, ModelFailure> {
+        match brief {
+            Brief::Perceive(brief) => said(&perceive::perceive(brief)),
+            Brief::Plan(brief) => said(&plan::plan(&self.library, brief)?),
+            Brief::Report(brief) => said(&report::report(&self.library, brief)),
+            Brief::Execute(brief) => match execute::execute(&self.library, brief)? {
+                execute::Step::Call(call) => Ok(reply(Part::ToolCall(call))),
+                execute::Step::Answer(draft) => said(&draft),
+            },
+            Brief::Judge(brief) => said(&judge::judge(brief)),
+            Brief::Merge(brief) => said(&merge::merge(&self.library, brief)),
+        }
+    }
+}
+
+#[async_trait]
+impl Model for Playbook {
+    async fn answer(&self, call: &ModelCall, progress: &Progress) -> Result<Reply, ModelFailure> {
+        let reply = self.reply(&call.brief)?;
+        if progress.is_watched() {
+            progress.text(&reply.text());
+        }
+        Ok(reply)
+    }
+
+    fn name(&self) -> &str {
+        PLAYBOOK_MODEL
+    }
+}
+
+/// A draft as the text that a language model would have written.
+fn said(draft: &impl Serialize) -> Result<Reply, ModelFailure> {
+    match serde_json::to_string(draft) {
+        Ok(text) => Ok(reply(Part::Text(text))),
+        Err(error) => Err(ModelFailure {
+            kind: ModelFailureKind::Unable,
+            reason: format!("failed to write the answer: {error}"),
+            hints: Vec::new(),
+        }),
+    }
+}
+
+fn reply(part: Part) -> Reply {
+    Reply { parts: vec![part], usage: Usage::default() }
+}

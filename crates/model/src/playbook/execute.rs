@@ -1,0 +1,149 @@
+//! R3's next step: the calls of the playbook one after the other, then the answer made of their results.
+//!
+//! It keeps no state: which call is next follows from the calls made so far. It never judges them either: what is not
+//! there is null in the answer, and the checks say what that means.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use setpoint_machine::brief::ExecuteBrief;
+use setpoint_machine::draft::{ExecuteDraft, StatusDraft};
+use setpoint_protocol::Any;
+use setpoint_protocol::limits::TOOL_ROUNDS_MAX;
+use setpoint_protocol::message::Approach;
+use setpoint_protocol::record::ModelFailure;
+use setpoint_protocol::tool::{Phase, ToolCall, ToolRecord};
+
+use super::book::{ApproachForm, Book, CallForm, OnError, StepForm};
+use super::library::Library;
+use super::template::{Scope, TemplateError};
+use super::{unable, values};
+
+/// What R3 does next.
+#[derive(Debug)]
+pub(crate) enum Step {
+    Call(ToolCall),
+    Answer(ExecuteDraft),
+}
+
+pub(crate) fn execute(library: &Library, brief: &ExecuteBrief) -> Result<Step, ModelFailure> {
+    let work = Work::of(library, brief).ok_or_else(|| unable::no_step(brief))?;
+    let mut results: Vec<&ToolRecord> = Vec::new();
+    for call in &work.step.calls {
+        let wanted = match work.call(call, brief, &results) {
+            Ok(wanted) => wanted,
+            Err(error) => return Ok(work.answer(brief, &results, Some(error.to_string()))),
+        };
+        let Some(record) = record_of(&wanted, brief, &results) else {
+            // A call that the runtime refused without a record would be asked for again and again.
+            let refused = !brief.notices.is_empty() && rounds_used(brief) > results.len();
+            let doubt = refused.then(|| brief.notices.join("; "));
+            return Ok(doubt.map_or(Step::Call(wanted), |doubt| work.answer(brief, &results, Some(doubt))));
+        };
+        results.push(record);
+        match work.step.on_error {
+            _ if record.ok => {}
+            OnError::Continue => {}
+            OnError::Answer => break,
+            OnError::GiveUp => {
+                return Ok(Step::Answer(ExecuteDraft {
+                    status: StatusDraft::Failed,
+                    output: Any::NULL,
+                    uncertainty: None,
+                    reason: Some(failure_of(results.len(), record)),
+                }));
+            }
+        }
+    }
+    Ok(work.answer(brief, &results, None))
+}
+
+/// The step of a playbook that a sub-task is.
+struct Work<'l> {
+    step: &'l StepForm,
+    values: BTreeMap<String, Value>,
+}
+
+impl<'l> Work<'l> {
+    fn of(library: &'l Library, brief: &ExecuteBrief) -> Option<Work<'l>> {
+        let planned = brief.subtask.approach.as_ref()?;
+        let book: &Book = library.book(&planned.playbook)?;
+        let approach = book.approach(&planned.approach)?;
+        let (place, values) = params(planned)?;
+        let step = approach.steps.get(place.checked_sub(1)?)?;
+        let values = corrected(book, approach, values, brief);
+        Some(Work { step, values })
+    }
+
+    fn call(
+        &self,
+        call: &CallForm,
+        brief: &ExecuteBrief,
+        results: &[&ToolRecord],
+    ) -> Result<ToolCall, TemplateError> {
+        let input = call.input.input(&self.scope(brief, results))?;
+        Ok(ToolCall { tool: call.tool.clone(), input: Any(input) })
+    }
+
+    fn answer(&self, brief: &ExecuteBrief, results: &[&ToolRecord], doubt: Option<String>) -> Step {
+        let output = self.step.output.value(&self.scope(brief, results)).unwrap_or(Value::Null);
+        let failures = (1..).zip(results).filter(|(_, record)| !record.ok);
+        let doubts: Vec<String> = failures.map(|(n, record)| failure_of(n, record)).chain(doubt).collect();
+        let (status, uncertainty) = match doubts.as_slice() {
+            [] => (StatusDraft::Completed, None),
+            _ => (StatusDraft::Uncertain, Some(doubts.join("; "))),
+        };
+        Step::Answer(ExecuteDraft { status, output: Any(output), uncertainty, reason: None })
+    }
+
+    fn scope<'a>(&'a self, brief: &'a ExecuteBrief, results: &'a [&'a ToolRecord]) -> Scope<'a> {
+        Scope { results, ..Scope::new(&self.values, &brief.surroundings) }
+    }
+}
+
+/// Step and values out of a sub-task's approach. They come back from the journal, so nothing about them is taken for
+/// granted.
+fn params(approach: &Approach) -> Option<(usize, BTreeMap<String, Value>)> {
+    let Any(params) = &approach.params;
+    let place = usize::try_from(params.get("step")?.as_u64()?).ok()?;
+    let values = params.get("values")?.as_object()?;
+    Some((place, values.iter().map(|(name, value)| (name.clone(), value.clone())).collect()))
+}
+
+/// The values as the approach changes them for a correction.
+fn corrected(
+    book: &Book,
+    approach: &ApproachForm,
+    values: BTreeMap<String, Value>,
+    brief: &ExecuteBrief,
+) -> BTreeMap<String, Value> {
+    let correction = brief.attempt.checked_sub(2).and_then(|i| usize::try_from(i).ok());
+    let name = correction.and_then(|i| approach.on_correction.get(i).or(approach.on_correction.last()));
+    let variant = name.and_then(|name| approach.variant(name));
+    let varied = variant.and_then(|variant| values::varied(book, &values, variant, &brief.surroundings).ok());
+    varied.unwrap_or(values)
+}
+
+/// What came of a call: its record in this attempt, the next one where a step makes the same call twice. What the runtime
+/// answered from its records instead of running it has none of its own; then the latest of the same call counts.
+fn record_of<'b>(wanted: &ToolCall, brief: &'b ExecuteBrief, used: &[&ToolRecord]) -> Option<&'b ToolRecord> {
+    let same = |record: &&ToolRecord| {
+        record.phase == Phase::Work && record.tool.tool() == wanted.tool && record.input == wanted.input
+    };
+    let of_this_attempt = |record: &&ToolRecord| record.attempt == brief.attempt;
+    let is_used = |record: &&ToolRecord| used.iter().any(|used| used.call_id == record.call_id);
+    let own = || brief.calls.iter().filter(same).filter(of_this_attempt);
+    let earlier = || brief.calls.iter().rev().find(|record| !brief.notices.is_empty() && same(record));
+    own().find(|record| !is_used(record)).or_else(|| own().next_back()).or_else(earlier)
+}
+
+fn rounds_used(brief: &ExecuteBrief) -> usize {
+    usize::try_from(TOOL_ROUNDS_MAX.saturating_sub(brief.rounds_left)).unwrap_or(usize::MAX)
+}
+
+/// What to say of the `n`-th call, which failed.
+fn failure_of(n: usize, record: &ToolRecord) -> String {
+    let kind = record.error_kind.and_then(|kind| serde_json::to_value(kind).ok());
+    let kind = kind.as_ref().and_then(Value::as_str).unwrap_or("no reason given");
+    format!("call {n} ({}) failed: {kind}", record.tool)
+}

@@ -1,0 +1,233 @@
+//! Holding a goal against one pattern.
+//!
+//! Every (instruction, word) pair is tried at most once, so the time is bounded by the sizes of pattern and goal
+//! whatever a pattern looks like.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::param::{Param, ParamKind};
+use super::parse::Slot;
+use super::pattern::{Op, Pattern};
+use super::words::{Goal, fold};
+
+/// How a goal fills a pattern.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Match {
+    /// What the parameters take from the goal, those that the pattern sets included.
+    pub(crate) values: BTreeMap<String, Value>,
+    /// How specific it is; the greatest wins.
+    pub(crate) rank: Rank,
+}
+
+/// How specific a match is, most important first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rank {
+    /// Words of the goal that the pattern names.
+    words: usize,
+    /// Words that parameters of type text took, fewer being better.
+    loose_words: std::cmp::Reverse<usize>,
+}
+
+/// How `goal` fills `pattern`, its choices tried in the order in which they are written. `None` when it does not.
+pub(crate) fn find(pattern: &Pattern, params: &BTreeMap<String, Param>, goal: &Goal) -> Option<Match> {
+    let places = goal.words().len() + 1;
+    let mut search = Search {
+        pattern,
+        params,
+        goal,
+        places,
+        failed: vec![false; pattern.ops.len() * places],
+        taken: Vec::new(),
+    };
+    let words = search.run(0, 0)?;
+    let mut values = pattern.set.clone();
+    let mut loose_words = 0;
+    for taken in search.taken {
+        if params.get(&taken.param).is_some_and(|param| matches!(param.kind, ParamKind::Text)) {
+            loose_words += taken.width;
+        }
+        values.insert(taken.param, taken.value);
+    }
+    Some(Match { values, rank: Rank { words, loose_words: std::cmp::Reverse(loose_words) } })
+}
+
+struct Search<'a> {
+    pattern: &'a Pattern,
+    params: &'a BTreeMap<String, Param>,
+    goal: &'a Goal,
+    places: usize,
+    /// By instruction and word: whether it was tried. What follows from there does not depend on how it was reached.
+    failed: Vec<bool>,
+    taken: Vec<Taken>,
+}
+
+struct Taken {
+    param: String,
+    width: usize,
+    value: Value,
+}
+
+impl Search<'_> {
+    /// The number of words matched from here to the end. What parameters took is in `taken`.
+    fn run(&mut self, at: usize, word: usize) -> Option<usize> {
+        let tried = self.failed.get_mut(at * self.places + word)?;
+        if std::mem::replace(tried, true) {
+            return None;
+        }
+        match self.pattern.ops.get(at)? {
+            Op::End => (word + 1 == self.places).then_some(0),
+            Op::Jump(to) => self.run(*to, word),
+            Op::Split(starts) => starts.iter().find_map(|start| self.run(*start, word)),
+            Op::Word(wanted) => {
+                let found = self.goal.words().get(word)?;
+                if found.quoted || found.fold != *wanted {
+                    return None;
+                }
+                Some(self.run(at + 1, word + 1)? + 1)
+            }
+            Op::Slot(slot) => self.fill(slot, at, word),
+        }
+    }
+
+    fn fill(&mut self, slot: &Slot, at: usize, word: usize) -> Option<usize> {
+        let kind = &self.params.get(&slot.param)?.kind;
+        if slot.quoted && !self.goal.words().get(word)?.quoted {
+            return None;
+        }
+        for (width, value) in kind.candidates(self.goal, word) {
+            if !slot.like.is_empty() && !slot.like.iter().any(|glob| is_like(glob, &value)) {
+                continue;
+            }
+            let before = self.taken.len();
+            self.taken.push(Taken { param: slot.param.clone(), width, value });
+            if let Some(words) = self.run(at + 1, word + width) {
+                return Some(words);
+            }
+            self.taken.truncate(before);
+        }
+        None
+    }
+}
+
+/// Whether a value looks like `glob`, in which `*` stands for anything. `glob` is folded.
+fn is_like(glob: &str, value: &Value) -> bool {
+    let text = match value {
+        Value::String(text) => fold(text),
+        other => other.to_string(),
+    };
+    let mut parts = glob.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
+    if !glob.contains('*') {
+        return rest.is_empty();
+    }
+    let mut parts: Vec<&str> = parts.collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        match rest.split_once(part) {
+            Some((_, after)) => rest = after,
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::playbook::goal::Choice;
+
+    fn params() -> BTreeMap<String, Param> {
+        let param = |name: &str, kind| {
+            (
+                name.to_owned(),
+                Param { name: name.to_owned(), kind, description: String::new(), default: None },
+            )
+        };
+        BTreeMap::from([
+            param("dir", ParamKind::Path),
+            param("count", ParamKind::Number { min: 1, max: 100 }),
+            param("text", ParamKind::Text),
+            param(
+                "algorithm",
+                ParamKind::Choice(vec![Choice { value: "b3".into(), words: vec!["blake3".into()] }]),
+            ),
+        ])
+    }
+
+    fn values(pattern: &str, goal: &str) -> Option<String> {
+        let pattern = Pattern::read(pattern, &BTreeMap::new()).unwrap();
+        let found = find(&pattern, &params(), &Goal::read(goal)?)?;
+        Some(serde_json::to_string(&found.values).unwrap())
+    }
+
+    const LARGEST: &str = "<show> [the] [{count}] (largest|biggest) files [<in> [the] {dir} [<folder>]]";
+
+    #[test]
+    fn a_goal_matches_as_a_whole_or_not_at_all() {
+        assert_eq!(
+            values(LARGEST, "find the three largest files under ./crates").as_deref(),
+            Some(r#"{"count":3,"dir":"./crates"}"#)
+        );
+        assert_eq!(values(LARGEST, "Show me the BIGGEST files!").as_deref(), Some("{}"));
+        assert_eq!(
+            values(LARGEST, "list 5 biggest files in the crates directory").as_deref(),
+            Some(r#"{"count":5,"dir":"crates"}"#)
+        );
+        assert_eq!(
+            values(LARGEST, "list biggest files in the current directory").as_deref(),
+            Some(r#"{"dir":"."}"#)
+        );
+        assert_eq!(values(LARGEST, "find the three largest files under ./crates and delete them"), None);
+        assert_eq!(values(LARGEST, "find 'the' largest files"), None);
+        assert_eq!(values(LARGEST, "largest files"), None);
+    }
+
+    #[test]
+    fn texts_take_as_few_words_as_they_can_but_as_many_as_they_must() {
+        let pattern = "search [for] {text} in {dir}";
+        assert_eq!(values(pattern, "search for a b in c").as_deref(), Some(r#"{"dir":"c","text":"a b"}"#));
+        assert_eq!(
+            values(pattern, "search for in in in d").as_deref(),
+            Some(r#"{"dir":"d","text":"in in"}"#)
+        );
+        assert_eq!(
+            values(pattern, "search for \"a in b\" in c").as_deref(),
+            Some(r#"{"dir":"c","text":"a in b"}"#)
+        );
+    }
+
+    #[test]
+    fn conditions_on_a_parameter_hold() {
+        assert!(values("open {dir like *.csv|*.tsv}", "open Data.CSV").is_some());
+        assert!(values("open {dir like *.csv|*.tsv}", "open data.json").is_none());
+        assert!(values("open {dir like ./*|/*|*/*}", "open a/b").is_some());
+        assert!(values("open {dir like ./*|/*|*/*}", "open ab").is_none());
+        assert!(values("open {text quoted}", "open 'a b'").is_some());
+        assert!(values("open {text quoted}", "open a").is_none());
+        assert_eq!(
+            values("hash with {algorithm}", "hash with BLAKE3").as_deref(),
+            Some(r#"{"algorithm":"b3"}"#)
+        );
+    }
+
+    #[test]
+    fn a_pattern_made_to_be_slow_is_not() {
+        let nested = "x [[a] [a] [a] [a] [a] [a] [a] [a]] ".repeat(20) + "y";
+        let nested = nested.replacen("x ", "", 19);
+        assert_eq!(values(&nested, &("a ".repeat(118) + "z")), None);
+        let loose = "x [{text}] [{dir}] a [a [{count}]] [a] [a] [a]";
+        assert_eq!(values(loose, &("x ".to_owned() + &"b ".repeat(110))), None);
+    }
+
+    #[test]
+    fn more_words_named_is_more_specific() {
+        let rank = |pattern: &str, goal: &str| {
+            let pattern = Pattern::read(pattern, &BTreeMap::new()).unwrap();
+            find(&pattern, &params(), &Goal::read(goal).unwrap()).unwrap().rank
+        };
+        let goal = "find the largest files in src";
+        assert!(rank(LARGEST, goal) > rank("find {text} in {dir}", goal));
+    }
+}

@@ -1,0 +1,20 @@
+//! Reading a person's goal: words, patterns over words, and the values that parameters take from them.
+//!
+//! Nothing here asks the file system whether a path exists, and nothing guesses: a goal matches a pattern as a whole
+//! or not at all.
+
+mod closeness;
+mod matching;
+mod number;
+mod param;
+mod parse;
+mod pattern;
+mod words;
+
+pub(crate) use closeness::Vocabulary;
+pub(crate) use matching::{Match, find};
+pub(crate) use param::{Choice, Param, ParamDefault, ParamKind};
+pub use parse::PatternError;
+pub(crate) use parse::is_name;
+pub(crate) use pattern::Pattern;
+pub(crate) use words::{Goal, fold};

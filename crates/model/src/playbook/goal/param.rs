@@ -1,0 +1,306 @@
+//! Parameters: what a goal may leave open, and which words can fill it.
+
+use regex::RegexBuilder;
+use serde_json::Value;
+use setpoint_protocol::limits::{PATTERN_CHARS_MAX, PATTERN_COMPILED_BYTES_MAX};
+
+use super::number;
+use super::words::{Goal, Word};
+use crate::playbook::limits::VALUE_CHARS_MAX;
+use crate::playbook::template::TextTemplate;
+
+/// A parameter of a playbook.
+#[derive(Clone, Debug)]
+pub(crate) struct Param {
+    /// Its name.
+    pub(crate) name: String,
+    /// What it may hold.
+    pub(crate) kind: ParamKind,
+    /// What it is for.
+    pub(crate) description: String,
+    /// What it holds when the goal leaves it open.
+    pub(crate) default: Option<ParamDefault>,
+}
+
+/// What a parameter holds when the goal leaves it open.
+#[derive(Clone, Debug)]
+pub(crate) enum ParamDefault {
+    /// Always the same.
+    Fixed(Value),
+    /// Made from other parameters.
+    Made(TextTemplate),
+}
+
+/// What a parameter may hold.
+#[derive(Clone, Debug)]
+pub(crate) enum ParamKind {
+    /// A file or directory: one word, one quoted text, or a phrase such as “the current directory”.
+    Path,
+    /// A whole number in this range.
+    Number {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+    },
+    /// Any words.
+    Text,
+    /// One word.
+    Word,
+    /// A regular expression: one word or one quoted text.
+    Pattern,
+    /// A file name with wildcards: one word or one quoted text.
+    Glob,
+    /// A number of bytes.
+    Size,
+    /// One of these.
+    Choice(Vec<Choice>),
+}
+
+/// One value of a choice with the words it goes by.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    /// The value.
+    pub(crate) value: String,
+    /// Folded words that mean it; the value itself is one of them.
+    pub(crate) words: Vec<String>,
+}
+
+/// Words that end or begin a phrase and are never a path or a value of their own unless they stand in quotes.
+const FUNCTION_WORDS: &[&str] = &[
+    "a", "an", "the", "this", "that", "these", "those", "my", "your", "our", "its", "it", "all", "each",
+    "every", "any", "and", "or", "in", "on", "of", "to", "for", "from", "under", "below", "inside", "within",
+    "with", "by", "at", "as", "into", "is", "are", "current", "working", "here", "there", "me", "you",
+    "which", "what", "most", "please",
+];
+
+/// Phrases that stand for a path.
+const PATH_PHRASES: &[(&[&str], &str)] = &[
+    (&["here"], "."),
+    (&["this", "directory"], "."),
+    (&["this", "folder"], "."),
+    (&["this", "dir"], "."),
+    (&["this", "tree"], "."),
+    (&["this", "project"], "."),
+    (&["this", "repository"], "."),
+    (&["this", "repo"], "."),
+    (&["current", "directory"], "."),
+    (&["current", "folder"], "."),
+    (&["current", "dir"], "."),
+    (&["the", "current", "directory"], "."),
+    (&["the", "current", "folder"], "."),
+    (&["the", "current", "dir"], "."),
+    (&["working", "directory"], "."),
+    (&["the", "working", "directory"], "."),
+    (&["current", "working", "directory"], "."),
+    (&["the", "current", "working", "directory"], "."),
+    (&["my", "home", "directory"], "~"),
+    (&["my", "home", "folder"], "~"),
+    (&["my", "home"], "~"),
+    (&["the", "home", "directory"], "~"),
+];
+
+impl ParamKind {
+    /// The name under which a playbook declares it.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            ParamKind::Path => "path",
+            ParamKind::Number { .. } => "number",
+            ParamKind::Text => "text",
+            ParamKind::Word => "word",
+            ParamKind::Pattern => "pattern",
+            ParamKind::Glob => "glob",
+            ParamKind::Size => "size",
+            ParamKind::Choice(_) => "choice",
+        }
+    }
+
+    /// Whether a goal can only choose among numbers and what the playbook's author wrote.
+    pub(crate) const fn is_harmless_in_a_shell(&self) -> bool {
+        match self {
+            ParamKind::Number { .. } | ParamKind::Size | ParamKind::Choice(_) => true,
+            ParamKind::Path | ParamKind::Text | ParamKind::Word | ParamKind::Pattern | ParamKind::Glob => {
+                false
+            }
+        }
+    }
+
+    /// The values that the goal's words from `at` on could give it, with how many words each takes, likeliest first.
+    pub(crate) fn candidates(&self, goal: &Goal, at: usize) -> Vec<(usize, Value)> {
+        let words = goal.words().get(at..).unwrap_or_default();
+        let Some(first) = words.first() else { return Vec::new() };
+        match self {
+            ParamKind::Path => path(words),
+            ParamKind::Number { .. } => numbers(words),
+            ParamKind::Size => sizes(words),
+            ParamKind::Text => text(goal, at),
+            ParamKind::Word => one(first, first.quoted || !is_function_word(first)),
+            ParamKind::Pattern => one(first, true),
+            ParamKind::Glob => one(first, first.quoted || !is_function_word(first)),
+            ParamKind::Choice(choices) => choice(goal, at, choices),
+        }
+    }
+
+    /// Why a value that was bound may not be used, in words for a person.
+    pub(crate) fn refusal(&self, value: &Value) -> Option<String> {
+        let text = match value {
+            Value::String(text) => text.as_str(),
+            _ => "",
+        };
+        if text.chars().count() > VALUE_CHARS_MAX {
+            return Some(format!("it has more than {VALUE_CHARS_MAX} characters"));
+        }
+        if text.chars().any(char::is_control) {
+            return Some("it holds a control character".to_owned());
+        }
+        match self {
+            ParamKind::Number { min, max } => match value.as_u64() {
+                Some(number) if (*min..=*max).contains(&number) => None,
+                _ => Some(format!("it must be between {min} and {max}, and is {value}")),
+            },
+            ParamKind::Size => value.as_u64().is_none().then(|| "it is no number of bytes".to_owned()),
+            ParamKind::Pattern => {
+                let compiled = (text.chars().count() <= PATTERN_CHARS_MAX)
+                    .then(|| RegexBuilder::new(text).size_limit(PATTERN_COMPILED_BYTES_MAX).build().ok())
+                    .flatten();
+                compiled.is_none().then(|| "it is no regular expression that can be used".to_owned())
+            }
+            ParamKind::Choice(choices) => {
+                let known = choices.iter().any(|choice| choice.value == text);
+                (!known).then(|| "it is none of the known values".to_owned())
+            }
+            ParamKind::Path => text.is_empty().then(|| "it is empty".to_owned()),
+            ParamKind::Text | ParamKind::Word | ParamKind::Glob => None,
+        }
+    }
+}
+
+fn one(word: &Word, allowed: bool) -> Vec<(usize, Value)> {
+    if allowed { vec![(1, Value::String(word.text.clone()))] } else { Vec::new() }
+}
+
+fn is_function_word(word: &Word) -> bool {
+    FUNCTION_WORDS.contains(&word.fold.as_str())
+}
+
+fn path(words: &[Word]) -> Vec<(usize, Value)> {
+    // The longest phrase first: “the current directory” before anything shorter.
+    let mut phrases: Vec<(usize, &str)> = PATH_PHRASES
+        .iter()
+        .filter(|(phrase, _)| {
+            words.len() >= phrase.len()
+                && words.iter().zip(*phrase).all(|(word, said)| !word.quoted && word.fold == *said)
+        })
+        .map(|(phrase, path)| (phrase.len(), *path))
+        .collect();
+    phrases.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
+    let mut found: Vec<(usize, Value)> =
+        phrases.into_iter().map(|(length, path)| (length, Value::String(path.to_owned()))).collect();
+    if let Some(first) = words.first() {
+        found.extend(one(first, first.quoted || !is_function_word(first)));
+    }
+    found
+}
+
+fn numbers(words: &[Word]) -> Vec<(usize, Value)> {
+    let mut found = Vec::new();
+    let mut plain = words.iter().take_while(|word| !word.quoted);
+    let Some(first) = plain.next() else { return found };
+    if let Some(number) = plain.next().and_then(|second| number::of_two_words(&first.fold, &second.fold)) {
+        found.push((2, Value::from(number)));
+    }
+    if let Some(number) = number::of_word(&first.fold) {
+        found.push((1, Value::from(number)));
+    }
+    found
+}
+
+fn sizes(words: &[Word]) -> Vec<(usize, Value)> {
+    let mut found = Vec::new();
+    let Some(first) = words.first() else { return found };
+    if let Some(bytes) = words.get(1).and_then(|unit| number::size(&first.fold, &unit.fold)) {
+        found.push((2, Value::from(bytes)));
+    }
+    if let Some(bytes) = number::size_of_word(&first.fold) {
+        found.push((1, Value::from(bytes)));
+    }
+    found
+}
+
+/// Any words, the fewest first; a quoted text stands alone.
+fn text(goal: &Goal, at: usize) -> Vec<(usize, Value)> {
+    let words = goal.words().get(at..).unwrap_or_default();
+    match words.first() {
+        Some(first) if first.quoted => one(first, true),
+        Some(_) => (1..=words.len())
+            .filter_map(|width| Some((width, Value::String(goal.text(at, at + width)?))))
+            .collect(),
+        None => Vec::new(),
+    }
+}
+
+fn choice(goal: &Goal, at: usize, choices: &[Choice]) -> Vec<(usize, Value)> {
+    let mut found = Vec::new();
+    for choice in choices {
+        for phrase in &choice.words {
+            let width = phrase.split(' ').count();
+            let words = goal.words().get(at..at + width).unwrap_or_default();
+            let said = words.iter().map(|word| word.fold.as_str()).collect::<Vec<_>>().join(" ");
+            if !words.is_empty() && said == *phrase {
+                found.push((width, Value::String(choice.value.clone())));
+            }
+        }
+    }
+    found.sort_by_key(|(width, _)| std::cmp::Reverse(*width));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(kind: &ParamKind, goal: &str, expected: &Expect) {
+        let goal = Goal::read(goal).unwrap();
+        let found = kind.candidates(&goal, 0);
+        let shown: Vec<String> = found.iter().map(|(width, value)| format!("{width} {value}")).collect();
+        expected.assert_eq(&shown.join(", "));
+    }
+
+    #[test]
+    fn paths_are_words_quoted_texts_or_phrases() {
+        check(&ParamKind::Path, "./crates", &expect![[r#"1 "./crates""#]]);
+        check(&ParamKind::Path, "'My Documents'", &expect![[r#"1 "My Documents""#]]);
+        check(&ParamKind::Path, "the current directory", &expect![[r#"3 ".""#]]);
+        check(&ParamKind::Path, "the attic", &expect![""]);
+        check(&ParamKind::Path, "'the' attic", &expect![[r#"1 "the""#]]);
+        check(&ParamKind::Path, "my home directory", &expect![[r#"3 "~", 2 "~""#]]);
+    }
+
+    #[test]
+    fn values_take_the_words_they_need() {
+        let number = ParamKind::Number { min: 1, max: 100 };
+        check(&number, "twenty five files", &expect!["2 25, 1 20"]);
+        check(&number, "\"3\" files", &expect![""]);
+        check(&ParamKind::Size, "10 MB files", &expect!["2 10000000, 1 10"]);
+        check(&ParamKind::Text, "a b", &expect![[r#"1 "a", 2 "a b""#]]);
+        check(&ParamKind::Word, "the word", &expect![""]);
+        let choice = ParamKind::Choice(vec![Choice {
+            value: "sha256".into(),
+            words: vec!["sha256".into(), "sha 256".into()],
+        }]);
+        check(&choice, "SHA 256 sums", &expect![[r#"2 "sha256""#]]);
+    }
+
+    #[test]
+    fn what_is_bound_is_still_checked() {
+        let number = ParamKind::Number { min: 1, max: 100 };
+        assert_eq!(number.refusal(&Value::from(3)), None);
+        assert!(number.refusal(&Value::from(101)).is_some());
+        assert!(ParamKind::Pattern.refusal(&Value::from("(")).is_some());
+        assert!(ParamKind::Pattern.refusal(&Value::from("a{1000}{1000}{1000}")).is_some());
+        assert!(ParamKind::Path.refusal(&Value::from("a\u{1b}b")).is_some());
+        assert!(ParamKind::Path.refusal(&Value::from("")).is_some());
+        assert!(ParamKind::Text.refusal(&Value::from("x".repeat(VALUE_CHARS_MAX + 1))).is_some());
+    }
+}

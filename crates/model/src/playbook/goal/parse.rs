@@ -1,0 +1,278 @@
+//! The grammar of goal patterns.
+//!
+//! A pattern is words, `(one|of these)`, `[what may be left out]`, `{a parameter}` and `<named words>`:
+//!
+//! ```text
+//! <show> [the] [{count}] (largest|biggest) files [<in> [the] {dir} [<folder>]]
+//! ```
+
+use std::collections::BTreeMap;
+
+use super::words::fold;
+use crate::playbook::limits::{NAME_CHARS_MAX, PATTERN_CHARS_MAX, PATTERN_DEPTH_MAX, PATTERN_PARTS_MAX};
+
+/// One part of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// This word, folded.
+    Word(String),
+    /// Words that fill a parameter.
+    Slot(Slot),
+    /// One of these sequences; nothing at all when it is optional.
+    Group { choices: Vec<Vec<Part>>, optional: bool },
+}
+
+/// A parameter in a pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Slot {
+    /// The parameter's name.
+    pub(crate) param: String,
+    /// Its type, where the pattern repeats it.
+    pub(crate) kind: Option<String>,
+    /// The value must look like one of these: `*` stands for anything.
+    pub(crate) like: Vec<String>,
+    /// The value must stand in quotes.
+    pub(crate) quoted: bool,
+}
+
+/// Why a pattern cannot be read.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    /// Nothing in it.
+    #[error("failed to find a word in it")]
+    Empty,
+    /// Longer than [`PATTERN_CHARS_MAX`], its words put in.
+    #[error("failed to read more than {PATTERN_CHARS_MAX} characters")]
+    TooLong,
+    /// More than [`PATTERN_PARTS_MAX`] parts.
+    #[error("failed to read more than {PATTERN_PARTS_MAX} words, groups and parameters")]
+    TooManyParts,
+    /// Nested deeper than [`PATTERN_DEPTH_MAX`].
+    #[error("failed to read groups nested deeper than {PATTERN_DEPTH_MAX}")]
+    TooDeep,
+    /// A bracket that is not closed, or one that was never opened.
+    #[error("failed to pair the bracket `{0}`")]
+    Unpaired(char),
+    /// A group with an empty alternative.
+    #[error("failed to find words in a part of a group")]
+    EmptyChoice,
+    /// `{…}` that is no parameter.
+    #[error("failed to read `{{{0}}}` as a parameter")]
+    Parameter(String),
+    /// `<…>` that names no words.
+    #[error("failed to find the words `<{0}>`")]
+    UnknownWords(String),
+    /// One parameter twice in the same goal.
+    #[error("failed to fill the parameter `{0}` twice")]
+    Twice(String),
+    /// Without a single required word it would match any goal.
+    #[error("failed to find a word that every matching goal must have")]
+    NoRequiredWord,
+}
+
+/// Words that every playbook may use as `<name>`; its own go first.
+pub(crate) const SHARED_WORDS: &[(&str, &str)] = &[
+    (
+        "show",
+        "(find|list|show|give|get|print|display|tell|report|determine|what are|what is|what's|which are|which is|where are) [me|us] [me|us]",
+    ),
+    ("in", "(in|under|below|beneath|inside|within|of|at|from|on|for)"),
+    ("folder", "(directory|directories|folder|dir|tree)"),
+    ("all", "(all|any|every|all of the|all the|the)"),
+    ("to", "(to|into|as|at|in)"),
+];
+
+/// The parts of a pattern. `words` are the playbook's own named words.
+pub(super) fn parse(text: &str, words: &BTreeMap<String, String>) -> Result<Vec<Part>, PatternError> {
+    let text = with_words(text, words)?;
+    let mut reader = Reader { chars: text.chars().collect(), at: 0, parts: 0 };
+    let sequence = reader.sequence(0)?;
+    match reader.peek() {
+        Some(c) => Err(PatternError::Unpaired(c)),
+        None if sequence.is_empty() => Err(PatternError::Empty),
+        None => Ok(sequence),
+    }
+}
+
+/// `text` with every `<name>` replaced. Words put in are not looked at again, so nothing grows without end.
+fn with_words(text: &str, words: &BTreeMap<String, String>) -> Result<String, PatternError> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('<') {
+        let (name, remainder) = after.split_once('>').ok_or(PatternError::Unpaired('<'))?;
+        let own = words.get(name).map(String::as_str);
+        let shared = || SHARED_WORDS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+        let put_in = own.or_else(shared).ok_or_else(|| PatternError::UnknownWords(clip(name)))?;
+        out.push_str(before);
+        out.push_str(put_in);
+        if out.len() > PATTERN_CHARS_MAX * 4 {
+            return Err(PatternError::TooLong);
+        }
+        rest = remainder;
+    }
+    out.push_str(rest);
+    if out.contains(['<', '>']) {
+        return Err(PatternError::Unpaired('<'));
+    }
+    if out.chars().count() > PATTERN_CHARS_MAX { Err(PatternError::TooLong) } else { Ok(out) }
+}
+
+struct Reader {
+    chars: Vec<char>,
+    at: usize,
+    parts: usize,
+}
+
+impl Reader {
+    fn peek(&self) -> Option<char> {
+        self.chars.get(self.at).copied()
+    }
+
+    fn count(&mut self) -> Result<(), PatternError> {
+        self.parts += 1;
+        if self.parts > PATTERN_PARTS_MAX { Err(PatternError::TooManyParts) } else { Ok(()) }
+    }
+
+    /// Parts up to the end, a `|` or a closing bracket, which is left to the caller.
+    fn sequence(&mut self, depth: usize) -> Result<Vec<Part>, PatternError> {
+        if depth > PATTERN_DEPTH_MAX {
+            return Err(PatternError::TooDeep);
+        }
+        let mut parts = Vec::new();
+        while let Some(c) = self.peek() {
+            match c {
+                ')' | ']' | '|' if depth > 0 => break,
+                ')' | ']' | '}' | '|' => return Err(PatternError::Unpaired(c)),
+                '(' | '[' => {
+                    self.count()?;
+                    parts.push(self.group(c, depth)?);
+                }
+                '{' => {
+                    self.count()?;
+                    parts.push(Part::Slot(self.slot()?));
+                }
+                c if c.is_whitespace() => self.at += 1,
+                _ => {
+                    self.count()?;
+                    parts.push(Part::Word(self.word()));
+                }
+            }
+        }
+        Ok(parts)
+    }
+
+    fn group(&mut self, open: char, depth: usize) -> Result<Part, PatternError> {
+        let close = if open == '(' { ')' } else { ']' };
+        let mut choices = Vec::new();
+        loop {
+            self.at += 1;
+            let choice = self.sequence(depth + 1)?;
+            if choice.is_empty() {
+                return Err(PatternError::EmptyChoice);
+            }
+            choices.push(choice);
+            match self.peek() {
+                Some('|') => {}
+                Some(c) if c == close => break,
+                _ => return Err(PatternError::Unpaired(open)),
+            }
+        }
+        self.at += 1;
+        Ok(Part::Group { choices, optional: open == '[' })
+    }
+
+    /// `{name}`, `{name:type}`, `{name quoted}`, `{name like *.csv|*.tsv}`.
+    fn slot(&mut self) -> Result<Slot, PatternError> {
+        let rest = self.chars.get(self.at + 1..).unwrap_or_default();
+        let length = rest.iter().position(|c| *c == '}').ok_or(PatternError::Unpaired('{'))?;
+        let inner: String = rest.iter().take(length).collect();
+        self.at += length + 2;
+        let wrong = || PatternError::Parameter(clip(&inner));
+        let mut words = inner.split_whitespace();
+        let named = words.next().ok_or_else(wrong)?;
+        let (param, kind) = match named.split_once(':') {
+            Some((param, kind)) => (param, Some(kind.to_owned())),
+            None => (named, None),
+        };
+        if !is_name(param) {
+            return Err(wrong());
+        }
+        let mut slot = Slot { param: param.to_owned(), kind, like: Vec::new(), quoted: false };
+        match (words.next(), words.next(), words.next()) {
+            (None, ..) => {}
+            (Some("quoted"), None, _) => slot.quoted = true,
+            (Some("like"), Some(globs), None) => slot.like = globs.split('|').map(fold).collect(),
+            _ => return Err(wrong()),
+        }
+        Ok(slot)
+    }
+
+    fn word(&mut self) -> String {
+        let mut word = String::new();
+        while let Some(c) = self.peek() {
+            if c.is_whitespace() || "()[]{}|".contains(c) {
+                break;
+            }
+            word.push(c);
+            self.at += 1;
+        }
+        fold(&word)
+    }
+}
+
+/// Whether `text` may name a parameter, an approach, a criterion: letters, digits, `_` and `-`, a letter first.
+pub(crate) fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().count() <= NAME_CHARS_MAX
+        && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-')
+}
+
+fn clip(text: &str) -> String {
+    setpoint_protocol::text::clip(text, 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> PatternError {
+        parse(text, &BTreeMap::new()).unwrap_err()
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused() {
+        assert_eq!(error(""), PatternError::Empty);
+        assert_eq!(error("find (a|b"), PatternError::Unpaired('('));
+        assert_eq!(error("find [a)"), PatternError::Unpaired('['));
+        assert_eq!(error("find a]"), PatternError::Unpaired(']'));
+        assert_eq!(error("find a|b"), PatternError::Unpaired('|'));
+        assert_eq!(error("find {dir"), PatternError::Unpaired('{'));
+        assert_eq!(error("find dir}"), PatternError::Unpaired('}'));
+        assert_eq!(error("find <show"), PatternError::Unpaired('<'));
+        assert_eq!(error("find <nothing>"), PatternError::UnknownWords("nothing".into()));
+        assert_eq!(error("find (a||b)"), PatternError::EmptyChoice);
+        assert_eq!(error("find {}"), PatternError::Parameter(String::new()));
+        assert_eq!(error("find {Dir}"), PatternError::Parameter("Dir".into()));
+        assert_eq!(error("find {dir like}"), PatternError::Parameter("dir like".into()));
+        assert_eq!(error("find {dir often}"), PatternError::Parameter("dir often".into()));
+        assert_eq!(error(&"(".repeat(500)), PatternError::TooDeep);
+        assert_eq!(error(&"{".repeat(1_000)), PatternError::Unpaired('{'));
+        assert_eq!(error(&"a ".repeat(500)), PatternError::TooManyParts);
+        assert_eq!(error(&"<show> ".repeat(500)), PatternError::TooLong);
+    }
+
+    #[test]
+    fn words_put_in_are_not_expanded_again() {
+        let words = BTreeMap::from([("a".to_owned(), "<a> <a>".to_owned())]);
+        assert_eq!(parse("x <a>", &words), Err(PatternError::Unpaired('<')));
+    }
+
+    #[test]
+    fn parameters_carry_their_conditions() {
+        let words = BTreeMap::new();
+        let parts = parse("Open {file:path like *.CSV|*.tsv}", &words).unwrap();
+        let [Part::Word(_), Part::Slot(slot)] = parts.as_slice() else { panic!("another shape") };
+        assert_eq!(slot.like, ["*.csv", "*.tsv"]);
+        assert_eq!(slot.kind.as_deref(), Some("path"));
+    }
+}

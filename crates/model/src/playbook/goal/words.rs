@@ -1,0 +1,258 @@
+//! A goal as words: quotes taken off, case folded for comparison, politeness and final punctuation left away.
+
+use crate::playbook::limits::{GOAL_CHARS_MAX, GOAL_WORDS_MAX};
+
+/// One word of a goal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// As it was written, without quotes.
+    pub(crate) text: String,
+    /// In lower case, for comparison.
+    pub(crate) fold: String,
+    /// It stood in quotes: it is a value and no word of the language.
+    pub(crate) quoted: bool,
+    start: usize,
+    end: usize,
+}
+
+/// A goal that can be held against patterns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Goal {
+    source: String,
+    words: Vec<Word>,
+}
+
+/// Said before a request and no part of it, longest first.
+const BEFORE: &[&[&str]] = &[
+    &["i", "would", "like", "you", "to"],
+    &["i", "would", "like", "to"],
+    &["i'd", "like", "you", "to"],
+    &["i'd", "like", "to"],
+    &["i", "want", "you", "to"],
+    &["i", "want", "to"],
+    &["i", "need", "you", "to"],
+    &["i", "need", "to"],
+    &["can", "you"],
+    &["could", "you"],
+    &["would", "you"],
+    &["will", "you"],
+    &["help", "me"],
+    &["please"],
+    &["kindly"],
+    &["just"],
+    &["hey"],
+    &["hi"],
+];
+
+/// Said after a request and no part of it; “here” is where a task works anyway.
+const AFTER: &[&[&str]] =
+    &[&["thank", "you"], &["for", "me"], &["please"], &["thanks"], &["in", "here"], &["here"]];
+
+impl Goal {
+    /// Reads a goal. `None` when it is empty or longer than any playbook could know.
+    pub(crate) fn read(text: &str) -> Option<Goal> {
+        if text.len() > GOAL_CHARS_MAX * 4 || text.chars().count() > GOAL_CHARS_MAX {
+            return None;
+        }
+        let mut words = split(text);
+        without_punctuation(&mut words);
+        while let Some(said) = BEFORE.iter().find(|said| starts_with(&words, said)) {
+            words.drain(..said.len());
+        }
+        while let Some(said) = AFTER.iter().find(|said| ends_with(&words, said)) {
+            words.truncate(words.len() - said.len());
+        }
+        without_punctuation(&mut words);
+        (!words.is_empty() && words.len() <= GOAL_WORDS_MAX).then(|| Goal { source: text.to_owned(), words })
+    }
+
+    pub(crate) fn words(&self) -> &[Word] {
+        &self.words
+    }
+
+    /// The words from `from` up to, but not including, `to`, as they were written, white space folded.
+    pub(crate) fn text(&self, from: usize, to: usize) -> Option<String> {
+        let words = self.words.get(from..to)?;
+        match words {
+            [] => None,
+            [only] => Some(only.text.clone()),
+            [first, .., last] => {
+                // The last word may have lost punctuation that still stands in the source.
+                let written = self.source.get(first.start..last.end)?;
+                Some(written.split_whitespace().collect::<Vec<_>>().join(" "))
+            }
+        }
+    }
+}
+
+fn starts_with(words: &[Word], said: &[&str]) -> bool {
+    words.len() > said.len() && same(words.iter().take(said.len()), said)
+}
+
+fn ends_with(words: &[Word], said: &[&str]) -> bool {
+    words.len() > said.len() && same(words.iter().skip(words.len() - said.len()), said)
+}
+
+fn same<'a>(words: impl Iterator<Item = &'a Word>, said: &[&str]) -> bool {
+    words.zip(said).all(|(word, said)| !word.quoted && word.fold.trim_end_matches([',', ';']) == *said)
+}
+
+fn split(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut rest = text;
+    loop {
+        let trimmed = rest.trim_start();
+        let start = text.len() - trimmed.len();
+        let Some(first) = trimmed.chars().next() else { break };
+        let (value, length, quoted) = match quoted_word(trimmed, first) {
+            Some((value, length)) => (value, length, true),
+            None => {
+                plain_word(trimmed).map_or((String::new(), first.len_utf8(), false), |(v, l)| (v, l, false))
+            }
+        };
+        let end = start + length;
+        if !value.is_empty() {
+            words.push(Word { fold: fold(&value), text: value, quoted, start, end });
+        }
+        rest = text.get(end..).unwrap_or_default();
+        // One more than the limit is enough to see that there are too many.
+        if words.len() > GOAL_WORDS_MAX + AFTER.len() + 64 {
+            break;
+        }
+    }
+    words
+}
+
+/// A word in quotes that close again before white space, punctuation or the end: its text, and its length with quotes.
+fn quoted_word(text: &str, open: char) -> Option<(String, usize)> {
+    let close = match open {
+        '"' | '\'' | '`' => open,
+        '“' | '„' => '”',
+        '‘' => '’',
+        '«' => '»',
+        _ => return None,
+    };
+    let inner = text.get(open.len_utf8()..)?;
+    let mut at = 0;
+    while let Some(found) = inner.get(at..)?.find(close) {
+        let end = at + found;
+        let after = inner.get(end + close.len_utf8()..)?;
+        let closes = after.chars().next().is_none_or(|c| c.is_whitespace() || ",;:.!?)".contains(c));
+        if closes {
+            let value = inner.get(..end)?;
+            let punctuation =
+                after.chars().take_while(|c| ",;:.!?)".contains(*c)).map(char::len_utf8).sum::<usize>();
+            let length = open.len_utf8() + end + close.len_utf8() + punctuation;
+            return (!value.is_empty()).then(|| (value.to_owned(), length));
+        }
+        at = end + close.len_utf8();
+    }
+    None
+}
+
+/// A word up to white space; a backslash keeps the space after it.
+fn plain_word(text: &str) -> Option<(String, usize)> {
+    let mut value = String::new();
+    let mut length = 0;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c.is_whitespace() {
+            break;
+        }
+        length += c.len_utf8();
+        match chars.peek() {
+            Some(' ') if c == '\\' => {
+                value.push(' ');
+                length += 1;
+                chars.next();
+            }
+            _ => value.push(c),
+        }
+    }
+    (!value.is_empty()).then_some((value, length))
+}
+
+/// Commas and the like end any word; a full stop, a question or exclamation mark only the last one, where it is none
+/// of a path's own (`..`, `./`).
+fn without_punctuation(words: &mut [Word]) {
+    let count = words.len();
+    for (i, word) in words.iter_mut().enumerate().filter(|(_, word)| !word.quoted) {
+        let last = i + 1 == count;
+        let kept = word
+            .text
+            .trim_end_matches(|c| matches!(c, ',' | ';' | ':') || (last && matches!(c, '!' | '?' | '…')));
+        let kept = match kept.strip_suffix('.') {
+            Some(before)
+                if last && before.chars().any(|c| !matches!(c, '.' | '/')) && !before.ends_with('/') =>
+            {
+                before
+            }
+            _ => kept,
+        };
+        if kept.len() < word.text.len() && !kept.is_empty() {
+            let kept = kept.to_owned();
+            word.end -= word.text.len() - kept.len();
+            word.fold = fold(&kept);
+            word.text = kept;
+        }
+    }
+}
+
+pub(crate) fn fold(text: &str) -> String {
+    text.to_lowercase().replace('’', "'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(text: &str, expected: &Expect) {
+        let shown = match Goal::read(text) {
+            Some(goal) => goal
+                .words()
+                .iter()
+                .map(|word| if word.quoted { format!("‹{}›", word.text) } else { word.text.clone() })
+                .collect::<Vec<_>>()
+                .join(" | "),
+            None => "none".to_owned(),
+        };
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn politeness_and_punctuation_are_no_part_of_a_goal() {
+        check(
+            "Please, find the three largest files under ./crates.",
+            &expect!["find | the | three | largest | files | under | ./crates"],
+        );
+        check("could you please list files in .. ?", &expect!["list | files | in | .. | ?"]);
+        check("I'd like to compare a/, b/ — thanks!", &expect!["compare | a/ | b/ | —"]);
+        check("what is in ./.", &expect!["what | is | in | ./."]);
+        check("please", &expect!["please"]);
+        check("   ", &expect!["none"]);
+    }
+
+    #[test]
+    fn quotes_keep_words_together() {
+        check("find \"to be\" in 'My Notes'.", &expect!["find | ‹to be› | in | ‹My Notes›"]);
+        check("don't split it's 'quotes", &expect!["don't | split | it's | 'quotes"]);
+        check("search for “naïve” and «x y»", &expect!["search | for | ‹naïve› | and | ‹x y›"]);
+        check(r"archive My\ Photos to x.tar.gz", &expect!["archive | My Photos | to | x.tar.gz"]);
+        check("'' \"\" x", &expect!["'' | \"\" | x"]);
+    }
+
+    #[test]
+    fn several_words_come_back_as_written() {
+        let goal = Goal::read("grep  Hello,   World  in src").unwrap();
+        assert_eq!(goal.text(1, 3).as_deref(), Some("Hello, World"));
+        assert_eq!(goal.text(3, 3), None);
+        assert_eq!(goal.text(3, 99), None);
+    }
+
+    #[test]
+    fn a_goal_that_no_pattern_could_match_is_none() {
+        assert_eq!(Goal::read(&"x ".repeat(GOAL_WORDS_MAX + 1)), None);
+        assert_eq!(Goal::read(&"x".repeat(GOAL_CHARS_MAX + 1)), None);
+    }
+}

@@ -1,0 +1,52 @@
+//! R4a's question about what code could not judge. The embedded brain cannot judge prose and says so; a failure that a
+//! check found it can class, because that follows from the calls.
+
+use std::collections::BTreeSet;
+
+use setpoint_machine::brief::JudgeBrief;
+use setpoint_machine::draft::{JudgeDraft, VerdictDraft};
+use setpoint_protocol::CriterionId;
+use setpoint_protocol::message::{FailureClass, VerdictWord};
+use setpoint_protocol::tool::{Phase, ToolRecord};
+
+pub(crate) fn judge(brief: &JudgeBrief) -> JudgeDraft {
+    let class = class_of(&brief.calls);
+    let to_class: BTreeSet<&CriterionId> = brief.classify.iter().collect();
+    let classed = brief.classify.iter().map(|id| VerdictDraft {
+        evidence: "what failed was found by a check; its class follows from the calls".to_owned(),
+        failure_class: class,
+        ..not_judged(id)
+    });
+    let rest = brief.criteria.iter().map(|criterion| &criterion.id).filter(|id| !to_class.contains(id));
+    JudgeDraft { verdicts: classed.chain(rest.map(not_judged)).collect() }
+}
+
+/// The verdict on a criterion that has no check.
+pub(crate) fn not_judged(id: &CriterionId) -> VerdictDraft {
+    VerdictDraft {
+        criterion_id: id.to_string(),
+        verdict: VerdictWord::Fail,
+        evidence: "the embedded brain judges nothing that has no check".to_owned(),
+        cites: Vec::new(),
+        failure_class: None,
+    }
+}
+
+/// What the work's calls of the last attempt say: that of a call that failed, the environment's first; when all did what
+/// they were asked, the result is simply wrong. `None` when nothing was called, or something was refused.
+fn class_of(calls: &[ToolRecord]) -> Option<FailureClass> {
+    let last = calls.iter().map(|record| record.attempt).max()?;
+    let work: Vec<&ToolRecord> =
+        calls.iter().filter(|record| record.attempt == last && record.phase == Phase::Work).collect();
+    let failed: Vec<&ToolRecord> = work.iter().copied().filter(|record| !record.ok).collect();
+    if failed.is_empty() {
+        return (!work.is_empty()).then_some(FailureClass::Logical);
+    }
+    let classes: Vec<FailureClass> =
+        failed.iter().filter_map(|record| record.error_kind?.failure_class()).collect();
+    if classes.contains(&FailureClass::Environmental) {
+        Some(FailureClass::Environmental)
+    } else {
+        classes.first().copied()
+    }
+}

@@ -1,0 +1,237 @@
+//! All playbooks that are known: those of the program, and those of a user's directory.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::book::{Book, Origin};
+use super::built_in;
+use super::error::{BrokenPlaybook, PlaybookError};
+use super::goal::{Goal, Vocabulary, find};
+use super::limits::{CLOSEST_MAX, PLAYBOOK_BYTES_MAX, PLAYBOOK_FILES_MAX};
+use super::read;
+
+/// Playbooks by name.
+#[derive(Debug, Default)]
+pub struct Library {
+    books: BTreeMap<String, Book>,
+    broken: Vec<BrokenPlaybook>,
+}
+
+/// What a list of playbooks shows of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Its name.
+    pub name: String,
+    /// A few words.
+    pub title: String,
+    /// What it does and what it does not.
+    pub description: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Goals that it knows.
+    pub examples: Vec<String>,
+    /// Its parameters, each with its type and what it is for.
+    pub params: Vec<(String, &'static str, String)>,
+    /// Its approaches, each with what it can do.
+    pub approaches: Vec<(String, String)>,
+}
+
+/// The playbook that knows a goal, and what it takes from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Known {
+    /// The playbook's name.
+    pub playbook: String,
+    /// The parameters that the goal gives; the others have defaults.
+    pub values: BTreeMap<String, Value>,
+}
+
+/// Like [`Known`], with the playbook itself.
+#[derive(Debug)]
+pub(crate) struct Found<'l> {
+    pub(crate) book: &'l Book,
+    pub(crate) values: BTreeMap<String, Value>,
+}
+
+impl Library {
+    /// The program's own playbooks and, over those of the same name, the `*.toml` files of a directory. A directory
+    /// that is not there holds none. What is broken is kept in [`Library::broken`] and does not stop the others.
+    #[must_use]
+    pub fn load(user_dir: Option<&Path>) -> Self {
+        let mut library = Library::default();
+        for (file, text) in built_in::SOURCES {
+            match read::book(file, text, Origin::BuiltIn) {
+                Ok(book) => library.insert(book),
+                Err(broken) => library.broken.push(broken),
+            }
+        }
+        if let Some(dir) = user_dir {
+            library.load_directory(dir);
+        }
+        library
+    }
+
+    /// All playbooks, by name.
+    #[must_use]
+    pub fn list(&self) -> Vec<Summary> {
+        self.books.values().map(summary).collect()
+    }
+
+    /// One playbook: what a list shows of it, and the text of its file.
+    #[must_use]
+    pub fn show(&self, name: &str) -> Option<(Summary, &str)> {
+        self.books.get(name).map(|book| (summary(book), book.source.as_str()))
+    }
+
+    /// The files that are not used, in the order in which they were found.
+    #[must_use]
+    pub fn broken(&self) -> &[BrokenPlaybook] {
+        &self.broken
+    }
+
+    /// Which playbook knows a goal, and what it takes from it.
+    ///
+    /// The most specific pattern wins: more words named, then fewer words taken as free text, then a user's playbook
+    /// over one of the program, then the name.
+    #[must_use]
+    pub fn find(&self, goal: &str) -> Option<Known> {
+        let found = self.look_up(goal)?;
+        Some(Known { playbook: found.book.name.clone(), values: found.values })
+    }
+
+    /// The playbooks that come closest to a goal that none knows, each with the example that shows it best.
+    #[must_use]
+    pub fn closest(&self, goal: &str) -> Vec<(String, String)> {
+        let Some(goal) = Goal::read(goal) else { return Vec::new() };
+        let wanted = Vocabulary::of(&goal);
+        let mut close: Vec<(f64, &str, &str)> = Vec::new();
+        for book in self.books.values() {
+            let examples = book.examples.iter().filter_map(|example| {
+                let known = Vocabulary::of(&Goal::read(&example.value)?);
+                Some((known.closeness(&wanted), book.name.as_str(), example.value.as_str()))
+            });
+            // Of equals the first stays: the order within a file, then the names.
+            close.extend(examples.reduce(|best, other| if other.0 > best.0 { other } else { best }));
+        }
+        close.retain(|(closeness, ..)| *closeness > 0.0);
+        close.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+        close
+            .into_iter()
+            .take(CLOSEST_MAX)
+            .map(|(_, name, example)| (name.to_owned(), example.to_owned()))
+            .collect()
+    }
+
+    pub(crate) fn look_up(&self, goal: &str) -> Option<Found<'_>> {
+        let goal = Goal::read(goal)?;
+        let goal = &goal;
+        let matches = self.books.values().flat_map(|book| {
+            book.patterns.iter().filter_map(move |pattern| Some((book, find(pattern, &book.params, goal)?)))
+        });
+        // Of equals the first stays, so names and the order within a file decide.
+        let best = matches.reduce(|best, other| {
+            let key =
+                |(book, found): &(&Book, super::goal::Match)| (found.rank, book.origin != Origin::BuiltIn);
+            if key(&other) > key(&best) { other } else { best }
+        });
+        best.map(|(book, found)| Found { book, values: found.values })
+    }
+
+    pub(crate) fn book(&self, name: &str) -> Option<&Book> {
+        self.books.get(name)
+    }
+
+    pub(super) fn books(&self) -> impl Iterator<Item = &Book> {
+        self.books.values()
+    }
+
+    pub(super) fn insert(&mut self, book: Book) {
+        self.books.insert(book.name.clone(), book);
+    }
+
+    fn load_directory(&mut self, dir: &Path) {
+        let files = match playbook_files(dir) {
+            Ok(files) => files,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+            Err(error) => return self.report(dir, PlaybookError::Io(error)),
+        };
+        for (i, path) in files.iter().enumerate() {
+            if i >= PLAYBOOK_FILES_MAX {
+                self.report(path, PlaybookError::TooManyFiles);
+                break;
+            }
+            match read_file(path) {
+                Ok(book) => self.insert(book),
+                Err(broken) => self.broken.push(broken),
+            }
+        }
+    }
+
+    fn report(&mut self, path: &Path, error: PlaybookError) {
+        self.broken.push(BrokenPlaybook { file: path.display().to_string(), line: 0, column: 0, error });
+    }
+}
+
+/// A user's playbook, with everything that can be checked without a tool catalogue.
+pub(super) fn read_file(path: &Path) -> Result<Book, BrokenPlaybook> {
+    let file = path.display().to_string();
+    let text =
+        read_text(path).map_err(|error| BrokenPlaybook { file: file.clone(), line: 0, column: 0, error })?;
+    let book = read::book(&file, &text, Origin::File(file.clone()))?;
+    match read::verify(&book) {
+        Ok(()) => Ok(book),
+        Err(fault) => Err(fault.in_file(&file, &text)),
+    }
+}
+
+fn read_text(path: &Path) -> Result<String, PlaybookError> {
+    // Asked before it is opened: opening a pipe would wait for a writer.
+    let meta = std::fs::metadata(path).map_err(PlaybookError::Io)?;
+    if !meta.is_file() {
+        return Err(PlaybookError::NoFile);
+    }
+    let file = std::fs::File::open(path).map_err(PlaybookError::Io)?;
+    let limit = PLAYBOOK_BYTES_MAX as u64 + 1;
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes).map_err(PlaybookError::Io)?;
+    if bytes.len() > PLAYBOOK_BYTES_MAX {
+        return Err(PlaybookError::TooLarge);
+    }
+    String::from_utf8(bytes).map_err(|_| PlaybookError::NotUtf8)
+}
+
+/// The `*.toml` files of a directory in the order of their names, hidden ones left out.
+fn playbook_files(dir: &Path) -> Result<Vec<PathBuf>, std::io::Error> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if !hidden && path.extension().is_some_and(|extension| extension == "toml") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn summary(book: &Book) -> Summary {
+    Summary {
+        name: book.name.clone(),
+        title: book.title.clone(),
+        description: book.description.clone(),
+        origin: book.origin.clone(),
+        examples: book.examples.iter().map(|example| example.value.clone()).collect(),
+        params: book
+            .params
+            .values()
+            .map(|param| (param.name.clone(), param.kind.name(), param.description.clone()))
+            .collect(),
+        approaches: book
+            .approaches
+            .iter()
+            .map(|approach| (approach.name.clone(), approach.note.clone()))
+            .collect(),
+    }
+}

@@ -1,0 +1,60 @@
+//! R2's report of an abandon: what the verdicts say, in words.
+
+use setpoint_machine::brief::ReportBrief;
+use setpoint_machine::draft::ReportDraft;
+use setpoint_protocol::message::{Verdict, VerdictWord};
+use setpoint_protocol::record::Surroundings;
+use setpoint_protocol::text::clip;
+
+use super::library::Library;
+use super::template::Scope;
+use super::{unable, values};
+
+/// Criteria that are named; the rest is counted.
+const NAMED_MAX: usize = 6;
+/// Characters of one criterion or of its evidence.
+const NAMED_CHARS_MAX: usize = 200;
+
+pub(crate) fn report(library: &Library, brief: &ReportBrief) -> ReportDraft {
+    let (met, unmet): (Vec<&Verdict>, Vec<&Verdict>) =
+        brief.verdicts.iter().partition(|verdict| verdict.verdict == VerdictWord::Pass);
+    let achieved = if brief.verdicts.is_empty() {
+        "nothing that was judged".to_owned()
+    } else {
+        let names = named(met.iter().map(|verdict| verdict.criterion.as_str()));
+        format!("{} of {} criteria hold{names}", met.len(), brief.verdicts.len())
+    };
+    let seen = unmet
+        .iter()
+        .map(|verdict| format!("{} ({})", verdict.criterion, verdict.evidence))
+        .collect::<Vec<_>>();
+    let blocked_by = if seen.is_empty() {
+        clip(&brief.reason, NAMED_CHARS_MAX)
+    } else {
+        format!("{} ended it{}", brief.ended_by.name(), named(seen.iter().map(String::as_str)))
+    };
+    ReportDraft { achieved, blocked_by, next_moves: next_moves(library, brief) }
+}
+
+fn next_moves(library: &Library, brief: &ReportBrief) -> Vec<String> {
+    let nowhere = Surroundings::default();
+    let mut moves = Vec::new();
+    if let Some(found) = library.look_up(&brief.spec.intent)
+        && let Ok(values) = values::complete(found.book, &found.values, &nowhere)
+    {
+        let scope = Scope::new(&values, &nowhere);
+        moves.extend(found.book.next_moves.iter().filter_map(|template| template.text(&scope).ok()));
+    }
+    moves.push(unable::LANGUAGE_MODEL_HINT.to_owned());
+    moves
+}
+
+fn named<'t>(texts: impl ExactSizeIterator<Item = &'t str>) -> String {
+    let count = texts.len();
+    let shown: Vec<String> = texts.take(NAMED_MAX).map(|text| clip(text, NAMED_CHARS_MAX)).collect();
+    match (shown.is_empty(), count.saturating_sub(NAMED_MAX)) {
+        (true, _) => String::new(),
+        (false, 0) => format!(": {}", shown.join("; ")),
+        (false, more) => format!(": {}; and {more} more", shown.join("; ")),
+    }
+}

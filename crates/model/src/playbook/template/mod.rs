@@ -1,0 +1,15 @@
+//! Texts and values with placeholders: `{dir}`, `{dir|sh}`, `{result.1/stdout|lines|len}`.
+//!
+//! A template only puts values into places and passes them through named filters; it computes nothing else, so what a
+//! playbook does can be read off its file.
+
+mod filter;
+mod rows;
+mod scope;
+mod text;
+mod value;
+
+pub(crate) use scope::{PLACES, Scope};
+pub use text::TemplateError;
+pub(crate) use text::{Piece, Slot, Source, TextTemplate};
+pub(crate) use value::ValueTemplate;

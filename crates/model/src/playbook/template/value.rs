@@ -1,0 +1,120 @@
+//! A value of any shape with placeholders in its texts.
+
+use serde_json::{Map, Value};
+
+use super::scope::Scope;
+use super::text::{Slot, TemplateError, TextTemplate};
+use crate::playbook::limits::REPEAT_MAX;
+
+/// A value with placeholders.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ValueTemplate {
+    /// A number, true or false, as it stands.
+    Plain(Value),
+    /// A text; a placeholder that stands alone keeps its type.
+    Text(TextTemplate),
+    /// An array.
+    List(Vec<ValueTemplate>),
+    /// An object.
+    Table(Vec<(String, ValueTemplate)>),
+    /// `{ repeat = "{count}", as = "i", of = … }`: `all` of these, once for each number from 0.
+    Repeat {
+        /// How often.
+        times: Box<ValueTemplate>,
+        /// The name of the number.
+        index: String,
+        /// What is repeated.
+        of: Box<ValueTemplate>,
+    },
+}
+
+impl ValueTemplate {
+    /// The value with its placeholders filled in; a result that is not there becomes null.
+    pub(crate) fn value(&self, scope: &Scope<'_>) -> Result<Value, TemplateError> {
+        self.render(scope, &|template, scope| template.value(scope))
+    }
+
+    /// Like [`ValueTemplate::value`], but a result that is not there is an error: for the input of a call.
+    pub(crate) fn input(&self, scope: &Scope<'_>) -> Result<Value, TemplateError> {
+        self.render(scope, &|template, scope| template.value_of_results(scope))
+    }
+
+    fn render(
+        &self,
+        scope: &Scope<'_>,
+        text: &dyn Fn(&TextTemplate, &Scope<'_>) -> Result<Value, TemplateError>,
+    ) -> Result<Value, TemplateError> {
+        Ok(match self {
+            ValueTemplate::Plain(value) => value.clone(),
+            ValueTemplate::Text(template) => text(template, scope)?,
+            ValueTemplate::List(items) => {
+                Value::Array(items.iter().map(|item| item.render(scope, text)).collect::<Result<_, _>>()?)
+            }
+            ValueTemplate::Table(fields) => {
+                let mut table = Map::new();
+                for (key, field) in fields {
+                    table.insert(key.clone(), field.render(scope, text)?);
+                }
+                Value::Object(table)
+            }
+            ValueTemplate::Repeat { times, index, of } => {
+                let wanted = times.render(scope, text)?;
+                let times = wanted.as_u64().filter(|times| (1..=REPEAT_MAX).contains(times));
+                let times = times.ok_or_else(|| TemplateError::Repeat(wanted.to_string()))?;
+                let each =
+                    |number| of.render(&Scope { index: Some((index.as_str(), number)), ..*scope }, text);
+                let all = (0..times).map(each).collect::<Result<Vec<_>, _>>()?;
+                Value::Object(Map::from_iter([("all".to_owned(), Value::Array(all))]))
+            }
+        })
+    }
+
+    /// Calls `visit` with every text in it and the name of the repetition it stands in.
+    pub(crate) fn for_each_text<'t>(&'t self, visit: &mut dyn FnMut(&'t TextTemplate, Option<&'t str>)) {
+        self.walk(None, visit);
+    }
+
+    fn walk<'t>(&'t self, index: Option<&'t str>, visit: &mut dyn FnMut(&'t TextTemplate, Option<&'t str>)) {
+        match self {
+            ValueTemplate::Plain(_) => {}
+            ValueTemplate::Text(template) => visit(template, index),
+            ValueTemplate::List(items) => items.iter().for_each(|item| item.walk(index, visit)),
+            ValueTemplate::Table(fields) => fields.iter().for_each(|(_, field)| field.walk(index, visit)),
+            ValueTemplate::Repeat { times, index: inner, of } => {
+                times.walk(index, visit);
+                of.walk(Some(inner), visit);
+            }
+        }
+    }
+
+    /// The field of that name, when it is an object.
+    pub(crate) fn get(&self, key: &str) -> Option<&ValueTemplate> {
+        match self {
+            ValueTemplate::Table(fields) => {
+                fields.iter().find(|(name, _)| name == key).map(|(_, field)| field)
+            }
+            ValueTemplate::Plain(_)
+            | ValueTemplate::Text(_)
+            | ValueTemplate::List(_)
+            | ValueTemplate::Repeat { .. } => None,
+        }
+    }
+
+    /// Its text, when it is one without placeholders.
+    pub(crate) fn literal(&self) -> Option<&str> {
+        match self {
+            ValueTemplate::Text(template) => template.literal(),
+            ValueTemplate::Plain(_)
+            | ValueTemplate::List(_)
+            | ValueTemplate::Table(_)
+            | ValueTemplate::Repeat { .. } => None,
+        }
+    }
+
+    /// All placeholders in it.
+    pub(crate) fn slots(&self) -> Vec<&Slot> {
+        let mut slots = Vec::new();
+        self.for_each_text(&mut |template, _| slots.extend(template.slots()));
+        slots
+    }
+}

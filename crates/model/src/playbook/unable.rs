@@ -1,0 +1,73 @@
+//! What the embedded brain says when it has no answer, and what a person can do about it.
+
+use setpoint_machine::brief::{ExecuteBrief, PlanBrief};
+use setpoint_protocol::record::{ModelFailure, ModelFailureKind};
+
+use super::book::Book;
+use super::library::Library;
+use super::template::TemplateError;
+use super::values::ValueError;
+
+/// How to get a brain for any goal.
+pub(crate) const LANGUAGE_MODEL_HINT: &str = "for goals of any kind set a language model: OPENAI_API_KEY (with \
+     OPENAI_BASE_URL and OPENAI_MODEL for other services), ANTHROPIC_API_KEY, GEMINI_API_KEY or OLLAMA_HOST; \
+     SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL choose the models of the two tiers";
+
+/// No playbook knows the goal.
+pub(crate) fn no_playbook(library: &Library, goal: &str) -> ModelFailure {
+    let mut hints = vec![LANGUAGE_MODEL_HINT.to_owned()];
+    for (name, example) in library.closest(goal) {
+        hints.push(format!("the playbook {name} is close: {example}"));
+    }
+    hints.push("`setpoint playbooks` lists what the embedded brain knows".to_owned());
+    let reason = "no playbook knows this goal, and the embedded brain is no language model".to_owned();
+    failure(reason, hints)
+}
+
+/// The goal fits, but one of its values cannot be used.
+pub(crate) fn values(book: &Book, error: &ValueError) -> ModelFailure {
+    failure(format!("{error} (playbook {})", book.name), shown(book))
+}
+
+/// Something in the playbook cannot be filled in for this goal.
+pub(crate) fn template(book: &Book, error: &TemplateError) -> ModelFailure {
+    failure(format!("{error} (playbook {})", book.name), shown(book))
+}
+
+/// Every approach was tried, is blocked, or is not meant for this goal.
+pub(crate) fn no_approach(book: &Book, brief: &PlanBrief) -> ModelFailure {
+    let tried = brief.previous.iter().filter(|plan| plan.judged_failed).count();
+    let why = match &brief.directive {
+        Some(directive) => {
+            let state = setpoint_protocol::message::MacroState::from(directive.directive);
+            let plans = if tried == 1 { "plan" } else { "plans" };
+            format!(" the directive {} after {tried} failed {plans}", state.name())
+        }
+        None if brief.note.is_some() => " what the person said to its plan".to_owned(),
+        None => " the tools that are there".to_owned(),
+    };
+    let reason = format!("no further approach of the playbook {} fits{why}", book.name);
+    failure(reason, vec![LANGUAGE_MODEL_HINT.to_owned()])
+}
+
+/// The sub-task does not come from a playbook that is known here.
+pub(crate) fn no_step(brief: &ExecuteBrief) -> ModelFailure {
+    let reason = match &brief.subtask.approach {
+        Some(approach) => format!(
+            "no playbook here holds the step of {}/{} that the sub-task names",
+            setpoint_protocol::text::clip(&approach.playbook, 64),
+            setpoint_protocol::text::clip(&approach.approach, 64)
+        ),
+        None => "the sub-task was not planned from a playbook, and the embedded brain is no language model"
+            .to_owned(),
+    };
+    failure(reason, vec![LANGUAGE_MODEL_HINT.to_owned()])
+}
+
+fn shown(book: &Book) -> Vec<String> {
+    vec![format!("`setpoint playbooks show {}` says what it takes", book.name)]
+}
+
+fn failure(reason: String, hints: Vec<String>) -> ModelFailure {
+    ModelFailure { kind: ModelFailureKind::Unable, reason, hints }
+}

@@ -1,0 +1,117 @@
+//! The values of a playbook's parameters for one goal: taken from it, or given by default.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use setpoint_protocol::record::Surroundings;
+
+use super::book::{Book, VariantForm};
+use super::goal::{Param, ParamDefault, ParamKind};
+use super::template::{Scope, TemplateError};
+
+/// A value that may not be used.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ValueError {
+    /// The value of one parameter.
+    #[error("failed to use the {param} of the goal: {reason}")]
+    Refused {
+        /// The parameter.
+        param: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A default or a variant that cannot be filled in.
+    #[error("failed to fill in {param}")]
+    Template {
+        /// The parameter.
+        param: String,
+        /// Why not.
+        #[source]
+        source: TemplateError,
+    },
+}
+
+/// All values: those that the goal gave, and defaults for the rest.
+pub(crate) fn complete(
+    book: &Book,
+    given: &BTreeMap<String, Value>,
+    surroundings: &Surroundings,
+) -> Result<BTreeMap<String, Value>, ValueError> {
+    let mut values = BTreeMap::new();
+    for param in book.params.values() {
+        let value = match (given.get(&param.name), &param.default) {
+            (Some(value), _) | (None, Some(ParamDefault::Fixed(value))) => value.clone(),
+            (None, Some(ParamDefault::Made(_)) | None) => continue,
+        };
+        values.insert(param.name.clone(), accepted(param, value, surroundings)?);
+    }
+    let mut made = BTreeMap::new();
+    for param in book.params.values().filter(|param| !values.contains_key(&param.name)) {
+        let Some(ParamDefault::Made(template)) = &param.default else { continue };
+        let filled = template.value(&Scope::new(&values, surroundings));
+        let value = filled.map_err(|source| ValueError::Template { param: param.name.clone(), source })?;
+        made.insert(param.name.clone(), accepted(param, value, surroundings)?);
+    }
+    values.append(&mut made);
+    Ok(values)
+}
+
+/// The values as a variant changes them.
+pub(crate) fn varied(
+    book: &Book,
+    values: &BTreeMap<String, Value>,
+    variant: &VariantForm,
+    surroundings: &Surroundings,
+) -> Result<BTreeMap<String, Value>, ValueError> {
+    let mut out = values.clone();
+    for (name, template) in &variant.set {
+        let Some(param) = book.params.get(name) else { continue };
+        let filled = template.value(&Scope::new(values, surroundings));
+        let value = filled.map_err(|source| ValueError::Template { param: name.clone(), source })?;
+        out.insert(name.clone(), accepted(param, value, surroundings)?);
+    }
+    Ok(out)
+}
+
+fn accepted(param: &Param, value: Value, surroundings: &Surroundings) -> Result<Value, ValueError> {
+    let value = match (&param.kind, value) {
+        (ParamKind::Path, Value::String(path)) => Value::String(as_argument(&path, &surroundings.home)),
+        (_, value) => value,
+    };
+    match param.kind.refusal(&value) {
+        Some(reason) => Err(ValueError::Refused { param: param.name.clone(), reason }),
+        None => Ok(value),
+    }
+}
+
+/// A path as every program understands it: the home directory by its name, and never mistaken for a flag.
+fn as_argument(path: &str, home: &str) -> String {
+    for prefix in ["~", "$HOME", "${HOME}"] {
+        match path.strip_prefix(prefix) {
+            Some("") => return home.to_owned(),
+            Some(rest) if rest.starts_with('/') => return format!("{home}{rest}"),
+            _ => {}
+        }
+    }
+    if path.starts_with('-') { format!("./{path}") } else { path.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_never_mistaken_for_something_else() {
+        for (path, argument) in [
+            ("~", "/home/ada"),
+            ("~/x y", "/home/ada/x y"),
+            ("$HOME/x", "/home/ada/x"),
+            ("~bob/x", "~bob/x"),
+            ("-rf", "./-rf"),
+            ("a/~", "a/~"),
+            ("./x", "./x"),
+        ] {
+            assert_eq!(as_argument(path, "/home/ada"), argument);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! R3's steps: the calls in order, then the answer made of their results.
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use setpoint_machine::Brief;
+use setpoint_machine::brief::ExecuteBrief;
+use setpoint_protocol::record::ModelFailureKind;
+use setpoint_protocol::tool::ErrorKind;
+
+use crate::support::{Next, brain, execute, execute_brief, plan, plan_brief, record};
+
+/// Plays an attempt of the first sub-task of a goal, each call answered by the next of `results`.
+fn check(goal: &str, attempt: u32, results: &[Result<Value, ErrorKind>], expected: &Expect) {
+    let brain = brain();
+    let draft = plan(&brain, &plan_brief(goal)).unwrap();
+    let mut brief = execute_brief(&draft.subtasks[0]);
+    brief.attempt = attempt;
+    let mut out = String::new();
+    let mut results = results.iter();
+    loop {
+        match execute(&brain, &brief).unwrap() {
+            Next::Call(call) => {
+                out.push_str(&format!("{} {}\n", call.tool, serde_json::to_string(&call.input).unwrap()));
+                let Some(result) = results.next() else { break };
+                brief.calls.push(record(&brief, &call, result.clone()));
+                brief.rounds_left -= 1;
+            }
+            Next::Answer(answer) => {
+                out.push_str(&serde_json::to_string(&answer).unwrap());
+                out.push('\n');
+                break;
+            }
+        }
+    }
+    assert_eq!(results.len(), 0, "not all results were asked for");
+    expected.assert_eq(&out);
+}
+
+#[test]
+fn the_answer_is_made_of_the_results() {
+    check(
+        "find the two largest files in src",
+        1,
+        &[Ok(json!({"stdout": "20\tsrc/a b\n10\tsrc/c\n"})), Ok(json!({"stdout": "0\n"}))],
+        &expect![[r#"
+            shell {"command":"find -H src -xdev -type f -printf \"%s\\t%p\\n\" | sort -k1,1nr | head -n 2"}
+            shell {"command":"find -H src -xdev -type f -path \"*[[:cntrl:]]*\" -printf \".\\n\" | wc -l"}
+            {"status":"completed","output":{"count":2,"files":[{"bytes":20,"path":"src/a b"},{"bytes":10,"path":"src/c"}],"odd_names":0}}
+        "#]],
+    );
+    check(
+        "compare a1 with b1",
+        1,
+        &[Ok(json!({"identical": false, "only_left": ["x"], "only_right": [], "different": [], "same": 3}))],
+        &expect![[r#"
+            compare_dirs {"left":"a1","right":"b1"}
+            {"status":"completed","output":{"differ":1,"different":[],"identical":false,"only_left":["x"],"only_right":[],"same":3}}
+        "#]],
+    );
+}
+
+#[test]
+fn a_result_goes_into_the_next_call() {
+    let brain = brain();
+    let first = plan_brief("create a checksum manifest of ./release in sums.txt");
+    let draft = plan(&brain, &first).unwrap();
+    let next = crate::support::after_failure(
+        &first,
+        &draft,
+        setpoint_protocol::message::ActionState::ChangePath,
+        &[],
+        &[],
+    );
+    let draft = plan(&brain, &next).unwrap();
+    let mut brief = execute_brief(&draft.subtasks[0]);
+    let Ok(Next::Call(call)) = execute(&brain, &brief) else { panic!("no call") };
+    let files = json!({"files": [
+        {"path": "./release/a b", "hash": "11", "bytes": 1},
+        {"path": "/home/user/project/release/c/d", "hash": "22", "bytes": 1},
+        {"path": "./release/sums.txt", "hash": "33", "bytes": 1},
+    ]});
+    brief.calls.push(record(&brief, &call, Ok(files)));
+    let Ok(Next::Call(call)) = execute(&brain, &brief) else { panic!("no second call") };
+    assert_eq!(call.input.get("content"), Some(&json!("11  a b\n22  c/d\n")));
+    brief.calls.push(record(&brief, &call, Ok(json!({}))));
+    let Ok(Next::Answer(answer)) = execute(&brain, &brief) else { panic!("no answer") };
+    assert_eq!(answer.output.get("entries"), Some(&json!(2)));
+}
+
+#[test]
+fn what_failed_is_doubted_and_left_to_the_checks() {
+    check(
+        "sha256 of a.txt",
+        1,
+        &[Err(ErrorKind::MissingTool)],
+        &expect![[r#"
+        shell {"command":"sha256sum -- a.txt"}
+        {"status":"uncertain","output":{"file":"a.txt","sha256":null},"uncertainty":"call 1 (shell/sha256sum) failed: missing_tool"}
+    "#]],
+    );
+    check(
+        "create a checksum manifest of ./release in sums.txt",
+        1,
+        &[Err(ErrorKind::NotFound)],
+        &expect![[r#"
+            shell {"command":"find . -type f ! -name sums.txt -print0 | sort -z | xargs -0 -r sha256sum > /home/user/project/sums.txt","cwd":"./release"}
+            {"status":"uncertain","output":{"entries":null,"manifest":"/home/user/project/sums.txt"},"uncertainty":"call 1 (shell/find) failed: not_found"}
+        "#]],
+    );
+    check(
+        "archive ./photos",
+        1,
+        &[Ok(json!({"total_bytes": 7})), Err(ErrorKind::Permission)],
+        &expect![[r#"
+        disk_usage {"path":"./photos"}
+        archive_create {"archive":"photos.tar.gz","source":"./photos"}
+        {"status":"uncertain","output":{"archive":"/home/user/project/photos.tar.gz","bytes":7},"uncertainty":"call 2 (archive_create) failed: permission"}
+    "#]],
+    );
+}
+
+#[test]
+fn a_result_that_is_not_there_ends_the_calls() {
+    let brain = brain();
+    let first = plan_brief("create a checksum manifest of ./release in sums.txt");
+    let draft = plan(&brain, &first).unwrap();
+    let next = crate::support::after_failure(
+        &first,
+        &draft,
+        setpoint_protocol::message::ActionState::ChangePath,
+        &[],
+        &[],
+    );
+    let draft = plan(&brain, &next).unwrap();
+    let mut brief = execute_brief(&draft.subtasks[0]);
+    let Ok(Next::Call(call)) = execute(&brain, &brief) else { panic!("no call") };
+    let mut too_large = record(&brief, &call, Ok(json!({})));
+    too_large.facts = None;
+    brief.calls.push(too_large);
+    let Ok(Next::Answer(answer)) = execute(&brain, &brief) else { panic!("a call without its content") };
+    assert_eq!(answer.uncertainty.as_deref(), Some("failed to find what `result.1/files` stands for"));
+}
+
+#[test]
+fn a_correction_takes_its_variant_and_starts_again() {
+    let brain = brain();
+    let first = plan_brief("find all mentions of love in poems");
+    let draft = plan(&brain, &first).unwrap();
+    let next = crate::support::after_failure(
+        &first,
+        &draft,
+        setpoint_protocol::message::ActionState::ChangePath,
+        &[],
+        &[],
+    );
+    let draft = plan(&brain, &next).unwrap();
+    let mut brief = execute_brief(&draft.subtasks[0]);
+    let command = |brief: &ExecuteBrief| match execute(&brain, brief).unwrap() {
+        Next::Call(call) => call.input.get("command").unwrap().as_str().unwrap().to_owned(),
+        Next::Answer(answer) => panic!("{answer:?}"),
+    };
+    assert!(!command(&brief).contains(" -I "));
+    let Ok(Next::Call(call)) = execute(&brain, &brief) else { panic!("no call") };
+    brief.calls.push(record(&brief, &call, Ok(json!({"stdout": ""}))));
+    for attempt in [2, 3] {
+        brief.attempt = attempt;
+        assert!(command(&brief).contains(" -I "), "attempt {attempt}");
+    }
+}
+
+#[test]
+fn what_the_runtime_answers_from_its_records_is_taken_from_there() {
+    let brain = brain();
+    let draft = plan(&brain, &plan_brief("find the two largest files in src")).unwrap();
+    let mut brief = execute_brief(&draft.subtasks[0]);
+    let Ok(Next::Call(first)) = execute(&brain, &brief) else { panic!("no call") };
+    brief.calls.push(record(&brief, &first, Ok(json!({"stdout": "20\tsrc/a\n"}))));
+    brief.attempt = 2;
+    brief.rounds_left -= 2;
+    brief.notices.push("the same call as r3.1/1".to_owned());
+    let Ok(Next::Answer(answer)) = execute(&brain, &brief) else {
+        panic!("asked again for what was refused")
+    };
+    assert_eq!(answer.uncertainty.as_deref(), Some("the same call as r3.1/1"));
+    brief.rounds_left += 1;
+    let Ok(Next::Call(second)) = execute(&brain, &brief) else { panic!("no second call") };
+    assert_ne!(first, second);
+    brief.calls.push(record(&brief, &second, Ok(json!({"stdout": "0\n"}))));
+    let Ok(Next::Answer(answer)) = execute(&brain, &brief) else { panic!("no answer") };
+    assert_eq!(answer.output.pointer("/files/0/bytes"), Some(&json!(20)));
+    assert_eq!(answer.output.pointer("/odd_names"), Some(&json!(0)));
+}
+
+#[test]
+fn a_sub_task_of_somebody_elses_is_not_done() {
+    let brain = brain();
+    let draft = plan(&brain, &plan_brief("find the two largest files in src")).unwrap();
+    let mut brief = execute_brief(&draft.subtasks[0]);
+    let whole = brief.subtask.approach.clone().unwrap();
+    let changes: [(&str, Value); 5] = [
+        ("playbook", json!("unknown")),
+        ("approach", json!("unknown")),
+        ("params", json!({"step": 9, "values": {}})),
+        ("params", json!({"step": -1, "values": {}})),
+        ("params", json!("x")),
+    ];
+    for (key, value) in changes {
+        let mut changed = serde_json::to_value(&whole).unwrap();
+        changed[key] = value;
+        brief.subtask.approach = Some(serde_json::from_value(changed).unwrap());
+        let failure = brain.reply(&Brief::Execute(Box::new(brief.clone()))).unwrap_err();
+        assert_eq!(failure.kind, ModelFailureKind::Unable, "{key}");
+    }
+    brief.subtask.approach = None;
+    let failure = brain.reply(&Brief::Execute(Box::new(brief))).unwrap_err();
+    expect!["the sub-task was not planned from a playbook, and the embedded brain is no language model"]
+        .assert_eq(&failure.reason);
+}

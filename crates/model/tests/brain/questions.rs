@@ -1,0 +1,172 @@
+//! The other questions: what is wanted, what failed, what was achieved, what the whole is; and what is said when there is
+//! no answer.
+
+use expect_test::expect;
+use serde_json::{Value, json};
+use setpoint_machine::Brief;
+use setpoint_machine::brief::{JudgeBrief, MergeBrief, PerceiveBrief, ReportBrief};
+use setpoint_model::{Model, Progress};
+use setpoint_protocol::Any;
+use setpoint_protocol::message::{Approach, Criterion, EndedBy, Verdict};
+use setpoint_protocol::tool::ErrorKind;
+
+use crate::support::{Next, brain, execute, execute_brief, plan, plan_brief, record, surroundings};
+
+fn said(brief: &Brief) -> Value {
+    serde_json::from_str(&brain().reply(brief).unwrap().text()).unwrap()
+}
+
+#[test]
+fn the_intent_is_the_input_on_one_line() {
+    let brief = |input: &str| {
+        Brief::Perceive(Box::new(PerceiveBrief {
+            raw_input: input.to_owned(),
+            history: Vec::new(),
+            clarifications: Vec::new(),
+            may_ask: true,
+            may_answer: true,
+            repair: None,
+        }))
+    };
+    assert_eq!(said(&brief("  Find\n the\tlargest  files ")), json!({"intent": "Find the largest files"}));
+    assert_eq!(said(&brief(" \n ")), json!({}));
+}
+
+#[test]
+fn a_goal_that_nobody_knows_ends_with_what_to_do() {
+    let failure = plan(&brain(), &plan_brief("find the smallest files in ./src")).unwrap_err();
+    let shown = format!("{:?}: {}\n{}\n", failure.kind, failure.reason, failure.hints.join("\n"));
+    expect![[r#"
+        Unable: no playbook knows this goal, and the embedded brain is no language model
+        for goals of any kind set a language model: OPENAI_API_KEY (with OPENAI_BASE_URL and OPENAI_MODEL for other services), ANTHROPIC_API_KEY, GEMINI_API_KEY or OLLAMA_HOST; SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL choose the models of the two tiers
+        the playbook duplicate-files is close: find duplicate files in ./photos
+        the playbook largest-files is close: find the three largest files under ./crates
+        the playbook find-text is close: find "fn main" in ./src
+        `setpoint playbooks` lists what the embedded brain knows
+    "#]].assert_eq(&shown);
+    let far = plan(&brain(), &plan_brief("xyzzy")).unwrap_err();
+    assert_eq!(far.hints.len(), 2);
+}
+
+#[test]
+fn a_value_that_cannot_be_used_is_named() {
+    let failure = plan(&brain(), &plan_brief("find the 200 largest files in src")).unwrap_err();
+    expect!["failed to use the count of the goal: it must be between 1 and 100, and is 200 (playbook largest-files)"].assert_eq(&failure.reason);
+}
+
+#[test]
+fn a_failed_check_gets_the_class_that_its_calls_give_it() {
+    let brain = brain();
+    let draft = plan(&brain, &plan_brief("sha256 of a.txt")).unwrap();
+    let mut brief = execute_brief(&draft.subtasks[0]);
+    let Ok(Next::Call(call)) = execute(&brain, &brief) else { panic!("no call") };
+    for (result, class) in [
+        (Ok(json!({"stdout": ""})), json!("logical")),
+        (Err(ErrorKind::MissingTool), json!("environmental")),
+        (Err(ErrorKind::Exit), json!("logical")),
+        (Err(ErrorKind::Consent), Value::Null),
+    ] {
+        brief.calls = vec![record(&brief, &call, result)];
+        let question = JudgeBrief {
+            intent: "x".to_owned(),
+            criteria: vec![criterion("s1.c1"), criterion("s1.c2")],
+            classify: vec!["s1.c1".parse().unwrap()],
+            output: Any::NULL,
+            uncertainty: None,
+            calls: brief.calls.clone(),
+            surroundings: surroundings(),
+            repair: None,
+        };
+        let said = said(&Brief::Judge(Box::new(question)));
+        assert_eq!(said.pointer("/verdicts/0/verdict"), Some(&json!("fail")));
+        assert_eq!(said.pointer("/verdicts/0/failure_class").unwrap_or(&Value::Null), &class);
+        assert_eq!(said.pointer("/verdicts/1/criterion_id"), Some(&json!("s1.c2")));
+        assert_eq!(said.pointer("/verdicts/1/failure_class"), None, "prose is not judged");
+    }
+    let failed = |kind| record(&brief, &call, Err(kind));
+    let question = JudgeBrief {
+        intent: "x".to_owned(),
+        criteria: Vec::new(),
+        classify: vec!["s1.c1".parse().unwrap()],
+        output: Any::NULL,
+        uncertainty: None,
+        calls: vec![failed(ErrorKind::Exit), failed(ErrorKind::NotFound)],
+        surroundings: surroundings(),
+        repair: None,
+    };
+    let said = said(&Brief::Judge(Box::new(question)));
+    assert_eq!(said.pointer("/verdicts/0/failure_class"), Some(&json!("environmental")), "it goes first");
+}
+
+#[test]
+fn of_several_approaches_the_last_one_makes_up_the_result() {
+    let approach = |name: &str| {
+        Some(Approach {
+            playbook: "largest-files".into(),
+            approach: name.into(),
+            params: Any(json!({"step": 1})),
+        })
+    };
+    let brief = |approaches: Vec<Option<Approach>>| {
+        Brief::Merge(Box::new(MergeBrief {
+            criteria: Vec::new(),
+            outcomes: Vec::new(),
+            intents: Vec::new(),
+            approaches,
+            surroundings: surroundings(),
+            repair: None,
+        }))
+    };
+    let merged = said(&brief(vec![approach("find"), approach("walk"), approach("walk")]));
+    assert_eq!(merged, json!({"verdicts": [], "summary": "Largest files", "output_of": [2, 3]}));
+    assert_eq!(said(&brief(vec![None, None])), json!({"verdicts": []}));
+}
+
+#[test]
+fn the_report_says_what_holds_and_what_does_not() {
+    let verdict = |id: &str, word: &str, evidence: &str| -> Verdict {
+        serde_json::from_value(json!({
+            "criterion_id": id, "criterion": format!("criterion {id}"), "mode": "verifiable", "verdict": word,
+            "evidence": evidence, "cites": [], "judged_by": "check",
+        }))
+        .unwrap()
+    };
+    let brief = ReportBrief {
+        spec: plan_brief("find the three largest files under ./crates").spec,
+        ended_by: EndedBy::Law2,
+        reason: "worse twice".to_owned(),
+        verdicts: vec![verdict("t1", "pass", "fine"), verdict("t2", "fail", "3 is not 4")],
+        partial_output: Any::NULL,
+    };
+    let said = said(&Brief::Report(Box::new(brief)));
+    expect![[r#"
+        {
+          "achieved": "1 of 2 criteria hold: criterion t1",
+          "blocked_by": "law2 ended it: criterion t2 (3 is not 4)",
+          "next_moves": [
+            "check that ./crates is there and may be read",
+            "for goals of any kind set a language model: OPENAI_API_KEY (with OPENAI_BASE_URL and OPENAI_MODEL for other services), ANTHROPIC_API_KEY, GEMINI_API_KEY or OLLAMA_HOST; SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL choose the models of the two tiers"
+          ]
+        }"#]].assert_eq(&serde_json::to_string_pretty(&said).unwrap());
+}
+
+#[tokio::test]
+async fn as_a_model_it_says_the_same() {
+    let brain = brain();
+    assert_eq!(brain.name(), "playbook");
+    let call = setpoint_machine::ModelCall {
+        brief: Brief::Plan(Box::new(plan_brief("find the two largest files in src"))),
+        prompt: Default::default(),
+        schema: None,
+        limits: Default::default(),
+    };
+    let (progress, mut tap) = Progress::tapped();
+    let reply = brain.answer(&call, &progress).await.unwrap();
+    assert_eq!(reply, brain.reply(&call.brief).unwrap());
+    assert_eq!(tap.next().await, Some(reply.text()));
+    assert_eq!((reply.usage.tokens_in, reply.usage.tokens_out), (0, 0));
+}
+
+fn criterion(id: &str) -> Criterion {
+    serde_json::from_value(json!({"id": id, "criterion": "it reads well", "mode": "plausible"})).unwrap()
+}
