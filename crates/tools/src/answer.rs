@@ -1,0 +1,47 @@
+//! The answers of tools that found or did something.
+
+use serde_json::Value;
+use setpoint_protocol::Any;
+use setpoint_protocol::tool::ToolAnswer;
+
+/// It worked; this is what it found.
+pub(crate) fn found(text: impl Into<String>, facts: Value) -> ToolAnswer {
+    ToolAnswer { ok: true, text: text.into(), facts: Some(Any(facts)), ..ToolAnswer::default() }
+}
+
+/// The lines that fit, and how many there are more. A list for a reader is shorter than the one in the facts.
+pub(crate) fn listing(lines: impl ExactSizeIterator<Item = String>, max: usize) -> String {
+    let total = lines.len();
+    let mut text = String::new();
+    for line in lines.take(max) {
+        text.push('\n');
+        text.push_str(&line);
+    }
+    if total > max {
+        text.push_str(&format!("\n… and {} more", total - max));
+    }
+    text
+}
+
+/// What a partial result has to say of itself, as the end of its text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gaps {
+    /// Files and folders that may not be read.
+    pub(crate) unreadable: u64,
+    /// Whether everything was looked at.
+    pub(crate) complete: bool,
+}
+
+impl Gaps {
+    pub(crate) fn text(self) -> String {
+        let mut text = String::new();
+        if self.unreadable > 0 {
+            let places = crate::show::count(self.unreadable, "place", "places");
+            text.push_str(&format!("\n{places} could not be read; the rest is complete as far as it goes"));
+        }
+        if !self.complete {
+            text.push_str("\nINCOMPLETE: a limit of time or number was reached; there may be more");
+        }
+        text
+    }
+}

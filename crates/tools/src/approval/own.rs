@@ -1,0 +1,75 @@
+//! What the task may change freely: its workspace and what it created.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::{Touch, resolve};
+use crate::halt::Halt;
+use crate::tool::{Limits, ToolCtx};
+use crate::walk::measure::{Bounds, Step, walk};
+
+/// Entries below a folder that are looked at before the folder counts as somebody else's.
+const RECURSIVE_ENTRIES_MAX: usize = 10_000;
+
+#[derive(Clone, Debug)]
+pub(super) struct Own {
+    workspace: PathBuf,
+    /// The workspace holds the home folder or the whole disk: a mistake, under which nothing counts as the task's own.
+    is_workspace_too_wide: bool,
+    created: BTreeSet<PathBuf>,
+}
+
+impl Own {
+    pub(super) fn new(ctx: &ToolCtx) -> Self {
+        let place = ctx.place();
+        let workspace = resolve::fully(place.workspace());
+        let home = resolve::fully(&place.surroundings.home);
+        let is_workspace_too_wide = workspace.parent().is_none() || home.starts_with(&workspace);
+        Own { workspace, is_workspace_too_wide, created: ctx.created.clone() }
+    }
+
+    pub(super) fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    pub(super) fn has(&self, path: &Path) -> bool {
+        self.is_in_workspace(path) || self.created.contains(path)
+    }
+
+    /// What the touch would change that is not the task's own: something that is there already. `None` when it only creates
+    /// or touches the task's own.
+    pub(super) fn foreign(&self, touch: &Touch) -> Option<PathBuf> {
+        let Ok(meta) = std::fs::symlink_metadata(&touch.path) else { return None };
+        if self.is_in_workspace(&touch.path) {
+            return None;
+        }
+        if !self.created.contains(&touch.path) {
+            return Some(touch.path.clone());
+        }
+        if touch.is_recursive && meta.is_dir() {
+            return self.foreign_below(&touch.path);
+        }
+        None
+    }
+
+    fn is_in_workspace(&self, path: &Path) -> bool {
+        !self.is_workspace_too_wide && path.starts_with(&self.workspace) && path != self.workspace
+    }
+
+    /// The first thing below a folder of the task that the task did not create. Too many things to look at count as one.
+    fn foreign_below(&self, folder: &Path) -> Option<PathBuf> {
+        let bounds = Bounds { entries_max: RECURSIVE_ENTRIES_MAX, ..Bounds::new(&Limits::default()) };
+        let mut foreign = None;
+        let tally = walk(folder, bounds, &Halt::default(), |entry| {
+            if self.created.contains(entry.path) {
+                return Step::On;
+            }
+            foreign = Some(entry.path.to_path_buf());
+            Step::End
+        });
+        match tally {
+            Ok(tally) if tally.complete && tally.unreadable == 0 => foreign,
+            _ => Some(foreign.unwrap_or_else(|| folder.to_path_buf())),
+        }
+    }
+}

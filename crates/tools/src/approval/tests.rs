@@ -1,0 +1,180 @@
+use std::os::unix::fs::symlink;
+
+use setpoint_protocol::record::Surroundings;
+
+use super::*;
+
+struct World {
+    folder: tempfile::TempDir,
+    ctx: ToolCtx,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = std::fs::canonicalize(folder.path()).unwrap();
+        let text = |name: &str| root.join(name).to_str().unwrap().to_owned();
+        for name in ["home", "project", "space"] {
+            std::fs::create_dir(text(name)).unwrap();
+        }
+        let ctx = ToolCtx::new(Surroundings {
+            cwd: text("project"),
+            home: text("home"),
+            workspace: text("space"),
+            ..Surroundings::default()
+        });
+        World { folder, ctx }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        std::fs::canonicalize(self.folder.path()).unwrap().join(name)
+    }
+
+    fn file(&self, name: &str, content: &str) -> PathBuf {
+        std::fs::write(self.at(name), content).unwrap();
+        self.at(name)
+    }
+
+    fn plan(&self, touches: Vec<Touch>) -> Plan {
+        Plan {
+            tool: "sample",
+            command: "sample it".to_owned(),
+            cwd: self.at("project"),
+            touches,
+            executed: Vec::new(),
+            always: None,
+        }
+    }
+
+    fn check(&self, touches: Vec<Touch>) -> Option<ApprovalNeed> {
+        self.check_plan(&self.plan(touches))
+    }
+
+    fn check_plan(&self, plan: &Plan) -> Option<ApprovalNeed> {
+        match Gate::new(&self.ctx).check(plan) {
+            Ok(()) => None,
+            Err(ToolError::Approval(need)) => Some(*need),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+fn delete(path: PathBuf, is_recursive: bool) -> Touch {
+    Touch { path, is_delete: true, is_recursive }
+}
+
+#[test]
+fn creating_and_the_tasks_own_files_are_free() {
+    let mut world = World::new();
+    let new = world.at("project/new");
+    let in_space = world.file("space/a", "x");
+    assert_eq!(world.check(vec![Touch::write(new)]), None);
+    assert_eq!(world.check(vec![Touch::write(in_space.clone()), delete(in_space, false)]), None);
+
+    let old = world.file("project/old", "x");
+    let need = world.check(vec![Touch::write(old.clone())]).unwrap();
+    assert_eq!(need.writes, [old.to_str().unwrap()]);
+    assert!(need.reason.contains("which this task did not create"), "{}", need.reason);
+    world.ctx.created.insert(old.clone());
+    assert_eq!(world.check(vec![Touch::write(old.clone())]), None);
+    world.ctx.caution = true;
+    assert!(world.check(vec![Touch::write(old)]).is_some());
+}
+
+#[test]
+fn a_new_file_that_takes_effect_by_itself_is_not_free() {
+    let world = World::new();
+    assert!(world.check(vec![Touch::write(world.at("home/.bashrc"))]).is_some());
+    assert!(world.check(vec![Touch::write(world.at("project/.git/hooks/pre-commit"))]).is_some());
+    assert!(world.check(vec![Touch::write(world.at("space/.bashrc"))]).is_none());
+}
+
+#[test]
+fn an_approval_is_bound_to_every_byte() {
+    let mut world = World::new();
+    let old = world.file("project/old", "one");
+    let touches = vec![Touch::write(old.clone())];
+    let need = world.check(touches.clone()).unwrap();
+    world.ctx.grant = Some(need.digest.clone());
+    assert_eq!(world.check(touches.clone()), None);
+
+    world.file("project/old", "two");
+    let again = world.check(touches.clone()).unwrap();
+    assert_ne!(again.digest, need.digest);
+    assert!(again.reason.ends_with("not, or no longer, exactly this"), "{}", again.reason);
+    world.file("project/old", "one");
+    assert_eq!(world.check(touches.clone()), None);
+
+    let other_command = Plan { command: "sample  it".to_owned(), ..world.plan(touches.clone()) };
+    assert!(world.check_plan(&other_command).is_some());
+    let other_folder = Plan { cwd: world.at("home"), ..world.plan(touches.clone()) };
+    assert!(world.check_plan(&other_folder).is_some());
+    let other_tool = Plan { tool: "another", ..world.plan(touches.clone()) };
+    assert!(world.check_plan(&other_tool).is_some());
+    let executed = vec![ExecutedFile { path: "/x".to_owned(), hash: "1".to_owned() }];
+    assert!(world.check_plan(&Plan { executed, ..world.plan(touches.clone()) }).is_some());
+    let more = vec![touches[0].clone(), Touch::write(world.at("project/more"))];
+    assert!(world.check(more).is_some());
+    assert!(world.check(vec![delete(old, false)]).is_some());
+}
+
+#[test]
+fn a_folder_is_bound_to_what_is_below_it() {
+    let mut world = World::new();
+    std::fs::create_dir(world.at("project/d")).unwrap();
+    world.file("project/d/a", "one");
+    let touches = vec![delete(world.at("project/d"), true)];
+    world.ctx.grant = world.check(touches.clone()).map(|need| need.digest);
+    assert_eq!(world.check(touches.clone()), None);
+    world.file("project/d/b", "");
+    assert!(world.check(touches).is_some());
+}
+
+#[test]
+fn a_folder_of_the_task_with_somebody_elses_file_is_not_free() {
+    let mut world = World::new();
+    std::fs::create_dir(world.at("project/d")).unwrap();
+    let ours = world.file("project/d/ours", "");
+    world.ctx.created.extend([world.at("project/d"), ours]);
+    let touches = vec![delete(world.at("project/d"), true)];
+    assert_eq!(world.check(touches.clone()), None);
+    world.file("project/d/theirs", "");
+    let need = world.check(touches).unwrap();
+    assert!(need.reason.contains("d/theirs"), "{}", need.reason);
+}
+
+#[test]
+fn a_link_out_of_the_workspace_leads_out_of_it() {
+    let world = World::new();
+    let outside = world.file("home/diary", "dear");
+    symlink(&outside, world.at("space/link")).unwrap();
+    let resolved = resolve::fully(&world.at("space/link"));
+    assert!(world.check(vec![Touch::write(resolved)]).is_some());
+    // The link itself is the task's.
+    assert!(world.check(vec![delete(resolve::parent_only(&world.at("space/link")), false)]).is_none());
+}
+
+#[test]
+fn a_workspace_that_holds_the_home_folder_is_no_workspace() {
+    let mut world = World::new();
+    let diary = world.file("home/diary", "dear");
+    world.ctx.surroundings.workspace = world.at("home").to_str().unwrap().to_owned();
+    assert!(world.check(vec![Touch::write(diary.clone())]).is_some());
+    world.ctx.surroundings.workspace = "/".to_owned();
+    assert!(world.check(vec![Touch::write(diary)]).is_some());
+}
+
+#[test]
+fn the_workspace_itself_is_not_deleted_freely() {
+    let world = World::new();
+    assert!(world.check(vec![delete(world.at("space"), true)]).is_some());
+}
+
+#[test]
+fn the_digest_does_not_depend_on_the_order_of_paths() {
+    let world = World::new();
+    let one = Touch::write(world.file("project/1", ""));
+    let two = Touch::write(world.file("project/2", ""));
+    let forth = world.check(vec![one.clone(), two.clone()]).unwrap().digest;
+    assert_eq!(world.check(vec![two, one]).unwrap().digest, forth);
+}

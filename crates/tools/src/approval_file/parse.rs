@@ -1,0 +1,160 @@
+//! From the text of an approval file to its rules.
+
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use globset::GlobBuilder;
+use setpoint_protocol::record::Surroundings;
+
+use super::rule::{About, Rule, Word};
+use super::{APPROVAL_FILE_BYTES_MAX, APPROVAL_RULES_MAX, ApprovalFile};
+use crate::approval::resolve;
+use crate::paths::{self, PathError, normal_path};
+
+/// Why a file is no approval file.
+#[derive(Debug, thiserror::Error)]
+pub enum ApprovalFileError {
+    /// The system refused.
+    #[error("read the approval file {name}")]
+    Read {
+        /// The file.
+        name: String,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// It is too large.
+    #[error("read the approval file {name}: it is larger than {APPROVAL_FILE_BYTES_MAX} bytes")]
+    TooLarge {
+        /// The file.
+        name: String,
+    },
+    /// It has too many rules.
+    #[error("read the approval file {name}: it has more than {APPROVAL_RULES_MAX} rules")]
+    TooMany {
+        /// The file.
+        name: String,
+    },
+    /// It is no UTF-8 text.
+    #[error("read the approval file {name}: it is no UTF-8 text")]
+    NoText {
+        /// The file.
+        name: String,
+    },
+    /// A line says nothing that the file can mean.
+    #[error("read {name}:{line}")]
+    Line {
+        /// The file.
+        name: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        #[source]
+        source: LineError,
+    },
+}
+
+/// What is wrong with a line.
+#[derive(Debug, thiserror::Error)]
+pub enum LineError {
+    /// It begins with a word that means nothing.
+    #[error("find out what {0:?} means: a line begins with `path`, `command`, `deny path` or `deny command`")]
+    Word(String),
+    /// Nothing stands after the word.
+    #[error("find anything after `{0}`")]
+    Empty(&'static str),
+    /// It names no path.
+    #[error("find the path")]
+    Path(#[source] PathError),
+    /// Its pattern is malformed.
+    #[error("read the pattern")]
+    Glob(#[source] Box<globset::Error>),
+}
+
+pub(super) fn read(path: &Path, surroundings: &Surroundings) -> Result<ApprovalFile, ApprovalFileError> {
+    let name = crate::show::path(path);
+    let failed = |source| ApprovalFileError::Read { name: name.clone(), source };
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(failed)?;
+    file.take(APPROVAL_FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > APPROVAL_FILE_BYTES_MAX {
+        return Err(ApprovalFileError::TooLarge { name });
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => parse(&text, &name, surroundings),
+        Err(_) => Err(ApprovalFileError::NoText { name }),
+    }
+}
+
+pub(super) fn parse(
+    text: &str,
+    name: &str,
+    surroundings: &Surroundings,
+) -> Result<ApprovalFile, ApprovalFileError> {
+    let mut rules = Vec::new();
+    for (line, text) in (1..).zip(text.lines()) {
+        let text = text.trim();
+        if text.is_empty() || text.starts_with('#') {
+            continue;
+        }
+        if rules.len() >= APPROVAL_RULES_MAX {
+            return Err(ApprovalFileError::TooMany { name: name.to_owned() });
+        }
+        let (word, about) = self::line(text, surroundings).map_err(|source| ApprovalFileError::Line {
+            name: name.to_owned(),
+            line,
+            source,
+        })?;
+        rules.push(Rule { line, word, about });
+    }
+    Ok(ApprovalFile { name: name.to_owned(), rules })
+}
+
+fn line(text: &str, surroundings: &Surroundings) -> Result<(Word, About), LineError> {
+    let (first, rest) = split_word(text);
+    let (word, subject, rest) = match first {
+        "deny" => {
+            let (subject, rest) = split_word(rest);
+            (Word::Deny, subject, rest)
+        }
+        subject => (Word::Allow, subject, rest),
+    };
+    let about = match subject {
+        "path" if rest.is_empty() => return Err(LineError::Empty("path")),
+        "path" => path(rest, surroundings)?,
+        "command" if rest.is_empty() => return Err(LineError::Empty("command")),
+        "command" => About::Command(rest.to_owned()),
+        other => return Err(LineError::Word(other.chars().take(40).collect())),
+    };
+    Ok((word, about))
+}
+
+fn split_word(text: &str) -> (&str, &str) {
+    match text.split_once(char::is_whitespace) {
+        Some((word, rest)) => (word, rest.trim()),
+        None => (text, ""),
+    }
+}
+
+/// A folder or file, or a pattern. The folders at the beginning that are no pattern are looked up, so that a line about
+/// `/tmp` means the place that `/tmp` leads to.
+fn path(text: &str, surroundings: &Surroundings) -> Result<About, LineError> {
+    let place = paths::Surroundings {
+        cwd: PathBuf::from(&surroundings.cwd),
+        home: PathBuf::from(&surroundings.home),
+        vars: surroundings.vars.clone(),
+    };
+    let path = normal_path(text, &place).map_err(LineError::Path)?;
+    let is_plain = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
+    let folder: PathBuf = path.components().take_while(is_plain).collect();
+    let Ok(pattern) = path.strip_prefix(&folder) else { return Ok(About::Below(resolve::fully(&path))) };
+    let folder = resolve::fully(&folder);
+    if pattern.as_os_str().is_empty() {
+        return Ok(About::Below(folder));
+    }
+    let escaped = globset::escape(&folder.to_string_lossy());
+    let whole = format!("{}/{}", escaped.trim_end_matches('/'), pattern.to_string_lossy());
+    let glob = GlobBuilder::new(&whole).literal_separator(true).build();
+    let glob = glob.map_err(|error| LineError::Glob(Box::new(error)))?.compile_matcher();
+    Ok(About::Matching { folder, glob })
+}

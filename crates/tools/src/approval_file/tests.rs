@@ -1,0 +1,138 @@
+use std::error::Error as _;
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+fn surroundings() -> Surroundings {
+    Surroundings {
+        cwd: "/project".to_owned(),
+        home: "/people/ada".to_owned(),
+        vars: [("OUT".to_owned(), "/out".to_owned())].into(),
+        ..Surroundings::default()
+    }
+}
+
+fn file(text: &str) -> ApprovalFile {
+    ApprovalFile::parse(text, "approve.txt", &surroundings()).unwrap()
+}
+
+fn need(command: &str, writes: &[&str], deletes: &[&str]) -> ApprovalNeed {
+    let texts = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
+    ApprovalNeed {
+        command: command.to_owned(),
+        writes: texts(writes),
+        deletes: texts(deletes),
+        reason: "why".to_owned(),
+        digest: "ab".repeat(32),
+    }
+}
+
+fn check(text: &str, need: &ApprovalNeed, expected: Decision) {
+    assert_eq!(file(text).decide(need), expected, "{text:?} {need:?}");
+}
+
+const NO: Decision = Decision::Refuse { line: None };
+
+#[test]
+fn paths_allow_what_lies_below_them() {
+    let text = "# build products\n\npath build\npath ~/notes\npath $OUT/*.csv\n";
+    check(text, &need("x", &["/project/build/a/b"], &[]), Decision::Allow { line: 3 });
+    check(text, &need("x", &["/project/build"], &["/people/ada/notes/x"]), Decision::Allow { line: 3 });
+    check(text, &need("x", &[], &["/out/a.csv"]), Decision::Allow { line: 5 });
+    check(text, &need("x", &["/project/builds"], &[]), NO);
+    check(text, &need("x", &["/project"], &[]), NO);
+    check(text, &need("x", &["/out/sub/a.csv"], &[]), NO);
+    check(text, &need("x", &["/project/build/a", "/project/src/a"], &[]), NO);
+    check(text, &need("x", &["/project/build/a"], &["/project/src/a"]), NO);
+}
+
+#[test]
+fn what_names_no_path_is_not_allowed_by_paths() {
+    check("path /", &need("python3 script.py", &[], &[]), NO);
+    check("path /", &need("rm x", &[], &["/project/x"]), Decision::Allow { line: 1 });
+}
+
+#[test]
+fn commands_are_allowed_to_the_letter() {
+    let text =
+        "command make install\ncommand ABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABAB";
+    check(text, &need("make install", &[], &[]), Decision::Allow { line: 1 });
+    check(text, &need(" make install\n", &[], &[]), Decision::Allow { line: 1 });
+    check(text, &need("anything with that digest", &[], &[]), Decision::Allow { line: 2 });
+    check("command make", &need("make install", &[], &[]), NO);
+    check("command make  install", &need("make install", &[], &[]), NO);
+    check("command grep '#' x", &need("grep '#' x", &[], &[]), Decision::Allow { line: 1 });
+}
+
+#[test]
+fn deny_beats_allow_wherever_it_stands() {
+    for text in ["path /project\ndeny path /project/.git", "deny path /project/.git\npath /project"] {
+        let at = if text.starts_with("deny") { 1 } else { 2 };
+        let line = Some(at);
+        check(text, &need("x", &["/project/.git/config"], &[]), Decision::Refuse { line });
+        // Deleting a folder deletes what is denied below it.
+        check(text, &need("x", &[], &["/project"]), Decision::Refuse { line });
+        check(text, &need("x", &["/project/a", "/project/.git"], &[]), Decision::Refuse { line });
+        check(text, &need("x", &["/project/.gitignore"], &[]), Decision::Allow { line: 3 - at });
+    }
+    let text = "command rm -r /project\ndeny path /project/keep/*.txt\ndeny command rm -rf /";
+    check(text, &need("rm -r /project", &[], &["/project"]), Decision::Refuse { line: Some(2) });
+    check(text, &need("x", &["/project/keep/a.txt/b"], &[]), Decision::Refuse { line: Some(2) });
+    check(text, &need("rm -rf /", &[], &[]), Decision::Refuse { line: Some(3) });
+}
+
+#[test]
+fn an_empty_file_refuses_everything() {
+    check("", &need("x", &["/a"], &[]), NO);
+    check("# path /\n", &need("x", &["/a"], &[]), NO);
+}
+
+#[test]
+fn a_wrong_line_is_named() {
+    for (text, line, said) in [
+        ("path a\nallow path b", 2, "find out what \"allow\" means"),
+        ("path", 1, "find anything after `path`"),
+        ("\n\ndeny command ", 3, "find anything after `command`"),
+        ("deny", 1, "find out what \"\" means"),
+        ("path $NOPE/x", 1, "find the path"),
+        ("path /a/[", 1, "read the pattern"),
+    ] {
+        let error = ApprovalFile::parse(text, "f", &surroundings()).unwrap_err();
+        assert_eq!(error.to_string(), format!("read f:{line}"), "{text:?}");
+        let source = error.source().unwrap().to_string();
+        assert!(source.starts_with(said), "{source}");
+    }
+}
+
+#[test]
+fn links_in_a_line_are_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = std::fs::canonicalize(folder.path()).unwrap();
+    std::fs::create_dir(root.join("real")).unwrap();
+    symlink("real", root.join("alias")).unwrap();
+    let real = root.join("real/new.txt");
+    for line in [format!("path {}/alias", root.display()), format!("path {}/alias/*.txt", root.display())] {
+        check(&line, &need("x", &[real.to_str().unwrap()], &[]), Decision::Allow { line: 1 });
+    }
+}
+
+#[test]
+fn files_are_read_within_limits() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("approve");
+    std::fs::write(&path, "path /a\n").unwrap();
+    let read = ApprovalFile::read(&path, &surroundings()).unwrap();
+    let decision = read.decide(&need("x", &["/a"], &[]));
+    assert_eq!(read.signature(decision), format!("file:{}:1", path.display()));
+    assert_eq!(read.signature(NO), "headless");
+    assert!(matches!(
+        ApprovalFile::read(&folder.path().join("none"), &surroundings()),
+        Err(ApprovalFileError::Read { .. })
+    ));
+    std::fs::write(&path, [0xff]).unwrap();
+    assert!(matches!(ApprovalFile::read(&path, &surroundings()), Err(ApprovalFileError::NoText { .. })));
+    std::fs::write(&path, vec![b'\n'; 1024 * 1024 + 1]).unwrap();
+    assert!(matches!(ApprovalFile::read(&path, &surroundings()), Err(ApprovalFileError::TooLarge { .. })));
+    std::fs::write(&path, "path a\n".repeat(APPROVAL_RULES_MAX + 1)).unwrap();
+    assert!(matches!(ApprovalFile::read(&path, &surroundings()), Err(ApprovalFileError::TooMany { .. })));
+}

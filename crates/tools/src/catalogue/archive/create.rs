@@ -1,0 +1,279 @@
+//! `archive_create`: a folder or file as a tar archive, compressed unless its name ends in `.tar`.
+//!
+//! Entries come in byte order under the source's own name; links are packed as links; a file with several names is packed
+//! under each of them, so that the archive holds as many bytes as `disk_usage` measures.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{CapabilityClass, Effect, SideEffect, ToolAnswer};
+
+use super::super::overwrite::Old;
+use crate::answer;
+use crate::approval::{Gate, Plan, Touch, resolve};
+use crate::error::ToolError;
+use crate::files::draft::{self, Draft, make_folders_above};
+use crate::files::hash::{self, Algorithm};
+use crate::files::open;
+use crate::halt::Halt;
+use crate::place::Place;
+use crate::show;
+use crate::target::Target;
+use crate::tool::{Limits, ToolCtx};
+use crate::typed::Typed;
+use crate::walk::Tally;
+use crate::walk::measure::{Bounds, Entry, Step, walk};
+
+/// Endings of names that say a compressed archive.
+const COMPRESSED: &[&str] = &[".tar.gz", ".tgz"];
+
+pub(crate) struct ArchiveCreate;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// The folder or file to pack.
+    source: String,
+    /// The archive to make: `.tar.gz`, `.tgz` or `.tar`.
+    archive: String,
+}
+
+#[async_trait]
+impl Typed for ArchiveCreate {
+    type Input = Input;
+    const NAME: &'static str = "archive_create";
+    const ABOUT: &'static str = "Packs a folder or file into a new tar archive (.tar.gz, .tgz or .tar), hidden files too. An \
+         archive that is there already is only replaced with a person's consent.";
+    const CLASS: CapabilityClass = CapabilityClass::Write;
+    const EFFECT: Effect = Effect::Unsafe;
+
+    fn example(&self) -> Value {
+        json!({ "source": "photos", "archive": "/backup/photos.tar.gz" })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        let source = show::path(&place.reading("source", &input.source)?);
+        let archive = show::path(&place.reading("archive", &input.archive)?);
+        Ok(Target::new(format!("{source} into {archive}")))
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let source = ctx.existing("source", &input.source)?;
+        let archive = ctx.place().reading("archive", &input.archive)?;
+        let name = archive.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let is_compressed = COMPRESSED.iter().any(|ending| name.ends_with(ending));
+        if !is_compressed && !name.ends_with(".tar") {
+            return Err(ToolError::parameter("archive", "its name must end in .tar.gz, .tgz or .tar"));
+        }
+        let gate = Gate::new(ctx);
+        let cwd = ctx.place().surroundings.cwd;
+        let limits = ctx.limits.clone();
+        ctx.blocking(move |halt| create(&source, &archive, is_compressed, cwd, &gate, &limits, halt)).await
+    }
+}
+
+fn create(
+    source: &Path,
+    archive: &Path,
+    is_compressed: bool,
+    cwd: PathBuf,
+    gate: &Gate,
+    limits: &Limits,
+    halt: &Halt,
+) -> Result<ToolAnswer, ToolError> {
+    std::fs::metadata(source).map_err(|error| ToolError::file("pack", source, error))?;
+    let source = &resolve::fully(source);
+    let archive = &resolve::fully(archive);
+    let plan = Plan {
+        tool: ArchiveCreate::NAME,
+        command: format!("pack {} into {}", show::path(source), show::path(archive)),
+        cwd,
+        touches: vec![Touch::write(archive.clone())],
+        executed: Vec::new(),
+        always: None,
+    };
+    let old = Old::at(archive)?;
+    gate.check(&plan)?;
+
+    let failed = |error| ToolError::file("write", archive, error);
+    let folders = make_folders_above(archive).map_err(failed)?;
+    let mut draft = Draft::beside(archive).map_err(failed)?;
+    let packed = if is_compressed {
+        let mut encoder = GzEncoder::new(BufWriter::new(draft.file()), Compression::default());
+        let packed = Packed::new(source, archive).pack(&mut encoder, limits, halt)?;
+        encoder.finish().and_then(|mut writer| writer.flush()).map_err(failed)?;
+        packed
+    } else {
+        let mut writer = BufWriter::new(draft.file());
+        let packed = Packed::new(source, archive).pack(&mut writer, limits, halt)?;
+        writer.flush().map_err(failed)?;
+        packed
+    };
+    if !packed.tally.complete {
+        // Half an archive is no archive; the draft goes.
+        return Err(ToolError::TimedOut { ms: limits.native_ms_max });
+    }
+    let size = draft.file().metadata().map_err(failed)?.len();
+    draft.file().rewind().map_err(failed)?;
+    let sha256 = hash::stream(draft.file(), Algorithm::Sha256, &Halt::default(), |_| {}).map_err(failed)?.hex;
+
+    gate.check(&plan)?;
+    let backup = match &old {
+        Some(old) => {
+            let backup = draft::back_up(archive, gate.workspace(), &Halt::default()).map_err(failed)?;
+            draft.commit_over(old.meta()).map_err(failed)?;
+            backup
+        }
+        None => {
+            draft.commit_new().map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => {
+                    ToolError::in_the_way("write", archive, "something appeared there meanwhile")
+                }
+                _ => failed(error),
+            })?;
+            None
+        }
+    };
+    let side_effect =
+        if old.is_some() && backup.is_none() { SideEffect::Irreversible } else { SideEffect::Reversible };
+    let mut created: Vec<String> = folders.iter().map(|folder| show::path(folder)).collect();
+    if old.is_none() {
+        created.push(show::path(archive));
+    }
+    let mut text = format!(
+        "packed {} of {} from {} into {} ({})",
+        show::count(packed.entries, "entry", "entries"),
+        show::amount(packed.bytes),
+        show::path_line(source),
+        show::path_line(archive),
+        show::amount(size)
+    );
+    if packed.others > 0 {
+        text.push_str(&format!("\n{} left out (sockets, pipes, devices)", packed.others));
+    }
+    text.push_str(&packed.tally.gaps().text());
+    let facts = json!({
+        "archive": show::path(archive), "entries": packed.entries, "bytes": packed.bytes, "archive_bytes": size,
+        "sha256": sha256, "unreadable": packed.tally.unreadable, "left_out": packed.others,
+        "backup": backup.as_deref().map(show::path), "complete": packed.tally.unreadable == 0,
+    });
+    Ok(ToolAnswer { created, side_effect, ..answer::found(text, facts) })
+}
+
+struct Packed<'a> {
+    source: &'a Path,
+    archive: &'a Path,
+    entries: u64,
+    /// Of the files, not of the archive.
+    bytes: u64,
+    /// Things that an archive does not hold.
+    others: u64,
+    tally: Tally,
+}
+
+impl<'a> Packed<'a> {
+    fn new(source: &'a Path, archive: &'a Path) -> Self {
+        Packed { source, archive, entries: 0, bytes: 0, others: 0, tally: Tally::new() }
+    }
+
+    fn pack(mut self, writer: &mut impl Write, limits: &Limits, halt: &Halt) -> Result<Self, ToolError> {
+        let mut builder = tar::Builder::new(writer);
+        builder.follow_symlinks(false);
+        let mut failed: Option<io::Error> = None;
+        let mut unreadable = 0;
+        let walked =
+            walk(self.source, Bounds::new(limits), halt, |entry| match self.add(&mut builder, &entry) {
+                Ok(()) => Step::On,
+                Err(Trouble::Source) => {
+                    unreadable += 1;
+                    Step::On
+                }
+                Err(Trouble::Archive(error)) => {
+                    failed = Some(error);
+                    Step::End
+                }
+            });
+        if let Some(error) = failed {
+            return Err(ToolError::file("write", self.archive, error));
+        }
+        self.tally = walked.map_err(|error| ToolError::file("pack", self.source, error))?;
+        self.tally.unreadable += unreadable;
+        builder.finish().map_err(|error| ToolError::file("write", self.archive, error))?;
+        Ok(self)
+    }
+
+    fn add(&mut self, builder: &mut tar::Builder<impl Write>, entry: &Entry<'_>) -> Result<(), Trouble> {
+        let Some(name) = self.name_in_archive(entry.path) else { return Ok(()) };
+        if entry.path == self.archive {
+            return Ok(());
+        }
+        let mut header = tar::Header::new_gnu();
+        header.set_metadata(entry.meta);
+        if entry.meta.is_dir() {
+            builder.append_data(&mut header, name, io::empty()).map_err(Trouble::Archive)?;
+        } else if entry.meta.is_symlink() {
+            let target = std::fs::read_link(entry.path).map_err(|_| Trouble::Source)?;
+            header.set_size(0);
+            builder.append_link(&mut header, name, target).map_err(Trouble::Archive)?;
+        } else if entry.meta.is_file() {
+            let file = open::regular(entry.path).map_err(|_| Trouble::Source)?;
+            let bytes = entry.meta.len();
+            builder
+                .append_data(&mut header, name, Exactly { file, left: bytes })
+                .map_err(Trouble::Archive)?;
+            self.bytes += bytes;
+        } else {
+            self.others += 1;
+            return Ok(());
+        }
+        self.entries += 1;
+        Ok(())
+    }
+
+    /// The path under the source's own name; drafts of this very archive have none.
+    fn name_in_archive(&self, path: &Path) -> Option<PathBuf> {
+        let is_draft = path.parent() == self.archive.parent()
+            && path.file_name().is_some_and(|name| draft::is_unused_name(&name.to_string_lossy()));
+        let base = self.source.file_name().map_or_else(|| PathBuf::from("root"), PathBuf::from);
+        let below = path.strip_prefix(self.source).ok()?;
+        let name = if below.as_os_str().is_empty() { base } else { base.join(below) };
+        (!is_draft).then_some(name)
+    }
+}
+
+enum Trouble {
+    Source,
+    Archive(io::Error),
+}
+
+/// Exactly as many bytes as the header says, whatever becomes of the file meanwhile: cut where it grew, zeroes where it
+/// shrank, as `tar` does.
+struct Exactly {
+    file: File,
+    left: u64,
+}
+
+impl io::Read for Exactly {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        let Some(part) = buffer.get_mut(..wanted) else { return Ok(0) };
+        if wanted == 0 {
+            return Ok(0);
+        }
+        let got = match self.file.read(part)? {
+            0 => {
+                part.fill(0);
+                wanted
+            }
+            got => got,
+        };
+        self.left -= got as u64;
+        Ok(got)
+    }
+}

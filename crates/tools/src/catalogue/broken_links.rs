@@ -1,0 +1,104 @@
+//! `broken_links`: symbolic links that lead nowhere or in a circle.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
+
+use crate::answer;
+use crate::error::ToolError;
+use crate::halt::Halt;
+use crate::place::Place;
+use crate::show;
+use crate::target::Target;
+use crate::tool::{Limits, ToolCtx};
+use crate::typed::Typed;
+use crate::walk::measure::{Bounds, Step, walk};
+
+/// Lines that a reader is shown.
+const LINES_MAX: usize = 200;
+
+pub(crate) struct BrokenLinks;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// The folder.
+    path: String,
+}
+
+#[async_trait]
+impl Typed for BrokenLinks {
+    type Input = Input;
+    const NAME: &'static str = "broken_links";
+    const ABOUT: &'static str =
+        "Finds the symbolic links below a folder, hidden ones too, whose targets do not exist.";
+    const CLASS: CapabilityClass = CapabilityClass::Search;
+    const EFFECT: Effect = Effect::ReadOnly;
+
+    fn example(&self) -> Value {
+        json!({ "path": "~/bin" })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        Ok(Target::new(show::path(&place.reading("path", &input.path)?)))
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let path = ctx.existing("path", &input.path)?;
+        let limits = ctx.limits.clone();
+        ctx.blocking(move |halt| find(&path, &limits, halt)).await
+    }
+}
+
+fn find(root: &Path, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+    let mut links: Vec<(PathBuf, PathBuf)> = Vec::new();
+    let mut checked: u64 = 0;
+    let mut unreadable = 0;
+    let tally = walk(root, Bounds::new(limits), halt, |entry| {
+        if entry.meta.is_symlink() {
+            checked += 1;
+            match (std::fs::metadata(entry.path), std::fs::read_link(entry.path)) {
+                (Ok(_), _) => {}
+                (Err(error), Ok(target)) if leads_nowhere(&error) => {
+                    links.push((entry.path.to_path_buf(), target));
+                }
+                _ => unreadable += 1,
+            }
+        }
+        Step::On
+    });
+    let mut tally = tally.map_err(|source| ToolError::file("search", root, source))?;
+    tally.unreadable += unreadable;
+    links.sort_unstable();
+    let mut text = format!(
+        "{} of {} below {}",
+        show::count(links.len() as u64, "broken link", "broken links"),
+        show::count(checked, "link", "links"),
+        show::path_line(root)
+    );
+    let lines = links
+        .iter()
+        .map(|(path, target)| format!("{} -> {}", show::path_line(path), show::path_line(target)));
+    text.push_str(&answer::listing(lines, LINES_MAX));
+    text.push_str(&tally.gaps().text());
+    let facts = json!({
+        "links": links.iter().map(|(path, target)| {
+            json!({ "path": show::path(path), "target": show::path(target) })
+        }).collect::<Vec<_>>(),
+        "count": links.len(),
+        "checked": checked,
+        "unreadable": tally.unreadable,
+        "complete": tally.complete,
+    });
+    Ok(answer::found(text, facts))
+}
+
+/// The target does not exist or leads back to the link. One that may not be looked at may well exist.
+fn leads_nowhere(error: &io::Error) -> bool {
+    let is_circle = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
+    is_circle || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}

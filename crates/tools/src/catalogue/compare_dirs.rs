@@ -1,0 +1,226 @@
+//! `compare_dirs`: what two folders have in common and what not, by content.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
+
+use crate::answer;
+use crate::error::ToolError;
+use crate::files::open;
+use crate::halt::Halt;
+use crate::place::Place;
+use crate::show;
+use crate::target::Target;
+use crate::tool::{Limits, ToolCtx};
+use crate::typed::Typed;
+use crate::walk::Tally;
+use crate::walk::measure::{Bounds, Step, walk};
+
+/// Lines of each list that a reader is shown.
+const LINES_MAX: usize = 100;
+
+pub(crate) struct CompareDirs;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// One folder.
+    left: String,
+    /// The other.
+    right: String,
+}
+
+#[async_trait]
+impl Typed for CompareDirs {
+    type Input = Input;
+    const NAME: &'static str = "compare_dirs";
+    const ABOUT: &'static str = "Compares two folders, hidden files too, by content: what is only in one of them, what differs, \
+         and how much is the same.";
+    const CLASS: CapabilityClass = CapabilityClass::Read;
+    const EFFECT: Effect = Effect::ReadOnly;
+
+    fn example(&self) -> Value {
+        json!({ "left": "~/photos", "right": "/media/backup/photos" })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        let left = place.reading("left", &input.left)?;
+        let right = place.reading("right", &input.right)?;
+        Ok(Target::new(format!("{} and {}", show::path(&left), show::path(&right))))
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let left = ctx.existing("left", &input.left)?;
+        let right = ctx.existing("right", &input.right)?;
+        let limits = ctx.limits.clone();
+        ctx.blocking(move |halt| compare(&left, &right, &limits, halt)).await
+    }
+}
+
+/// What is at a path, as far as a look from outside tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Folder,
+    File { bytes: u64 },
+    Link { target: Option<PathBuf> },
+    Other,
+}
+
+type Tree = BTreeMap<PathBuf, Kind>;
+
+#[derive(Default)]
+struct Compared {
+    only_left: Vec<PathBuf>,
+    only_right: Vec<PathBuf>,
+    different: Vec<PathBuf>,
+    same: u64,
+    unreadable: u64,
+    is_cut: bool,
+}
+
+fn compare(left: &Path, right: &Path, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+    let (left_tree, left_tally) = tree(left, limits, halt)?;
+    let (right_tree, right_tally) = tree(right, limits, halt)?;
+    let mut compared = Compared { only_left: missing(&left_tree, &right_tree), ..Compared::default() };
+    compared.only_right = missing(&right_tree, &left_tree);
+    for (path, one) in &left_tree {
+        let Some(other) = right_tree.get(path) else { continue };
+        if halt.reached() {
+            compared.is_cut = true;
+            break;
+        }
+        match (one, other) {
+            (Kind::Folder, Kind::Folder) => continue,
+            (Kind::File { bytes: a }, Kind::File { bytes: b }) if a == b => {
+                match same_content(&left.join(path), &right.join(path), halt) {
+                    Ok(true) => compared.same += 1,
+                    Ok(false) => compared.different.push(path.clone()),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => compared.is_cut = true,
+                    Err(_) => compared.unreadable += 1,
+                }
+            }
+            (one, other) if one == other && *one != Kind::Other => compared.same += 1,
+            _ => compared.different.push(path.clone()),
+        }
+    }
+    compared.unreadable += left_tally.unreadable + right_tally.unreadable;
+    let tally = Tally {
+        unreadable: compared.unreadable,
+        complete: left_tally.complete && right_tally.complete && !compared.is_cut,
+        ..Tally::new()
+    };
+    Ok(answer(left, right, &compared, tally))
+}
+
+fn tree(root: &Path, limits: &Limits, halt: &Halt) -> Result<(Tree, Tally), ToolError> {
+    let failed = |source| ToolError::file("compare", root, source);
+    if !std::fs::metadata(root).map_err(failed)?.is_dir() {
+        return Err(failed(io::Error::from(io::ErrorKind::NotADirectory)));
+    }
+    let mut tree = Tree::new();
+    let tally = walk(root, Bounds::new(limits), halt, |entry| {
+        let kind = if entry.meta.is_dir() {
+            Kind::Folder
+        } else if entry.meta.is_file() {
+            Kind::File { bytes: entry.meta.len() }
+        } else if entry.meta.is_symlink() {
+            Kind::Link { target: std::fs::read_link(entry.path).ok() }
+        } else {
+            Kind::Other
+        };
+        if let Ok(below) = entry.path.strip_prefix(root)
+            && entry.depth > 0
+        {
+            tree.insert(below.to_path_buf(), kind);
+        }
+        Step::On
+    });
+    Ok((tree, tally.map_err(failed)?))
+}
+
+/// What `here` has and `there` has not: files, links, and folders that hold nothing.
+fn missing(here: &Tree, there: &Tree) -> Vec<PathBuf> {
+    let is_empty = |path: &Path| {
+        let mut below = here.range::<Path, _>((std::ops::Bound::Excluded(path), std::ops::Bound::Unbounded));
+        below.next().is_none_or(|(next, _)| !next.starts_with(path))
+    };
+    here.iter()
+        .filter(|(path, kind)| !there.contains_key(*path) && (**kind != Kind::Folder || is_empty(path)))
+        .map(|(path, _)| path.clone())
+        .collect()
+}
+
+fn same_content(one: &Path, other: &Path, halt: &Halt) -> io::Result<bool> {
+    let (mut one, mut other) = (open::regular(one)?, open::regular(other)?);
+    let mut blocks = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
+    loop {
+        if halt.reached() {
+            return Err(io::Error::from(io::ErrorKind::Interrupted));
+        }
+        let got = (fill(&mut one, &mut blocks.0)?, fill(&mut other, &mut blocks.1)?);
+        if blocks.0.get(..got.0) != blocks.1.get(..got.1) {
+            return Ok(false);
+        }
+        if got.0 == 0 {
+            return Ok(true);
+        }
+    }
+}
+
+/// Reads until the block is full or the file at its end.
+fn fill(file: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while let Some(rest) = block.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match file.read(rest) {
+            Ok(0) => break,
+            Ok(got) => filled += got,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+fn answer(left: &Path, right: &Path, compared: &Compared, tally: Tally) -> ToolAnswer {
+    let lists = [
+        ("only in left", &compared.only_left),
+        ("only in right", &compared.only_right),
+        ("different", &compared.different),
+    ];
+    let is_equal = lists.iter().all(|(_, list)| list.is_empty());
+    // What could not be read may differ.
+    let identical = is_equal && tally.complete && tally.unreadable == 0;
+    let mut text = format!("left is {}, right is {}: ", show::path_line(left), show::path_line(right));
+    text.push_str(match (identical, is_equal) {
+        (true, _) => "identical",
+        (false, true) => "no difference found, but not everything could be compared",
+        (false, false) => "they differ",
+    });
+    text.push_str(&format!("; {} the same", compared.same));
+    for (title, list) in lists {
+        if !list.is_empty() {
+            text.push_str(&format!("\n{title} ({}):", list.len()));
+            text.push_str(&answer::listing(
+                list.iter().map(|path| format!("  {}", show::path_line(path))),
+                LINES_MAX,
+            ));
+        }
+    }
+    text.push_str(&tally.gaps().text());
+    let names = |list: &[PathBuf]| list.iter().map(|path| show::path(path)).collect::<Vec<_>>();
+    let facts = json!({
+        "only_left": names(&compared.only_left),
+        "only_right": names(&compared.only_right),
+        "different": names(&compared.different),
+        "same": compared.same,
+        "identical": identical,
+        "unreadable": tally.unreadable,
+        "complete": tally.complete,
+    });
+    answer::found(text, facts)
+}

@@ -1,0 +1,174 @@
+//! `count_lines`: files, lines and blank lines of text, by language.
+//!
+//! A last line without its line end counts, as `grep -c ""` has it; `wc -l` would leave it out.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
+
+use super::languages;
+use crate::answer;
+use crate::error::ToolError;
+use crate::files::open;
+use crate::files::text::{LineCount, Lines};
+use crate::halt::Halt;
+use crate::place::Place;
+use crate::show;
+use crate::target::Target;
+use crate::tool::{Limits, ToolCtx};
+use crate::typed::Typed;
+use crate::walk::{Tally, search};
+
+pub(crate) struct CountLines;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// A file or a folder.
+    path: String,
+    /// What to show apart; the facts hold the languages in any case.
+    by: Option<By>,
+    /// Hidden, ignored and cached files too.
+    #[serde(default)]
+    hidden: bool,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum By {
+    /// By language.
+    Language,
+}
+
+#[async_trait]
+impl Typed for CountLines {
+    type Input = Input;
+    const NAME: &'static str = "count_lines";
+    const ABOUT: &'static str = "Counts files, lines and blank lines of text below a folder or of one file, by language. Leaves \
+         out binary files, and hidden, ignored and cached ones unless `hidden` is set.";
+    const CLASS: CapabilityClass = CapabilityClass::Read;
+    const EFFECT: Effect = Effect::ReadOnly;
+
+    fn example(&self) -> Value {
+        json!({ "path": "src", "by": "language" })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        let path = place.reading("path", &input.path)?;
+        Ok(Target::new(show::path(&path))
+            .when("by_language", input.by.is_some())
+            .when("hidden", input.hidden))
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let path = ctx.existing("path", &input.path)?;
+        let limits = ctx.limits.clone();
+        ctx.blocking(move |halt| count(&path, &input, &limits, halt)).await
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    files: u64,
+    lines: u64,
+    blank: u64,
+}
+
+impl Sum {
+    fn add(&mut self, lines: Lines) {
+        self.files += 1;
+        self.lines += lines.lines;
+        self.blank += lines.blank;
+    }
+}
+
+#[derive(Default)]
+struct Counted {
+    total: Sum,
+    languages: BTreeMap<&'static str, Sum>,
+    binary: u64,
+}
+
+fn count(path: &Path, input: &Input, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+    let failed = |source| ToolError::file("count the lines of", path, source);
+    let meta = std::fs::metadata(path).map_err(failed)?;
+    let mut counted = Counted::default();
+    let mut tally = Tally::new();
+    if meta.is_dir() {
+        let mut unreadable = 0;
+        tally = search::walk(path, search::Bounds::new(limits, input.hidden), halt, |entry| {
+            if entry.file_type().is_some_and(|kind| kind.is_file())
+                && counted.file(entry.path(), halt).is_err()
+            {
+                unreadable += 1;
+            }
+            ControlFlow::Continue(())
+        });
+        tally.unreadable += unreadable;
+    } else {
+        counted.file(path, halt).map_err(failed)?;
+    }
+    tally.complete &= !halt.reached();
+    Ok(counted.answer(path, input, tally))
+}
+
+impl Counted {
+    fn file(&mut self, path: &Path, halt: &Halt) -> io::Result<()> {
+        let mut file = open::regular(path)?;
+        let mut count = LineCount::new();
+        let mut block = vec![0; 64 * 1024];
+        loop {
+            let got = file.read(&mut block)?;
+            if got == 0 || halt.reached() {
+                break;
+            }
+            count.update(block.get(..got).unwrap_or_default());
+            if count.is_binary() {
+                break;
+            }
+        }
+        let lines = count.finish();
+        if lines.binary {
+            self.binary += 1;
+            return Ok(());
+        }
+        let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        self.total.add(lines);
+        self.languages.entry(languages::of(&name)).or_default().add(lines);
+        Ok(())
+    }
+
+    fn answer(self, path: &Path, input: &Input, tally: Tally) -> ToolAnswer {
+        let mut languages: Vec<(&str, Sum)> = self.languages.into_iter().collect();
+        languages.sort_by_key(|(name, sum)| (std::cmp::Reverse(sum.lines), *name));
+        let of = |sum: &Sum| {
+            let lines = show::count(sum.lines, "line", "lines");
+            format!("{lines} ({} blank) in {}", sum.blank, show::count(sum.files, "file", "files"))
+        };
+        let mut text = format!("{}: {}", show::path_line(path), of(&self.total));
+        if input.by.is_some() {
+            let lines = languages.iter().map(|(name, sum)| format!("{name}: {}", of(sum)));
+            text.push_str(&answer::listing(lines, languages.len()));
+        }
+        if self.binary > 0 {
+            text.push_str(&format!("\n{} left out", show::count(self.binary, "binary file", "binary files")));
+        }
+        text.push_str(&tally.gaps().text());
+        let facts = json!({
+            "total": { "files": self.total.files, "lines": self.total.lines, "blank": self.total.blank },
+            "languages": languages.iter().map(|(name, sum)| {
+                json!({ "language": name, "files": sum.files, "lines": sum.lines, "blank": sum.blank })
+            }).collect::<Vec<_>>(),
+            "binary": self.binary,
+            "unreadable": tally.unreadable,
+            "complete": tally.complete,
+        });
+        answer::found(text, facts)
+    }
+}

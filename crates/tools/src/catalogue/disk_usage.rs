@@ -1,0 +1,210 @@
+//! `disk_usage`: how many bytes of files are below a folder, where, and in which files.
+//!
+//! Sizes are apparent sizes of regular files, counted once for every name, as `find -type f -printf %s` has them: a file
+//! with two hard links counts twice, and the facts say how much that is. Folders themselves, links and everything on
+//! other file systems do not count.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
+
+use crate::answer;
+use crate::error::ToolError;
+use crate::halt::Halt;
+use crate::place::Place;
+use crate::show;
+use crate::target::Target;
+use crate::tool::{Limits, ToolCtx};
+use crate::typed::Typed;
+use crate::walk::Tally;
+use crate::walk::measure::{Bounds, Step, walk};
+
+/// Levels of folders that are measured one by one when the call does not say.
+pub const USAGE_DEPTH_DEFAULT: usize = 1;
+/// Folders, and files, that one call gives when it does not say how many.
+pub const USAGE_LIMIT_DEFAULT: usize = 20;
+/// Folders, and files, that one call may ask for; more is taken as this.
+pub const USAGE_LIMIT_MAX: usize = 1_000;
+/// Folders that are measured one by one; those of the levels below these many are counted with their parents.
+const FOLDERS_MAX: usize = 100_000;
+
+pub(crate) struct DiskUsage;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// The folder.
+    path: String,
+    /// How many levels of folders to measure one by one; 1 if not given.
+    depth: Option<usize>,
+    /// How many folders to give, the largest first; 20 if not given.
+    limit: Option<usize>,
+    /// How many of the largest files to give; as many as folders if not given.
+    files: Option<usize>,
+}
+
+#[async_trait]
+impl Typed for DiskUsage {
+    type Input = Input;
+    const NAME: &'static str = "disk_usage";
+    const ABOUT: &'static str = "Measures how many bytes of files a folder holds, which folders below it hold most, and which \
+         files are the largest. Hidden files count; other file systems do not.";
+    const CLASS: CapabilityClass = CapabilityClass::Read;
+    const EFFECT: Effect = Effect::ReadOnly;
+
+    fn example(&self) -> Value {
+        json!({ "path": "~", "depth": 2, "limit": 10, "files": 10 })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        let path = place.reading("path", &input.path)?;
+        Ok(Target::new(show::path(&path))
+            .with("depth", input.depth.filter(|depth| *depth != USAGE_DEPTH_DEFAULT))
+            .with("limit", input.limit.filter(|limit| *limit != USAGE_LIMIT_DEFAULT))
+            .with("files", input.files))
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let path = ctx.existing("path", &input.path)?;
+        let limit = input.limit.unwrap_or(USAGE_LIMIT_DEFAULT).min(USAGE_LIMIT_MAX);
+        let wanted = Wanted {
+            depth: input.depth.unwrap_or(USAGE_DEPTH_DEFAULT),
+            folders: limit,
+            files: input.files.unwrap_or(limit).min(USAGE_LIMIT_MAX),
+        };
+        let limits = ctx.limits.clone();
+        ctx.blocking(move |halt| measure(&path, wanted, &limits, halt)).await
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Wanted {
+    depth: usize,
+    folders: usize,
+    files: usize,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    bytes: u64,
+    files: u64,
+}
+
+#[derive(Default)]
+struct Measured {
+    total: Sum,
+    folders: BTreeMap<PathBuf, Sum>,
+    /// The largest files so far, the smallest of them first.
+    largest: BTreeSet<(u64, Reverse<PathBuf>)>,
+    /// Files with several names, by device and number.
+    linked: BTreeSet<(u64, u64)>,
+    /// Bytes that were counted under more than one name.
+    linked_bytes: u64,
+}
+
+fn measure(root: &Path, wanted: Wanted, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+    let mut measured = Measured::default();
+    let tally = walk(root, Bounds::new(limits).on_one_file_system(), halt, |entry| {
+        if entry.meta.is_dir() {
+            let is_apart =
+                entry.depth > 0 && entry.depth <= wanted.depth && measured.folders.len() < FOLDERS_MAX;
+            if is_apart {
+                measured.folders.insert(entry.path.to_path_buf(), Sum::default());
+            }
+        } else if entry.meta.is_file() {
+            measured.add(root, entry.path, entry.meta, wanted);
+        }
+        Step::On
+    });
+    let tally = tally.map_err(|source| ToolError::file("measure", root, source))?;
+    Ok(measured.answer(root, wanted, tally))
+}
+
+impl Measured {
+    fn add(&mut self, root: &Path, path: &Path, meta: &std::fs::Metadata, wanted: Wanted) {
+        let bytes = meta.len();
+        self.total.add(bytes);
+        if meta.nlink() > 1 && !self.linked.insert((meta.dev(), meta.ino())) {
+            self.linked_bytes = self.linked_bytes.saturating_add(bytes);
+        }
+        let above = path.ancestors().skip(1).take_while(|folder| *folder != root && folder.starts_with(root));
+        for folder in above {
+            if let Some(sum) = self.folders.get_mut(folder) {
+                sum.add(bytes);
+            }
+        }
+        self.largest.insert((bytes, Reverse(path.to_path_buf())));
+        if self.largest.len() > wanted.files {
+            self.largest.pop_first();
+        }
+    }
+
+    fn answer(self, root: &Path, wanted: Wanted, tally: Tally) -> ToolAnswer {
+        let folders_total = self.folders.len();
+        let mut folders: Vec<(PathBuf, Sum)> = self.folders.into_iter().collect();
+        folders.sort_by(|one, other| (other.1.bytes, &one.0).cmp(&(one.1.bytes, &other.0)));
+        folders.truncate(wanted.folders);
+        let largest: Vec<(u64, PathBuf)> =
+            self.largest.into_iter().rev().map(|(bytes, Reverse(path))| (bytes, path)).collect();
+
+        let files = show::count(self.total.files, "file", "files");
+        let mut text = format!("{}: {} in {files}", show::path_line(root), show::amount(self.total.bytes));
+        let lines = folders.iter().map(|(path, sum)| {
+            let files = show::count(sum.files, "file", "files");
+            format!("{:>12}  {}/  ({files})", show::amount(sum.bytes), show::path_line(path))
+        });
+        text.push_str(&answer::listing(lines, wanted.folders));
+        if folders_total > folders.len() {
+            text.push_str(&format!("\n… {} more folders", folders_total - folders.len()));
+        }
+        if !largest.is_empty() {
+            text.push_str("\nlargest files:");
+            let lines = largest
+                .iter()
+                .map(|(bytes, path)| format!("{:>12}  {}", show::amount(*bytes), show::path_line(path)));
+            text.push_str(&answer::listing(lines, wanted.files));
+        }
+        if self.linked_bytes > 0 {
+            text.push_str(&format!(
+                "\n{} of it are further names of files that were counted already",
+                show::amount(self.linked_bytes)
+            ));
+        }
+        if tally.mounts > 0 {
+            text.push_str(&format!(
+                "\n{} on other file systems left out",
+                show::count(tally.mounts, "folder", "folders")
+            ));
+        }
+        text.push_str(&tally.gaps().text());
+        let facts = json!({
+            "path": show::path(root),
+            "total_bytes": self.total.bytes,
+            "files": self.total.files,
+            "directories": folders.iter().map(|(path, sum)| {
+                json!({ "path": show::path(path), "bytes": sum.bytes, "files": sum.files })
+            }).collect::<Vec<_>>(),
+            "largest_files": largest.iter().map(|(bytes, path)| {
+                json!({ "path": show::path(path), "bytes": bytes })
+            }).collect::<Vec<_>>(),
+            "linked_bytes": self.linked_bytes,
+            "other_file_systems": tally.mounts,
+            "unreadable": tally.unreadable,
+            "complete": tally.complete,
+        });
+        answer::found(text, facts)
+    }
+}
+
+impl Sum {
+    fn add(&mut self, bytes: u64) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.files += 1;
+    }
+}

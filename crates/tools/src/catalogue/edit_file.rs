@@ -1,0 +1,141 @@
+//! `edit_file`: exact text in a file becomes other text.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
+
+use super::overwrite::{self, Old};
+use crate::answer;
+use crate::approval::{Gate, Plan, Touch, resolve};
+use crate::error::ToolError;
+use crate::files::hash::{self, Algorithm};
+use crate::files::open;
+use crate::halt::Halt;
+use crate::place::Place;
+use crate::show;
+use crate::target::Target;
+use crate::tool::ToolCtx;
+use crate::typed::Typed;
+
+/// Largest file that is edited, in bytes, before and after.
+pub const EDIT_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+pub(crate) struct EditFile;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// The file; it has to be there.
+    path: String,
+    /// The text to replace, exactly as it stands there, line ends included.
+    find: String,
+    /// The text to put in its place.
+    replace: String,
+    /// Replace it everywhere; otherwise it has to stand there once.
+    #[serde(default)]
+    all: bool,
+}
+
+#[async_trait]
+impl Typed for EditFile {
+    type Input = Input;
+    const NAME: &'static str = "edit_file";
+    const ABOUT: &'static str = "Replaces exact text in a text file; the text has to stand there exactly once unless `all` is \
+         set. A file that this task did not create needs a person's consent; the old content is kept.";
+    const CLASS: CapabilityClass = CapabilityClass::Write;
+    const EFFECT: Effect = Effect::Unsafe;
+
+    fn example(&self) -> Value {
+        json!({ "path": "src/main.rs", "find": "let limit = 10;", "replace": "let limit = 20;" })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        let path = place.reading("path", &input.path)?;
+        Ok(Target::new(show::path(&path))
+            .content("find", &input.find)
+            .content("replace", &input.replace)
+            .when("all", input.all))
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        if input.find.is_empty() {
+            return Err(ToolError::parameter("find", "it is empty"));
+        }
+        if input.find == input.replace {
+            return Err(ToolError::parameter("replace", "it is the same text as `find`"));
+        }
+        let path = ctx.existing("path", &input.path)?;
+        let gate = Gate::new(ctx);
+        let cwd = ctx.place().surroundings.cwd;
+        ctx.blocking(move |halt| edit(&path, &input, cwd, &gate, halt)).await
+    }
+}
+
+fn edit(path: &Path, input: &Input, cwd: PathBuf, gate: &Gate, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+    let path = &resolve::fully(path);
+    let Some(old) = Old::at(path)? else {
+        let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+        return Err(ToolError::file("edit", path, missing));
+    };
+    let text = read_text(path)?;
+    let found = text.matches(&input.find).count();
+    match found {
+        0 => return Err(ToolError::in_the_way("edit", path, "the text in `find` does not stand there")),
+        1 => {}
+        _ if input.all => {}
+        n => {
+            let reason = format!("the text in `find` stands there {n} times; give more of it, or set `all`");
+            return Err(ToolError::in_the_way("edit", path, reason));
+        }
+    }
+    let grown =
+        (found as u64).saturating_mul((input.replace.len() as u64).saturating_sub(input.find.len() as u64));
+    if (text.len() as u64).saturating_add(grown) > EDIT_BYTES_MAX {
+        return Err(too_large(path));
+    }
+    let new = text.replace(&input.find, &input.replace);
+    let hash = hash::of(new.as_bytes(), Algorithm::Sha256);
+    let plan = Plan {
+        tool: EditFile::NAME,
+        command: format!(
+            "edit {}: {} (result sha256 {hash})",
+            show::path(path),
+            show::count(found as u64, "replacement", "replacements")
+        ),
+        cwd,
+        touches: vec![Touch::write(path.clone())],
+        executed: Vec::new(),
+        always: None,
+    };
+    gate.check(&plan)?;
+    let replaced = overwrite::replace(path, &old, new.as_bytes(), &plan, gate, halt)?;
+    let facts = json!({
+        "path": show::path(path), "replacements": found, "bytes": new.len(), "sha256": hash, "backup": replaced.backup_text(),
+    });
+    let replacements = show::count(found as u64, "replacement", "replacements");
+    let text = format!("edited {}: {replacements}{}", show::path_line(path), replaced.note());
+    Ok(ToolAnswer { side_effect: replaced.side_effect(), ..answer::found(text, facts) })
+}
+
+fn read_text(path: &Path) -> Result<String, ToolError> {
+    let failed = |source| ToolError::file("edit", path, source);
+    let file = open::regular(path).map_err(failed)?;
+    let mut bytes = Vec::new();
+    file.take(EDIT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > EDIT_BYTES_MAX {
+        return Err(too_large(path));
+    }
+    String::from_utf8(bytes).map_err(|_| ToolError::unfit(path, "it is no UTF-8 text"))
+}
+
+fn too_large(path: &Path) -> ToolError {
+    ToolError::in_the_way(
+        "edit",
+        path,
+        format!("it is or would be larger than {}", show::amount(EDIT_BYTES_MAX)),
+    )
+}

@@ -1,0 +1,137 @@
+//! `file_facts`: what is known of one path, whatever is there.
+
+use std::fs::Metadata;
+use std::io;
+use std::path::Path;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
+
+use crate::answer;
+use crate::error::ToolError;
+use crate::files::hash::{self, Algorithm};
+use crate::files::text::LineCount;
+use crate::files::{open, time};
+use crate::halt::Halt;
+use crate::place::Place;
+use crate::show;
+use crate::target::Target;
+use crate::tool::ToolCtx;
+use crate::typed::Typed;
+
+pub(crate) struct FileFacts;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// The path. Links are followed.
+    path: String,
+}
+
+#[async_trait]
+impl Typed for FileFacts {
+    type Input = Input;
+    const NAME: &'static str = "file_facts";
+    const ABOUT: &'static str = "Says whether a path exists and what it is: kind, size, SHA-256, number of lines and time of \
+         last change. A path that does not exist is an answer, not an error.";
+    const CLASS: CapabilityClass = CapabilityClass::Read;
+    const EFFECT: Effect = Effect::ReadOnly;
+
+    fn example(&self) -> Value {
+        json!({ "path": "dist/app.tar.gz" })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        Ok(Target::new(show::path(&place.reading("path", &input.path)?)))
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let path = ctx.existing("path", &input.path)?;
+        ctx.blocking(move |halt| describe(&path, halt)).await
+    }
+}
+
+fn describe(path: &Path, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+    let failed = |source| ToolError::file("look at", path, source);
+    let link = std::fs::read_link(path).ok();
+    let meta = match std::fs::metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if is_absent(&error) => return Ok(absent(path, link.as_deref())),
+        Err(source) => return Err(failed(source)),
+    };
+    let content = if meta.is_file() { Some(content(path, halt).map_err(failed)?) } else { None };
+    Ok(present(path, &meta, link.as_deref(), content))
+}
+
+/// What the content says of itself.
+struct Content {
+    bytes: u64,
+    sha256: String,
+    lines: Option<u64>,
+}
+
+fn content(path: &Path, halt: &Halt) -> io::Result<Content> {
+    let mut count = LineCount::new();
+    let hashed =
+        hash::stream(&mut open::regular(path)?, Algorithm::Sha256, halt, |block| count.update(block))?;
+    let lines = count.finish();
+    Ok(Content { bytes: hashed.bytes, sha256: hashed.hex, lines: (!lines.binary).then_some(lines.lines) })
+}
+
+/// There is nothing, or something that is no folder stands in the way, or a link leads in a circle.
+fn is_absent(error: &io::Error) -> bool {
+    let is_circle = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
+    is_circle || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn absent(path: &Path, link: Option<&Path>) -> ToolAnswer {
+    let why = match link {
+        Some(target) => format!("it is a link to {}, which does not exist", show::path_line(target)),
+        None => "does not exist".to_owned(),
+    };
+    let kind = if link.is_some() { "broken_symlink" } else { "none" };
+    let facts = json!({
+        "path": show::path(path), "exists": false, "kind": kind, "bytes": null, "sha256": null, "lines": null,
+        "modified": null, "link_target": link.map(show::path),
+    });
+    answer::found(format!("{}: {why}", show::path_line(path)), facts)
+}
+
+fn present(path: &Path, meta: &Metadata, link: Option<&Path>, content: Option<Content>) -> ToolAnswer {
+    let kind = if meta.is_dir() {
+        "directory"
+    } else if meta.is_file() {
+        "file"
+    } else {
+        "other"
+    };
+    let modified = time::modified(meta);
+    let mut text = format!("{}: {kind}", show::path_line(path));
+    if let Some(content) = &content {
+        text.push_str(&format!(", {}", show::count(content.bytes, "byte", "bytes")));
+        match content.lines {
+            Some(lines) => text.push_str(&format!(", {}", show::count(lines, "line", "lines"))),
+            None => text.push_str(", binary"),
+        }
+        text.push_str(&format!(", sha256 {}", content.sha256));
+    }
+    if let Some(modified) = &modified {
+        text.push_str(&format!(", last changed {modified}"));
+    }
+    if let Some(target) = link {
+        text.push_str(&format!(" (through a link to {})", show::path_line(target)));
+    }
+    let facts = json!({
+        "path": show::path(path),
+        "exists": true,
+        "kind": kind,
+        "bytes": content.as_ref().map(|content| content.bytes),
+        "sha256": content.as_ref().map(|content| &content.sha256),
+        "lines": content.as_ref().and_then(|content| content.lines),
+        "modified": modified,
+        "link_target": link.map(show::path),
+    });
+    answer::found(text, facts)
+}

@@ -1,0 +1,284 @@
+//! `find_files`: files by their name, from the system's index where it keeps one.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use globset::GlobMatcher;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
+use unicode_normalization::UnicodeNormalization;
+
+use super::pattern;
+use crate::answer;
+use crate::error::ToolError;
+use crate::halt::Halt;
+use crate::host::Host;
+use crate::place::Place;
+use crate::process::env::{self, Programs};
+use crate::process::warden::Warden;
+use crate::process::{self, Ending, Job};
+use crate::show;
+use crate::target::Target;
+use crate::tool::{Limits, ToolCtx};
+use crate::typed::Typed;
+use crate::walk::{Tally, search};
+
+/// Paths that one call gives when it does not say how many.
+pub const FIND_LIMIT_DEFAULT: usize = 200;
+/// Paths that one call may ask for; more is taken as this.
+pub const FIND_LIMIT_MAX: usize = 5_000;
+/// Milliseconds that the index may take; then the folders are walked.
+const INDEX_MS_MAX: u64 = 10_000;
+/// Bytes of the index's answer that are looked at.
+const INDEX_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+pub(crate) struct FindFiles {
+    host: Host,
+    index: Option<Index>,
+    warden: Arc<Warden>,
+}
+
+/// Who keeps an index of names.
+#[derive(Clone, Debug)]
+enum Index {
+    /// macOS. It matches stems only in part of the scripts, so the stem is asked for and the rest filtered here.
+    Spotlight(PathBuf),
+    /// `plocate` or `locate`.
+    Locate(PathBuf),
+}
+
+impl FindFiles {
+    pub(crate) fn new(host: &Host, warden: &Arc<Warden>) -> Self {
+        let spotlight = || host.program("mdfind").map(Index::Spotlight);
+        let locate = || host.program("plocate").or_else(|| host.program("locate")).map(Index::Locate);
+        let index = if host.os() == "macos" { spotlight() } else { locate() };
+        FindFiles { host: host.clone(), index, warden: Arc::clone(warden) }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// A part of the file's name, or a pattern for the whole name: `invoice`, `*.pdf`. Capital and small letters are the same.
+    name: String,
+    /// The folder to look in; the home folder if not given.
+    root: Option<String>,
+    /// How many paths to give; 200 if not given.
+    limit: Option<usize>,
+}
+
+#[async_trait]
+impl Typed for FindFiles {
+    type Input = Input;
+    const NAME: &'static str = "find_files";
+    const ABOUT: &'static str = "Finds files and folders by name anywhere below a folder, from the system's index where there \
+         is one. For a place that is known, `glob` is exact.";
+    const CLASS: CapabilityClass = CapabilityClass::Search;
+    const EFFECT: Effect = Effect::ReadOnly;
+
+    fn example(&self) -> Value {
+        json!({ "name": "*.pdf", "root": "~/Documents", "limit": 20 })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        let root = place.reading("root", input.root.as_deref().unwrap_or("~"))?;
+        Ok(Target::new(format!("{:?} below {}", folded(&input.name), show::path(&root)))
+            .with("limit", input.limit.filter(|limit| *limit != FIND_LIMIT_DEFAULT)))
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let root = ctx.existing("root", input.root.as_deref().unwrap_or("~"))?;
+        std::fs::metadata(&root).map_err(|source| ToolError::file("search", &root, source))?;
+        let wanted = Wanted::new(&input.name)?;
+        let limit = input.limit.unwrap_or(FIND_LIMIT_DEFAULT).min(FIND_LIMIT_MAX);
+        let indexed = self.ask_index(&wanted, &root, ctx).await;
+        let limits = ctx.limits.clone();
+        ctx.blocking(move |halt| {
+            let known =
+                indexed.map(|paths| existing(paths, &root, &wanted)).filter(|paths| !paths.is_empty());
+            Ok(match known {
+                Some(paths) => answer(&root, paths, limit, true, Tally::new()),
+                None => {
+                    let (paths, tally) = walk(&root, &wanted, &limits, halt);
+                    answer(&root, paths, limit, false, tally)
+                }
+            })
+        })
+        .await
+    }
+}
+
+/// Which names are wanted.
+struct Wanted {
+    glob: Option<GlobMatcher>,
+    /// The folded text without wildcards: the name's part, or the longest part of the pattern.
+    stem: String,
+}
+
+impl Wanted {
+    fn new(name: &str) -> Result<Self, ToolError> {
+        if name.trim().is_empty() || name.contains(['/', '\0', '\n']) {
+            return Err(ToolError::parameter("name", "it must be (a part of) one name, without folders"));
+        }
+        if !pattern::is_glob(name) {
+            return Ok(Wanted { glob: None, stem: folded(name) });
+        }
+        let glob = pattern::name_glob("name", &folded(name))?;
+        Ok(Wanted { glob: Some(glob), stem: folded(&literal_part(name)) })
+    }
+
+    fn has(&self, name: &OsStr) -> bool {
+        let name = folded(&name.to_string_lossy());
+        match &self.glob {
+            Some(glob) => glob.is_match(&name),
+            None => name.contains(&self.stem),
+        }
+    }
+}
+
+impl FindFiles {
+    /// What the index has, or `None` where there is none or it says nothing useful.
+    async fn ask_index(&self, wanted: &Wanted, root: &Path, ctx: &ToolCtx) -> Option<Vec<PathBuf>> {
+        // A backslash would be an escape to the index.
+        if wanted.stem.is_empty() || wanted.stem.contains('\\') {
+            return None;
+        }
+        let (program, args) = match self.index.as_ref()? {
+            Index::Spotlight(program) => {
+                let stem =
+                    wanted.stem.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(&wanted.stem);
+                (
+                    program,
+                    ["-0", "-onlyin"]
+                        .map(OsString::from)
+                        .into_iter()
+                        .chain([root.into(), "-name".into(), stem.into()])
+                        .collect(),
+                )
+            }
+            Index::Locate(program) => {
+                let flags = ["-i", "-b", "-0", "--"].map(OsString::from);
+                (program, flags.into_iter().chain([OsString::from(&wanted.stem)]).collect::<Vec<_>>())
+            }
+        };
+        let job = Job {
+            program: program.clone(),
+            args,
+            cwd: PathBuf::from("/"),
+            env: env::for_task(self.host.env(), &ctx.surroundings, Programs::System),
+            ms_max: INDEX_MS_MAX,
+            output_bytes_max: INDEX_BYTES_MAX,
+        };
+        let ended = process::run(job, &self.warden, &ctx.cancel).await.ok()?;
+        if ended.ending != Ending::Exit(0) {
+            return None;
+        }
+        let listed = ended.stdout.whole()?;
+        let paths = listed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        Some(paths.map(|path| PathBuf::from(OsStr::from_bytes(path))).collect())
+    }
+}
+
+/// What of the index is really there, below the root and wanted: an index may be days old.
+fn existing(paths: Vec<PathBuf>, root: &Path, wanted: &Wanted) -> BTreeSet<PathBuf> {
+    let real_root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
+    let is_wanted = |path: &PathBuf| {
+        (path.starts_with(root) || path.starts_with(&real_root))
+            && path.file_name().is_some_and(|name| wanted.has(name))
+            && std::fs::symlink_metadata(path).is_ok()
+    };
+    paths.into_iter().filter(is_wanted).collect()
+}
+
+fn walk(root: &Path, wanted: &Wanted, limits: &Limits, halt: &Halt) -> (BTreeSet<PathBuf>, Tally) {
+    let mut paths = BTreeSet::new();
+    let tally = search::walk(root, search::Bounds::new(limits, false), halt, |entry| {
+        if wanted.has(entry.file_name()) {
+            paths.insert(entry.path().to_path_buf());
+        }
+        ControlFlow::Continue(())
+    });
+    (paths, tally)
+}
+
+fn answer(root: &Path, paths: BTreeSet<PathBuf>, limit: usize, indexed: bool, tally: Tally) -> ToolAnswer {
+    let count = paths.len();
+    let paths: Vec<String> = paths.iter().take(limit).map(|path| show::path(path)).collect();
+    let mut text =
+        format!("{} below {}", show::count(count as u64, "match", "matches"), show::path_line(root));
+    if indexed {
+        text.push_str(" (from the system's index, which may lag behind)");
+    }
+    text.push_str(&answer::listing(paths.iter().map(|path| show::line(path)), limit));
+    if count > paths.len() {
+        text.push_str(&format!("\n… {} more", count - paths.len()));
+    }
+    text.push_str(&tally.gaps().text());
+    let facts = json!({
+        "paths": paths, "count": count, "complete": tally.complete && count <= limit, "indexed": indexed,
+        "unreadable": tally.unreadable,
+    });
+    answer::found(text, facts)
+}
+
+/// The longest text that every name which matches the pattern holds: outside of wildcards, classes and alternatives.
+fn literal_part(glob: &str) -> String {
+    let mut parts = vec![String::new()];
+    let mut inside: Option<char> = None;
+    for c in glob.chars() {
+        match (inside, c) {
+            (Some(end), c) if c == end => inside = None,
+            (Some(_), _) => {}
+            (None, '[') => inside = Some(']'),
+            (None, '{') => inside = Some('}'),
+            (None, '*' | '?') => {}
+            (None, c) => {
+                if let Some(part) = parts.last_mut() {
+                    part.push(c);
+                }
+                continue;
+            }
+        }
+        parts.push(String::new());
+    }
+    parts.into_iter().max_by_key(String::len).unwrap_or_default()
+}
+
+/// One spelling for names that look the same: file systems differ in how they write `é`.
+fn folded(name: &str) -> String {
+    name.nfc().flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_index_is_asked_for_what_every_match_holds() {
+        for (glob, part) in [
+            ("*.pdf", ".pdf"),
+            ("{photo,image}-*.png", ".png"),
+            ("[abc]x?report*", "report"),
+            ("*", ""),
+            ("[]", ""),
+        ] {
+            assert_eq!(literal_part(glob), part, "{glob}");
+        }
+    }
+
+    #[test]
+    fn names_match_whatever_their_case_and_spelling() {
+        let part = Wanted::new("CAFÉ").unwrap();
+        assert!(part.has(OsStr::new("my café.txt")) && part.has(OsStr::new("Cafe\u{301} menu")));
+        assert!(!part.has(OsStr::new("cafe.txt")));
+        let glob = Wanted::new("*.PDF").unwrap();
+        assert!(glob.has(OsStr::new("a.pdf")) && !glob.has(OsStr::new("a.pdf.txt")));
+        assert!(Wanted::new("a/b").is_err() && Wanted::new(" ").is_err() && Wanted::new("[").is_err());
+    }
+}

@@ -1,0 +1,139 @@
+//! `glob`: the files whose paths match a pattern.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use globset::GlobMatcher;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
+
+use super::pattern;
+use crate::answer;
+use crate::error::ToolError;
+use crate::halt::Halt;
+use crate::place::Place;
+use crate::show;
+use crate::target::Target;
+use crate::tool::{Limits, ToolCtx};
+use crate::typed::Typed;
+use crate::walk::search;
+
+/// Paths that one call gives when it does not say how many.
+pub const GLOB_LIMIT_DEFAULT: usize = 1_000;
+/// Paths that one call may ask for; more is taken as this.
+pub const GLOB_LIMIT_MAX: usize = 10_000;
+/// Paths that a reader is shown.
+const LINES_MAX: usize = 300;
+
+pub(crate) struct Glob;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// The pattern, below `root`: `*.csv` at any depth, `src/**/*.rs`, `data/{a,b}/*`. An absolute pattern or one that begins
+    /// with `~` brings its own root.
+    pattern: String,
+    /// The folder to look in; the working directory if not given.
+    root: Option<String>,
+    /// How many paths to give; 1000 if not given.
+    limit: Option<usize>,
+    /// Hidden, ignored and cached files too.
+    #[serde(default)]
+    hidden: bool,
+}
+
+#[async_trait]
+impl Typed for Glob {
+    type Input = Input;
+    const NAME: &'static str = "glob";
+    const ABOUT: &'static str = "Finds files and folders by a pattern over their paths. Leaves out hidden, ignored and cached \
+         ones unless `hidden` is set.";
+    const CLASS: CapabilityClass = CapabilityClass::Search;
+    const EFFECT: Effect = Effect::ReadOnly;
+
+    fn example(&self) -> Value {
+        json!({ "pattern": "docs/**/*.md", "root": "$HOME/notes", "limit": 100 })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        let wanted = Wanted::read(input, place)?;
+        Ok(Target::new(show::path(&wanted.root.join(&wanted.pattern)))
+            .with("limit", input.limit.filter(|limit| *limit != GLOB_LIMIT_DEFAULT))
+            .when("hidden", input.hidden))
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let wanted = Wanted::read(&input, &ctx.place())?;
+        let glob = pattern::path_glob("pattern", &wanted.pattern)?;
+        let limit = input.limit.unwrap_or(GLOB_LIMIT_DEFAULT).min(GLOB_LIMIT_MAX);
+        let limits = ctx.limits.clone();
+        ctx.blocking(move |halt| find(&wanted.root, &glob, limit, input.hidden, &limits, halt)).await
+    }
+}
+
+/// A root and a pattern below it.
+struct Wanted {
+    root: PathBuf,
+    pattern: String,
+}
+
+impl Wanted {
+    /// The folders at the beginning of an absolute pattern that are no pattern are its root.
+    fn read(input: &Input, place: &Place) -> Result<Self, ToolError> {
+        let text = input.pattern.as_str();
+        if !text.starts_with(['/', '~', '$']) {
+            let root = input.root.as_deref().unwrap_or(".");
+            return Ok(Wanted { root: place.reading("root", root)?, pattern: text.to_owned() });
+        }
+        let is_plain = |part: &&str| !pattern::is_glob(part);
+        let plain: Vec<&str> = text.split('/').take_while(is_plain).collect();
+        let parts: Vec<&str> = text.split('/').skip(plain.len()).collect();
+        // Without any pattern in it, the last name is the pattern.
+        let (root, pattern) = match (parts.is_empty(), plain.split_last()) {
+            (true, Some((last, folders))) => (folders.join("/"), (*last).to_owned()),
+            _ => (plain.join("/"), parts.join("/")),
+        };
+        let root = if root.is_empty() { "/" } else { &root };
+        // A pattern without a slash matches at any depth; this one says where.
+        let pattern = if pattern.contains('/') { pattern } else { format!("./{pattern}") };
+        Ok(Wanted { root: place.reading("pattern", root)?, pattern })
+    }
+}
+
+fn find(
+    root: &Path,
+    glob: &GlobMatcher,
+    limit: usize,
+    hidden: bool,
+    limits: &Limits,
+    halt: &Halt,
+) -> Result<ToolAnswer, ToolError> {
+    std::fs::metadata(root).map_err(|source| ToolError::file("search", root, source))?;
+    let mut paths = Vec::new();
+    let mut count: u64 = 0;
+    let tally = search::walk(root, search::Bounds::new(limits, hidden), halt, |entry| {
+        let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
+        if glob.is_match(below) {
+            count += 1;
+            if paths.len() < limit {
+                paths.push(show::path(entry.path()));
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    paths.sort_unstable();
+    let complete = tally.complete && count == paths.len() as u64;
+    let found = show::count(count, "match", "matches");
+    let mut text = format!("{found} below {}", show::path_line(root));
+    text.push_str(&answer::listing(paths.iter().map(|path| show::line(path)), LINES_MAX));
+    if count == 0 && !hidden {
+        text.push_str("\n(hidden, ignored and cached files were left out; `hidden` searches them too)");
+    }
+    text.push_str(&tally.gaps().text());
+    let facts = json!({
+        "paths": paths, "count": count, "complete": complete, "unreadable": tally.unreadable,
+    });
+    Ok(answer::found(text, facts))
+}

@@ -1,0 +1,217 @@
+//! `grep`: the lines that hold a pattern.
+
+use std::io::{self, BufRead, BufReader};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use async_trait::async_trait;
+use globset::GlobMatcher;
+use regex::bytes::{Regex, RegexBuilder};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::limits::PATTERN_COMPILED_BYTES_MAX;
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
+
+use super::pattern;
+use crate::answer;
+use crate::error::ToolError;
+use crate::files::lines::{self, Line};
+use crate::files::{open, text};
+use crate::halt::Halt;
+use crate::place::Place;
+use crate::show;
+use crate::target::Target;
+use crate::tool::{Limits, ToolCtx};
+use crate::typed::Typed;
+use crate::walk::Tally;
+use crate::walk::search;
+
+/// Lines that one call gives when it does not say how many.
+pub const GREP_LIMIT_DEFAULT: usize = 200;
+/// Lines that one call may ask for; more is taken as this.
+pub const GREP_LIMIT_MAX: usize = 5_000;
+/// Characters of a line that are given.
+pub const GREP_LINE_CHARS_MAX: usize = 400;
+/// Bytes of a line that are searched; what follows in the line is not.
+pub const GREP_LINE_BYTES_MAX: usize = 1024 * 1024;
+
+pub(crate) struct Grep;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// A regular expression, or plain text with `fixed`.
+    pattern: String,
+    /// A file, or a folder to search through.
+    path: String,
+    /// Only files whose path below `path` matches this: `*.rs`, `src/**`.
+    glob: Option<String>,
+    /// The pattern is plain text.
+    #[serde(default)]
+    fixed: bool,
+    /// Capital and small letters are the same.
+    #[serde(default)]
+    ignore_case: bool,
+    /// How many lines to give; 200 if not given. All are counted.
+    limit: Option<usize>,
+    /// Hidden, ignored and cached files too.
+    #[serde(default)]
+    hidden: bool,
+}
+
+#[async_trait]
+impl Typed for Grep {
+    type Input = Input;
+    const NAME: &'static str = "grep";
+    const ABOUT: &'static str = "Finds the lines of text files that match a regular expression or hold a text. Leaves out \
+         binary files, and hidden, ignored and cached ones unless `hidden` is set.";
+    const CLASS: CapabilityClass = CapabilityClass::Search;
+    const EFFECT: Effect = Effect::ReadOnly;
+
+    fn example(&self) -> Value {
+        json!({ "pattern": r"fn\s+main", "path": ".", "glob": "*.rs", "ignore_case": false, "limit": 50 })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        let path = place.reading("path", &input.path)?;
+        let pattern = if input.ignore_case { input.pattern.to_lowercase() } else { input.pattern.clone() };
+        Ok(Target::new(format!("{pattern:?} in {}", show::path(&path)))
+            .with("glob", input.glob.as_ref())
+            .when("fixed", input.fixed)
+            .when("ignore_case", input.ignore_case)
+            .with("limit", input.limit.filter(|limit| *limit != GREP_LIMIT_DEFAULT))
+            .when("hidden", input.hidden))
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let path = ctx.existing("path", &input.path)?;
+        let search = Search {
+            pattern: compile(&input)?,
+            glob: input.glob.as_deref().map(|glob| pattern::path_glob("glob", glob)).transpose()?,
+            limit: input.limit.unwrap_or(GREP_LIMIT_DEFAULT).min(GREP_LIMIT_MAX),
+            hidden: input.hidden,
+            limits: ctx.limits.clone(),
+        };
+        ctx.blocking(move |halt| search.run(&path, halt)).await
+    }
+}
+
+fn compile(input: &Input) -> Result<Regex, ToolError> {
+    let text = if input.fixed { regex::escape(&input.pattern) } else { input.pattern.clone() };
+    RegexBuilder::new(&text)
+        .case_insensitive(input.ignore_case)
+        .size_limit(PATTERN_COMPILED_BYTES_MAX)
+        .build()
+        .map_err(|error| ToolError::parameter("pattern", clip(&error.to_string(), 400)))
+}
+
+struct Search {
+    pattern: Regex,
+    glob: Option<GlobMatcher>,
+    limit: usize,
+    hidden: bool,
+    limits: Limits,
+}
+
+#[derive(Default)]
+struct Found {
+    matches: Vec<Match>,
+    count: u64,
+    files: u64,
+    searched: u64,
+    unreadable: u64,
+    binary: u64,
+}
+
+struct Match {
+    path: String,
+    line: u64,
+    text: String,
+}
+
+impl Search {
+    fn run(&self, root: &Path, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+        let meta = std::fs::metadata(root).map_err(|source| ToolError::file("search", root, source))?;
+        let mut found = Found::default();
+        let mut tally = Tally::new();
+        if meta.is_file() {
+            self.file(root, &mut found, halt).map_err(|source| ToolError::file("search", root, source))?;
+            tally.complete = !halt.reached();
+        } else {
+            tally = search::walk(root, search::Bounds::new(&self.limits, self.hidden), halt, |entry| {
+                let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
+                let is_wanted = self.glob.as_ref().is_none_or(|glob| glob.is_match(below));
+                if is_wanted
+                    && entry.file_type().is_some_and(|kind| kind.is_file())
+                    && self.file(entry.path(), &mut found, halt).is_err()
+                {
+                    found.unreadable += 1;
+                }
+                ControlFlow::Continue(())
+            });
+            tally.complete &= !halt.reached();
+        }
+        tally.unreadable += found.unreadable;
+        Ok(self.answer(root, found, tally))
+    }
+
+    fn file(&self, path: &Path, found: &mut Found, halt: &Halt) -> io::Result<()> {
+        let mut reader = BufReader::with_capacity(64 * 1024, open::regular(path)?);
+        if text::is_binary(reader.fill_buf()?) {
+            found.binary += 1;
+            return Ok(());
+        }
+        found.searched += 1;
+        let mut line = Vec::new();
+        let mut number: u64 = 0;
+        let mut is_in_file = false;
+        while !halt.reached() && lines::next(&mut reader, &mut line, GREP_LINE_BYTES_MAX)? != Line::None {
+            number += 1;
+            let line = line.strip_suffix(b"\r").unwrap_or(&line);
+            if !self.pattern.is_match(line) {
+                continue;
+            }
+            is_in_file = true;
+            found.count += 1;
+            if found.matches.len() < self.limit {
+                let text = clip(&String::from_utf8_lossy(line), GREP_LINE_CHARS_MAX);
+                found.matches.push(Match { path: show::path(path), line: number, text });
+            }
+        }
+        found.files += u64::from(is_in_file);
+        Ok(())
+    }
+
+    fn answer(&self, root: &Path, found: Found, tally: Tally) -> ToolAnswer {
+        let complete = tally.complete && found.count == found.matches.len() as u64;
+        let lines = found.matches.iter();
+        let lines =
+            lines.map(|hit| format!("{}:{}: {}", show::line(&hit.path), hit.line, show::line(&hit.text)));
+        let mut text = format!(
+            "{} in {}, {} searched below {}",
+            show::count(found.count, "matching line", "matching lines"),
+            show::count(found.files, "file", "files"),
+            show::count(found.searched, "file", "files"),
+            show::path_line(root),
+        );
+        text.push_str(&answer::listing(lines, self.limit));
+        if found.count > found.matches.len() as u64 {
+            text.push_str(&format!("\n… {} more", found.count - found.matches.len() as u64));
+        }
+        if found.count == 0 && !self.hidden {
+            text.push_str("\n(hidden, ignored and cached files were left out; `hidden` searches them too)");
+        }
+        text.push_str(&tally.gaps().text());
+        let matches: Vec<Value> = found
+            .matches
+            .iter()
+            .map(|hit| json!({ "path": hit.path, "line": hit.line, "text": hit.text }))
+            .collect();
+        let facts = json!({
+            "matches": matches, "count": found.count, "files": found.files, "searched": found.searched,
+            "binary": found.binary, "unreadable": tally.unreadable, "complete": complete,
+        });
+        answer::found(text, facts)
+    }
+}

@@ -1,0 +1,215 @@
+//! `hash_files`: checksums of files, and which of them hold the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
+
+use crate::answer;
+use crate::error::ToolError;
+use crate::files::hash::{self, Algorithm};
+use crate::halt::Halt;
+use crate::place::Place;
+use crate::show;
+use crate::target::Target;
+use crate::tool::{Limits, ToolCtx};
+use crate::typed::Typed;
+use crate::walk::Tally;
+use crate::walk::measure::{Bounds, Step, walk};
+
+/// Paths that one call may name.
+pub const HASH_PATHS_MAX: usize = 1_000;
+/// Lines that a reader is shown.
+const LINES_MAX: usize = 200;
+
+pub(crate) struct HashFiles;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// The files, one by one.
+    paths: Option<Vec<String>>,
+    /// Or a folder: all files below it, hidden ones too.
+    root: Option<String>,
+    /// The kind of checksum; sha256 if not given.
+    algorithm: Option<Algorithm>,
+    /// Give only groups of files with the same content. Files of a size that no other has are not read.
+    #[serde(default)]
+    only_duplicates: bool,
+}
+
+#[async_trait]
+impl Typed for HashFiles {
+    type Input = Input;
+    const NAME: &'static str = "hash_files";
+    const ABOUT: &'static str = "Computes checksums of the files in `paths` or of all below `root`, and groups files with the \
+         same content. `only_duplicates` is fast: it reads only files that share their size.";
+    const CLASS: CapabilityClass = CapabilityClass::Read;
+    const EFFECT: Effect = Effect::ReadOnly;
+
+    fn example(&self) -> Value {
+        json!({ "root": "~/Pictures", "algorithm": "blake3", "only_duplicates": true })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        let about = match (&input.root, &input.paths) {
+            (Some(root), None) => show::path(&place.reading("root", root)?),
+            (None, Some(paths)) => {
+                let paths: Result<BTreeSet<PathBuf>, ToolError> =
+                    paths.iter().map(|path| place.reading("paths", path)).collect();
+                paths?.iter().map(|path| show::path(path)).collect::<Vec<_>>().join(" ")
+            }
+            _ => return Err(either()),
+        };
+        let algorithm = input.algorithm.filter(|algorithm| *algorithm != Algorithm::default());
+        Ok(Target::new(about)
+            .with("algorithm", algorithm.map(Algorithm::name))
+            .when("only_duplicates", input.only_duplicates))
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let algorithm = input.algorithm.unwrap_or_default();
+        let what = match (&input.root, &input.paths) {
+            (Some(root), None) => What::Below(ctx.existing("root", root)?),
+            (None, Some(paths)) if paths.len() > HASH_PATHS_MAX => {
+                return Err(ToolError::parameter(
+                    "paths",
+                    format!("there are more than {HASH_PATHS_MAX}; use `root`"),
+                ));
+            }
+            (None, Some(paths)) => {
+                let paths: Result<_, _> = paths.iter().map(|path| ctx.existing("paths", path)).collect();
+                What::These(paths?)
+            }
+            _ => return Err(either()),
+        };
+        let limits = ctx.limits.clone();
+        let only_duplicates = input.only_duplicates;
+        ctx.blocking(move |halt| run(&what, algorithm, only_duplicates, &limits, halt)).await
+    }
+}
+
+fn either() -> ToolError {
+    ToolError::parameter("root", "give either `root` or `paths`")
+}
+
+enum What {
+    These(BTreeSet<PathBuf>),
+    Below(PathBuf),
+}
+
+struct Hashed {
+    path: PathBuf,
+    hash: String,
+    bytes: u64,
+}
+
+fn run(
+    what: &What,
+    algorithm: Algorithm,
+    only_duplicates: bool,
+    limits: &Limits,
+    halt: &Halt,
+) -> Result<ToolAnswer, ToolError> {
+    let (mut files, mut tally) = gather(what, limits, halt)?;
+    let considered = files.len();
+    if only_duplicates {
+        let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
+        files.values().for_each(|bytes| *sizes.entry(*bytes).or_default() += 1);
+        files.retain(|_, bytes| sizes.get(bytes).is_some_and(|n| *n > 1));
+    }
+    let mut hashed = Vec::new();
+    for path in files.into_keys() {
+        if halt.reached() {
+            tally.complete = false;
+            break;
+        }
+        match hash::file(&path, algorithm, halt) {
+            Ok(hash::Hashed { hex, bytes }) => hashed.push(Hashed { path, hash: hex, bytes }),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => tally.complete = false,
+            Err(source) => {
+                if let What::These(_) = what {
+                    return Err(ToolError::file("hash", &path, source));
+                }
+                tally.unreadable += 1;
+            }
+        }
+    }
+    Ok(answer(&hashed, considered, algorithm, only_duplicates, tally))
+}
+
+/// The regular files with their sizes.
+fn gather(what: &What, limits: &Limits, halt: &Halt) -> Result<(BTreeMap<PathBuf, u64>, Tally), ToolError> {
+    let mut files = BTreeMap::new();
+    let tally = match what {
+        What::These(paths) => {
+            for path in paths {
+                let meta = std::fs::metadata(path).map_err(|source| ToolError::file("hash", path, source))?;
+                files.insert(path.clone(), meta.len());
+            }
+            Tally::new()
+        }
+        What::Below(root) => walk(root, Bounds::new(limits), halt, |entry| {
+            if entry.meta.is_file() {
+                files.insert(entry.path.to_path_buf(), entry.meta.len());
+            }
+            Step::On
+        })
+        .map_err(|source| ToolError::file("hash", root, source))?,
+    };
+    Ok((files, tally))
+}
+
+fn answer(
+    hashed: &[Hashed],
+    considered: usize,
+    algorithm: Algorithm,
+    only_duplicates: bool,
+    tally: Tally,
+) -> ToolAnswer {
+    let mut by_content: BTreeMap<(&str, u64), Vec<&Path>> = BTreeMap::new();
+    for file in hashed {
+        by_content.entry((&file.hash, file.bytes)).or_default().push(&file.path);
+    }
+    let mut groups: Vec<_> = by_content.into_iter().filter(|(_, paths)| paths.len() > 1).collect();
+    // The groups that hold most come first.
+    groups.sort_by_key(|((_, bytes), paths)| {
+        (std::cmp::Reverse(bytes.saturating_mul(paths.len() as u64 - 1)), paths.first().copied())
+    });
+
+    let files = show::count(considered as u64, "file", "files");
+    let mut text =
+        format!("{files}, {} of equal content", show::count(groups.len() as u64, "group", "groups"));
+    if !only_duplicates {
+        let lines = hashed.iter().map(|file| format!("{}  {}", file.hash, show::path_line(&file.path)));
+        text.push_str(&answer::listing(lines, LINES_MAX));
+    }
+    let lines: Vec<String> = groups
+        .iter()
+        .flat_map(|((_, bytes), paths)| {
+            let head = format!("{} times {}:", paths.len(), show::amount(*bytes));
+            std::iter::once(head).chain(paths.iter().map(|path| format!("  {}", show::path_line(path))))
+        })
+        .collect();
+    text.push_str(&answer::listing(lines.into_iter(), LINES_MAX));
+    text.push_str(&tally.gaps().text());
+
+    let listed = if only_duplicates { &[] } else { hashed };
+    let facts = json!({
+        "algorithm": algorithm.name(),
+        "files": listed.iter().map(|file| {
+            json!({ "path": show::path(&file.path), "hash": file.hash, "bytes": file.bytes })
+        }).collect::<Vec<_>>(),
+        "duplicates": groups.iter().map(|((hash, bytes), paths)| {
+            json!({ "hash": hash, "bytes": bytes, "paths": paths.iter().map(|path| show::path(path)).collect::<Vec<_>>() })
+        }).collect::<Vec<_>>(),
+        "count": considered,
+        "unreadable": tally.unreadable,
+        "complete": tally.complete,
+    });
+    answer::found(text, facts)
+}

@@ -1,0 +1,133 @@
+//! `list_dir`: what is in a folder.
+
+use std::fs::FileType;
+use std::path::Path;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
+
+use crate::answer::{self, Gaps};
+use crate::error::ToolError;
+use crate::halt::Halt;
+use crate::place::Place;
+use crate::show;
+use crate::target::Target;
+use crate::tool::ToolCtx;
+use crate::typed::Typed;
+
+/// Entries that a reader is shown; the facts hold more.
+const LINES_MAX: usize = 500;
+
+pub(crate) struct ListDir;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// The folder.
+    path: String,
+    /// Names that begin with a dot too.
+    #[serde(default)]
+    hidden: bool,
+}
+
+#[async_trait]
+impl Typed for ListDir {
+    type Input = Input;
+    const NAME: &'static str = "list_dir";
+    const ABOUT: &'static str = "Lists one folder: names, kinds and sizes, sorted by name.";
+    const CLASS: CapabilityClass = CapabilityClass::Read;
+    const EFFECT: Effect = Effect::ReadOnly;
+
+    fn example(&self) -> Value {
+        json!({ "path": "~/Documents", "hidden": true })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        let path = place.reading("path", &input.path)?;
+        Ok(Target::new(show::path(&path)).when("hidden", input.hidden))
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let path = ctx.existing("path", &input.path)?;
+        let entries_max = ctx.limits.entries_max;
+        ctx.blocking(move |halt| list(&path, input.hidden, entries_max, halt)).await
+    }
+}
+
+struct Entry {
+    name: String,
+    kind: &'static str,
+    size: Option<u64>,
+}
+
+fn list(path: &Path, hidden: bool, entries_max: usize, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+    let mut entries = Vec::new();
+    let mut gaps = Gaps { unreadable: 0, complete: true };
+    let mut left_out: u64 = 0;
+    for entry in std::fs::read_dir(path).map_err(|source| ToolError::file("list", path, source))? {
+        if halt.reached() || entries.len() >= entries_max {
+            gaps.complete = false;
+            break;
+        }
+        let Ok(entry) = entry else {
+            gaps.unreadable += 1;
+            continue;
+        };
+        let name = entry.file_name();
+        if !hidden && name.as_encoded_bytes().starts_with(b".") {
+            left_out += 1;
+            continue;
+        }
+        let meta = entry.metadata().ok();
+        let kind = entry.file_type().map_or("unknown", kind);
+        let size = meta.filter(std::fs::Metadata::is_file).map(|meta| meta.len());
+        entries.push((name, kind, size));
+    }
+    entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    let entries: Vec<Entry> =
+        entries.into_iter().map(|(name, kind, size)| Entry { name: show::name(&name), kind, size }).collect();
+    Ok(answer::found(text(path, &entries, left_out, gaps), facts(path, &entries, gaps)))
+}
+
+fn facts(path: &Path, entries: &[Entry], gaps: Gaps) -> Value {
+    let list: Vec<Value> = entries
+        .iter()
+        .map(|entry| json!({ "name": entry.name, "kind": entry.kind, "size": entry.size }))
+        .collect();
+    json!({
+        "path": show::path(path), "entries": list, "count": entries.len(),
+        "unreadable": gaps.unreadable, "complete": gaps.complete,
+    })
+}
+
+fn text(path: &Path, entries: &[Entry], left_out: u64, gaps: Gaps) -> String {
+    let lines = entries.iter().map(|entry| {
+        let name = show::line(&entry.name);
+        match (entry.kind, entry.size) {
+            ("directory", _) => format!("{name}/"),
+            ("file", Some(size)) => format!("{name}  {}", show::amount(size)),
+            (kind, _) => format!("{name}  ({kind})"),
+        }
+    });
+    let count = show::count(entries.len() as u64, "entry", "entries");
+    let mut text = format!("{}: {count}", show::path_line(path));
+    text.push_str(&answer::listing(lines, LINES_MAX));
+    if left_out > 0 {
+        text.push_str(&format!("\n({left_out} hidden left out)"));
+    }
+    text + &gaps.text()
+}
+
+fn kind(kind: FileType) -> &'static str {
+    if kind.is_dir() {
+        "directory"
+    } else if kind.is_file() {
+        "file"
+    } else if kind.is_symlink() {
+        "symlink"
+    } else {
+        "other"
+    }
+}

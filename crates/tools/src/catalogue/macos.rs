@@ -1,0 +1,195 @@
+//! `applescript` and `shortcuts`: macOS automation, through the system's own programs. Nothing can be known of what a script
+//! does, so each call needs a person's consent.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::Any;
+use setpoint_protocol::tool::{CapabilityClass, Effect, ErrorKind, SideEffect, ToolAnswer};
+
+use super::shell::{TIMEOUT_S_DEFAULT, TIMEOUT_S_MAX};
+use crate::approval::{Gate, Plan};
+use crate::error::ToolError;
+use crate::host::Host;
+use crate::place::Place;
+use crate::process::env::{self, Programs};
+use crate::process::warden::Warden;
+use crate::process::{self, Ending, Job};
+use crate::target::Target;
+use crate::tool::ToolCtx;
+use crate::typed::Typed;
+
+/// Bytes of each stream that stand in the facts.
+const FACTS_STREAM_BYTES_MAX: usize = 24 * 1024;
+
+/// A program of the system that runs what it is given.
+struct Runner {
+    host: Host,
+    program: PathBuf,
+    warden: Arc<Warden>,
+}
+
+pub(crate) struct AppleScript(Runner);
+pub(crate) struct Shortcuts(Runner);
+
+impl AppleScript {
+    /// The tool, on macOS.
+    pub(crate) fn new(host: &Host, warden: &Arc<Warden>) -> Option<Self> {
+        Runner::new("osascript", host, warden).map(AppleScript)
+    }
+}
+
+impl Shortcuts {
+    /// The tool, on macOS.
+    pub(crate) fn new(host: &Host, warden: &Arc<Warden>) -> Option<Self> {
+        Runner::new("shortcuts", host, warden).map(Shortcuts)
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ScriptInput {
+    /// The AppleScript.
+    script: String,
+    /// Seconds until it is stopped: 1 to 600, 60 if not given.
+    timeout_s: Option<u64>,
+}
+
+#[async_trait]
+impl Typed for AppleScript {
+    type Input = ScriptInput;
+    const NAME: &'static str = "applescript";
+    const ABOUT: &'static str =
+        "Runs an AppleScript, to work with the applications of this Mac. Needs a person's consent.";
+    const CLASS: CapabilityClass = CapabilityClass::Run;
+    const EFFECT: Effect = Effect::Unsafe;
+
+    fn example(&self) -> Value {
+        json!({ "script": "tell application \"Finder\" to get name of every disk" })
+    }
+
+    fn target(&self, input: &ScriptInput, _: &Place) -> Result<Target, ToolError> {
+        Ok(Target::new(input.script.trim()).with("timeout_s", input.timeout_s))
+    }
+
+    async fn run(&self, input: ScriptInput, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let args = ["-e".into(), OsString::from(&input.script)];
+        self.0.run(Self::NAME, &input.script, args.into(), input.timeout_s, ctx).await
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ShortcutInput {
+    /// The shortcut's name.
+    name: String,
+    /// A file that it gets as input.
+    input: Option<String>,
+    /// Seconds until it is stopped: 1 to 600, 60 if not given.
+    timeout_s: Option<u64>,
+}
+
+#[async_trait]
+impl Typed for Shortcuts {
+    type Input = ShortcutInput;
+    const NAME: &'static str = "shortcuts";
+    const ABOUT: &'static str = "Runs one of the person's shortcuts on this Mac. Needs a person's consent.";
+    const CLASS: CapabilityClass = CapabilityClass::Run;
+    const EFFECT: Effect = Effect::Unsafe;
+
+    fn example(&self) -> Value {
+        json!({ "name": "Resize Images", "input": "~/Pictures/a.png" })
+    }
+
+    fn target(&self, input: &ShortcutInput, place: &Place) -> Result<Target, ToolError> {
+        let file = input.input.as_deref().map(|file| place.reading("input", file)).transpose()?;
+        Ok(Target::new(&input.name)
+            .with("input", file.map(|file| crate::show::path(&file)))
+            .with("timeout_s", input.timeout_s))
+    }
+
+    async fn run(&self, input: ShortcutInput, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let mut args: Vec<OsString> = vec!["run".into()];
+        let mut command = format!("run the shortcut {:?}", input.name);
+        if let Some(file) = &input.input {
+            let file = ctx.existing("input", file)?;
+            command.push_str(&format!(" with {}", crate::show::path(&file)));
+            args.extend(["--input-path".into(), file.into()]);
+        }
+        args.extend(["--".into(), OsString::from(&input.name)]);
+        self.0.run(Self::NAME, &command, args, input.timeout_s, ctx).await
+    }
+}
+
+impl Runner {
+    fn new(name: &str, host: &Host, warden: &Arc<Warden>) -> Option<Self> {
+        if host.os() != "macos" {
+            return None;
+        }
+        Some(Runner { host: host.clone(), program: host.program(name)?, warden: Arc::clone(warden) })
+    }
+
+    async fn run(
+        &self,
+        tool: &'static str,
+        command: &str,
+        args: Vec<OsString>,
+        timeout_s: Option<u64>,
+        ctx: &ToolCtx,
+    ) -> Result<ToolAnswer, ToolError> {
+        let seconds = match timeout_s {
+            Some(0) => return Err(ToolError::parameter("timeout_s", "it must be at least 1")),
+            Some(seconds) => seconds.min(TIMEOUT_S_MAX),
+            None => TIMEOUT_S_DEFAULT,
+        };
+        let cwd = ctx.place().surroundings.cwd;
+        let plan = Plan {
+            tool,
+            command: command.to_owned(),
+            cwd: cwd.clone(),
+            touches: Vec::new(),
+            executed: Vec::new(),
+            always: Some("what it does cannot be known before it runs".to_owned()),
+        };
+        Gate::new(ctx).check(&plan)?;
+        let job = Job {
+            program: self.program.clone(),
+            args,
+            cwd,
+            env: env::for_task(self.host.env(), &ctx.surroundings, Programs::System),
+            ms_max: seconds * 1_000,
+            output_bytes_max: ctx.limits.output_bytes_max / 3,
+        };
+        let ended = process::run(job, &self.warden, &ctx.cancel)
+            .await
+            .map_err(|source| ToolError::file("start", &self.program, source))?;
+        let (exit_code, error_kind) = match ended.ending {
+            Ending::Exit(0) => (Some(0), None),
+            Ending::Exit(code) => (Some(code), Some(ErrorKind::Exit)),
+            Ending::Signal(_) => (None, Some(ErrorKind::Signal)),
+            Ending::TimedOut => (None, Some(ErrorKind::Timeout)),
+            Ending::Cancelled => return Err(ToolError::Cancelled),
+        };
+        let stream_bytes_max = ctx.limits.output_bytes_max / 3;
+        let mut text = ended.stdout.text(stream_bytes_max);
+        if !ended.stderr.is_empty() {
+            text.push_str(&format!("\n[errors]\n{}", ended.stderr.text(stream_bytes_max)));
+        }
+        if ended.ending == Ending::TimedOut {
+            text = format!("TIMED OUT after {seconds} s; output so far:\n{text}");
+        }
+        let facts = json!({
+            "exit_code": exit_code,
+            "stdout": ended.stdout.text(FACTS_STREAM_BYTES_MAX),
+            "stderr": ended.stderr.text(FACTS_STREAM_BYTES_MAX),
+            "timed_out": ended.ending == Ending::TimedOut,
+        });
+        let facts = Some(Any(facts));
+        let ok = error_kind.is_none();
+        let side_effect = SideEffect::Irreversible;
+        Ok(ToolAnswer { ok, error_kind, exit_code, text, facts, side_effect, ..ToolAnswer::default() })
+    }
+}

@@ -1,0 +1,178 @@
+//! `manifest_create`: a new file with the checksums of all files below a folder.
+
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
+
+use super::super::overwrite::{self, Old};
+use super::line;
+use crate::answer;
+use crate::approval::{Gate, Plan, Touch, resolve};
+use crate::error::ToolError;
+use crate::files::draft::{Draft, make_folders_above};
+use crate::files::hash::{self, Algorithm};
+use crate::halt::Halt;
+use crate::place::Place;
+use crate::show;
+use crate::target::Target;
+use crate::tool::{Limits, ToolCtx};
+use crate::typed::Typed;
+use crate::walk::Tally;
+use crate::walk::measure::{Bounds, Step, walk};
+
+pub(crate) struct ManifestCreate;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// The folder.
+    root: String,
+    /// The manifest to make; it does not list itself.
+    manifest: String,
+    /// The kind of checksum; sha256 if not given.
+    algorithm: Option<Algorithm>,
+}
+
+#[async_trait]
+impl Typed for ManifestCreate {
+    type Input = Input;
+    const NAME: &'static str = "manifest_create";
+    const ABOUT: &'static str = "Writes the checksums of all files below a folder, hidden ones too, into a new file that \
+         `sha256sum -c` reads. A file that is there already is only replaced with a person's consent.";
+    const CLASS: CapabilityClass = CapabilityClass::Write;
+    const EFFECT: Effect = Effect::Unsafe;
+
+    fn example(&self) -> Value {
+        json!({ "root": "~/Pictures", "manifest": "~/pictures.sha256", "algorithm": "sha256" })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        let root = show::path(&place.reading("root", &input.root)?);
+        let manifest = show::path(&place.reading("manifest", &input.manifest)?);
+        let algorithm = input.algorithm.filter(|algorithm| *algorithm != Algorithm::default());
+        Ok(Target::new(format!("{root} into {manifest}")).with("algorithm", algorithm.map(Algorithm::name)))
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let root = ctx.existing("root", &input.root)?;
+        let manifest = ctx.place().reading("manifest", &input.manifest)?;
+        let gate = Gate::new(ctx);
+        let cwd = ctx.place().surroundings.cwd;
+        let limits = ctx.limits.clone();
+        let algorithm = input.algorithm.unwrap_or_default();
+        ctx.blocking(move |halt| create(&root, &manifest, algorithm, cwd, &gate, &limits, halt)).await
+    }
+}
+
+struct Made {
+    content: Vec<u8>,
+    files: u64,
+    bytes: u64,
+    tally: Tally,
+}
+
+fn create(
+    root: &Path,
+    manifest: &Path,
+    algorithm: Algorithm,
+    cwd: PathBuf,
+    gate: &Gate,
+    limits: &Limits,
+    halt: &Halt,
+) -> Result<ToolAnswer, ToolError> {
+    let root = &resolve::fully(root);
+    let manifest = &resolve::fully(manifest);
+    let plan = Plan {
+        tool: ManifestCreate::NAME,
+        command: format!(
+            "write the {} checksums of {} to {}",
+            algorithm.name(),
+            show::path(root),
+            show::path(manifest)
+        ),
+        cwd,
+        touches: vec![Touch::write(manifest.clone())],
+        executed: Vec::new(),
+        always: None,
+    };
+    let old = Old::at(manifest)?;
+    gate.check(&plan)?;
+    let made = make(root, manifest, algorithm, limits, halt)?;
+    let (created, side_effect, note, backup) = match old {
+        Some(old) => {
+            let replaced = overwrite::replace(manifest, &old, &made.content, &plan, gate, halt)?;
+            (Vec::new(), replaced.side_effect(), replaced.note(), replaced.backup_text())
+        }
+        None => {
+            let folders = put_new(manifest, &made.content)?;
+            let created =
+                folders.iter().map(PathBuf::as_path).chain([manifest.as_path()]).map(show::path).collect();
+            (created, setpoint_protocol::tool::SideEffect::Reversible, String::new(), None)
+        }
+    };
+    let files = show::count(made.files, "file", "files");
+    let mut text =
+        format!("wrote the {} checksums of {files} to {}{note}", algorithm.name(), show::path_line(manifest));
+    text.push_str(&made.tally.gaps().text());
+    let facts = json!({
+        "manifest": show::path(manifest), "count": made.files, "bytes": made.bytes, "algorithm": algorithm.name(),
+        "backup": backup, "unreadable": made.tally.unreadable, "complete": made.tally.unreadable == 0,
+    });
+    Ok(ToolAnswer { created, side_effect, ..answer::found(text, facts) })
+}
+
+fn make(
+    root: &Path,
+    manifest: &Path,
+    algorithm: Algorithm,
+    limits: &Limits,
+    halt: &Halt,
+) -> Result<Made, ToolError> {
+    let mut made = Made { content: Vec::new(), files: 0, bytes: 0, tally: Tally::new() };
+    let mut unreadable = 0;
+    let failed = |source| ToolError::file("hash", root, source);
+    if !std::fs::metadata(root).map_err(failed)?.is_dir() {
+        return Err(failed(io::Error::from(io::ErrorKind::NotADirectory)));
+    }
+    let tally = walk(root, Bounds::new(limits), halt, |entry| {
+        if !entry.meta.is_file() || entry.path == manifest {
+            return Step::On;
+        }
+        let Ok(below) = entry.path.strip_prefix(root) else { return Step::On };
+        match hash::file(entry.path, algorithm, halt) {
+            Ok(hashed) => {
+                made.content.extend(line::write(&hashed.hex, below.as_os_str().as_bytes()));
+                made.files += 1;
+                made.bytes = made.bytes.saturating_add(hashed.bytes);
+            }
+            Err(_) => unreadable += 1,
+        }
+        Step::On
+    });
+    made.tally = tally.map_err(failed)?;
+    made.tally.unreadable += unreadable;
+    if !made.tally.complete || halt.reached() {
+        // Half a manifest would say that the other files do not belong there.
+        return Err(ToolError::TimedOut { ms: limits.native_ms_max });
+    }
+    Ok(made)
+}
+
+fn put_new(manifest: &Path, content: &[u8]) -> Result<Vec<PathBuf>, ToolError> {
+    let failed = |source: io::Error| match source.kind() {
+        io::ErrorKind::AlreadyExists => {
+            ToolError::in_the_way("write", manifest, "something appeared there meanwhile")
+        }
+        _ => ToolError::file("write", manifest, source),
+    };
+    let folders = make_folders_above(manifest).map_err(failed)?;
+    let mut draft = Draft::beside(manifest).map_err(failed)?;
+    draft.file().write_all(content).map_err(failed)?;
+    draft.commit_new().map_err(failed)?;
+    Ok(folders)
+}

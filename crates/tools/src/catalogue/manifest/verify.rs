@@ -1,0 +1,169 @@
+//! `manifest_verify`: whether the files are still those that a manifest lists.
+
+use std::ffi::OsStr;
+use std::io::{self, BufReader};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
+
+use super::line;
+use crate::answer::{self, Gaps};
+use crate::error::ToolError;
+use crate::files::hash::{self, Algorithm};
+use crate::files::lines::{self, Line};
+use crate::files::open;
+use crate::halt::Halt;
+use crate::place::Place;
+use crate::show;
+use crate::target::Target;
+use crate::tool::ToolCtx;
+use crate::typed::Typed;
+
+/// Bytes of a line; a longer one counts as malformed.
+const LINE_BYTES_MAX: usize = 64 * 1024;
+/// Lines of each list that a reader is shown.
+const LINES_MAX: usize = 100;
+
+pub(crate) struct ManifestVerify;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// The manifest.
+    manifest: String,
+    /// The folder that its names start from; the manifest's own if not given.
+    root: Option<String>,
+}
+
+#[async_trait]
+impl Typed for ManifestVerify {
+    type Input = Input;
+    const NAME: &'static str = "manifest_verify";
+    const ABOUT: &'static str = "Checks the files that a manifest lists (lines of a SHA-256, SHA-512 or BLAKE3 checksum and a name) \
+         and says which are missing or changed.";
+    const CLASS: CapabilityClass = CapabilityClass::Read;
+    const EFFECT: Effect = Effect::ReadOnly;
+
+    fn example(&self) -> Value {
+        json!({ "manifest": "~/pictures.sha256", "root": "~/Pictures" })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        let root = input.root.as_deref().map(|root| place.reading("root", root)).transpose()?;
+        let manifest = place.reading("manifest", &input.manifest)?;
+        Ok(Target::new(show::path(&manifest)).with("root", root.map(|root| show::path(&root))))
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let manifest = ctx.existing("manifest", &input.manifest)?;
+        let root = match &input.root {
+            Some(root) => ctx.existing("root", root)?,
+            None => manifest.parent().unwrap_or(Path::new("/")).to_path_buf(),
+        };
+        ctx.blocking(move |halt| verify(&manifest, &root, halt)).await
+    }
+}
+
+#[derive(Default)]
+struct Verified {
+    count: u64,
+    matched: u64,
+    missing: Vec<String>,
+    changed: Vec<String>,
+    malformed: u64,
+    unreadable: u64,
+    is_cut: bool,
+}
+
+fn verify(manifest: &Path, root: &Path, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+    let failed = |source| ToolError::file("read", manifest, source);
+    let mut reader = BufReader::new(open::regular(manifest).map_err(failed)?);
+    std::fs::metadata(root).map_err(|source| ToolError::file("check", root, source))?;
+    let mut verified = Verified::default();
+    let mut line = Vec::new();
+    loop {
+        if halt.reached() {
+            verified.is_cut = true;
+            break;
+        }
+        match lines::next(&mut reader, &mut line, LINE_BYTES_MAX).map_err(failed)? {
+            Line::None => break,
+            Line::Some { is_cut: true, .. } => verified.malformed += 1,
+            Line::Some { .. } if line.trim_ascii().is_empty() => {}
+            Line::Some { .. } => match line::read(&line) {
+                Some(entry) => verified.check(&entry, root, halt),
+                None => verified.malformed += 1,
+            },
+        }
+    }
+    Ok(verified.answer(manifest, root))
+}
+
+impl Verified {
+    fn check(&mut self, entry: &line::Entry, root: &Path, halt: &Halt) {
+        let name = Path::new(OsStr::from_bytes(&entry.name));
+        let path: PathBuf = root.join(name);
+        self.count += 1;
+        match holds(&path, &entry.hash, halt) {
+            Ok(true) => self.matched += 1,
+            Ok(false) => self.changed.push(show::path(name)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => self.is_cut = true,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                self.missing.push(show::path(name));
+            }
+            // Something else has taken the file's place.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput) =>
+            {
+                self.changed.push(show::path(name));
+            }
+            Err(_) => self.unreadable += 1,
+        }
+    }
+
+    fn answer(self, manifest: &Path, root: &Path) -> ToolAnswer {
+        let complete = !self.is_cut;
+        let is_ok = complete && self.count > 0 && self.matched == self.count && self.malformed == 0;
+        let mut text = format!(
+            "{}: {} of {} match below {}",
+            show::path_line(manifest),
+            self.matched,
+            show::count(self.count, "file", "files"),
+            show::path_line(root)
+        );
+        for (title, list) in [("changed", &self.changed), ("missing", &self.missing)] {
+            if !list.is_empty() {
+                text.push_str(&format!("\n{title} ({}):", list.len()));
+                text.push_str(&answer::listing(
+                    list.iter().map(|name| format!("  {}", show::line(name))),
+                    LINES_MAX,
+                ));
+            }
+        }
+        if self.malformed > 0 {
+            text.push_str(&format!("\n{} that are no entries", show::count(self.malformed, "line", "lines")));
+        }
+        text.push_str(&Gaps { unreadable: self.unreadable, complete }.text());
+        let facts = json!({
+            "ok": is_ok, "count": self.count, "matched": self.matched, "missing": self.missing, "changed": self.changed,
+            "malformed": self.malformed, "unreadable": self.unreadable, "complete": complete,
+        });
+        answer::found(text, facts)
+    }
+}
+
+/// Whether the file has this checksum, by whichever algorithm gives one of that length.
+fn holds(path: &Path, hash: &str, halt: &Halt) -> io::Result<bool> {
+    let algorithms: &[Algorithm] =
+        if hash.len() == 128 { &[Algorithm::Sha512] } else { &[Algorithm::Sha256, Algorithm::Blake3] };
+    for algorithm in algorithms {
+        if hash::file(path, *algorithm, halt)?.hex == hash {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,78 @@
+//! The built-in tools, one file each.
+//!
+//! In facts, paths are absolute, except where the call names the folder, archive or manifest that they belong to; lists
+//! are sorted; `complete` is false when a limit cut something, and `unreadable` counts what may not be read.
+
+mod archive;
+mod broken_links;
+mod compare_dirs;
+mod count_lines;
+mod disk_usage;
+mod edit_file;
+mod file_facts;
+mod find_files;
+mod git_report;
+mod glob;
+mod grep;
+mod hash_files;
+mod languages;
+mod list_dir;
+mod macos;
+mod manifest;
+mod overwrite;
+mod pattern;
+mod read_file;
+mod rename;
+mod shell;
+mod shell_touches;
+mod table;
+mod write_file;
+
+use std::sync::Arc;
+
+use crate::host::Host;
+use crate::process::warden::Warden;
+use crate::tool::Tool;
+use crate::typed::tool;
+
+pub use archive::ARCHIVE_BYTES_MAX;
+pub use disk_usage::{USAGE_DEPTH_DEFAULT, USAGE_LIMIT_DEFAULT, USAGE_LIMIT_MAX};
+pub use edit_file::EDIT_BYTES_MAX;
+pub use find_files::{FIND_LIMIT_DEFAULT, FIND_LIMIT_MAX};
+pub use glob::{GLOB_LIMIT_DEFAULT, GLOB_LIMIT_MAX};
+pub use grep::{GREP_LIMIT_DEFAULT, GREP_LIMIT_MAX, GREP_LINE_BYTES_MAX, GREP_LINE_CHARS_MAX};
+pub use hash_files::HASH_PATHS_MAX;
+pub use read_file::{READ_BYTES_MAX, READ_LINES_DEFAULT};
+pub use shell::{TIMEOUT_S_DEFAULT, TIMEOUT_S_MAX};
+
+/// The tools that work on this machine.
+pub(crate) fn tools(host: &Host) -> Vec<Arc<dyn Tool>> {
+    let warden = Arc::new(Warden::default());
+    let mut tools = vec![
+        tool(archive::ArchiveCreate),
+        tool(archive::ArchiveList),
+        tool(broken_links::BrokenLinks),
+        tool(compare_dirs::CompareDirs),
+        tool(count_lines::CountLines),
+        tool(disk_usage::DiskUsage),
+        tool(edit_file::EditFile),
+        tool(file_facts::FileFacts),
+        tool(find_files::FindFiles::new(host, &warden)),
+        tool(glob::Glob),
+        tool(grep::Grep),
+        tool(hash_files::HashFiles),
+        tool(list_dir::ListDir),
+        tool(manifest::ManifestCreate),
+        tool(manifest::ManifestVerify),
+        tool(read_file::ReadFile),
+        tool(rename::RenameFiles),
+        tool(rename::RenamePreview),
+        tool(shell::Shell::new(host, &warden)),
+        tool(table::TableSummary),
+        tool(write_file::WriteFile),
+    ];
+    tools.extend(git_report::GitReport::new(host, &warden).map(tool));
+    tools.extend(macos::AppleScript::new(host, &warden).map(tool));
+    tools.extend(macos::Shortcuts::new(host, &warden).map(tool));
+    tools
+}

@@ -1,0 +1,206 @@
+//! `rename_preview` and `rename_files`: a text in the names of files becomes another; first as a list, then for real.
+
+mod apply;
+mod plan;
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{CapabilityClass, Effect, SideEffect, ToolAnswer};
+
+use crate::answer;
+use crate::approval::{Gate, Plan, Touch, resolve};
+use crate::error::ToolError;
+use crate::halt::Halt;
+use crate::place::Place;
+use crate::show;
+use crate::target::Target;
+use crate::tool::{Limits, ToolCtx};
+use crate::typed::Typed;
+use plan::Renames;
+
+/// Renames that a reader is shown.
+const LINES_MAX: usize = 200;
+
+pub(crate) struct RenamePreview;
+pub(crate) struct RenameFiles;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// The folder with the files.
+    dir: String,
+    /// The text in the names, exactly; no pattern.
+    find: String,
+    /// The text in its place; may be empty.
+    replace: String,
+    /// The files in the folders below too.
+    #[serde(default)]
+    recursive: bool,
+}
+
+impl Input {
+    fn target(&self, place: &Place) -> Result<Target, ToolError> {
+        let dir = show::path(&place.reading("dir", &self.dir)?);
+        Ok(Target::new(format!("{:?} to {:?} in {dir}", self.find, self.replace))
+            .when("recursive", self.recursive))
+    }
+
+    fn check(&self) -> Result<(), ToolError> {
+        if self.find.is_empty() {
+            return Err(ToolError::parameter("find", "it is empty"));
+        }
+        if self.find.contains(['/', '\0']) {
+            return Err(ToolError::parameter("find", "names hold no slash"));
+        }
+        if self.replace.contains(['/', '\0']) {
+            return Err(ToolError::parameter("replace", "names hold no slash"));
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Typed for RenamePreview {
+    type Input = Input;
+    const NAME: &'static str = "rename_preview";
+    const ABOUT: &'static str = "Shows which files of a folder would get which names if a text in their names became another, and \
+         which of them cannot. Changes nothing.";
+    const CLASS: CapabilityClass = CapabilityClass::Read;
+    const EFFECT: Effect = Effect::ReadOnly;
+
+    fn example(&self) -> Value {
+        json!({ "dir": "~/Pictures", "find": "IMG_", "replace": "holiday-" })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        input.target(place)
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        input.check()?;
+        let dir = ctx.existing("dir", &input.dir)?;
+        let limits = ctx.limits.clone();
+        ctx.blocking(move |halt| {
+            let renames = Renames::plan(&dir, &input.find, &input.replace, input.recursive, &limits, halt)?;
+            Ok(answer::found(text(&renames, "to rename"), facts(&renames)))
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl Typed for RenameFiles {
+    type Input = Input;
+    const NAME: &'static str = "rename_files";
+    const ABOUT: &'static str = "Renames files: a text in their names becomes another. All of them or none; nothing is overwritten. \
+         Files that this task did not create need a person's consent. Look at rename_preview first.";
+    const CLASS: CapabilityClass = CapabilityClass::Write;
+    const EFFECT: Effect = Effect::Unsafe;
+
+    fn example(&self) -> Value {
+        json!({ "dir": "~/Pictures", "find": ".jpeg", "replace": ".jpg", "recursive": true })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        input.target(place)
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        input.check()?;
+        let dir = ctx.existing("dir", &input.dir)?;
+        let gate = Gate::new(ctx);
+        let cwd = ctx.place().surroundings.cwd;
+        let limits = ctx.limits.clone();
+        ctx.blocking(move |halt| rename(dir, &input, cwd, &gate, &limits, halt)).await
+    }
+}
+
+fn rename(
+    dir: PathBuf,
+    input: &Input,
+    cwd: PathBuf,
+    gate: &Gate,
+    limits: &Limits,
+    halt: &Halt,
+) -> Result<ToolAnswer, ToolError> {
+    let dir = resolve::fully(&dir);
+    let renames = Renames::plan(&dir, &input.find, &input.replace, input.recursive, limits, halt)?;
+    if !renames.tally.complete {
+        return Err(ToolError::in_the_way(
+            "rename the files of",
+            &dir,
+            "there are too many of them to know them all",
+        ));
+    }
+    if let Some(conflict) = renames.conflicts.first() {
+        let reason = format!(
+            "{} in the way, the first: {} to {} ({}); rename_preview lists them",
+            show::count(renames.conflicts.len() as u64, "conflict stands", "conflicts stand"),
+            show::path_line(&conflict.from),
+            show::line(&conflict.to),
+            conflict.reason
+        );
+        return Err(ToolError::in_the_way("rename the files of", &dir, reason));
+    }
+    let both = renames.list.iter().flat_map(|rename| [&rename.from, &rename.to]);
+    let plan = Plan {
+        tool: RenameFiles::NAME,
+        command: format!(
+            "rename {} in {}: {:?} becomes {:?}",
+            show::count(renames.list.len() as u64, "file", "files"),
+            show::path(&dir),
+            input.find,
+            input.replace
+        ),
+        cwd,
+        touches: both.map(|path| Touch::write(path.clone())).collect(),
+        executed: Vec::new(),
+        always: None,
+    };
+    gate.check(&plan)?;
+    apply::apply(&renames.list)?;
+    let created = renames.list.iter().filter(|rename| gate.is_own(&rename.from));
+    let created = created.map(|rename| show::path(&rename.to)).collect();
+    let side_effect = if renames.list.is_empty() { SideEffect::None } else { SideEffect::Reversible };
+    Ok(ToolAnswer { created, side_effect, ..answer::found(text(&renames, "renamed"), facts(&renames)) })
+}
+
+fn text(renames: &Renames, verb: &str) -> String {
+    let mut text = format!("{} {verb}", show::count(renames.list.len() as u64, "file", "files"));
+    let new_name = |path: &std::path::Path| show::line(&path.file_name().map(show::name).unwrap_or_default());
+    let lines = renames
+        .list
+        .iter()
+        .map(|rename| format!("{} -> {}", show::path_line(&rename.from), new_name(&rename.to)));
+    text.push_str(&answer::listing(lines, LINES_MAX));
+    if !renames.conflicts.is_empty() {
+        text.push_str(&format!("\nconflicts ({}):", renames.conflicts.len()));
+        let lines = renames.conflicts.iter().map(|conflict| {
+            format!(
+                "  {} -> {}: {}",
+                show::path_line(&conflict.from),
+                show::line(&conflict.to),
+                conflict.reason
+            )
+        });
+        text.push_str(&answer::listing(lines, LINES_MAX));
+    }
+    text + &renames.tally.gaps().text()
+}
+
+fn facts(renames: &Renames) -> Value {
+    json!({
+        "renames": renames.list.iter().map(|rename| {
+            json!({ "from": show::path(&rename.from), "to": show::path(&rename.to) })
+        }).collect::<Vec<_>>(),
+        "conflicts": renames.conflicts.iter().map(|conflict| {
+            json!({ "from": show::path(&conflict.from), "to": conflict.to, "reason": conflict.reason })
+        }).collect::<Vec<_>>(),
+        "count": renames.list.len(),
+        "unreadable": renames.tally.unreadable,
+        "complete": renames.tally.complete,
+    })
+}

@@ -1,0 +1,125 @@
+//! Which file would get which name, and which cannot.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::error::ToolError;
+use crate::halt::Halt;
+use crate::show;
+use crate::tool::Limits;
+use crate::walk::Tally;
+use crate::walk::measure::{Bounds, Step, walk};
+
+/// Longest file name in bytes on the file systems of today.
+const NAME_BYTES_MAX: usize = 255;
+
+/// One file and its new path, in the same folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Rename {
+    pub(super) from: PathBuf,
+    pub(super) to: PathBuf,
+}
+
+/// A file that cannot get its new name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Conflict {
+    pub(super) from: PathBuf,
+    pub(super) to: String,
+    pub(super) reason: &'static str,
+}
+
+/// What would happen.
+#[derive(Debug)]
+pub(super) struct Renames {
+    /// Files that get a new name, by path.
+    pub(super) list: Vec<Rename>,
+    pub(super) conflicts: Vec<Conflict>,
+    pub(super) tally: Tally,
+}
+
+impl Renames {
+    /// Every file and link in `dir` whose name holds `find`. Folders keep their names, and version control folders their
+    /// content.
+    pub(super) fn plan(
+        dir: &Path,
+        find: &str,
+        replace: &str,
+        recursive: bool,
+        limits: &Limits,
+        halt: &Halt,
+    ) -> Result<Self, ToolError> {
+        let failed = |source| ToolError::file("list", dir, source);
+        if !std::fs::metadata(dir).map_err(failed)?.is_dir() {
+            return Err(failed(std::io::Error::from(std::io::ErrorKind::NotADirectory)));
+        }
+        let mut wanted: Vec<(PathBuf, String)> = Vec::new();
+        let mut conflicts = Vec::new();
+        let tally = walk(dir, Bounds::new(limits), halt, |entry| {
+            if entry.meta.is_dir() {
+                let is_history = entry.path.file_name().is_some_and(|name| name == ".git");
+                return if entry.depth == 0 || (recursive && !is_history) { Step::On } else { Step::Over };
+            }
+            let Some(name) = entry.path.file_name() else { return Step::On };
+            match name.to_str() {
+                Some(name) if name.contains(find) => {
+                    let new = name.replace(find, replace);
+                    if new != name {
+                        wanted.push((entry.path.to_path_buf(), new));
+                    }
+                }
+                None if name.to_string_lossy().contains(find) => conflicts.push(Conflict {
+                    from: entry.path.to_path_buf(),
+                    to: show::name(name),
+                    reason: "its name is not UTF-8",
+                }),
+                _ => {}
+            }
+            Step::On
+        });
+        let tally = tally.map_err(failed)?;
+        let mut renames = Renames { list: Vec::new(), conflicts, tally };
+        renames.sort_out(wanted);
+        Ok(renames)
+    }
+
+    fn sort_out(&mut self, wanted: Vec<(PathBuf, String)>) {
+        let leaving: BTreeSet<PathBuf> = wanted.iter().map(|(from, _)| from.clone()).collect();
+        let mut arriving: BTreeMap<PathBuf, u64> = BTreeMap::new();
+        for (from, name) in &wanted {
+            *arriving.entry(from.with_file_name(name)).or_default() += 1;
+        }
+        for (from, name) in wanted {
+            let to = from.with_file_name(&name);
+            let reason = if name.is_empty() || name == "." || name == ".." {
+                Some("nothing of the name is left")
+            } else if name.len() > NAME_BYTES_MAX {
+                Some("the new name is too long")
+            } else if arriving.get(&to).is_some_and(|n| *n > 1) {
+                Some("several files would get this name")
+            } else if !leaving.contains(&to)
+                && std::fs::symlink_metadata(&to).is_ok()
+                && !is_same_file(&from, &to)
+            {
+                Some("something has this name already")
+            } else {
+                None
+            };
+            match reason {
+                Some(reason) => self.conflicts.push(Conflict { from, to: name, reason }),
+                None => self.list.push(Rename { from, to }),
+            }
+        }
+        self.list.sort_unstable_by(|one, other| one.from.cmp(&other.from));
+        self.conflicts.sort_unstable_by(|one, other| one.from.cmp(&other.from));
+    }
+}
+
+/// The same name to a file system that does not tell capital letters from small ones.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let is_spelling = one.to_string_lossy().to_lowercase() == other.to_string_lossy().to_lowercase();
+    match (std::fs::symlink_metadata(one), std::fs::symlink_metadata(other)) {
+        (Ok(one), Ok(other)) => is_spelling && (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        _ => false,
+    }
+}

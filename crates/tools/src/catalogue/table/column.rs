@@ -1,0 +1,266 @@
+//! One column of a table, value by value, in bounded memory.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use setpoint_protocol::text::clip;
+
+/// Distinct values that are told apart, over all columns of a table; beyond it `distinct` is a lower bound.
+pub(super) const DISTINCT_MAX: usize = 1_000_000;
+/// Characters of a text that stand as minimum or maximum.
+const TEXT_CHARS_MAX: usize = 100;
+
+/// What the values of a column are, as long as all of them are.
+#[derive(Clone, Copy, Debug)]
+struct All {
+    integers: bool,
+    numbers: bool,
+    booleans: bool,
+    dates: bool,
+}
+
+/// A column so far.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    name: String,
+    pub(super) filled: u64,
+    all: All,
+    distinct: BTreeSet<u64>,
+    is_distinct_cut: bool,
+    least_text: Option<String>,
+    greatest_text: Option<String>,
+    least: f64,
+    greatest: f64,
+    sum: Sum,
+}
+
+impl Column {
+    pub(super) fn new(name: String) -> Self {
+        Column {
+            name,
+            filled: 0,
+            all: All { integers: true, numbers: true, booleans: true, dates: true },
+            distinct: BTreeSet::new(),
+            is_distinct_cut: false,
+            least_text: None,
+            greatest_text: None,
+            least: f64::INFINITY,
+            greatest: f64::NEG_INFINITY,
+            sum: Sum::default(),
+        }
+    }
+
+    /// Takes a value; `room` is what is left of [`DISTINCT_MAX`]. An empty value is counted by its not being taken.
+    pub(super) fn add(&mut self, value: &str, room: &mut usize) {
+        let trimmed = value.trim();
+        if trimmed.is_empty() {
+            return;
+        }
+        self.filled += 1;
+        self.add_distinct(value, room);
+        self.add_text(trimmed);
+        match number(trimmed) {
+            Some(number) => {
+                self.all.integers &= is_integer(trimmed);
+                self.least = self.least.min(number);
+                self.greatest = self.greatest.max(number);
+                self.sum.add(number);
+            }
+            None => self.all = All { integers: false, numbers: false, ..self.all },
+        }
+        self.all.booleans &= matches!(trimmed.to_ascii_lowercase().as_str(), "true" | "false");
+        self.all.dates = self.all.dates && is_date(trimmed);
+    }
+
+    /// The figures, for a table of `rows` rows.
+    pub(super) fn facts(&self, rows: u64) -> Value {
+        let (least, greatest) = match self.kind() {
+            "integer" | "number" => (shown(self.least), shown(self.greatest)),
+            "empty" => (Value::Null, Value::Null),
+            _ => (json!(self.least_text), json!(self.greatest_text)),
+        };
+        let mean =
+            if matches!(self.kind(), "integer" | "number") { self.sum.mean(self.filled) } else { None };
+        let mut facts = json!({
+            "name": self.name, "type": self.kind(), "empty": rows.saturating_sub(self.filled),
+            "distinct": self.distinct.len(), "min": least, "max": greatest, "mean": mean,
+        });
+        if self.is_distinct_cut
+            && let Some(object) = facts.as_object_mut()
+        {
+            object.insert("distinct_at_least".to_owned(), json!(true));
+        }
+        facts
+    }
+
+    fn kind(&self) -> &'static str {
+        match self.all {
+            _ if self.filled == 0 => "empty",
+            All { booleans: true, .. } => "boolean",
+            All { integers: true, .. } => "integer",
+            All { numbers: true, .. } => "number",
+            All { dates: true, .. } => "date",
+            _ => "text",
+        }
+    }
+
+    fn add_distinct(&mut self, value: &str, room: &mut usize) {
+        let hash = blake3::hash(value.as_bytes());
+        let short = hash.as_bytes().iter().take(8).fold(0_u64, |short, byte| (short << 8) | u64::from(*byte));
+        if *room > 0 {
+            *room -= usize::from(self.distinct.insert(short));
+        } else {
+            self.is_distinct_cut |= !self.distinct.contains(&short);
+        }
+    }
+
+    fn add_text(&mut self, value: &str) {
+        if self.least_text.as_deref().is_none_or(|least| value < least) {
+            self.least_text = Some(clip(value, TEXT_CHARS_MAX));
+        }
+        if self.greatest_text.as_deref().is_none_or(|greatest| value > greatest) {
+            self.greatest_text = Some(clip(value, TEXT_CHARS_MAX));
+        }
+    }
+}
+
+/// A sum that keeps what rounding loses (Neumaier), so that a mean does not depend on the size of the table.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    total: f64,
+    lost: f64,
+}
+
+impl Sum {
+    fn add(&mut self, number: f64) {
+        let next = self.total + number;
+        self.lost += if self.total.abs() >= number.abs() {
+            (self.total - next) + number
+        } else {
+            (number - next) + self.total
+        };
+        self.total = next;
+    }
+
+    fn mean(self, count: u64) -> Option<f64> {
+        // Exact up to 2^53 values.
+        #[expect(clippy::cast_precision_loss, reason = "no file has 2^53 rows")]
+        let mean = (self.total + self.lost) / count as f64;
+        mean.is_finite().then_some(mean)
+    }
+}
+
+/// A plain decimal number; neither `inf` nor `nan` nor anything with separators of thousands.
+fn number(text: &str) -> Option<f64> {
+    let is_plain =
+        text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
+    let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    let number: f64 = if is_plain && has_digit { text.parse().ok()? } else { return None };
+    number.is_finite().then_some(number)
+}
+
+fn is_integer(text: &str) -> bool {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `2026-01-31`, with or without a time and a zone.
+fn is_date(text: &str) -> bool {
+    if text.len() < 10 || text.len() > 64 || !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
+    text.parse::<jiff::civil::Date>().is_ok()
+        || text.parse::<jiff::civil::DateTime>().is_ok()
+        || text.parse::<jiff::Timestamp>().is_ok()
+}
+
+/// A number as JSON writes it: whole ones without a fraction, as far as they are exact.
+fn shown(number: f64) -> Value {
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() <= EXACT_MAX {
+        #[expect(clippy::cast_possible_truncation, reason = "it is whole and below 2^53")]
+        let whole = number as i64;
+        return json!(whole);
+    }
+    json!(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(values: &[&str], expected: &Expect) {
+        let mut column = Column::new("c".to_owned());
+        let mut room = DISTINCT_MAX;
+        values.iter().for_each(|value| column.add(value, &mut room));
+        expected.assert_eq(&setpoint_protocol::Any(column.facts(values.len() as u64)).to_text());
+    }
+
+    #[test]
+    fn every_type_has_its_figures() {
+        check(
+            &["1", " 2 ", "", "-3", "2"],
+            &expect![[r#"{"distinct":4,"empty":1,"max":2,"mean":0.5,"min":-3,"name":"c","type":"integer"}"#]],
+        );
+        check(
+            &["1.5", "2", "1e3"],
+            &expect![[
+                r#"{"distinct":3,"empty":0,"max":1000,"mean":334.5,"min":1.5,"name":"c","type":"number"}"#
+            ]],
+        );
+        check(
+            &["true", "False"],
+            &expect![[
+                r#"{"distinct":2,"empty":0,"max":"true","mean":null,"min":"False","name":"c","type":"boolean"}"#
+            ]],
+        );
+        check(
+            &["2026-01-31", "2026-02-01T10:00:00Z"],
+            &expect![[
+                r#"{"distinct":2,"empty":0,"max":"2026-02-01T10:00:00Z","mean":null,"min":"2026-01-31","name":"c","type":"date"}"#
+            ]],
+        );
+        check(
+            &["1", "x"],
+            &expect![[
+                r#"{"distinct":2,"empty":0,"max":"x","mean":null,"min":"1","name":"c","type":"text"}"#
+            ]],
+        );
+        check(
+            &["", " "],
+            &expect![[
+                r#"{"distinct":0,"empty":2,"max":null,"mean":null,"min":null,"name":"c","type":"empty"}"#
+            ]],
+        );
+    }
+
+    #[test]
+    fn hostile_numbers_are_texts() {
+        for value in ["inf", "NaN", "1,000", "0x10", "1e999", "--1", "e", "-", "2026-13-01"] {
+            let mut column = Column::new(String::new());
+            column.add(value, &mut 10);
+            assert_eq!(column.kind(), "text", "{value}");
+        }
+    }
+
+    #[test]
+    fn sums_do_not_lose_small_values() {
+        check(
+            &["1e16", "1", "-1e16"],
+            &expect![[
+                r#"{"distinct":3,"empty":0,"max":1e+16,"mean":0.3333333333333333,"min":-1e+16,"name":"c","type":"number"}"#
+            ]],
+        );
+    }
+
+    #[test]
+    fn distinct_values_are_bounded() {
+        let mut column = Column::new("c".to_owned());
+        let mut room = 2;
+        ["a", "b", "c", "a"].iter().for_each(|value| column.add(value, &mut room));
+        assert_eq!(column.facts(4).get("distinct"), Some(&json!(2)));
+        assert_eq!(column.facts(4).get("distinct_at_least"), Some(&json!(true)));
+    }
+}

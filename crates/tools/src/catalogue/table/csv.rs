@@ -1,0 +1,122 @@
+//! Tables with separators.
+
+use csv::{ByteRecord, ErrorKind, ReaderBuilder};
+use serde_json::{Value, json};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::ToolAnswer;
+
+use super::Source;
+use super::column::{Column, DISTINCT_MAX};
+use crate::answer::{self, Gaps};
+use crate::error::ToolError;
+use crate::show;
+
+/// Columns that are looked at; of a wider table the rest is left out.
+const COLUMNS_MAX: usize = 1_000;
+/// Bytes of one row; a table with a longer one (a quote that is never closed) is no table.
+const ROW_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Characters of a column's name.
+const NAME_CHARS_MAX: usize = 200;
+
+/// The separator of a table that begins like this: a comma, unless there is none and something else instead.
+pub(super) fn guess_delimiter(beginning: &[u8]) -> u8 {
+    let line = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    if line.contains(&b',') {
+        return b',';
+    }
+    let count = |separator: &u8| line.iter().filter(|byte| *byte == separator).count();
+    [b';', b'\t', b'|'].into_iter().max_by_key(count).filter(|separator| count(separator) > 0).unwrap_or(b',')
+}
+
+pub(super) fn summarise(source: Source<'_>, delimiter: u8) -> Result<ToolAnswer, ToolError> {
+    let path = source.path;
+    let mut reader =
+        ReaderBuilder::new().delimiter(delimiter).flexible(true).has_headers(true).from_reader(source.reader);
+    let failed = |error: csv::Error| match error.into_kind() {
+        ErrorKind::Io(error) => ToolError::file("read", path, error),
+        _ => ToolError::unfit(path, "it is no table"),
+    };
+    let names = reader.byte_headers().map_err(failed)?.clone();
+    let mut columns: Vec<Column> = names
+        .iter()
+        .take(COLUMNS_MAX)
+        .map(|name| Column::new(clip(&String::from_utf8_lossy(name), NAME_CHARS_MAX)))
+        .collect();
+    let mut table = Table { rows: 0, ragged: 0, wide: names.len() > COLUMNS_MAX };
+    let mut room = DISTINCT_MAX;
+    let mut record = ByteRecord::new();
+    while reader.read_byte_record(&mut record).map_err(failed)? {
+        table.rows += 1;
+        table.ragged += u64::from(record.len() != names.len());
+        if record.as_slice().len() > ROW_BYTES_MAX {
+            return Err(ToolError::unfit(path, "a row is too long; perhaps a quote is never closed"));
+        }
+        for (value, column) in record.iter().zip(&mut columns) {
+            column.add(&String::from_utf8_lossy(value), &mut room);
+        }
+    }
+    let complete = !reader.get_ref().is_halted() && !table.wide;
+    let columns: Vec<Value> = columns.iter().map(|column| column.facts(table.rows)).collect();
+    let mut text = format!(
+        "{}: {} of {}",
+        show::path_line(path),
+        show::count(table.rows, "row", "rows"),
+        show::count(names.len() as u64, "column", "columns")
+    );
+    text.push_str(&answer::listing(columns.iter().map(column_line), COLUMNS_MAX));
+    if table.ragged > 0 {
+        text.push_str(&format!(
+            "\n{} with more or fewer values than columns",
+            show::count(table.ragged, "row", "rows")
+        ));
+    }
+    text.push_str(&Gaps { unreadable: 0, complete }.text());
+    let facts = json!({
+        "kind": if delimiter == b'\t' { "tsv" } else { "csv" },
+        "rows": table.rows,
+        "columns": columns,
+        "ragged": table.ragged,
+        "delimiter": char::from(delimiter).to_string(),
+        "complete": complete,
+    });
+    Ok(answer::found(text, facts))
+}
+
+struct Table {
+    rows: u64,
+    /// Rows with more or fewer values than there are columns.
+    ragged: u64,
+    wide: bool,
+}
+
+/// A column's figures for a reader.
+pub(super) fn column_line(facts: &Value) -> String {
+    let get = |key: &str| match facts.get(key) {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => format!(" {key} {}", show::line(text)),
+        Some(value) => format!(" {key} {value}"),
+    };
+    let name = facts.get("name").and_then(Value::as_str).unwrap_or_default();
+    let kind = facts.get("type").and_then(Value::as_str).unwrap_or_default();
+    let figures: String = ["empty", "distinct", "min", "max", "mean"].iter().map(|key| get(key)).collect();
+    format!("  {}: {kind},{figures}", show::line(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_tells_the_separator() {
+        for (line, separator) in [
+            ("a,b;c\n", b','),
+            ("a;b;c\n1,2,3", b';'),
+            ("a\tb", b'\t'),
+            ("a|b", b'|'),
+            ("a", b','),
+            ("", b','),
+        ] {
+            assert_eq!(guess_delimiter(line.as_bytes()), separator, "{line:?}");
+        }
+    }
+}

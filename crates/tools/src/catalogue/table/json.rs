@@ -1,0 +1,204 @@
+//! One JSON value, read without building it.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Value, json};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::ToolAnswer;
+
+use super::Source;
+use crate::answer::{self, Gaps};
+use crate::error::ToolError;
+use crate::show;
+
+/// Keys that are named; more are only counted.
+const KEYS_MAX: usize = 1_000;
+/// Characters of a key that is named.
+const KEY_CHARS_MAX: usize = 200;
+
+/// What a value is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// As `jq` names it.
+    pub(super) kind: &'static str,
+    /// Keys of an object; of an array of objects, the keys of any of them. In order of appearance.
+    pub(super) keys: Vec<String>,
+    pub(super) are_keys_cut: bool,
+    /// Of an object or array.
+    pub(super) length: Option<u64>,
+    /// The longest way from the value down to a value in it; 0 where there is none.
+    pub(super) depth: u64,
+}
+
+pub(super) fn summarise(source: Source<'_>) -> Result<ToolAnswer, ToolError> {
+    let path = source.path;
+    let mut deserializer = serde_json::Deserializer::from_reader(source.reader);
+    let read = ShapeSeed { names_keys: true }.deserialize(&mut deserializer);
+    let read = read.and_then(|shape| deserializer.end().map(|()| shape));
+    let shape = match read {
+        Ok(shape) => shape,
+        Err(error) if error.is_io() => return Err(ToolError::file("read", path, error.into())),
+        Err(error) => {
+            let hint =
+                if error.to_string().starts_with("trailing characters") { "; is it JSON lines?" } else { "" };
+            return Err(ToolError::unfit(path, format!("it is no JSON: {error}{hint}")));
+        }
+    };
+    let mut text = format!("{}: {}", show::path_line(path), shape.kind);
+    if let Some(length) = shape.length {
+        text.push_str(&format!(" of {}", show::count(length, "element", "elements")));
+        text.push_str(&format!(", depth {}", shape.depth));
+    }
+    if !shape.keys.is_empty() {
+        text.push_str("\nkeys:");
+        text.push_str(&answer::listing(shape.keys.iter().map(|key| format!("  {}", show::line(key))), 200));
+    }
+    let complete = !shape.are_keys_cut;
+    text.push_str(&Gaps { unreadable: 0, complete }.text());
+    let mut facts = json!({ "kind": "json", "type": shape.kind, "depth": shape.depth, "complete": complete });
+    if let (Some(object), Some(length)) = (facts.as_object_mut(), shape.length) {
+        object.insert("length".to_owned(), json!(length));
+        object.insert("keys".to_owned(), json!(shape.keys));
+    }
+    Ok(answer::found(text, facts))
+}
+
+/// The shape of a value that is at hand.
+pub(super) fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+#[derive(Clone, Copy)]
+struct ShapeSeed {
+    names_keys: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for ShapeSeed {
+    type Value = Shape;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Shape, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ShapeSeed {
+    type Value = Shape;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Shape, E> {
+        Ok(scalar("null"))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Shape, E> {
+        Ok(scalar("boolean"))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Shape, E> {
+        Ok(scalar("number"))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Shape, E> {
+        Ok(scalar("number"))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Shape, E> {
+        Ok(scalar("number"))
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Shape, E> {
+        Ok(scalar("string"))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Shape, A::Error> {
+        let mut shape = Shape { kind: "array", length: Some(0), ..Shape::default() };
+        let mut known = std::collections::BTreeSet::new();
+        while let Some(inner) = items.next_element_seed(self)? {
+            shape.hold(&inner);
+            shape.are_keys_cut |= inner.are_keys_cut;
+            if inner.kind == "object" {
+                for key in inner.keys {
+                    if known.insert(key.clone()) {
+                        shape.name(key);
+                    }
+                }
+            }
+        }
+        Ok(shape)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Shape, A::Error> {
+        let mut shape = Shape { kind: "object", length: Some(0), ..Shape::default() };
+        if !self.names_keys {
+            while entries.next_key::<IgnoredAny>()?.is_some() {
+                shape.hold(&entries.next_value_seed(self)?);
+            }
+            return Ok(shape);
+        }
+        while let Some(key) = entries.next_key::<String>()? {
+            shape.name(clip(&key, KEY_CHARS_MAX));
+            shape.hold(&entries.next_value_seed(ShapeSeed { names_keys: false })?);
+        }
+        Ok(shape)
+    }
+}
+
+impl Shape {
+    fn hold(&mut self, inner: &Shape) {
+        self.length = self.length.map(|length| length + 1);
+        self.depth = self.depth.max(inner.depth + 1);
+    }
+
+    fn name(&mut self, key: String) {
+        if self.keys.len() < KEYS_MAX {
+            self.keys.push(key);
+        } else {
+            self.are_keys_cut = true;
+        }
+    }
+}
+
+fn scalar(kind: &'static str) -> Shape {
+    Shape { kind, ..Shape::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, kind: &str, length: Option<u64>, depth: u64, keys: &[&str]) {
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let shape = ShapeSeed { names_keys: true }.deserialize(&mut deserializer).unwrap();
+        assert_eq!((shape.kind, shape.length, shape.depth), (kind, length, depth), "{text}");
+        assert_eq!(shape.keys, keys, "{text}");
+    }
+
+    #[test]
+    fn shapes() {
+        check("null", "null", None, 0, &[]);
+        check("12.5", "number", None, 0, &[]);
+        check("\"x\"", "string", None, 0, &[]);
+        check("{}", "object", Some(0), 0, &[]);
+        check("[]", "array", Some(0), 0, &[]);
+        check(r#"{"b": 1, "a": {"x": [1, {"y": 2}]}}"#, "object", Some(2), 4, &["b", "a"]);
+        check(r#"[{"b": 1}, {"a": {"c": 1}, "b": 2}, 3]"#, "array", Some(3), 3, &["b", "a"]);
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error_and_not_a_crash() {
+        let deep = "[".repeat(100_000);
+        let mut deserializer = serde_json::Deserializer::from_str(&deep);
+        let error = ShapeSeed { names_keys: true }.deserialize(&mut deserializer).unwrap_err();
+        assert!(error.to_string().starts_with("recursion limit exceeded"), "{error}");
+    }
+}

@@ -1,0 +1,94 @@
+//! One JSON value a line, as a table of its keys.
+
+use serde_json::{Value, json};
+use setpoint_protocol::Any;
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::ToolAnswer;
+
+use super::Source;
+use super::column::{Column, DISTINCT_MAX};
+use super::csv::column_line;
+use super::json::kind_of;
+use crate::answer::{self, Gaps};
+use crate::error::ToolError;
+use crate::files::lines::{self, Line};
+use crate::show;
+
+/// Bytes of a line; a longer one counts as malformed.
+const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Keys that become columns.
+const COLUMNS_MAX: usize = 1_000;
+/// Characters of a key.
+const NAME_CHARS_MAX: usize = 200;
+
+#[derive(Default)]
+struct Lines {
+    rows: u64,
+    malformed: u64,
+    names: Vec<String>,
+    columns: Vec<Column>,
+    kinds: std::collections::BTreeMap<&'static str, u64>,
+    is_wide: bool,
+}
+
+pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError> {
+    let mut seen = Lines::default();
+    let mut room = DISTINCT_MAX;
+    let mut line = Vec::new();
+    loop {
+        match lines::next(&mut source.reader, &mut line, LINE_BYTES_MAX) {
+            Ok(Line::None) => break,
+            Ok(Line::Some { is_cut: true, .. }) => seen.malformed += 1,
+            Ok(Line::Some { .. }) if line.trim_ascii().is_empty() => {}
+            Ok(Line::Some { .. }) => seen.add(&line, &mut room),
+            Err(error) => return Err(source.failed(error)),
+        }
+    }
+    let complete = !source.reader.is_halted() && !seen.is_wide;
+    let columns: Vec<Value> = seen.columns.iter().map(|column| column.facts(seen.rows)).collect();
+    let mut text = format!("{}: {}", show::path_line(source.path), show::count(seen.rows, "row", "rows"));
+    text.push_str(&answer::listing(columns.iter().map(column_line), COLUMNS_MAX));
+    if seen.malformed > 0 {
+        text.push_str(&format!("\n{} that are no JSON", show::count(seen.malformed, "line", "lines")));
+    }
+    text.push_str(&Gaps { unreadable: 0, complete }.text());
+    let facts = json!({
+        "kind": "jsonl", "rows": seen.rows, "malformed": seen.malformed, "types": seen.kinds, "columns": columns,
+        "complete": complete,
+    });
+    Ok(answer::found(text, facts))
+}
+
+impl Lines {
+    fn add(&mut self, line: &[u8], room: &mut usize) {
+        let Ok(value) = serde_json::from_slice::<Value>(line) else {
+            self.malformed += 1;
+            return;
+        };
+        self.rows += 1;
+        *self.kinds.entry(kind_of(&value)).or_default() += 1;
+        let Value::Object(fields) = value else { return };
+        for (key, value) in fields {
+            if let Some(column) = self.column(&clip(&key, NAME_CHARS_MAX)) {
+                column.add(&Any(value).to_text(), room);
+            }
+        }
+    }
+
+    fn column(&mut self, name: &str) -> Option<&mut Column> {
+        let at = self.names.iter().position(|known| known == name);
+        let at = match at {
+            Some(at) => at,
+            None if self.names.len() < COLUMNS_MAX => {
+                self.names.push(name.to_owned());
+                self.columns.push(Column::new(name.to_owned()));
+                self.names.len() - 1
+            }
+            None => {
+                self.is_wide = true;
+                return None;
+            }
+        };
+        self.columns.get_mut(at)
+    }
+}

@@ -1,0 +1,133 @@
+//! `write_file`: a file with this content, whole or not at all.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{CapabilityClass, Effect, SideEffect, ToolAnswer};
+
+use super::overwrite::{self, Old};
+use crate::answer;
+use crate::approval::{Gate, Plan, Touch, resolve};
+use crate::error::ToolError;
+use crate::files::draft::{Draft, make_folders_above};
+use crate::files::hash::{self, Algorithm};
+use crate::halt::Halt;
+use crate::place::Place;
+use crate::show;
+use crate::target::Target;
+use crate::tool::ToolCtx;
+use crate::typed::Typed;
+
+pub(crate) struct WriteFile;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// The file. A bare name is made in the task's workspace; write a path with a folder for any other place.
+    path: String,
+    /// The whole content.
+    content: String,
+    /// Whether a file that is already there may be replaced; a person is asked unless this task created it.
+    #[serde(default)]
+    overwrite: bool,
+}
+
+#[async_trait]
+impl Typed for WriteFile {
+    type Input = Input;
+    const NAME: &'static str = "write_file";
+    const ABOUT: &'static str = "Makes a file with this content, and the folders above it. A bare name goes to the task's \
+         workspace. Replacing a file that this task did not create needs `overwrite` and a person's consent; the old \
+         content is kept.";
+    const CLASS: CapabilityClass = CapabilityClass::Write;
+    const EFFECT: Effect = Effect::Unsafe;
+
+    fn example(&self) -> Value {
+        json!({ "path": "report.md", "content": "# Report\n" })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        let path = place.generating("path", &input.path)?;
+        Ok(Target::new(show::path(&path))
+            .content("content", &input.content)
+            .when("overwrite", input.overwrite))
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let path = ctx.place().generating("path", &input.path)?;
+        let gate = Gate::new(ctx);
+        let cwd = ctx.place().surroundings.cwd;
+        ctx.blocking(move |halt| write(&path, &input, cwd, &gate, halt)).await
+    }
+}
+
+fn write(
+    path: &Path,
+    input: &Input,
+    cwd: PathBuf,
+    gate: &Gate,
+    halt: &Halt,
+) -> Result<ToolAnswer, ToolError> {
+    let path = &resolve::fully(path);
+    let content = input.content.as_bytes();
+    let hash = hash::of(content, Algorithm::Sha256);
+    let plan = Plan {
+        tool: WriteFile::NAME,
+        command: format!(
+            "write {} ({}, sha256 {hash})",
+            show::path(path),
+            show::count(content.len() as u64, "byte", "bytes")
+        ),
+        cwd,
+        touches: vec![Touch::write(path.clone())],
+        executed: Vec::new(),
+        always: None,
+    };
+    let old = Old::at(path)?;
+    if old.is_some() && !input.overwrite && !gate.is_own(path) {
+        let reason = "it is there already; another name, or `overwrite` with a person's consent";
+        return Err(ToolError::in_the_way("write", path, reason));
+    }
+    gate.check(&plan)?;
+    let Some(old) = old else { return create(path, content, &hash, &plan, gate) };
+    let replaced = overwrite::replace(path, &old, content, &plan, gate, halt)?;
+    let facts = json!({
+        "path": show::path(path), "bytes": content.len(), "sha256": hash, "created": false, "backup": replaced.backup_text(),
+    });
+    let text = format!(
+        "replaced {} ({}){}",
+        show::path_line(path),
+        show::amount(content.len() as u64),
+        replaced.note()
+    );
+    Ok(ToolAnswer { side_effect: replaced.side_effect(), ..answer::found(text, facts) })
+}
+
+fn create(
+    path: &Path,
+    content: &[u8],
+    hash: &str,
+    plan: &Plan,
+    gate: &Gate,
+) -> Result<ToolAnswer, ToolError> {
+    let failed = |source: io::Error| match source.kind() {
+        io::ErrorKind::AlreadyExists => {
+            ToolError::in_the_way("write", path, "something appeared there meanwhile")
+        }
+        _ => ToolError::file("write", path, source),
+    };
+    let folders = make_folders_above(path).map_err(failed)?;
+    let mut draft = Draft::beside(path).map_err(failed)?;
+    draft.file().write_all(content).map_err(failed)?;
+    gate.check(plan)?;
+    draft.commit_new().map_err(failed)?;
+    let created: Vec<String> = folders.iter().map(PathBuf::as_path).chain([path]).map(show::path).collect();
+    let facts = json!({
+        "path": show::path(path), "bytes": content.len(), "sha256": hash, "created": true, "backup": null,
+    });
+    let text = format!("created {} ({})", show::path_line(path), show::amount(content.len() as u64));
+    Ok(ToolAnswer { created, side_effect: SideEffect::Reversible, ..answer::found(text, facts) })
+}

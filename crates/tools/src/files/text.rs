@@ -1,0 +1,114 @@
+//! What text a file holds, counted the same way by every tool.
+
+/// Bytes at a file's beginning that decide whether it is text.
+pub(crate) const SNIFF_BYTES: usize = 8 * 1024;
+
+/// Whether a file that begins like this is no text: a NUL byte, as `grep` and `git` have it.
+pub(crate) fn is_binary(beginning: &[u8]) -> bool {
+    beginning.iter().take(SNIFF_BYTES).any(|byte| *byte == 0)
+}
+
+/// Without the part of a character that a cut left at the end.
+pub(crate) fn whole_characters(bytes: &[u8]) -> &[u8] {
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => bytes.get(..error.valid_up_to()).unwrap_or(bytes),
+        _ => bytes,
+    }
+}
+
+/// Counts lines over blocks. A last line without its line end counts: a text of `a` has one line (`wc -l` says none).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LineCount {
+    /// Lines so far, the one that is not ended yet left out.
+    ended: u64,
+    /// Lines of white space only.
+    blank: u64,
+    bytes_in_line: bool,
+    ink_in_line: bool,
+    seen: usize,
+    binary: bool,
+}
+
+/// What was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lines {
+    pub(crate) lines: u64,
+    pub(crate) blank: u64,
+    /// It is no text, so the counts mean nothing.
+    pub(crate) binary: bool,
+}
+
+impl LineCount {
+    pub(crate) fn new() -> Self {
+        LineCount { ended: 0, blank: 0, bytes_in_line: false, ink_in_line: false, seen: 0, binary: false }
+    }
+
+    pub(crate) fn update(&mut self, block: &[u8]) {
+        if self.seen < SNIFF_BYTES {
+            let beginning = block.get(..SNIFF_BYTES - self.seen).unwrap_or(block);
+            self.binary |= is_binary(beginning);
+            self.seen += block.len();
+        }
+        for byte in block {
+            match byte {
+                b'\n' => self.end_line(),
+                byte => {
+                    self.bytes_in_line = true;
+                    self.ink_in_line |= !byte.is_ascii_whitespace();
+                }
+            }
+        }
+    }
+
+    /// Whether it is known to be no text.
+    pub(crate) fn is_binary(&self) -> bool {
+        self.binary
+    }
+
+    pub(crate) fn finish(mut self) -> Lines {
+        if self.bytes_in_line {
+            self.end_line();
+        }
+        Lines { lines: self.ended, blank: self.blank, binary: self.binary }
+    }
+
+    fn end_line(&mut self) {
+        self.ended += 1;
+        if !self.ink_in_line {
+            self.blank += 1;
+        }
+        self.bytes_in_line = false;
+        self.ink_in_line = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &[u8], lines: u64, blank: u64, binary: bool) {
+        for block in [1, 3, 1_000] {
+            let mut count = LineCount::new();
+            text.chunks(block).for_each(|chunk| count.update(chunk));
+            assert_eq!(count.finish(), Lines { lines, blank, binary }, "{text:?} in blocks of {block}");
+        }
+    }
+
+    #[test]
+    fn lines_are_counted_whether_ended_or_not() {
+        check(b"", 0, 0, false);
+        check(b"a", 1, 0, false);
+        check(b"a\n", 1, 0, false);
+        check(b"a\nb", 2, 0, false);
+        check(b"\n \t\r\nx\n", 3, 2, false);
+        check("日本\n\n".as_bytes(), 2, 1, false);
+        check(b"a\0b\n", 1, 0, true);
+    }
+
+    #[test]
+    fn a_late_nul_is_not_looked_for() {
+        let mut text = vec![b'a'; SNIFF_BYTES];
+        text.push(0);
+        check(&text, 1, 0, false);
+    }
+}

@@ -1,0 +1,117 @@
+//! Work on files in a thread of its own, which ends in time and when it is cancelled.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::error::ToolError;
+use crate::tool::ToolCtx;
+
+/// Milliseconds that work has to notice that it should end; then it is left behind and its result lost.
+pub(crate) const HALT_GRACE_MS: u64 = 1_000;
+
+/// Tells work in another thread to end with what it has. Asked once an entry and once a block.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Halt(Arc<AtomicBool>);
+
+impl Halt {
+    /// Whether to end now.
+    pub(crate) fn reached(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl ToolCtx {
+    /// Runs `work` where it may block, for at most the time of a native tool. Work that ends when it is halted gives what
+    /// it has; work that does not is given up.
+    ///
+    /// Work that changes something looks at the halt only before it starts to: what was changed is always reported.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Halt) -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        blocking(self.limits.native_ms_max, &self.cancel, work).await
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    ms_max: u64,
+    cancel: &CancellationToken,
+    work: impl FnOnce(&Halt) -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    let halt = HaltOnDrop(Halt::default());
+    let seen = halt.0.clone();
+    let mut task = tokio::task::spawn_blocking(move || work(&seen));
+    let stopped = tokio::select! {
+        done = &mut task => return done.unwrap_or(Err(ToolError::Broken)),
+        () = tokio::time::sleep(Duration::from_millis(ms_max)) => ToolError::TimedOut { ms: ms_max },
+        () = cancel.cancelled() => ToolError::Cancelled,
+    };
+    halt.0.set();
+    match tokio::time::timeout(Duration::from_millis(HALT_GRACE_MS), task).await {
+        Ok(done) => done.unwrap_or(Err(ToolError::Broken)),
+        Err(_) => Err(stopped),
+    }
+}
+
+/// The work of a call whose future was dropped ends too.
+struct HaltOnDrop(Halt);
+
+impl Drop for HaltOnDrop {
+    fn drop(&mut self) {
+        self.0.set();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn time_and_cancel_end_the_work_with_what_it_has() {
+        let run_until_halted = |halt: &Halt| {
+            while !halt.reached() {
+                std::thread::yield_now();
+            }
+            Ok("what it has")
+        };
+        let token = CancellationToken::new();
+        assert_eq!(blocking(1, &token, run_until_halted).await.unwrap(), "what it has");
+        token.cancel();
+        assert!(blocking(u64::MAX, &token, run_until_halted).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn dropping_the_call_halts_the_work() {
+        let (sender, receiver) = mpsc::channel();
+        let token = CancellationToken::new();
+        let work = blocking(u64::MAX, &token, move |halt| {
+            while !halt.reached() {
+                std::thread::yield_now();
+            }
+            sender.send("halted").unwrap();
+            Ok(())
+        });
+        tokio::select! {
+            biased;
+            _ = work => panic!("it ended by itself"),
+            () = tokio::task::yield_now() => {}
+        }
+        assert_eq!(receiver.recv().unwrap(), "halted");
+    }
+
+    #[tokio::test]
+    async fn broken_work_is_an_error() {
+        let token = CancellationToken::new();
+        let broken = blocking::<()>(60_000, &token, |_| panic!("broken on purpose")).await;
+        assert!(matches!(broken, Err(ToolError::Broken)));
+    }
+}

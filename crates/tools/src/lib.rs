@@ -1,0 +1,34 @@
+//! What R3 can do in the world: one trait, one file per tool, the registry, and the reading of calls before they run.
+//!
+//! This crate never decides what to do and never asks a person; it says what would need consent, and does nothing until it
+//! carries the grant. Nothing it gets from a call is trusted, and everything it gives back is bounded.
+//!
+//! Reading order: [`Tool`], [`Registry`], `typed` (what the tools of the catalogue share), [`command_line`] (what a shell
+//! command provably does), `approval` (the gate), [`approval_file`] (who says yes when nobody is there), `process`, and
+//! the catalogue.
+
+mod answer;
+mod approval;
+pub mod approval_file;
+mod catalogue;
+pub mod command_line;
+mod error;
+mod facts;
+mod files;
+mod halt;
+mod host;
+pub mod paths;
+mod place;
+mod process;
+mod registry;
+mod show;
+mod target;
+mod tool;
+mod typed;
+mod walk;
+
+pub use catalogue::*;
+pub use error::ToolError;
+pub use host::Host;
+pub use registry::{CallPlace, Registry};
+pub use tool::{Limits, Tool, ToolCtx};

@@ -1,0 +1,169 @@
+//! Where the paths of a call lead, in the place a task works in.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use setpoint_protocol::record::Surroundings;
+
+use crate::error::ToolError;
+use crate::paths::{self, normal_path};
+use crate::process::env;
+use crate::tool::ToolCtx;
+
+/// The place, as the reading of paths and commands takes it.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) surroundings: paths::Surroundings,
+    workspace: PathBuf,
+    known_variables: BTreeMap<String, String>,
+}
+
+impl Place {
+    pub(crate) fn new(surroundings: &Surroundings) -> Self {
+        let workspace =
+            if surroundings.workspace.is_empty() { &surroundings.cwd } else { &surroundings.workspace };
+        Place {
+            surroundings: paths::Surroundings {
+                cwd: PathBuf::from(&surroundings.cwd),
+                home: PathBuf::from(&surroundings.home),
+                vars: surroundings.vars.clone(),
+            },
+            workspace: PathBuf::from(workspace),
+            known_variables: env::known_for_task(surroundings),
+        }
+    }
+
+    /// What a command may take for granted of its environment.
+    pub(crate) fn known_variables(&self) -> BTreeMap<String, String> {
+        self.known_variables.clone()
+    }
+
+    /// The path of something that is read: relative ones start from the working directory.
+    pub(crate) fn reading(&self, field: &str, text: &str) -> Result<PathBuf, ToolError> {
+        self.resolve(field, text)
+    }
+
+    /// The path of something that is generated: a bare name, `./name` too, goes to the workspace, so that scripts and
+    /// reports do not litter the project; whoever writes a folder means it.
+    pub(crate) fn generating(&self, field: &str, text: &str) -> Result<PathBuf, ToolError> {
+        match bare_name(text) {
+            Some(name) => {
+                self.resolve(field, text)?;
+                Ok(self.workspace.join(name))
+            }
+            None => self.resolve(field, text),
+        }
+    }
+
+    /// The folder for files that the task generates.
+    pub(crate) fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    fn resolve(&self, field: &str, text: &str) -> Result<PathBuf, ToolError> {
+        normal_path(text, &self.surroundings)
+            .map_err(|source| ToolError::Path { field: field.to_owned(), source })
+    }
+}
+
+impl ToolCtx {
+    /// The place of the task.
+    pub(crate) fn place(&self) -> Place {
+        Place::new(&self.surroundings)
+    }
+
+    /// The path of something that is read, as [`Place::reading`] has it; but a bare name that is only in the workspace,
+    /// or that this task generated there, means that one: whoever wrote `report.md` finds it under that name.
+    pub(crate) fn existing(&self, field: &str, text: &str) -> Result<PathBuf, ToolError> {
+        let place = self.place();
+        let path = place.reading(field, text)?;
+        let Some(name) = bare_name(text) else { return Ok(path) };
+        let generated = place.workspace.join(name);
+        let is_ours = self.created.contains(&generated) || (!is_there(&path) && is_there(&generated));
+        Ok(if is_ours { generated } else { path })
+    }
+}
+
+fn is_there(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok()
+}
+
+/// The name in `name` and `./name`.
+fn bare_name(text: &str) -> Option<&str> {
+    let mut name = text;
+    while let Some(rest) = name.strip_prefix("./") {
+        name = rest.trim_start_matches('/');
+    }
+    let is_bare = !name.is_empty()
+        && name != "."
+        && name != ".."
+        && !name.contains(['/', '$'])
+        && !name.starts_with('~');
+    is_bare.then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place() -> Place {
+        Place::new(&Surroundings {
+            cwd: "/project".to_owned(),
+            home: "/own".to_owned(),
+            workspace: "/space".to_owned(),
+            vars: [("OUT".to_owned(), "out".to_owned())].into(),
+            ..Surroundings::default()
+        })
+    }
+
+    #[test]
+    fn bare_names_are_generated_in_the_workspace() {
+        for (text, path) in [
+            ("a.txt", "/space/a.txt"),
+            ("./a.txt", "/space/a.txt"),
+            ("././/a.txt", "/space/a.txt"),
+            ("sub/a.txt", "/project/sub/a.txt"),
+            ("./sub/a.txt", "/project/sub/a.txt"),
+            ("../a.txt", "/a.txt"),
+            ("/x/a.txt", "/x/a.txt"),
+            ("~/a.txt", "/own/a.txt"),
+            ("$OUT", "/project/out"),
+            ("${OUT}/a", "/project/out/a"),
+            (".", "/project"),
+        ] {
+            assert_eq!(place().generating("path", text).unwrap(), Path::new(path), "{text}");
+        }
+    }
+
+    #[test]
+    fn reading_starts_from_the_working_directory() {
+        assert_eq!(place().reading("path", "a.txt").unwrap(), Path::new("/project/a.txt"));
+        let error = place().reading("root", "$NOPE/x").unwrap_err().into_answer();
+        assert_eq!(
+            error.text,
+            "failed to use the parameter `root`: expand the variable NOPE: it is not known"
+        );
+    }
+
+    #[test]
+    fn a_generated_name_is_found_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let [cwd, workspace] = ["project", "space"].map(|name| folder.path().join(name));
+        for path in [&cwd, &workspace] {
+            std::fs::create_dir(path).unwrap();
+        }
+        let text = |path: &Path| path.to_str().unwrap().to_owned();
+        let mut ctx = ToolCtx::new(Surroundings {
+            cwd: text(&cwd),
+            workspace: text(&workspace),
+            ..Surroundings::default()
+        });
+        assert_eq!(ctx.existing("path", "a").unwrap(), cwd.join("a"));
+        std::fs::write(workspace.join("a"), "generated").unwrap();
+        assert_eq!(ctx.existing("path", "a").unwrap(), workspace.join("a"));
+        std::fs::write(cwd.join("a"), "the project's own").unwrap();
+        assert_eq!(ctx.existing("path", "a").unwrap(), cwd.join("a"));
+        ctx.created.insert(workspace.join("a"));
+        assert_eq!(ctx.existing("path", "./a").unwrap(), workspace.join("a"));
+    }
+}

@@ -1,0 +1,223 @@
+//! What a program prints: its beginning and its end, in constant memory however much it is.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use crate::files::text::whole_characters;
+
+/// A stream that is being read: head and tail so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Capture(Arc<Mutex<Kept>>);
+
+/// What was kept of a stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Captured {
+    head: Vec<u8>,
+    tail: Vec<u8>,
+    /// Bytes that it printed, kept or not.
+    pub(crate) total: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    head: Vec<u8>,
+    head_max: usize,
+    tail: VecDeque<u8>,
+    tail_max: usize,
+    total: u64,
+}
+
+impl Capture {
+    /// Keeps at most `bytes_max`: one third of it from the beginning, the rest from the end.
+    pub(crate) fn new(bytes_max: usize) -> Self {
+        let head_max = bytes_max / 3;
+        let kept = Kept {
+            head: Vec::new(),
+            head_max,
+            tail: VecDeque::new(),
+            tail_max: bytes_max - head_max,
+            total: 0,
+        };
+        Capture(Arc::new(Mutex::new(kept)))
+    }
+
+    /// Reads to the end, or to the first error, which ends a pipe too.
+    pub(crate) async fn read(self, mut stream: impl AsyncRead + Unpin) {
+        let mut block = vec![0; 64 * 1024];
+        loop {
+            match stream.read(&mut block).await {
+                Ok(0) => return,
+                Ok(got) => self.push(block.get(..got).unwrap_or_default()),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// What was kept until now.
+    pub(crate) fn take(&self) -> Captured {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let tail = std::mem::take(&mut kept.tail);
+        Captured { head: std::mem::take(&mut kept.head), tail: tail.into(), total: kept.total }
+    }
+
+    fn push(&self, block: &[u8]) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.total += block.len() as u64;
+        let room = kept.head_max.saturating_sub(kept.head.len()).min(block.len());
+        let (to_head, to_tail) = block.split_at_checked(room).unwrap_or((block, &[]));
+        kept.head.extend_from_slice(to_head);
+        let skip = to_tail.len().saturating_sub(kept.tail_max);
+        let to_tail = to_tail.get(skip..).unwrap_or_default();
+        let excess = (kept.tail.len() + to_tail.len()).saturating_sub(kept.tail_max);
+        kept.tail.drain(..excess);
+        kept.tail.extend(to_tail);
+    }
+}
+
+/// At most `bytes_max` bytes of a text: head and tail, and what was cut between them.
+pub(crate) fn bounded_text(text: String, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text;
+    }
+    let capture = Capture::new(bytes_max);
+    capture.push(text.as_bytes());
+    capture.take().text(bytes_max)
+}
+
+impl Captured {
+    /// Whether nothing was printed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// Whether something was left out.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.total > (self.head.len() + self.tail.len()) as u64
+    }
+
+    /// The kept bytes, when nothing was left out.
+    pub(crate) fn whole(&self) -> Option<Vec<u8>> {
+        (!self.is_cut()).then(|| [self.head.as_slice(), self.tail.as_slice()].concat())
+    }
+
+    /// Head and tail as text, at most `bytes_max` bytes of it, with a line that says what was left out between them. Bytes
+    /// that are no UTF-8 become `U+FFFD`.
+    pub(crate) fn text(&self, bytes_max: usize) -> String {
+        let all = [self.head.as_slice(), self.tail.as_slice()].concat();
+        if !self.is_cut() && all.len() <= bytes_max {
+            return lossy(&all);
+        }
+        let (head, tail) = if self.is_cut() {
+            (self.head.as_slice(), self.tail.as_slice())
+        } else {
+            all.split_at_checked(all.len() / 3).unwrap_or((&all, &[]))
+        };
+        // The mark needs some room too.
+        let room = bytes_max.saturating_sub(80);
+        let head_max = head.len().min(room / 3);
+        let tail_max = tail.len().min(room - room / 3);
+        let head = whole_characters(head.get(..head_max).unwrap_or_default());
+        let tail = whole_characters_at_end(tail.get(tail.len() - tail_max..).unwrap_or_default());
+        let (head, tail) = (bounded(lossy(head), room / 3), lossy(tail));
+        let left_out = self.total.saturating_sub((head_max + tail_max) as u64);
+        format!(
+            "{head}\n[… {left_out} of {} bytes cut …]\n{}",
+            self.total,
+            bounded_end(tail, room - room / 3)
+        )
+    }
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Without the part of a character that a cut left at the beginning.
+fn whole_characters_at_end(bytes: &[u8]) -> &[u8] {
+    let broken = bytes.iter().take(3).take_while(|byte| (**byte & 0b1100_0000) == 0b1000_0000).count();
+    bytes.get(broken..).unwrap_or(bytes)
+}
+
+/// At most `max` bytes from the beginning: a replacement character is longer than the byte that it replaces.
+fn bounded(mut text: String, max: usize) -> String {
+    while text.len() > max {
+        text.pop();
+    }
+    text
+}
+
+fn bounded_end(text: String, max: usize) -> String {
+    if text.len() <= max {
+        return text;
+    }
+    let mut left = text.len();
+    text.chars()
+        .skip_while(|c| {
+            let skip = left > max;
+            left -= c.len_utf8();
+            skip
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn captured(bytes_max: usize, printed: &[u8], block: usize) -> Captured {
+        let capture = Capture::new(bytes_max);
+        printed.chunks(block).for_each(|block| capture.push(block));
+        capture.take()
+    }
+
+    #[test]
+    fn what_fits_is_whole() {
+        for block in [1, 4, 100] {
+            let seen = captured(12, b"hello world", block);
+            assert_eq!(seen.text(100), "hello world");
+            assert_eq!(seen.whole().unwrap(), b"hello world");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_keeps_head_and_tail() {
+        let printed: Vec<u8> = (b'a'..=b'z').cycle().take(1_000).collect();
+        for block in [1, 7, 64, 1_000] {
+            let seen = captured(30, &printed, block);
+            assert_eq!(
+                seen.text(1_000),
+                "abcdefghij\n[… 970 of 1000 bytes cut …]\nstuvwxyzabcdefghijkl",
+                "{block}"
+            );
+            assert!(seen.is_cut() && seen.whole().is_none());
+        }
+    }
+
+    #[test]
+    fn characters_are_not_torn() {
+        let printed = "é".repeat(1_000);
+        for bytes_max in 30..40 {
+            let text = captured(bytes_max, printed.as_bytes(), 13).text(1_000);
+            assert!(!text.contains('\u{fffd}'), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_text_is_bounded_even_when_it_grows_by_replacement() {
+        let text = captured(10_000, &[0xff; 9_000], 100).text(1_000);
+        assert!(text.len() <= 1_000, "{}", text.len());
+        assert!(text.contains("of 9000 bytes cut"), "{text}");
+        let mixed = captured(3_000, &[b'x'; 9_000], 100).text(1_000);
+        assert!(mixed.len() <= 1_000 && mixed.starts_with("xx") && mixed.ends_with("xx"), "{mixed}");
+    }
+
+    #[tokio::test]
+    async fn a_stream_is_read_to_its_end() {
+        let capture = Capture::new(1_000);
+        capture.clone().read(&b"from a stream"[..]).await;
+        assert_eq!(capture.take().text(100), "from a stream");
+    }
+}

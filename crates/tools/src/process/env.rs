@@ -1,0 +1,278 @@
+//! The environment that programs get: what they need to work, nothing that they could leak or be led by.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use setpoint_protocol::record::Surroundings;
+
+/// Variables that are passed on as they are.
+const PASSED: &[&str] = &[
+    "CARGO_HOME",
+    "CONDA_PREFIX",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "LANG",
+    "LANGUAGE",
+    "LOGNAME",
+    "NVM_DIR",
+    "PATH",
+    "PNPM_HOME",
+    "PYENV_ROOT",
+    "RUSTUP_HOME",
+    "SHELL",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "VIRTUAL_ENV",
+    "VOLTA_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+];
+
+/// Variables that are passed on unless they hold credentials: `user:password@`.
+const PASSED_WITHOUT_CREDENTIALS: &[&str] = &[
+    "ALL_PROXY",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "NO_PROXY",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+];
+
+/// Variables that every program gets: no colours, no pager, no question.
+const FIXED: &[(&str, &str)] = &[
+    ("DEBIAN_FRONTEND", "noninteractive"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("MANPAGER", "cat"),
+    ("NO_COLOR", "1"),
+    ("PAGER", "cat"),
+    ("TERM", "dumb"),
+];
+
+/// Variables that make a shell, the linker or git run something; never taken from the surroundings.
+const LEADING: &[&str] = &["ENV", "IFS", "PROMPT_COMMAND", "PS4", "SHELLOPTS"];
+
+/// Beginnings of such variables.
+const LEADING_PREFIXES: &[&str] = &["BASH", "DYLD_", "GIT_", "LD_", "SETPOINT_"];
+
+/// Folders whose programs belong to the system, even when a task works in one of them.
+const SYSTEM_FOLDERS: &[&str] = &[
+    "/bin",
+    "/opt/homebrew/bin",
+    "/opt/homebrew/sbin",
+    "/sbin",
+    "/usr/bin",
+    "/usr/local/bin",
+    "/usr/local/sbin",
+    "/usr/sbin",
+];
+
+/// Variables by name.
+pub(crate) type Environment = BTreeMap<OsString, OsString>;
+
+/// What of this process's environment programs may see.
+#[must_use]
+pub(crate) fn inherited(all: impl IntoIterator<Item = (OsString, OsString)>) -> Environment {
+    let may_pass = |name: &OsStr, value: &OsStr| {
+        let name = name.to_string_lossy();
+        if name == "LC_ALL" || name.starts_with("LC_") || PASSED.contains(&name.as_ref()) {
+            return true;
+        }
+        PASSED_WITHOUT_CREDENTIALS.contains(&name.as_ref()) && !value.to_string_lossy().contains('@')
+    };
+    all.into_iter().filter(|(name, value)| may_pass(name, value)).collect()
+}
+
+/// Whether programs of the task's own folders may be found by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Programs {
+    /// No: a command that runs without being asked about must lead to the system's programs.
+    System,
+    /// Yes, where nothing else has the name: a person allowed the command.
+    TaskToo,
+}
+
+/// The environment of a task's programs: what is inherited, the task's own variables over it, and what every program gets.
+#[must_use]
+pub(crate) fn for_task(
+    inherited: &Environment,
+    surroundings: &Surroundings,
+    programs: Programs,
+) -> Environment {
+    let mut env = inherited.clone();
+    env.extend(task_variables(surroundings).map(|(name, value)| (name.into(), value.into())));
+    if let Some(path) = env.get(OsStr::new("PATH")).cloned() {
+        env.insert("PATH".into(), search_path(&path, surroundings, programs));
+    }
+    env.insert("HOME".into(), (&surroundings.home).into());
+    env.extend(fixed().map(|(name, value)| (name.into(), value.into())));
+    env
+}
+
+/// What the reading of a command may take for granted of [`for_task`] with [`Programs::System`]: a pure function of the
+/// surroundings, so it leaves out what is inherited.
+#[must_use]
+pub(crate) fn known_for_task(surroundings: &Surroundings) -> BTreeMap<String, String> {
+    let mut known: BTreeMap<String, String> =
+        task_variables(surroundings).map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    if let Some(path) = known.get("PATH") {
+        let path = search_path(OsStr::new(path), surroundings, Programs::System);
+        known.insert("PATH".to_owned(), path.to_string_lossy().into_owned());
+    }
+    known.insert("HOME".to_owned(), surroundings.home.clone());
+    known.extend(fixed().map(|(name, value)| (name.to_owned(), value.to_owned())));
+    known
+}
+
+/// The task's own variables without those that lead programs.
+fn task_variables(surroundings: &Surroundings) -> impl Iterator<Item = (&str, &str)> {
+    surroundings.vars.iter().map(|(name, value)| (name.as_str(), value.as_str())).filter(|(name, value)| {
+        let leads = LEADING.contains(name) || LEADING_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+        !leads && !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0')
+    })
+}
+
+/// What every program gets.
+pub(crate) fn fixed() -> impl Iterator<Item = (&'static str, &'static str)> {
+    FIXED.iter().copied()
+}
+
+/// The program of this name in the folders of `PATH`.
+#[must_use]
+pub(crate) fn find_program(name: &str, env: &Environment) -> Option<PathBuf> {
+    let path = env.get(OsStr::new("PATH"))?;
+    std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| is_program(file))
+}
+
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// `PATH` without its empty and relative entries. Entries in the task's own folders go last, or away.
+fn search_path(path: &OsStr, surroundings: &Surroundings, programs: Programs) -> OsString {
+    let is_task_own = |folder: &PathBuf| {
+        let inside = |base: &str| !base.is_empty() && folder.starts_with(base);
+        let is_system = SYSTEM_FOLDERS.iter().any(|system| folder == Path::new(system));
+        !is_system && (inside(&surroundings.cwd) || inside(&surroundings.workspace))
+    };
+    let absolute = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    let (own, mut folders): (Vec<PathBuf>, Vec<PathBuf>) = absolute.partition(is_task_own);
+    if programs == Programs::TaskToo {
+        folders.extend(own);
+    }
+    std::env::join_paths(folders).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(pairs: &[(&str, &str)]) -> Environment {
+        pairs.iter().map(|(name, value)| (name.into(), value.into())).collect()
+    }
+
+    #[test]
+    fn secrets_and_switches_stay_out() {
+        let all = env(&[
+            ("PATH", "/bin:.::relative:/usr/bin"),
+            ("LC_CTYPE", "C.UTF-8"),
+            ("OPENAI_API_KEY", "sk-1"),
+            ("AWS_SECRET_ACCESS_KEY", "x"),
+            ("BASH_ENV", "/tmp/evil"),
+            ("BASH_FUNC_ls%%", "() { rm; }"),
+            ("LD_PRELOAD", "/tmp/evil.so"),
+            ("GIT_DIR", "/tmp"),
+            ("https_proxy", "http://me:secret@proxy:3128"),
+            ("http_proxy", "http://proxy:3128"),
+        ]);
+        let kept = inherited(all);
+        assert_eq!(
+            kept,
+            env(&[
+                ("LC_CTYPE", "C.UTF-8"),
+                ("PATH", "/bin:.::relative:/usr/bin"),
+                ("http_proxy", "http://proxy:3128")
+            ])
+        );
+    }
+
+    fn surroundings() -> Surroundings {
+        Surroundings {
+            cwd: "/project".to_owned(),
+            home: "/h".to_owned(),
+            workspace: "/space".to_owned(),
+            vars: [
+                ("OUT", "/out"),
+                ("BASH_ENV", "/evil"),
+                ("ENV", "/evil"),
+                ("ENVIRONMENT", "test"),
+                ("LD_PRELOAD", "x"),
+                ("PATH", ".:/project/.venv/bin:/bin::/space/bin"),
+                ("TERM", "xterm"),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
+            ..Surroundings::default()
+        }
+    }
+
+    #[test]
+    fn the_task_decides_on_its_own_variables_but_not_on_switches() {
+        let inherited = env(&[("PATH", "/usr/bin"), ("LANG", "C")]);
+        let env = for_task(&inherited, &surroundings(), Programs::System);
+        let get = |name: &str| env.get(OsStr::new(name)).and_then(|value| value.to_str());
+        assert_eq!(get("OUT"), Some("/out"));
+        assert_eq!(get("ENVIRONMENT"), Some("test"));
+        assert_eq!(get("HOME"), Some("/h"));
+        assert_eq!(get("PATH"), Some("/bin"));
+        assert_eq!(get("TERM"), Some("dumb"));
+        assert_eq!(get("LANG"), Some("C"));
+        assert_eq!((get("BASH_ENV"), get("ENV"), get("LD_PRELOAD")), (None, None, None));
+    }
+
+    #[test]
+    fn the_tasks_own_programs_come_last() {
+        let path = |programs| {
+            let env = for_task(&Environment::new(), &surroundings(), programs);
+            env.get(OsStr::new("PATH")).unwrap().to_str().unwrap().to_owned()
+        };
+        assert_eq!(path(Programs::System), "/bin");
+        assert_eq!(path(Programs::TaskToo), "/bin:/project/.venv/bin:/space/bin");
+        let inside = Surroundings { cwd: "/usr".to_owned(), ..surroundings() };
+        let inherited = env(&[("PATH", "/usr/bin:/usr/games")]);
+        let vars = BTreeMap::new();
+        let env = for_task(&inherited, &Surroundings { vars, ..inside }, Programs::System);
+        assert_eq!(env.get(OsStr::new("PATH")).unwrap(), "/usr/bin");
+    }
+
+    #[test]
+    fn what_is_known_is_what_is_given() {
+        let given = for_task(&Environment::new(), &surroundings(), Programs::System);
+        let known: Environment = known_for_task(&surroundings())
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        assert_eq!(known, given);
+    }
+
+    #[test]
+    fn programs_are_found_in_path_only_when_they_can_run() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("text"), "").unwrap();
+        let path = format!("{}:/bin:/usr/bin", folder.path().display());
+        let env = env(&[("PATH", &path)]);
+        assert!(find_program("sh", &env).is_some());
+        assert_eq!(find_program("text", &env), None);
+    }
+}

@@ -1,0 +1,152 @@
+//! The catalogue: which tools there are, what a call of one is, and running it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use setpoint_machine::CallReader;
+use setpoint_machine::effects::ToolAsk;
+use setpoint_protocol::record::Surroundings;
+use setpoint_protocol::text;
+use setpoint_protocol::tool::{CallReading, Effect, ToolAnswer, ToolCall, ToolSpec};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::catalogue;
+use crate::error::ToolError;
+use crate::facts;
+use crate::host::Host;
+use crate::process::capture::bounded_text;
+use crate::tool::{Limits, Tool, ToolCtx};
+use crate::typed::unreadable;
+
+/// Characters of a tool's name that an error repeats.
+const NAME_CHARS_MAX: usize = 80;
+
+/// The tools by name.
+#[derive(Clone, Default)]
+pub struct Registry {
+    tools: BTreeMap<String, Arc<dyn Tool>>,
+    limits: Limits,
+}
+
+/// Where and for whom a call runs: what a [`ToolAsk`] does not say.
+#[derive(Clone, Debug)]
+pub struct CallPlace {
+    /// Machine and place of the task.
+    pub surroundings: Surroundings,
+    /// Every path that an earlier answer of this task named in `created`.
+    pub created: BTreeSet<PathBuf>,
+    /// Stops the call.
+    pub cancel: CancellationToken,
+}
+
+impl Registry {
+    /// The tools that work on this machine.
+    #[must_use]
+    pub fn built_in(host: &Host) -> Self {
+        let mut registry = Registry::default();
+        for tool in catalogue::tools(host) {
+            registry.add(tool);
+        }
+        registry
+    }
+
+    /// The same tools under other limits.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Registry { limits, ..self }
+    }
+
+    /// Adds a tool, in the place of one with the same name.
+    pub fn add(&mut self, tool: Arc<dyn Tool>) {
+        self.tools.insert(tool.spec().name, tool);
+    }
+
+    /// The catalogue, by name.
+    #[must_use]
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.values().map(|tool| tool.spec()).collect()
+    }
+
+    /// The tool of this name.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.tools.get(name)
+    }
+
+    /// Runs a call. Whatever happens is an answer, within the limits of a record.
+    pub async fn run(&self, ask: &ToolAsk, place: CallPlace) -> ToolAnswer {
+        let start = Instant::now();
+        let answer = match self.admit(ask, &place.surroundings) {
+            Ok(tool) => tool.run(&ask.call.input, &self.context(ask, place)).await,
+            Err(error) => error.into_answer(),
+        };
+        let millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        bounded(ToolAnswer { duration_ms: millis, ..answer }, &self.limits)
+    }
+
+    /// The tool for a call, if there is one and the call may run at all.
+    fn admit(&self, ask: &ToolAsk, surroundings: &Surroundings) -> Result<&Arc<dyn Tool>, ToolError> {
+        let name = &ask.call.tool;
+        let Some(tool) = self.tools.get(name) else {
+            return Err(ToolError::Missing { name: text::clip(name, NAME_CHARS_MAX), hint: self.hint(name) });
+        };
+        if ask.probe && tool.read(&ask.call.input, surroundings).effect != Effect::ReadOnly {
+            return Err(ToolError::NoProbe { tool: name.clone() });
+        }
+        Ok(tool)
+    }
+
+    fn context(&self, ask: &ToolAsk, place: CallPlace) -> ToolCtx {
+        ToolCtx {
+            surroundings: place.surroundings,
+            created: place.created,
+            grant: ask.grant.clone(),
+            caution: ask.caution,
+            probe: ask.probe,
+            cancel: place.cancel,
+            limits: self.limits.clone(),
+        }
+    }
+
+    /// What somebody who asked for `name` may have meant: `functions.Read-File` is `read_file`.
+    fn hint(&self, name: &str) -> String {
+        let plain =
+            |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+        let wanted = plain(name.rsplit(['.', '/', ':']).next().unwrap_or(name));
+        let meant = self.tools.keys().find(|known| plain(known) == wanted);
+        match meant {
+            Some(meant) => format!("; did you mean {meant}?"),
+            None => format!("; there are {}", self.tools.keys().cloned().collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+
+impl CallReader for Registry {
+    fn read(&self, call: &ToolCall, surroundings: &Surroundings) -> CallReading {
+        match self.tools.get(&call.tool) {
+            Some(tool) => tool.read(&call.input, surroundings),
+            None => unreadable(&call.tool, &call.input, Effect::Unsafe),
+        }
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Registry").field("tools", &self.tools.keys()).field("limits", &self.limits).finish()
+    }
+}
+
+/// The answer within the limits of a record, saying what was cut.
+fn bounded(mut answer: ToolAnswer, limits: &Limits) -> ToolAnswer {
+    if let Some(facts) = answer.facts.take() {
+        let (facts, cut) = facts::fit(facts.0, limits.facts_bytes_max);
+        answer.facts = Some(facts);
+        if let Some(cut) = cut {
+            answer.text.push_str(&format!("\n[cut from the {cut}]"));
+        }
+    }
+    answer.text = bounded_text(answer.text, limits.output_bytes_max);
+    answer
+}

@@ -1,0 +1,171 @@
+//! A tool with a typed input: decoding, the schema and the reading are the same for all of them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use setpoint_protocol::record::Surroundings;
+use setpoint_protocol::tool::{CallReading, CapabilityClass, Effect, ToolAnswer, ToolSpec};
+use setpoint_protocol::{Any, ToolId};
+
+use crate::error::ToolError;
+use crate::place::Place;
+use crate::target::{self, Target};
+use crate::tool::{Tool, ToolCtx};
+
+/// What a file of the catalogue implements.
+#[async_trait]
+pub(crate) trait Typed: Send + Sync {
+    /// The parameters. Fields that it does not have are ignored: models add some.
+    type Input: DeserializeOwned + JsonSchema + Send + Sync;
+
+    /// The name in a call.
+    const NAME: &'static str;
+    /// One or two sentences for whoever chooses a tool.
+    const ABOUT: &'static str;
+    /// What kind of thing it does.
+    const CLASS: CapabilityClass;
+    /// What it may do to the world, whatever the input.
+    const EFFECT: Effect;
+
+    /// An input that fits.
+    fn example(&self) -> Value;
+
+    /// The input in normal form.
+    fn target(&self, input: &Self::Input, place: &Place) -> Result<Target, ToolError>;
+
+    /// What can be known before it runs. Only a tool whose effect depends on its input says more than this.
+    fn reading(&self, input: &Self::Input, place: &Place) -> Result<CallReading, ToolError> {
+        let target = self.target(input, place)?.into_text();
+        Ok(CallReading { tools: tool_ids(Self::NAME), target, effect: Self::EFFECT, volatile: false })
+    }
+
+    /// Does it.
+    async fn run(&self, input: Self::Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError>;
+}
+
+/// A typed tool as one of the catalogue.
+pub(crate) fn tool<T: Typed + 'static>(typed: T) -> Arc<dyn Tool> {
+    Arc::new(Adapter(typed))
+}
+
+/// The id of a tool as a list of one. A name that is no id (a model's invention) reads as `unknown`.
+pub(crate) fn tool_ids(name: &str) -> Vec<ToolId> {
+    name.parse().or_else(|_| "unknown".parse()).into_iter().collect()
+}
+
+/// The reading of a call whose parameters cannot be read.
+pub(crate) fn unreadable(name: &str, input: &Any, effect: Effect) -> CallReading {
+    let target = target::bounded(input.to_text());
+    CallReading { tools: tool_ids(name), target, effect, volatile: false }
+}
+
+/// The parameters as the tool's own type.
+pub(crate) fn decode<T: DeserializeOwned>(input: &Any) -> Result<T, ToolError> {
+    let empty = Value::Object(Map::new());
+    let value = if input.0.is_null() { &empty } else { &input.0 };
+    if !value.is_object() {
+        return Err(ToolError::parameter("input", "it must be an object with the tool's parameters"));
+    }
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        let reason = error.inner().to_string();
+        // serde reports an absent field at its parent and names it in the text.
+        let missing = reason.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
+        let field = match missing {
+            Some(name) if path == "." => name.to_owned(),
+            Some(name) => format!("{path}.{name}"),
+            None => path,
+        };
+        ToolError::Parameter { field, reason }
+    })
+}
+
+/// The JSON Schema of an input, in one piece and without what only a document of its own needs.
+pub(crate) fn schema<T: JsonSchema>() -> Any {
+    let generator = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = generator.into_generator().into_root_schema_for::<T>();
+    schema.remove("$schema");
+    schema.remove("title");
+    Any(schema.to_value())
+}
+
+struct Adapter<T>(T);
+
+#[async_trait]
+impl<T: Typed> Tool for Adapter<T> {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: T::NAME.to_owned(),
+            description: T::ABOUT.to_owned(),
+            input_schema: schema::<T::Input>(),
+            class: T::CLASS,
+            volatile: false,
+        }
+    }
+
+    fn example(&self) -> Any {
+        Any(self.0.example())
+    }
+
+    fn read(&self, input: &Any, surroundings: &Surroundings) -> CallReading {
+        let place = Place::new(surroundings);
+        decode(input)
+            .and_then(|typed| self.0.reading(&typed, &place))
+            .unwrap_or_else(|_| unreadable(T::NAME, input, T::EFFECT))
+    }
+
+    async fn run(&self, input: &Any, ctx: &ToolCtx) -> ToolAnswer {
+        let result = match decode(input) {
+            Ok(typed) => self.0.run(typed, ctx).await,
+            Err(error) => Err(error),
+        };
+        result.unwrap_or_else(ToolError::into_answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    struct Sample {
+        path: String,
+        limit: Option<u32>,
+        #[serde(default)]
+        items: Vec<Item>,
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    struct Item {
+        name: String,
+    }
+
+    fn error(input: Value) -> String {
+        decode::<Sample>(&Any(input)).unwrap_err().into_answer().text
+    }
+
+    #[test]
+    fn errors_name_the_field() {
+        assert!(error(json!({})).starts_with("failed to use the parameter `path`: missing field"));
+        assert!(error(json!({"path": 3})).starts_with("failed to use the parameter `path`: invalid type"));
+        assert!(error(json!({"path": "x", "limit": -1})).starts_with("failed to use the parameter `limit`"));
+        let nested = error(json!({"path": "x", "items": [{"name": "a"}, {}]}));
+        assert!(nested.starts_with("failed to use the parameter `items[1].name`"), "{nested}");
+        assert!(error(json!("x")).starts_with("failed to use the parameter `input`"));
+        assert!(error(Value::Null).starts_with("failed to use the parameter `path`"));
+    }
+
+    #[test]
+    fn unknown_fields_are_ignored() {
+        let sample: Sample = decode(&Any(json!({"path": "x", "limit": null, "why": "because"}))).unwrap();
+        assert_eq!((sample.path.as_str(), sample.limit, sample.items.len()), ("x", None, 0));
+        assert!(sample.items.iter().all(|item| !item.name.is_empty()));
+    }
+}

@@ -1,0 +1,33 @@
+//! Going through folders: bounded, in one order on every machine, never through a link.
+//!
+//! [`measure`] sees everything, because a size or a checksum that leaves something out is wrong. [`search`] leaves out what
+//! nobody looks for: hidden, ignored and cached files.
+
+pub(crate) mod measure;
+pub(crate) mod search;
+
+use crate::answer::Gaps;
+
+/// What a walk could not see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Files and folders looked at.
+    pub(crate) entries: u64,
+    /// Files and folders that may not be read.
+    pub(crate) unreadable: u64,
+    /// Whether everything was looked at; false when a limit ended the walk.
+    pub(crate) complete: bool,
+    /// Folders that are other file systems, which were not entered.
+    pub(crate) mounts: u64,
+}
+
+impl Tally {
+    pub(crate) fn new() -> Self {
+        Tally { entries: 0, unreadable: 0, complete: true, mounts: 0 }
+    }
+
+    /// For the end of a text.
+    pub(crate) fn gaps(self) -> Gaps {
+        Gaps { unreadable: self.unreadable, complete: self.complete }
+    }
+}

@@ -1,0 +1,159 @@
+//! The files below a folder that somebody may look for.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use ignore::{DirEntry, WalkBuilder};
+
+use super::Tally;
+use crate::halt::Halt;
+use crate::tool::Limits;
+
+/// Folders that hold copies, downloads and histories, and nobody's work.
+const SKIPPED: &[&str] = &[
+    ".git",
+    ".hg",
+    ".svn",
+    ".jj",
+    ".cache",
+    ".tox",
+    ".venv",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".Trash",
+    "Caches",
+    "__pycache__",
+    "node_modules",
+];
+
+/// Marks a folder as a cache whose content can be made again (bford.info/cachedir).
+const CACHE_MARK: &str = "CACHEDIR.TAG";
+
+/// How to search.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) entries_max: usize,
+    pub(crate) depth_max: usize,
+    /// Whether hidden, ignored and cached files are seen too.
+    pub(crate) hidden: bool,
+}
+
+impl Bounds {
+    pub(crate) fn new(limits: &Limits, hidden: bool) -> Self {
+        Bounds { entries_max: limits.entries_max, depth_max: limits.depth_max, hidden }
+    }
+}
+
+/// Visits all below `root` but not `root` itself when it is a folder: a folder before its content, names in byte order.
+///
+/// Without `hidden` it leaves out hidden names, what `.gitignore` and `.ignore` files exclude, version control folders and
+/// caches. What the person's own git configuration ignores plays no part: the result must not depend on it.
+pub(crate) fn walk(
+    root: &Path,
+    bounds: Bounds,
+    halt: &Halt,
+    mut visit: impl FnMut(&DirEntry) -> ControlFlow<()>,
+) -> Tally {
+    let mut tally = Tally::new();
+    let mut builder = WalkBuilder::new(root);
+    builder
+        .standard_filters(!bounds.hidden)
+        .git_global(false)
+        .follow_links(false)
+        .max_depth(Some(bounds.depth_max))
+        .sort_by_file_name(|one, other| one.cmp(other));
+    if !bounds.hidden {
+        builder.filter_entry(|entry| entry.depth() == 0 || !is_skipped(entry));
+    }
+    for next in builder.build() {
+        if halt.reached() || tally.entries >= bounds.entries_max as u64 {
+            tally.complete = false;
+            break;
+        }
+        tally.entries += 1;
+        let entry = match next {
+            Ok(entry) => entry,
+            Err(_) => {
+                tally.unreadable += 1;
+                continue;
+            }
+        };
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        if is_folder && entry.depth() >= bounds.depth_max {
+            tally.complete = false;
+        }
+        if entry.depth() == 0 && is_folder {
+            continue;
+        }
+        if visit(&entry).is_break() {
+            tally.complete = false;
+            break;
+        }
+    }
+    tally
+}
+
+fn is_skipped(entry: &DirEntry) -> bool {
+    if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+        return false;
+    }
+    SKIPPED.iter().any(|name| entry.file_name() == *name) || entry.path().join(CACHE_MARK).is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(root: &Path, hidden: bool, limits: &Limits) -> (Vec<String>, Tally) {
+        let mut seen = Vec::new();
+        let tally = walk(root, Bounds::new(limits, hidden), &Halt::default(), |entry| {
+            seen.push(entry.path().strip_prefix(root).unwrap().to_string_lossy().into_owned());
+            ControlFlow::Continue(())
+        });
+        (seen, tally)
+    }
+
+    fn tree() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in [".git", "node_modules/dep", "built", ".config", "src"] {
+            std::fs::create_dir_all(at(name)).unwrap();
+        }
+        for name in
+            [".git/config", "node_modules/dep/a.js", "built/out", ".config/x", "src/a.rs", "src/b.log"]
+        {
+            std::fs::write(at(name), "x").unwrap();
+        }
+        std::fs::write(at("built/CACHEDIR.TAG"), "Signature: 8a477f597d28d172789f06886806bc55").unwrap();
+        std::fs::write(at(".gitignore"), "*.log\n").unwrap();
+        folder
+    }
+
+    #[test]
+    fn what_nobody_looks_for_is_left_out() {
+        let folder = tree();
+        let (found, tally) = seen(folder.path(), false, &Limits::default());
+        assert_eq!(found, ["src", "src/a.rs"]);
+        assert!(tally.complete);
+    }
+
+    #[test]
+    fn hidden_sees_everything() {
+        let folder = tree();
+        let (found, _) = seen(folder.path(), true, &Limits::default());
+        for name in [".git/config", "node_modules/dep/a.js", "built/out", ".config/x", "src/b.log"] {
+            assert!(found.iter().any(|path| path == name), "{name} is missing in {found:?}");
+        }
+    }
+
+    #[test]
+    fn every_bound_is_told() {
+        let folder = tree();
+        let few = Limits { entries_max: 4, ..Limits::default() };
+        assert!(!seen(folder.path(), true, &few).1.complete);
+        let flat = Limits { depth_max: 1, ..Limits::default() };
+        let (found, tally) = seen(folder.path(), false, &flat);
+        assert_eq!(found, ["src"]);
+        assert!(!tally.complete);
+    }
+}

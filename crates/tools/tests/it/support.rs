@@ -1,0 +1,137 @@
+//! A task's place in a temporary folder, and calls in it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use setpoint_machine::CallReader;
+use setpoint_machine::effects::ToolAsk;
+use setpoint_protocol::Any;
+use setpoint_protocol::record::Surroundings;
+use setpoint_protocol::tool::{ApprovalNeed, CallReading, Phase, ToolAnswer, ToolCall};
+use setpoint_tools::{CallPlace, Host, Registry};
+use tokio_util::sync::CancellationToken;
+
+/// `home`, `project` (the working directory) and `space` (the workspace) in one temporary folder.
+pub(crate) struct World {
+    folder: tempfile::TempDir,
+    pub(crate) registry: Registry,
+    pub(crate) created: BTreeSet<PathBuf>,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) caution: bool,
+    pub(crate) probe: bool,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["home", "project", "space"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        World {
+            folder,
+            registry: Registry::built_in(&Host::this()),
+            created: BTreeSet::new(),
+            cancel: CancellationToken::new(),
+            caution: false,
+            probe: false,
+        }
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        std::fs::canonicalize(self.folder.path()).unwrap()
+    }
+
+    /// A path in the working directory.
+    pub(crate) fn at(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.root().join("project").join(name)
+    }
+
+    pub(crate) fn in_space(&self, name: &str) -> PathBuf {
+        self.root().join("space").join(name)
+    }
+
+    /// A file in the working directory, with the folders above it.
+    pub(crate) fn file(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.at(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub(crate) fn surroundings(&self) -> Surroundings {
+        let text = |name: &str| self.root().join(name).to_str().unwrap().to_owned();
+        Surroundings {
+            cwd: text("project"),
+            home: text("home"),
+            workspace: text("space"),
+            vars: [("PROJECT".to_owned(), text("project"))].into(),
+            os: std::env::consts::OS.to_owned(),
+            ..Surroundings::default()
+        }
+    }
+
+    pub(crate) fn read(&self, tool: &str, input: Value) -> CallReading {
+        self.registry.read(&ToolCall { tool: tool.to_owned(), input: Any(input) }, &self.surroundings())
+    }
+
+    /// Runs a call without a grant.
+    pub(crate) async fn run(&self, tool: &str, input: Value) -> ToolAnswer {
+        self.run_under(tool, input, None).await
+    }
+
+    pub(crate) async fn run_under(&self, tool: &str, input: Value, grant: Option<String>) -> ToolAnswer {
+        let call = ToolCall { tool: tool.to_owned(), input: Any(input) };
+        let ask = ToolAsk { call, phase: Phase::Work, probe: self.probe, grant, caution: self.caution };
+        let place = CallPlace {
+            surroundings: self.surroundings(),
+            created: self.created.clone(),
+            cancel: self.cancel.clone(),
+        };
+        self.registry.run(&ask, place).await
+    }
+
+    /// What has to be allowed before the call runs.
+    pub(crate) async fn need(&self, tool: &str, input: Value) -> ApprovalNeed {
+        let answer = self.run(tool, input).await;
+        assert!(!answer.ok, "it ran: {}", answer.text);
+        answer.approval.unwrap_or_else(|| panic!("nothing to allow: {}", answer.text))
+    }
+
+    /// Runs a call that needs an approval, with it.
+    pub(crate) async fn run_allowed(&self, tool: &str, input: Value) -> ToolAnswer {
+        let need = self.need(tool, input.clone()).await;
+        self.run_under(tool, input, Some(need.digest)).await
+    }
+
+    /// The facts of a call that has to work.
+    pub(crate) async fn facts(&self, tool: &str, input: Value) -> Value {
+        let answer = self.run(tool, input).await;
+        assert!(answer.ok, "{}", answer.text);
+        answer.facts.unwrap_or_else(|| panic!("no facts: {}", answer.text)).0
+    }
+}
+
+/// What a program of the machine prints: the other opinion.
+pub(crate) fn output(folder: &Path, command: &str) -> String {
+    let output =
+        Command::new("sh").args(["-c", command]).current_dir(folder).env("LC_ALL", "C").output().unwrap();
+    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The first number that a program of the machine prints.
+pub(crate) fn number(folder: &Path, command: &str) -> u64 {
+    let printed = output(folder, command);
+    printed
+        .split_whitespace()
+        .next()
+        .and_then(|word| word.parse().ok())
+        .unwrap_or_else(|| panic!("{command}: {printed}"))
+}
+
+/// Whether permissions mean nothing to this process.
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
