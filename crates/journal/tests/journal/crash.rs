@@ -117,7 +117,6 @@ fn a_failpoint_that_is_none_ends_the_process_loudly() {
 }
 
 #[test]
-#[ignore = "the process that the tests above kill"]
 fn goes_on_in_a_child() {
     let Some(dir) = child::dir() else { return };
     let journal = Journal::open(&dir, &JournalOptions::default()).unwrap();

@@ -102,7 +102,6 @@ fn after_a_failed_write_nothing_is_appended() {
 }
 
 #[test]
-#[ignore = "the other half of the test above"]
 fn writes_until_it_fails_in_a_child() {
     let Some(dir) = child::dir() else { return };
     let journal = Journal::open(&dir, &JournalOptions::default()).unwrap();

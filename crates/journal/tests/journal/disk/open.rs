@@ -168,7 +168,6 @@ fn a_directory_that_may_not_be_written_is_named() {
 }
 
 #[test]
-#[ignore = "the other half of the test above"]
 fn opens_read_only_in_a_child() {
     let Some(dir) = child::dir() else { return };
     let error = match Journal::open(&dir, &JournalOptions::default()) {

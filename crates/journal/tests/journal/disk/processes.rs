@@ -38,7 +38,6 @@ fn two_processes_write_and_read_one_journal() {
 }
 
 #[test]
-#[ignore = "the other half of the test above"]
 fn writes_in_a_child() {
     let Some(dir) = child::dir() else { return };
     let journal = Journal::open(&dir, &JournalOptions::default()).unwrap();
@@ -76,7 +75,6 @@ fn a_dead_process_loses_its_task_at_once() {
 }
 
 #[test]
-#[ignore = "the other half of the test above"]
 fn owns_in_a_child() {
     let Some(dir) = child::dir() else { return };
     let journal = Journal::open(&dir, &JournalOptions::default()).unwrap();

@@ -1,0 +1,122 @@
+//! A model and a tool that answer at once, so that what is measured is the organisation.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use setpoint_machine::effects::ToolAsk;
+use setpoint_machine::{Brief, CallReader, ModelCall};
+use setpoint_model::{Model, Progress};
+use setpoint_protocol::Any;
+use setpoint_protocol::record::{ModelFailure, Part, Reply, Surroundings, Usage};
+use setpoint_protocol::tool::{CallReading, CapabilityClass, Effect, ToolAnswer, ToolCall, ToolSpec};
+use setpoint_runtime::toolbox::{ToolRun, Toolbox};
+
+/// Answers from the brief, without thinking.
+#[derive(Debug)]
+pub(crate) struct InstantModel {
+    /// Called before the first answer.
+    pub(crate) on_call: fn(),
+}
+
+#[async_trait]
+impl Model for InstantModel {
+    async fn answer(&self, call: &ModelCall, _: &Progress) -> Result<Reply, ModelFailure> {
+        (self.on_call)();
+        let part = match &call.brief {
+            Brief::Perceive(brief) => text(&json!({ "intent": brief.raw_input })),
+            Brief::Plan(_) => text(&plan()),
+            Brief::Report(_) => text(&json!({ "achieved": "nothing" })),
+            Brief::Execute(brief) if brief.calls.is_empty() => Part::ToolCall(ToolCall {
+                tool: "look".to_owned(),
+                input: Any(json!({ "name": brief.subtask.intent })),
+            }),
+            Brief::Execute(_) => {
+                text(&json!({ "status": "completed", "output": "a look was taken and it is fine" }))
+            }
+            Brief::Judge(brief) => {
+                let cites: Vec<String> =
+                    brief.calls.iter().map(|record| record.call_id.to_string()).collect();
+                let verdicts: Vec<Value> = brief
+                    .criteria
+                    .iter()
+                    .map(|c| json!({ "criterion_id": c.id.to_string(), "verdict": "pass", "evidence": "seen", "cites": cites }))
+                    .collect();
+                text(&json!({ "verdicts": verdicts }))
+            }
+            Brief::Merge(brief) => {
+                let cites: Vec<String> = brief
+                    .outcomes
+                    .iter()
+                    .flat_map(|outcome| &outcome.tool_calls)
+                    .map(|record| record.call_id.to_string())
+                    .collect();
+                let verdicts: Vec<Value> = brief
+                    .criteria
+                    .iter()
+                    .map(|c| json!({ "criterion_id": c.id.to_string(), "verdict": "pass", "evidence": "seen", "cites": cites }))
+                    .collect();
+                text(&json!({ "verdicts": verdicts, "summary": "all five were looked at" }))
+            }
+        };
+        Ok(Reply { parts: vec![part], usage: Usage { tokens_in: 800, tokens_out: 60, tokens_cached: 0 } })
+    }
+
+    fn name(&self) -> &str {
+        "instant"
+    }
+}
+
+fn plan() -> Value {
+    let subtasks: Vec<Value> = ["north", "east", "south", "west", "middle"]
+        .iter()
+        .map(|place| {
+            json!({ "intent": format!("look at the {place} shelf"),
+                    "success_criteria": [format!("the record of the {place} shelf lists at least one jar")],
+                    "sequence": 1 })
+        })
+        .collect();
+    json!({ "subtasks": subtasks, "task_criteria": ["every shelf of the cellar has one entry with a jar count"] })
+}
+
+fn text(value: &Value) -> Part {
+    Part::Text(value.to_string())
+}
+
+/// One read-only tool in this process.
+#[derive(Debug)]
+pub(crate) struct InstantTools;
+
+struct Reader;
+
+impl CallReader for Reader {
+    fn read(&self, call: &ToolCall, _: &Surroundings) -> CallReading {
+        CallReading {
+            tools: call.tool.parse().into_iter().collect(),
+            target: call.input.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            effect: Effect::ReadOnly,
+            volatile: false,
+        }
+    }
+}
+
+#[async_trait]
+impl Toolbox for InstantTools {
+    fn specs(&self) -> Vec<ToolSpec> {
+        vec![ToolSpec {
+            name: "look".to_owned(),
+            description: "Looks at one thing by its name.".to_owned(),
+            input_schema: Any(json!({ "type": "object", "properties": { "name": { "type": "string" } } })),
+            class: CapabilityClass::Read,
+            volatile: false,
+        }]
+    }
+
+    fn reader(&self) -> Arc<dyn CallReader> {
+        Arc::new(Reader)
+    }
+
+    async fn run(&self, _: ToolAsk, _: ToolRun) -> ToolAnswer {
+        ToolAnswer { ok: true, text: "three jars of plums".to_owned(), ..ToolAnswer::default() }
+    }
+}

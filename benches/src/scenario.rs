@@ -1,0 +1,185 @@
+//! One scenario: so many tasks, so many in flight, this journal.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use setpoint_journal::{Journal, JournalOptions};
+use setpoint_protocol::TaskId;
+use setpoint_protocol::message::EndState;
+use setpoint_protocol::record::{Models as ModelNames, Opened, Surroundings};
+use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_runtime::{Models, NewTask, Organisation, Parts};
+use tokio::task::JoinSet;
+
+use crate::instant::{InstantModel, InstantTools};
+use crate::measure;
+
+/// Where the journal is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Store {
+    Memory,
+    Disk,
+}
+
+impl Store {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Store::Memory => "memory",
+            Store::Disk => "disk",
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Result<Self, String> {
+        [Store::Memory, Store::Disk]
+            .into_iter()
+            .find(|s| s.name() == name)
+            .ok_or_else(|| format!("no store {name}"))
+    }
+}
+
+/// What is run.
+#[derive(Clone, Debug)]
+pub(crate) struct Scenario {
+    pub(crate) store: Store,
+    pub(crate) in_flight: usize,
+    pub(crate) tasks: usize,
+}
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) tasks_per_s: f64,
+    pub(crate) cpu_ms_per_task: f64,
+    pub(crate) peak_mib: f64,
+}
+
+impl Scenario {
+    pub(crate) fn all() -> Vec<Scenario> {
+        let mut all = Vec::new();
+        for store in [Store::Memory, Store::Disk] {
+            for (in_flight, tasks) in [(1, 300), (100, 2_000), (1_000, 4_000)] {
+                all.push(Scenario { store, in_flight, tasks });
+            }
+        }
+        all
+    }
+
+    /// Whether the targets of the design hold, in a word.
+    pub(crate) fn target(&self, outcome: &Outcome) -> &'static str {
+        let cpu_max = match (self.store, self.in_flight) {
+            (Store::Memory, _) => 1.0,
+            (Store::Disk, 1) => 4.0,
+            (Store::Disk, _) => 2.0,
+        };
+        let memory_holds = self.in_flight < 1_000 || outcome.peak_mib < 200.0;
+        if outcome.cpu_ms_per_task < cpu_max && memory_holds { "met" } else { "missed" }
+    }
+}
+
+impl Outcome {
+    pub(crate) fn write(&self) -> String {
+        format!("{} {} {}", self.tasks_per_s, self.cpu_ms_per_task, self.peak_mib)
+    }
+
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        match numbers.as_slice() {
+            [tasks_per_s, cpu_ms_per_task, peak_mib] => Ok(Outcome {
+                tasks_per_s: *tasks_per_s,
+                cpu_ms_per_task: *cpu_ms_per_task,
+                peak_mib: *peak_mib,
+            }),
+            _ => Err(format!("unreadable outcome {text:?}")),
+        }
+    }
+}
+
+/// Runs a scenario in this process.
+pub(crate) fn run(scenario: &Scenario) -> Result<Outcome, String> {
+    let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let journal = match scenario.store {
+        Store::Memory => Journal::in_memory(),
+        Store::Disk => {
+            Journal::open(dir.path(), &JournalOptions::default()).map_err(|error| error.to_string())?
+        }
+    };
+    runtime()?.block_on(async {
+        let organisation = organisation(journal, || {});
+        // The first tasks pay for what is set up once.
+        many(&organisation, scenario.in_flight, scenario.in_flight.min(50), 0).await?;
+        let (begin, cpu) = (measure::start(), measure::cpu_ms());
+        many(&organisation, scenario.in_flight, scenario.tasks, 1_000_000).await?;
+        let (wall, cpu) = (begin.elapsed().as_secs_f64(), measure::cpu_ms() - cpu);
+        let tasks = scenario.tasks as f64;
+        organisation.shutdown().await;
+        Ok(Outcome { tasks_per_s: tasks / wall, cpu_ms_per_task: cpu / tasks, peak_mib: measure::peak_mib() })
+    })
+}
+
+/// Opens an organisation on disk and ends the process at its first model call.
+pub(crate) fn first_call() -> Result<(), String> {
+    let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let journal = Journal::open(dir.path(), &JournalOptions::default()).map_err(|error| error.to_string())?;
+    runtime()?.block_on(async {
+        let organisation = organisation(journal, || {
+            println!("called");
+            drop(std::io::stdout().flush());
+            std::process::exit(0);
+        });
+        one(&organisation, 1).await
+    })
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, String> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| error.to_string())
+}
+
+fn organisation(journal: Journal, on_call: fn()) -> Organisation {
+    let model = Arc::new(InstantModel { on_call });
+    let models = Models { brain: model.clone(), tool: model };
+    Organisation::new(Parts { journal, models, toolbox: Arc::new(InstantTools) })
+}
+
+/// Runs `tasks` tasks with at most `in_flight` at a time.
+async fn many(organisation: &Organisation, in_flight: usize, tasks: usize, first: u64) -> Result<(), String> {
+    let mut running = JoinSet::new();
+    for n in 0..tasks {
+        if running.len() >= in_flight
+            && let Some(ended) = running.join_next().await
+        {
+            ended.map_err(|error| error.to_string())??;
+        }
+        let organisation = organisation.clone();
+        let suffix = first + n as u64;
+        running.spawn(async move { one(&organisation, suffix).await });
+    }
+    while let Some(ended) = running.join_next().await {
+        ended.map_err(|error| error.to_string())??;
+    }
+    Ok(())
+}
+
+async fn one(organisation: &Organisation, suffix: u64) -> Result<(), String> {
+    let opened = Opened {
+        logic_version: 0,
+        controller: ControllerSettings::default(),
+        budgets: Budgets::default(),
+        interactive: false,
+        preview_plan: false,
+        direct_answers: false,
+        surroundings: Surroundings { cwd: "/".to_owned(), home: "/".to_owned(), ..Surroundings::default() },
+        tools: vec![],
+        models: ModelNames::default(),
+        history: vec![],
+    };
+    let task: TaskId = organisation
+        .start(NewTask { raw_input: "take stock of the cellar".to_owned(), opened, suffix })
+        .await
+        .map_err(|error| error.to_string())?;
+    organisation.ended(&task).await;
+    let result = organisation.result(&task).map_err(|error| error.to_string())?;
+    match result.map(|result| (result.directive, result.usage.calls, result.usage.tool_calls)) {
+        Some((EndState::Accept, 18, 5)) => Ok(()),
+        other => Err(format!("the task did not do what is measured: {other:?}")),
+    }
+}

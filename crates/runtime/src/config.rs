@@ -1,0 +1,267 @@
+//! Configuration in layers: built in, the user's file, the project's file, the environment, flags. The last one
+//! that says something wins, and every value knows where it comes from.
+
+mod file;
+mod keys;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use setpoint_control::{Gains, GainsError};
+use setpoint_protocol::settings::{Budgets, ControllerSettings, Law2Gradient, UrgencyMode};
+
+pub use self::keys::{KEYS, Key, KeyType};
+
+/// The configuration file's name, in the user's configuration directory and in the working directory.
+pub const FILE_NAME: &str = "setpoint.toml";
+/// The largest configuration file in bytes.
+pub const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Built in.
+    Default,
+    /// A line of a file.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// An environment variable.
+    Env(&'static str),
+    /// A flag of the command line.
+    Flag(String),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => f.write_str("built in"),
+            Origin::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Origin::Env(name) => write!(f, "${name}"),
+            Origin::Flag(flag) => f.write_str(flag),
+        }
+    }
+}
+
+/// A configuration that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("failed to read {path}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The file is larger than [`FILE_BYTES_MAX`].
+    #[error("failed to read {path}: it has {bytes} bytes, at most {FILE_BYTES_MAX} are allowed")]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
+    /// The file is not TOML.
+    #[error("failed to read {path}:{line}: {reason}")]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// Why.
+        reason: String,
+    },
+    /// Nobody knows this key.
+    #[error("failed to use {origin}: there is no key `{key}`{}", did_you_mean(.near))]
+    UnknownKey {
+        /// Where it stands.
+        origin: Origin,
+        /// The key.
+        key: String,
+        /// The known key that comes closest.
+        near: Option<&'static str>,
+    },
+    /// The value is of another type, or outside its range.
+    #[error("failed to use {origin}: `{key}` {reason}")]
+    Value {
+        /// Where it stands.
+        origin: Origin,
+        /// The key.
+        key: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+fn did_you_mean(near: &Option<&'static str>) -> String {
+    near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
+}
+
+/// A value with its origin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// The value.
+    pub value: Value,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// A complete, validated configuration.
+#[derive(Clone, Debug)]
+pub struct Config {
+    settings: BTreeMap<&'static str, Setting>,
+    controller: ControllerSettings,
+}
+
+/// What a configuration is read from.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// Files, the weakest first; absent ones are passed over.
+    pub files: Vec<PathBuf>,
+    /// The environment.
+    pub env: BTreeMap<String, String>,
+    /// Flags: key, value as text, and the flag as the person wrote it.
+    pub flags: Vec<(String, String, String)>,
+}
+
+impl Config {
+    /// Reads all layers.
+    ///
+    /// # Errors
+    /// The first value that cannot be used, named with file and line.
+    pub fn load(sources: &Sources) -> Result<Self, ConfigError> {
+        let mut settings: BTreeMap<&'static str, Setting> = KEYS
+            .iter()
+            .map(|key| (key.name, Setting { value: (key.default)(), origin: Origin::Default }))
+            .collect();
+        for path in &sources.files {
+            for (name, value, line) in file::read(path)? {
+                let origin = Origin::File { path: path.clone(), line };
+                keys::set(&mut settings, &name, value, origin)?;
+            }
+        }
+        for key in KEYS {
+            if let Some(name) = key.env
+                && let Some(text) = sources.env.get(name).filter(|text| !text.is_empty())
+            {
+                let origin = Origin::Env(name);
+                let value = keys::parse(key, text, &origin)?;
+                keys::set(&mut settings, key.name, value, origin)?;
+            }
+        }
+        for (name, text, flag) in &sources.flags {
+            let origin = Origin::Flag(flag.clone());
+            let key = keys::find(name, &origin)?;
+            let value = keys::parse(key, text, &origin)?;
+            keys::set(&mut settings, key.name, value, origin)?;
+        }
+        let controller = controller_of(&settings)?;
+        Ok(Config { settings, controller })
+    }
+
+    /// Every value with its origin, by key.
+    #[must_use]
+    pub fn settings(&self) -> &BTreeMap<&'static str, Setting> {
+        &self.settings
+    }
+
+    /// The controller's settings, validated.
+    #[must_use]
+    pub fn controller(&self) -> &ControllerSettings {
+        &self.controller
+    }
+
+    /// The hard budgets.
+    #[must_use]
+    pub fn budgets(&self) -> Budgets {
+        Budgets { calls: self.whole("budgets.calls"), tokens: self.whole("budgets.tokens") }
+    }
+
+    /// A text value; `None` when it is not set.
+    #[must_use]
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.settings.get(key).and_then(|setting| setting.value.as_str()).filter(|text| !text.is_empty())
+    }
+
+    /// A whole number; `None` when it is not set.
+    #[must_use]
+    pub fn whole(&self, key: &str) -> Option<u64> {
+        self.settings.get(key).and_then(|setting| setting.value.as_u64())
+    }
+
+    /// A yes or no.
+    #[must_use]
+    pub fn yes(&self, key: &str) -> bool {
+        self.settings.get(key).and_then(|setting| setting.value.as_bool()).unwrap_or(false)
+    }
+}
+
+/// Where the configuration files are, the weakest first.
+#[must_use]
+pub fn file_paths(config_dir: &Path, cwd: &Path) -> Vec<PathBuf> {
+    vec![config_dir.join(FILE_NAME), cwd.join(FILE_NAME)]
+}
+
+fn controller_of(settings: &BTreeMap<&'static str, Setting>) -> Result<ControllerSettings, ConfigError> {
+    let prefix = "controller.";
+    let object: serde_json::Map<String, Value> = settings
+        .iter()
+        .filter_map(|(key, setting)| Some((key.strip_prefix(prefix)?.to_owned(), setting.value.clone())))
+        .collect();
+    let wrong = |key: &str, reason: String| {
+        let key = format!("{prefix}{key}");
+        let origin = settings.get(key.as_str()).map_or(Origin::Default, |setting| setting.origin.clone());
+        ConfigError::Value { origin, key, reason }
+    };
+    let controller: ControllerSettings =
+        serde_json::from_value(Value::Object(object)).map_err(|error| wrong("law", error.to_string()))?;
+    match gains_of(&controller).validate() {
+        Ok(()) => Ok(controller),
+        Err(
+            GainsError::NotFinite { key, value, min, max } | GainsError::OutOfRange { key, value, min, max },
+        ) => Err(wrong(key, format!("is {value}; it must be from {min} to {max}"))),
+        Err(GainsError::UnknownChoice { key, value, known }) => {
+            Err(wrong(key, format!("is {value:?}; it must be one of {known}")))
+        }
+        Err(GainsError::Law(error)) => {
+            let known = setpoint_control::law::names().join(", ");
+            Err(wrong("law", format!("is {:?}; it must be one of {known}", error.name)))
+        }
+    }
+}
+
+fn gains_of(settings: &ControllerSettings) -> Gains {
+    Gains {
+        alpha: settings.alpha,
+        beta: settings.beta,
+        lambda: settings.lambda,
+        w1: settings.w1,
+        w2: settings.w2,
+        epsilon: settings.epsilon,
+        delta: settings.delta,
+        rho: settings.rho,
+        theta: settings.theta,
+        time_budget_ms: settings.time_budget_ms,
+        max_replans: settings.max_replans,
+        law2_rounds: settings.law2_rounds,
+        law2_gradient: match settings.law2_gradient {
+            Law2Gradient::Full => setpoint_control::gains::Law2Gradient::Full,
+            Law2Gradient::Net => setpoint_control::gains::Law2Gradient::Net,
+        },
+        urgency: match settings.urgency {
+            UrgencyMode::Words => setpoint_control::gains::UrgencyEffect::Words,
+            UrgencyMode::Sets => setpoint_control::gains::UrgencyEffect::Sets,
+        },
+        law: settings.law.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

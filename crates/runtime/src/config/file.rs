@@ -1,0 +1,72 @@
+//! One TOML file as a flat list of keys with their lines.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{ConfigError, FILE_BYTES_MAX};
+
+/// Depth of tables; a deeper one is no key of ours.
+const DEPTH_MAX: usize = 4;
+
+/// Dotted key, value and line of everything in the file. A file that is not there says nothing.
+pub(super) fn read(path: &Path) -> Result<Vec<(String, Value, usize)>, ConfigError> {
+    let failed = |source| ConfigError::Read { path: path.to_owned(), source };
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.len() > FILE_BYTES_MAX => {
+            return Err(ConfigError::TooLarge { path: path.to_owned(), bytes: metadata.len() });
+        }
+        Ok(_) => {}
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(vec![]);
+        }
+        Err(error) => return Err(failed(error)),
+    }
+    let text = std::fs::read_to_string(path).map_err(failed)?;
+    let line_of = |offset: usize| text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1;
+    let table = DeTable::parse(&text).map_err(|error| ConfigError::Syntax {
+        path: path.to_owned(),
+        line: error.span().map_or(1, |span| line_of(span.start)),
+        reason: error.message().to_owned(),
+    })?;
+    let mut found = Vec::new();
+    flatten(table.get_ref(), "", 0, &mut found);
+    Ok(found.into_iter().map(|(key, value, offset)| (key, value, line_of(offset))).collect())
+}
+
+fn flatten(table: &DeTable<'_>, prefix: &str, depth: usize, found: &mut Vec<(String, Value, usize)>) {
+    for (key, value) in table {
+        let name =
+            if prefix.is_empty() { key.get_ref().to_string() } else { format!("{prefix}.{}", key.get_ref()) };
+        let offset = key.span().start;
+        match value.get_ref() {
+            DeValue::Table(inner) if depth < DEPTH_MAX => flatten(inner, &name, depth + 1, found),
+            other => found.push((name, json_of(other), offset)),
+        }
+    }
+}
+
+/// The value as JSON. A number that JSON cannot hold becomes text, and is refused where a number is wanted.
+fn json_of(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => json!(text),
+        DeValue::Integer(number) => {
+            let text = number.to_string();
+            text.parse::<i64>().map_or_else(|_| json!(text), |number| json!(number))
+        }
+        DeValue::Float(number) => {
+            let text = number.to_string();
+            text.parse::<f64>()
+                .ok()
+                .filter(|number| number.is_finite())
+                .map_or_else(|| json!(text), |number| json!(number))
+        }
+        DeValue::Boolean(yes) => json!(yes),
+        DeValue::Datetime(time) => json!(time.to_string()),
+        DeValue::Array(items) => items.iter().map(Spanned::get_ref).map(json_of).collect(),
+        DeValue::Table(_) => json!({}),
+    }
+}

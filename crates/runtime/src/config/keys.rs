@@ -1,0 +1,191 @@
+//! Every key there is, with its type, default, environment variable and meaning.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use setpoint_protocol::settings::ControllerSettings;
+
+use super::{ConfigError, Origin, Setting};
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyType {
+    /// A finite number.
+    Number,
+    /// A whole number, 0 or more; empty text or absence means none where the default is none.
+    Whole,
+    /// A time: milliseconds, or a number with `ms`, `s`, `m` or `h`.
+    Millis,
+    /// Text.
+    Text,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// `true` or `false`.
+    Bool,
+}
+
+/// One key.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its dotted name: `[controller] delta` in a file is `controller.delta`.
+    pub name: &'static str,
+    /// What its value may be.
+    pub kind: KeyType,
+    /// Its built-in value.
+    pub default: fn() -> Value,
+    /// The environment variable that sets it.
+    pub env: Option<&'static str>,
+    /// What it means.
+    pub about: &'static str,
+}
+
+macro_rules! keys {
+    ($( $name:literal $kind:expr, $default:expr, $env:expr, $about:literal; )+) => {
+        /// Every key, in the order in which `setpoint config` shows them.
+        pub const KEYS: &[Key] = &[$( Key { name: $name, kind: $kind, default: $default, env: $env, about: $about } ),+];
+    };
+}
+
+fn reference() -> ControllerSettings {
+    ControllerSettings::default()
+}
+
+keys! {
+    "models.brain" KeyType::Text, || json!("playbook"), Some("SETPOINT_BRAIN_MODEL"), "model of R1, R2 and R4b";
+    "models.tool" KeyType::Text, || json!("playbook"), Some("SETPOINT_TOOL_MODEL"), "model of R3 and R4a";
+    "controller.law" KeyType::Text, || json!(reference().law), None, "control law";
+    "controller.alpha" KeyType::Number, || json!(reference().alpha), None, "α, weight of the distance D";
+    "controller.beta" KeyType::Number, || json!(reference().beta), None, "β, weight of the implausibility P";
+    "controller.lambda" KeyType::Number, || json!(reference().lambda), None, "λ, weight of the cost Ω";
+    "controller.w1" KeyType::Number, || json!(reference().w1), None, "w1, share of rounds in Ω";
+    "controller.w2" KeyType::Number, || json!(reference().w2), None, "w2, share of time in Ω";
+    "controller.epsilon" KeyType::Number, || json!(reference().epsilon), None, "ε, plateau threshold of |∇L|";
+    "controller.delta" KeyType::Number, || json!(reference().delta), None, "δ, convergence threshold of D";
+    "controller.rho" KeyType::Number, || json!(reference().rho), None, "ρ, threshold of P for logical failures";
+    "controller.theta" KeyType::Number, || json!(reference().theta), None, "θ, threshold of Ω for giving up";
+    "controller.time_budget_ms" KeyType::Millis, || json!(reference().time_budget_ms), None, "time budget of a task";
+    "controller.max_replans" KeyType::Whole, || json!(reference().max_replans), None, "replans of a task";
+    "controller.law2_rounds" KeyType::Whole, || json!(reference().law2_rounds), None, "worsening rounds in a row that end a task";
+    "controller.law2_gradient" KeyType::Choice(&["full", "net"]), || json!("full"), None, "whether Law 2 counts the budget's own part of the gradient";
+    "controller.urgency" KeyType::Choice(&["words", "sets"]), || json!("words"), None, "what urgency changes";
+    "budgets.calls" KeyType::Whole, || Value::Null, None, "model calls of a task at most";
+    "budgets.tokens" KeyType::Whole, || Value::Null, None, "tokens of a task at most, in and out";
+    "run.preview_plan" KeyType::Bool, || json!(false), None, "show each plan and ask before it runs";
+}
+
+/// The key of this name.
+pub(super) fn find(name: &str, origin: &Origin) -> Result<&'static Key, ConfigError> {
+    KEYS.iter().find(|key| key.name == name).ok_or_else(|| ConfigError::UnknownKey {
+        origin: origin.clone(),
+        key: setpoint_protocol::text::clip(name, 100),
+        near: nearest(name),
+    })
+}
+
+/// Puts a value in place of the one before, if it is of the key's type.
+pub(super) fn set(
+    settings: &mut BTreeMap<&'static str, Setting>,
+    name: &str,
+    value: Value,
+    origin: Origin,
+) -> Result<(), ConfigError> {
+    let key = find(name, &origin)?;
+    let value = match (key.kind, value) {
+        (KeyType::Millis, Value::String(text)) => parse(key, &text, &origin)?,
+        (_, value) => value,
+    };
+    let expected = match (key.kind, &value) {
+        (KeyType::Number, Value::Number(number)) if number.as_f64().is_some_and(f64::is_finite) => None,
+        (KeyType::Whole | KeyType::Millis, Value::Number(number)) if number.as_u64().is_some() => None,
+        (KeyType::Text, Value::String(_)) | (KeyType::Bool, Value::Bool(_)) => None,
+        (KeyType::Choice(words), Value::String(word)) if words.contains(&word.as_str()) => None,
+        (KeyType::Number, _) => Some("a finite number".to_owned()),
+        (KeyType::Whole, _) => Some("a whole number, 0 or more".to_owned()),
+        (KeyType::Millis, _) => Some("milliseconds, or a number with ms, s, m or h".to_owned()),
+        (KeyType::Text, _) => Some("text".to_owned()),
+        (KeyType::Bool, _) => Some("true or false".to_owned()),
+        (KeyType::Choice(words), _) => Some(format!("one of {}", words.join(", "))),
+    };
+    match expected {
+        None => {
+            settings.insert(key.name, Setting { value, origin });
+            Ok(())
+        }
+        Some(expected) => {
+            let got = setpoint_protocol::text::clip(&value.to_string(), 80);
+            Err(ConfigError::Value {
+                origin,
+                key: key.name.to_owned(),
+                reason: format!("is {got}; it must be {expected}"),
+            })
+        }
+    }
+}
+
+/// Reads a value that came as text.
+pub(super) fn parse(key: &Key, text: &str, origin: &Origin) -> Result<Value, ConfigError> {
+    let wrong = |expected: &str| ConfigError::Value {
+        origin: origin.clone(),
+        key: key.name.to_owned(),
+        reason: format!("is {:?}; it must be {expected}", setpoint_protocol::text::clip(text, 80)),
+    };
+    Ok(match key.kind {
+        KeyType::Text | KeyType::Choice(_) => json!(text),
+        KeyType::Number => {
+            let number: f64 = text.trim().parse().map_err(|_| wrong("a finite number"))?;
+            if !number.is_finite() {
+                return Err(wrong("a finite number"));
+            }
+            json!(number)
+        }
+        KeyType::Whole => json!(text.trim().parse::<u64>().map_err(|_| wrong("a whole number, 0 or more"))?),
+        KeyType::Millis => {
+            json!(millis(text).ok_or_else(|| wrong("milliseconds, or a number with ms, s, m or h"))?)
+        }
+        KeyType::Bool => json!(text.trim().parse::<bool>().map_err(|_| wrong("true or false"))?),
+    })
+}
+
+fn millis(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit.trim() {
+        "" | "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// The known key that shares the most letters in order with `name`, when that is most of it.
+fn nearest(name: &str) -> Option<&'static str> {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    KEYS.iter()
+        .map(|key| {
+            let tail = key.name.rsplit('.').next().unwrap_or(key.name);
+            (edits(last, tail), key.name)
+        })
+        .min()
+        .filter(|(edits, _)| *edits <= 2 && last.len() > 2)
+        .map(|(_, key)| key)
+}
+
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().take(64).enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        let mut next = vec![left];
+        for (y, above) in b.iter().zip(row.iter().skip(1)) {
+            left = (diagonal + usize::from(x != *y)).min(left + 1).min(above + 1);
+            diagonal = *above;
+            next.push(left);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(0)
+}

@@ -1,0 +1,256 @@
+//! What the program says about itself: how everything stands.
+
+use std::path::Path;
+
+use setpoint_journal::{Journal, JournalError, JournalOptions};
+
+use crate::config::Config;
+use crate::error::RuntimeError;
+use crate::organisation::error_chain;
+use crate::program::{PLAYBOOK, Program, ProgramError};
+use crate::surroundings::is_installed;
+
+/// How a thing stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// As it should be.
+    Good,
+    /// Works, with something to know.
+    Note,
+    /// Does not work.
+    Bad,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// What.
+    pub subject: &'static str,
+    /// How it stands.
+    pub health: Health,
+    /// What was seen.
+    pub finding: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// Programs that some tools need, and what is lost without them.
+const WANTED: &[(&str, &str)] =
+    &[("sh", "the shell tool cannot run commands"), ("git", "the git report cannot be made")];
+
+/// Looks at the models, the playbooks, the data directory, the journal and the programs.
+#[must_use]
+pub fn examine(program: &Program) -> Vec<Diagnosis> {
+    let mut found =
+        vec![models(&program.config), playbooks(program), data_directory(&program.directories.data)];
+    found.push(journal(&program.directories.journal()));
+    let unused = program.unused_model_vars();
+    if !unused.is_empty() {
+        found.push(Diagnosis {
+            subject: "environment",
+            health: Health::Note,
+            finding: format!("{} is set, but language models are not built in yet", unused.join(", ")),
+            hint: None,
+        });
+    }
+    for (name, loss) in WANTED {
+        found.push(if is_installed(name, program.path()) {
+            good("program", format!("{name} is installed"))
+        } else {
+            bad("program", format!("{name} is not on the PATH: {loss}"), format!("install {name}"))
+        });
+    }
+    found
+}
+
+/// The few kinds of errors at the edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    /// The command line, or a named thing that is not there.
+    Usage,
+    /// A configuration or a data directory that cannot be used.
+    Configuration,
+    /// Everything that should not happen.
+    Internal,
+}
+
+/// What kind of error this is to a person, and what to do about it.
+#[must_use]
+pub fn edge_of(error: &RuntimeError) -> (Edge, Option<&'static str>) {
+    match error {
+        RuntimeError::Journal(error) => edge_of_journal(error),
+        RuntimeError::Append(error) => edge_of_journal(error),
+        RuntimeError::Goal(_) => (Edge::Usage, Some("state what is to be done, in a sentence or two")),
+        RuntimeError::Ended(_) => (Edge::Usage, Some("`setpoint tasks show` shows how it ended")),
+        RuntimeError::HeldElsewhere { .. } => {
+            (Edge::Usage, Some("wait for that process, or stop it: its tasks can then be resumed"))
+        }
+        RuntimeError::Refused { .. } => {
+            (Edge::Usage, Some("`setpoint tasks show` shows what the task waits for"))
+        }
+        RuntimeError::Unreadable { .. }
+        | RuntimeError::Divergence(_)
+        | RuntimeError::Broken { .. }
+        | RuntimeError::ShuttingDown => {
+            (Edge::Internal, Some("the journal keeps what was done; `setpoint doctor` looks at it"))
+        }
+    }
+}
+
+/// The same for a program that cannot be put together.
+#[must_use]
+pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<&'static str>) {
+    match error {
+        ProgramError::Config(_) => {
+            (Edge::Configuration, Some("`setpoint config path` shows which files are read"))
+        }
+        ProgramError::NoHome(_) => {
+            (Edge::Configuration, Some("set HOME, or name a directory with --data-dir"))
+        }
+        ProgramError::Cwd(_) => (Edge::Configuration, Some("change to a directory that exists")),
+        ProgramError::Journal(error) => edge_of_journal(error),
+        ProgramError::UnknownModel(_) => (
+            Edge::Configuration,
+            Some("use `--model playbook`, or leave the model out; language models are coming"),
+        ),
+    }
+}
+
+fn edge_of_journal(error: &JournalError) -> (Edge, Option<&'static str>) {
+    let kind = match error {
+        JournalError::UnknownTask { .. } | JournalError::NotFound { .. } | JournalError::Ambiguous { .. } => {
+            Edge::Usage
+        }
+        JournalError::ReadOnly { .. }
+        | JournalError::CreateDir { .. }
+        | JournalError::NotAJournal { .. }
+        | JournalError::FormatTooNew { .. } => Edge::Configuration,
+        _ => Edge::Internal,
+    };
+    (kind, Some(journal_hint(error)))
+}
+
+/// What can be done about a journal that cannot be used.
+#[must_use]
+pub fn journal_hint(error: &JournalError) -> &'static str {
+    match error {
+        JournalError::FormatTooNew { .. } => {
+            "it was written by a newer setpoint; use that one, or another data directory (--data-dir)"
+        }
+        JournalError::LostTail { .. } => {
+            "records are missing at its end; keep a copy, then run `setpoint doctor` for the place"
+        }
+        JournalError::HeadMismatch { .. }
+        | JournalError::Damaged { .. }
+        | JournalError::ChainBroken { .. } => {
+            "it is damaged: keep a copy; `setpoint doctor` names the places, and undamaged tasks can be read and exported"
+        }
+        JournalError::NotAJournal { .. } => {
+            "something else lies where the journal should be; choose another data directory (--data-dir)"
+        }
+        JournalError::Locked { .. } => {
+            "another program holds the database; wait for it, or choose another data directory (--data-dir)"
+        }
+        JournalError::ReadOnly { .. } => {
+            "the data directory is read-only; choose another with --data-dir or SETPOINT_DATA_DIR"
+        }
+        JournalError::NoSpace { .. } => "the disk is full; make room and run `setpoint tasks resume`",
+        JournalError::UnknownTask { .. } | JournalError::NotFound { .. } => {
+            "`setpoint tasks list` shows the tasks there are"
+        }
+        JournalError::Ambiguous { .. } => {
+            "give more of the id; `setpoint tasks list` shows the tasks there are"
+        }
+        _ => {
+            "check that the data directory is writable and the disk has room, or choose another with --data-dir or SETPOINT_DATA_DIR"
+        }
+    }
+}
+
+fn models(config: &Config) -> Diagnosis {
+    let brain = config.text("models.brain").unwrap_or(PLAYBOOK);
+    if brain == PLAYBOOK {
+        return Diagnosis {
+            subject: "models",
+            health: Health::Note,
+            finding: "the embedded brain answers, from playbooks; it is no language model".to_owned(),
+            hint: Some("`setpoint playbooks` lists the goals it knows".to_owned()),
+        };
+    }
+    bad(
+        "models",
+        format!("the model {brain:?} is not known"),
+        "language models are not built in yet; use `playbook`".to_owned(),
+    )
+}
+
+fn playbooks(program: &Program) -> Diagnosis {
+    let (known, broken) = program.playbooks();
+    match broken.first() {
+        None => good("playbooks", format!("{} playbooks, all in order", known.len())),
+        Some(first) => bad(
+            "playbooks",
+            format!(
+                "{} of them cannot be used; the first: {}:{}: {}",
+                broken.len(),
+                first.file,
+                first.line,
+                first.reason
+            ),
+            "`setpoint playbooks check` shows them all; the others work".to_owned(),
+        ),
+    }
+}
+
+fn data_directory(data: &Path) -> Diagnosis {
+    let shown = data.display();
+    if !data.exists() {
+        return good("data directory", format!("{shown} does not exist yet and will be created"));
+    }
+    match tempfile_in(data) {
+        Ok(()) => good("data directory", format!("{shown} is writable")),
+        Err(error) => bad(
+            "data directory",
+            format!("{shown} is not writable: {error}"),
+            "choose another with --data-dir or SETPOINT_DATA_DIR".to_owned(),
+        ),
+    }
+}
+
+fn journal(dir: &Path) -> Diagnosis {
+    if !dir.exists() {
+        return good("journal", "there is none yet".to_owned());
+    }
+    let journal = match Journal::open(dir, &JournalOptions::default()) {
+        Ok(journal) => journal,
+        Err(error) => return bad("journal", error_chain(&error), journal_hint(&error).to_owned()),
+    };
+    match journal.verify() {
+        Ok(report) if report.damages.is_empty() => {
+            good("journal", format!("{} tasks, {} records, every chain holds", report.tasks, report.rows))
+        }
+        Ok(report) => {
+            let places: Vec<String> = report.damages.iter().take(5).map(ToString::to_string).collect();
+            bad(
+                "journal",
+                format!("{} damaged places: {}", report.damages.len(), places.join("; ")),
+                "keep a copy of the data directory; undamaged tasks can be read and exported".to_owned(),
+            )
+        }
+        Err(error) => bad("journal", error_chain(&error), journal_hint(&error).to_owned()),
+    }
+}
+
+fn tempfile_in(dir: &Path) -> std::io::Result<()> {
+    let probe = dir.join(format!(".probe-{}", std::process::id()));
+    std::fs::write(&probe, b"")?;
+    std::fs::remove_file(&probe)
+}
+
+fn good(subject: &'static str, finding: String) -> Diagnosis {
+    Diagnosis { subject, health: Health::Good, finding, hint: None }
+}
+
+fn bad(subject: &'static str, finding: String, hint: String) -> Diagnosis {
+    Diagnosis { subject, health: Health::Bad, finding, hint: Some(hint) }
+}

@@ -1,0 +1,240 @@
+//! Drives one task: takes inputs, runs steps, makes them durable, and only then lets their effects start.
+//!
+//! One tokio task owns the cell. Everything outside reaches it through one queue of [`Inbound`]s; nothing else
+//! touches the cell. A batch of waiting inputs is stepped one by one and committed together.
+
+mod commit;
+mod perform;
+pub(crate) mod recover;
+mod timing;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use setpoint_journal::{Lease, TaskHead};
+use setpoint_machine::cell::{StepError, needs_rebuild};
+use setpoint_machine::{Cell, External, Outside};
+use setpoint_protocol::message::Availability;
+use setpoint_protocol::message::MemoryReply;
+use setpoint_protocol::record::{Answer, Answered};
+use setpoint_protocol::topology::Payload;
+use setpoint_protocol::{CallId, RoleId, TaskId};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::clock::{self, TaskClock};
+use crate::error::RuntimeError;
+use crate::organisation::Shared;
+
+use self::commit::Staged;
+use self::perform::Running;
+use self::timing::Timing;
+
+/// Inputs that may wait for one task; senders wait beyond it.
+pub(crate) const INBOX_MAX: usize = 1_024;
+/// Steps that are committed together at most.
+const BATCH_STEPS_MAX: usize = 64;
+/// Rows after which a batch is committed whatever waits.
+const BATCH_ROWS_MAX: usize = 1_024;
+
+/// One thing that reaches a driver.
+#[derive(Debug)]
+pub(crate) enum Inbound {
+    /// An input for the cell.
+    External(External),
+    /// A person's message, with who wants to know whether it was taken.
+    Said {
+        /// The message.
+        payload: Payload,
+        /// Told once it is durable, or why it was refused.
+        reply: Option<oneshot::Sender<Result<(), RuntimeError>>>,
+        /// The journal's command that it came by, from another process.
+        command: Option<u64>,
+    },
+    /// Stop driving; the task stays open for another process.
+    Release,
+}
+
+/// How driving ended.
+#[derive(Debug)]
+pub(crate) enum DriverEnd {
+    /// The task is closed.
+    Closed,
+    /// It was released, or another process took it.
+    Released(String),
+    /// It cannot be driven on.
+    Broken(RuntimeError),
+}
+
+/// The driver of one task.
+pub(crate) struct Driver {
+    shared: Arc<Shared>,
+    task: TaskId,
+    cell: Cell,
+    head: TaskHead,
+    lease: Option<Lease>,
+    inbox: mpsc::Receiver<Inbound>,
+    sender: mpsc::Sender<Inbound>,
+    running: BTreeMap<CallId, Running>,
+    created: Arc<BTreeSet<String>>,
+    clock: TaskClock,
+    timing: Timing,
+    backlog: VecDeque<Inbound>,
+    rebuilt: u32,
+    title: String,
+    /// Asks of a process that died, to be started again once their new attempt is recorded.
+    resumed: BTreeMap<CallId, (u32, Outside)>,
+}
+
+impl Driver {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        cell: Cell,
+        head: TaskHead,
+        lease: Option<Lease>,
+        clock_ms: u64,
+        (sender, inbox): (mpsc::Sender<Inbound>, mpsc::Receiver<Inbound>),
+    ) -> Self {
+        Driver {
+            shared,
+            task: cell.task().clone(),
+            cell,
+            head,
+            lease,
+            inbox,
+            sender,
+            running: BTreeMap::new(),
+            created: Arc::new(BTreeSet::new()),
+            clock: TaskClock::starting_at(clock_ms),
+            timing: Timing::default(),
+            backlog: VecDeque::new(),
+            rebuilt: 0,
+            title: String::new(),
+            resumed: BTreeMap::new(),
+        }
+    }
+
+    /// The line by which people know a task that is about to be opened.
+    pub(crate) fn titled(mut self, title: String) -> Self {
+        self.title = title;
+        self
+    }
+
+    /// Feeds `first` and then whatever comes, until the task is closed or given away.
+    pub(crate) async fn run(mut self, first: Vec<Inbound>) -> DriverEnd {
+        self.backlog.extend(first);
+        let end = loop {
+            if self.backlog.is_empty() {
+                self.wait().await;
+            }
+            match self.work().await {
+                Ok(None) => {}
+                Ok(Some(end)) => break end,
+                Err(error) => break DriverEnd::Broken(error),
+            }
+        };
+        self.stop_running().await;
+        end
+    }
+
+    /// Waits for the next input or the next moment that matters.
+    async fn wait(&mut self) {
+        let wake = self.next_wake();
+        tokio::select! {
+            biased;
+            inbound = self.inbox.recv() => self.backlog.extend(inbound),
+            () = timing::sleep_until(wake) => self.tick(),
+        }
+    }
+
+    /// Steps a batch, commits it, starts what it wants.
+    async fn work(&mut self) -> Result<Option<DriverEnd>, RuntimeError> {
+        let mut staged = Staged::new(&self.head);
+        let mut steps = 0;
+        while steps < BATCH_STEPS_MAX && staged.rows() < BATCH_ROWS_MAX {
+            let Some(inbound) = self.backlog.pop_front().or_else(|| self.inbox.try_recv().ok()) else {
+                break;
+            };
+            steps += 1;
+            let (external, reply, command) = match inbound {
+                Inbound::External(external) => (external, None, None),
+                Inbound::Said { payload, reply, command } => {
+                    (External::Message { from: RoleId::User, payload }, reply, command)
+                }
+                Inbound::Release => {
+                    self.commit(staged).await?;
+                    return Ok(Some(DriverEnd::Released("released".to_owned())));
+                }
+            };
+            let poisonable = recover::Poisonable::of(&external);
+            self.note(&external, &mut staged);
+            match self.cell.step(external, clock::now(), self.clock.read_ms()) {
+                Ok(step) => {
+                    staged.take_command(command)?;
+                    staged.waiters.extend(reply);
+                    self.stage(step, &mut staged)?;
+                }
+                Err(error) if needs_rebuild(&error) => {
+                    self.commit(staged).await?;
+                    self.rebuild(poisonable, &error)?;
+                    return Ok(None);
+                }
+                Err(error) => self.refuse(error, reply, command, &mut staged)?,
+            }
+            if self.cell.is_closed() {
+                break;
+            }
+        }
+        let closed = self.cell.is_closed();
+        self.commit(staged).await?;
+        self.clock.set_running(!self.cell.waits_only_for_people());
+        Ok(closed.then_some(DriverEnd::Closed))
+    }
+
+    /// An input that the cell does not take changes nothing; whoever sent it is told.
+    fn refuse(
+        &mut self,
+        error: StepError,
+        reply: Option<oneshot::Sender<Result<(), RuntimeError>>>,
+        command: Option<u64>,
+        staged: &mut Staged,
+    ) -> Result<(), RuntimeError> {
+        tracing::debug!(task = %self.task, %error, "an input was not taken");
+        staged.take_command(command)?;
+        if let Some(reply) = reply {
+            drop(reply.send(Err(RuntimeError::Refused { task: self.task.clone(), source: error })));
+        }
+        Ok(())
+    }
+
+    /// What the driver itself remembers of an input.
+    fn note(&mut self, external: &External, staged: &mut Staged) {
+        match external {
+            External::Answered(Answered { call, answer, .. }) => {
+                self.finished(*call);
+                // Files that the task created are those it may change without asking.
+                if let Answer::Tool(answer) = answer
+                    && !answer.created.is_empty()
+                {
+                    Arc::make_mut(&mut self.created).extend(answer.created.iter().cloned());
+                }
+            }
+            External::Reasked(reasked) => staged.restarts.extend(self.resumed.remove(&reasked.call)),
+            External::Opened(_) | External::Message { .. } | External::Fault(_) | External::Poisoned(_) => {}
+        }
+    }
+
+    /// R5 is not running: the runtime says so in its place, in the same transaction.
+    fn memory_is_unavailable(&mut self, call: CallId) {
+        let reply = MemoryReply {
+            call_id: call,
+            availability: Availability::Unavailable,
+            rules: vec![],
+            potentials: setpoint_protocol::message::Potentials::default(),
+            records: vec![],
+            facts: vec![],
+            tools: vec![],
+        };
+        let payload = Payload::MemoryReply(reply);
+        self.backlog.push_front(Inbound::External(External::Message { from: RoleId::Memory, payload }));
+    }
+}

@@ -1,0 +1,143 @@
+//! Append before effect: a batch of steps becomes durable, then its effects start.
+
+use std::sync::Arc;
+
+use setpoint_bus::tap::Event;
+use setpoint_journal::{JournalError, Submission, TaskHead, TaskOpening};
+use setpoint_machine::{Outside, Step};
+use setpoint_protocol::RoleId;
+use setpoint_protocol::record::Record;
+use tokio::sync::oneshot;
+
+use super::Driver;
+use crate::error::RuntimeError;
+use crate::rows::row_of;
+
+/// Steps that wait for their commit.
+pub(super) struct Staged {
+    submission: Submission,
+    effects: Vec<Outside>,
+    /// Copies for the taps; empty while nobody watches.
+    watched: Vec<Record>,
+    closed: bool,
+    /// Asks that start again with a new attempt.
+    pub(super) restarts: Vec<(u32, Outside)>,
+    pub(super) waiters: Vec<oneshot::Sender<Result<(), RuntimeError>>>,
+    commands: usize,
+}
+
+impl Staged {
+    pub(super) fn new(head: &TaskHead) -> Self {
+        Staged {
+            submission: Submission::new(head),
+            effects: Vec::new(),
+            watched: Vec::new(),
+            closed: false,
+            restarts: Vec::new(),
+            waiters: Vec::new(),
+            commands: 0,
+        }
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.submission.row_count()
+    }
+
+    pub(super) fn take_command(&mut self, command: Option<u64>) -> Result<(), RuntimeError> {
+        if let Some(id) = command {
+            self.submission.take_command(id)?;
+            self.commands += 1;
+        }
+        Ok(())
+    }
+}
+
+impl Driver {
+    /// Puts a step's rows and fragments into the batch and keeps its effects for later.
+    pub(super) fn stage(&mut self, step: Step, staged: &mut Staged) -> Result<(), RuntimeError> {
+        let Step { records, effects, closed } = step;
+        let watched = self.shared.hub.is_watched();
+        let mut closed_at = None;
+        for record in records {
+            if record.seq == 1 {
+                let lease = Some(self.shared.lease_terms());
+                staged.submission.open(TaskOpening {
+                    opened_at_us: record.at.as_micros(),
+                    logic_version: self.cell.opened().map_or(0, |opened| opened.logic_version),
+                    title: std::mem::take(&mut self.title),
+                    lease,
+                })?;
+            }
+            closed_at = Some(record.at.as_micros());
+            if watched {
+                staged.watched.push(record.clone());
+            }
+            staged.submission.push(row_of(record))?;
+        }
+        if closed && let Some(at) = closed_at {
+            staged.submission.close(at);
+            staged.closed = true;
+        }
+        for effect in effects {
+            match effect {
+                Outside::Party { call, party: RoleId::Memory, .. } => self.memory_is_unavailable(call),
+                // A person reads the question from the records; the answer comes in as a message.
+                Outside::Party { .. } => {}
+                Outside::Model { call, ask } => {
+                    for fragment in &ask.prompt.fragments {
+                        if let Some(new) = self.shared.fragments.unseen(fragment) {
+                            staged.submission.attach(new)?;
+                        }
+                    }
+                    staged.effects.push(Outside::Model { call, ask });
+                }
+                other => staged.effects.push(other),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the batch durable, tells whoever watches, and starts its effects.
+    pub(super) async fn commit(&mut self, staged: Staged) -> Result<(), RuntimeError> {
+        let Staged { mut submission, effects, watched, closed, restarts, waiters, commands } = staged;
+        if submission.row_count() == 0 && commands == 0 {
+            return Ok(());
+        }
+        if let Some(lease) = &self.lease {
+            submission.under(lease);
+        }
+        let (ack, acknowledged) = oneshot::channel();
+        self.shared.journal.submit(submission, move |result| drop(ack.send(result)));
+        let committed = match acknowledged.await {
+            Ok(Ok(committed)) => committed,
+            Ok(Err(error)) => {
+                for waiter in waiters {
+                    drop(waiter.send(Err(RuntimeError::Append(Arc::clone(&error)))));
+                }
+                return Err(RuntimeError::Append(error));
+            }
+            Err(_) => return Err(RuntimeError::Append(Arc::new(JournalError::Closed))),
+        };
+        self.head = committed.head;
+        if let Some(lease) = committed.lease {
+            self.lease = Some(lease);
+        }
+        if !watched.is_empty() {
+            self.shared.hub.publish(Event::Records {
+                task: self.task.clone(),
+                records: watched.into(),
+                closed,
+            });
+        }
+        for waiter in waiters {
+            drop(waiter.send(Ok(())));
+        }
+        for effect in effects {
+            self.start(effect);
+        }
+        for (attempt, effect) in restarts {
+            self.start_attempt(effect, attempt);
+        }
+        Ok(())
+    }
+}

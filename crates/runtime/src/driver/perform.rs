@@ -1,0 +1,170 @@
+//! Starting what a task asks of the world, and stopping it again.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use setpoint_machine::effects::ToolAsk;
+use setpoint_machine::{External, ModelCall, Outside};
+use setpoint_model::Progress;
+use setpoint_protocol::CallId;
+use setpoint_protocol::limits::STOP_MS_MAX;
+use setpoint_protocol::record::{Answer, Answered, ModelFailure, ModelFailureKind, Purpose};
+use setpoint_protocol::tool::{ErrorKind, ToolAnswer};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::{Driver, Inbound};
+use crate::toolbox::ToolRun;
+
+/// An ask that runs now.
+pub(super) struct Running {
+    cancel: CancellationToken,
+    handle: JoinHandle<()>,
+    attempt: u32,
+    /// Set once it was told to stop: then it is answered `interrupted`.
+    pub(super) stop_by: Option<Instant>,
+}
+
+impl Driver {
+    /// Starts one effect. Its commit has been acknowledged.
+    pub(super) fn start(&mut self, effect: Outside) {
+        self.start_attempt(effect, 1);
+    }
+
+    pub(super) fn start_attempt(&mut self, effect: Outside, attempt: u32) {
+        match effect {
+            Outside::Model { call, ask } => self.start_model(call, *ask, attempt),
+            Outside::Tool { call, ask, .. } => self.start_tool(call, ask, attempt),
+            Outside::Timer { call, due_clock_ms } => self.timing.arm(call, due_clock_ms),
+            Outside::Party { .. } => {}
+            Outside::Stop { call } => self.stop(call),
+        }
+    }
+
+    fn start_model(&mut self, call: CallId, ask: ModelCall, attempt: u32) {
+        let model = Arc::clone(match ask.purpose() {
+            Purpose::Perceive | Purpose::Plan | Purpose::Report | Purpose::Merge => &self.shared.models.brain,
+            Purpose::Execute | Purpose::Judge => &self.shared.models.tool,
+        });
+        let progress = Progress::none();
+        let limit = Duration::from_millis(ask.limits.ms_max);
+        let cancel = CancellationToken::new();
+        let cancelled = cancel.clone();
+        self.spawn(call, attempt, cancel, async move {
+            let answer = AssertUnwindSafe(model.answer(&ask, &progress)).catch_unwind();
+            tokio::select! {
+                biased;
+                () = cancelled.cancelled() => Answer::Interrupted,
+                answer = tokio::time::timeout(limit, answer) => match answer {
+                    Ok(Ok(Ok(reply))) => Answer::Model(reply),
+                    Ok(Ok(Err(failure))) => Answer::ModelFailed(failure),
+                    Ok(Err(_panic)) => Answer::ModelFailed(failure(ModelFailureKind::Unavailable, "the model's adapter panicked")),
+                    Err(_) => Answer::ModelFailed(failure(ModelFailureKind::Timeout, "the model took too long")),
+                },
+            }
+        });
+    }
+
+    fn start_tool(&mut self, call: CallId, ask: ToolAsk, attempt: u32) {
+        let toolbox = Arc::clone(&self.shared.toolbox);
+        let cancel = CancellationToken::new();
+        let Some(opened) = self.cell.opened() else { return };
+        let run = ToolRun {
+            task: self.task.clone(),
+            call,
+            surroundings: Arc::new(opened.surroundings.clone()),
+            created: Arc::clone(&self.created),
+            cancel: cancel.clone(),
+        };
+        self.spawn(call, attempt, cancel, async move {
+            match AssertUnwindSafe(toolbox.run(ask, run)).catch_unwind().await {
+                Ok(answer) => Answer::Tool(Box::new(answer)),
+                Err(_panic) => Answer::Tool(Box::new(ToolAnswer {
+                    error_kind: Some(ErrorKind::Other),
+                    text: "the tool panicked; what it did is unknown".to_owned(),
+                    ..ToolAnswer::default()
+                })),
+            }
+        });
+    }
+
+    fn spawn(
+        &mut self,
+        call: CallId,
+        attempt: u32,
+        cancel: CancellationToken,
+        work: impl Future<Output = Answer> + Send + 'static,
+    ) {
+        let sender = self.sender.clone();
+        let handle = tokio::spawn(async move {
+            let answered = Answered { call, attempt, answer: work.await };
+            // A closed queue means that the task has ended; nobody wants the answer any more.
+            drop(sender.send(Inbound::External(External::Answered(answered))).await);
+        });
+        self.running.insert(call, Running { cancel, handle, attempt, stop_by: None });
+    }
+
+    /// Tells an ask to stop. One that does not run is answered at once.
+    fn stop(&mut self, call: CallId) {
+        if self.timing.disarm(call) {
+            return;
+        }
+        match self.running.get_mut(&call) {
+            Some(running) => {
+                running.cancel.cancel();
+                running.stop_by.get_or_insert(Instant::now() + Duration::from_millis(STOP_MS_MAX));
+            }
+            None if !self.cell.is_closed() => self.interrupted(call, 1),
+            None => {}
+        }
+    }
+
+    /// Asks that were told to stop and did not come back in time.
+    pub(super) fn give_up_on_overdue(&mut self) {
+        let now = Instant::now();
+        let overdue: Vec<CallId> = self
+            .running
+            .iter()
+            .filter(|(_, running)| running.stop_by.is_some_and(|by| by <= now))
+            .map(|(call, _)| *call)
+            .collect();
+        for call in overdue {
+            if let Some(running) = self.running.remove(&call) {
+                running.handle.abort();
+                self.interrupted(call, running.attempt);
+            }
+        }
+    }
+
+    pub(super) fn interrupted(&mut self, call: CallId, attempt: u32) {
+        let answered = Answered { call, attempt, answer: Answer::Interrupted };
+        self.backlog.push_back(Inbound::External(External::Answered(answered)));
+    }
+
+    /// The task is over or given away: nothing of it may go on running.
+    pub(super) async fn stop_running(&mut self) {
+        for running in self.running.values() {
+            running.cancel.cancel();
+        }
+        // Whoever still sends an answer must not wait for a queue that nobody reads.
+        self.inbox.close();
+        let by = Instant::now() + Duration::from_millis(STOP_MS_MAX);
+        for (_, mut running) in std::mem::take(&mut self.running) {
+            if tokio::time::timeout_at(by, &mut running.handle).await.is_err() {
+                running.handle.abort();
+            }
+        }
+    }
+
+    /// Forgets an ask whose answer has come in.
+    pub(super) fn finished(&mut self, call: CallId) {
+        self.running.remove(&call);
+    }
+}
+
+fn failure(kind: ModelFailureKind, reason: &str) -> ModelFailure {
+    ModelFailure { kind, reason: reason.to_owned(), hints: vec![] }
+}

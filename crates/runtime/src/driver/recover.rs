@@ -1,0 +1,168 @@
+//! Bringing a cell back: after a crash of the process, and after a panic of a machine.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use setpoint_journal::Journal;
+use setpoint_machine::cell::{AskClass, Divergence, Pending, Replayed, StepError, Strictness, poisoned_body};
+use setpoint_machine::{Cell, External, Outside};
+use setpoint_protocol::message::{FaultKind, TaskFault};
+use setpoint_protocol::record::{Answer, Answered, Poisoned, Reasked, Record, RecordKind};
+use setpoint_protocol::{Any, RoleId, TaskId};
+
+use super::{Driver, Inbound};
+use crate::error::RuntimeError;
+use crate::factory::LOGIC_VERSION;
+use crate::rows::record_of;
+
+/// Panics of one task's machines after which it is given up.
+const REBUILDS_MAX: u32 = 3;
+
+/// An input as it would stand in a `Poisoned` record.
+pub(super) struct Poisonable {
+    kind: String,
+    body: Any,
+}
+
+impl Poisonable {
+    pub(super) fn of(external: &External) -> Self {
+        let (kind, bytes) = match external {
+            External::Opened(opened) => ("Opened".to_owned(), serde_json::to_vec(opened)),
+            External::Message { payload, .. } => (payload.kind().to_string(), payload.encode()),
+            External::Answered(answered) => ("Answered".to_owned(), encode_answered(answered)),
+            External::Reasked(reasked) => ("Reasked".to_owned(), serde_json::to_vec(reasked)),
+            External::Fault(fault) => ("TaskFault".to_owned(), serde_json::to_vec(fault)),
+            External::Poisoned(poisoned) => (poisoned.kind.clone(), serde_json::to_vec(poisoned)),
+        };
+        Poisonable { kind, body: poisoned_body(&bytes.unwrap_or_default()) }
+    }
+}
+
+fn encode_answered(answered: &Answered) -> Result<Vec<u8>, serde_json::Error> {
+    serde_json::to_vec(answered)
+}
+
+/// A cell as its journal has it.
+pub(crate) struct Restored {
+    pub(crate) cell: Cell,
+    pub(crate) replayed: Replayed,
+    pub(crate) divergence: Option<Divergence>,
+    pub(crate) clock_ms: u64,
+    /// Files that the task created before.
+    pub(crate) created: BTreeSet<String>,
+}
+
+/// Replays a task's records into a fresh cell. A divergence is not an error here: the task can still be ended.
+pub(crate) fn restore(
+    journal: &Journal,
+    task: &TaskId,
+    factory: Arc<dyn setpoint_machine::Factory>,
+) -> Result<Restored, RuntimeError> {
+    let records = read_records(journal, task)?;
+    let mut cell = Cell::new(task.clone(), factory);
+    let same_logic = records.first().is_some_and(|first| {
+        serde_json::from_slice::<setpoint_protocol::record::Opened>(&first.body)
+            .is_ok_and(|opened| opened.logic_version == LOGIC_VERSION)
+    });
+    let strictness = if same_logic { Strictness::Exact } else { Strictness::KindAndAddressee };
+    let clock_ms = records.last().map_or(0, |last| last.clock_ms);
+    let (replayed, divergence) = match cell.replay(&records, strictness) {
+        Ok(replayed) => (replayed, None),
+        Err(divergence) => {
+            cell.skip_to(records.last().map_or(0, |last| last.seq));
+            (Replayed::default(), Some(divergence))
+        }
+    };
+    Ok(Restored { cell, replayed, divergence, clock_ms, created: created_by(&records) })
+}
+
+fn created_by(records: &[Record]) -> BTreeSet<String> {
+    let answers = records.iter().filter(|record| record.kind == RecordKind::Answered);
+    let mut created = BTreeSet::new();
+    for record in answers {
+        if let Ok(Answered { answer: Answer::Tool(answer), .. }) = serde_json::from_slice(&record.body) {
+            created.extend(answer.created);
+        }
+    }
+    created
+}
+
+/// All records of a task, checked against their chain.
+pub(crate) fn read_records(journal: &Journal, task: &TaskId) -> Result<Vec<Record>, RuntimeError> {
+    journal.verify_task(task.as_str())?;
+    let mut records = Vec::new();
+    for row in journal.rows(task.as_str(), 1) {
+        records.push(record_of(row?)?);
+    }
+    Ok(records)
+}
+
+impl Driver {
+    /// Puts a restored task's open asks back to work (ARCHITECTURE, rule 8), as the first inputs of this driver.
+    pub(crate) fn take_up(
+        &mut self,
+        mut replayed: Replayed,
+        divergence: Option<Divergence>,
+        created: BTreeSet<String>,
+    ) {
+        self.created = Arc::new(created);
+        for pending in self.cell.pending() {
+            let effect = replayed.open.remove(&pending.call);
+            self.take_up_ask(&pending, effect);
+        }
+        if let Some(divergence) = divergence {
+            let reason = format!("the journal does not replay: {divergence}");
+            self.backlog.push_back(Inbound::External(runtime_fault(reason)));
+        }
+    }
+
+    fn take_up_ask(&mut self, pending: &Pending, effect: Option<Outside>) {
+        match (pending.class, effect) {
+            (AskClass::Person, _) => {}
+            (AskClass::Timer, Some(effect)) => self.start(effect),
+            (AskClass::Memory, _) => self.memory_is_unavailable(pending.call),
+            (AskClass::Pure, Some(effect)) if !pending.stopped => {
+                let attempt = pending.attempt + 1;
+                let reason = "the process that asked has died".to_owned();
+                self.resumed.insert(pending.call, (attempt, effect));
+                let reasked = Reasked { call: pending.call, attempt, reason };
+                self.backlog.push_back(Inbound::External(External::Reasked(reasked)));
+            }
+            (AskClass::Pure | AskClass::Unsafe | AskClass::Timer, _) => {
+                self.interrupted(pending.call, pending.attempt);
+            }
+        }
+    }
+
+    /// After a panic: the cell is rebuilt as of before the input, which is recorded as poisoned, and a fault follows.
+    pub(super) fn rebuild(&mut self, input: Poisonable, error: &StepError) -> Result<(), RuntimeError> {
+        self.rebuilt += 1;
+        tracing::error!(task = %self.task, %error, "a machine failed; the task is rebuilt from its journal");
+        if self.rebuilt > REBUILDS_MAX {
+            return Err(RuntimeError::Broken { task: self.task.clone(), reason: error.to_string() });
+        }
+        if self.head.seq() == 0 {
+            return Err(RuntimeError::Broken { task: self.task.clone(), reason: error.to_string() });
+        }
+        let restored = restore(&self.shared.journal, &self.task, Arc::clone(&self.shared.factory))?;
+        self.cell = restored.cell;
+        let poisoned = Poisoned { kind: input.kind, body: input.body, panic: error.to_string() };
+        self.backlog.push_front(Inbound::External(runtime_fault(error.to_string())));
+        self.backlog.push_front(Inbound::External(External::Poisoned(poisoned)));
+        Ok(())
+    }
+}
+
+fn runtime_fault(reason: String) -> External {
+    External::Fault(TaskFault {
+        role: RoleId::Runtime,
+        kind: FaultKind::Fault,
+        reason,
+        failure_class: None,
+        hints: vec![
+            "this is a defect of the program; please report it with `setpoint tasks export`".to_owned(),
+        ],
+        retryable: false,
+        elapsed_ms: 0,
+    })
+}

@@ -1,0 +1,65 @@
+//! What can go wrong between a task and its organisation.
+
+use std::sync::Arc;
+
+use setpoint_journal::JournalError;
+use setpoint_machine::cell::{Divergence, StepError};
+use setpoint_protocol::TaskId;
+
+/// A failure of the runtime. Failures of a task are no errors: they end in its `FinalResult`.
+#[derive(Debug, thiserror::Error)]
+pub enum RuntimeError {
+    /// The journal.
+    #[error("failed to use the journal")]
+    Journal(#[from] JournalError),
+    /// The journal, from its writer.
+    #[error("failed to use the journal")]
+    Append(#[source] Arc<JournalError>),
+    /// A stored record that cannot be read.
+    #[error("failed to read the {what} of record {seq} of {task}")]
+    Unreadable {
+        /// The task.
+        task: String,
+        /// The record.
+        seq: u64,
+        /// Which column.
+        what: &'static str,
+    },
+    /// A stored stream that its machines do not reproduce.
+    #[error(transparent)]
+    Divergence(#[from] Divergence),
+    /// An input that the task does not take.
+    #[error("failed to pass a message to {task}")]
+    Refused {
+        /// The task.
+        task: TaskId,
+        /// Why.
+        #[source]
+        source: StepError,
+    },
+    /// The task is driven by another live process.
+    #[error("failed to resume {task}: it is being run by {owner}")]
+    HeldElsewhere {
+        /// The task.
+        task: TaskId,
+        /// Who.
+        owner: String,
+    },
+    /// The task has ended.
+    #[error("failed to reach {0}: it has ended")]
+    Ended(TaskId),
+    /// The goal is empty or too long.
+    #[error("failed to start a task: the goal {0}")]
+    Goal(String),
+    /// The task cannot be driven on; its journal is intact.
+    #[error("failed to drive {task} on: {reason}")]
+    Broken {
+        /// The task.
+        task: TaskId,
+        /// Why.
+        reason: String,
+    },
+    /// The organisation is shutting down.
+    #[error("failed to start a task: the process is shutting down")]
+    ShuttingDown,
+}

@@ -1,0 +1,59 @@
+//! From an address to its machine: the one place that knows every role.
+
+use std::sync::Arc;
+
+use setpoint_machine::{AnyMachine, CallReader, Factory};
+use setpoint_protocol::{Address, RoleId};
+use setpoint_roles::r1_perceiver::Perceiver;
+use setpoint_roles::r2_planner::Planner;
+use setpoint_roles::r3_executor::Executor;
+use setpoint_roles::r4a_agent_validator::AgentValidator;
+use setpoint_roles::r4b_meta_validator::MetaValidator;
+use setpoint_roles::r7_goal_gradient_solver::GoalGradientSolver;
+
+/// The version of the roles' logic. Raise it with every change after which an old journal would replay to other
+/// records: a task of another version is replayed by kind and addressee only.
+pub const LOGIC_VERSION: u32 = 1;
+
+/// Makes the machines of SPEC section 1.
+pub struct Roles {
+    reader: Arc<dyn CallReader>,
+}
+
+impl Roles {
+    /// With this reading of calls.
+    #[must_use]
+    pub fn new(reader: Arc<dyn CallReader>) -> Self {
+        Roles { reader }
+    }
+}
+
+impl std::fmt::Debug for Roles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Roles")
+    }
+}
+
+impl Factory for Roles {
+    fn machine(&self, address: Address) -> Option<Box<dyn AnyMachine>> {
+        Some(match address.role {
+            RoleId::Perceiver => Box::new(Perceiver::default()),
+            RoleId::Planner => Box::new(Planner::default()),
+            RoleId::Executor => Box::new(Executor::default()),
+            RoleId::AgentValidator => Box::new(AgentValidator::default()),
+            RoleId::MetaValidator => Box::new(MetaValidator::default()),
+            RoleId::GoalGradientSolver => Box::new(GoalGradientSolver::default()),
+            RoleId::Memory | RoleId::Auditor | RoleId::User | RoleId::Operator | RoleId::Runtime => {
+                return None;
+            }
+        })
+    }
+
+    fn slug(&self, intent: &str) -> String {
+        setpoint_mkct::slug(intent)
+    }
+
+    fn reader(&self) -> &dyn CallReader {
+        &*self.reader
+    }
+}

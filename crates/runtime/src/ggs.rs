@@ -1,0 +1,275 @@
+//! The controller alone: `ReplanRequest`, `OutcomeSummary`, `TaskFault` and `CancelRequest` as JSON lines in, R7's
+//! directives, results and memory writes as JSON lines out.
+//!
+//! It is the same machine as in a task, without the organisation around it: nobody is asked, nothing runs, no clock
+//! is read. Time is each message's `elapsed_ms`, so the output depends on the input and the settings alone. There is
+//! no tool catalogue, so the blocked sets are the decision table's: no last tool of a class is given back.
+//!
+//! Reading order: [`run`], `line` (what a line may look like), `complete` (what it may leave out), `task` (one
+//! machine).
+
+mod complete;
+mod line;
+mod task;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Write};
+
+use serde::Serialize;
+use setpoint_control::GainsError;
+use setpoint_protocol::Any;
+use setpoint_protocol::limits::BODY_BYTES_MAX;
+use setpoint_protocol::record::{Models, Opened, Surroundings};
+use setpoint_protocol::settings::{Budgets, ControllerSettings};
+
+use self::line::Line;
+use self::task::Task;
+use crate::factory::LOGIC_VERSION;
+
+/// Longest line in bytes; a longer one is an error line, and the next line is read as usual.
+pub const LINE_BYTES_MAX: usize = BODY_BYTES_MAX;
+/// Most tasks without an end at a time; a line that would open one more is an error line.
+pub const TASKS_MAX: usize = 65_536;
+
+/// What a run came to. Whether error lines are a failure is the caller's to say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Lines read, empty ones included.
+    pub lines: u64,
+    /// `PlanDirective`s written.
+    pub directives: u64,
+    /// `FinalResult`s written.
+    pub results: u64,
+    /// Exported records of other kinds, which are not for the controller.
+    pub skipped: u64,
+    /// Error lines written.
+    pub errors: u64,
+    /// Tasks that have no end yet.
+    pub open: u64,
+}
+
+/// A run that could not go on. A line that cannot be used is no such thing: it is answered with an error line.
+#[derive(Debug, thiserror::Error)]
+pub enum GgsError {
+    /// The settings are not allowed.
+    #[error("failed to use the controller's settings")]
+    Settings(#[from] GainsError),
+    /// The input broke.
+    #[error("failed to read line {line}")]
+    Read {
+        /// The line, from 1.
+        line: u64,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The output broke.
+    #[error("failed to write what follows from line {line}")]
+    Write {
+        /// The line, from 1.
+        line: u64,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Reads messages line by line and writes what the controller makes of each, before it reads the next.
+///
+/// A line is `{"kind": …, "task_id": …, "payload": {…}}`, the same with the payload's fields beside `kind`, an
+/// envelope, or its CloudEvents form. `task_id` is `task` where there is none. (A `TaskFault` has a field `kind` of its
+/// own, which needs the form with `payload`; else it is a plain fault.) Written are lines of the same form
+/// with `kind`, `task_id` and `payload`; a line that cannot be used is answered with `{"error": …, "line": n,
+/// "hint": …}`. A task is forgotten at its end; the same id then begins a new one.
+///
+/// # Errors
+/// Settings that are not allowed, and an input or output that breaks.
+pub fn run(
+    input: impl BufRead,
+    output: impl Write,
+    settings: ControllerSettings,
+) -> Result<Summary, GgsError> {
+    let opened = opened(settings);
+    task::validate(&opened)?;
+    let mut bench = Bench { opened, tasks: BTreeMap::new(), summary: Summary::default(), output };
+    let mut input = input;
+    loop {
+        let number = bench.summary.lines + 1;
+        let text = match read_line(&mut input).map_err(|source| GgsError::Read { line: number, source })? {
+            Read::End => break,
+            Read::Line(text) => Ok(text),
+            Read::TooLong => Err(Refusal {
+                error: format!("the line is longer than {LINE_BYTES_MAX} bytes"),
+                hint: "write one message a line".to_owned(),
+                task_id: None,
+            }),
+        };
+        bench.summary.lines = number;
+        bench.take(text).map_err(|source| GgsError::Write { line: number, source })?;
+    }
+    bench.summary.open = u64::try_from(bench.tasks.len()).unwrap_or(u64::MAX);
+    Ok(bench.summary)
+}
+
+/// Why a line cannot be used.
+#[derive(Debug)]
+struct Refusal {
+    /// Completes "failed to use the line".
+    error: String,
+    /// What to do about it.
+    hint: String,
+    task_id: Option<String>,
+}
+
+/// One line of output.
+#[derive(Debug, Serialize)]
+struct Said<'a> {
+    kind: &'static str,
+    task_id: &'a str,
+    payload: Any,
+}
+
+/// One error line.
+#[derive(Debug, Serialize)]
+struct ErrorLine {
+    error: String,
+    line: u64,
+    hint: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_id: Option<String>,
+}
+
+/// The tasks that are being controlled, and where it is written.
+struct Bench<W> {
+    opened: Opened,
+    tasks: BTreeMap<String, Task>,
+    summary: Summary,
+    output: W,
+}
+
+impl<W: Write> Bench<W> {
+    fn take(&mut self, text: Result<Vec<u8>, Refusal>) -> io::Result<()> {
+        let line = match text.and_then(|text| line::read(&text)) {
+            Ok(line) => line,
+            Err(refusal) => return self.refuse(refusal),
+        };
+        match line {
+            Line::Empty => Ok(()),
+            Line::Other => {
+                self.summary.skipped += 1;
+                Ok(())
+            }
+            Line::Message(message) => match self.handle(&message) {
+                Ok(said) => said.into_iter().try_for_each(|one| self.write(&message.task_id, one)),
+                Err(refusal) => self.refuse(Refusal { task_id: Some(message.task_id), ..refusal }),
+            },
+        }?;
+        self.output.flush()
+    }
+
+    fn handle(&mut self, message: &line::Message) -> Result<Vec<(&'static str, Any)>, Refusal> {
+        let name = &message.task_id;
+        let mut task = match self.tasks.remove(name) {
+            Some(task) => task,
+            None if self.tasks.len() < TASKS_MAX => Task::new(name, self.summary.lines),
+            None => {
+                return Err(Refusal {
+                    error: format!("{TASKS_MAX} tasks have no end yet"),
+                    hint: "cancel some with a CancelRequest".to_owned(),
+                    task_id: None,
+                });
+            }
+        };
+        // A line that cannot be used opens no task.
+        let is_known = !task.is_fresh();
+        let said = task.take(message, self.summary.lines, &self.opened);
+        let goes_on = !task.has_ended() && (is_known || said.is_ok());
+        if goes_on {
+            self.tasks.insert(name.clone(), task);
+        }
+        said
+    }
+
+    fn write(&mut self, task_id: &str, (kind, payload): (&'static str, Any)) -> io::Result<()> {
+        match kind {
+            "PlanDirective" => self.summary.directives += 1,
+            "FinalResult" => self.summary.results += 1,
+            _ => {}
+        }
+        self.write_line(&Said { kind, task_id, payload })
+    }
+
+    fn refuse(&mut self, refusal: Refusal) -> io::Result<()> {
+        self.summary.errors += 1;
+        let Refusal { error, hint, task_id } = refusal;
+        self.write_line(&ErrorLine {
+            error: format!("failed to use the line: {error}"),
+            line: self.summary.lines,
+            hint,
+            task_id,
+        })?;
+        self.output.flush()
+    }
+
+    fn write_line(&mut self, line: &impl Serialize) -> io::Result<()> {
+        let mut bytes = serde_json::to_vec(line)?;
+        bytes.push(b'\n');
+        self.output.write_all(&bytes)
+    }
+}
+
+/// The context that R7 sees: the settings, and nothing of a world.
+fn opened(controller: ControllerSettings) -> Opened {
+    Opened {
+        logic_version: LOGIC_VERSION,
+        controller,
+        budgets: Budgets::default(),
+        interactive: false,
+        preview_plan: false,
+        direct_answers: false,
+        surroundings: Surroundings::default(),
+        tools: Vec::new(),
+        models: Models::default(),
+        history: Vec::new(),
+    }
+}
+
+enum Read {
+    End,
+    Line(Vec<u8>),
+    /// The rest of it has been passed over.
+    TooLong,
+}
+
+fn read_line(input: &mut impl BufRead) -> io::Result<Read> {
+    let mut line = Vec::new();
+    let mut is_too_long = false;
+    loop {
+        let buffer = match input.fill_buf() {
+            Ok(buffer) => buffer,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let (part, ends) = match buffer.iter().position(|byte| *byte == b'\n') {
+            Some(at) => (buffer.get(..at).unwrap_or_default(), true),
+            None => (buffer, false),
+        };
+        let is_end = buffer.is_empty();
+        is_too_long |= line.len() + part.len() > LINE_BYTES_MAX;
+        if is_too_long {
+            line = Vec::new();
+        } else {
+            line.extend_from_slice(part);
+        }
+        let used = part.len() + usize::from(ends);
+        input.consume(used);
+        match (ends || is_end, is_too_long, is_end && line.is_empty()) {
+            (false, _, _) => {}
+            (true, true, _) => return Ok(Read::TooLong),
+            (true, false, true) => return Ok(Read::End),
+            (true, false, false) => return Ok(Read::Line(line)),
+        }
+    }
+}

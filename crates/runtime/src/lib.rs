@@ -1,0 +1,22 @@
+//! The composition root: puts roles, journal, models and tools together and keeps tasks alive.
+//!
+//! It decides nothing about a goal. Reading order: [`organisation`] (start, resume, say, watch), `driver` (one
+//! task: step, commit, effect), [`factory`] (from an address to its machine), [`toolbox`] and [`clock`] (the edges).
+
+pub mod approvals;
+pub mod clock;
+pub mod config;
+pub mod desk;
+mod driver;
+pub mod error;
+pub mod factory;
+pub mod ggs;
+pub mod organisation;
+pub mod program;
+pub mod rows;
+pub mod surroundings;
+pub mod toolbox;
+
+pub use error::RuntimeError;
+pub use organisation::{Models, NewTask, Organisation, Parts, Resumed};
+pub use setpoint_bus::tap::{Event as TapEvent, Tap, Tapped};

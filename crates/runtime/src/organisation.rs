@@ -1,0 +1,374 @@
+//! A running organisation: starts tasks, resumes them, passes people's messages, and lets others watch.
+//!
+//! It owns one driver task a task. It decides nothing about a goal: it opens streams and keeps their drivers alive.
+
+mod fragments;
+mod lease;
+mod tasks;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use setpoint_bus::tap::{Event, Hub, Tap};
+use setpoint_journal::{Journal, LeaseTerms, NewCommand, TaskHead};
+use setpoint_machine::{Cell, External, Factory};
+use setpoint_model::Model;
+use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
+use setpoint_protocol::message::UserInput;
+use setpoint_protocol::record::{Models as ModelNames, Opened, Record};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::topology::Payload;
+use setpoint_protocol::{RoleId, TaskId};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::clock;
+use crate::driver::{Driver, DriverEnd, INBOX_MAX, Inbound, recover};
+use crate::error::RuntimeError;
+use crate::factory::{LOGIC_VERSION, Roles};
+use crate::toolbox::Toolbox;
+
+use self::fragments::Fragments;
+pub use self::tasks::TaskSummary;
+
+/// Milliseconds that a lease lasts without renewal.
+pub(crate) const LEASE_TTL_MS: u64 = 600_000;
+/// Milliseconds between looks at the command table for messages from other processes.
+const COMMANDS_POLL_MS: u64 = 200;
+/// Commands read at one look.
+const COMMANDS_PAGE_MAX: usize = 256;
+/// Characters of the goal that the task list shows.
+const TITLE_CHARS_MAX: usize = 200;
+
+/// The models of the two tiers.
+#[derive(Clone)]
+pub struct Models {
+    /// For R1, R2 and R4b.
+    pub brain: Arc<dyn Model>,
+    /// For R3, R4a and the Dreamer.
+    pub tool: Arc<dyn Model>,
+}
+
+/// What an organisation is made of.
+pub struct Parts {
+    /// The journal.
+    pub journal: Journal,
+    /// The models.
+    pub models: Models,
+    /// The tools.
+    pub toolbox: Arc<dyn Toolbox>,
+}
+
+/// A new task.
+#[derive(Clone, Debug)]
+pub struct NewTask {
+    /// The goal, verbatim.
+    pub raw_input: String,
+    /// Settings and surroundings. Catalogue, models and logic version are filled in by the organisation.
+    pub opened: Opened,
+    /// Makes the task's id unique.
+    pub suffix: u64,
+}
+
+/// What a resume found.
+#[derive(Debug)]
+pub enum Resumed {
+    /// The task is driven again.
+    Running,
+    /// It had ended before.
+    Ended,
+}
+
+/// A running organisation. Cheap to clone.
+#[derive(Clone)]
+pub struct Organisation {
+    shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) journal: Journal,
+    pub(crate) models: Models,
+    pub(crate) toolbox: Arc<dyn Toolbox>,
+    pub(crate) factory: Arc<dyn Factory>,
+    pub(crate) hub: Hub,
+    pub(crate) fragments: Fragments,
+    owner: String,
+    drivers: Mutex<BTreeMap<TaskId, mpsc::Sender<Inbound>>>,
+    failures: Mutex<BTreeMap<TaskId, RuntimeError>>,
+    tracker: TaskTracker,
+    shutdown: CancellationToken,
+}
+
+impl Shared {
+    pub(crate) fn lease_terms(&self) -> LeaseTerms {
+        LeaseTerms { owner: self.owner.clone(), now_us: clock::now().as_micros(), ttl_ms: LEASE_TTL_MS }
+    }
+
+    fn drivers(&self) -> MutexGuard<'_, BTreeMap<TaskId, mpsc::Sender<Inbound>>> {
+        self.drivers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Organisation {
+    /// Puts an organisation together and starts looking for messages from other processes.
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        let factory: Arc<dyn Factory> = Arc::new(Roles::new(parts.toolbox.reader()));
+        let shared = Arc::new(Shared {
+            journal: parts.journal,
+            models: parts.models,
+            toolbox: parts.toolbox,
+            factory,
+            hub: Hub::default(),
+            fragments: Fragments::default(),
+            owner: lease::this_process(),
+            drivers: Mutex::default(),
+            failures: Mutex::default(),
+            tracker: TaskTracker::new(),
+            shutdown: CancellationToken::new(),
+        });
+        shared.tracker.spawn(watch_commands(Arc::clone(&shared)));
+        Organisation { shared }
+    }
+
+    /// Opens a task and starts driving it. Returns once its first records are durable.
+    ///
+    /// # Errors
+    /// An empty or too long goal, a journal that refuses, a process that shuts down.
+    pub async fn start(&self, new: NewTask) -> Result<TaskId, RuntimeError> {
+        if self.shared.shutdown.is_cancelled() {
+            return Err(RuntimeError::ShuttingDown);
+        }
+        if new.raw_input.trim().is_empty() {
+            return Err(RuntimeError::Goal("is empty".to_owned()));
+        }
+        if new.raw_input.len() > RAW_INPUT_BYTES_MAX {
+            let length = new.raw_input.len();
+            return Err(RuntimeError::Goal(format!(
+                "has {length} bytes; at most {RAW_INPUT_BYTES_MAX} are allowed"
+            )));
+        }
+        let task = TaskId::mint(&new.raw_input, new.suffix);
+        let mut opened = new.opened;
+        opened.logic_version = LOGIC_VERSION;
+        opened.tools = self.shared.toolbox.specs();
+        opened.models = ModelNames {
+            brain: self.shared.models.brain.name().to_owned(),
+            tool: self.shared.models.tool.name().to_owned(),
+        };
+        opened.surroundings.workspace = opened.surroundings.workspace.replace("{task}", task.as_str());
+        let title = clip(&new.raw_input.split_whitespace().collect::<Vec<_>>().join(" "), TITLE_CHARS_MAX);
+        let head = TaskHead::start(task.as_str())?;
+        let cell = Cell::new(task.clone(), Arc::clone(&self.shared.factory));
+        let (sender, inbox) = mpsc::channel(INBOX_MAX);
+        let (reply, durable) = oneshot::channel();
+        let driver =
+            Driver::new(Arc::clone(&self.shared), cell, head, None, 0, (sender.clone(), inbox)).titled(title);
+        let input = Payload::UserInput(UserInput { raw_input: new.raw_input });
+        // Both together, so that no crash can leave a task that was opened and never told its goal.
+        let first = vec![
+            Inbound::External(External::Opened(Box::new(opened))),
+            Inbound::Said { payload: input, reply: Some(reply), command: None },
+        ];
+        self.drive(&task, sender, driver, first);
+        match durable.await {
+            Ok(result) => result.map(|()| task),
+            Err(_) => Err(self.failure_of(&task)),
+        }
+    }
+
+    /// Takes up a task that no live process drives.
+    ///
+    /// # Errors
+    /// An unknown or damaged task, or one that another live process drives.
+    pub async fn resume(&self, task: &TaskId) -> Result<Resumed, RuntimeError> {
+        if self.shared.drivers().contains_key(task) {
+            return Ok(Resumed::Running);
+        }
+        let shared = Arc::clone(&self.shared);
+        let wanted = task.clone();
+        let loaded =
+            tokio::task::spawn_blocking(move || tasks::load_for_resume(&shared, &wanted))
+                .await
+                .map_err(|error| RuntimeError::Broken { task: task.clone(), reason: error.to_string() })??;
+        let Some((restored, head, lease)) = loaded else { return Ok(Resumed::Ended) };
+        let (sender, inbox) = mpsc::channel(INBOX_MAX);
+        let mut driver = Driver::new(
+            Arc::clone(&self.shared),
+            restored.cell,
+            head,
+            Some(lease),
+            restored.clock_ms,
+            (sender.clone(), inbox),
+        );
+        driver.take_up(restored.replayed, restored.divergence, restored.created);
+        self.drive(task, sender, driver, vec![]);
+        Ok(Resumed::Running)
+    }
+
+    /// Passes a person's message to a task, in this process or through the journal to the one that drives it.
+    ///
+    /// # Errors
+    /// An unknown or ended task, or a message that it does not take.
+    pub async fn say(&self, task: &TaskId, payload: Payload) -> Result<(), RuntimeError> {
+        let local = self.shared.drivers().get(task).cloned();
+        if let Some(sender) = local {
+            let (reply, told) = oneshot::channel();
+            let said = Inbound::Said { payload, reply: Some(reply), command: None };
+            if sender.send(said).await.is_ok()
+                && let Ok(result) = told.await
+            {
+                return result;
+            }
+            return Err(RuntimeError::Ended(task.clone()));
+        }
+        let journal = self.shared.journal.clone();
+        let id = task.clone();
+        let pushed = tokio::task::spawn_blocking(move || {
+            let body = payload.encode().unwrap_or_default();
+            let command =
+                NewCommand { kind: payload.kind().to_string(), body, at_us: clock::now().as_micros() };
+            journal.push_command(id.as_str(), command)
+        })
+        .await
+        .map_err(|error| RuntimeError::Broken { task: task.clone(), reason: error.to_string() })?;
+        pushed.map(drop).map_err(RuntimeError::from)
+    }
+
+    /// Watches what happens from now on.
+    #[must_use]
+    pub fn tap(&self) -> Tap {
+        self.shared.hub.tap()
+    }
+
+    /// The journal.
+    #[must_use]
+    pub fn journal(&self) -> &Journal {
+        &self.shared.journal
+    }
+
+    /// All records of a task so far, checked against their chain.
+    ///
+    /// # Errors
+    /// An unknown or damaged task.
+    pub fn records(&self, task: &TaskId) -> Result<Vec<Record>, RuntimeError> {
+        recover::read_records(&self.shared.journal, task)
+    }
+
+    /// Whether this process drives the task now.
+    #[must_use]
+    pub fn drives(&self, task: &TaskId) -> bool {
+        self.shared.drivers().contains_key(task)
+    }
+
+    /// Waits until this process no longer drives the task: it has ended, or was given away.
+    pub async fn ended(&self, task: &TaskId) {
+        let sender = self.shared.drivers().get(task).cloned();
+        if let Some(sender) = sender {
+            sender.closed().await;
+        }
+    }
+
+    /// Why this process gave a task up, if it did; asked once.
+    #[must_use]
+    pub fn take_failure(&self, task: &TaskId) -> Option<RuntimeError> {
+        self.shared.failures.lock().unwrap_or_else(PoisonError::into_inner).remove(task)
+    }
+
+    /// Releases every task, waits for their drivers, and closes the journal.
+    pub async fn shutdown(&self) {
+        self.shared.shutdown.cancel();
+        let senders: Vec<_> = self.shared.drivers().values().cloned().collect();
+        for sender in senders {
+            drop(sender.send(Inbound::Release).await);
+        }
+        self.shared.tracker.close();
+        self.shared.tracker.wait().await;
+        let journal = self.shared.journal.clone();
+        drop(tokio::task::spawn_blocking(move || journal.close()).await);
+    }
+
+    fn failure_of(&self, task: &TaskId) -> RuntimeError {
+        self.take_failure(task).unwrap_or_else(|| RuntimeError::Ended(task.clone()))
+    }
+
+    fn drive(&self, task: &TaskId, sender: mpsc::Sender<Inbound>, driver: Driver, first: Vec<Inbound>) {
+        self.shared.drivers().insert(task.clone(), sender);
+        let shared = Arc::clone(&self.shared);
+        let task = task.clone();
+        self.shared.tracker.spawn(async move {
+            let end = driver.run(first).await;
+            shared.drivers().remove(&task);
+            let reason = match end {
+                DriverEnd::Closed => return,
+                DriverEnd::Released(reason) => reason,
+                DriverEnd::Broken(error) => {
+                    let reason = error_chain(&error);
+                    tracing::error!(%task, reason, "a task is given up; its journal is intact");
+                    shared
+                        .failures
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .insert(task.clone(), error);
+                    reason
+                }
+            };
+            lease::release(&shared, &task).await;
+            shared.hub.publish(Event::Released { task, reason: reason.into() });
+        });
+    }
+}
+
+impl std::fmt::Debug for Organisation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Organisation").field("owner", &self.shared.owner).finish_non_exhaustive()
+    }
+}
+
+/// An error with its sources, in one line.
+#[must_use]
+pub fn error_chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        source = inner.source();
+    }
+    text
+}
+
+/// Messages from other processes come through the journal's command table.
+async fn watch_commands(shared: Arc<Shared>) {
+    let mut seen = 0;
+    loop {
+        tokio::select! {
+            () = shared.shutdown.cancelled() => return,
+            () = tokio::time::sleep(Duration::from_millis(COMMANDS_POLL_MS)) => {}
+        }
+        if shared.drivers().is_empty() {
+            continue;
+        }
+        let journal = shared.journal.clone();
+        let page =
+            tokio::task::spawn_blocking(move || journal.pending_commands(seen, COMMANDS_PAGE_MAX)).await;
+        let Ok(Ok(commands)) = page else { continue };
+        for command in commands {
+            let Ok(task) = command.task.parse::<TaskId>() else { continue };
+            let Some(sender) = shared.drivers().get(&task).cloned() else { continue };
+            seen = seen.max(command.id);
+            match setpoint_bus::admission::admit(RoleId::User, &command.kind, &command.body) {
+                Ok(admitted) => {
+                    let said =
+                        Inbound::Said { payload: admitted.payload, reply: None, command: Some(command.id) };
+                    drop(sender.send(said).await);
+                }
+                Err(violation) => {
+                    tracing::warn!(%task, %violation, "a message from another process was refused");
+                }
+            }
+        }
+    }
+}

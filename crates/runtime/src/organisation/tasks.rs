@@ -1,0 +1,118 @@
+//! Looking at tasks in the journal: what there is, and how one is taken up again.
+
+use std::sync::Arc;
+
+use setpoint_journal::{Lease, TaskFilter, TaskHead};
+use setpoint_protocol::message::FinalResult;
+use setpoint_protocol::record::{Record, RecordKind};
+use setpoint_protocol::topology::{Kind, Payload};
+use setpoint_protocol::{TaskId, Timestamp};
+
+use super::{Organisation, Shared, lease};
+use crate::driver::recover::{self, Restored};
+use crate::error::RuntimeError;
+use crate::rows::record_of;
+
+/// One line of the task list.
+#[derive(Clone, Debug)]
+pub struct TaskSummary {
+    /// The task.
+    pub task: TaskId,
+    /// Its goal, clipped.
+    pub title: String,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    /// When it ended.
+    pub closed_at: Option<Timestamp>,
+    /// How it ended.
+    pub result: Option<FinalResult>,
+    /// Records so far.
+    pub records: u64,
+    /// Who drives it now, when somebody does.
+    pub driven_by: Option<String>,
+}
+
+impl Organisation {
+    /// The tasks of this data directory, newest first.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn tasks(&self, only_open: bool, limit: usize) -> Result<Vec<TaskSummary>, RuntimeError> {
+        let filter = if only_open { TaskFilter::Open } else { TaskFilter::Any };
+        let mut summaries = Vec::new();
+        for task in self.journal().list_tasks(filter, limit)? {
+            let Ok(id) = task.id.parse::<TaskId>() else { continue };
+            let result = match task.closed_at_us {
+                Some(_) => self.result(&id)?,
+                None => None,
+            };
+            let now = crate::clock::now().as_micros();
+            summaries.push(TaskSummary {
+                task: id,
+                title: task.title.clone(),
+                opened_at: Timestamp::from_micros(task.opened_at_us),
+                closed_at: task.closed_at_us.map(Timestamp::from_micros),
+                result,
+                records: task.head.seq(),
+                driven_by: task.lease.filter(|lease| lease.until_us > now).map(|lease| lease.owner),
+            });
+        }
+        Ok(summaries)
+    }
+
+    /// The task whose id begins with `prefix`.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn resolve(&self, prefix: &str) -> Result<TaskId, RuntimeError> {
+        let id = self.journal().resolve(prefix)?;
+        id.parse().map_err(|_| RuntimeError::Unreadable { task: id, seq: 0, what: "task id" })
+    }
+
+    /// A task's stream as CloudEvents, one JSON object a line.
+    ///
+    /// # Errors
+    /// An unknown or damaged task.
+    pub fn export(&self, task: &TaskId) -> Result<Vec<String>, RuntimeError> {
+        let slug = |intent: &str| self.shared.factory.slug(intent);
+        let mut exporter = setpoint_bus::export::Exporter::new(task.clone(), &slug);
+        Ok(self.records(task)?.iter().map(|record| exporter.line(record)).collect())
+    }
+
+    /// The task's end, when it has one.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn result(&self, task: &TaskId) -> Result<Option<FinalResult>, RuntimeError> {
+        let last = self.journal().task(task.as_str())?.head.seq();
+        let rows = self.journal().read_rows(task.as_str(), last.max(1), 1)?;
+        let Some(row) = rows.into_iter().next() else { return Ok(None) };
+        Ok(result_in(&record_of(row)?))
+    }
+}
+
+/// The `FinalResult` in a record, if it is one.
+fn result_in(record: &Record) -> Option<FinalResult> {
+    if record.kind != RecordKind::Message(Kind::FinalResult) {
+        return None;
+    }
+    match record.message()? {
+        Payload::FinalResult(result) => Some(result),
+        _ => None,
+    }
+}
+
+/// Everything a driver needs to go on, or `None` when the task has ended.
+pub(super) fn load_for_resume(
+    shared: &Arc<Shared>,
+    task: &TaskId,
+) -> Result<Option<(Restored, TaskHead, Lease)>, RuntimeError> {
+    let stored = shared.journal.task(task.as_str())?;
+    if stored.closed_at_us.is_some() {
+        return Ok(None);
+    }
+    let lease = lease::take(&shared.journal, &stored, &shared.lease_terms())?;
+    let restored = recover::restore(&shared.journal, task, Arc::clone(&shared.factory))?;
+    let head = shared.journal.head(task.as_str())?;
+    Ok(Some((restored, head, lease)))
+}

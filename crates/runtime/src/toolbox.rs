@@ -1,0 +1,81 @@
+//! The tools as the runtime needs them.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use setpoint_machine::CallReader;
+use setpoint_machine::effects::ToolAsk;
+use setpoint_protocol::record::Surroundings;
+use setpoint_protocol::tool::{ToolAnswer, ToolSpec};
+use setpoint_protocol::{CallId, TaskId};
+use setpoint_tools::{CallPlace, Registry};
+use tokio_util::sync::CancellationToken;
+
+/// Everything a call runs under besides its parameters.
+#[derive(Clone, Debug)]
+pub struct ToolRun {
+    /// The task.
+    pub task: TaskId,
+    /// The ask.
+    pub call: CallId,
+    /// Machine and place.
+    pub surroundings: Arc<Surroundings>,
+    /// Files that this task created so far: it may change them freely.
+    pub created: Arc<BTreeSet<String>>,
+    /// Ends the call; it must return soon after.
+    pub cancel: CancellationToken,
+}
+
+/// A catalogue of tools that can be run.
+#[async_trait]
+pub trait Toolbox: Send + Sync {
+    /// The catalogue.
+    fn specs(&self) -> Vec<ToolSpec>;
+
+    /// Reads calls before they run.
+    fn reader(&self) -> Arc<dyn CallReader>;
+
+    /// Runs a call. Every failure is an answer.
+    async fn run(&self, ask: ToolAsk, run: ToolRun) -> ToolAnswer;
+}
+
+/// The tools of the tools crate, behind [`Toolbox`].
+pub struct Tools {
+    registry: Arc<Registry>,
+}
+
+impl Tools {
+    /// This catalogue.
+    #[must_use]
+    pub fn new(registry: Registry) -> Self {
+        Tools { registry: Arc::new(registry) }
+    }
+}
+
+impl std::fmt::Debug for Tools {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tools")
+    }
+}
+
+#[async_trait]
+impl Toolbox for Tools {
+    fn specs(&self) -> Vec<ToolSpec> {
+        self.registry.specs()
+    }
+
+    fn reader(&self) -> Arc<dyn CallReader> {
+        Arc::clone(&self.registry) as Arc<dyn CallReader>
+    }
+
+    async fn run(&self, ask: ToolAsk, run: ToolRun) -> ToolAnswer {
+        let place = CallPlace {
+            surroundings: (*run.surroundings).clone(),
+            created: run.created.iter().map(PathBuf::from).collect(),
+            cancel: run.cancel,
+        };
+        self.registry.run(&ask, place).await
+    }
+}

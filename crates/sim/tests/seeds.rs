@@ -1,0 +1,134 @@
+//! Whole organisations from seeds. A failure prints the seed that failed; `SEED=n` runs only that one.
+
+use std::sync::Arc;
+
+use setpoint_machine::{AnyMachine, CallReader, Factory};
+use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_protocol::{Address, RoleId};
+use setpoint_sim::brain::Skill;
+use setpoint_sim::check::check;
+use setpoint_sim::plant::PlantReader;
+use setpoint_sim::{Chance, Crashes, Scenario, run};
+
+struct Roles;
+
+impl Factory for Roles {
+    fn machine(&self, address: Address) -> Option<Box<dyn AnyMachine>> {
+        Some(match address.role {
+            RoleId::Perceiver => Box::new(setpoint_roles::r1_perceiver::Perceiver::default()),
+            RoleId::Planner => Box::new(setpoint_roles::r2_planner::Planner::default()),
+            RoleId::Executor => Box::new(setpoint_roles::r3_executor::Executor::default()),
+            RoleId::AgentValidator => {
+                Box::new(setpoint_roles::r4a_agent_validator::AgentValidator::default())
+            }
+            RoleId::MetaValidator => Box::new(setpoint_roles::r4b_meta_validator::MetaValidator::default()),
+            RoleId::GoalGradientSolver => {
+                Box::new(setpoint_roles::r7_goal_gradient_solver::GoalGradientSolver::default())
+            }
+            _ => return None,
+        })
+    }
+    fn slug(&self, intent: &str) -> String {
+        setpoint_mkct::slug(intent)
+    }
+    fn reader(&self) -> &dyn CallReader {
+        &PlantReader
+    }
+}
+
+/// The scenario of a seed: everything about it is drawn from the seed.
+fn scenario(seed: u64) -> Scenario {
+    let mut chance = Chance::new(seed.wrapping_mul(0x9e37_79b9));
+    let percent = |chance: &mut Chance, choices: &[u64]| chance.pick(choices).copied().unwrap_or(0);
+    Scenario {
+        seed,
+        skill: Skill {
+            sense_percent: percent(&mut chance, &[100, 95, 80, 30]),
+            uptime_percent: percent(&mut chance, &[100, 99, 90, 50]),
+            lenient_percent: percent(&mut chance, &[100, 90, 60, 10]),
+        },
+        broken_percent: percent(&mut chance, &[0, 10, 50, 100]),
+        cancel_percent: percent(&mut chance, &[0, 0, 0, 3]),
+        refuse_percent: percent(&mut chance, &[0, 20, 100]),
+        crashes: if seed.is_multiple_of(4) { Crashes::Percent(10) } else { Crashes::Never },
+        controller: ControllerSettings {
+            max_replans: 1 + u32::try_from(chance.below(5)).unwrap_or(0),
+            delta: percent(&mut chance, &[0, 30, 60]) as f64 / 100.0,
+            ..ControllerSettings::default()
+        },
+        budgets: Budgets {
+            calls: (chance.percent(20)).then(|| 2 + chance.below(30)),
+            tokens: (chance.percent(10)).then(|| 500 + chance.below(5_000)),
+        },
+    }
+}
+
+fn factory() -> Arc<dyn Factory> {
+    Arc::new(Roles)
+}
+
+fn seeds(count: u64) -> Vec<u64> {
+    match std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()) {
+        Some(seed) => vec![seed],
+        None => (0..count).collect(),
+    }
+}
+
+#[test]
+fn every_seed_keeps_every_promise() {
+    let mut broken = Vec::new();
+    let mut ends = std::collections::BTreeMap::<String, u32>::new();
+    for seed in seeds(1_500) {
+        let scenario = scenario(seed);
+        let run = run(&scenario, &factory());
+        if let Err(promise) = check(&run, &scenario) {
+            broken.push(format!("SEED={seed}: {promise}"));
+        }
+        if let Some(setpoint_protocol::topology::Payload::FinalResult(result)) =
+            run.records.last().and_then(|record| record.message())
+        {
+            *ends
+                .entry(format!(
+                    "{}/{}",
+                    setpoint_protocol::message::MacroState::from(result.directive).name(),
+                    result.ended_by.name()
+                ))
+                .or_default() += 1;
+        }
+    }
+    assert!(broken.is_empty(), "{} seeds failed:\n{}", broken.len(), broken.join("\n"));
+    // The seeds must reach the ends that matter, or they prove little.
+    for end in
+        ["accept/criteria_met", "success/distance", "abandon/omega", "abandon/fault", "abandon/cancelled"]
+    {
+        assert!(ends.contains_key(end) || std::env::var("SEED").is_ok(), "no seed ends in {end}: {ends:?}");
+    }
+}
+
+#[test]
+fn a_seed_is_the_same_run_twice() {
+    for seed in [1, 2, 3, 5, 8, 13] {
+        let scenario = scenario(seed);
+        let (a, b) = (run(&scenario, &factory()), run(&scenario, &factory()));
+        assert_eq!(a.records, b.records, "SEED={seed}");
+    }
+}
+
+#[test]
+fn a_crash_at_any_record_loses_and_repeats_nothing() {
+    let mut crashed = 0;
+    for seed in [3, 7, 11] {
+        let mut calm = scenario(seed);
+        calm.crashes = Crashes::Never;
+        let length = run(&calm, &factory()).records.len() as u64;
+        for seq in 1..=length {
+            let scenario = Scenario { crashes: Crashes::AfterRecord(seq), ..calm.clone() };
+            let run = run(&scenario, &factory());
+            crashed += run.crashes;
+            if let Err(promise) = check(&run, &scenario) {
+                panic!("SEED={seed} with a crash after record {seq}: {promise}");
+            }
+        }
+    }
+    assert!(crashed > 50, "only {crashed} crashes happened");
+}
