@@ -1,0 +1,184 @@
+//! The grammar of the command line: every command and option with the sentence that `--help` shows.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+use super::values::{count, duration_ms, setting, tasks};
+use crate::invocation::Color;
+
+/// A closed-loop agent runtime: states are measured, not claimed.
+///
+/// A goal is planned, carried out with tools, and every success criterion is measured on its own evidence;
+/// what falls short is planned again in a direction that follows from the measurement.
+#[derive(Debug, Parser)]
+#[command(name = "setpoint", version, disable_help_subcommand = true, after_help = EXIT_CODES)]
+pub(super) struct Grammar {
+    #[command(flatten)]
+    pub(super) common: Common,
+    #[command(subcommand)]
+    pub(super) verb: Option<Verb>,
+}
+
+/// Shown below the help.
+const EXIT_CODES: &str = "Exit codes of `run` and `tasks resume`:
+  0    accepted: every criterion is met
+  3    accepted with gaps, which are named
+  4    given up
+  5    ended because consent was refused
+  130  cancelled
+  2    the command line or the configuration cannot be used
+  1    internal error";
+
+#[derive(Args, Debug)]
+pub(super) struct Common {
+    /// Write JSON to stdout and nothing else
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+    /// Write the log to stderr too
+    #[arg(short, long, global = true)]
+    pub(super) verbose: bool,
+    /// Write no progress to stderr
+    #[arg(short, long, global = true)]
+    pub(super) quiet: bool,
+    /// Keep the data in DIR
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(super) data_dir: Option<PathBuf>,
+    /// Use this model for everything
+    #[arg(long, value_name = "NAME", global = true)]
+    pub(super) model: Option<String>,
+    /// Set a configuration value; `setpoint config` lists them
+    #[arg(long, value_name = "KEY=VALUE", value_parser = setting, global = true)]
+    pub(super) set: Vec<(String, String)>,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
+    pub(super) color: Color,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// Pursue one goal to its end
+    Run(RunArgs),
+    /// Look at tasks, cancel them, take them up again
+    #[command(subcommand)]
+    Tasks(TasksCommand),
+    /// Run the controller alone: measurements in as JSON lines, directives out
+    Ggs,
+    /// Look at the playbooks that the embedded brain answers from
+    Playbooks {
+        #[command(subcommand)]
+        command: Option<PlaybooksCommand>,
+    },
+    /// Say how everything stands
+    Doctor,
+    /// Show the configuration with its origins
+    Config {
+        #[command(subcommand)]
+        command: Option<ConfigCommand>,
+    },
+    /// Print the JSON Schema of the messages
+    Schema {
+        /// One message's name, such as `FinalResult`; all of them when left out
+        name: Option<String>,
+        /// Print the AsyncAPI document of the bus instead
+        #[arg(long, conflicts_with = "name")]
+        asyncapi: bool,
+    },
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(super) struct RunArgs {
+    /// The goal in your own words; `-` reads it from stdin
+    #[arg(required_unless_present = "file", conflicts_with = "file")]
+    pub(super) goal: Vec<String>,
+    /// Read the goal from FILE
+    #[arg(long, value_name = "FILE")]
+    pub(super) file: Option<PathBuf>,
+    /// Allow without asking what FILE covers
+    #[arg(long, value_name = "FILE")]
+    pub(super) approve: Option<PathBuf>,
+    /// Show each plan and ask before it runs
+    #[arg(long)]
+    pub(super) plan: bool,
+    /// Write every record to stdout as one JSON line while the task runs
+    #[arg(long)]
+    pub(super) stream: bool,
+    /// Time for the task, such as 90s, 5m or 1h
+    #[arg(long, value_name = "TIME", value_parser = duration_ms)]
+    pub(super) time_budget: Option<u64>,
+    /// Replans after the first plan
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) max_replans: Option<u32>,
+    /// Model calls at most
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(super) max_calls: Option<u64>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum TasksCommand {
+    /// List tasks, newest first
+    List {
+        /// Only tasks that have not ended
+        #[arg(long)]
+        open: bool,
+        /// How many at most
+        #[arg(long, value_name = "N", value_parser = tasks)]
+        limit: Option<usize>,
+    },
+    /// Show one task: rounds, criteria, evidence, cost, result
+    Show {
+        /// Its id, or the beginning of it
+        task: String,
+    },
+    /// Cancel a task, wherever it runs
+    Cancel {
+        /// Its id, or the beginning of it
+        task: String,
+    },
+    /// Take up a task that was interrupted, or all of them; the exit code is that of the worst end
+    Resume {
+        /// Its id, or the beginning of it; every open task that no process drives when left out
+        task: Option<String>,
+        /// Allow without asking what FILE covers
+        #[arg(long, value_name = "FILE")]
+        approve: Option<PathBuf>,
+    },
+    /// Write a task's records as CloudEvents, one JSON object a line
+    Export {
+        /// Its id, or the beginning of it
+        task: String,
+        /// Write to FILE, whole or not at all, instead of stdout
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum PlaybooksCommand {
+    /// List them
+    List,
+    /// Print one as it is written
+    Show {
+        /// Its name
+        name: String,
+    },
+    /// Check all of them, or one file
+    Check {
+        /// The file
+        file: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ConfigCommand {
+    /// Every value with where it comes from
+    Show,
+    /// The files that are read, weakest first
+    Path,
+}

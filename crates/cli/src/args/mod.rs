@@ -1,0 +1,99 @@
+//! From arguments to an [`Invocation`], or to a [`Refusal`] that says what is wrong with them.
+
+mod grammar;
+mod refusal;
+mod values;
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches};
+
+use self::grammar::{ConfigCommand, Grammar, PlaybooksCommand, TasksCommand, Verb};
+pub use self::refusal::Refusal;
+use crate::invocation::{Command, GlobalOptions, GoalSource, Invocation, Resume, Run};
+
+/// Tasks that `tasks list` shows when nothing else is said.
+pub const TASKS_LISTED: usize = 20;
+/// Tasks that `tasks list` can be asked for.
+pub const TASKS_LISTED_MAX: usize = 10_000;
+
+/// Reads the arguments, the program's name first. They need not be UTF-8.
+///
+/// # Errors
+/// A [`Refusal`] when they ask for nothing that the program does, or only for its help or version.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation, Refusal> {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let matches =
+        grammar().try_get_matches_from(&arguments).map_err(|error| Refusal::of(&error, &arguments))?;
+    let grammar = Grammar::from_arg_matches(&matches).map_err(|error| Refusal::of(&error, &arguments))?;
+    let Some(verb) = grammar.verb else { return Err(Refusal::bare(grammar.common.json)) };
+    let common = grammar.common;
+    let mut global = GlobalOptions {
+        is_json: common.json,
+        is_verbose: common.verbose,
+        is_quiet: common.quiet,
+        data_dir: common.data_dir,
+        model: common.model,
+        set: common.set,
+        color: common.color,
+    };
+    let command = command(verb, &mut global);
+    Ok(Invocation { global, command })
+}
+
+/// The whole grammar, for completions.
+pub(crate) fn grammar() -> clap::Command {
+    Grammar::command()
+}
+
+fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
+    match verb {
+        Verb::Run(run) => {
+            let settings = [
+                ("controller.time_budget_ms", run.time_budget),
+                ("controller.max_replans", run.max_replans.map(u64::from)),
+                ("budgets.calls", run.max_calls),
+            ];
+            let given = settings.into_iter().filter_map(|(key, value)| Some((key, value?)));
+            global.set.extend(given.map(|(key, value)| (key.to_owned(), value.to_string())));
+            let goal = match (run.file, run.goal.as_slice()) {
+                (Some(file), _) => GoalSource::File(file),
+                (None, [dash]) if dash == "-" => GoalSource::Stdin,
+                (None, words) => GoalSource::Words(words.join(" ")),
+            };
+            Command::Run(Run { goal, approve: run.approve, is_plan_shown: run.plan, is_stream: run.stream })
+        }
+        Verb::Tasks(tasks) => match tasks {
+            TasksCommand::List { open, limit } => {
+                Command::TasksList { is_open_only: open, limit: limit.unwrap_or(TASKS_LISTED) }
+            }
+            TasksCommand::Show { task } => Command::TasksShow { task },
+            TasksCommand::Cancel { task } => Command::TasksCancel { task },
+            TasksCommand::Resume { task, approve } => Command::TasksResume(Resume { task, approve }),
+            TasksCommand::Export { task, output } => Command::TasksExport { task, output },
+        },
+        Verb::Ggs => Command::Ggs,
+        Verb::Playbooks { command } => match command {
+            None | Some(PlaybooksCommand::List) => Command::PlaybooksList,
+            Some(PlaybooksCommand::Show { name }) => Command::PlaybooksShow { name },
+            Some(PlaybooksCommand::Check { file }) => Command::PlaybooksCheck { file },
+        },
+        Verb::Doctor => Command::Doctor,
+        Verb::Config { command } => match command {
+            None | Some(ConfigCommand::Show) => Command::ConfigShow,
+            Some(ConfigCommand::Path) => Command::ConfigPath,
+        },
+        Verb::Schema { name, asyncapi } => Command::Schema { name, is_asyncapi: asyncapi },
+        Verb::Completions { shell } => Command::Completions { shell },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grammar_is_consistent() {
+        grammar().debug_assert();
+    }
+}

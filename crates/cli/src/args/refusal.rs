@@ -1,0 +1,122 @@
+//! What to say to arguments that ask for nothing that can be done.
+
+use std::ffi::{OsStr, OsString};
+
+use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
+use setpoint_client::{ClientError, ErrorKind};
+
+use super::grammar;
+use crate::exit::Exit;
+use crate::io::Io;
+use crate::report;
+
+/// Options whose value is a path, which need not be UTF-8.
+const PATH_OPTIONS: [&str; 5] = ["--data-dir", "--file", "--approve", "--output", "-o"];
+
+/// Why the arguments lead to no command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// They ask for help or the version: here it is.
+    Said(String),
+    /// There is no command: the help, and that one is needed.
+    Bare {
+        /// The help.
+        help: String,
+        /// Whether machine output was asked for.
+        is_json: bool,
+    },
+    /// Something is wrong with them.
+    Wrong {
+        /// What.
+        error: ClientError,
+        /// Whether machine output was asked for.
+        is_json: bool,
+    },
+}
+
+impl Refusal {
+    /// Says it, and gives the exit code.
+    pub fn report(&self, io: &mut Io) -> Exit {
+        match self {
+            Refusal::Said(text) => match io.out.write_text(text) {
+                Ok(()) => Exit::DONE,
+                Err(error) => report::error(io, &error, false),
+            },
+            Refusal::Bare { help, is_json } => {
+                let error = ClientError::new(
+                    ErrorKind::Usage,
+                    "no command was given; an interactive session comes later",
+                )
+                .hint("start with `setpoint run GOAL`");
+                if !is_json {
+                    // What cannot be written to stderr cannot be reported anywhere.
+                    drop(io.err.write_text(help));
+                }
+                report::error(io, &error, *is_json)
+            }
+            Refusal::Wrong { error, is_json } => report::error(io, error, *is_json),
+        }
+    }
+
+    pub(super) fn bare(is_json: bool) -> Refusal {
+        Refusal::Bare { help: format!("{}\n", grammar().render_help()), is_json }
+    }
+
+    pub(super) fn of(error: &clap::Error, arguments: &[OsString]) -> Refusal {
+        let is_json = asks_for_json(arguments);
+        match error.kind() {
+            ClapKind::DisplayHelp | ClapKind::DisplayVersion => Refusal::Said(error.to_string()),
+            ClapKind::InvalidUtf8 => Refusal::Wrong { error: not_utf8(arguments), is_json },
+            _ => Refusal::Wrong { error: wrong(error), is_json },
+        }
+    }
+}
+
+/// `--json` somewhere before a `--`. The arguments are wrong, so nothing better can be known of them.
+fn asks_for_json(arguments: &[OsString]) -> bool {
+    arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")
+}
+
+/// Names the first argument that is not UTF-8 and is no path.
+fn not_utf8(arguments: &[OsString]) -> ClientError {
+    let before = std::iter::once(OsStr::new("")).chain(arguments.iter().map(OsString::as_os_str));
+    let is_path = |option: &OsStr, argument: &OsStr| {
+        PATH_OPTIONS.iter().any(|name| {
+            option == *name || argument.as_encoded_bytes().starts_with(format!("{name}=").as_bytes())
+        })
+    };
+    let culprit = before
+        .zip(arguments)
+        .find(|(option, argument)| argument.to_str().is_none() && !is_path(option, argument))
+        .map_or_else(String::new, |(_, argument)| format!(" {:?}", argument.to_string_lossy()));
+    ClientError::new(ErrorKind::Usage, format!("the argument{culprit} is not UTF-8"))
+        .hint("write the goal to a file in UTF-8 and use `--file FILE`")
+}
+
+/// The message and the tips of a usage error, without the layout that they come in.
+fn wrong(error: &clap::Error) -> ClientError {
+    let text = error.to_string();
+    let mut paragraphs = text.split("\n\n");
+    let first = paragraphs.next().unwrap_or_default();
+    let message = first.strip_prefix("error: ").unwrap_or(first);
+    let mut said =
+        ClientError::new(ErrorKind::Usage, message.lines().map(str::trim).collect::<Vec<_>>().join(" "));
+    for tip in text.lines().filter_map(|line| line.trim().strip_prefix("tip: ")) {
+        said = said.hint(tip);
+    }
+    if error.kind() == ClapKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        said = ClientError::new(ErrorKind::Usage, "a sub-command is missing");
+    }
+    said.hint(format!("see `{} --help`", name_of(error, &text)))
+}
+
+/// The command that the error is about, as far as its usage line tells.
+fn name_of(error: &clap::Error, text: &str) -> String {
+    let usage = match error.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(usage)) => usage.to_string(),
+        _ => text.to_owned(),
+    };
+    let line = usage.lines().find_map(|line| line.trim().strip_prefix("Usage: ")).unwrap_or("setpoint");
+    let is_word = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
+    line.split_whitespace().take_while(is_word).collect::<Vec<_>>().join(" ")
+}

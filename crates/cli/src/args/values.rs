@@ -1,0 +1,65 @@
+//! Values of options.
+
+use super::TASKS_LISTED_MAX;
+
+/// A time in milliseconds: a whole number with `ms`, `s`, `m` or `h`; without a unit, milliseconds.
+pub(super) fn duration_ms(text: &str) -> Result<u64, String> {
+    const EXPECTED: &str = "expected a time of at least 1 ms, such as 90s, 5m or 1h";
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit.trim() {
+        "" | "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err(EXPECTED.to_owned()),
+    };
+    let ms = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
+    ms.filter(|ms| *ms > 0).ok_or_else(|| EXPECTED.to_owned())
+}
+
+/// `KEY=VALUE`; the key is not empty.
+pub(super) fn setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.to_owned())),
+        _ => Err("expected KEY=VALUE, such as controller.delta=0.2".to_owned()),
+    }
+}
+
+/// A whole number from 1 on.
+pub(super) fn count(text: &str) -> Result<u64, String> {
+    let number = text.parse::<u64>().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "expected a whole number, 1 or more".to_owned())
+}
+
+/// How many tasks are wanted.
+pub(super) fn tasks(text: &str) -> Result<usize, String> {
+    let number = text.parse::<usize>().ok().filter(|number| (1..=TASKS_LISTED_MAX).contains(number));
+    number.ok_or_else(|| format!("expected a whole number from 1 to {TASKS_LISTED_MAX}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        let read = |text: &str| duration_ms(text).ok();
+        assert_eq!(
+            ["5m", "90s", "1h", "250", "250 ms", " 7ms "].map(read),
+            [Some(300_000), Some(90_000), Some(3_600_000), Some(250), Some(250), Some(7)]
+        );
+        for text in ["", "m", "-5m", "5d", "5.5m", "0s", "999999999999999999h", "５m", "5m5s"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn settings_have_a_key() {
+        assert_eq!(setting("a.b=c=d"), Ok(("a.b".to_owned(), "c=d".to_owned())));
+        assert_eq!(setting("a="), Ok(("a".to_owned(), String::new())));
+        assert!(setting("a").is_err());
+        assert!(setting("=b").is_err());
+    }
+}

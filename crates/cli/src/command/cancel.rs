@@ -1,0 +1,87 @@
+//! `tasks cancel`: a task is told to stop, wherever it runs.
+
+use serde_json::json;
+use setpoint_client::{ClientError, ErrorKind, Organisation, Resumed};
+use setpoint_protocol::TaskId;
+use setpoint_protocol::message::CancelRequest;
+use setpoint_protocol::topology::Payload;
+
+use super::pursue::{interrupts, left, pursue};
+use super::shut_down;
+use crate::args::TASKS_LISTED_MAX;
+use crate::exit::Exit;
+use crate::host::Host;
+use crate::invocation::GlobalOptions;
+use crate::io::Io;
+use crate::render::result;
+use crate::report;
+use crate::session::{Manner, Show};
+use crate::state::ViewState;
+
+pub(super) async fn cancel(
+    prefix: &str,
+    options: &GlobalOptions,
+    host: &dyn Host,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let organisation = host.open().await?;
+    let cancelled = tell(&*organisation, prefix, options, io).await;
+    shut_down(&organisation).await;
+    cancelled
+}
+
+async fn tell(
+    organisation: &dyn Organisation,
+    prefix: &str,
+    options: &GlobalOptions,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let task = organisation.resolve(prefix).await?;
+    let open = organisation.tasks(true, TASKS_LISTED_MAX).await?;
+    let Some(line) = open.into_iter().find(|line| line.task == task) else {
+        return Err(ClientError::new(ErrorKind::Usage, format!("the task {task} has ended already"))
+            .hint(format!("`setpoint tasks show {task}` shows how")));
+    };
+    let cancel = Payload::CancelRequest(CancelRequest { reason: None });
+    match line.driven_by {
+        Some(process) => {
+            organisation.say(&task, cancel).await?;
+            if options.is_json {
+                io.out.json(&json!({ "task_id": task, "state": "cancelling", "driven_by": process }))?;
+            } else {
+                report::note(io, &format!("told {process} to cancel {task}"));
+            }
+            Ok(Exit::DONE)
+        }
+        None => take_up(organisation, &task, cancel, options, io).await,
+    }
+}
+
+/// Nobody drives the task, so it is taken up here, only to end.
+async fn take_up(
+    organisation: &dyn Organisation,
+    task: &TaskId,
+    cancel: Payload,
+    options: &GlobalOptions,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    // The message is durable before anything of the task runs again.
+    organisation.say(task, cancel).await?;
+    let (resumed, events) = organisation.resume(task).await?;
+    let mut state = ViewState::of(task.clone(), &organisation.records(task).await?);
+    if resumed == Resumed::Running {
+        let mut interrupts = interrupts(io)?;
+        let show = if options.is_quiet { Show::Nothing } else { Show::Plain };
+        let manner = Manner { policy: None, is_interactive: false, show, is_stream: false };
+        match pursue(io, organisation, state, events, &mut interrupts, manner).await? {
+            Some(ended) => state = ended,
+            None => return Ok(left(io, task, options)),
+        }
+    }
+    if options.is_json {
+        io.out.json(&result::on_the_wire(&state))?;
+    } else {
+        super::pursue::tell(io, &state)?;
+    }
+    Ok(Exit::DONE)
+}

@@ -1,0 +1,81 @@
+//! One file a command. Each gets what it needs and gives an exit code, or an error that is reported for it.
+
+mod cancel;
+mod completions;
+mod config;
+mod doctor;
+mod export;
+mod ggs;
+mod playbooks;
+mod pursue;
+mod resume;
+mod run;
+mod schema;
+mod tasks;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use setpoint_client::{ClientError, Organisation};
+
+use crate::exit::Exit;
+use crate::host::Host;
+use crate::invocation::{Command, Invocation};
+use crate::io::Io;
+use crate::report;
+
+/// Milliseconds that giving tasks back may take at the end; the journal keeps what is not given back.
+const SHUTDOWN_MS_MAX: u64 = 5_000;
+
+/// Does what the command line asks for, and reports what goes wrong.
+pub async fn execute(invocation: Invocation, host: &dyn Host, io: &mut Io) -> Exit {
+    let is_json = invocation.global.is_json;
+    match dispatch(invocation, host, io).await {
+        Ok(exit) => exit,
+        Err(error) => report::error(io, &error, is_json),
+    }
+}
+
+async fn dispatch(invocation: Invocation, host: &dyn Host, io: &mut Io) -> Result<Exit, ClientError> {
+    let Invocation { global, command } = invocation;
+    match command {
+        Command::Run(run) => run::run(&run, &global, host, io).await,
+        Command::TasksResume(resume) => resume::resume(&resume, &global, host, io).await,
+        Command::TasksList { is_open_only, limit } => {
+            let organisation = host.open().await?;
+            let listed = tasks::list(&*organisation, is_open_only, limit, &global, io).await;
+            shut_down(&organisation).await;
+            listed
+        }
+        Command::TasksShow { task } => {
+            let organisation = host.open().await?;
+            let shown = tasks::show(&*organisation, &task, &global, io).await;
+            shut_down(&organisation).await;
+            shown
+        }
+        Command::TasksCancel { task } => cancel::cancel(&task, &global, host, io).await,
+        Command::TasksExport { task, output } => {
+            let organisation = host.open().await?;
+            let exported = export::export(&*organisation, &task, output.as_deref(), io).await;
+            shut_down(&organisation).await;
+            exported
+        }
+        Command::Ggs => ggs::ggs(&global, host.desk(), io),
+        Command::PlaybooksList => playbooks::list(&global, host.desk(), io),
+        Command::PlaybooksShow { name } => playbooks::show(&name, &global, host.desk(), io),
+        Command::PlaybooksCheck { file } => playbooks::check(file.as_deref(), &global, host.desk(), io),
+        Command::Doctor => doctor::doctor(&global, host.desk(), io),
+        Command::ConfigShow => config::show(&global, host.desk(), io),
+        Command::ConfigPath => config::path(&global, host.desk(), io),
+        Command::Schema { name, is_asyncapi } => schema::schema(name.as_deref(), is_asyncapi, &global, io),
+        Command::Completions { shell } => completions::completions(shell, io),
+    }
+}
+
+/// Gives all tasks back. What does not come back in time is left to the journal: nothing is lost by leaving.
+async fn shut_down(organisation: &Arc<dyn Organisation>) {
+    let limit = Duration::from_millis(SHUTDOWN_MS_MAX);
+    if tokio::time::timeout(limit, organisation.shutdown()).await.is_err() {
+        tracing::warn!(limit_ms = SHUTDOWN_MS_MAX, "the organisation did not shut down in time");
+    }
+}

@@ -1,0 +1,89 @@
+//! What `run` and `tasks resume` share: following tasks with interrupts, and telling their ends.
+
+use std::path::Path;
+
+use setpoint_client::{ClientError, ErrorKind, Event, Organisation};
+use setpoint_protocol::TaskId;
+use tokio::sync::mpsc;
+
+use crate::exit::Exit;
+use crate::host::{ApprovalPolicy, Host};
+use crate::invocation::GlobalOptions;
+use crate::io::Io;
+use crate::render::result;
+use crate::report;
+use crate::session::{Followed, Manner, Show, follow};
+use crate::state::ViewState;
+
+/// Whether a person can be asked on the way.
+pub(super) fn is_interactive(options: &GlobalOptions, io: &Io) -> bool {
+    io.can_ask() && !options.is_json
+}
+
+/// What is shown on the way. A live view and a log would write over one another.
+pub(super) fn show(options: &GlobalOptions, io: &Io) -> Show {
+    if options.is_quiet {
+        Show::Nothing
+    } else if io.err.is_terminal && io.can_redraw && !options.is_json && !options.is_verbose {
+        Show::Live
+    } else {
+        Show::Plain
+    }
+}
+
+/// The approval policy of a file, when one is named.
+pub(super) fn policy(
+    file: Option<&Path>,
+    host: &dyn Host,
+) -> Result<Option<Box<dyn ApprovalPolicy>>, ClientError> {
+    file.map(|file| host.approvals(file)).transpose()
+}
+
+/// Starts listening for interrupts.
+pub(super) fn interrupts(io: &mut Io) -> Result<mpsc::Receiver<()>, ClientError> {
+    (io.interrupts)().map_err(|error| {
+        ClientError::new(ErrorKind::Internal, format!("failed to listen for interrupts: {error}"))
+    })
+}
+
+/// Follows a task; `None` when the person left, which has been told then.
+pub(super) async fn pursue(
+    io: &mut Io,
+    organisation: &dyn Organisation,
+    state: ViewState,
+    events: mpsc::Receiver<Event>,
+    interrupts: &mut mpsc::Receiver<()>,
+    manner: Manner<'_>,
+) -> Result<Option<ViewState>, ClientError> {
+    match follow(io, organisation, state, events, interrupts, manner).await? {
+        Followed::Ended(state) => Ok(Some(*state)),
+        Followed::Left => Ok(None),
+    }
+}
+
+/// Tells that the person left before the task ended.
+pub(super) fn left(io: &mut Io, task: &TaskId, options: &GlobalOptions) -> Exit {
+    let message = "left before the task ended";
+    let hint = format!("`setpoint tasks resume {task}` takes it up again");
+    if options.is_json {
+        let value =
+            serde_json::json!({ "error": { "kind": "cancelled", "message": message, "hints": [hint] } });
+        // Leaving must not fail because nobody reads why.
+        drop(io.out.json(&value));
+    }
+    report::note(io, message);
+    report::note(io, &format!("hint: {hint}"));
+    Exit::CANCELLED
+}
+
+/// The exit code of an ended task.
+pub(super) fn exit_of(state: &ViewState) -> Exit {
+    // Small talk has no criteria that could be missed.
+    state.result.as_ref().map_or(Exit::DONE, Exit::of_result)
+}
+
+/// Tells the end on stdout.
+pub(super) fn tell(io: &mut Io, state: &ViewState) -> Result<(), ClientError> {
+    let told = io.out.lines(&result::lines(state));
+    told.map_err(|error| error.hint(format!("the result is kept: `setpoint tasks show {}`", state.task)))
+}

@@ -1,0 +1,63 @@
+//! `run`: one goal to its end.
+
+use setpoint_client::{ClientError, ErrorKind, Goal, Organisation};
+
+use super::pursue::{exit_of, interrupts, is_interactive, left, policy, pursue, show, tell};
+use super::shut_down;
+use crate::exit::Exit;
+use crate::goal;
+use crate::host::{ApprovalPolicy, Host};
+use crate::invocation::{GlobalOptions, Run};
+use crate::io::Io;
+use crate::render::result;
+use crate::session::Manner;
+use crate::state::ViewState;
+
+/// Everything that can be wrong with the command line is found before a data directory is touched.
+pub(super) async fn run(
+    run: &Run,
+    options: &GlobalOptions,
+    host: &dyn Host,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let is_interactive = is_interactive(options, io);
+    if run.is_plan_shown && !is_interactive {
+        return Err(ClientError::new(ErrorKind::Usage, "`--plan` needs a terminal to show the plan on")
+            .hint("leave `--plan` out, or run it on a terminal without `--json`"));
+    }
+    let raw_input = goal::read(&run.goal, &mut io.input)?;
+    let policy = policy(run.approve.as_deref(), host)?;
+    let goal =
+        Goal { raw_input, interactive: is_interactive, preview_plan: run.is_plan_shown.then_some(true) };
+    let organisation = host.open().await?;
+    let ended = start(&*organisation, goal, policy.as_deref(), run, options, io).await;
+    shut_down(&organisation).await;
+    ended
+}
+
+async fn start(
+    organisation: &dyn Organisation,
+    goal: Goal,
+    policy: Option<&dyn ApprovalPolicy>,
+    run: &Run,
+    options: &GlobalOptions,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let is_interactive = goal.interactive;
+    let (task, events) = organisation.start(goal).await?;
+    let mut interrupts = interrupts(io)?;
+    let manner = Manner { policy, is_interactive, show: show(options, io), is_stream: run.is_stream };
+    let state = ViewState::new(task.clone());
+    let Some(state) = pursue(io, organisation, state, events, &mut interrupts, manner).await? else {
+        return Ok(left(io, &task, options));
+    };
+    if options.is_json {
+        io.out.json(&result::on_the_wire(&state))?;
+    } else if !run.is_stream {
+        tell(io, &state)?;
+    } else if !options.is_quiet {
+        // stdout carries the records, the last of which is the result.
+        io.err.lines(&result::lines(&state))?;
+    }
+    Ok(exit_of(&state))
+}

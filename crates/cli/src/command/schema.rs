@@ -1,0 +1,37 @@
+//! `schema`: what the messages look like, for other programs.
+
+use setpoint_client::{ClientError, ErrorKind};
+use setpoint_protocol::topology::Kind;
+use setpoint_protocol::{asyncapi, schema};
+
+use crate::exit::Exit;
+use crate::invocation::GlobalOptions;
+use crate::io::Io;
+
+/// Always JSON; on a terminal, and without `--json`, laid out.
+pub(super) fn schema(
+    name: Option<&str>,
+    is_asyncapi: bool,
+    options: &GlobalOptions,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let document = match name {
+        _ if is_asyncapi => asyncapi::document(env!("CARGO_PKG_VERSION")),
+        None => schema::document(),
+        Some(name) => schema::of(name).ok_or_else(|| unknown(name))?,
+    };
+    if io.out.is_terminal && !options.is_json {
+        let text = serde_json::to_string_pretty(&document).unwrap_or_else(|_| document.to_string());
+        io.out.json_line(&text)?;
+    } else {
+        io.out.json(&document)?;
+    }
+    Ok(Exit::DONE)
+}
+
+fn unknown(name: &str) -> ClientError {
+    let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+    let clipped = setpoint_protocol::text::clip(name, 80);
+    ClientError::new(ErrorKind::Usage, format!("no message is called {clipped:?}"))
+        .hint(format!("the messages are {}", names.join(", ")))
+}

@@ -1,0 +1,104 @@
+//! Exit codes.
+
+use setpoint_client::{ClientError, ErrorKind};
+use setpoint_protocol::message::{EndState, EndedBy, FinalResult};
+
+/// How the program ends, as other programs see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exit(u8);
+
+impl Exit {
+    /// Every criterion met, or the command did what it was asked.
+    pub const DONE: Exit = Exit(0);
+    /// Something that should not happen, or a check that found something bad.
+    pub const INTERNAL: Exit = Exit(1);
+    /// The command line or the configuration cannot be used.
+    pub const USAGE: Exit = Exit(2);
+    /// Accepted with gaps.
+    pub const GAPS: Exit = Exit(3);
+    /// Given up.
+    pub const ABANDONED: Exit = Exit(4);
+    /// Ended because consent was refused.
+    pub const CONSENT: Exit = Exit(5);
+    /// Cancelled, or left before the end.
+    pub const CANCELLED: Exit = Exit(130);
+
+    /// From the one end of a task: code and result cannot disagree.
+    #[must_use]
+    pub const fn of_result(result: &FinalResult) -> Exit {
+        match (result.directive, result.ended_by) {
+            (EndState::Accept, _) => Exit::DONE,
+            (EndState::Success, _) => Exit::GAPS,
+            (EndState::Abandon, EndedBy::Consent) => Exit::CONSENT,
+            (EndState::Abandon, EndedBy::Cancelled) => Exit::CANCELLED,
+            (EndState::Abandon, _) => Exit::ABANDONED,
+        }
+    }
+
+    /// Where there is no result.
+    #[must_use]
+    pub const fn of_error(error: &ClientError) -> Exit {
+        Exit(error.kind.exit_code())
+    }
+
+    /// The same for a kind alone.
+    #[must_use]
+    pub const fn of_kind(kind: ErrorKind) -> Exit {
+        Exit(kind.exit_code())
+    }
+
+    /// The worse of two, for a command that brings several tasks to their end: an accept is best, then gaps,
+    /// refused consent, an abandon, a cancel, a wrong usage, and an internal error is worst.
+    #[must_use]
+    pub fn worse(self, other: Exit) -> Exit {
+        if other.severity() > self.severity() { other } else { self }
+    }
+
+    /// The code.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        self.0
+    }
+
+    const fn severity(self) -> u8 {
+        match self {
+            Exit::DONE => 0,
+            Exit::GAPS => 1,
+            Exit::CONSENT => 2,
+            Exit::ABANDONED => 3,
+            Exit::CANCELLED => 4,
+            Exit::USAGE => 5,
+            _ => 6,
+        }
+    }
+}
+
+impl From<Exit> for std::process::ExitCode {
+    fn from(exit: Exit) -> Self {
+        exit.0.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_of_several_wins_whatever_the_order() {
+        let rising = [
+            Exit::DONE,
+            Exit::GAPS,
+            Exit::CONSENT,
+            Exit::ABANDONED,
+            Exit::CANCELLED,
+            Exit::USAGE,
+            Exit::INTERNAL,
+        ];
+        for (n, better) in rising.into_iter().enumerate() {
+            for worse in rising.into_iter().skip(n) {
+                assert_eq!(better.worse(worse), worse);
+                assert_eq!(worse.worse(better), worse);
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What the binary hands in: the program's desk, the organisation when one is needed, and approval policies.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use setpoint_client::{ClientError, Desk, Organisation};
+use setpoint_protocol::tool::ApprovalNeed;
+
+/// Everything that a command may need and this crate does not build.
+#[async_trait]
+pub trait Host: Send + Sync {
+    /// The program's own desk.
+    fn desk(&self) -> &dyn Desk;
+
+    /// Opens the organisation: the first time that a data directory is touched. Called at most once, and only by
+    /// commands that need it.
+    ///
+    /// # Errors
+    /// A configuration or a data directory that cannot be used.
+    async fn open(&self) -> Result<Arc<dyn Organisation>, ClientError>;
+
+    /// Reads an approval policy.
+    ///
+    /// # Errors
+    /// A file that cannot be used, named with its line.
+    fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError>;
+}
+
+/// Decides about approvals in a person's stead.
+pub trait ApprovalPolicy: Send + Sync {
+    /// What it says to exactly this.
+    fn decide(&self, need: &ApprovalNeed) -> Allowance;
+}
+
+/// What a policy says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a decision that is not acted on allows or refuses nothing"]
+pub enum Allowance {
+    /// It may be done, once.
+    Allow {
+        /// Who says so: `file:<path>:<line>`.
+        by: String,
+    },
+    /// The policy does not cover it.
+    Refuse,
+}

@@ -1,0 +1,143 @@
+//! What the command line asks for, as plain data.
+
+use std::path::PathBuf;
+
+use clap_complete::Shell;
+
+/// A whole command line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Invocation {
+    /// What holds for every command.
+    pub global: GlobalOptions,
+    /// The command.
+    pub command: Command,
+}
+
+/// What holds for every command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GlobalOptions {
+    /// Machine output: stdout carries JSON and nothing else.
+    pub is_json: bool,
+    /// Logs on stderr too.
+    pub is_verbose: bool,
+    /// No progress on stderr.
+    pub is_quiet: bool,
+    /// Where the data lies, when the command line says so.
+    pub data_dir: Option<PathBuf>,
+    /// The model of both tiers, when the command line says so.
+    pub model: Option<String>,
+    /// Configuration values in order, later ones stronger; those of a command's own options come last.
+    pub set: Vec<(String, String)>,
+    /// Whether colours are wanted.
+    pub color: Color,
+}
+
+/// Whether colours are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless the environment says no.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// A command.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// One task.
+    Run(Run),
+    /// `tasks list`.
+    TasksList {
+        /// Only those that have not ended.
+        is_open_only: bool,
+        /// How many at most.
+        limit: usize,
+    },
+    /// `tasks show`.
+    TasksShow {
+        /// An id or the beginning of one.
+        task: String,
+    },
+    /// `tasks cancel`.
+    TasksCancel {
+        /// An id or the beginning of one.
+        task: String,
+    },
+    /// `tasks resume`.
+    TasksResume(Resume),
+    /// `tasks export`.
+    TasksExport {
+        /// An id or the beginning of one.
+        task: String,
+        /// Where to; stdout when it is not said.
+        output: Option<PathBuf>,
+    },
+    /// `ggs`.
+    Ggs,
+    /// `playbooks list`.
+    PlaybooksList,
+    /// `playbooks show`.
+    PlaybooksShow {
+        /// Its name.
+        name: String,
+    },
+    /// `playbooks check`.
+    PlaybooksCheck {
+        /// The file; all playbooks when it is not said.
+        file: Option<PathBuf>,
+    },
+    /// `doctor`.
+    Doctor,
+    /// `config show`.
+    ConfigShow,
+    /// `config path`.
+    ConfigPath,
+    /// `schema`.
+    Schema {
+        /// A payload's name; all of them when it is not said.
+        name: Option<String>,
+        /// The AsyncAPI document instead.
+        is_asyncapi: bool,
+    },
+    /// `completions`.
+    Completions {
+        /// For which shell.
+        shell: Shell,
+    },
+}
+
+/// `run`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Where the goal is.
+    pub goal: GoalSource,
+    /// A file that says what may be done without asking.
+    pub approve: Option<PathBuf>,
+    /// Show each plan and ask before it runs.
+    pub is_plan_shown: bool,
+    /// Records as JSON lines on stdout while the task runs.
+    pub is_stream: bool,
+}
+
+/// `tasks resume`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resume {
+    /// An id or the beginning of one; every open task that nobody drives when it is not said.
+    pub task: Option<String>,
+    /// A file that says what may be done without asking.
+    pub approve: Option<PathBuf>,
+}
+
+/// Where the goal is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GoalSource {
+    /// On the command line.
+    Words(String),
+    /// On stdin.
+    Stdin,
+    /// In a file.
+    File(PathBuf),
+}

@@ -1,0 +1,145 @@
+//! stdout or stderr.
+
+use std::io::{self, Write};
+
+use serde_json::Value;
+use setpoint_client::{ClientError, ErrorKind};
+use setpoint_protocol::Any;
+
+use crate::text::{Line, sanitise};
+
+/// One of the two outputs. Everything is flushed at once. A reader that went away is no error: what it would
+/// have read is dropped.
+pub struct Out {
+    /// Whether a terminal is behind it.
+    pub is_terminal: bool,
+    /// Whether colours are written.
+    pub has_colours: bool,
+    /// Whether only ASCII can be shown.
+    pub is_ascii: bool,
+    inner: Box<dyn Write + Send>,
+    is_gone: bool,
+}
+
+impl Out {
+    /// Plain output to `inner`: no terminal, no colours.
+    #[must_use]
+    pub fn new(inner: Box<dyn Write + Send>) -> Self {
+        Out { is_terminal: false, has_colours: false, is_ascii: false, inner, is_gone: false }
+    }
+
+    /// Writes lines for a person.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn lines(&mut self, lines: &[Line]) -> Result<(), ClientError> {
+        let text: String = lines.iter().map(|line| self.paint(line) + "\n").collect();
+        self.write_text(&text)
+    }
+
+    /// A line as it is written here, without its end.
+    #[must_use]
+    pub fn paint(&self, line: &Line) -> String {
+        if self.is_ascii {
+            line.clone().into_ascii().paint(self.has_colours)
+        } else {
+            line.paint(self.has_colours)
+        }
+    }
+
+    /// Writes one JSON value on one line, its keys sorted.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn json(&mut self, value: &Value) -> Result<(), ClientError> {
+        self.write_text(&(sanitise::json(&canonical(value)) + "\n"))
+    }
+
+    /// Writes text that is data: exactly as it is, but made safe where a terminal would obey it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn data(&mut self, text: &str) -> Result<(), ClientError> {
+        if self.is_terminal { self.write_text(&sanitise::block(text)) } else { self.write_text(text) }
+    }
+
+    /// Writes a line of JSON that is data; on a terminal its strings are written with escapes.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn json_line(&mut self, line: &str) -> Result<(), ClientError> {
+        if self.is_terminal {
+            self.write_text(&(sanitise::json(line) + "\n"))
+        } else {
+            self.write_text(&format!("{line}\n"))
+        }
+    }
+
+    /// Writes text of the program's own.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_text(&mut self, text: &str) -> Result<(), ClientError> {
+        self.write_all(text.as_bytes()).and_then(|()| self.flush()).map_err(|error| {
+            ClientError::new(ErrorKind::Internal, format!("failed to write the output: {error}"))
+        })
+    }
+}
+
+/// The value with sorted keys, whatever map it was built with.
+fn canonical(value: &Value) -> String {
+    String::from_utf8(Any(value.clone()).to_bytes()).unwrap_or_default()
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_gone {
+            return Ok(bytes.len());
+        }
+        match self.inner.write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.is_gone = true;
+                Ok(bytes.len())
+            }
+            other => other,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.is_gone {
+            return Ok(());
+        }
+        match self.inner.flush() {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.is_gone = true;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Failing(io::ErrorKind);
+
+    impl Write for Failing {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Err(self.0.into())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_went_away_is_no_error_and_a_full_disk_is() {
+        let mut gone = Out::new(Box::new(Failing(io::ErrorKind::BrokenPipe)));
+        assert_eq!(gone.write_text("x"), Ok(()));
+        assert_eq!(gone.write_text("y"), Ok(()));
+        let mut full = Out::new(Box::new(Failing(io::ErrorKind::StorageFull)));
+        assert_eq!(full.write_text("x").unwrap_err().kind, ErrorKind::Internal);
+    }
+}

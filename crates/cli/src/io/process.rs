@@ -1,0 +1,127 @@
+//! The ends of this process.
+
+use std::ffi::OsString;
+use std::io::{BufReader, IsTerminal};
+
+use anstream::{AutoStream, ColorChoice};
+use jiff::tz::TimeZone;
+use tokio::sync::mpsc;
+
+use super::terminal::ProcessTerminal;
+use super::{Io, Out};
+use crate::invocation::Color;
+
+impl Io {
+    /// stdin, stdout and stderr of this process, with colours as `color` and the environment say.
+    #[must_use]
+    pub fn of_process(color: Color) -> Self {
+        let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
+        let is_ascii = is_dumb || wants_ascii(&variable);
+        let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
+        let mut out = Out::new(Box::new(std::io::stdout()));
+        out.is_terminal = stdout.is_terminal();
+        out.has_colours = has_colours(color, AutoStream::choice(&stdout));
+        out.is_ascii = is_ascii;
+        let mut err = Out::new(Box::new(std::io::stderr()));
+        err.is_terminal = stderr.is_terminal();
+        err.has_colours = has_colours(color, AutoStream::choice(&stderr));
+        err.is_ascii = is_ascii;
+        Io {
+            input: Box::new(BufReader::new(std::io::stdin())),
+            out,
+            err,
+            terminal: Box::new(ProcessTerminal { has_sequences: !is_dumb }),
+            interrupts: Box::new(interrupts),
+            is_input_terminal: std::io::stdin().is_terminal(),
+            can_redraw: !is_dumb,
+            zone: TimeZone::system(),
+        }
+    }
+}
+
+/// Whether the environment says that only ASCII can be shown: `SETPOINT_ASCII`, or a locale that is not UTF-8.
+fn wants_ascii(variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
+    if let Some(word) = variable("SETPOINT_ASCII") {
+        return word != "0";
+    }
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable);
+    let Some(locale) = locale else { return false };
+    let locale = locale.to_string_lossy().to_ascii_lowercase();
+    let is_utf8 = locale.contains("utf-8") || locale.contains("utf8");
+    // A locale that names no character set says nothing about it, but the two oldest are ASCII.
+    !is_utf8 && (matches!(locale.as_str(), "c" | "posix") || locale.contains('.'))
+}
+
+/// A variable that is set and not empty.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn has_colours(color: Color, choice: ColorChoice) -> bool {
+    match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => choice != ColorChoice::Never,
+    }
+}
+
+/// Ctrl-C and SIGTERM, as one kind of interrupt.
+#[cfg(unix)]
+fn interrupts() -> std::io::Result<mpsc::Receiver<()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let (sender, receiver) = mpsc::channel(INTERRUPTS_MAX);
+    tokio::spawn(async move {
+        loop {
+            let came = tokio::select! {
+                came = interrupt.recv() => came,
+                came = terminate.recv() => came,
+            };
+            if came.is_none() || sender.send(()).await.is_err() {
+                return;
+            }
+        }
+    });
+    Ok(receiver)
+}
+
+/// Ctrl-C.
+#[cfg(not(unix))]
+fn interrupts() -> std::io::Result<mpsc::Receiver<()>> {
+    let (sender, receiver) = mpsc::channel(INTERRUPTS_MAX);
+    tokio::spawn(async move {
+        while tokio::signal::ctrl_c().await.is_ok() {
+            if sender.send(()).await.is_err() {
+                return;
+            }
+        }
+    });
+    Ok(receiver)
+}
+
+/// Interrupts that may wait; the second of them already leaves.
+const INTERRUPTS_MAX: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_says_what_can_be_shown() {
+        let ascii = |set: &[(&str, &str)]| {
+            let set: Vec<(String, OsString)> =
+                set.iter().map(|(k, v)| ((*k).to_owned(), (*v).into())).collect();
+            wants_ascii(&move |name: &str| set.iter().find(|(k, _)| k == name).map(|(_, v)| v.clone()))
+        };
+        assert!(!ascii(&[]));
+        assert!(!ascii(&[("LANG", "en_US.UTF-8")]));
+        assert!(!ascii(&[("LANG", "C.utf8")]));
+        assert!(!ascii(&[("LANG", "de_DE")]));
+        assert!(ascii(&[("LANG", "C")]));
+        assert!(ascii(&[("LANG", "en_US.UTF-8"), ("LC_ALL", "POSIX")]));
+        assert!(ascii(&[("LANG", "de_DE.ISO-8859-1")]));
+        assert!(ascii(&[("LANG", "en_US.UTF-8"), ("SETPOINT_ASCII", "1")]));
+        assert!(!ascii(&[("LANG", "C"), ("SETPOINT_ASCII", "0")]));
+    }
+}

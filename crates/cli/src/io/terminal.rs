@@ -1,0 +1,222 @@
+//! The terminal: its size, and its keys while a question is asked.
+//!
+//! Raw mode is on only while a [`Listening`] lives, and dropping it (on return, on an error, on a panic) puts
+//! the terminal back.
+
+use std::any::Any;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use tokio::sync::mpsc;
+
+/// Keys that may wait to be handled; a faster typist waits.
+const KEYS_MAX: usize = 64;
+/// Milliseconds after which the reader looks whether it is still wanted.
+const LOOK_MS: u64 = 50;
+/// Keys typed before a question that are thrown away, at most.
+const STALE_KEYS_MAX: usize = 10_000;
+
+/// How large the terminal is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Columns.
+    pub columns: u16,
+    /// Lines.
+    pub lines: u16,
+}
+
+/// A key, or a piece of pasted text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// A character.
+    Char(char),
+    /// Pasted text.
+    Paste(String),
+    /// Enter.
+    Enter,
+    /// Backspace.
+    Backspace,
+    /// Forward delete.
+    Delete,
+    /// Arrow left.
+    Left,
+    /// Arrow right.
+    Right,
+    /// To the beginning.
+    Home,
+    /// To the end.
+    End,
+    /// Ctrl-U: everything before the cursor.
+    EraseLine,
+    /// Ctrl-W: the word before the cursor.
+    EraseWord,
+    /// Ctrl-C.
+    Interrupt,
+    /// Ctrl-D.
+    EndOfInput,
+    /// Escape.
+    Escape,
+    /// The terminal changed its size.
+    Resize,
+}
+
+/// A terminal with a person behind it.
+pub trait Terminal: Send {
+    /// Its size, when it has one.
+    fn size(&self) -> Option<Size>;
+
+    /// Starts reading keys. What was typed before is thrown away: it was not meant for the question.
+    ///
+    /// # Errors
+    /// When the terminal cannot be put into raw mode.
+    fn listen(&mut self) -> io::Result<Listening>;
+}
+
+/// Keys, for as long as it lives.
+pub struct Listening {
+    /// The keys; closed when nothing more can be read.
+    pub keys: mpsc::Receiver<Key>,
+    /// Puts the terminal back when it is dropped.
+    pub guard: Box<dyn Any + Send>,
+}
+
+/// The terminal that the process was started in.
+#[derive(Clone, Copy, Debug)]
+pub struct ProcessTerminal {
+    /// Whether it understands more than text: then pasted text comes in one piece.
+    pub has_sequences: bool,
+}
+
+impl Terminal for ProcessTerminal {
+    fn size(&self) -> Option<Size> {
+        crossterm::terminal::size()
+            .ok()
+            .map(|(columns, lines)| Size { columns, lines })
+            .filter(|size| size.columns > 0)
+    }
+
+    fn listen(&mut self) -> io::Result<Listening> {
+        let guard = RawMode::enter(self.has_sequences)?;
+        let is_wanted = Arc::clone(&guard.is_wanted);
+        let (sender, keys) = mpsc::channel(KEYS_MAX);
+        std::thread::Builder::new().name("keys".to_owned()).spawn(move || read_keys(&is_wanted, &sender))?;
+        Ok(Listening { keys, guard: Box::new(guard) })
+    }
+}
+
+/// Raw mode, until it is dropped.
+struct RawMode {
+    is_wanted: Arc<AtomicBool>,
+    has_sequences: bool,
+}
+
+impl RawMode {
+    fn enter(has_sequences: bool) -> io::Result<Self> {
+        crossterm::terminal::enable_raw_mode()?;
+        let guard = RawMode { is_wanted: Arc::new(AtomicBool::new(true)), has_sequences };
+        if has_sequences {
+            crossterm::execute!(io::stderr(), EnableBracketedPaste)?;
+        }
+        for _ in 0..STALE_KEYS_MAX {
+            if !event::poll(Duration::ZERO)? {
+                break;
+            }
+            event::read()?;
+        }
+        Ok(guard)
+    }
+}
+
+impl Drop for RawMode {
+    fn drop(&mut self) {
+        self.is_wanted.store(false, Ordering::Relaxed);
+        // A terminal that is gone needs no putting back.
+        if self.has_sequences {
+            drop(crossterm::execute!(io::stderr(), DisableBracketedPaste));
+        }
+        drop(crossterm::terminal::disable_raw_mode());
+    }
+}
+
+/// Reads until nobody wants keys any more. A key that comes in between is lost with the question it was meant for.
+fn read_keys(is_wanted: &AtomicBool, sender: &mpsc::Sender<Key>) {
+    while is_wanted.load(Ordering::Relaxed) {
+        let key = match event::poll(Duration::from_millis(LOOK_MS)) {
+            Ok(false) => continue,
+            Ok(true) => event::read().map(key_of),
+            Err(error) => Err(error),
+        };
+        match key {
+            Ok(None) => {}
+            Ok(Some(key)) => {
+                if sender.blocking_send(key).is_err() {
+                    return;
+                }
+            }
+            Err(_) => return,
+        }
+    }
+}
+
+fn key_of(event: Event) -> Option<Key> {
+    match event {
+        Event::Key(key) if key.kind != KeyEventKind::Release => pressed(key),
+        Event::Paste(text) => Some(Key::Paste(text)),
+        Event::Resize(..) => Some(Key::Resize),
+        _ => None,
+    }
+}
+
+fn pressed(key: KeyEvent) -> Option<Key> {
+    if key.modifiers.contains(KeyModifiers::CONTROL) {
+        return match key.code {
+            KeyCode::Char('c') => Some(Key::Interrupt),
+            KeyCode::Char('d') => Some(Key::EndOfInput),
+            KeyCode::Char('u') => Some(Key::EraseLine),
+            KeyCode::Char('w') => Some(Key::EraseWord),
+            KeyCode::Char('a') => Some(Key::Home),
+            KeyCode::Char('e') => Some(Key::End),
+            KeyCode::Char('h') => Some(Key::Backspace),
+            KeyCode::Char('j' | 'm') => Some(Key::Enter),
+            _ => None,
+        };
+    }
+    match key.code {
+        KeyCode::Char(c) if !key.modifiers.contains(KeyModifiers::ALT) => Some(Key::Char(c)),
+        KeyCode::Enter => Some(Key::Enter),
+        KeyCode::Backspace => Some(Key::Backspace),
+        KeyCode::Delete => Some(Key::Delete),
+        KeyCode::Left => Some(Key::Left),
+        KeyCode::Right => Some(Key::Right),
+        KeyCode::Home => Some(Key::Home),
+        KeyCode::End => Some(Key::End),
+        KeyCode::Esc => Some(Key::Escape),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_told_apart() {
+        let key = |code, modifiers| key_of(Event::Key(KeyEvent::new(code, modifiers)));
+        let none = KeyModifiers::NONE;
+        assert_eq!(key(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Key::Interrupt));
+        assert_eq!(key(KeyCode::Char('c'), none), Some(Key::Char('c')));
+        assert_eq!(key(KeyCode::Char('Y'), KeyModifiers::SHIFT), Some(Key::Char('Y')));
+        // Forward delete and Ctrl-D share a code on some terminals' wires, but not here.
+        assert_eq!(key(KeyCode::Delete, none), Some(Key::Delete));
+        assert_eq!(key(KeyCode::Char('d'), KeyModifiers::CONTROL), Some(Key::EndOfInput));
+        assert_eq!(key(KeyCode::Char('y'), KeyModifiers::ALT), None);
+        assert_eq!(key(KeyCode::F(1), none), None);
+        let mut released = KeyEvent::new(KeyCode::Enter, none);
+        released.kind = KeyEventKind::Release;
+        assert_eq!(key_of(Event::Key(released)), None);
+    }
+}

@@ -1,0 +1,126 @@
+//! The result of a task for a person: what was done, the output, what was not met, and on what evidence.
+
+use setpoint_protocol::Any;
+use setpoint_protocol::message::{FinalResult, JudgedBy, Verdict, VerdictWord};
+use setpoint_protocol::topology::Kind;
+
+use super::value;
+use crate::state::ViewState;
+use crate::state::board::{Cell, Evidence};
+use crate::text::{Line, Tone};
+use crate::view::words;
+
+/// The wire form of the end: the `FinalResult` with its task's id, or the answer to small talk.
+pub(crate) fn on_the_wire(state: &ViewState) -> serde_json::Value {
+    let (kind, payload) = match (&state.result, &state.answer) {
+        (Some(result), _) => (Kind::FinalResult, serde_json::to_value(result)),
+        (None, answer) => (Kind::DirectAnswer, Ok(serde_json::json!({ "text": answer }))),
+    };
+    let payload = payload.unwrap_or(serde_json::Value::Null);
+    setpoint_protocol::envelope::on_the_wire(kind.name(), &state.task, Any(payload)).0
+}
+
+/// The result; the answer alone when it was small talk.
+pub(crate) fn lines(state: &ViewState) -> Vec<Line> {
+    let Some(result) = &state.result else {
+        return Line::block(Tone::Plain, state.answer.as_deref().unwrap_or_default());
+    };
+    let mut lines = vec![words::end(result, &state.board)];
+    let summary = Line::block(Tone::Plain, &result.summary);
+    let output = value::lines(&result.output);
+    let is_said_twice = result.output.to_text().trim() == result.summary.trim();
+    lines.extend(summary);
+    if !output.is_empty() && !is_said_twice {
+        section(&mut lines, output);
+    }
+    section(&mut lines, verdicts(state, result));
+    section(&mut lines, unmet(result));
+    section(&mut lines, next_moves(result));
+    let mut end = Vec::new();
+    if let Some(accountable) = result.accountable {
+        let name = format!("{} ({accountable})", accountable.label());
+        end.push(Line::new().and(Tone::Dim, "accountable: ").and(Tone::Plain, &name));
+    }
+    end.push(cost(result));
+    let id = state.task.as_str();
+    end.push(
+        Line::new()
+            .and(Tone::Dim, "task: ")
+            .and(Tone::Plain, id)
+            .and(Tone::Dim, &format!("  (setpoint tasks show {id})")),
+    );
+    section(&mut lines, end);
+    lines
+}
+
+/// Model calls, tokens, tools and money.
+pub(crate) fn cost(result: &FinalResult) -> Line {
+    let usage = &result.usage;
+    let mut parts =
+        vec![words::count(usage.calls, "model call"), words::count(usage.tool_calls, "tool call")];
+    if usage.tokens_in + usage.tokens_out > 0 {
+        let (tokens_in, tokens_out) = (words::thousands(usage.tokens_in), words::thousands(usage.tokens_out));
+        parts.push(format!("{tokens_in} tokens in, {tokens_out} out"));
+    }
+    if let Some(cost) = usage.cost {
+        parts.push(format!("{cost:.4}"));
+    }
+    if result.replans > 0 {
+        parts.push(words::count(u64::from(result.replans), "replan"));
+    }
+    Line::new().and(Tone::Dim, "cost: ").and(Tone::Plain, &parts.join(", "))
+}
+
+fn section(lines: &mut Vec<Line>, section: Vec<Line>) {
+    if !section.is_empty() {
+        lines.push(Line::new());
+        lines.extend(section);
+    }
+}
+
+fn verdicts(state: &ViewState, result: &FinalResult) -> Vec<Line> {
+    result.verdicts.iter().map(|verdict| line(state, verdict)).collect()
+}
+
+fn line(state: &ViewState, verdict: &Verdict) -> Line {
+    let (tone, sign) = crate::view::cell(Cell::of(verdict));
+    let label = state.board.row(&verdict.criterion_id).map_or("", |row| row.label.as_str());
+    let mut line = Line::new().and(tone, sign).and(Tone::Plain, " ");
+    if !label.is_empty() {
+        line.push(Tone::Name, &format!("{label} "));
+    }
+    line.push(Tone::Plain, &verdict.criterion);
+    let by = match (verdict.verdict, verdict.judged_by) {
+        (VerdictWord::Pass, JudgedBy::Check) => "verified by a check",
+        (VerdictWord::Pass, JudgedBy::Model) => "judged by a model",
+        (VerdictWord::Fail, JudgedBy::Check) => "failed a check",
+        (VerdictWord::Fail, JudgedBy::Model) => "failed, judged by a model",
+    };
+    line.push(Tone::Dim, &format!("  {by}"));
+    if verdict.vacuous {
+        line.push(Tone::Care, ", which was green before the work and proves nothing");
+    }
+    let seen = words::evidence(&Evidence::of(verdict, state.at), &state.calls);
+    if !seen.is_empty() {
+        line.push(Tone::Dim, ": ");
+        line.push(Tone::Plain, &seen);
+    }
+    line
+}
+
+fn unmet(result: &FinalResult) -> Vec<Line> {
+    list("not met:", Tone::Bad, &result.unmet_criteria)
+}
+
+fn next_moves(result: &FinalResult) -> Vec<Line> {
+    list("what to try next:", Tone::Care, &result.next_moves)
+}
+
+fn list(title: &str, tone: Tone, items: &[String]) -> Vec<Line> {
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![Line::new().and(tone, title)];
+    lines.extend(items.iter().map(|item| Line::plain("- ").and(Tone::Plain, item)));
+    lines
+}

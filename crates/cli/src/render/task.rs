@@ -1,0 +1,242 @@
+//! A task looked back at: everything that its records say, for a person and as one JSON value.
+
+use serde_json::{Value, json};
+use setpoint_client::TaskLine;
+use setpoint_protocol::Any;
+use setpoint_protocol::message::MacroState;
+use setpoint_protocol::topology::Kind;
+
+use super::result;
+use crate::state::ViewState;
+use crate::state::board::Row;
+use crate::text::table::Cell;
+use crate::text::{Line, Tone};
+use crate::view::{self, Look, words};
+
+/// The task as lines.
+pub(crate) fn lines(state: &ViewState, look: &Look) -> Vec<Line> {
+    let mut lines = vec![field("task", state.task.as_str())];
+    lines.extend(titled("goal", &state.goal));
+    if let Some(intent) = state.intent.as_deref().filter(|intent| *intent != state.goal) {
+        lines.push(field("intent", intent));
+    }
+    if let Some(opened) = state.opened_at {
+        lines.push(field("opened", &words::date_and_time(opened, &look.zone)));
+    }
+    lines.push(Line::new().and(Tone::Dim, "state   ").and(Tone::Strong, &state_words(state)));
+    lines.push(field("clock", &words::clock(state.clock_ms)));
+    lines.push(field("used", &used(state)));
+    for fault in &state.faults {
+        let text = format!("{}: {}", fault.role.label(), fault.reason);
+        lines.push(Line::new().and(Tone::Bad, "fault   ").and(Tone::Plain, &text));
+    }
+    section(&mut lines, view::rounds(state, look));
+    section(&mut lines, view::criteria(state, look));
+    section(&mut lines, calls(state, look));
+    if state.is_ended() {
+        section(&mut lines, result::lines(state));
+    }
+    lines
+}
+
+/// The task as one JSON value.
+pub(crate) fn value(state: &ViewState) -> Value {
+    let criteria: Vec<Value> = state.board.rows().map(|row| criterion(state, row)).collect();
+    let rounds: Vec<Value> = state
+        .rounds
+        .iter()
+        .map(|round| {
+            json!({
+                "round": round.round,
+                "loss": round.loss,
+                "grad_l": round.grad_l,
+                "directive": MacroState::from(round.directive),
+                "rationale": round.reason,
+                "blocked": round.blocked,
+            })
+        })
+        .collect();
+    let calls: Vec<Value> = state
+        .calls
+        .iter()
+        .map(|(id, call)| {
+            json!({
+                "call_id": id,
+                "tool": call.tool,
+                "target": call.target,
+                "ok": call.ok,
+                "error_kind": call.error_kind,
+                "exit_code": call.exit_code,
+                "duration_ms": call.duration_ms,
+                "at": call.at,
+            })
+        })
+        .collect();
+    json!({
+        "task_id": state.task,
+        "goal": state.goal,
+        "intent": state.intent,
+        "opened_at": state.opened_at,
+        "state": state_name(state),
+        "records": state.seq,
+        "clock_ms": state.clock_ms,
+        "rounds": rounds,
+        "criteria": criteria,
+        "calls": calls,
+        "usage": state.used,
+        "faults": state.faults,
+        "result": state.is_ended().then(|| result::on_the_wire(state)),
+    })
+}
+
+/// The columns of [`row`].
+pub(crate) const LIST_HEAD: [&str; 4] = ["opened", "state", "task", "goal"];
+
+/// A line of the task list.
+pub(crate) fn row(task: &TaskLine, look: &Look) -> Vec<Cell> {
+    let (tone, state) = match (&task.result, &task.closed_at, &task.driven_by) {
+        (Some(result), ..) => {
+            let tone = match result.directive {
+                setpoint_protocol::message::EndState::Accept => Tone::Good,
+                setpoint_protocol::message::EndState::Success => Tone::Care,
+                setpoint_protocol::message::EndState::Abandon => Tone::Bad,
+            };
+            (tone, words::end_word(result).to_owned())
+        }
+        (None, Some(_), _) => (Tone::Plain, "answered".to_owned()),
+        (None, None, Some(process)) => (Tone::Care, format!("runs in {process}")),
+        (None, None, None) => (Tone::Care, "interrupted".to_owned()),
+    };
+    vec![
+        (Tone::Plain, words::date_and_time(task.opened_at, &look.zone)),
+        (tone, state),
+        (Tone::Name, task.task.to_string()),
+        (Tone::Plain, task.goal.clone()),
+    ]
+}
+
+/// A line of the task list as a JSON value.
+pub(crate) fn list_value(task: &TaskLine) -> Value {
+    let wire = |result| {
+        let payload = Any(serde_json::to_value(result).unwrap_or(Value::Null));
+        setpoint_protocol::envelope::on_the_wire(Kind::FinalResult.name(), &task.task, payload).0
+    };
+    json!({
+        "task_id": task.task,
+        "goal": task.goal,
+        "opened_at": task.opened_at,
+        "closed_at": task.closed_at,
+        "records": task.records,
+        "driven_by": task.driven_by,
+        "result": task.result.as_ref().map(wire),
+    })
+}
+
+fn criterion(state: &ViewState, row: &Row) -> Value {
+    let attempts: Vec<Value> = row
+        .cells()
+        .map(|(column, cell)| {
+            // A criterion of the task is judged once a round, by no attempt in particular.
+            let attempt = (column.attempt > 0).then_some(column.attempt);
+            json!({ "round": column.round, "attempt": attempt, "state": cell.word() })
+        })
+        .collect();
+    let evidence = row.evidence.as_ref().map(|evidence| {
+        json!({
+            "text": evidence.text,
+            "calls": evidence.calls,
+            "judged_by": evidence.judged_by,
+            "at": evidence.at,
+            "shown": words::evidence(evidence, &state.calls),
+        })
+    });
+    json!({
+        "label": row.label,
+        "ids": row.ids().collect::<Vec<_>>(),
+        "criterion": row.statement,
+        "mode": row.mode,
+        "attempts": attempts,
+        "evidence": evidence,
+    })
+}
+
+fn state_name(state: &ViewState) -> &'static str {
+    match (&state.result, &state.answer) {
+        (Some(result), _) => match result.directive {
+            setpoint_protocol::message::EndState::Accept => "accept",
+            setpoint_protocol::message::EndState::Success => "success",
+            setpoint_protocol::message::EndState::Abandon => "abandon",
+        },
+        (None, Some(_)) => "answered",
+        (None, None) => "open",
+    }
+}
+
+fn state_words(state: &ViewState) -> String {
+    match (&state.result, &state.answer) {
+        (Some(result), _) => words::end(result, &state.board).to_text(),
+        (None, Some(_)) => "answered at once".to_owned(),
+        (None, None) if state.is_cancelled => "being cancelled".to_owned(),
+        (None, None) => match state.questions().count() {
+            0 => format!("open, round {}", state.round()),
+            n => format!("open, round {}, {} for you", state.round(), words::count(n as u64, "question")),
+        },
+    }
+}
+
+fn used(state: &ViewState) -> String {
+    let used = &state.used;
+    let mut parts =
+        vec![words::count(used.model_calls, "model call"), words::count(used.tool_calls, "tool call")];
+    if used.tokens_in + used.tokens_out > 0 {
+        parts.push(format!(
+            "{} tokens in, {} out",
+            words::thousands(used.tokens_in),
+            words::thousands(used.tokens_out)
+        ));
+    }
+    parts.join(", ")
+}
+
+fn calls(state: &ViewState, look: &Look) -> Vec<Line> {
+    let rows: Vec<Vec<Cell>> = state
+        .calls
+        .iter()
+        .map(|(id, call)| {
+            let (tone, sign) = match call.ok {
+                Some(true) => (Tone::Good, "✔"),
+                Some(false) => (Tone::Bad, "✗"),
+                None => (Tone::Care, "◐"),
+            };
+            vec![
+                (tone, sign.to_owned()),
+                (Tone::Name, id.to_string()),
+                (Tone::Dim, words::time_of_day(call.at, &look.zone)),
+                (Tone::Dim, words::duration(call.duration_ms)),
+                (Tone::Plain, call.outcome().unwrap_or_default()),
+                (Tone::Plain, call.words()),
+            ]
+        })
+        .collect();
+    crate::text::table::table(&[], &rows).into_iter().map(|line| line.clip(look.columns)).collect()
+}
+
+fn field(name: &str, text: &str) -> Line {
+    Line::new().and(Tone::Dim, &format!("{name:<8}")).and(Tone::Plain, text)
+}
+
+/// A field of several lines.
+fn titled(name: &str, text: &str) -> Vec<Line> {
+    let mut lines = Line::block(Tone::Plain, text).into_iter();
+    let first = Line::new().and(Tone::Dim, &format!("{name:<8}"));
+    let mut titled = vec![lines.next().map_or(first.clone(), |line| first.clone().then(line))];
+    titled.extend(lines.map(|line| Line::plain("        ").then(line)));
+    titled
+}
+
+fn section(lines: &mut Vec<Line>, section: Vec<Line>) {
+    if !section.is_empty() {
+        lines.push(Line::new());
+        lines.extend(section);
+    }
+}

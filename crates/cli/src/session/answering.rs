@@ -1,0 +1,207 @@
+//! Who answers a question: the approval policy, the person, or the rule for when nobody can be asked.
+
+use setpoint_client::ClientError;
+use setpoint_protocol::message::{ApprovalWord, ClarificationAnswer};
+use setpoint_protocol::topology::Payload;
+
+use super::dialogue::{self, Dialogue, Step};
+use super::display::size;
+use super::interrupt::Phase;
+use super::{Asking, Session, screen};
+use crate::host::{Allowance, ApprovalPolicy};
+use crate::io::{Io, Key};
+use crate::state::asks::Question;
+use crate::text::{Line, Tone};
+
+/// Who refuses where nobody can be asked, as the record has it.
+const HEADLESS: &str = "headless";
+
+/// What is done about a question.
+enum Decision {
+    /// It is answered without asking.
+    Say(Payload, Line),
+    /// The person is asked.
+    Ask,
+}
+
+impl Session<'_> {
+    /// Answers what can be answered without a person, and asks the person the next question.
+    pub(super) async fn attend(&mut self, io: &mut Io) -> Result<(), ClientError> {
+        self.drop_moot_question(io);
+        while self.asking.is_none() && self.interruption.phase() == Phase::Running {
+            let next = self.state.questions().find(|question| !self.answered.contains(&question.call()));
+            let Some(question) = next.cloned() else { return Ok(()) };
+            match decide(&question, self.manner.policy, self.manner.is_interactive) {
+                Decision::Say(payload, line) => {
+                    self.print(io, &[line]);
+                    self.answer(io, &question, payload).await?;
+                }
+                Decision::Ask => self.ask(io, question).await?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a key. Whether the person leaves.
+    pub(super) async fn key(&mut self, io: &mut Io, key: Option<Key>) -> Result<bool, ClientError> {
+        let Some(asking) = &mut self.asking else { return Ok(false) };
+        let step = match &key {
+            Some(Key::Interrupt) => return self.interrupt(io).await,
+            Some(key) => asking.dialogue.key(key),
+            None => {
+                // The terminal is gone: from here on nobody can be asked.
+                self.manner.is_interactive = false;
+                self.close_question(io, Some("nobody can be asked any more"));
+                return Ok(false);
+            }
+        };
+        match step {
+            Step::Ignored if key == Some(Key::Resize) => self.show_input(io),
+            Step::Ignored => {}
+            Step::Changed => self.show_input(io),
+            Step::Printed(lines) => {
+                self.replace_input(io, &lines);
+                self.show_input(io);
+            }
+            Step::Answered { echo, payload } => {
+                let call = asking.dialogue.call();
+                self.replace_input(io, &[echo]);
+                self.stop_listening();
+                let question = self.state.questions().find(|question| question.call() == call).cloned();
+                if let Some(question) = question {
+                    self.answer(io, &question, payload).await?;
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Closes the question without an answer, for this reason.
+    pub(super) fn close_question(&mut self, io: &mut Io, why: Option<&str>) {
+        if self.asking.is_none() {
+            return;
+        }
+        let line = why.map(|why| Line::new().and(Tone::Dim, &format!("({why})")));
+        self.replace_input(io, line.as_slice());
+        self.stop_listening();
+    }
+
+    /// A line that stays, for the person.
+    pub(super) fn say_to_person(&mut self, io: &mut Io, text: &str) {
+        self.print(io, &[Line::new().and(Tone::Care, text)]);
+    }
+
+    /// Lines that stay, above the view.
+    pub(super) fn print(&mut self, io: &mut Io, lines: &[Line]) {
+        if self.display.is_silent() && !self.manner.is_interactive {
+            return;
+        }
+        self.display.clear(io);
+        let is_raw = self.asking.is_some();
+        let end = if is_raw || self.display.is_live() { "\r\n" } else { "\n" };
+        if is_raw {
+            drop(io.err.write_text(&screen::erase_line()));
+        }
+        let text: String = lines.iter().map(|line| io.err.paint(line) + end).collect();
+        // What cannot be shown must not end the task.
+        drop(io.err.write_text(&text));
+        if is_raw {
+            self.show_input(io);
+        }
+    }
+
+    async fn ask(&mut self, io: &mut Io, question: Question) -> Result<(), ClientError> {
+        let dialogue = Dialogue::new(question);
+        self.print(io, &dialogue.opening());
+        match io.terminal.listen() {
+            Ok(listening) => {
+                self.asking = Some(Asking { dialogue, listening });
+                self.interruption.asked();
+                self.show_input(io);
+            }
+            Err(error) => {
+                self.manner.is_interactive = false;
+                self.say_to_person(io, &format!("warning: nobody can be asked: {error}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes the answer on. A task that has ended or moved on in the meantime needs it no more.
+    async fn answer(
+        &mut self,
+        io: &mut Io,
+        question: &Question,
+        payload: Payload,
+    ) -> Result<(), ClientError> {
+        self.answered.insert(question.call());
+        let Err(error) = self.organisation.say(&self.task, payload).await else { return Ok(()) };
+        self.catch_up(io).await?;
+        let is_open = self.state.questions().any(|open| open.call() == question.call());
+        if is_open && !self.state.is_ended() { Err(self.resumable(error)) } else { Ok(()) }
+    }
+
+    fn drop_moot_question(&mut self, io: &mut Io) {
+        let Some(asking) = &self.asking else { return };
+        let call = asking.dialogue.call();
+        if !self.state.questions().any(|question| question.call() == call) {
+            self.close_question(io, Some("no answer is needed any more"));
+        }
+    }
+
+    fn stop_listening(&mut self) {
+        self.asking = None;
+        self.interruption.answered();
+    }
+
+    fn show_input(&mut self, io: &mut Io) {
+        let Some(asking) = &self.asking else { return };
+        let columns = usize::from(size(io).columns).saturating_sub(1);
+        let prompt = asking.dialogue.prompt().clip(columns);
+        let prompt = if io.err.is_ascii { prompt.into_ascii() } else { prompt };
+        let (typed, cursor) = match asking.dialogue.line() {
+            Some(line) => line.visible(columns.saturating_sub(prompt.width())),
+            None => (String::new(), 0),
+        };
+        let text = screen::input_line(&io.err.paint(&prompt), &typed, prompt.width() + cursor);
+        drop(io.err.write_text(&text));
+    }
+
+    /// Writes lines in the place of the input line. They end as lines do in raw mode.
+    fn replace_input(&mut self, io: &mut Io, lines: &[Line]) {
+        let mut text = screen::erase_line();
+        for line in lines {
+            text.push_str(&io.err.paint(line));
+            text.push_str("\r\n");
+        }
+        drop(io.err.write_text(&text));
+    }
+}
+
+fn decide(question: &Question, policy: Option<&dyn ApprovalPolicy>, is_interactive: bool) -> Decision {
+    match question {
+        Question::Approval(request) => {
+            if let Some(Allowance::Allow { by }) = policy.map(|policy| policy.decide(&request.need)) {
+                let line = Line::new().and(Tone::Good, "allowed by ").and(Tone::Plain, &by);
+                return Decision::Say(dialogue::decision(request, ApprovalWord::Once, &by), line);
+            }
+            if is_interactive {
+                return Decision::Ask;
+            }
+            let command = crate::text::sanitise::exact(&request.need.command);
+            let line =
+                Line::new().and(Tone::Bad, "refused, nobody can be asked: ").and(Tone::Plain, &command);
+            Decision::Say(dialogue::decision(request, ApprovalWord::Never, HEADLESS), line)
+        }
+        _ if is_interactive => Decision::Ask,
+        Question::Clarification(request) => {
+            let answer = ClarificationAnswer { call_id: request.call_id, answers: Vec::new() };
+            let line = Line::new().and(Tone::Care, "a question is left open: nobody can be asked");
+            Decision::Say(Payload::ClarificationAnswer(answer), line)
+        }
+        Question::Plan(proposal) => {
+            let line = Line::new().and(Tone::Bad, "the plan is refused: nobody can be asked");
+            Decision::Say(dialogue::verdict(proposal, false, None), line)
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! One question to a person, from its first line to the answer. Pure: keys in, lines and a payload out.
+
+use setpoint_protocol::CallId;
+use setpoint_protocol::message::{
+    ApprovalDecision, ApprovalRequest, ApprovalWord, ClarificationAnswer, ClarificationRequest, Criterion,
+    PlanDecision, PlanProposal,
+};
+use setpoint_protocol::topology::Payload;
+
+use super::line_edit::{LineEdit, Typed};
+use crate::io::Key;
+use crate::state::asks::Question;
+use crate::text::{Line, Tone, sanitise};
+use crate::view::words;
+
+/// Who decides at the terminal, as the record has it.
+const TERMINAL: &str = "terminal";
+
+/// A question that is being asked.
+#[derive(Debug)]
+pub(crate) enum Dialogue {
+    /// May it be done?
+    Approval(ApprovalRequest),
+    /// What is meant?
+    Clarification { request: ClarificationRequest, answers: Vec<String>, line: LineEdit },
+    /// Is the plan right? With the note that is being typed, once one is.
+    Plan { proposal: PlanProposal, note: Option<LineEdit> },
+}
+
+/// What a key did.
+#[derive(Debug)]
+#[must_use = "an answer must be said"]
+pub(crate) enum Step {
+    /// Nothing that can be seen.
+    Ignored,
+    /// The input line changed.
+    Changed,
+    /// These lines stand above the input line from now on.
+    Printed(Vec<Line>),
+    /// The answer, with the line that stays of it.
+    Answered { echo: Line, payload: Payload },
+}
+
+impl Dialogue {
+    pub(crate) fn new(question: Question) -> Self {
+        match question {
+            Question::Approval(request) => Dialogue::Approval(request),
+            Question::Clarification(request) => {
+                Dialogue::Clarification { request, answers: Vec::new(), line: LineEdit::default() }
+            }
+            Question::Plan(proposal) => Dialogue::Plan { proposal, note: None },
+        }
+    }
+
+    /// The ask that it answers.
+    pub(crate) const fn call(&self) -> CallId {
+        match self {
+            Dialogue::Approval(request) => request.call_id,
+            Dialogue::Clarification { request, .. } => request.call_id,
+            Dialogue::Plan { proposal, .. } => proposal.call_id,
+        }
+    }
+
+    /// What is asked, in full.
+    pub(crate) fn opening(&self) -> Vec<Line> {
+        match self {
+            Dialogue::Approval(request) => approval(request),
+            Dialogue::Clarification { request, .. } => {
+                let mut lines = vec![heading(
+                    "The goal leaves something open. An empty answer: go on with what there is.",
+                )];
+                lines.extend(question(request, 0));
+                lines
+            }
+            Dialogue::Plan { proposal, .. } => plan(proposal),
+        }
+    }
+
+    /// What stands before the cursor.
+    pub(crate) fn prompt(&self) -> Line {
+        let keys = |keys: &[(&str, &str)]| {
+            let mut line = Line::new();
+            for (key, meaning) in keys {
+                line.push(Tone::Strong, &format!("[{key}]"));
+                line.push(Tone::Plain, &format!(" {meaning}  "));
+            }
+            line
+        };
+        match self {
+            Dialogue::Approval(_) => keys(&[("y", "once"), ("t", "for this task"), ("n", "never")]),
+            Dialogue::Plan { note: None, .. } => {
+                keys(&[("y", "run it"), ("n", "end the task"), ("c", "change it")])
+            }
+            Dialogue::Plan { note: Some(_), .. } => Line::plain("what should be different? > "),
+            Dialogue::Clarification { .. } => Line::plain("> "),
+        }
+    }
+
+    /// The line that is being typed, where one is.
+    pub(crate) const fn line(&self) -> Option<&LineEdit> {
+        match self {
+            Dialogue::Approval(_) => None,
+            Dialogue::Clarification { line, .. } => Some(line),
+            Dialogue::Plan { note, .. } => note.as_ref(),
+        }
+    }
+
+    /// Takes a key. Ctrl-C is not one of them: it belongs to the task.
+    pub(crate) fn key(&mut self, key: &Key) -> Step {
+        match self {
+            Dialogue::Approval(request) => match approval_word(key) {
+                Some(word) => {
+                    let (tone, said) = match word {
+                        ApprovalWord::Once => (Tone::Good, "allowed once"),
+                        ApprovalWord::ForTask => (Tone::Good, "allowed for this task"),
+                        ApprovalWord::Never => (Tone::Bad, "refused"),
+                    };
+                    Step::Answered {
+                        echo: Line::plain("> ").and(tone, said),
+                        payload: decision(request, word, TERMINAL),
+                    }
+                }
+                None => Step::Ignored,
+            },
+            Dialogue::Clarification { request, answers, line } => {
+                if line.key(key) == Typed::On {
+                    return Step::Changed;
+                }
+                let answer = std::mem::take(line).text();
+                let echo = Line::plain("> ").and(Tone::Strong, &answer);
+                answers.push(answer);
+                if answers.len() < request.questions.len() {
+                    let mut lines = vec![echo];
+                    lines.extend(question(request, answers.len()));
+                    return Step::Printed(lines);
+                }
+                let answer =
+                    ClarificationAnswer { call_id: request.call_id, answers: std::mem::take(answers) };
+                Step::Answered { echo, payload: Payload::ClarificationAnswer(answer) }
+            }
+            Dialogue::Plan { proposal, note } => plan_key(proposal, note, key),
+        }
+    }
+}
+
+/// The answer to an approval.
+pub(crate) fn decision(request: &ApprovalRequest, word: ApprovalWord, by: &str) -> Payload {
+    Payload::ApprovalDecision(ApprovalDecision {
+        call_id: request.call_id,
+        decision: word,
+        digest: request.need.digest.clone(),
+        by: by.to_owned(),
+    })
+}
+
+/// The answer to a plan.
+pub(crate) fn verdict(proposal: &PlanProposal, approved: bool, note: Option<String>) -> Payload {
+    Payload::PlanDecision(PlanDecision { call_id: proposal.call_id, approved, note })
+}
+
+/// Enter alone is a no.
+fn approval_word(key: &Key) -> Option<ApprovalWord> {
+    match key {
+        Key::Char('y' | 'Y') => Some(ApprovalWord::Once),
+        Key::Char('t' | 'T') => Some(ApprovalWord::ForTask),
+        Key::Char('n' | 'N') | Key::Enter => Some(ApprovalWord::Never),
+        _ => None,
+    }
+}
+
+fn plan_key(proposal: &PlanProposal, note: &mut Option<LineEdit>, key: &Key) -> Step {
+    let Some(line) = note else {
+        let (tone, said, approved) = match key {
+            Key::Char('y' | 'Y') => (Tone::Good, "run it", true),
+            Key::Char('n' | 'N') => (Tone::Bad, "end the task", false),
+            Key::Char('c' | 'C') => {
+                *note = Some(LineEdit::default());
+                return Step::Changed;
+            }
+            _ => return Step::Ignored,
+        };
+        return Step::Answered {
+            echo: Line::plain("> ").and(tone, said),
+            payload: verdict(proposal, approved, None),
+        };
+    };
+    if *key == Key::Escape {
+        *note = None;
+        return Step::Changed;
+    }
+    if line.key(key) == Typed::On {
+        return Step::Changed;
+    }
+    let text = line.text();
+    if text.is_empty() {
+        // Nothing to change was said: the question stands as it was.
+        *note = None;
+        return Step::Changed;
+    }
+    Step::Answered {
+        echo: Line::plain("> change: ").and(Tone::Strong, &text),
+        payload: verdict(proposal, false, Some(text)),
+    }
+}
+
+/// Command, paths and reason, to the last character: nothing of what is allowed is left out.
+fn approval(request: &ApprovalRequest) -> Vec<Line> {
+    let need = &request.need;
+    let who = words::who(request.call_id.role, request.call_id.instance);
+    let exact = |tone: Tone, text: &str| Line::plain("  ").and(tone, &sanitise::exact(text));
+    let mut lines = vec![heading(&format!("{who} asks to do this:")), exact(Tone::Strong, &need.command)];
+    for (name, paths) in [("deletes", &need.deletes), ("writes", &need.writes)] {
+        if !paths.is_empty() {
+            lines.push(Line::new().and(Tone::Dim, &format!("{name}:")));
+            lines.extend(paths.iter().map(|path| exact(Tone::Plain, path)));
+        }
+    }
+    lines.push(Line::new().and(Tone::Dim, "because: ").and(Tone::Plain, &need.reason));
+    lines
+}
+
+fn question(request: &ClarificationRequest, n: usize) -> Vec<Line> {
+    let text = request.questions.get(n).map_or("", String::as_str);
+    let number = format!("{}/{}  ", n + 1, request.questions.len().max(1));
+    vec![Line::new().and(Tone::Dim, &number).and(Tone::Strong, text)]
+}
+
+fn plan(proposal: &PlanProposal) -> Vec<Line> {
+    let mut lines = vec![heading(&format!("The plan for round {}", proposal.round))];
+    if !proposal.reason.is_empty() {
+        lines.push(Line::new().and(Tone::Dim, "because: ").and(Tone::Plain, &proposal.reason));
+    }
+    for (n, subtask) in proposal.subtasks.iter().enumerate() {
+        let number = format!("{}. ", n + 1);
+        let mut line = Line::new().and(Tone::Name, &number).and(Tone::Plain, &subtask.intent);
+        if subtask.sequence > 1 {
+            line.push(Tone::Dim, &format!("  (after group {})", subtask.sequence - 1));
+        }
+        lines.push(line);
+        if !subtask.tools.is_empty() {
+            let tools: Vec<&str> = subtask.tools.iter().map(setpoint_protocol::ToolId::as_str).collect();
+            lines.push(Line::new().and(Tone::Dim, "   with ").and(Tone::Plain, &tools.join(", ")));
+        }
+        lines.extend(subtask.success_criteria.iter().map(|criterion| self::criterion("   ", criterion)));
+    }
+    if !proposal.task_criteria.is_empty() {
+        lines.push(Line::new().and(Tone::Name, "In the end:"));
+        lines.extend(proposal.task_criteria.iter().map(|criterion| self::criterion("   ", criterion)));
+    }
+    lines
+}
+
+fn criterion(indent: &str, criterion: &Criterion) -> Line {
+    let how = if criterion.check.is_some() { "  (checked by code)" } else { "  (judged by a model)" };
+    Line::plain(indent).and(Tone::Plain, "· ").and(Tone::Plain, &criterion.criterion).and(Tone::Dim, how)
+}
+
+fn heading(text: &str) -> Line {
+    Line::new().and(Tone::Care, text)
+}

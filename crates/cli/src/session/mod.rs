@@ -1,0 +1,240 @@
+//! Following one task to its end: showing it, answering its questions, cancelling it.
+//!
+//! One task owns the terminal here: nothing else writes to stderr or reads keys while a task is followed.
+//! Reading order: this file (the loop), [`interrupt`], dialogue and `line_edit` (questions), screen and plain (progress).
+
+mod answering;
+mod dialogue;
+mod display;
+pub mod interrupt;
+mod line_edit;
+mod plain;
+mod screen;
+mod stream;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use setpoint_client::{ClientError, ErrorKind, Event, Organisation};
+use setpoint_protocol::message::CancelRequest;
+use setpoint_protocol::record::Record;
+use setpoint_protocol::topology::Payload;
+use setpoint_protocol::{CallId, TaskId};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior};
+
+use self::dialogue::Dialogue;
+pub(crate) use self::display::{Display, Show};
+use self::interrupt::{Act, Interruption};
+use self::stream::Stream;
+use crate::host::ApprovalPolicy;
+use crate::io::{Io, Key, Listening};
+use crate::state::{Applied, ViewState};
+
+/// Milliseconds between two looks at whether the view has changed.
+const REDRAW_MS: u64 = 100;
+
+/// How a task is followed.
+pub(crate) struct Manner<'m> {
+    /// Decides about approvals before a person is asked.
+    pub(crate) policy: Option<&'m dyn ApprovalPolicy>,
+    /// Whether a person can be asked.
+    pub(crate) is_interactive: bool,
+    /// What is shown on the way.
+    pub(crate) show: Show,
+    /// Whether records go to stdout as they come.
+    pub(crate) is_stream: bool,
+}
+
+/// How following a task ended.
+#[derive(Debug)]
+pub(crate) enum Followed {
+    /// The task ended.
+    Ended(Box<ViewState>),
+    /// The person left before the task ended.
+    Left,
+}
+
+/// Follows `task` to its end, or until the person leaves.
+///
+/// # Errors
+/// When the task is given up by whoever drives it, or stdout cannot be written to.
+pub(crate) async fn follow(
+    io: &mut Io,
+    organisation: &dyn Organisation,
+    state: ViewState,
+    mut events: mpsc::Receiver<Event>,
+    interrupts: &mut mpsc::Receiver<()>,
+    manner: Manner<'_>,
+) -> Result<Followed, ClientError> {
+    let mut session = Session::new(organisation, state, manner);
+    session.interruption.started();
+    let mut ticks = tokio::time::interval(Duration::from_millis(REDRAW_MS));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    while !session.state.is_ended() {
+        session.attend(io).await?;
+        let is_drawn = session.display.is_live() && session.asking.is_none();
+        tokio::select! {
+            event = events.recv() => session.event(io, event).await?,
+            Some(()) = interrupts.recv() => {
+                if session.interrupt(io).await? {
+                    return Ok(Followed::Left);
+                }
+            }
+            key = next_key(&mut session.asking) => {
+                if session.key(io, key).await? {
+                    return Ok(Followed::Left);
+                }
+            }
+            _ = ticks.tick(), if is_drawn => session.draw(io),
+        }
+    }
+    session.close_question(io, None);
+    session.interruption.ended();
+    session.draw(io);
+    session.display.keep();
+    Ok(Followed::Ended(Box::new(session.state)))
+}
+
+/// A question that is on the screen now.
+struct Asking {
+    dialogue: Dialogue,
+    listening: Listening,
+}
+
+/// The next key, or never while nobody is asked. `None` when no key will ever come.
+async fn next_key(asking: &mut Option<Asking>) -> Option<Key> {
+    match asking {
+        Some(asking) => asking.listening.keys.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+struct Session<'m> {
+    organisation: &'m dyn Organisation,
+    task: TaskId,
+    state: ViewState,
+    manner: Manner<'m>,
+    display: Display,
+    stream: Stream,
+    interruption: Interruption,
+    asking: Option<Asking>,
+    /// Questions that are answered, though the record of it may not be here yet.
+    answered: BTreeSet<CallId>,
+    /// When the last record came, to show how the task's clock goes on.
+    pulse: Instant,
+}
+
+impl<'m> Session<'m> {
+    fn new(organisation: &'m dyn Organisation, state: ViewState, manner: Manner<'m>) -> Self {
+        Session {
+            organisation,
+            task: state.task.clone(),
+            state,
+            display: Display::new(manner.show),
+            manner,
+            stream: Stream::default(),
+            interruption: Interruption::default(),
+            asking: None,
+            answered: BTreeSet::new(),
+            pulse: Instant::now(),
+        }
+    }
+
+    async fn event(&mut self, io: &mut Io, event: Option<Event>) -> Result<(), ClientError> {
+        match event {
+            Some(Event::Records { records, .. }) => {
+                for record in records.iter() {
+                    if self.take(io, record)? == Applied::Gap {
+                        return self.catch_up(io).await;
+                    }
+                }
+                Ok(())
+            }
+            Some(Event::Progress { call, text }) => {
+                self.display.progress(call, &text);
+                Ok(())
+            }
+            Some(Event::Lagged) => self.catch_up(io).await,
+            Some(Event::Released(error)) => {
+                self.catch_up(io).await?;
+                if self.state.is_ended() { Ok(()) } else { Err(self.resumable(error)) }
+            }
+            None => {
+                self.catch_up(io).await?;
+                let gone = "the task is followed by nobody any more, and has not ended";
+                let gone = ClientError::new(ErrorKind::Internal, gone);
+                if self.state.is_ended() { Ok(()) } else { Err(self.resumable(gone)) }
+            }
+        }
+    }
+
+    /// Reads what was missed from the journal.
+    async fn catch_up(&mut self, io: &mut Io) -> Result<(), ClientError> {
+        for record in self.organisation.records(&self.task).await? {
+            // The journal has no gaps; a record that it does not have cannot be waited for.
+            let _: Applied = self.take(io, &record)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, io: &mut Io, record: &Record) -> Result<Applied, ClientError> {
+        let applied = self.state.apply(record);
+        if applied != Applied::New {
+            return Ok(applied);
+        }
+        self.pulse = Instant::now();
+        if self.manner.is_stream {
+            let event = self.stream.event(&self.task, record);
+            io.out.json(&event)?;
+        }
+        if self.display.is_plain()
+            && let Some(line) = plain::line(&self.state, record)
+        {
+            self.print(io, &[line]);
+        }
+        Ok(applied)
+    }
+
+    /// Whether the person leaves.
+    async fn interrupt(&mut self, io: &mut Io) -> Result<bool, ClientError> {
+        let act = self.interruption.interrupt();
+        match act {
+            Act::Nothing => {}
+            Act::Leave => {
+                self.close_question(io, None);
+                self.display.keep();
+                return Ok(true);
+            }
+            Act::Cancel | Act::CloseAndCancel => {
+                self.close_question(io, None);
+                let again = "cancelling… (once more leaves at once; the task can then be taken up again)";
+                self.say_to_person(io, again);
+                let cancel = Payload::CancelRequest(CancelRequest { reason: None });
+                if let Err(error) = self.organisation.say(&self.task, cancel).await {
+                    self.catch_up(io).await?;
+                    if !self.state.is_ended() {
+                        self.say_to_person(io, &format!("warning: failed to cancel: {error}"));
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn resumable(&self, error: ClientError) -> ClientError {
+        error.hint(format!("`setpoint tasks resume {}` takes the task up again", self.task))
+    }
+
+    /// The task's clock now: it stands still while only people are waited for.
+    fn clock_ms(&self) -> u64 {
+        let stands = self.state.is_ended() || self.state.asks.is_only_people();
+        let since = if stands { 0 } else { self.pulse.elapsed().as_millis() };
+        self.state.clock_ms.saturating_add(u64::try_from(since).unwrap_or(u64::MAX))
+    }
+
+    fn draw(&mut self, io: &mut Io) {
+        let clock_ms = self.clock_ms();
+        self.display.draw(io, &self.state, clock_ms);
+    }
+}

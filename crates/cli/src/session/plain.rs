@@ -1,0 +1,110 @@
+//! Progress as plain lines, for logs and for terminals that cannot redraw: one line for what a person would want
+//! to have seen.
+
+use setpoint_protocol::message::{MacroState, OutcomeStatus};
+use setpoint_protocol::record::{Answered, Record, RecordKind};
+use setpoint_protocol::topology::Payload;
+
+use crate::state::ViewState;
+use crate::text::{Line, Tone};
+use crate::view::words;
+
+/// Columns of what came from outside in one line.
+const TEXT_COLUMNS_MAX: usize = 200;
+
+/// The line about a record that `state` has just taken in, where it is worth one.
+pub(crate) fn line(state: &ViewState, record: &Record) -> Option<Line> {
+    let said = match record.kind {
+        RecordKind::Message(_) => message(state, record)?,
+        RecordKind::Answered => call(state, record)?,
+        RecordKind::Poisoned => {
+            (Tone::Bad, "an input made a role panic; it is kept in the journal".to_owned())
+        }
+        RecordKind::Opened | RecordKind::Asked | RecordKind::Reasked | RecordKind::Quiesced => return None,
+    };
+    let (tone, text) = said;
+    let line = Line::new().and(Tone::Dim, &words::clock(state.clock_ms)).and(Tone::Plain, "  ");
+    Some(line.and(tone, &text).clip(TEXT_COLUMNS_MAX))
+}
+
+fn message(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
+    let who = words::who(record.from.role, record.from.instance);
+    Some(match record.message()? {
+        Payload::UserInput(input) => (Tone::Strong, format!("goal: {}", input.raw_input)),
+        Payload::TaskSpec(spec) => (Tone::Plain, format!("{who} intent: {}", spec.intent)),
+        Payload::DispatchManifest(manifest) => {
+            let subtasks = words::count(manifest.subtasks.len() as u64, "sub-task");
+            let of_subtasks: usize = manifest.subtasks.iter().map(|entry| entry.success_criteria.len()).sum();
+            let criteria = (of_subtasks + manifest.task_criteria.len()) as u64;
+            let criteria =
+                if criteria == 1 { "1 criterion".to_owned() } else { format!("{criteria} criteria") };
+            (Tone::Name, format!("{who} round {}: {subtasks}, {criteria}", manifest.round))
+        }
+        Payload::CorrectionSignal(signal) => {
+            let class = words::failed(signal.failure_class);
+            let (attempt, what) = (signal.attempt_number, signal.what_was_wrong);
+            (Tone::Care, format!("{who} attempt {attempt} {class} {}: {what}", signal.failed_criterion))
+        }
+        Payload::SubTaskOutcome(outcome) => match outcome.status {
+            OutcomeStatus::Matched => (Tone::Good, format!("{who} matched")),
+            OutcomeStatus::Failed => {
+                (Tone::Bad, format!("{who} failed: {}", outcome.failure_reason.unwrap_or_default()))
+            }
+        },
+        Payload::TaskFault(fault) => (Tone::Bad, format!("{} fault: {}", fault.role.label(), fault.reason)),
+        Payload::PlanDirective(directive) => {
+            let round = state.rounds.iter().next_back().map_or(0, |round| round.round);
+            let loss = directive.loss;
+            let numbers = format!(
+                "L {}  D {} P {} Ω {}",
+                words::share(loss.l),
+                words::share(loss.d),
+                words::share(loss.p),
+                words::share(loss.omega)
+            );
+            (
+                Tone::Name,
+                format!("round {round}  {numbers}  → {}", MacroState::from(directive.directive).name()),
+            )
+        }
+        Payload::ApprovalRequest(request) => {
+            (Tone::Care, format!("{who} asks to do: {}", crate::text::sanitise::exact(&request.need.command)))
+        }
+        Payload::ApprovalDecision(decision) => (Tone::Plain, format!("decided by {}", decision.by)),
+        Payload::ClarificationRequest(request) => {
+            (Tone::Care, format!("{who} asks: {}", request.questions.join(" / ")))
+        }
+        Payload::PlanProposal(proposal) => {
+            (Tone::Care, format!("{who} shows its plan for round {}", proposal.round))
+        }
+        Payload::FinalResult(result) => (Tone::Strong, words::end(&result, &state.board).to_text()),
+        Payload::MemoryReply(_)
+        | Payload::MemoryQuery(_)
+        | Payload::ClarificationAnswer(_)
+        | Payload::DirectAnswer(_)
+        | Payload::PlanDecision(_)
+        | Payload::SubTask(_)
+        | Payload::ExecutionResult(_)
+        | Payload::GroupMatched(_)
+        | Payload::OutcomeSummary(_)
+        | Payload::ReplanRequest(_)
+        | Payload::AbandonNotice(_)
+        | Payload::PartialReport(_)
+        | Payload::Megram(_)
+        | Payload::NegativeFeedback(_)
+        | Payload::CancelRequest(_)
+        | Payload::MemoryCommand(_)
+        | Payload::MemoryListing(_)
+        | Payload::AuditQuery(_)
+        | Payload::AuditReport(_) => return None,
+    })
+}
+
+fn call(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
+    let answered: Answered = serde_json::from_slice(&record.body).ok()?;
+    let call = state.calls.get(answered.call)?;
+    let who = words::who(answered.call.role, answered.call.instance);
+    let outcome = call.outcome().map(|outcome| format!("{outcome}, ")).unwrap_or_default();
+    let time = words::duration(call.duration_ms);
+    Some((Tone::Dim, format!("{who} {} ({outcome}{time})", call.words())))
+}

@@ -1,0 +1,183 @@
+//! One criterion over all its attempts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use setpoint_protocol::message::{Cite, Criterion, FailureClass, JudgedBy, Mode, Verdict, VerdictWord};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::{CallId, CriterionId, Instance, Timestamp};
+
+/// Characters of evidence that are kept; the journal has all of it.
+const EVIDENCE_CHARS_MAX: usize = 300;
+
+/// A round and an attempt in it, from 1. Attempt 0 stands for the round as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Column {
+    /// The round.
+    pub round: u32,
+    /// The attempt.
+    pub attempt: u32,
+}
+
+/// How a criterion stands in one attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// Not judged, and nothing runs that could make it so.
+    NotYet,
+    /// Work on it, or its judgement, is under way.
+    Running,
+    /// It holds.
+    Verified,
+    /// Its check was green before any work, so that it proves nothing.
+    Vacuous,
+    /// It does not hold, for a reason of this class where that could be told.
+    Failed(Option<FailureClass>),
+}
+
+impl Cell {
+    /// As a verdict has it.
+    #[must_use]
+    pub fn of(verdict: &Verdict) -> Cell {
+        match (verdict.verdict, verdict.vacuous) {
+            (VerdictWord::Pass, true) => Cell::Vacuous,
+            (VerdictWord::Pass, false) => Cell::Verified,
+            (VerdictWord::Fail, _) => Cell::Failed(verdict.failure_class),
+        }
+    }
+
+    /// The word in machine output.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Cell::NotYet => "not_yet",
+            Cell::Running => "running",
+            Cell::Verified => "verified",
+            Cell::Vacuous => "vacuous",
+            Cell::Failed(Some(FailureClass::Logical)) => "failed_logical",
+            Cell::Failed(Some(FailureClass::Environmental)) => "failed_environmental",
+            Cell::Failed(None) => "failed",
+        }
+    }
+}
+
+/// What a judgement rests on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    /// When it was judged.
+    pub at: Timestamp,
+    /// What was seen, clipped.
+    pub text: String,
+    /// Calls that were cited.
+    pub calls: Vec<CallId>,
+    /// Who judged; nobody when the text is only a reason for no judgement.
+    pub judged_by: Option<JudgedBy>,
+}
+
+impl Evidence {
+    /// As a verdict has it.
+    #[must_use]
+    pub fn of(verdict: &Verdict, at: Timestamp) -> Self {
+        let calls = verdict.cites.iter().filter_map(|cite| match cite {
+            Cite::Call(call) => Some(*call),
+            Cite::Output(_) => None,
+        });
+        Evidence {
+            at,
+            text: clip(&verdict.evidence, EVIDENCE_CHARS_MAX),
+            calls: calls.collect(),
+            judged_by: Some(verdict.judged_by),
+        }
+    }
+
+    pub(super) fn words(at: Timestamp, text: &str) -> Self {
+        Evidence { at, text: clip(text, EVIDENCE_CHARS_MAX), calls: Vec::new(), judged_by: None }
+    }
+}
+
+/// A criterion.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// `c1`, `c2`, … for sub-tasks' criteria, `t1`, … for the task's own.
+    pub label: String,
+    /// The statement.
+    pub statement: String,
+    /// How firmly it can be judged.
+    pub mode: Mode,
+    /// The latest evidence.
+    pub evidence: Option<Evidence>,
+    /// The effector that works on it, or did last.
+    pub instance: Option<Instance>,
+    of_task: bool,
+    ids: BTreeSet<CriterionId>,
+    cells: BTreeMap<Column, Cell>,
+}
+
+impl Row {
+    pub(super) fn new(criterion: &Criterion, number: usize, of_task: bool) -> Self {
+        Row {
+            label: format!("{}{number}", if of_task { 't' } else { 'c' }),
+            statement: criterion.criterion.clone(),
+            mode: criterion.mode,
+            evidence: None,
+            instance: None,
+            of_task,
+            ids: BTreeSet::new(),
+            cells: BTreeMap::new(),
+        }
+    }
+
+    /// Whether it is a criterion of the task as a whole.
+    #[must_use]
+    pub fn is_of_task(&self) -> bool {
+        self.of_task
+    }
+
+    /// Whether the criterion went by this id in some round.
+    #[must_use]
+    pub fn has(&self, id: &CriterionId) -> bool {
+        self.ids.contains(id)
+    }
+
+    /// The ids that it went by.
+    pub fn ids(&self) -> impl Iterator<Item = &CriterionId> {
+        self.ids.iter()
+    }
+
+    /// All cells, in order.
+    pub fn cells(&self) -> impl Iterator<Item = (Column, Cell)> + '_ {
+        self.cells.iter().map(|(column, cell)| (*column, *cell))
+    }
+
+    /// The latest cell.
+    #[must_use]
+    pub fn latest(&self) -> Option<Cell> {
+        self.cells.last_key_value().map(|(_, cell)| *cell)
+    }
+
+    /// The cell of exactly this column.
+    #[must_use]
+    pub fn cell(&self, column: Column) -> Option<Cell> {
+        self.cells.get(&column).copied()
+    }
+
+    pub(super) fn set(&mut self, column: Column, cell: Cell) {
+        self.cells.insert(column, cell);
+    }
+
+    pub(super) fn take_on(&mut self, criterion: &Criterion) {
+        self.ids.insert(criterion.id.clone());
+    }
+
+    pub(super) fn runs_in(&mut self, instance: Option<Instance>) {
+        self.instance = instance;
+    }
+
+    /// Whether something ran; it does no more.
+    pub(super) fn stop(&mut self) -> bool {
+        let mut ran = false;
+        for cell in self.cells.values_mut().filter(|cell| **cell == Cell::Running) {
+            *cell = Cell::NotYet;
+            ran = true;
+        }
+        ran
+    }
+}

@@ -1,0 +1,154 @@
+//! What is known of each tool call: what it was, what came of it.
+
+use std::collections::BTreeMap;
+
+use setpoint_protocol::record::{Answer, Answered, Ask, Asked};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::{ErrorKind, ToolCall, ToolRecord};
+use setpoint_protocol::{CallId, Timestamp};
+
+/// Characters of a call's target that are kept.
+pub const TARGET_CHARS_MAX: usize = 300;
+
+/// One tool call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The tool's name, or the tool id it ran as.
+    pub tool: String,
+    /// What it is about, clipped.
+    pub target: String,
+    /// Whether it succeeded; `None` while it runs.
+    pub ok: Option<bool>,
+    /// Why not.
+    pub error_kind: Option<ErrorKind>,
+    /// A process's exit code.
+    pub exit_code: Option<i32>,
+    /// Wall time in milliseconds.
+    pub duration_ms: u64,
+    /// When it was asked, then when it was answered.
+    pub at: Timestamp,
+}
+
+impl Call {
+    /// The call in words: its target, after the tool's name unless the target is a command line.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let name = self.tool.split('/').next().unwrap_or_default();
+        match (name, self.target.as_str()) {
+            (_, "") => self.tool.clone(),
+            ("shell", command) => command.to_owned(),
+            (_, target) => format!("{} {target}", self.tool),
+        }
+    }
+
+    /// How it ended: `exit 1`, or why it did not run, or nothing when there is nothing to say.
+    #[must_use]
+    pub fn outcome(&self) -> Option<String> {
+        match (self.exit_code, self.error_kind, self.ok) {
+            (Some(code), ..) => Some(format!("exit {code}")),
+            (None, Some(kind), _) => Some(error_words(kind).to_owned()),
+            (None, None, Some(false)) => Some("failed".to_owned()),
+            (None, None, Some(true) | None) => None,
+        }
+    }
+}
+
+/// All tool calls of a task.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    calls: BTreeMap<CallId, Call>,
+}
+
+impl Calls {
+    /// The call of this id.
+    #[must_use]
+    pub fn get(&self, id: CallId) -> Option<&Call> {
+        self.calls.get(&id)
+    }
+
+    /// All of them, by id.
+    pub fn iter(&self) -> impl Iterator<Item = (&CallId, &Call)> {
+        self.calls.iter()
+    }
+
+    pub(super) fn asked(&mut self, asked: &Asked, at: Timestamp) {
+        let Ask::Tool { call, .. } = &asked.ask else { return };
+        let call = Call {
+            tool: call.tool.clone(),
+            target: target_of(call),
+            ok: None,
+            error_kind: None,
+            exit_code: None,
+            duration_ms: 0,
+            at,
+        };
+        self.calls.insert(asked.call, call);
+    }
+
+    pub(super) fn answered(&mut self, answered: &Answered, at: Timestamp) {
+        let Some(call) = self.calls.get_mut(&answered.call) else { return };
+        call.at = at;
+        match &answered.answer {
+            Answer::Tool(answer) => {
+                call.ok = Some(answer.ok);
+                call.error_kind = answer.error_kind;
+                call.exit_code = answer.exit_code;
+                call.duration_ms = answer.duration_ms;
+            }
+            Answer::Interrupted => {
+                call.ok = Some(false);
+                call.error_kind = Some(ErrorKind::Interrupted);
+            }
+            Answer::Model(_) | Answer::ModelFailed(_) | Answer::Timer => {}
+        }
+    }
+
+    /// Takes over what the evidence says of calls: the tool id and the target in normal form.
+    pub(super) fn learn(&mut self, records: &[ToolRecord]) {
+        for record in records {
+            let at = self.calls.get(&record.call_id).map(|call| call.at).unwrap_or_default();
+            let call = Call {
+                tool: record.tool.to_string(),
+                target: clip(&record.target, TARGET_CHARS_MAX),
+                ok: Some(record.ok),
+                error_kind: record.error_kind,
+                exit_code: record.exit_code,
+                duration_ms: record.duration_ms,
+                at,
+            };
+            self.calls.insert(record.call_id, call);
+        }
+    }
+}
+
+/// What a call is about, before its evidence says so in normal form: the one text among its parameters that
+/// says most, else all of them.
+fn target_of(call: &ToolCall) -> String {
+    let said = ["command", "path", "url", "query", "pattern"]
+        .into_iter()
+        .find_map(|name| call.input.get(name).and_then(serde_json::Value::as_str));
+    clip(&said.map_or_else(|| call.input.to_text(), str::to_owned), TARGET_CHARS_MAX)
+}
+
+/// The kind of an error, in a word or two.
+#[must_use]
+pub const fn error_words(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::NotFound => "not found",
+        ErrorKind::Permission => "not permitted",
+        ErrorKind::MissingTool => "no such program",
+        ErrorKind::Timeout => "timed out",
+        ErrorKind::Network => "network failed",
+        ErrorKind::RateLimit => "rate limited",
+        ErrorKind::Storage => "disk full",
+        ErrorKind::Exit => "exit code not 0",
+        ErrorKind::Signal => "ended by a signal",
+        ErrorKind::InvalidInput => "wrong parameters",
+        ErrorKind::InvalidData => "unreadable data",
+        ErrorKind::Interrupted => "interrupted",
+        ErrorKind::Blocked => "blocked",
+        ErrorKind::ApprovalRequired => "needs approval",
+        ErrorKind::Consent => "consent refused",
+        ErrorKind::Other => "failed",
+    }
+}

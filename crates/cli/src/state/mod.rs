@@ -1,0 +1,332 @@
+//! What a task looks like so far: a fold over its records, and nothing else.
+//!
+//! The live view, the plain progress lines, the result and `tasks show` all read the same fold, so they cannot
+//! disagree. It never asks a clock, never does I/O, and takes any record: one that it cannot read changes nothing.
+
+pub mod asks;
+pub mod board;
+pub mod calls;
+pub mod roles;
+pub mod rounds;
+
+use setpoint_protocol::message::{
+    Availability, DirectAnswer, FaultKind, FinalResult, MemoryReply, TaskFault, TaskSpec,
+};
+use setpoint_protocol::record::{Answer, Opened, Record, RecordKind};
+use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_protocol::topology::Payload;
+use setpoint_protocol::{RoleId, TaskId, Timestamp};
+
+use self::asks::{Asks, Question};
+use self::board::Board;
+use self::calls::Calls;
+use self::roles::Roles;
+use self::rounds::Rounds;
+
+/// What became of a record that was handed to [`ViewState::apply`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a gap means that records must be read again"]
+pub enum Applied {
+    /// It is part of the state now.
+    New,
+    /// It already was.
+    Known,
+    /// Records before it are missing; nothing changed.
+    Gap,
+}
+
+/// A task so far.
+#[derive(Clone, Debug)]
+pub struct ViewState {
+    /// The task.
+    pub task: TaskId,
+    /// The last record.
+    pub seq: u64,
+    /// Its time.
+    pub at: Timestamp,
+    /// The task's clock then, in milliseconds.
+    pub clock_ms: u64,
+    /// When the task was opened.
+    pub opened_at: Option<Timestamp>,
+    /// What the person typed.
+    pub goal: String,
+    /// The intent, once there is one.
+    pub intent: Option<String>,
+    /// The controller's settings.
+    pub controller: ControllerSettings,
+    /// Hard limits.
+    pub budgets: Budgets,
+    /// Milliseconds that the task may take; a deadline may make them fewer.
+    pub time_budget_ms: u64,
+    /// The task's clock at the `TaskSpec`.
+    pub spec_clock_ms: Option<u64>,
+    /// Who does what.
+    pub roles: Roles,
+    /// Criteria and how they were judged.
+    pub board: Board,
+    /// Rounds that are over.
+    pub rounds: Rounds,
+    /// What is waited for.
+    pub asks: Asks,
+    /// Tool calls, by id.
+    pub calls: Calls,
+    /// Model calls, tokens and tool calls.
+    pub used: Used,
+    /// Rules, records and facts that memory gave; `None` while it was not asked, or is not running.
+    pub recalled: Option<usize>,
+    /// What broke on the way.
+    pub faults: Vec<TaskFault>,
+    /// Whether the person cancelled.
+    pub is_cancelled: bool,
+    /// The end.
+    pub result: Option<FinalResult>,
+    /// The other end: small talk, answered at once.
+    pub answer: Option<String>,
+}
+
+/// Sums over the records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Used {
+    /// Model calls, counted when they are asked.
+    pub model_calls: u64,
+    /// Tool calls, probes included.
+    pub tool_calls: u64,
+    /// Tokens in.
+    pub tokens_in: u64,
+    /// Tokens out.
+    pub tokens_out: u64,
+}
+
+impl ViewState {
+    /// Nothing is known but the task's id.
+    #[must_use]
+    pub fn new(task: TaskId) -> Self {
+        ViewState {
+            task,
+            seq: 0,
+            at: Timestamp::default(),
+            clock_ms: 0,
+            opened_at: None,
+            goal: String::new(),
+            intent: None,
+            controller: ControllerSettings::default(),
+            budgets: Budgets::default(),
+            time_budget_ms: ControllerSettings::default().time_budget_ms,
+            spec_clock_ms: None,
+            roles: Roles::default(),
+            board: Board::default(),
+            rounds: Rounds::default(),
+            asks: Asks::default(),
+            calls: Calls::default(),
+            used: Used::default(),
+            recalled: None,
+            faults: Vec::new(),
+            is_cancelled: false,
+            result: None,
+            answer: None,
+        }
+    }
+
+    /// The state after these records.
+    #[must_use]
+    pub fn of(task: TaskId, records: &[Record]) -> Self {
+        let mut state = ViewState::new(task);
+        for record in records {
+            // The journal hands records out in order; what it does not hand out cannot be shown.
+            let _: Applied = state.apply(record);
+        }
+        state
+    }
+
+    /// Takes the next record in.
+    pub fn apply(&mut self, record: &Record) -> Applied {
+        if record.seq <= self.seq {
+            return Applied::Known;
+        }
+        if record.seq > self.seq + 1 {
+            return Applied::Gap;
+        }
+        self.seq = record.seq;
+        self.at = record.at;
+        self.clock_ms = self.clock_ms.max(record.clock_ms);
+        self.opened_at.get_or_insert(record.at);
+        match record.kind {
+            RecordKind::Message(_) => {
+                if let Some(message) = record.message() {
+                    self.apply_message(record, message);
+                }
+            }
+            RecordKind::Opened => self.apply_opened(record),
+            RecordKind::Asked => {
+                if let Some(asked) = read(record) {
+                    self.used.asked(&asked);
+                    self.calls.asked(&asked, record.at);
+                    self.asks.asked(&asked, self.clock_ms);
+                }
+            }
+            RecordKind::Reasked => {
+                if let Some(reasked) = read(record) {
+                    self.asks.reasked(&reasked);
+                }
+            }
+            RecordKind::Answered => {
+                if let Some(answered) = read::<setpoint_protocol::record::Answered>(record) {
+                    self.used.answered(&answered.answer);
+                    self.calls.answered(&answered, record.at);
+                    self.asks.answered(answered.call);
+                }
+            }
+            RecordKind::Quiesced => self.asks.clear(),
+            RecordKind::Poisoned => {}
+        }
+        Applied::New
+    }
+
+    /// Whether the task has ended.
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
+        self.result.is_some() || self.answer.is_some()
+    }
+
+    /// The round that runs, from 1.
+    #[must_use]
+    pub fn round(&self) -> u32 {
+        self.rounds.over().saturating_add(1)
+    }
+
+    /// Ω when the task's clock stands at `clock_ms`, as the controller counts it for the rounds that are over.
+    #[must_use]
+    pub fn omega_at(&self, clock_ms: u64) -> f64 {
+        if let Some(result) = &self.result {
+            return result.loss.omega;
+        }
+        let elapsed = self.spec_clock_ms.map_or(0, |start| clock_ms.saturating_sub(start));
+        let rounds = f64::from(self.rounds.over()) / f64::from(self.controller.max_replans.max(1));
+        let time = elapsed as f64 / self.time_budget_ms.max(1) as f64;
+        let omega = self.controller.w1.mul_add(rounds, self.controller.w2 * time);
+        if omega.is_finite() { omega.clamp(0.0, 1.0) } else { 1.0 }
+    }
+
+    /// The open questions to a person, oldest first.
+    pub fn questions(&self) -> impl Iterator<Item = &Question> {
+        self.asks.questions()
+    }
+
+    fn apply_opened(&mut self, record: &Record) {
+        let Some(opened) = read::<Opened>(record) else { return };
+        self.time_budget_ms = opened.controller.time_budget_ms;
+        self.controller = opened.controller;
+        self.budgets = opened.budgets;
+    }
+
+    fn apply_message(&mut self, record: &Record, message: Payload) {
+        self.roles.say(record, &message);
+        match message {
+            Payload::UserInput(input) => self.goal = input.raw_input,
+            Payload::TaskSpec(spec) => self.apply_spec(record, spec),
+            Payload::MemoryReply(reply) => self.recalled = recalled(&reply),
+            Payload::DispatchManifest(manifest) => self.board.open_round(&manifest),
+            Payload::SubTask(subtask) => {
+                let instance = record.to.iter().find(|to| to.role == RoleId::Executor).map(|to| to.instance);
+                self.board.start(&subtask.subtask_id, instance);
+            }
+            Payload::ExecutionResult(result) => self.calls.learn(&result.tool_calls),
+            Payload::CorrectionSignal(signal) => self.board.correct(&signal, record.at),
+            Payload::SubTaskOutcome(outcome) => {
+                self.calls.learn(&outcome.tool_calls);
+                self.asks.stop_instance(record.from.instance);
+                self.board.judge(&outcome, record.at);
+            }
+            Payload::OutcomeSummary(summary) => {
+                self.board.judge_task(&summary.task_criteria_verdicts, record.at);
+            }
+            Payload::ReplanRequest(request) => {
+                self.board.fall_short(&request, record.at);
+                self.rounds.requested(request.round);
+            }
+            Payload::TaskFault(fault) => self.apply_fault(record, fault),
+            Payload::PlanDirective(directive) => self.rounds.directed(&directive, self.board.round()),
+            Payload::FinalResult(result) => {
+                self.board.stop(record.at, "");
+                self.asks.clear();
+                self.result = Some(result);
+            }
+            Payload::DirectAnswer(DirectAnswer { text }) => self.answer = Some(text),
+            Payload::CancelRequest(_) => {
+                self.is_cancelled = true;
+                self.asks.stop_all();
+                self.board.stop(record.at, "cancelled");
+            }
+            Payload::ClarificationRequest(request) => {
+                self.asks.question(request.call_id, Question::Clarification(request));
+            }
+            Payload::ApprovalRequest(request) => {
+                self.asks.question(request.call_id, Question::Approval(request));
+            }
+            Payload::PlanProposal(proposal) => self.asks.question(proposal.call_id, Question::Plan(proposal)),
+            Payload::ClarificationAnswer(answer) => self.asks.answered(answer.call_id),
+            Payload::ApprovalDecision(decision) => self.asks.answered(decision.call_id),
+            Payload::PlanDecision(decision) => self.asks.answered(decision.call_id),
+            Payload::MemoryQuery(_)
+            | Payload::GroupMatched(_)
+            | Payload::AbandonNotice(_)
+            | Payload::PartialReport(_)
+            | Payload::Megram(_)
+            | Payload::NegativeFeedback(_)
+            | Payload::MemoryCommand(_)
+            | Payload::MemoryListing(_)
+            | Payload::AuditQuery(_)
+            | Payload::AuditReport(_) => {}
+        }
+    }
+
+    fn apply_spec(&mut self, record: &Record, spec: TaskSpec) {
+        self.intent = Some(spec.intent);
+        if self.spec_clock_ms.is_none() {
+            self.spec_clock_ms = Some(self.clock_ms);
+            if let Some(deadline) = spec.constraints.deadline {
+                self.time_budget_ms = self.time_budget_ms.min(deadline.millis_since(record.at).max(1));
+            }
+        }
+    }
+
+    fn apply_fault(&mut self, record: &Record, fault: TaskFault) {
+        self.asks.stop_all();
+        let why = match fault.kind {
+            FaultKind::Fault => format!("not judged: {}", fault.reason),
+            FaultKind::Budget => "not judged: a budget is used up".to_owned(),
+            FaultKind::Deadline => "not judged: out of time".to_owned(),
+            FaultKind::Consent => "not judged: consent was refused".to_owned(),
+        };
+        self.board.stop(record.at, &why);
+        self.faults.push(fault);
+    }
+}
+
+impl Used {
+    fn asked(&mut self, asked: &setpoint_protocol::record::Asked) {
+        match asked.ask {
+            setpoint_protocol::record::Ask::Model { .. } => self.model_calls += 1,
+            setpoint_protocol::record::Ask::Tool { .. } => self.tool_calls += 1,
+            setpoint_protocol::record::Ask::Timer { .. } => {}
+        }
+    }
+
+    fn answered(&mut self, answer: &Answer) {
+        if let Answer::Model(reply) = answer {
+            self.tokens_in = self.tokens_in.saturating_add(reply.usage.tokens_in);
+            self.tokens_out = self.tokens_out.saturating_add(reply.usage.tokens_out);
+        }
+    }
+}
+
+fn recalled(reply: &MemoryReply) -> Option<usize> {
+    match reply.availability {
+        Availability::Available => Some(reply.rules.len() + reply.records.len() + reply.facts.len()),
+        Availability::Unavailable => None,
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(record: &Record) -> Option<T> {
+    serde_json::from_slice(&record.body).ok()
+}

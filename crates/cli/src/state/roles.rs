@@ -1,0 +1,149 @@
+//! Who works, who is done, who has not been needed yet in this round.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use setpoint_protocol::record::Record;
+use setpoint_protocol::topology::Payload;
+use setpoint_protocol::{Instance, RoleId};
+
+/// How a role stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stand {
+    /// Not needed yet in this round.
+    Idle,
+    /// So many instances work.
+    Working(usize),
+    /// Its part of the round is done.
+    Done,
+}
+
+/// Whose turn it is in an effector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    Executor,
+    Validator,
+}
+
+/// The roles of a task.
+#[derive(Clone, Debug, Default)]
+pub struct Roles {
+    working: BTreeSet<RoleId>,
+    done: BTreeSet<RoleId>,
+    effectors: BTreeMap<Instance, Turn>,
+}
+
+impl Roles {
+    /// The roles that live in a task, in loop order.
+    pub const SHOWN: [RoleId; 6] = [
+        RoleId::Perceiver,
+        RoleId::Planner,
+        RoleId::Executor,
+        RoleId::AgentValidator,
+        RoleId::MetaValidator,
+        RoleId::GoalGradientSolver,
+    ];
+
+    /// How `role` stands.
+    #[must_use]
+    pub fn stand(&self, role: RoleId) -> Stand {
+        let turns = |turn: Turn| self.effectors.values().filter(|now| **now == turn).count();
+        let working = match role {
+            RoleId::Executor => turns(Turn::Executor),
+            RoleId::AgentValidator => turns(Turn::Validator),
+            role => usize::from(self.working.contains(&role)),
+        };
+        match working {
+            0 if self.done.contains(&role) => Stand::Done,
+            0 => Stand::Idle,
+            working => Stand::Working(working),
+        }
+    }
+
+    /// Takes a message in.
+    pub(super) fn say(&mut self, record: &Record, message: &Payload) {
+        let from = record.from.instance;
+        match message {
+            Payload::UserInput(_) | Payload::ClarificationAnswer(_) => self.start(RoleId::Perceiver),
+            Payload::ClarificationRequest(_) => self.rest(RoleId::Perceiver),
+            Payload::TaskSpec(_) => {
+                self.finish(RoleId::Perceiver);
+                self.start(RoleId::Planner);
+            }
+            Payload::PlanProposal(_) => self.rest(RoleId::Planner),
+            Payload::PlanDecision(_) | Payload::AbandonNotice(_) => self.start(RoleId::Planner),
+            Payload::DispatchManifest(_) => self.open_round(),
+            Payload::SubTask(_) => {
+                for to in record.to.iter().filter(|to| to.role == RoleId::Executor) {
+                    self.effectors.insert(to.instance, Turn::Executor);
+                }
+            }
+            Payload::ExecutionResult(_) => self.turn(from, Turn::Validator),
+            Payload::CorrectionSignal(_) => self.turn(from, Turn::Executor),
+            Payload::SubTaskOutcome(_) => {
+                self.effectors.remove(&from);
+                self.done.extend([RoleId::Executor, RoleId::AgentValidator]);
+                if self.effectors.is_empty() {
+                    self.start(RoleId::MetaValidator);
+                }
+            }
+            Payload::GroupMatched(_) => self.rest(RoleId::MetaValidator),
+            Payload::OutcomeSummary(_) | Payload::ReplanRequest(_) => self.finish(RoleId::MetaValidator),
+            Payload::PlanDirective(_) => {
+                self.finish(RoleId::GoalGradientSolver);
+                self.start(RoleId::Planner);
+            }
+            Payload::PartialReport(_) => self.finish(RoleId::Planner),
+            Payload::TaskFault(_) | Payload::CancelRequest(_) => {
+                self.effectors.clear();
+                self.working.clear();
+            }
+            Payload::FinalResult(_) | Payload::DirectAnswer(_) => {
+                self.effectors.clear();
+                self.working.clear();
+                self.done.insert(record.from.role);
+            }
+            Payload::MemoryQuery(_)
+            | Payload::MemoryReply(_)
+            | Payload::Megram(_)
+            | Payload::NegativeFeedback(_)
+            | Payload::ApprovalRequest(_)
+            | Payload::ApprovalDecision(_)
+            | Payload::MemoryCommand(_)
+            | Payload::MemoryListing(_)
+            | Payload::AuditQuery(_)
+            | Payload::AuditReport(_) => {}
+        }
+    }
+
+    fn open_round(&mut self) {
+        self.finish(RoleId::Planner);
+        self.effectors.clear();
+        for role in
+            [RoleId::Executor, RoleId::AgentValidator, RoleId::MetaValidator, RoleId::GoalGradientSolver]
+        {
+            self.working.remove(&role);
+            self.done.remove(&role);
+        }
+    }
+
+    fn turn(&mut self, instance: Instance, turn: Turn) {
+        if let Some(now) = self.effectors.get_mut(&instance) {
+            *now = turn;
+        }
+    }
+
+    fn start(&mut self, role: RoleId) {
+        self.done.remove(&role);
+        self.working.insert(role);
+    }
+
+    fn finish(&mut self, role: RoleId) {
+        self.working.remove(&role);
+        self.done.insert(role);
+    }
+
+    /// It waits for somebody else, and its part is not done.
+    fn rest(&mut self, role: RoleId) {
+        self.working.remove(&role);
+    }
+}

@@ -1,0 +1,281 @@
+//! Text from models, tools, files and people, made safe to show.
+//!
+//! A terminal obeys control characters, and some invisible characters change the order in which the others
+//! are read. What is shown here can do neither: the safe text has no control character (but line ends and
+//! tabs in a [`block`]), no bidirectional control, nothing invisible, and no endless pile of combining marks.
+
+use std::fmt::Write as _;
+
+use unicode_width::UnicodeWidthChar;
+
+/// Combining marks that one character may carry; more of them are left out.
+pub const COMBINING_MAX: usize = 3;
+
+/// As one line: line ends and tabs become spaces, colour sequences vanish, other controls become visible signs.
+#[must_use]
+pub fn line(text: &str) -> String {
+    clean(text, Breaks::AsSpaces)
+}
+
+/// As lines: line ends and tabs stay, everything else is as in [`line`]. A lone carriage return, which would
+/// overwrite what stands before it, ends the line instead.
+#[must_use]
+pub fn block(text: &str) -> String {
+    clean(text, Breaks::Kept)
+}
+
+/// As one line in which nothing is left out: what cannot be shown is written as an escape (`\n`, `\u{202e}`).
+/// For what a person is asked to allow.
+#[must_use]
+pub fn exact(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut marks = 0;
+    for c in text.chars() {
+        match kind(c) {
+            Kind::Shown => {
+                marks = 0;
+                shown.push(c);
+            }
+            Kind::Combining if marks < COMBINING_MAX && !shown.is_empty() => {
+                marks += 1;
+                shown.push(c);
+            }
+            Kind::Break | Kind::Tab | Kind::Control | Kind::Hidden | Kind::Combining => {
+                marks = 0;
+                match c {
+                    '\n' => shown.push_str("\\n"),
+                    '\r' => shown.push_str("\\r"),
+                    '\t' => shown.push_str("\\t"),
+                    // Writing to a string cannot fail.
+                    other => {
+                        let _ = write!(shown, "\\u{{{:x}}}", u32::from(other));
+                    }
+                }
+            }
+        }
+    }
+    shown
+}
+
+/// JSON text whose strings hold no raw character that a terminal would obey or hide: they are written as JSON
+/// escapes, so the value is the same.
+#[must_use]
+pub fn json(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        let is_layout = matches!(c, '\n' | '\t');
+        if is_layout || matches!(kind(c), Kind::Shown | Kind::Combining) {
+            shown.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a string cannot fail.
+            let _ = write!(shown, "\\u{unit:04x}");
+        }
+    }
+    shown
+}
+
+/// Whether a terminal would obey the character or show nothing for it: a control, a bidirectional control, a
+/// zero-width or otherwise invisible character.
+#[must_use]
+pub fn is_unsafe(c: char) -> bool {
+    matches!(kind(c), Kind::Break | Kind::Tab | Kind::Control | Kind::Hidden)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Breaks {
+    AsSpaces,
+    Kept,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Shown,
+    Break,
+    Tab,
+    Control,
+    Hidden,
+    Combining,
+}
+
+fn clean(text: &str, breaks: Breaks) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut marks = 0;
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        let mut next_marks = 0;
+        match kind(c) {
+            Kind::Shown => shown.push(c),
+            Kind::Combining => {
+                next_marks = marks + 1;
+                if next_marks <= COMBINING_MAX
+                    && shown.chars().next_back().is_some_and(|c| !c.is_whitespace())
+                {
+                    shown.push(c);
+                }
+            }
+            Kind::Break => {
+                let is_pair = c == '\r' && rest.as_str().starts_with('\n');
+                if is_pair {
+                    rest.next();
+                }
+                shown.push(if breaks == Breaks::Kept { '\n' } else { ' ' });
+            }
+            Kind::Tab => shown.push(if breaks == Breaks::Kept { '\t' } else { ' ' }),
+            Kind::Control => match colour_sequence(c, rest.as_str()) {
+                Some(after) => rest = after.chars(),
+                None => shown.push(sign(c)),
+            },
+            Kind::Hidden => next_marks = marks,
+        }
+        marks = next_marks;
+    }
+    shown
+}
+
+/// The text after a complete colour sequence (`ESC [ digits m`) whose escape was just read. Only colours are
+/// taken away silently: they say nothing, every other sequence does something.
+fn colour_sequence(escape: char, rest: &str) -> Option<&str> {
+    if escape != '\u{1b}' {
+        return None;
+    }
+    let parameters = rest.strip_prefix('[')?;
+    parameters.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ';' | ':')).strip_prefix('m')
+}
+
+/// A visible sign of the same width for a control character.
+fn sign(c: char) -> char {
+    match u32::from(c) {
+        code @ 0..=0x1f => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}'),
+        0x7f => '\u{2421}',
+        _ => '\u{fffd}',
+    }
+}
+
+fn kind(c: char) -> Kind {
+    match c {
+        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => Kind::Break,
+        '\t' => Kind::Tab,
+        ' '..='~' => Kind::Shown,
+        c if c.is_control() => Kind::Control,
+        c if is_hidden(c) => Kind::Hidden,
+        c if c.width().unwrap_or(0) == 0 => Kind::Combining,
+        _ => Kind::Shown,
+    }
+}
+
+/// Characters that show nothing: bidirectional controls, joiners, fillers, variation selectors, tags.
+fn is_hidden(c: char) -> bool {
+    matches!(u32::from(c),
+        0xad | 0x34f | 0x61c | 0x115f | 0x1160 | 0x17b4 | 0x17b5 | 0x180b..=0x180f
+        | 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x206f | 0x3164
+        | 0xfe00..=0xfe0f | 0xfeff | 0xffa0 | 0xfff0..=0xfffb
+        | 0x1_bca0..=0x1_bca3 | 0x1_d173..=0x1_d17a | 0xe_0000..=0xe_0fff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown_or_gone() {
+        let cases = [
+            ("plain", "plain"),
+            ("\u{1b}[31mred\u{1b}[0m", "red"),
+            ("\u{1b}[2J\u{1b}[H", "␛[2J␛[H"),
+            ("\u{1b}]8;;http://evil\u{7}click\u{1b}]8;;\u{7}", "␛]8;;http://evil␇click␛]8;;␇"),
+            ("\u{1b}]52;c;ZXZpbA==\u{1b}\\", "␛]52;c;ZXZpbA==␛\\"),
+            ("\u{9b}31mx", "\u{fffd}31mx"),
+            ("a\0b\u{7f}c", "a␀b␡c"),
+            ("abc\u{202e}fed\u{202c}", "abcfed"),
+            ("zero\u{200b}\u{feff}\u{2060}width", "zerowidth"),
+            ("one\ntwo\r\nthree\tfour", "one two three four"),
+            ("50%\r100%", "50% 100%"),
+            ("\u{2028}x\u{85}y", " x y"),
+            ("日本語 é 👍", "日本語 é 👍"),
+        ];
+        for (text, shown) in cases {
+            assert_eq!(line(text), shown, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_block_keeps_its_lines_and_tabs() {
+        assert_eq!(block("a\tb\r\nc\rd\u{1b}[0K\n"), "a\tb\nc\nd␛[0K\n");
+    }
+
+    #[test]
+    fn piles_of_combining_marks_are_cut() {
+        let pile = format!("e{}x", "\u{301}".repeat(500));
+        assert_eq!(line(&pile), format!("e{}x", "\u{301}".repeat(COMBINING_MAX)));
+        assert_eq!(line("\u{301}\u{301}x"), "x");
+        // An invisible character between them does not start a new pile.
+        assert_eq!(line(&"\u{301}\u{200b}".repeat(9).replacen('\u{301}', "e\u{301}", 1)).chars().count(), 4);
+    }
+
+    #[test]
+    fn what_is_allowed_is_shown_to_the_last_character() {
+        assert_eq!(exact("rm a\nrm b\u{1b}[8m\u{202e}"), "rm a\\nrm b\\u{1b}[8m\\u{202e}");
+    }
+
+    #[test]
+    fn json_stays_the_same_value() {
+        let value = serde_json::json!({ "a": "x\u{9b}y\u{202e}z\u{e0001}\u{1b}", "b": "日本" });
+        let text = json(&serde_json::to_string_pretty(&value).unwrap());
+        assert!(text.chars().all(|c| c == '\n' || !is_unsafe(c)), "{text}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_gets_through_unsafe(text in any_text()) {
+            prop_assert!(line(&text).chars().all(|c| !is_unsafe(c)));
+            prop_assert!(exact(&text).chars().all(|c| !is_unsafe(c)));
+            prop_assert!(block(&text).chars().all(|c| matches!(c, '\n' | '\t') || !is_unsafe(c)));
+        }
+
+        #[test]
+        fn safe_text_stays_as_it_is(text in any_text()) {
+            let safe = line(&text);
+            prop_assert_eq!(line(&safe), safe);
+        }
+
+        #[test]
+        fn json_strings_survive(text in any_text()) {
+            let written = json(&serde_json::to_string(&text).unwrap());
+            prop_assert!(written.chars().all(|c| !is_unsafe(c)));
+            prop_assert_eq!(serde_json::from_str::<String>(&written).unwrap(), text);
+        }
+    }
+
+    /// Arbitrary text, with what is dangerous far more often than chance has it.
+    fn any_text() -> impl Strategy<Value = String> {
+        let nasty = prop::sample::select(vec![
+            "\u{1b}",
+            "\u{1b}[",
+            "\u{1b}]8;;",
+            "\u{1b}[31m",
+            "\u{7}",
+            "\u{9b}",
+            "\u{9d}",
+            "\r",
+            "\n",
+            "\t",
+            "\0",
+            "\u{202e}",
+            "\u{2066}",
+            "\u{200b}",
+            "\u{200d}",
+            "\u{feff}",
+            "\u{fe0f}",
+            "\u{301}",
+            "\u{e0041}",
+            "m",
+            ";",
+        ]);
+        prop::collection::vec(prop_oneof![nasty.prop_map(str::to_owned), ".{0,4}"], 0..24)
+            .prop_map(|parts| parts.concat())
+    }
+}

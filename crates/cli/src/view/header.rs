@@ -1,0 +1,157 @@
+//! What is wanted, how far it is, who works, and what is waited for.
+
+use setpoint_protocol::CallId;
+use setpoint_protocol::record::Purpose;
+
+use super::{Look, NARROW_MAX, label, words};
+use crate::state::ViewState;
+use crate::state::asks::{Open, Question, What};
+use crate::state::roles::{Roles, Stand};
+use crate::text::{Line, Tone};
+
+/// Columns from which goal and figures share a line.
+const ONE_LINE_MIN: usize = 80;
+/// Cells of the bar that shows Ω.
+const BAR_CELLS: usize = 8;
+
+pub(super) fn lines(state: &ViewState, look: &Look, columns: usize) -> Vec<Line> {
+    let goal = label("goal  ").and(Tone::Strong, &state.goal);
+    let figures = figures(state, look, columns);
+    let mut lines = if columns >= ONE_LINE_MIN {
+        let room = columns.saturating_sub(figures.width() + 2);
+        let mut first = goal.clip(room);
+        first.pad(room + 2);
+        first.append(figures);
+        vec![first]
+    } else {
+        vec![goal, figures]
+    };
+    let mut roles = roles(state);
+    let waiting = waiting(state, look.clock_ms);
+    if columns >= ONE_LINE_MIN {
+        roles.push(Tone::Plain, "   ");
+        roles.append(waiting);
+        lines.push(roles);
+    } else {
+        lines.extend([roles, waiting]);
+    }
+    lines
+}
+
+fn figures(state: &ViewState, look: &Look, columns: usize) -> Line {
+    let id = state.task.as_str();
+    let short: String = id.chars().skip(id.chars().count().saturating_sub(4)).collect();
+    let mut line = label("task ").and(Tone::Plain, &short);
+    line.push(Tone::Plain, &format!("  {}", words::clock(look.clock_ms)));
+    let calls = match state.budgets.calls {
+        Some(most) => format!("{}/{most}", state.used.model_calls),
+        None => state.used.model_calls.to_string(),
+    };
+    line.push(Tone::Dim, "  calls ");
+    line.push(Tone::Plain, &calls);
+    let omega = state.omega_at(look.clock_ms);
+    line.push(Tone::Dim, "  Ω ");
+    let tone = if omega >= state.controller.theta { Tone::Bad } else { Tone::Plain };
+    if columns >= NARROW_MAX {
+        line.push(tone, &bar(omega));
+        line.push(Tone::Plain, " ");
+    }
+    line.push(tone, &words::share(omega));
+    line
+}
+
+fn bar(omega: f64) -> String {
+    // `omega` lies between 0 and 1; what is begun counts as a cell.
+    let filled = (1..=BAR_CELLS).filter(|n| omega * BAR_CELLS as f64 > (*n - 1) as f64 + 1e-9).count();
+    "▓".repeat(filled) + &"░".repeat(BAR_CELLS - filled)
+}
+
+fn roles(state: &ViewState) -> Line {
+    let mut line = Line::new();
+    for (n, role) in Roles::SHOWN.into_iter().enumerate() {
+        if n > 0 {
+            line.push(Tone::Plain, " ");
+        }
+        line.push(Tone::Name, role.label());
+        match state.roles.stand(role) {
+            Stand::Idle => line.push(Tone::Dim, "○"),
+            Stand::Working(1) if !role.is_effector() => line.push(Tone::Care, "◐"),
+            Stand::Working(count) => line.push(Tone::Care, &format!("◐{count}")),
+            Stand::Done => line.push(Tone::Good, "●"),
+        }
+    }
+    if let Some(recalled) = state.recalled {
+        line.push(Tone::Name, "   R5");
+        line.push(Tone::Plain, &format!(" {recalled} recalled"));
+    }
+    line
+}
+
+/// Who or what the task waits for.
+fn waiting(state: &ViewState, clock_ms: u64) -> Line {
+    let mut line = label("waiting: ");
+    if state.is_ended() {
+        line.push(Tone::Dim, "—");
+        return line;
+    }
+    if state.is_cancelled {
+        line.push(Tone::Care, "what runs is being stopped");
+        return line;
+    }
+    let questions = state.questions().count();
+    if let Some(question) = state.questions().next() {
+        line.push(Tone::Care, "you");
+        line.push(Tone::Plain, &format!(", {}", question_words(question)));
+        if questions > 1 {
+            line.push(Tone::Plain, &format!(" (and {} more)", questions - 1));
+        }
+        return line;
+    }
+    let mut open: Vec<_> = state.asks.open().filter(|(_, open)| open.what != What::Timer).collect();
+    open.sort_by_key(|(_, open)| open.since_ms);
+    let Some((call, first)) = open.first() else {
+        line.push(Tone::Dim, "—");
+        return line;
+    };
+    line.push(Tone::Plain, &open_words(state, **call, first, clock_ms));
+    if open.len() > 1 {
+        line.push(Tone::Dim, &format!(" (and {} more)", open.len() - 1));
+    }
+    line
+}
+
+fn question_words(question: &Question) -> String {
+    match question {
+        Question::Clarification(request) => {
+            format!("to answer: {}", request.questions.first().map_or("", String::as_str))
+        }
+        Question::Approval(request) => format!("to allow: {}", request.need.command),
+        Question::Plan(_) => "to look at the plan".to_owned(),
+    }
+}
+
+fn open_words(state: &ViewState, call: CallId, open: &Open, clock_ms: u64) -> String {
+    let who = words::who(call.role, call.instance);
+    let what = match open.what {
+        What::Model(purpose) => purpose_words(purpose).to_owned(),
+        What::Tool => state.calls.get(call).map_or_else(String::new, |call| format!("runs {}", call.words())),
+        What::Timer => String::new(),
+    };
+    let seconds = clock_ms.saturating_sub(open.since_ms) / 1_000;
+    let again = match (&open.reason, open.attempt) {
+        (Some(reason), attempt) => format!(", attempt {attempt}: {reason}"),
+        (None, _) => String::new(),
+    };
+    format!("{who} {what} {seconds} s{again}")
+}
+
+fn purpose_words(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Perceive => "reads the goal",
+        Purpose::Plan => "plans",
+        Purpose::Report => "writes the report",
+        Purpose::Execute => "decides what to do",
+        Purpose::Judge => "judges",
+        Purpose::Merge => "puts the parts together",
+    }
+}

@@ -1,0 +1,92 @@
+//! The live view: a task's state as lines. Pure: the same state and look give the same lines.
+//!
+//! Reading order: this file (what stands where), [`header`](self) and grid, then the wording in [`words`].
+
+mod grid;
+mod header;
+mod history;
+pub mod words;
+
+use jiff::tz::TimeZone;
+
+use crate::state::ViewState;
+use crate::state::board::Cell;
+use crate::text::{Line, Tone};
+
+/// Columns below which nothing is laid out side by side.
+pub const NARROW_MAX: usize = 60;
+/// Fewest columns that are laid out for; a narrower terminal sees cut lines.
+pub const COLUMNS_MIN: usize = 20;
+
+/// How the view is to look.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// Columns of the terminal.
+    pub columns: usize,
+    /// Lines at most; `None` for all.
+    pub lines: Option<usize>,
+    /// The task's clock now, in milliseconds.
+    pub clock_ms: u64,
+    /// Whether only ASCII can be shown.
+    pub is_ascii: bool,
+    /// Where clock times are shown for.
+    pub zone: TimeZone,
+}
+
+/// The view. No line is wider than the look's columns, and there are no more lines than it allows.
+#[must_use]
+pub fn view(state: &ViewState, look: &Look) -> Vec<Line> {
+    let columns = look.columns.max(COLUMNS_MIN);
+    let head = header::lines(state, look, columns);
+    let mut rounds = history::lines(state, columns);
+    let end = state.result.as_ref().map(|result| words::end(result, &state.board));
+    let fixed = head.len() + usize::from(end.is_some());
+    let mut room = look.lines.map_or(usize::MAX, |lines| lines.saturating_sub(fixed));
+    // The newest rounds say most; the grid keeps at least a few lines.
+    let rounds_max = if room == usize::MAX { room } else { (room / 2).max(1) };
+    let older = rounds.len().saturating_sub(rounds_max);
+    rounds.drain(..older);
+    room = room.saturating_sub(rounds.len());
+    let grid = grid::lines(state, look, columns, room);
+
+    let mut lines = head;
+    lines.extend(grid);
+    lines.extend(rounds);
+    lines.extend(end);
+    if let Some(most) = look.lines {
+        lines.truncate(most);
+    }
+    lines
+        .into_iter()
+        .map(|line| line.clip(look.columns))
+        .map(|line| if look.is_ascii { line.into_ascii() } else { line })
+        .collect()
+}
+
+/// All criteria with all their attempts, as the live view shows them.
+#[must_use]
+pub fn criteria(state: &ViewState, look: &Look) -> Vec<Line> {
+    grid::lines(state, look, look.columns.max(COLUMNS_MIN), usize::MAX)
+}
+
+/// One line a round that is over.
+#[must_use]
+pub fn rounds(state: &ViewState, look: &Look) -> Vec<Line> {
+    history::lines(state, look.columns.max(COLUMNS_MIN))
+}
+
+/// A cell as it is shown.
+#[must_use]
+pub fn cell(cell: Cell) -> (Tone, &'static str) {
+    match cell {
+        Cell::NotYet => (Tone::Dim, "·"),
+        Cell::Running => (Tone::Care, "◐"),
+        Cell::Verified => (Tone::Good, "✔"),
+        Cell::Vacuous => (Tone::Care, "="),
+        Cell::Failed(class) => (Tone::Bad, words::failed(class)),
+    }
+}
+
+fn label(text: &str) -> Line {
+    Line::new().and(Tone::Dim, text)
+}

@@ -1,0 +1,192 @@
+//! How numbers, times, judgements and ends are worded, everywhere alike.
+
+use jiff::tz::TimeZone;
+use setpoint_protocol::message::{EndState, EndedBy, FailureClass, FinalResult, VerdictWord};
+use setpoint_protocol::{Instance, RoleId, Timestamp};
+
+use crate::state::board::{Board, Evidence};
+use crate::state::calls::Calls;
+use crate::text::{Line, Tone};
+
+/// A share with two digits and no leading zero: `.36`, `1.00`.
+#[must_use]
+pub fn share(value: f64) -> String {
+    if !value.is_finite() {
+        return "?".to_owned();
+    }
+    let text = format!("{value:.2}");
+    match text.strip_prefix("0.") {
+        Some(digits) => format!(".{digits}"),
+        None => text.strip_prefix("-0.").map_or(text.clone(), |digits| format!("-.{digits}")),
+    }
+}
+
+/// Milliseconds as `mm:ss`, from an hour on as `h:mm:ss`.
+#[must_use]
+pub fn clock(ms: u64) -> String {
+    let seconds = ms / 1_000;
+    let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{seconds:02}")
+    } else {
+        format!("{minutes:02}:{seconds:02}")
+    }
+}
+
+/// Milliseconds as a person says them: `340 ms`, `2.4 s`, `03:20`.
+#[must_use]
+pub fn duration(ms: u64) -> String {
+    match ms {
+        0..=999 => format!("{ms} ms"),
+        1_000..=59_999 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        _ => clock(ms),
+    }
+}
+
+/// The time of day where the reader is.
+#[must_use]
+pub fn time_of_day(at: Timestamp, zone: &TimeZone) -> String {
+    local(at, zone).map_or_else(|| "?".to_owned(), |local| local.strftime("%H:%M:%S").to_string())
+}
+
+/// Date and time where the reader is.
+#[must_use]
+pub fn date_and_time(at: Timestamp, zone: &TimeZone) -> String {
+    local(at, zone).map_or_else(|| "?".to_owned(), |local| local.strftime("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+/// A role's label, with its instance where there are several: `R3.2`.
+#[must_use]
+pub fn who(role: RoleId, instance: Instance) -> String {
+    if instance.0 > 0 { format!("{}.{}", role.label(), instance.0) } else { role.label().to_owned() }
+}
+
+/// A number of things: `1 round`, `2 rounds`, with thousands set apart.
+#[must_use]
+pub fn count(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
+/// A number with its thousands set apart.
+#[must_use]
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (n, digit) in digits.chars().enumerate() {
+        if n > 0 && (digits.len() - n).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The sign of a failed criterion, with its class.
+#[must_use]
+pub const fn failed(class: Option<FailureClass>) -> &'static str {
+    match class {
+        Some(FailureClass::Logical) => "✗L",
+        Some(FailureClass::Environmental) => "✗E",
+        None => "✗",
+    }
+}
+
+/// What a judgement rests on: the last cited call with its outcome, and what was seen.
+#[must_use]
+pub fn evidence(evidence: &Evidence, calls: &Calls) -> String {
+    let cited = evidence.calls.iter().rev().find_map(|id| calls.get(*id));
+    let Some(call) = cited else { return evidence.text.clone() };
+    let outcome = call.outcome().map(|outcome| format!(" ({outcome})")).unwrap_or_default();
+    let arrow = if evidence.text.is_empty() { "" } else { " → " };
+    format!("{}{arrow}{}{outcome}", call.words(), evidence.text)
+}
+
+/// How a task ended, in a word. The word `success` is not among them: it would say more than is so.
+#[must_use]
+pub const fn end_word(result: &FinalResult) -> &'static str {
+    match (result.directive, result.ended_by) {
+        (EndState::Accept, _) => "accepted",
+        (EndState::Success, _) => "accepted with gaps",
+        (EndState::Abandon, EndedBy::Cancelled) => "cancelled",
+        (EndState::Abandon, EndedBy::Consent) => "ended, consent refused",
+        (EndState::Abandon, _) => "given up",
+    }
+}
+
+/// How a task ended, in a line: with the gaps by name, or the rule that ended it.
+#[must_use]
+pub fn end(result: &FinalResult, board: &Board) -> Line {
+    let word = end_word(result);
+    match (result.directive, result.ended_by) {
+        (EndState::Accept, _) if result.unproven => Line::new()
+            .and(Tone::Good, word)
+            .and(Tone::Care, ", unproven: every check was green before the work"),
+        (EndState::Accept, _) => Line::new().and(Tone::Good, word),
+        (EndState::Success, _) => {
+            let gaps = format!(" (D {}): {} unmet", share(result.loss.d), unmet(result, board));
+            Line::new().and(Tone::Care, word).and(Tone::Care, &gaps)
+        }
+        (EndState::Abandon, EndedBy::Cancelled | EndedBy::Consent) => Line::new().and(Tone::Bad, word),
+        (EndState::Abandon, rule) => Line::new()
+            .and(Tone::Bad, word)
+            .and(Tone::Plain, &format!(" ({}): {}", rule.name(), rule_words(rule))),
+    }
+}
+
+/// The failed criteria by their labels, or in their own words where they have none.
+fn unmet(result: &FinalResult, board: &Board) -> String {
+    let failed = result.verdicts.iter().filter(|verdict| verdict.verdict == VerdictWord::Fail);
+    let mut labels: Vec<&str> = Vec::new();
+    for verdict in failed {
+        let name =
+            board.row(&verdict.criterion_id).map_or(verdict.criterion.as_str(), |row| row.label.as_str());
+        if !labels.contains(&name) {
+            labels.push(name);
+        }
+    }
+    if labels.is_empty() { result.unmet_criteria.join(", ") } else { labels.join(", ") }
+}
+
+/// Which rule ended a task, in words.
+const fn rule_words(rule: EndedBy) -> &'static str {
+    match rule {
+        EndedBy::CriteriaMet => "every criterion is met",
+        EndedBy::Distance => "close enough",
+        EndedBy::Omega => "rounds and time are nearly used up",
+        EndedBy::Law2 => "it got worse round after round",
+        EndedBy::Rounds => "no replans are left",
+        EndedBy::Fault => "something broke that another round cannot mend",
+        EndedBy::Consent => "consent was refused",
+        EndedBy::Budget => "a budget is used up",
+        EndedBy::Deadline => "out of time",
+        EndedBy::Cancelled => "cancelled",
+    }
+}
+
+fn local(at: Timestamp, zone: &TimeZone) -> Option<jiff::Zoned> {
+    let time = jiff::Timestamp::from_microsecond(at.as_micros()).ok()?;
+    Some(time.to_zoned(zone.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_worded_alike() {
+        let shares: Vec<String> = [0.0, 0.36, 0.999, 1.0, -0.2, f64::NAN].into_iter().map(share).collect();
+        assert_eq!(shares, [".00", ".36", "1.00", "1.00", "-.20", "?"]);
+        assert_eq!([clock(0), clock(161_000), clock(3_600_000 * 26)], ["00:00", "02:41", "26:00:00"]);
+        assert_eq!([duration(7), duration(2_449), duration(200_000)], ["7 ms", "2.4 s", "03:20"]);
+        assert_eq!([count(1, "call"), count(12_345, "token")], ["1 call", "12,345 tokens"]);
+        assert_eq!([thousands(0), thousands(999), thousands(1_000_000)], ["0", "999", "1,000,000"]);
+    }
+
+    #[test]
+    fn times_are_the_readers() {
+        let at = Timestamp::from_micros(1_767_225_871_000_000);
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        assert_eq!(date_and_time(at, &zone), "2026-01-01 02:04:31");
+        assert_eq!(time_of_day(Timestamp::from_micros(i64::MAX), &zone), "?");
+    }
+}

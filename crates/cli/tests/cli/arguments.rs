@@ -1,0 +1,200 @@
+//! What the command line takes, and what it says to everything else.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use expect_test::expect;
+use setpoint_cli::invocation::{Command, GoalSource};
+use setpoint_cli::{Color, Invocation, parse};
+
+use crate::support::organisation::Fake;
+use crate::support::world::{Came, World, words};
+
+fn parsed(line: &str) -> Invocation {
+    parse(std::iter::once("setpoint".into()).chain(words(line))).unwrap()
+}
+
+async fn refused(arguments: Vec<OsString>) -> Came {
+    World::headless(Fake::with(vec![])).run_arguments(arguments).await.0
+}
+
+fn goal(line: &str) -> GoalSource {
+    match parsed(line).command {
+        Command::Run(run) => run.goal,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_goal_is_words_stdin_or_a_file() {
+    assert_eq!(goal("run count the files"), GoalSource::Words("count the files".to_owned()));
+    assert_eq!(goal("run 'count  the' files"), GoalSource::Words("count  the files".to_owned()));
+    assert_eq!(goal("run -"), GoalSource::Stdin);
+    assert_eq!(goal("run --file goal.txt"), GoalSource::File("goal.txt".into()));
+    assert_eq!(goal("run -- --odd -words"), GoalSource::Words("--odd -words".to_owned()));
+}
+
+#[test]
+fn options_of_run_become_settings_after_the_others() {
+    let global =
+        parsed("run --time-budget 5m --max-replans 2 --set a.b=c=d --max-calls 7 --model m --color never x")
+            .global;
+    let set: Vec<(&str, &str)> =
+        global.set.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    assert_eq!(
+        set,
+        [
+            ("a.b", "c=d"),
+            ("controller.time_budget_ms", "300000"),
+            ("controller.max_replans", "2"),
+            ("budgets.calls", "7")
+        ]
+    );
+    assert_eq!((global.model.as_deref(), global.color), (Some("m"), Color::Never));
+}
+
+#[test]
+fn global_options_stand_before_or_after_the_command() {
+    for line in [
+        "--json --data-dir /d tasks list",
+        "tasks --json list --data-dir /d",
+        "tasks list --data-dir=/d --json",
+    ] {
+        let global = parsed(line).global;
+        assert!(global.is_json, "{line}");
+        assert_eq!(global.data_dir, Some(PathBuf::from("/d")), "{line}");
+    }
+}
+
+#[test]
+fn a_command_that_can_do_one_obvious_thing_does_it() {
+    assert_eq!(parsed("playbooks").command, Command::PlaybooksList);
+    assert_eq!(parsed("config").command, Command::ConfigShow);
+    assert_eq!(parsed("tasks list").command, Command::TasksList { is_open_only: false, limit: 20 });
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_said_with_what_to_do() {
+    let mut said = String::new();
+    for line in [
+        "",
+        "run",
+        "run --frobnicate x",
+        "run --file f x",
+        "run --time-budget soon x",
+        "run --max-replans 0 x",
+        "run --set nonsense x",
+        "tasks",
+        "tasks list --limit 0",
+        "taks list",
+        "schema --asyncapi FinalResult",
+        "completions tcsh",
+    ] {
+        let came = refused(words(line)).await;
+        assert_eq!((came.code, came.out.as_str()), (2, ""), "{line}");
+        let shown: Vec<&str> = came.err.lines().skip_while(|line| !line.starts_with("error")).collect();
+        let asked = format!("$ setpoint {line}");
+        said.push_str(&format!("{}\n{}\n", asked.trim_end(), shown.join("\n")));
+    }
+    expect![[r#"
+        $ setpoint
+        error: no command was given; an interactive session comes later
+        hint: start with `setpoint run GOAL`
+        $ setpoint run
+        error: the following required arguments were not provided: <GOAL>...
+        hint: see `setpoint run --help`
+        $ setpoint run --frobnicate x
+        error: unexpected argument '--frobnicate' found
+        hint: to pass '--frobnicate' as a value, use '-- --frobnicate'
+        hint: see `setpoint run --help`
+        $ setpoint run --file f x
+        error: the argument '--file <FILE>' cannot be used with '[GOAL]...'
+        hint: see `setpoint run --help`
+        $ setpoint run --time-budget soon x
+        error: invalid value 'soon' for '--time-budget <TIME>': expected a time of at least 1 ms, such as 90s, 5m or 1h
+        hint: see `setpoint --help`
+        $ setpoint run --max-replans 0 x
+        error: invalid value '0' for '--max-replans <N>': 0 is not in 1..=4294967295
+        hint: see `setpoint --help`
+        $ setpoint run --set nonsense x
+        error: invalid value 'nonsense' for '--set <KEY=VALUE>': expected KEY=VALUE, such as controller.delta=0.2
+        hint: see `setpoint --help`
+        $ setpoint tasks
+        error: a sub-command is missing
+        hint: see `setpoint tasks --help`
+        $ setpoint tasks list --limit 0
+        error: invalid value '0' for '--limit <N>': expected a whole number from 1 to 10000
+        hint: see `setpoint --help`
+        $ setpoint taks list
+        error: unrecognized subcommand 'taks'
+        hint: a similar subcommand exists: 'tasks'
+        hint: see `setpoint --help`
+        $ setpoint schema --asyncapi FinalResult
+        error: the argument '--asyncapi' cannot be used with '[NAME]'
+        hint: see `setpoint schema --help`
+        $ setpoint completions tcsh
+        error: invalid value 'tcsh' for '<SHELL>' [possible values: bash, elvish, fish, powershell, zsh]
+        hint: a similar value exists: 'zsh'
+        hint: see `setpoint --help`
+    "#]].assert_eq(&said);
+}
+
+#[tokio::test]
+async fn with_json_a_wrong_command_line_is_one_value_on_stdout() {
+    let came = refused(words("run --json --frobnicate 'x\u{1b}[2J'")).await;
+    assert_eq!(came.code, 2);
+    let value = came.json();
+    assert_eq!(value["error"]["kind"], "usage");
+    assert!(value["error"]["message"].as_str().unwrap().contains("--frobnicate"));
+    let came = refused(words("--json")).await;
+    assert_eq!(came.json()["error"]["kind"], "usage");
+}
+
+#[tokio::test]
+async fn arguments_that_are_not_utf8_are_named() {
+    let bad = || OsString::from_vec(b"caf\xe9".to_vec());
+    let came = refused(vec!["run".into(), "count".into(), bad()]).await;
+    assert_eq!(came.code, 2);
+    assert_eq!(
+        came.err,
+        "error: the argument \"caf\u{fffd}\" is not UTF-8\nhint: write the goal to a file in UTF-8 and use `--file FILE`\n"
+    );
+    for arguments in [
+        vec![bad()],
+        vec!["tasks".into(), "show".into(), bad()],
+        vec!["--set".into(), bad(), "doctor".into()],
+        vec!["--model".into(), bad(), "doctor".into()],
+        vec!["--color".into(), bad(), "doctor".into()],
+        vec!["run".into(), "--data-dir".into(), bad(), bad()],
+        vec!["--json".into(), "run".into(), bad()],
+    ] {
+        let came = refused(arguments.clone()).await;
+        assert_eq!(came.code, 2, "{arguments:?}");
+        assert!(came.err.contains("caf\u{fffd}"), "{arguments:?}: {}", came.err);
+    }
+}
+
+#[test]
+fn paths_need_not_be_utf8() {
+    let bad = OsString::from_vec(b"caf\xe9".to_vec());
+    let arguments = ["setpoint".into(), "--data-dir".into(), bad.clone(), "doctor".into()];
+    assert_eq!(parse(arguments).unwrap().global.data_dir, Some(PathBuf::from(bad)));
+}
+
+#[tokio::test]
+async fn help_and_version_go_to_stdout() {
+    let help = refused(words("--help")).await;
+    assert_eq!((help.code, help.err.as_str()), (0, ""));
+    assert!(help.out.contains("Exit codes"), "{}", help.out);
+    let version = refused(words("--version")).await;
+    assert_eq!(version.out, format!("setpoint {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[tokio::test]
+async fn without_a_command_the_help_is_shown() {
+    let came = refused(vec![]).await;
+    assert_eq!((came.code, came.out.as_str()), (2, ""));
+    assert!(came.err.contains("Usage: setpoint"), "{}", came.err);
+    assert!(came.err.contains("an interactive session comes later"), "{}", came.err);
+}

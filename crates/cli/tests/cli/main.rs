@@ -1,0 +1,20 @@
+//! The command line against a scripted organisation: what a person sees, what another program reads, how it ends.
+
+#[cfg(test)]
+mod arguments;
+#[cfg(test)]
+mod desk;
+#[cfg(test)]
+mod live;
+#[cfg(test)]
+mod questions;
+#[cfg(test)]
+mod run;
+#[cfg(test)]
+mod stopping;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod tasks;
+#[cfg(test)]
+mod view;

@@ -1,0 +1,261 @@
+//! Questions to a person: asked on a terminal, answered by a policy, refused where nobody can be asked.
+
+use setpoint_cli::io::Key;
+use setpoint_protocol::RoleId::*;
+use setpoint_protocol::message::*;
+use setpoint_protocol::topology::{Kind, Payload};
+
+use crate::support::organisation::{Beat, Fake};
+use crate::support::tape::*;
+use crate::support::world::{World, typed};
+
+/// A task that asks once, and ends once it is answered.
+fn asking(
+    question: impl Into<Payload>,
+    from: setpoint_protocol::RoleId,
+    answered: Kind,
+) -> (Tape, Vec<Beat>) {
+    let mut tape = Tape::opened("tidy up");
+    tape.say(Perceiver, 0, spec("tidy up"));
+    tape.say(from, 1, question);
+    let before = tape.records.len();
+    tape.say(GoalGradientSolver, 0, final_result(EndState::Accept, EndedBy::CriteriaMet));
+    (tape, vec![Beat::Tell(before), Beat::AwaitSaid(answered), Beat::TellRest])
+}
+
+fn wants_to(command: &str) -> (Tape, Vec<Beat>) {
+    asking(approval("r3.1/2", command, &["/w/build", "/w/\u{202e}x"]), Executor, Kind::ApprovalDecision)
+}
+
+fn decided(fake: &Fake) -> (ApprovalWord, String, String) {
+    match fake.said().as_slice() {
+        [Payload::ApprovalDecision(decision)] => {
+            assert_eq!(decision.call_id, id("r3.1/2"));
+            (decision.decision, decision.digest.clone(), decision.by.clone())
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn headless_what_the_policy_does_not_cover_is_refused() {
+    let cases = [
+        ("run tidy", "rm -rf build", ApprovalWord::Never, "headless"),
+        ("run --json tidy", "rm -rf build", ApprovalWord::Never, "headless"),
+        ("run --approve approve.toml tidy", "rm -rf dist", ApprovalWord::Never, "headless"),
+        ("run --approve approve.toml tidy", "rm -rf build", ApprovalWord::Once, "file:approve.toml:2"),
+    ];
+    for (line, command, word, by) in cases {
+        let (tape, beats) = wants_to(command);
+        let fake = Fake::starting(tape, beats);
+        let came = World::headless(fake.clone()).run(line).await;
+        assert_eq!(came.code, 0, "{line}");
+        assert_eq!(decided(&fake), (word, format!("digest of {command}"), by.to_owned()), "{line}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn json_on_a_terminal_asks_nobody() {
+    let (tape, beats) = wants_to("rm -rf build");
+    let fake = Fake::starting(tape, beats);
+    let came = World::on_terminal(fake.clone(), vec![typed("y")]).run("run --json tidy").await;
+    assert_eq!(decided(&fake).0, ApprovalWord::Never);
+    assert!(!fake.goals.lock().unwrap()[0].interactive);
+    came.json();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_approval_shows_everything_and_takes_one_key() {
+    let cases = [
+        (typed("y"), ApprovalWord::Once),
+        (typed("T"), ApprovalWord::ForTask),
+        (typed("n"), ApprovalWord::Never),
+        (typed("\n"), ApprovalWord::Never),
+        (
+            vec![Key::Char('x'), Key::Escape, Key::Paste("y".to_owned()), Key::Delete, Key::Char('y')],
+            ApprovalWord::Once,
+        ),
+    ];
+    for (keys, word) in cases {
+        let (tape, beats) = wants_to("rm -rf 'build\n\u{1b}[8m'");
+        let fake = Fake::starting(tape, beats);
+        let came = World::on_paper(fake.clone(), vec![keys.clone()]).run("run tidy").await;
+        assert_eq!(decided(&fake).0, word, "{keys:?}");
+        assert_eq!(decided(&fake).2, "terminal");
+        if word == ApprovalWord::Once {
+            assert!(came.err.contains("rm -rf 'build\\n\\u{1b}[8m'"), "{}", came.err);
+            assert!(came.err.contains("/w/\\u{202e}x"), "{}", came.err);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_sees_of_an_approval() {
+    let (tape, beats) = wants_to("rm -rf build");
+    let came = World::on_paper(Fake::starting(tape, beats), vec![typed("t")]).run("run tidy").await;
+    insta::assert_snapshot!(readable(&came.err));
+}
+
+#[tokio::test(start_paused = true)]
+async fn on_a_terminal_the_policy_is_asked_first_and_then_the_person() {
+    for (command, keys, by) in
+        [("rm -rf build", vec![], "file:approve.toml:2"), ("rm -rf dist", vec![typed("y")], "terminal")]
+    {
+        let (tape, beats) = wants_to(command);
+        let fake = Fake::starting(tape, beats);
+        World::on_paper(fake.clone(), keys).run("run --approve approve.toml tidy").await;
+        assert_eq!(decided(&fake), (ApprovalWord::Once, format!("digest of {command}"), by.to_owned()));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn clarifications_are_asked_question_by_question() {
+    let (tape, beats) =
+        asking(clarification("r1/2", &["Which file?", "Which range?"]), Perceiver, Kind::ClarificationAnswer);
+    let fake = Fake::starting(tape, beats);
+    let came = World::on_paper(fake.clone(), vec![typed("the 日本 one\n\n")]).run("run tidy").await;
+    let answer = ClarificationAnswer {
+        call_id: id("r1/2"),
+        answers: vec!["the 日本 one".to_owned(), String::new()],
+    };
+    assert_eq!(fake.said(), [Payload::ClarificationAnswer(answer)]);
+    insta::assert_snapshot!(readable(&came.err));
+}
+
+#[tokio::test(start_paused = true)]
+async fn headless_a_clarification_is_let_go() {
+    let (tape, beats) = asking(clarification("r1/2", &["Which file?"]), Perceiver, Kind::ClarificationAnswer);
+    let fake = Fake::starting(tape, beats);
+    World::headless(fake.clone()).run("run tidy").await;
+    let answer = ClarificationAnswer { call_id: id("r1/2"), answers: vec![] };
+    assert_eq!(fake.said(), [Payload::ClarificationAnswer(answer)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_is_run_refused_or_changed() {
+    let note = |text: &str| Some(text.to_owned());
+    let cases = [
+        (typed("y"), true, None),
+        (typed("\n\nn"), false, None),
+        (typed("cuse fd\n"), false, note("use fd")),
+        // An empty note, and one that was thought better of, leave the question open.
+        (typed("c\ny"), true, None),
+        (vec![Key::Char('c'), Key::Char('x'), Key::Escape, Key::Char('y')], true, None),
+    ];
+    for (keys, approved, note) in cases {
+        let (tape, beats) = asking(proposal("r2/3"), Planner, Kind::PlanDecision);
+        let fake = Fake::starting(tape, beats);
+        World::on_paper(fake.clone(), vec![keys.clone()]).run("run --plan tidy").await;
+        let decision = PlanDecision { call_id: id("r2/3"), approved, note };
+        assert_eq!(fake.said(), [Payload::PlanDecision(decision)], "{keys:?}");
+        assert_eq!(fake.goals.lock().unwrap()[0].preview_plan, Some(true));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_sees_of_a_plan() {
+    let (tape, beats) = asking(proposal("r2/3"), Planner, Kind::PlanDecision);
+    let came =
+        World::on_paper(Fake::starting(tape, beats), vec![typed("cuse fd\n")]).run("run --plan tidy").await;
+    insta::assert_snapshot!(readable(&came.err));
+}
+
+#[tokio::test(start_paused = true)]
+async fn headless_a_plan_is_refused() {
+    let (tape, beats) = asking(proposal("r2/3"), Planner, Kind::PlanDecision);
+    let fake = Fake::starting(tape, beats);
+    World::headless(fake.clone()).run("run tidy").await;
+    assert_eq!(
+        fake.said(),
+        [Payload::PlanDecision(PlanDecision { call_id: id("r2/3"), approved: false, note: None })]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn several_questions_are_asked_one_after_the_other() {
+    let mut tape = Tape::opened("tidy up");
+    tape.say(Executor, 1, approval("r3.1/2", "rm -rf build", &[]))
+        .say(Executor, 2, approval("r3.2/2", "rm -rf dist", &[]))
+        .say(
+            User,
+            1,
+            ApprovalDecision {
+                call_id: id("r3.1/2"),
+                decision: ApprovalWord::Once,
+                digest: String::new(),
+                by: "terminal".to_owned(),
+            },
+        );
+    let before = tape.records.len() - 1;
+    tape.say(GoalGradientSolver, 0, final_result(EndState::Accept, EndedBy::CriteriaMet));
+    // The record of the first answer comes only after the second question was asked.
+    let beats = vec![Beat::Tell(before), Beat::AwaitListening, Beat::AwaitListening, Beat::Tell(1)];
+    let beats = [beats, vec![Beat::AwaitSaid(Kind::ApprovalDecision), Beat::TellRest]].concat();
+    let fake = Fake::starting(tape, beats);
+    World::on_paper(fake.clone(), vec![typed("y"), typed("n")]).run("run tidy").await;
+    let words: Vec<_> = fake
+        .said()
+        .into_iter()
+        .map(|said| match said {
+            Payload::ApprovalDecision(decision) => (decision.call_id.to_string(), decision.decision),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(
+        words,
+        [("r3.1/2".to_owned(), ApprovalWord::Once), ("r3.2/2".to_owned(), ApprovalWord::Never)]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_became_moot_is_closed() {
+    let mut tape = Tape::opened("tidy up");
+    tape.say(Executor, 1, approval("r3.1/2", "rm -rf build", &[]));
+    let before = tape.records.len();
+    tape.say(
+        Runtime,
+        0,
+        TaskFault {
+            role: Executor,
+            kind: FaultKind::Deadline,
+            reason: "out of time".to_owned(),
+            failure_class: None,
+            hints: vec![],
+            retryable: false,
+            elapsed_ms: 0,
+        },
+    )
+    .say(GoalGradientSolver, 0, final_result(EndState::Abandon, EndedBy::Deadline));
+    let fake =
+        Fake::starting(tape, vec![Beat::Tell(before), Beat::AwaitListening, Beat::Tell(1), Beat::TellRest]);
+    let came = World::on_paper(fake.clone(), vec![vec![]]).run("run tidy").await;
+    assert_eq!((came.code, fake.said()), (4, vec![]));
+    assert!(came.err.contains("(no answer is needed any more)"), "{}", came.err);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_cannot_be_passed_on_is_an_error() {
+    let (tape, _) = wants_to("rm -rf build");
+    let fake = Fake::starting(tape.clone(), vec![Beat::Tell(tape.records.len() - 1)]);
+    *fake.refuses_to_hear.lock().unwrap() = true;
+    let came = World::headless(fake).run("run tidy").await;
+    assert_eq!(came.code, 2);
+    assert!(came.err.contains("takes the task up again"), "{}", came.err);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_terminal_that_cannot_be_read_refuses() {
+    let (tape, beats) = wants_to("rm -rf build");
+    let fake = Fake::starting(tape, beats);
+    let came = World::on_paper(fake.clone(), vec![]).run("run tidy").await;
+    assert_eq!(
+        decided(&fake),
+        (ApprovalWord::Never, "digest of rm -rf build".to_owned(), "headless".to_owned())
+    );
+    assert!(came.err.contains("warning: nobody can be asked: there is no terminal"), "{}", came.err);
+}
+
+/// What is written to the terminal, with its control sequences readable.
+fn readable(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "<CR>").replace("\u{1b}[K", "<EL>").replace('\u{1b}', "<ESC>")
+}

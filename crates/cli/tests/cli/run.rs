@@ -1,0 +1,218 @@
+//! `run`: exit codes, stdout and stderr, machine output.
+
+use expect_test::expect;
+use serde_json::Value;
+use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
+use setpoint_protocol::message::*;
+
+use crate::support::organisation::{Beat, Fake};
+use crate::support::tape::{Tape, final_result};
+use crate::support::tapes;
+use crate::support::world::{Came, World};
+
+async fn run(tape: Tape, line: &str) -> Came {
+    World::headless(Fake::starting(tape, vec![Beat::TellRest])).run(line).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_exit_code_is_that_of_the_result() {
+    let cases = [
+        (EndState::Accept, EndedBy::CriteriaMet, 0),
+        (EndState::Success, EndedBy::Distance, 3),
+        (EndState::Abandon, EndedBy::Omega, 4),
+        (EndState::Abandon, EndedBy::Law2, 4),
+        (EndState::Abandon, EndedBy::Rounds, 4),
+        (EndState::Abandon, EndedBy::Fault, 4),
+        (EndState::Abandon, EndedBy::Consent, 5),
+        (EndState::Abandon, EndedBy::Budget, 4),
+        (EndState::Abandon, EndedBy::Deadline, 4),
+        (EndState::Abandon, EndedBy::Cancelled, 130),
+    ];
+    for (directive, ended_by, code) in cases {
+        for line in ["run count the files", "run --json count the files"] {
+            let came = run(tapes::ended(final_result(directive, ended_by)), line).await;
+            assert_eq!(came.code, code, "{line}: {directive:?} {ended_by:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_terminal_progress_is_lines_and_the_result_is_on_stdout() {
+    let came = run(tapes::accepted(), "run count the files").await;
+    assert_eq!(came.code, 0);
+    insta::assert_snapshot!("accepted_stderr", came.err);
+    insta::assert_snapshot!("accepted_stdout", came.out);
+}
+
+#[tokio::test(start_paused = true)]
+async fn gaps_are_told_by_name() {
+    let came = run(tapes::migration_with_gaps(), "run migrate").await;
+    assert_eq!(came.code, 3);
+    insta::assert_snapshot!("gaps_stderr", came.err);
+    insta::assert_snapshot!("gaps_stdout", came.out);
+    assert!(!came.out.contains("success"), "{}", came.out);
+}
+
+#[tokio::test(start_paused = true)]
+async fn quiet_leaves_stderr_empty() {
+    let came = run(tapes::accepted(), "run --quiet count the files").await;
+    assert_eq!(came.err, "");
+    assert!(came.out.starts_with("accepted\n"), "{}", came.out);
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_json_stdout_is_the_result_and_nothing_else() {
+    for (tape, directive) in [(tapes::accepted(), "accept"), (tapes::migration_with_gaps(), "success")] {
+        let task = tape.task.to_string();
+        let came = run(tape, "run --json do it").await;
+        let value = came.json();
+        assert_eq!(value["task_id"], task.as_str());
+        assert_eq!(value["directive"], directive);
+        let schema = setpoint_protocol::schema::of("FinalResult").unwrap();
+        jsonschema::validate(&schema, &value).unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn streamed_records_are_cloud_events_and_the_result_comes_last() {
+    let tape = tapes::accepted();
+    let count = tape.records.len();
+    let came = run(tape.clone(), "run --stream --json do it").await;
+    let lines: Vec<Value> = came.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), count + 1);
+    for (n, event) in lines.iter().take(count).enumerate() {
+        assert_eq!(event["specversion"], "1.0");
+        assert_eq!(event["seq"], n as u64 + 1);
+    }
+    assert_eq!(lines[0]["type"], "setpoint.Opened");
+    assert_eq!(lines[1]["causationid"], lines[0]["id"]);
+    assert_eq!(lines[count]["directive"], "accept");
+    assert_eq!(lines[count - 1]["data"], lines[count]);
+
+    let came = run(tape, "run --stream do it").await;
+    assert_eq!(came.out.lines().count(), count);
+    assert!(came.err.contains("accepted\nCounted the files."), "{}", came.err);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_goal_reaches_the_organisation_as_it_is() {
+    let fake = Fake::starting(tapes::accepted(), vec![Beat::TellRest]);
+    let mut world = World::headless(fake.clone());
+    world.stdin = "  two\nlines é\n".as_bytes().to_vec();
+    let came = world.run("run -").await;
+    assert_eq!(came.code, 0);
+    let goals = fake.goals.lock().unwrap();
+    assert_eq!(goals[0].raw_input, "  two\nlines é\n");
+    assert_eq!((goals[0].interactive, goals[0].preview_plan), (false, None));
+    assert!(*fake.was_shut_down.lock().unwrap());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_goal_never_opens_a_data_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let broken = folder.path().join("broken");
+    std::fs::write(&broken, b"\xff").unwrap();
+    let large = folder.path().join("large");
+    std::fs::write(&large, "x".repeat(RAW_INPUT_BYTES_MAX + 1)).unwrap();
+    let lines = [
+        "run ''".to_owned(),
+        "run ' \t '".to_owned(),
+        "run -".to_owned(),
+        format!("run --file '{}'", broken.display()),
+        format!("run --file '{}'", large.display()),
+        format!("run --file '{}'", folder.path().display()),
+        "run --plan x".to_owned(),
+        "run --approve broken.toml x".to_owned(),
+    ];
+    for line in lines {
+        for is_json in [false, true] {
+            let line = if is_json { format!("{line} --json") } else { line.clone() };
+            let world = World::headless(Fake::with(vec![]));
+            let (came, host) = world.run_arguments(crate::support::world::words(&line)).await;
+            assert_eq!(came.code, 2, "{line}: {}", came.err);
+            assert_eq!(host.opened(), 0, "{line}");
+            assert!(came.err.starts_with("error: "), "{line}: {}", came.err);
+            if is_json {
+                assert!(came.json()["error"]["message"].is_string(), "{line}");
+            } else {
+                assert_eq!(came.out, "", "{line}");
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watcher_that_was_too_slow_reads_the_journal() {
+    let tape = tapes::accepted();
+    let count = tape.records.len();
+    let lagging = vec![Beat::Tell(3), Beat::Miss(4), Beat::Lagged, Beat::TellRest];
+    let gap = vec![Beat::Tell(3), Beat::Miss(4), Beat::TellRest];
+    let silent_end = vec![Beat::Tell(3), Beat::Miss(usize::MAX), Beat::Hang];
+    for beats in [lagging, gap, silent_end] {
+        let fake = Fake::starting(tape.clone(), beats.clone());
+        let came = World::headless(fake).run("run --stream --json do it").await;
+        assert_eq!((came.code, came.out.lines().count()), (0, count + 1), "{beats:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_is_given_up_is_no_result() {
+    for (beat, message) in
+        [(Beat::Release, "the lease was lost"), (Beat::Hang, "followed by nobody any more")]
+    {
+        let fake = Fake::starting(tapes::accepted(), vec![Beat::Tell(4), beat]);
+        let came = World::headless(fake.clone()).run("run --json do it").await;
+        assert_eq!(came.code, 1);
+        let value = came.json();
+        assert!(value["error"]["message"].as_str().unwrap().contains(message), "{value}");
+        assert!(
+            value["error"]["hints"][0].as_str().unwrap().contains("tasks resume count-the-files-"),
+            "{value}"
+        );
+        assert!(*fake.was_shut_down.lock().unwrap());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_is_told_with_its_hint_and_its_code() {
+    let came = World::headless(Fake::with(vec![])).run("run do it").await;
+    expect![[r#"
+        error: failed to open a task
+    "#]]
+    .assert_eq(&came.err);
+    assert_eq!((came.code, came.out.as_str()), (1, ""));
+}
+
+#[tokio::test(start_paused = true)]
+async fn small_talk_is_answered_and_is_no_task() {
+    let mut tape = Tape::opened("hello");
+    tape.say(
+        setpoint_protocol::RoleId::Perceiver,
+        0,
+        DirectAnswer { text: "Hello \u{1b}[2Jthere".to_owned() },
+    );
+    let came = run(tape.clone(), "run hello").await;
+    assert_eq!((came.code, came.out.as_str()), (0, "Hello ␛[2Jthere\n"));
+    let came = run(tape, "run --json hello").await;
+    assert_eq!(came.json()["text"], "Hello \u{1b}[2Jthere");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_accept_that_proves_nothing_says_so() {
+    let mut result = final_result(EndState::Accept, EndedBy::CriteriaMet);
+    result.unproven = true;
+    let came = run(tapes::ended(result), "run x").await;
+    assert!(
+        came.out.starts_with("accepted, unproven: every check was green before the work\n"),
+        "{}",
+        came.out
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_output_that_is_the_summary_is_said_once() {
+    let mut result = final_result(EndState::Accept, EndedBy::CriteriaMet);
+    result.output = "Counted the files.\n".into();
+    let came = run(tapes::ended(result), "run x").await;
+    assert_eq!(came.out.matches("Counted the files.").count(), 1, "{}", came.out);
+}

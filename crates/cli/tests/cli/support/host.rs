@@ -1,0 +1,140 @@
+//! What the binary would hand in.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use setpoint_cli::{Allowance, ApprovalPolicy, Host};
+use setpoint_client::desk::*;
+use setpoint_client::{ClientError, Desk, ErrorKind, Organisation};
+use setpoint_protocol::tool::ApprovalNeed;
+
+use super::organisation::Fake;
+
+/// A host with a scripted organisation.
+pub(crate) struct FakeHost {
+    pub(crate) organisation: Arc<Fake>,
+    pub(crate) desk: FakeDesk,
+    pub(crate) opened: AtomicUsize,
+}
+
+impl FakeHost {
+    pub(crate) fn new(organisation: Arc<Fake>) -> Self {
+        FakeHost { organisation, desk: FakeDesk::default(), opened: AtomicUsize::new(0) }
+    }
+
+    pub(crate) fn opened(&self) -> usize {
+        self.opened.load(Ordering::SeqCst)
+    }
+}
+
+#[async_trait]
+impl Host for FakeHost {
+    fn desk(&self) -> &dyn Desk {
+        &self.desk
+    }
+
+    async fn open(&self) -> Result<Arc<dyn Organisation>, ClientError> {
+        self.opened.fetch_add(1, Ordering::SeqCst);
+        Ok(Arc::clone(&self.organisation) as Arc<dyn Organisation>)
+    }
+
+    fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {
+        if file == Path::new("broken.toml") {
+            return Err(ClientError::new(
+                ErrorKind::Configuration,
+                "failed to read broken.toml:3: no such rule",
+            ));
+        }
+        Ok(Box::new(BuildOnly))
+    }
+}
+
+/// Allows what touches `build` and nothing else.
+struct BuildOnly;
+
+impl ApprovalPolicy for BuildOnly {
+    fn decide(&self, need: &ApprovalNeed) -> Allowance {
+        if need.command.contains("build") {
+            Allowance::Allow { by: "file:approve.toml:2".to_owned() }
+        } else {
+            Allowance::Refuse
+        }
+    }
+}
+
+/// A desk that says what it is told to.
+#[derive(Default)]
+pub(crate) struct FakeDesk {
+    pub(crate) is_broken: Mutex<bool>,
+    pub(crate) refused: u64,
+    pub(crate) problems: Vec<PlaybookProblem>,
+    pub(crate) diagnoses: Vec<Diagnosis>,
+}
+
+impl Desk for FakeDesk {
+    fn config(&self) -> Result<Vec<ConfigLine>, ClientError> {
+        if *self.is_broken.lock().unwrap() {
+            return Err(ClientError::new(
+                ErrorKind::Configuration,
+                "failed to read setpoint.toml: line 3 is no key",
+            )
+            .hint("`setpoint config path` names the files"));
+        }
+        let line = |key: &str, value: serde_json::Value, origin: &str, about: &str| ConfigLine {
+            key: key.to_owned(),
+            value,
+            origin: origin.to_owned(),
+            about: about.to_owned(),
+        };
+        Ok(vec![
+            line("controller.delta", serde_json::json!(0.2), "--set", "δ, convergence threshold of D"),
+            line("models.brain", serde_json::json!("playbook"), "built in", "model of R1, R2 and R4b"),
+            line("budgets.calls", serde_json::Value::Null, "built in", "model calls of a task at most"),
+        ])
+    }
+
+    fn config_files(&self) -> Vec<(String, bool)> {
+        vec![("/etc/setpoint.toml".to_owned(), false), ("./setpoint.toml".to_owned(), true)]
+    }
+
+    fn playbooks(&self) -> (Vec<PlaybookLine>, Vec<PlaybookProblem>) {
+        let playbook = PlaybookLine {
+            name: "count-files".to_owned(),
+            title: "Count files".to_owned(),
+            example: "count the files in src".to_owned(),
+            approaches: vec!["walk".to_owned(), "shell".to_owned()],
+            origin: "built in".to_owned(),
+        };
+        (vec![playbook], self.problems.clone())
+    }
+
+    fn playbook(&self, name: &str) -> Result<String, ClientError> {
+        match name {
+            "count-files" => Ok("[playbook]\nname = \"count-files\" # \u{1b}[2J".to_owned()),
+            _ => Err(ClientError::new(ErrorKind::Usage, format!("no playbook is called {name:?}"))),
+        }
+    }
+
+    fn check_playbooks(&self, _: Option<&Path>) -> Result<Vec<PlaybookProblem>, ClientError> {
+        Ok(self.problems.clone())
+    }
+
+    fn doctor(&self) -> Vec<Diagnosis> {
+        self.diagnoses.clone()
+    }
+
+    fn controller(
+        &self,
+        input: &mut dyn std::io::BufRead,
+        output: &mut dyn std::io::Write,
+    ) -> Result<ControllerSummary, ClientError> {
+        let mut lines = 0;
+        for line in std::io::BufRead::lines(input) {
+            lines += 1;
+            writeln!(output, "{{\"answer_to\":{}}}", line.unwrap().len()).unwrap();
+        }
+        Ok(ControllerSummary { lines, refused: self.refused })
+    }
+}

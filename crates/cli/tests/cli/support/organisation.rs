@@ -1,0 +1,260 @@
+//! An organisation that plays a tape and writes down what it is told.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use setpoint_cli::state::ViewState;
+use setpoint_client::{ClientError, ErrorKind, Event, Goal, Organisation, Resumed, TaskLine};
+use setpoint_protocol::record::Record;
+use setpoint_protocol::topology::{Kind, Payload};
+use setpoint_protocol::{CallId, TaskId};
+use tokio::sync::{Notify, mpsc};
+
+use super::tape::Tape;
+
+/// What the organisation does next.
+#[derive(Clone, Debug)]
+pub(crate) enum Beat {
+    /// The next so many records become durable, and are told.
+    Tell(usize),
+    /// The rest of the tape, its end included.
+    TellRest,
+    /// The next so many records become durable, and are not told: the watcher was too slow.
+    Miss(usize),
+    /// The watcher is told that it missed something.
+    Lagged,
+    /// A model wrote something.
+    Progress(CallId, &'static str),
+    /// Nothing more happens until a message of this kind was said.
+    AwaitSaid(Kind),
+    /// Nothing more happens until a person is being asked.
+    AwaitListening,
+    /// Ctrl-C.
+    Interrupt,
+    /// The task is given up.
+    Release,
+    /// The events end.
+    Hang,
+    /// Nothing happens any more, and the events stay open.
+    Stall,
+}
+
+/// One task.
+pub(crate) struct Scripted {
+    tape: Tape,
+    beats: Vec<Beat>,
+    journal: Arc<Mutex<Vec<Record>>>,
+    /// Records that were there before anybody watched.
+    before: usize,
+    driven_by: Option<String>,
+}
+
+/// The organisation.
+#[derive(Default)]
+pub(crate) struct Fake {
+    tasks: Mutex<BTreeMap<TaskId, Scripted>>,
+    /// The task that `start` opens.
+    next: Mutex<VecDeque<TaskId>>,
+    pub(crate) goals: Mutex<Vec<Goal>>,
+    pub(crate) said: Arc<Mutex<Vec<Payload>>>,
+    pub(crate) refuses_to_hear: Mutex<bool>,
+    pub(crate) was_shut_down: Mutex<bool>,
+    pub(crate) ears: Arc<Ears>,
+}
+
+/// How the script learns what happens elsewhere.
+#[derive(Default)]
+pub(crate) struct Ears {
+    pub(crate) said: Notify,
+    pub(crate) listening: Notify,
+    pub(crate) interrupts: Mutex<Option<mpsc::Sender<()>>>,
+}
+
+impl Fake {
+    /// With a task that `start` opens and these beats play.
+    pub(crate) fn starting(tape: Tape, beats: Vec<Beat>) -> Arc<Fake> {
+        let fake = Fake::default();
+        fake.next.lock().unwrap().push_back(tape.task.clone());
+        fake.insert(tape, beats, 0, None);
+        Arc::new(fake)
+    }
+
+    /// With these tasks in the journal: a tape, how much of it there is already, and who drives it.
+    pub(crate) fn with(tasks: Vec<(Tape, usize, Vec<Beat>, Option<&str>)>) -> Arc<Fake> {
+        let fake = Fake::default();
+        for (tape, before, beats, driven_by) in tasks {
+            fake.insert(tape, beats, before, driven_by);
+        }
+        Arc::new(fake)
+    }
+
+    pub(crate) fn said(&self) -> Vec<Payload> {
+        self.said.lock().unwrap().clone()
+    }
+
+    fn insert(&self, tape: Tape, beats: Vec<Beat>, before: usize, driven_by: Option<&str>) {
+        let journal = Arc::new(Mutex::new(tape.first(before)));
+        let driven_by = driven_by.map(str::to_owned);
+        let task = tape.task.clone();
+        self.tasks.lock().unwrap().insert(task, Scripted { tape, beats, journal, before, driven_by });
+    }
+
+    fn play(&self, task: &TaskId) -> mpsc::Receiver<Event> {
+        let tasks = self.tasks.lock().unwrap();
+        let scripted = &tasks[task];
+        let (sender, events) = mpsc::channel(setpoint_client::organisation::EVENTS_MAX);
+        let player = Player {
+            records: scripted.tape.records.iter().skip(scripted.before).cloned().collect(),
+            journal: Arc::clone(&scripted.journal),
+            said: Arc::clone(&self.said),
+            ears: Arc::clone(&self.ears),
+            sender,
+        };
+        tokio::spawn(player.play(scripted.beats.clone()));
+        events
+    }
+}
+
+#[async_trait]
+impl Organisation for Fake {
+    async fn start(&self, goal: Goal) -> Result<(TaskId, mpsc::Receiver<Event>), ClientError> {
+        self.goals.lock().unwrap().push(goal);
+        let task = self.next.lock().unwrap().pop_front();
+        let task = task.ok_or_else(|| ClientError::new(ErrorKind::Internal, "failed to open a task"))?;
+        let events = self.play(&task);
+        Ok((task, events))
+    }
+
+    async fn resume(&self, task: &TaskId) -> Result<(Resumed, mpsc::Receiver<Event>), ClientError> {
+        let is_ended = ViewState::of(task.clone(), &self.records(task).await?).is_ended();
+        Ok((if is_ended { Resumed::Ended } else { Resumed::Running }, self.play(task)))
+    }
+
+    async fn say(&self, _: &TaskId, payload: Payload) -> Result<(), ClientError> {
+        if *self.refuses_to_hear.lock().unwrap() {
+            return Err(ClientError::new(ErrorKind::Usage, "the task has ended"));
+        }
+        self.said.lock().unwrap().push(payload);
+        self.ears.said.notify_one();
+        Ok(())
+    }
+
+    async fn records(&self, task: &TaskId) -> Result<Vec<Record>, ClientError> {
+        let tasks = self.tasks.lock().unwrap();
+        let scripted = tasks.get(task).ok_or_else(|| unknown(task.as_str()))?;
+        let journal = scripted.journal.lock().unwrap();
+        Ok(journal.clone())
+    }
+
+    async fn tasks(&self, only_open: bool, limit: usize) -> Result<Vec<TaskLine>, ClientError> {
+        let tasks = self.tasks.lock().unwrap();
+        let mut lines = Vec::new();
+        for (task, scripted) in tasks.iter() {
+            let records = scripted.journal.lock().unwrap().clone();
+            let state = ViewState::of(task.clone(), &records);
+            if only_open && state.is_ended() {
+                continue;
+            }
+            lines.push(TaskLine {
+                task: task.clone(),
+                goal: state.goal.clone(),
+                opened_at: state.opened_at.unwrap_or_default(),
+                closed_at: state.is_ended().then_some(state.at),
+                result: state.result.clone(),
+                records: state.seq,
+                driven_by: scripted.driven_by.clone(),
+            });
+        }
+        lines.truncate(limit);
+        Ok(lines)
+    }
+
+    async fn resolve(&self, prefix: &str) -> Result<TaskId, ClientError> {
+        let tasks = self.tasks.lock().unwrap();
+        tasks.keys().find(|task| task.as_str().starts_with(prefix)).cloned().ok_or_else(|| unknown(prefix))
+    }
+
+    async fn export(&self, task: &TaskId) -> Result<Vec<String>, ClientError> {
+        let records = self.records(task).await?;
+        Ok(records
+            .iter()
+            .map(|record| serde_json::json!({ "seq": record.seq, "text": "a\u{9b}b" }).to_string())
+            .collect())
+    }
+
+    async fn shutdown(&self) {
+        *self.was_shut_down.lock().unwrap() = true;
+    }
+}
+
+fn unknown(prefix: &str) -> ClientError {
+    ClientError::new(ErrorKind::Usage, format!("no task begins with {prefix:?}"))
+}
+
+struct Player {
+    records: VecDeque<Record>,
+    journal: Arc<Mutex<Vec<Record>>>,
+    said: Arc<Mutex<Vec<Payload>>>,
+    ears: Arc<Ears>,
+    sender: mpsc::Sender<Event>,
+}
+
+impl Player {
+    async fn play(mut self, beats: Vec<Beat>) {
+        for beat in beats {
+            match beat {
+                Beat::Tell(n) => self.tell(n).await,
+                Beat::TellRest => self.tell(usize::MAX).await,
+                Beat::Miss(n) => {
+                    self.take(n);
+                }
+                Beat::Lagged => self.send(Event::Lagged).await,
+                Beat::Progress(call, text) => self.send(Event::Progress { call, text: text.into() }).await,
+                Beat::AwaitSaid(kind) => self.await_said(kind).await,
+                Beat::AwaitListening => self.ears.listening.notified().await,
+                Beat::Interrupt => {
+                    let sender = self.ears.interrupts.lock().unwrap().clone();
+                    if let Some(sender) = sender {
+                        sender.send(()).await.unwrap();
+                    }
+                }
+                Beat::Release => {
+                    let lost = ClientError::new(ErrorKind::Internal, "the lease was lost");
+                    self.send(Event::Released(lost)).await;
+                }
+                Beat::Hang => return,
+                Beat::Stall => std::future::pending().await,
+            }
+        }
+        // The events stay open, as those of a task that simply goes on.
+        std::future::pending::<()>().await;
+    }
+
+    async fn tell(&mut self, n: usize) {
+        let records = self.take(n);
+        let closed = self.records.is_empty();
+        self.send(Event::Records { records: records.into(), closed }).await;
+    }
+
+    fn take(&mut self, n: usize) -> Vec<Record> {
+        let n = n.min(self.records.len());
+        let records: Vec<Record> = self.records.drain(..n).collect();
+        self.journal.lock().unwrap().extend(records.iter().cloned());
+        records
+    }
+
+    async fn await_said(&self, kind: Kind) {
+        loop {
+            if self.said.lock().unwrap().iter().any(|payload| payload.kind() == kind) {
+                return;
+            }
+            self.ears.said.notified().await;
+        }
+    }
+
+    async fn send(&self, event: Event) {
+        // A watcher that left is no concern of the organisation.
+        let _ = self.sender.send(event).await;
+    }
+}

@@ -1,0 +1,173 @@
+//! Running a command line in a world where everything is scripted.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::{self, Cursor, Write};
+use std::sync::{Arc, Mutex};
+
+use jiff::tz::TimeZone;
+use setpoint_cli::Io;
+use setpoint_cli::io::{Key, Listening, Out, Size, Terminal};
+use tokio::sync::mpsc;
+
+use super::host::FakeHost;
+use super::organisation::{Ears, Fake};
+
+/// What came of a command line.
+#[derive(Debug)]
+pub(crate) struct Came {
+    pub(crate) code: u8,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Came {
+    /// stdout as the one JSON value that it must be.
+    #[track_caller]
+    pub(crate) fn json(&self) -> serde_json::Value {
+        assert_eq!(self.out.lines().count(), 1, "{}", self.out);
+        serde_json::from_str(&self.out).unwrap()
+    }
+}
+
+/// A world before a command is run in it.
+pub(crate) struct World {
+    pub(crate) host: FakeHost,
+    pub(crate) stdin: Vec<u8>,
+    pub(crate) is_terminal: bool,
+    pub(crate) can_redraw: bool,
+    pub(crate) size: Size,
+    /// What is typed at each question.
+    pub(crate) keys: VecDeque<Vec<Key>>,
+}
+
+impl World {
+    /// Without a terminal.
+    pub(crate) fn headless(organisation: Arc<Fake>) -> Self {
+        World {
+            host: FakeHost::new(organisation),
+            stdin: vec![],
+            is_terminal: false,
+            can_redraw: false,
+            size: Size { columns: 100, lines: 30 },
+            keys: VecDeque::new(),
+        }
+    }
+
+    /// On a terminal that cannot redraw: everything that is shown stays and can be read in order.
+    pub(crate) fn on_paper(organisation: Arc<Fake>, keys: Vec<Vec<Key>>) -> Self {
+        World { is_terminal: true, keys: keys.into(), ..World::headless(organisation) }
+    }
+
+    /// On a terminal.
+    pub(crate) fn on_terminal(organisation: Arc<Fake>, keys: Vec<Vec<Key>>) -> Self {
+        World { can_redraw: true, ..World::on_paper(organisation, keys) }
+    }
+
+    pub(crate) async fn run(self, line: &str) -> Came {
+        self.run_arguments(words(line)).await.0
+    }
+
+    /// Runs a command line given as arguments, and gives the host back.
+    pub(crate) async fn run_arguments(self, arguments: Vec<OsString>) -> (Came, FakeHost) {
+        let (out, err) = (Buffer::default(), Buffer::default());
+        let ears = Arc::clone(&self.host.organisation.ears);
+        let mut io = Io {
+            input: Box::new(Cursor::new(self.stdin)),
+            out: self::out(&out, self.is_terminal),
+            err: self::out(&err, self.is_terminal),
+            terminal: Box::new(Scripted {
+                keys: self.keys,
+                size: self.size,
+                ears: Arc::clone(&ears),
+                held: vec![],
+            }),
+            interrupts: Box::new(move || {
+                let (sender, receiver) = mpsc::channel(4);
+                *ears.interrupts.lock().unwrap() = Some(sender);
+                Ok(receiver)
+            }),
+            is_input_terminal: self.is_terminal,
+            can_redraw: self.can_redraw,
+            zone: TimeZone::UTC,
+        };
+        let program = std::iter::once(OsString::from("setpoint"));
+        let exit = match setpoint_cli::parse(program.chain(arguments)) {
+            Ok(invocation) => setpoint_cli::execute(invocation, &self.host, &mut io).await,
+            Err(refusal) => refusal.report(&mut io),
+        };
+        drop(io);
+        (Came { code: exit.code(), out: out.text(), err: err.text() }, self.host)
+    }
+}
+
+/// The words of a command line; a word in `'…'` may hold spaces.
+pub(crate) fn words(line: &str) -> Vec<OsString> {
+    let mut words = vec![];
+    for (n, part) in line.split('\'').enumerate() {
+        if n % 2 == 1 {
+            words.push(part.into());
+        } else {
+            words.extend(part.split_whitespace().map(OsString::from));
+        }
+    }
+    words
+}
+
+/// The keys of a text.
+pub(crate) fn typed(text: &str) -> Vec<Key> {
+    text.chars().map(|c| if c == '\n' { Key::Enter } else { Key::Char(c) }).collect()
+}
+
+fn out(buffer: &Buffer, is_terminal: bool) -> Out {
+    let mut out = Out::new(Box::new(buffer.clone()));
+    out.is_terminal = is_terminal;
+    out
+}
+
+#[derive(Clone, Default)]
+struct Buffer(Arc<Mutex<Vec<u8>>>);
+
+impl Buffer {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Buffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A terminal where each question gets the next keys of the script, and then silence.
+struct Scripted {
+    keys: VecDeque<Vec<Key>>,
+    size: Size,
+    ears: Arc<Ears>,
+    /// Senders of questions that are over: a person who types nothing more is still there.
+    held: Vec<mpsc::Sender<Key>>,
+}
+
+impl Terminal for Scripted {
+    fn size(&self) -> Option<Size> {
+        Some(self.size)
+    }
+
+    fn listen(&mut self) -> io::Result<Listening> {
+        let Some(script) = self.keys.pop_front() else {
+            return Err(io::Error::other("there is no terminal"));
+        };
+        let (sender, keys) = mpsc::channel(1_024);
+        for key in script {
+            sender.try_send(key).unwrap();
+        }
+        self.held.push(sender);
+        self.ears.listening.notify_one();
+        Ok(Listening { keys, guard: Box::new(()) })
+    }
+}

@@ -1,0 +1,205 @@
+//! `tasks`: what ran, what runs, what was interrupted.
+
+use serde_json::{Value, json};
+use setpoint_protocol::RoleId::*;
+use setpoint_protocol::message::*;
+use setpoint_protocol::topology::{Kind, Payload};
+
+use crate::support::organisation::{Beat, Fake};
+use crate::support::tape::*;
+use crate::support::tapes;
+use crate::support::world::World;
+
+const ALL: usize = usize::MAX;
+
+fn journal() -> std::sync::Arc<Fake> {
+    Fake::with(vec![
+        (tapes::accepted(), ALL, vec![], None),
+        (tapes::migration_with_gaps(), ALL, vec![], None),
+        (Tape::opened("tidy up\nthe \u{1b}[2Jhouse"), 2, vec![], None),
+        (Tape::opened("write the report"), 2, vec![], Some("pid 4711")),
+    ])
+}
+
+#[tokio::test]
+async fn a_list_has_a_line_for_each() {
+    let came = World::headless(journal()).run("tasks list").await;
+    assert_eq!(came.code, 0);
+    insta::assert_snapshot!(came.out);
+    let open = World::headless(journal()).run("tasks list --open --limit 1").await;
+    assert_eq!(open.out.lines().count(), 2, "{}", open.out);
+    let none = World::headless(Fake::with(vec![])).run("tasks list").await;
+    assert_eq!((none.code, none.out.as_str(), none.err.as_str()), (0, "", "there are no tasks yet\n"));
+}
+
+#[tokio::test]
+async fn a_list_in_json_is_one_array() {
+    let value = World::headless(journal()).run("tasks list --json").await.json();
+    let rows = value.as_array().unwrap();
+    assert_eq!(rows.len(), 4);
+    assert_eq!(rows[0]["result"]["task_id"], rows[0]["task_id"]);
+    assert_eq!(rows[3]["driven_by"], "pid 4711");
+    let none = World::headless(Fake::with(vec![])).run("tasks list --json").await.json();
+    assert_eq!(none, json!([]));
+}
+
+#[tokio::test]
+async fn a_task_is_shown_from_its_records_alone() {
+    let came = World::headless(journal()).run("tasks show migrate").await;
+    assert_eq!(came.code, 0);
+    insta::assert_snapshot!("show_gaps", came.out);
+    let came = World::headless(journal()).run("tasks show tidy").await;
+    insta::assert_snapshot!("show_open", came.out);
+}
+
+#[tokio::test]
+async fn a_task_in_json_is_one_value_with_everything() {
+    let value = World::headless(journal()).run("tasks show migrate --json").await.json();
+    assert_eq!(value["state"], "success");
+    assert_eq!(value["result"]["unmet_criteria"], json!(["tests pass"]));
+    assert_eq!(value["rounds"][0]["directive"], "change_approach");
+    assert_eq!(value["rounds"][0]["blocked"], json!(["shell/csvsql"]));
+    let tests = value["criteria"].as_array().unwrap().iter().find(|row| row["label"] == "c3").unwrap();
+    assert_eq!(tests["ids"], json!(["s2.c1", "s4.c1", "s5.c1"]));
+    let states: Vec<&Value> =
+        tests["attempts"].as_array().unwrap().iter().map(|cell| &cell["state"]).collect();
+    assert_eq!(states, ["not_yet", "failed_environmental", "not_yet"]);
+    assert_eq!(value["usage"]["model_calls"], 3);
+    insta::assert_snapshot!(serde_json::to_string_pretty(&value["criteria"][0]).unwrap());
+}
+
+#[tokio::test]
+async fn an_unknown_task_is_a_usage_error() {
+    for line in ["tasks show nope", "tasks cancel nope", "tasks resume nope", "tasks export nope"] {
+        let came = World::headless(journal()).run(line).await;
+        assert_eq!((came.code, came.err.as_str()), (2, "error: no task begins with \"nope\"\n"), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn an_export_is_lines_of_json() {
+    let came = World::headless(journal()).run("tasks export tidy").await;
+    assert_eq!(came.out, "{\"seq\":1,\"text\":\"a\u{9b}b\"}\n{\"seq\":2,\"text\":\"a\u{9b}b\"}\n");
+    let came = World::on_terminal(journal(), vec![]).run("tasks export tidy").await;
+    assert_eq!(came.out, "{\"seq\":1,\"text\":\"a\\u009bb\"}\n{\"seq\":2,\"text\":\"a\\u009bb\"}\n");
+}
+
+#[tokio::test]
+async fn an_export_to_a_file_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tidy.jsonl");
+    let came = World::headless(journal()).run(&format!("tasks export tidy -o '{}'", path.display())).await;
+    assert_eq!((came.code, came.out.as_str()), (0, ""));
+    assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
+    let missing = folder.path().join("none/tidy.jsonl");
+    let came = World::headless(journal()).run(&format!("tasks export tidy -o '{}'", missing.display())).await;
+    assert_eq!(came.code, 2, "{}", came.err);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_reaches_the_process_that_drives_the_task() {
+    let fake = journal();
+    let came = World::headless(fake.clone()).run("tasks cancel write").await;
+    assert_eq!(
+        (came.code, came.err.as_str()),
+        (0, "told pid 4711 to cancel write-the-report-0000000000007f3a\n")
+    );
+    assert_eq!(fake.said(), [Payload::CancelRequest(CancelRequest { reason: None })]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_takes_a_task_up_that_nobody_drives() {
+    let mut tape = Tape::opened("tidy up");
+    tape.say(User, 0, CancelRequest { reason: None }).say(
+        GoalGradientSolver,
+        0,
+        final_result(EndState::Abandon, EndedBy::Cancelled),
+    );
+    let fake = Fake::with(vec![(tape, 2, vec![Beat::AwaitSaid(Kind::CancelRequest), Beat::TellRest], None)]);
+    let came = World::headless(fake).run("tasks cancel tidy").await;
+    assert_eq!(came.code, 0, "{}", came.err);
+    assert!(came.out.starts_with("cancelled\n"), "{}", came.out);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_ended_cannot_be_cancelled() {
+    let came = World::headless(journal()).run("tasks cancel count").await;
+    assert_eq!(came.code, 2);
+    assert!(
+        came.err.starts_with("error: the task count-the-files-0000000000007f3a has ended already\n"),
+        "{}",
+        came.err
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resumed_task_goes_on_where_it_was() {
+    let tape = tapes::accepted();
+    // The first records that are told are in the journal already.
+    let fake = Fake::with(vec![(tape, 6, vec![Beat::TellRest], None)]);
+    let came = World::headless(fake).run("tasks resume count").await;
+    assert_eq!(came.code, 0);
+    assert!(!came.err.contains("goal:"), "{}", came.err);
+    assert!(came.out.starts_with("accepted\nCounted the files.\n"), "{}", came.out);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_was_open_is_asked_again() {
+    let mut tape = Tape::opened("tidy up");
+    tape.say(Executor, 1, approval("r3.1/2", "rm -rf build", &[]));
+    let before = tape.records.len();
+    tape.say(GoalGradientSolver, 0, final_result(EndState::Abandon, EndedBy::Consent));
+    let beats = vec![Beat::AwaitSaid(Kind::ApprovalDecision), Beat::TellRest];
+    let fake = Fake::with(vec![(tape, before, beats, None)]);
+    let came = World::headless(fake.clone()).run("tasks resume tidy").await;
+    assert_eq!(came.code, 5);
+    assert!(
+        matches!(fake.said().as_slice(), [Payload::ApprovalDecision(decision)] if decision.by == "headless")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_has_ended_is_told_again() {
+    let came = World::headless(journal()).run("tasks resume migrate --json").await;
+    assert_eq!((came.code, came.json()["ended_by"].as_str()), (3, Some("distance")));
+}
+
+fn interrupted() -> std::sync::Arc<Fake> {
+    let end = |name: &str, directive, ended_by| {
+        let mut tape = Tape::opened(name);
+        tape.say(GoalGradientSolver, 0, final_result(directive, ended_by));
+        (tape, 2, vec![Beat::TellRest], None)
+    };
+    let mut running = end("d is driven elsewhere", EndState::Accept, EndedBy::CriteriaMet);
+    running.3 = Some("pid 4711");
+    Fake::with(vec![
+        end("a goes well", EndState::Accept, EndedBy::CriteriaMet),
+        end("b is given up", EndState::Abandon, EndedBy::Rounds),
+        end("c has gaps", EndState::Success, EndedBy::Distance),
+        running,
+    ])
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_that_was_interrupted_is_taken_up_and_the_worst_end_counts() {
+    let came = World::headless(interrupted()).run("tasks resume").await;
+    assert_eq!(came.code, 4);
+    assert_eq!(came.out.matches("task: ").count(), 3, "{}", came.out);
+    let value = World::headless(interrupted()).run("tasks resume --json").await.json();
+    assert_eq!(value.as_array().unwrap().len(), 3);
+    let none = World::headless(Fake::with(vec![])).run("tasks resume --json").await;
+    assert_eq!((none.code, none.json()), (0, json!([])));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupt_ends_the_resuming_of_the_others() {
+    let mut first = Tape::opened("z comes first");
+    first.say(GoalGradientSolver, 0, final_result(EndState::Abandon, EndedBy::Cancelled));
+    let mut second = Tape::opened("a comes second");
+    second.say(GoalGradientSolver, 0, final_result(EndState::Accept, EndedBy::CriteriaMet));
+    let beats = vec![Beat::Interrupt, Beat::AwaitSaid(Kind::CancelRequest), Beat::TellRest];
+    let fake = Fake::with(vec![(first, 2, beats, None), (second, 2, vec![Beat::TellRest], None)]);
+    let came = World::headless(fake).run("tasks resume").await;
+    assert_eq!(came.code, 130);
+    assert!(!came.out.contains("a-comes-second"), "{}", came.out);
+}
