@@ -1,9 +1,21 @@
 //! The tools from outside: real files, real processes, and other programs that compute the same.
 
 #[cfg(test)]
+mod approval;
+#[cfg(test)]
+mod archives;
+#[cfg(test)]
 mod files;
 #[cfg(test)]
+mod git;
+#[cfg(test)]
+mod manifests;
+#[cfg(test)]
 mod measure;
+#[cfg(test)]
+mod registry;
+#[cfg(test)]
+mod rename;
 #[cfg(test)]
 mod search;
 #[cfg(test)]

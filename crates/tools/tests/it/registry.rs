@@ -1,0 +1,268 @@
+//! The catalogue as a whole.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use setpoint_machine::CallReader;
+use setpoint_protocol::Any;
+use setpoint_protocol::tool::{Effect, ErrorKind, ToolCall};
+use setpoint_tools::{Host, Limits, Registry};
+
+use crate::support::World;
+
+const READ_ONLY: &[&str] = &[
+    "archive_list",
+    "broken_links",
+    "compare_dirs",
+    "count_lines",
+    "disk_usage",
+    "file_facts",
+    "find_files",
+    "git_report",
+    "glob",
+    "grep",
+    "hash_files",
+    "list_dir",
+    "manifest_verify",
+    "read_file",
+    "rename_preview",
+    "table_summary",
+];
+const CHANGING: &[&str] =
+    &["archive_create", "edit_file", "manifest_create", "rename_files", "shell", "write_file"];
+
+#[test]
+fn the_catalogue_is_what_this_machine_can_do() {
+    let registry = Registry::built_in(&Host::this());
+    let names: BTreeSet<String> = registry.specs().into_iter().map(|spec| spec.name).collect();
+    let mut expected: BTreeSet<String> =
+        READ_ONLY.iter().chain(CHANGING).map(|name| (*name).to_owned()).collect();
+    if cfg!(target_os = "macos") {
+        expected.extend(["applescript", "shortcuts"].map(str::to_owned));
+    }
+    assert_eq!(names, expected);
+    // Without git there is no report.
+    let bare = Registry::built_in(&Host::new("linux", [("PATH".into(), "/nowhere".into())]));
+    assert!(bare.tool("git_report").is_none() && bare.tool("shell").is_some());
+}
+
+#[test]
+fn a_mac_has_its_own_tools() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["osascript", "shortcuts"] {
+        std::fs::write(folder.path().join(name), "").unwrap();
+        std::fs::set_permissions(
+            folder.path().join(name),
+            std::os::unix::fs::PermissionsExt::from_mode(0o755),
+        )
+        .unwrap();
+    }
+    let path = || [("PATH".into(), folder.path().into())];
+    let mac = Registry::built_in(&Host::new("macos", path()));
+    assert!(mac.tool("applescript").is_some() && mac.tool("shortcuts").is_some());
+    let linux = Registry::built_in(&Host::new("linux", path()));
+    assert!(linux.tool("applescript").is_none() && linux.tool("shortcuts").is_none());
+}
+
+#[tokio::test]
+async fn automation_of_a_mac_always_needs_consent() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = World::new();
+    for name in ["osascript", "shortcuts"] {
+        let script = "#!/bin/sh\nfor word in \"$@\"; do echo \"[$word]\"; done\n";
+        std::fs::write(folder.path().join(name), script).unwrap();
+        std::fs::set_permissions(
+            folder.path().join(name),
+            std::os::unix::fs::PermissionsExt::from_mode(0o755),
+        )
+        .unwrap();
+    }
+    world.registry = Registry::built_in(&Host::new("macos", [("PATH".into(), folder.path().into())]));
+    world.file("in.txt", "");
+    for (tool, input, text) in [
+        ("applescript", json!({"script": "beep\n2"}), "[-e]\n[beep\n2]\n".to_owned()),
+        (
+            "shortcuts",
+            json!({"name": "-x", "input": "in.txt"}),
+            format!("[run]\n[--input-path]\n[{}]\n[--]\n[-x]\n", world.at("in.txt").display()),
+        ),
+    ] {
+        assert_eq!(world.read(tool, input.clone()).effect, Effect::Unsafe);
+        let answer = world.run_allowed(tool, input).await;
+        assert_eq!((answer.ok, answer.text), (true, text));
+    }
+}
+
+#[test]
+fn every_schema_is_valid_and_every_example_fits_it() {
+    let world = World::new();
+    for spec in world.registry.specs() {
+        let schema = &spec.input_schema.0;
+        assert!(jsonschema::meta::is_valid(schema), "{}: {schema}", spec.name);
+        let example = world.registry.tool(&spec.name).unwrap().example();
+        let validator = jsonschema::validator_for(schema).unwrap();
+        assert!(validator.is_valid(&example.0), "{}: {} in {schema}", spec.name, example.0);
+        assert_eq!(schema["type"], json!("object"), "{}", spec.name);
+        assert!(schema.get("$ref").is_none() && schema.get("$defs").is_none(), "{}: {schema}", spec.name);
+        for (name, property) in schema["properties"].as_object().unwrap() {
+            assert!(property.get("description").is_some(), "{}: `{name}` is not described", spec.name);
+        }
+        assert!((20..500).contains(&spec.description.len()), "{}: {}", spec.name, spec.description);
+        assert!(!spec.volatile);
+    }
+}
+
+#[tokio::test]
+async fn every_example_decodes() {
+    let world = World::new();
+    for spec in world.registry.specs() {
+        let mut input = world.registry.tool(&spec.name).unwrap().example().0;
+        input["a field that no tool has"] = json!(1);
+        let answer = world.run(&spec.name, input).await;
+        assert!(!answer.text.contains("use the parameter"), "{}: {}", spec.name, answer.text);
+    }
+}
+
+#[tokio::test]
+async fn what_does_not_decode_names_its_field() {
+    let world = World::new();
+    for spec in world.registry.specs() {
+        let empty = world.run(&spec.name, json!({})).await;
+        assert_eq!(empty.error_kind, Some(ErrorKind::InvalidInput), "{}", spec.name);
+        for required in spec.input_schema.0["required"].as_array().into_iter().flatten() {
+            let mut input = world.registry.tool(&spec.name).unwrap().example().0;
+            input[required.as_str().unwrap()] = json!([[]]);
+            let answer = world.run(&spec.name, input).await;
+            assert_eq!(answer.error_kind, Some(ErrorKind::InvalidInput), "{}", spec.name);
+            assert!(
+                answer.text.contains(&format!("`{}", required.as_str().unwrap())),
+                "{}: {}",
+                spec.name,
+                answer.text
+            );
+        }
+        for input in [json!("text"), json!([]), json!(3), Value::Null] {
+            assert_eq!(
+                world.run(&spec.name, input).await.error_kind,
+                Some(ErrorKind::InvalidInput),
+                "{}",
+                spec.name
+            );
+        }
+    }
+}
+
+#[test]
+fn readings_say_what_a_call_may_do() {
+    let world = World::new();
+    let read = |name: &str| {
+        let example = world.registry.tool(name).unwrap().example().0;
+        world.read(name, example)
+    };
+    for name in READ_ONLY {
+        let reading = read(name);
+        assert_eq!(reading.effect, Effect::ReadOnly, "{name}");
+        assert_eq!(reading.tools.iter().map(|id| id.as_str()).collect::<Vec<_>>(), [*name]);
+        assert!(!reading.target.is_empty());
+    }
+    for name in CHANGING.iter().filter(|name| **name != "shell") {
+        assert_eq!(read(name).effect, Effect::Unsafe, "{name}");
+    }
+    // Reading again says the same, and a field that no tool has makes no difference.
+    for spec in world.registry.specs() {
+        let mut input = world.registry.tool(&spec.name).unwrap().example().0;
+        let once = world.read(&spec.name, input.clone());
+        input["why"] = json!("because");
+        assert_eq!(world.read(&spec.name, input), once);
+    }
+}
+
+#[tokio::test]
+async fn unknown_tools_are_missing_and_unsafe() {
+    let world = World::new();
+    let long = "x".repeat(1_000);
+    for (name, hint) in [
+        ("functions.Read-File", "did you mean read_file?"),
+        ("SHELL", "did you mean shell?"),
+        ("teleport", "there are archive_create, "),
+        ("", "there are "),
+        ("a b\n", "there are "),
+        (long.as_str(), "there are "),
+    ] {
+        let call = ToolCall { tool: name.to_owned(), input: Any(json!({"x": 1})) };
+        let reading = world.registry.read(&call, &world.surroundings());
+        assert_eq!((reading.effect, reading.tools.len()), (Effect::Unsafe, 1), "{name:?}");
+        let answer = world.run(name, json!({"x": 1})).await;
+        assert_eq!(answer.error_kind, Some(ErrorKind::MissingTool), "{name:?}");
+        assert!(answer.text.contains(hint) && answer.text.len() < 600, "{}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn a_probe_must_provably_change_nothing() {
+    let mut world = World::new();
+    world.file("old", "x");
+    world.probe = true;
+    for (tool, input) in [
+        ("shell", json!({"command": "rm old"})),
+        ("shell", json!({"command": "python3 -c 'print(1)'"})),
+        ("write_file", json!({"path": "new/file", "content": ""})),
+        ("write_file", json!({"path": "in_workspace", "content": ""})),
+        ("edit_file", json!({"path": "old", "find": "x", "replace": "y"})),
+        ("rename_files", json!({"dir": ".", "find": "none", "replace": "y"})),
+    ] {
+        let answer = world.run(tool, input.clone()).await;
+        assert_eq!(answer.error_kind, Some(ErrorKind::Blocked), "{tool} {input}");
+        // An approval does not make a probe of it.
+        let answer = world.run_under(tool, input, Some("0".repeat(64))).await;
+        assert_eq!(answer.error_kind, Some(ErrorKind::Blocked));
+        assert!(answer.approval.is_none());
+    }
+    for (tool, input) in
+        [("shell", json!({"command": "cat old | wc -c"})), ("file_facts", json!({"path": "old"}))]
+    {
+        assert!(world.run(tool, input).await.ok, "{tool}");
+    }
+    assert!(!world.at("new").exists() && !world.in_space("in_workspace").exists());
+}
+
+#[tokio::test]
+async fn answers_stay_within_the_limits_of_a_record() {
+    let mut world = World::new();
+    let name = "n".repeat(100);
+    (0..3_000).for_each(|n| drop(world.file(format!("{name}{n:04}"), format!("{n}"))));
+    for (tool, input, list) in [
+        ("list_dir", json!({"path": "."}), "entries"),
+        ("glob", json!({"pattern": "*", "limit": 5_000}), "paths"),
+        ("hash_files", json!({"root": "."}), "files"),
+        ("grep", json!({"pattern": ".", "path": ".", "limit": 5_000}), "matches"),
+    ] {
+        let answer = world.run(tool, input).await;
+        assert!(answer.ok, "{tool}: {}", answer.text);
+        let facts = answer.facts.unwrap();
+        assert!(facts.to_bytes().len() <= 64 * 1024, "{tool}");
+        assert_eq!(facts["count"], json!(3_000), "{tool}");
+        assert_eq!(facts["complete"], json!(false), "{tool}");
+        assert!(
+            answer.text.ends_with(&format!(
+                "[cut from the facts: {} of `{list}`]",
+                3_000 - facts[list].as_array().unwrap().len()
+            )),
+            "{tool}"
+        );
+    }
+    let limits = Limits { output_bytes_max: 2_000, ..Limits::default() };
+    world.registry = std::mem::take(&mut world.registry).with_limits(limits);
+    for (tool, input) in [("list_dir", json!({"path": "."})), ("shell", json!({"command": "ls; ls >&2"}))] {
+        let text = world.run(tool, input).await.text;
+        assert!(text.len() <= 2_000 && text.contains("bytes cut"), "{tool}: {}", text.len());
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_call_says_so() {
+    let world = World::new();
+    world.cancel.cancel();
+    let answer = world.run("shell", json!({"command": "sleep 300"})).await;
+    assert_eq!(answer.error_kind, Some(ErrorKind::Interrupted), "{}", answer.text);
+}
