@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
+use clap::error::ErrorKind as ClapKind;
 use setpoint_client::{ClientError, ErrorKind};
 
 use super::grammar;
@@ -67,7 +67,7 @@ impl Refusal {
         match error.kind() {
             ClapKind::DisplayHelp | ClapKind::DisplayVersion => Refusal::Said(error.to_string()),
             ClapKind::InvalidUtf8 => Refusal::Wrong { error: not_utf8(arguments), is_json },
-            _ => Refusal::Wrong { error: wrong(error), is_json },
+            _ => Refusal::Wrong { error: wrong(error, arguments), is_json },
         }
     }
 }
@@ -94,7 +94,7 @@ fn not_utf8(arguments: &[OsString]) -> ClientError {
 }
 
 /// The message and the tips of a usage error, without the layout that they come in.
-fn wrong(error: &clap::Error) -> ClientError {
+fn wrong(error: &clap::Error, arguments: &[OsString]) -> ClientError {
     let text = error.to_string();
     let mut paragraphs = text.split("\n\n");
     let first = paragraphs.next().unwrap_or_default();
@@ -107,16 +107,18 @@ fn wrong(error: &clap::Error) -> ClientError {
     if error.kind() == ClapKind::DisplayHelpOnMissingArgumentOrSubcommand {
         said = ClientError::new(ErrorKind::Usage, "a sub-command is missing");
     }
-    said.hint(format!("see `{} --help`", name_of(error, &text)))
+    said.hint(format!("see `{} --help`", name_of(arguments)))
 }
 
-/// The command that the error is about, as far as its usage line tells.
-fn name_of(error: &clap::Error, text: &str) -> String {
-    let usage = match error.get(ContextKind::Usage) {
-        Some(ContextValue::StyledStr(usage)) => usage.to_string(),
-        _ => text.to_owned(),
-    };
-    let line = usage.lines().find_map(|line| line.trim().strip_prefix("Usage: ")).unwrap_or("setpoint");
-    let is_word = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
-    line.split_whitespace().take_while(is_word).collect::<Vec<_>>().join(" ")
+/// The command that the arguments are about, as far as they are understood.
+fn name_of(arguments: &[OsString]) -> String {
+    let mut name = "setpoint".to_owned();
+    let mut command = grammar();
+    for argument in arguments.iter().skip(1).take_while(|argument| *argument != "--") {
+        if let Some(found) = command.find_subcommand(argument).cloned() {
+            name = format!("{name} {}", found.get_name());
+            command = found;
+        }
+    }
+    name
 }

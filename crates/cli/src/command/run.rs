@@ -10,7 +10,7 @@ use crate::host::{ApprovalPolicy, Host};
 use crate::invocation::{GlobalOptions, Run};
 use crate::io::Io;
 use crate::render::result;
-use crate::session::Manner;
+use crate::session::{Manner, Show};
 use crate::state::ViewState;
 
 /// Everything that can be wrong with the command line is found before a data directory is touched.
@@ -46,7 +46,10 @@ async fn start(
     let is_interactive = goal.interactive;
     let (task, events) = organisation.start(goal).await?;
     let mut interrupts = interrupts(io)?;
-    let manner = Manner { policy, is_interactive, show: show(options, io), is_stream: run.is_stream };
+    // On one terminal, records and a view would write over one another.
+    let is_mixed = run.is_stream && io.out.is_terminal;
+    let show = if is_mixed { Show::Nothing } else { show(options, io) };
+    let manner = Manner { policy, is_interactive, show, is_stream: run.is_stream };
     let state = ViewState::new(task.clone());
     let Some(state) = pursue(io, organisation, state, events, &mut interrupts, manner).await? else {
         return Ok(left(io, &task, options));

@@ -7,6 +7,7 @@ use std::any::Any;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -78,7 +79,7 @@ pub trait Terminal: Send {
 
 /// Keys, for as long as it lives.
 pub struct Listening {
-    /// The keys; closed when nothing more can be read.
+    /// The keys; closed when nothing more can be read. Dropped before the guard, so that no reader waits for room.
     pub keys: mpsc::Receiver<Key>,
     /// Puts the terminal back when it is dropped.
     pub guard: Box<dyn Any + Send>,
@@ -100,10 +101,11 @@ impl Terminal for ProcessTerminal {
     }
 
     fn listen(&mut self) -> io::Result<Listening> {
-        let guard = RawMode::enter(self.has_sequences)?;
+        let mut guard = RawMode::enter(self.has_sequences)?;
         let is_wanted = Arc::clone(&guard.is_wanted);
         let (sender, keys) = mpsc::channel(KEYS_MAX);
-        std::thread::Builder::new().name("keys".to_owned()).spawn(move || read_keys(&is_wanted, &sender))?;
+        let reader = std::thread::Builder::new().name("keys".to_owned());
+        guard.reader = Some(reader.spawn(move || read_keys(&is_wanted, &sender))?);
         Ok(Listening { keys, guard: Box::new(guard) })
     }
 }
@@ -112,12 +114,13 @@ impl Terminal for ProcessTerminal {
 struct RawMode {
     is_wanted: Arc<AtomicBool>,
     has_sequences: bool,
+    reader: Option<JoinHandle<()>>,
 }
 
 impl RawMode {
     fn enter(has_sequences: bool) -> io::Result<Self> {
         crossterm::terminal::enable_raw_mode()?;
-        let guard = RawMode { is_wanted: Arc::new(AtomicBool::new(true)), has_sequences };
+        let guard = RawMode { is_wanted: Arc::new(AtomicBool::new(true)), has_sequences, reader: None };
         if has_sequences {
             crossterm::execute!(io::stderr(), EnableBracketedPaste)?;
         }
@@ -134,6 +137,11 @@ impl RawMode {
 impl Drop for RawMode {
     fn drop(&mut self) {
         self.is_wanted.store(false, Ordering::Relaxed);
+        // While the reader still waits for keys, nobody else can throw away what was typed too early: what was
+        // meant for this question must not answer the next one. It looks up at least every `LOOK_MS`.
+        if let Some(reader) = self.reader.take() {
+            drop(reader.join());
+        }
         // A terminal that is gone needs no putting back.
         if self.has_sequences {
             drop(crossterm::execute!(io::stderr(), DisableBracketedPaste));
@@ -142,7 +150,7 @@ impl Drop for RawMode {
     }
 }
 
-/// Reads until nobody wants keys any more. A key that comes in between is lost with the question it was meant for.
+/// Reads until nobody wants keys any more.
 fn read_keys(is_wanted: &AtomicBool, sender: &mpsc::Sender<Key>) {
     while is_wanted.load(Ordering::Relaxed) {
         let key = match event::poll(Duration::from_millis(LOOK_MS)) {

@@ -63,7 +63,7 @@ pub(crate) fn cost(result: &FinalResult) -> Line {
         parts.push(format!("{tokens_in} tokens in, {tokens_out} out"));
     }
     if let Some(cost) = usage.cost {
-        parts.push(format!("{cost:.4}"));
+        parts.push(format!("price {cost:.4}"));
     }
     if result.replans > 0 {
         parts.push(words::count(u64::from(result.replans), "replan"));

@@ -8,6 +8,7 @@ use setpoint_protocol::topology::Kind;
 
 use super::result;
 use crate::state::ViewState;
+use crate::state::asks::Question;
 use crate::state::board::Row;
 use crate::text::table::Cell;
 use crate::text::{Line, Tone};
@@ -29,6 +30,9 @@ pub(crate) fn lines(state: &ViewState, look: &Look) -> Vec<Line> {
     for fault in &state.faults {
         let text = format!("{}: {}", fault.role.label(), fault.reason);
         lines.push(Line::new().and(Tone::Bad, "fault   ").and(Tone::Plain, &text));
+    }
+    for question in state.questions() {
+        lines.push(Line::new().and(Tone::Care, "waits   ").and(Tone::Plain, &waits(question)));
     }
     section(&mut lines, view::rounds(state, look));
     section(&mut lines, view::criteria(state, look));
@@ -181,6 +185,16 @@ fn state_words(state: &ViewState) -> String {
             0 => format!("open, round {}", state.round()),
             n => format!("open, round {}, {} for you", state.round(), words::count(n as u64, "question")),
         },
+    }
+}
+
+fn waits(question: &Question) -> String {
+    match question {
+        Question::Clarification(request) => format!("for an answer: {}", request.questions.join(" / ")),
+        Question::Approval(request) => {
+            format!("for consent: {}", crate::text::sanitise::exact(&request.need.command))
+        }
+        Question::Plan(proposal) => format!("for a word on the plan for round {}", proposal.round),
     }
 }
 

@@ -181,14 +181,15 @@ impl Session<'_> {
 fn decide(question: &Question, policy: Option<&dyn ApprovalPolicy>, is_interactive: bool) -> Decision {
     match question {
         Question::Approval(request) => {
+            let command = crate::text::sanitise::exact(&request.need.command);
             if let Some(Allowance::Allow { by }) = policy.map(|policy| policy.decide(&request.need)) {
-                let line = Line::new().and(Tone::Good, "allowed by ").and(Tone::Plain, &by);
+                let line =
+                    Line::new().and(Tone::Good, &format!("allowed by {by}: ")).and(Tone::Plain, &command);
                 return Decision::Say(dialogue::decision(request, ApprovalWord::Once, &by), line);
             }
             if is_interactive {
                 return Decision::Ask;
             }
-            let command = crate::text::sanitise::exact(&request.need.command);
             let line =
                 Line::new().and(Tone::Bad, "refused, nobody can be asked: ").and(Tone::Plain, &command);
             Decision::Say(dialogue::decision(request, ApprovalWord::Never, HEADLESS), line)
@@ -196,12 +197,14 @@ fn decide(question: &Question, policy: Option<&dyn ApprovalPolicy>, is_interacti
         _ if is_interactive => Decision::Ask,
         Question::Clarification(request) => {
             let answer = ClarificationAnswer { call_id: request.call_id, answers: Vec::new() };
-            let line = Line::new().and(Tone::Care, "a question is left open: nobody can be asked");
+            let questions = request.questions.join(" / ");
+            let line =
+                Line::new().and(Tone::Care, "left open, nobody can be asked: ").and(Tone::Plain, &questions);
             Decision::Say(Payload::ClarificationAnswer(answer), line)
         }
         Question::Plan(proposal) => {
-            let line = Line::new().and(Tone::Bad, "the plan is refused: nobody can be asked");
-            Decision::Say(dialogue::verdict(proposal, false, None), line)
+            let text = format!("the plan for round {} is refused: nobody can be asked", proposal.round);
+            Decision::Say(dialogue::verdict(proposal, false, None), Line::new().and(Tone::Bad, &text))
         }
     }
 }

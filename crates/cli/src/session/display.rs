@@ -93,11 +93,6 @@ impl Display {
         drop(io.err.write_text(&text));
     }
 
-    /// Leaves the view where it is.
-    pub(crate) fn keep(&mut self) {
-        self.screen.keep();
-    }
-
     fn streaming(&self, state: &ViewState) -> Option<Line> {
         let is_open = |call: &CallId| state.asks.open().any(|(open, _)| open == call);
         let (_, chars) = self.streamed.iter().rev().find(|(call, _)| is_open(call))?;

@@ -73,6 +73,9 @@ pub(crate) async fn follow(
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     while !session.state.is_ended() {
         session.attend(io).await?;
+        if session.state.is_ended() {
+            break;
+        }
         let is_drawn = session.display.is_live() && session.asking.is_none();
         tokio::select! {
             event = events.recv() => session.event(io, event).await?,
@@ -92,7 +95,6 @@ pub(crate) async fn follow(
     session.close_question(io, None);
     session.interruption.ended();
     session.draw(io);
-    session.display.keep();
     Ok(Followed::Ended(Box::new(session.state)))
 }
 
@@ -143,11 +145,19 @@ impl<'m> Session<'m> {
 
     async fn event(&mut self, io: &mut Io, event: Option<Event>) -> Result<(), ClientError> {
         match event {
-            Some(Event::Records { records, .. }) => {
+            Some(Event::Records { records, closed }) => {
                 for record in records.iter() {
                     if self.take(io, record)? == Applied::Gap {
-                        return self.catch_up(io).await;
+                        self.catch_up(io).await?;
+                        break;
                     }
+                }
+                if closed && !self.state.is_ended() {
+                    return Err(ClientError::new(
+                        ErrorKind::Internal,
+                        "the task has ended, but its result cannot be read",
+                    )
+                    .hint(format!("`setpoint tasks export {}` gives its records as they are", self.task)));
                 }
                 Ok(())
             }
@@ -203,7 +213,6 @@ impl<'m> Session<'m> {
             Act::Nothing => {}
             Act::Leave => {
                 self.close_question(io, None);
-                self.display.keep();
                 return Ok(true);
             }
             Act::Cancel | Act::CloseAndCancel => {

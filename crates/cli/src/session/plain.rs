@@ -67,18 +67,13 @@ fn message(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
                 format!("round {round}  {numbers}  → {}", MacroState::from(directive.directive).name()),
             )
         }
-        Payload::ApprovalRequest(request) => {
-            (Tone::Care, format!("{who} asks to do: {}", crate::text::sanitise::exact(&request.need.command)))
-        }
         Payload::ApprovalDecision(decision) => (Tone::Plain, format!("decided by {}", decision.by)),
-        Payload::ClarificationRequest(request) => {
-            (Tone::Care, format!("{who} asks: {}", request.questions.join(" / ")))
-        }
-        Payload::PlanProposal(proposal) => {
-            (Tone::Care, format!("{who} shows its plan for round {}", proposal.round))
-        }
         Payload::FinalResult(result) => (Tone::Strong, words::end(&result, &state.board).to_text()),
-        Payload::MemoryReply(_)
+        // Whoever answers a question says what it was.
+        Payload::ApprovalRequest(_)
+        | Payload::ClarificationRequest(_)
+        | Payload::PlanProposal(_)
+        | Payload::MemoryReply(_)
         | Payload::MemoryQuery(_)
         | Payload::ClarificationAnswer(_)
         | Payload::DirectAnswer(_)

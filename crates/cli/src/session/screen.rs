@@ -32,9 +32,8 @@ impl Screen {
             }
             text.push_str("\r\n");
         }
-        if lines.len() < self.drawn.len() {
-            put(&mut text, Clear(ClearType::FromCursorDown));
-        }
+        // Lines that are no longer there, and what was typed meanwhile.
+        put(&mut text, Clear(ClearType::FromCursorDown));
         self.drawn = lines;
         self.columns = columns;
         text
@@ -49,11 +48,6 @@ impl Screen {
         put(&mut text, Clear(ClearType::FromCursorDown));
         self.drawn.clear();
         text
-    }
-
-    /// Leaves on the terminal what is drawn.
-    pub(crate) fn keep(&mut self) {
-        self.drawn.clear();
     }
 
     /// To the first line drawn. On a terminal that has become narrower, lines take more than one line each.
@@ -105,9 +99,9 @@ mod tests {
     #[test]
     fn only_what_changed_is_written_again() {
         let mut screen = Screen::default();
-        assert_eq!(screen.frame(lines(&["a", "b"]), 80), "\r\u{1b}[Ja\u{1b}[K\r\nb\u{1b}[K\r\n");
+        assert_eq!(screen.frame(lines(&["a", "b"]), 80), "\r\u{1b}[Ja\u{1b}[K\r\nb\u{1b}[K\r\n\u{1b}[J");
         assert_eq!(screen.frame(lines(&["a", "b"]), 80), "");
-        assert_eq!(screen.frame(lines(&["a", "c"]), 80), "\r\u{1b}[2A\r\nc\u{1b}[K\r\n");
+        assert_eq!(screen.frame(lines(&["a", "c"]), 80), "\r\u{1b}[2A\r\nc\u{1b}[K\r\n\u{1b}[J");
         assert_eq!(screen.frame(lines(&["a"]), 80), "\r\u{1b}[2A\r\n\u{1b}[J");
         assert_eq!(screen.clear(80), "\r\u{1b}[1A\u{1b}[J");
         assert_eq!(screen.clear(80), "");
@@ -121,10 +115,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_not_overwritten() {
+    fn a_wider_terminal_gets_every_line_again() {
         let mut screen = Screen::default();
-        let _ = screen.frame(lines(&["a"]), 80);
-        screen.keep();
-        assert_eq!(screen.frame(lines(&["b"]), 80), "\rb\u{1b}[K\r\n");
+        let _ = screen.frame(lines(&["a"]), 40);
+        assert_eq!(screen.frame(lines(&["a"]), 80), "\r\u{1b}[1A\u{1b}[Ja\u{1b}[K\r\n\u{1b}[J");
     }
 }

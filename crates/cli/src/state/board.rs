@@ -83,7 +83,7 @@ impl Board {
             let work = Work { round: manifest.round, attempt: 1, instance: None, is_matched: false, rows };
             self.subtasks.insert(entry.subtask_id.clone(), work);
             if let Some(carried) = &entry.carried {
-                self.judge(carried, manifest.dispatched_at);
+                self.carry(carried, manifest.dispatched_at);
             }
         }
         let column = Column { round: manifest.round, attempt: 0 };
@@ -150,6 +150,15 @@ impl Board {
             row.evidence = Some(Evidence::words(at, why));
         }
         self.start_fan_in();
+    }
+
+    /// A sub-task that matched in an earlier round and is kept: what it rests on is as old as it was.
+    fn carry(&mut self, outcome: &SubTaskOutcome, at: Timestamp) {
+        let known: Vec<_> = self.rows.iter().map(|row| row.evidence.clone()).collect();
+        self.judge(outcome, at);
+        for (row, known) in self.rows.iter_mut().zip(known) {
+            row.evidence = known.or(row.evidence.take());
+        }
     }
 
     pub(super) fn judge_task(&mut self, verdicts: &[Verdict], at: Timestamp) {

@@ -17,7 +17,7 @@ pub fn line(text: &str) -> String {
     clean(text, Breaks::AsSpaces)
 }
 
-/// As lines: line ends and tabs stay, everything else is as in [`line`]. A lone carriage return, which would
+/// As lines: line ends and tabs stay, everything else is as in [`line()`]. A lone carriage return, which would
 /// overwrite what stands before it, ends the line instead.
 #[must_use]
 pub fn block(text: &str) -> String {

@@ -3,6 +3,7 @@
 use super::{Look, NARROW_MAX, label, words};
 use crate::state::ViewState;
 use crate::state::board::{Cell, Column, Row};
+use crate::state::calls::Call;
 use crate::text::columns::{clip, fit, width};
 use crate::text::{Line, Tone, sanitise};
 
@@ -124,12 +125,7 @@ impl Layout {
             line.push(Tone::Plain, &" ".repeat(self.cell.saturating_sub(width(text))));
         }
         if self.evidence > 0 {
-            let (text, time) = evidence(state, look, row);
-            let room = self.evidence.saturating_sub(if time.is_empty() { 0 } else { time.len() + 2 });
-            line.push(Tone::Plain, &clip(&sanitise::line(&text), room));
-            if !time.is_empty() {
-                line.push(Tone::Dim, &format!("  {time}"));
-            }
+            evidence(state, look, row, self.evidence, &mut line);
         }
         line
     }
@@ -139,16 +135,22 @@ fn heading(column: Column) -> String {
     format!("{}.{}", column.round, column.attempt)
 }
 
-/// What the row's latest cell rests on, and when that was.
-fn evidence(state: &ViewState, look: &Look, row: &Row) -> (String, String) {
+/// What the row's latest cell rests on, and when that was, in at most `columns` columns.
+fn evidence(state: &ViewState, look: &Look, row: &Row, columns: usize, line: &mut Line) {
     if row.latest() == Some(Cell::Running) {
-        let running = row.instance.and_then(|instance| state.asks.tool_of(instance));
-        let text = running.map_or_else(String::new, |(call, open)| {
-            let words = state.calls.get(call).map_or_else(String::new, crate::state::calls::Call::words);
-            format!("running: {words} {} s", look.clock_ms.saturating_sub(open.since_ms) / 1_000)
-        });
-        return (text, String::new());
+        let Some((call, open)) = row.instance.and_then(|instance| state.asks.tool_of(instance)) else {
+            return;
+        };
+        let seconds = format!(" {} s", look.clock_ms.saturating_sub(open.since_ms) / 1_000);
+        let words = state.calls.get(call).map_or_else(String::new, Call::words);
+        let words = sanitise::line(&format!("running: {words}"));
+        line.push(Tone::Plain, &clip(&words, columns.saturating_sub(width(&seconds))));
+        line.push(Tone::Plain, &seconds);
+        return;
     }
-    let Some(evidence) = &row.evidence else { return (String::new(), String::new()) };
-    (words::evidence(evidence, &state.calls), words::time_of_day(evidence.at, &look.zone))
+    let Some(evidence) = &row.evidence else { return };
+    let time = format!("  {}", words::time_of_day(evidence.at, &look.zone));
+    let room = columns.saturating_sub(width(&time));
+    line.push(Tone::Plain, &words::evidence_within(evidence, &state.calls, room));
+    line.push(Tone::Dim, &time);
 }

@@ -6,7 +6,11 @@ use setpoint_protocol::{Instance, RoleId, Timestamp};
 
 use crate::state::board::{Board, Evidence};
 use crate::state::calls::Calls;
-use crate::text::{Line, Tone};
+use crate::text::columns::{clip, width};
+use crate::text::{Line, Tone, sanitise};
+
+/// Columns that a call keeps beside what was seen of it.
+const CALL_COLUMNS_MIN: usize = 12;
 
 /// A share with two digits and no leading zero: `.36`, `1.00`.
 #[must_use]
@@ -94,11 +98,20 @@ pub const fn failed(class: Option<FailureClass>) -> &'static str {
 /// What a judgement rests on: the last cited call with its outcome, and what was seen.
 #[must_use]
 pub fn evidence(evidence: &Evidence, calls: &Calls) -> String {
+    evidence_within(evidence, calls, usize::MAX)
+}
+
+/// The same in at most `columns` columns. What was seen says more than how, so the call is cut first.
+#[must_use]
+pub fn evidence_within(evidence: &Evidence, calls: &Calls, columns: usize) -> String {
+    let seen = sanitise::line(&evidence.text);
     let cited = evidence.calls.iter().rev().find_map(|id| calls.get(*id));
-    let Some(call) = cited else { return evidence.text.clone() };
+    let Some(call) = cited else { return clip(&seen, columns) };
     let outcome = call.outcome().map(|outcome| format!(" ({outcome})")).unwrap_or_default();
-    let arrow = if evidence.text.is_empty() { "" } else { " → " };
-    format!("{}{arrow}{}{outcome}", call.words(), evidence.text)
+    let arrow = if seen.is_empty() { "" } else { " → " };
+    let rest = format!("{arrow}{seen}{outcome}");
+    let room = columns.saturating_sub(width(&rest)).max(CALL_COLUMNS_MIN);
+    clip(&(clip(&sanitise::line(&call.words()), room) + &rest), columns)
 }
 
 /// How a task ended, in a word. The word `success` is not among them: it would say more than is so.

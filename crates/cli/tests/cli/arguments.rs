@@ -94,8 +94,7 @@ async fn what_is_wrong_is_said_with_what_to_do() {
         let came = refused(words(line)).await;
         assert_eq!((came.code, came.out.as_str()), (2, ""), "{line}");
         let shown: Vec<&str> = came.err.lines().skip_while(|line| !line.starts_with("error")).collect();
-        let asked = format!("$ setpoint {line}");
-        said.push_str(&format!("{}\n{}\n", asked.trim_end(), shown.join("\n")));
+        said.push_str(&format!("{}\n{}\n", format!("$ setpoint {line}").trim_end(), shown.join("\n")));
     }
     expect![[r#"
         $ setpoint
@@ -113,19 +112,19 @@ async fn what_is_wrong_is_said_with_what_to_do() {
         hint: see `setpoint run --help`
         $ setpoint run --time-budget soon x
         error: invalid value 'soon' for '--time-budget <TIME>': expected a time of at least 1 ms, such as 90s, 5m or 1h
-        hint: see `setpoint --help`
+        hint: see `setpoint run --help`
         $ setpoint run --max-replans 0 x
         error: invalid value '0' for '--max-replans <N>': 0 is not in 1..=4294967295
-        hint: see `setpoint --help`
+        hint: see `setpoint run --help`
         $ setpoint run --set nonsense x
         error: invalid value 'nonsense' for '--set <KEY=VALUE>': expected KEY=VALUE, such as controller.delta=0.2
-        hint: see `setpoint --help`
+        hint: see `setpoint run --help`
         $ setpoint tasks
         error: a sub-command is missing
         hint: see `setpoint tasks --help`
         $ setpoint tasks list --limit 0
         error: invalid value '0' for '--limit <N>': expected a whole number from 1 to 10000
-        hint: see `setpoint --help`
+        hint: see `setpoint tasks list --help`
         $ setpoint taks list
         error: unrecognized subcommand 'taks'
         hint: a similar subcommand exists: 'tasks'
@@ -136,7 +135,7 @@ async fn what_is_wrong_is_said_with_what_to_do() {
         $ setpoint completions tcsh
         error: invalid value 'tcsh' for '<SHELL>' [possible values: bash, elvish, fish, powershell, zsh]
         hint: a similar value exists: 'zsh'
-        hint: see `setpoint --help`
+        hint: see `setpoint completions --help`
     "#]].assert_eq(&said);
 }
 

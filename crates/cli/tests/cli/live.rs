@@ -83,13 +83,36 @@ async fn the_last_view_stays_and_the_result_follows() {
 
 #[tokio::test(start_paused = true)]
 async fn the_clock_goes_on_while_nothing_is_told() {
-    // The tape is told only when its model's progress has been drawn for some time.
-    let tape = tapes::accepted();
-    let fake =
-        Fake::starting(tape, vec![Beat::Tell(3), Beat::Progress(id("r1/1"), "twelve chars"), Beat::TellRest]);
-    let came = World::on_terminal(fake, vec![]).run("run count").await;
+    let beats = vec![Beat::Tell(3), Beat::AwaitShown("R1 reads the goal 65 s"), Beat::TellRest];
+    let came = World::on_terminal(Fake::starting(tapes::accepted(), beats), vec![]).run("run count").await;
     assert_eq!(came.code, 0);
-    assert!(!came.err.contains("NaN"));
+    assert!(came.err.contains("01:05"), "{}", came.err);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_clock_stands_still_while_only_a_person_is_asked() {
+    let mut tape = Tape::opened("tidy up");
+    tape.say(Perceiver, 0, clarification("r1/2", &["Which house?"]));
+    let before = tape.records.len();
+    tape.say(GoalGradientSolver, 0, final_result(EndState::Accept, EndedBy::CriteriaMet));
+    // The person cannot be asked on this terminal, so the view is drawn while the question is open.
+    let beats = vec![Beat::AwaitShown("waiting: you"), Beat::Seconds(9), Beat::TellRest];
+    let fake = Fake::with(vec![(tape, before, beats, None)]);
+    let came = World::on_terminal(fake, vec![]).run("tasks resume tidy").await;
+    assert!(!came.err.contains("00:01"), "{}", came.err);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_model_writes_shows_that_it_is_alive() {
+    let beats = vec![
+        Beat::Tell(3),
+        Beat::Progress(id("r1/1"), "twelve char"),
+        Beat::Progress(id("r1/1"), "s"),
+        Beat::AwaitShown("12 characters written so far"),
+        Beat::TellRest,
+    ];
+    let came = World::on_terminal(Fake::starting(tapes::accepted(), beats), vec![]).run("run count").await;
+    assert!(!Paper::after(&came.err).text().contains("written so far"));
 }
 
 #[tokio::test(start_paused = true)]

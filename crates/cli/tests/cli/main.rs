@@ -1,5 +1,6 @@
 //! The command line against a scripted organisation: what a person sees, what another program reads, how it ends.
 
+// Marked as tests so that the lints know the helpers in them for test code.
 #[cfg(test)]
 mod arguments;
 #[cfg(test)]

@@ -234,6 +234,18 @@ async fn a_question_that_became_moot_is_closed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_that_comes_too_late_is_no_error() {
+    let (tape, _) = wants_to("rm -rf build");
+    let before = tape.records.len() - 1;
+    // The task ends while the person decides, and says so when the answer comes.
+    let beats = vec![Beat::Tell(before), Beat::Miss(1)];
+    let fake = Fake::starting(tape, beats);
+    *fake.refuses_to_hear.lock().unwrap() = true;
+    let came = World::headless(fake).run("run tidy").await;
+    assert_eq!(came.code, 0, "{}", came.err);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_answer_that_cannot_be_passed_on_is_an_error() {
     let (tape, _) = wants_to("rm -rf build");
     let fake = Fake::starting(tape.clone(), vec![Beat::Tell(tape.records.len() - 1)]);

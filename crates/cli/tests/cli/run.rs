@@ -174,6 +174,15 @@ async fn a_task_that_is_given_up_is_no_result() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_end_that_cannot_be_read_is_an_error_and_no_endless_wait() {
+    let mut tape = tapes::accepted();
+    tape.records.last_mut().unwrap().body = b"{}".to_vec();
+    let came = run(tape, "run do it").await;
+    assert_eq!(came.code, 1);
+    assert!(came.err.contains("the task has ended, but its result cannot be read"), "{}", came.err);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_error_is_told_with_its_hint_and_its_code() {
     let came = World::headless(Fake::with(vec![])).run("run do it").await;
     expect![[r#"

@@ -50,6 +50,15 @@ async fn a_task_is_shown_from_its_records_alone() {
     insta::assert_snapshot!("show_gaps", came.out);
     let came = World::headless(journal()).run("tasks show tidy").await;
     insta::assert_snapshot!("show_open", came.out);
+    let mut tape = Tape::opened("waste no words");
+    tape.say(Perceiver, 0, clarification("r1/2", &["Which words?"])).say(
+        Executor,
+        1,
+        approval("r3.1/2", "rm\n-rf build", &[]),
+    );
+    let came = World::headless(Fake::with(vec![(tape, ALL, vec![], None)])).run("tasks show waste").await;
+    assert!(came.out.contains("state   open, round 1, 2 questions for you\n"), "{}", came.out);
+    assert!(came.out.contains("waits   for consent: rm\\n-rf build\n"), "{}", came.out);
 }
 
 #[tokio::test]

@@ -30,6 +30,10 @@ pub(crate) enum Beat {
     AwaitSaid(Kind),
     /// Nothing more happens until a person is being asked.
     AwaitListening,
+    /// Nothing more happens until stderr shows this.
+    AwaitShown(&'static str),
+    /// The virtual clock goes on by so many seconds, one at a time.
+    Seconds(u64),
     /// Ctrl-C.
     Interrupt,
     /// The task is given up.
@@ -68,6 +72,8 @@ pub(crate) struct Fake {
 pub(crate) struct Ears {
     pub(crate) said: Notify,
     pub(crate) listening: Notify,
+    pub(crate) shown: Notify,
+    pub(crate) err: Mutex<Vec<u8>>,
     pub(crate) interrupts: Mutex<Option<mpsc::Sender<()>>>,
 }
 
@@ -212,6 +218,12 @@ impl Player {
                 Beat::Lagged => self.send(Event::Lagged).await,
                 Beat::Progress(call, text) => self.send(Event::Progress { call, text: text.into() }).await,
                 Beat::AwaitSaid(kind) => self.await_said(kind).await,
+                Beat::AwaitShown(text) => self.await_shown(text).await,
+                Beat::Seconds(seconds) => {
+                    for _ in 0..seconds {
+                        tokio::time::advance(std::time::Duration::from_secs(1)).await;
+                    }
+                }
                 Beat::AwaitListening => self.ears.listening.notified().await,
                 Beat::Interrupt => {
                     let sender = self.ears.interrupts.lock().unwrap().clone();
@@ -250,6 +262,12 @@ impl Player {
                 return;
             }
             self.ears.said.notified().await;
+        }
+    }
+
+    async fn await_shown(&self, text: &str) {
+        while !String::from_utf8_lossy(&self.ears.err.lock().unwrap()).contains(text) {
+            self.ears.shown.notified().await;
         }
     }
 

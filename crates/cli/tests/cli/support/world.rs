@@ -70,12 +70,12 @@ impl World {
 
     /// Runs a command line given as arguments, and gives the host back.
     pub(crate) async fn run_arguments(self, arguments: Vec<OsString>) -> (Came, FakeHost) {
-        let (out, err) = (Buffer::default(), Buffer::default());
         let ears = Arc::clone(&self.host.organisation.ears);
+        let (out, err) = (Buffer::default(), Heard(Arc::clone(&ears)));
         let mut io = Io {
             input: Box::new(Cursor::new(self.stdin)),
-            out: self::out(&out, self.is_terminal),
-            err: self::out(&err, self.is_terminal),
+            out: self::out(out.clone(), self.is_terminal),
+            err: self::out(err.clone(), self.is_terminal),
             terminal: Box::new(Scripted {
                 keys: self.keys,
                 size: self.size,
@@ -119,8 +119,8 @@ pub(crate) fn typed(text: &str) -> Vec<Key> {
     text.chars().map(|c| if c == '\n' { Key::Enter } else { Key::Char(c) }).collect()
 }
 
-fn out(buffer: &Buffer, is_terminal: bool) -> Out {
-    let mut out = Out::new(Box::new(buffer.clone()));
+fn out(writer: impl Write + Send + 'static, is_terminal: bool) -> Out {
+    let mut out = Out::new(Box::new(writer));
     out.is_terminal = is_terminal;
     out
 }
@@ -137,6 +137,27 @@ impl Buffer {
 impl Write for Buffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// stderr, which the script can wait for.
+#[derive(Clone)]
+struct Heard(Arc<Ears>);
+
+impl Heard {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.err.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Heard {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.err.lock().unwrap().extend_from_slice(bytes);
+        self.0.shown.notify_one();
         Ok(bytes.len())
     }
     fn flush(&mut self) -> io::Result<()> {
