@@ -187,7 +187,7 @@ impl CriterionId {
 }
 
 impl SubTaskId {
-    /// From derived bytes (see [`derive`]).
+    /// From derived bytes (see [`derive()`]).
     #[must_use]
     pub fn from_uuid(uuid: DerivedUuid) -> Self {
         SubTaskId(uuid.to_string())
@@ -195,7 +195,7 @@ impl SubTaskId {
 }
 
 impl MegramId {
-    /// From derived bytes (see [`derive`]).
+    /// From derived bytes (see [`derive()`]).
     #[must_use]
     pub fn from_uuid(uuid: DerivedUuid) -> Self {
         MegramId(uuid.to_string())
