@@ -1,0 +1,131 @@
+//! A user's home on a real file system, and the binary run in it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A home directory with a configuration, a data directory and a place to work in, all gone when it is dropped.
+pub(crate) struct Home {
+    root: TempDir,
+}
+
+/// What a run of the binary came to.
+#[derive(Debug)]
+pub(crate) struct Came {
+    /// The exit code; -1 when it was killed.
+    pub(crate) code: i32,
+    /// The signal that ended it.
+    pub(crate) signal: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Came {
+    fn from(output: Output) -> Self {
+        Came {
+            code: output.status.code().unwrap_or(-1),
+            signal: output.status.signal(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// The one JSON value on stdout.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
+    }
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        let home = Home { root: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(home.work()).unwrap();
+        fs::create_dir_all(home.playbooks()).unwrap();
+        home
+    }
+
+    /// The directory that goals are about; the binary runs in it.
+    pub(crate) fn work(&self) -> PathBuf {
+        self.root.path().join("work")
+    }
+
+    /// The data directory: journal, workspaces, logs.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.root.path().join("data")
+    }
+
+    /// The configuration directory.
+    pub(crate) fn config(&self) -> PathBuf {
+        self.root.path().join("config/setpoint")
+    }
+
+    /// The user's own playbooks.
+    pub(crate) fn playbooks(&self) -> PathBuf {
+        self.config().join("playbooks")
+    }
+
+    /// Writes a file below the working directory and gives its path.
+    pub(crate) fn file(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.work().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// Writes one of the user's own playbooks.
+    pub(crate) fn playbook(&self, name: &str, content: &str) {
+        fs::write(self.playbooks().join(format!("{name}.toml")), content).unwrap();
+    }
+
+    /// The binary with nothing of the tester's environment but the search path.
+    pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_setpoint"));
+        command
+            .args(arguments)
+            .current_dir(self.work())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.root.path())
+            .env("XDG_CONFIG_HOME", self.root.path().join("config"))
+            .env("SETPOINT_DATA_DIR", self.data())
+            .env("LANG", "C.UTF-8")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the binary to its end.
+    pub(crate) fn run<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Came {
+        Came::from(self.command(arguments).output().unwrap())
+    }
+
+    /// Pursues a goal without anybody to ask and gives its `FinalResult`.
+    pub(crate) fn pursue(&self, goal: &str) -> (Came, Value) {
+        let came = self.run(&["run", "--json", goal]);
+        let result = came.json();
+        (came, result)
+    }
+
+    /// The records of a task, as `tasks export` gives them.
+    pub(crate) fn records(&self, task: &str) -> Vec<Value> {
+        let came = self.run(&["tasks", "export", task]);
+        assert_eq!(came.code, 0, "{came:#?}");
+        came.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+/// What a command of the system prints, trimmed: the independent computation that a result is held against.
+pub(crate) fn shell(directory: &Path, script: &str) -> String {
+    let output = Command::new("bash")
+        .args(["-c", script])
+        .current_dir(directory)
+        .env("LC_ALL", "C")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{script}: {output:?}");
+    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+}
