@@ -52,7 +52,7 @@ impl fmt::Display for Origin {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
-    #[error("failed to read {path}")]
+    #[error("read {path}")]
     Read {
         /// The file.
         path: PathBuf,
@@ -61,7 +61,7 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// The file is larger than [`FILE_BYTES_MAX`].
-    #[error("failed to read {path}: it has {bytes} bytes, at most {FILE_BYTES_MAX} are allowed")]
+    #[error("read {path}: it has {bytes} bytes, at most {FILE_BYTES_MAX} are allowed")]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -69,7 +69,7 @@ pub enum ConfigError {
         bytes: u64,
     },
     /// The file is not TOML.
-    #[error("failed to read {path}:{line}: {reason}")]
+    #[error("read {path}:{line}: {reason}")]
     Syntax {
         /// The file.
         path: PathBuf,
@@ -79,7 +79,7 @@ pub enum ConfigError {
         reason: String,
     },
     /// Nobody knows this key.
-    #[error("failed to use {origin}: there is no key `{key}`{}", did_you_mean(.near))]
+    #[error("use {origin}: there is no key `{key}`{}", did_you_mean(.near))]
     UnknownKey {
         /// Where it stands.
         origin: Origin,
@@ -89,7 +89,7 @@ pub enum ConfigError {
         near: Option<&'static str>,
     },
     /// The value is of another type, or outside its range.
-    #[error("failed to use {origin}: `{key}` {reason}")]
+    #[error("use {origin}: `{key}` {reason}")]
     Value {
         /// Where it stands.
         origin: Origin,

@@ -114,13 +114,13 @@ pub enum ProgramError {
     #[error(transparent)]
     NoHome(#[from] NoHome),
     /// The working directory.
-    #[error("failed to find the working directory")]
+    #[error("find the working directory")]
     Cwd(#[source] std::io::Error),
     /// The journal.
-    #[error("failed to open the journal")]
+    #[error("open the journal")]
     Journal(#[from] JournalError),
     /// A model that nobody knows.
-    #[error("failed to use the model {0:?}: only `playbook`, the embedded brain, is built in so far")]
+    #[error("use the model {0:?}: only `playbook`, the embedded brain, is built in so far")]
     UnknownModel(String),
 }
 
