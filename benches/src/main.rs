@@ -12,6 +12,10 @@ use std::process::{Command, ExitCode};
 
 use scenario::{Outcome, Scenario, Store};
 
+/// The allocator of the binary that is measured.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.first().map(String::as_str) {

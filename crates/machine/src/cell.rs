@@ -16,6 +16,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use serde_json::Value;
 use setpoint_protocol::limits::{BODY_BYTES_MAX, STEP_RECORDS_MAX};
 use setpoint_protocol::message::{ApprovalWord, FaultKind, TaskFault};
 use setpoint_protocol::record::{Answer, Answered, Opened, Poisoned, Reasked, RecordKind, Surroundings};
@@ -133,6 +134,8 @@ pub struct Cell {
     stopped: u32,
     /// Whether the delivery at hand stopped everything: what else its machine wanted does not start.
     halted: bool,
+    /// The record of the input at which the last step failed.
+    failed_at: Option<Record>,
 }
 
 struct Slot {
@@ -175,6 +178,7 @@ impl Cell {
             draining: false,
             stopped: 0,
             halted: false,
+            failed_at: None,
         }
     }
 
@@ -266,12 +270,33 @@ impl Cell {
         self.admit(&external)?;
         self.clock_ms = clock_ms.max(self.clock_ms);
         let mut step = Step::default();
-        self.take(external, at, &mut step)?;
+        match self.run(external, at, &mut step) {
+            Ok(()) => Ok(step),
+            Err(error) => {
+                self.failed_at = step.records.into_iter().next();
+                Err(error)
+            }
+        }
+    }
+
+    /// The input at which the last step failed, for the journal of the cell that is rebuilt without it.
+    pub fn poisoned(&mut self, error: &StepError) -> Poisoned {
+        let panic = error.to_string();
+        match self.failed_at.take() {
+            Some(input) => Poisoned { kind: input.kind.to_string(), body: poisoned_body(&input.body), panic },
+            // The input itself could not be written; the error says which one it was.
+            None => Poisoned { kind: "unwritten".to_owned(), body: Any(Value::Null), panic },
+        }
+    }
+
+    /// Takes an input and runs everything it causes.
+    fn run(&mut self, external: External, at: Timestamp, step: &mut Step) -> Result<(), StepError> {
+        self.take(external, at, step)?;
         while let Some(delivery) = self.queue.pop_front() {
             if step.records.len() > STEP_RECORDS_MAX {
                 return Err(StepError::Runaway(format!("more than {STEP_RECORDS_MAX} records in one step")));
             }
-            self.deliver(delivery, at, &mut step)?;
+            self.deliver(delivery, at, step)?;
             if self.phase == Phase::Closed {
                 self.queue.clear();
             }
@@ -281,7 +306,7 @@ impl Cell {
             let open: Vec<CallId> = self.asks.close_all();
             step.effects.extend(open.into_iter().map(|call| Outside::Stop { call }));
         }
-        Ok(step)
+        Ok(())
     }
 
     /// Asks that are open now, for a driver that resumes a task.
@@ -495,8 +520,7 @@ fn budget_fault(role: RoleId, reason: String, elapsed_ms: u64) -> TaskFault {
 }
 
 /// A body that stands in a `Poisoned` record: JSON where it is JSON, text otherwise.
-#[must_use]
-pub fn poisoned_body(bytes: &[u8]) -> Any {
+fn poisoned_body(bytes: &[u8]) -> Any {
     serde_json::from_slice(bytes)
-        .unwrap_or_else(|_| Any(serde_json::Value::String(String::from_utf8_lossy(bytes).into_owned())))
+        .unwrap_or_else(|_| Any(Value::String(String::from_utf8_lossy(bytes).into_owned())))
 }

@@ -9,8 +9,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use setpoint_control::{Gains, GainsError};
-use setpoint_protocol::settings::{Budgets, ControllerSettings, Law2Gradient, UrgencyMode};
+use setpoint_control::GainsError;
+use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_roles::r7_goal_gradient_solver::gains;
 
 pub use self::keys::{KEYS, Key, KeyType};
 
@@ -222,7 +223,7 @@ fn controller_of(settings: &BTreeMap<&'static str, Setting>) -> Result<Controlle
     };
     let controller: ControllerSettings =
         serde_json::from_value(Value::Object(object)).map_err(|error| wrong("law", error.to_string()))?;
-    match gains_of(&controller).validate() {
+    match gains(&controller, controller.time_budget_ms).validate() {
         Ok(()) => Ok(controller),
         Err(
             GainsError::NotFinite { key, value, min, max } | GainsError::OutOfRange { key, value, min, max },
@@ -234,32 +235,6 @@ fn controller_of(settings: &BTreeMap<&'static str, Setting>) -> Result<Controlle
             let known = setpoint_control::law::names().join(", ");
             Err(wrong("law", format!("is {:?}; it must be one of {known}", error.name)))
         }
-    }
-}
-
-fn gains_of(settings: &ControllerSettings) -> Gains {
-    Gains {
-        alpha: settings.alpha,
-        beta: settings.beta,
-        lambda: settings.lambda,
-        w1: settings.w1,
-        w2: settings.w2,
-        epsilon: settings.epsilon,
-        delta: settings.delta,
-        rho: settings.rho,
-        theta: settings.theta,
-        time_budget_ms: settings.time_budget_ms,
-        max_replans: settings.max_replans,
-        law2_rounds: settings.law2_rounds,
-        law2_gradient: match settings.law2_gradient {
-            Law2Gradient::Full => setpoint_control::gains::Law2Gradient::Full,
-            Law2Gradient::Net => setpoint_control::gains::Law2Gradient::Net,
-        },
-        urgency: match settings.urgency {
-            UrgencyMode::Words => setpoint_control::gains::UrgencyEffect::Words,
-            UrgencyMode::Sets => setpoint_control::gains::UrgencyEffect::Sets,
-        },
-        law: settings.law.clone(),
     }
 }
 

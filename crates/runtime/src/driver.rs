@@ -165,7 +165,6 @@ impl Driver {
                     return Ok(Some(DriverEnd::Released("released".to_owned())));
                 }
             };
-            let poisonable = recover::Poisonable::of(&external);
             self.note(&external, &mut staged);
             match self.cell.step(external, clock::now(), self.clock.read_ms()) {
                 Ok(step) => {
@@ -175,7 +174,7 @@ impl Driver {
                 }
                 Err(error) if needs_rebuild(&error) => {
                     self.commit(staged).await?;
-                    self.rebuild(poisonable, &error)?;
+                    self.rebuild(&error)?;
                     return Ok(None);
                 }
                 Err(error) => self.refuse(error, reply, command, &mut staged)?,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use setpoint_protocol::record::Answer;
+use setpoint_protocol::record::{Answer, FragmentHash};
 use setpoint_protocol::tool::Effect as ToolEffect;
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, RoleId};
@@ -19,6 +19,8 @@ pub enum Outside {
         call: CallId,
         /// The question.
         ask: Box<ModelCall>,
+        /// The hashes of its prompt's fragments, in their order.
+        fragments: Vec<FragmentHash>,
     },
     /// Run a tool.
     Tool {

@@ -107,12 +107,13 @@ impl Cell {
                 .say(step, at, runtime, Payload::TaskFault(fault), Instance(0), Some(cause))
                 .map(drop);
         }
-        let fragments = ask.prompt.fragments.iter().map(|fragment| fragment.hash()).collect();
-        let asked = Asked { call, attempt: 1, ask: Ask::Model { purpose: ask.purpose(), fragments } };
+        let fragments: Vec<_> = ask.prompt.fragments.iter().map(|fragment| fragment.hash()).collect();
+        let what = Ask::Model { purpose: ask.purpose(), fragments: fragments.clone() };
+        let asked = Asked { call, attempt: 1, ask: what };
         let seq = self.write_asked(step, at, from, &asked, cause)?;
         self.asks.open(call, seq, AskClass::Pure);
         self.ledger.model_asked(from.role);
-        step.effects.push(Outside::Model { call, ask });
+        step.effects.push(Outside::Model { call, ask, fragments });
         Ok(())
     }
 

@@ -83,13 +83,13 @@ impl Driver {
                 Outside::Party { call, party: RoleId::Memory, .. } => self.memory_is_unavailable(call),
                 // A person reads the question from the records; the answer comes in as a message.
                 Outside::Party { .. } => {}
-                Outside::Model { call, ask } => {
-                    for fragment in &ask.prompt.fragments {
-                        if let Some(new) = self.shared.fragments.unseen(fragment) {
+                Outside::Model { call, ask, fragments } => {
+                    for (fragment, hash) in ask.prompt.fragments.iter().zip(&fragments) {
+                        if let Some(new) = self.shared.fragments.unseen(fragment, hash) {
                             staged.submission.attach(new)?;
                         }
                     }
-                    staged.effects.push(Outside::Model { call, ask });
+                    staged.effects.push(Outside::Model { call, ask, fragments });
                 }
                 other => staged.effects.push(other),
             }

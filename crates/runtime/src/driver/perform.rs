@@ -36,7 +36,7 @@ impl Driver {
 
     pub(super) fn start_attempt(&mut self, effect: Outside, attempt: u32) {
         match effect {
-            Outside::Model { call, ask } => self.start_model(call, *ask, attempt),
+            Outside::Model { call, ask, .. } => self.start_model(call, *ask, attempt),
             Outside::Tool { call, ask, .. } => self.start_tool(call, ask, attempt),
             Outside::Timer { call, due_clock_ms } => self.timing.arm(call, due_clock_ms),
             Outside::Party { .. } => {}

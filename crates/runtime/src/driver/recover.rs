@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use setpoint_journal::Journal;
-use setpoint_machine::cell::{AskClass, Divergence, Pending, Replayed, StepError, Strictness, poisoned_body};
+use setpoint_machine::cell::{AskClass, Divergence, Pending, Replayed, StepError, Strictness};
 use setpoint_machine::{Cell, External, Outside};
 use setpoint_protocol::message::{FaultKind, TaskFault};
-use setpoint_protocol::record::{Answer, Answered, Poisoned, Reasked, Record, RecordKind};
-use setpoint_protocol::{Any, RoleId, TaskId};
+use setpoint_protocol::record::{Answer, Answered, Reasked, Record, RecordKind};
+use setpoint_protocol::{RoleId, TaskId};
 
 use super::{Driver, Inbound};
 use crate::error::RuntimeError;
@@ -17,30 +17,6 @@ use crate::rows::record_of;
 
 /// Panics of one task's machines after which it is given up.
 const REBUILDS_MAX: u32 = 3;
-
-/// An input as it would stand in a `Poisoned` record.
-pub(super) struct Poisonable {
-    kind: String,
-    body: Any,
-}
-
-impl Poisonable {
-    pub(super) fn of(external: &External) -> Self {
-        let (kind, bytes) = match external {
-            External::Opened(opened) => ("Opened".to_owned(), serde_json::to_vec(opened)),
-            External::Message { payload, .. } => (payload.kind().to_string(), payload.encode()),
-            External::Answered(answered) => ("Answered".to_owned(), encode_answered(answered)),
-            External::Reasked(reasked) => ("Reasked".to_owned(), serde_json::to_vec(reasked)),
-            External::Fault(fault) => ("TaskFault".to_owned(), serde_json::to_vec(fault)),
-            External::Poisoned(poisoned) => (poisoned.kind.clone(), serde_json::to_vec(poisoned)),
-        };
-        Poisonable { kind, body: poisoned_body(&bytes.unwrap_or_default()) }
-    }
-}
-
-fn encode_answered(answered: &Answered) -> Result<Vec<u8>, serde_json::Error> {
-    serde_json::to_vec(answered)
-}
 
 /// A cell as its journal has it.
 pub(crate) struct Restored {
@@ -135,7 +111,7 @@ impl Driver {
     }
 
     /// After a panic: the cell is rebuilt as of before the input, which is recorded as poisoned, and a fault follows.
-    pub(super) fn rebuild(&mut self, input: Poisonable, error: &StepError) -> Result<(), RuntimeError> {
+    pub(super) fn rebuild(&mut self, error: &StepError) -> Result<(), RuntimeError> {
         self.rebuilt += 1;
         tracing::error!(task = %self.task, %error, "a machine failed; the task is rebuilt from its journal");
         if self.rebuilt > REBUILDS_MAX {
@@ -144,9 +120,9 @@ impl Driver {
         if self.head.seq() == 0 {
             return Err(RuntimeError::Broken { task: self.task.clone(), reason: error.to_string() });
         }
+        let poisoned = self.cell.poisoned(error);
         let restored = restore(&self.shared.journal, &self.task, Arc::clone(&self.shared.factory))?;
         self.cell = restored.cell;
-        let poisoned = Poisoned { kind: input.kind, body: input.body, panic: error.to_string() };
         self.backlog.push_front(Inbound::External(runtime_fault(format!("failed to {error}"))));
         self.backlog.push_front(Inbound::External(External::Poisoned(poisoned)));
         Ok(())

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use setpoint_journal::Fragment;
 use setpoint_machine::prompt::Fragment as PromptFragment;
+use setpoint_protocol::record::FragmentHash;
 
 /// Hashes remembered; beyond it the memory starts anew, and the journal stores nothing twice all the same.
 const REMEMBERED_MAX: usize = 65_536;
@@ -12,21 +13,21 @@ const REMEMBERED_MAX: usize = 65_536;
 /// Spares the journal fragments that it has. A forgotten one is only offered again.
 #[derive(Default)]
 pub(crate) struct Fragments {
-    known: Mutex<BTreeSet<[u8; 32]>>,
+    known: Mutex<BTreeSet<FragmentHash>>,
 }
 
 impl Fragments {
     /// The fragment to attach, or `None` when the journal has been given it before.
-    pub(crate) fn unseen(&self, fragment: &PromptFragment) -> Option<Fragment> {
-        let hash = Fragment::hash_of(fragment.text.as_bytes());
+    pub(crate) fn unseen(&self, fragment: &PromptFragment, hash: &FragmentHash) -> Option<Fragment> {
         {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             if known.len() >= REMEMBERED_MAX {
                 known.clear();
             }
-            if !known.insert(hash) {
+            if known.contains(hash) {
                 return None;
             }
+            known.insert(hash.clone());
         }
         Fragment::new(fragment.text.as_bytes().to_vec()).ok()
     }

@@ -140,13 +140,14 @@ fn a_poisoned_input_is_not_delivered_again() {
     let mut bench = Bench::with_goal(opened(), "count");
     bench.replies("r1/1", "count");
     bench.memory_replies();
-    bench.try_step(answered("r2/2", reply("panic"))).unwrap_err();
+    let error = bench.try_step(answered("r2/2", reply("panic"))).unwrap_err();
+    let poisoned = bench.cell.poisoned(&error);
+    assert_eq!((poisoned.kind.as_str(), &poisoned.panic), ("Answered", &error.to_string()));
+    assert_eq!(poisoned.body.0["call"], "r2/2");
     // What a driver does: rebuild, record the input as poisoned, end the task.
     bench.cell = empty_cell();
     bench.cell.replay(&bench.records, Strictness::Exact).unwrap();
-    let body = super::super::poisoned_body(b"not JSON");
-    let kind = "Answered".to_owned();
-    bench.step(External::Poisoned(setpoint_protocol::record::Poisoned { kind, body, panic: String::new() }));
+    bench.step(External::Poisoned(poisoned));
     bench.step(fault());
     bench.step(answered("r2/2", Answer::Interrupted));
     assert!(bench.cell.is_closed());

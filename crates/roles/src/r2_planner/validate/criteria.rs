@@ -16,19 +16,88 @@ use crate::line::one_line;
 /// Shortest word that counts as found when another one only begins with it (`list` in `listed`).
 const STEM_CHARS_MIN: usize = 4;
 
-/// Words that carry no content of their own.
-const FUNCTION_WORDS: &str = "\
-    a an and are as at be been being by for from has have in into is it its of on or should so that the \
-    their then there these this those to was were will with";
+/// Words that carry no content of their own, sorted.
+const FUNCTION_WORDS: &[&str] = &[
+    "a", "an", "and", "are", "as", "at", "be", "been", "being", "by", "for", "from", "has", "have", "in",
+    "into", "is", "it", "its", "of", "on", "or", "should", "so", "that", "the", "their", "then", "there",
+    "these", "this", "those", "to", "was", "were", "will", "with",
+];
 
-/// Words with which one can say that something went well without saying what would show it.
-const EMPTY_PRAISE: &str = "\
-    accomplished achieved all any command commands complete completed completely completes completion \
-    correct correctly did do does done error errors everything executed executes execution expected failed \
-    failure failures fine finished finishes fulfilled goal good intended job met no not occur occurred ok \
-    okay operation performed process properly ran request requested result results run runs satisfied step \
-    steps sub subtask succeed succeeded succeeds success successful successfully task tasks user well \
-    without work worked works";
+/// Words with which one can say that something went well without saying what would show it, sorted.
+const EMPTY_PRAISE: &[&str] = &[
+    "accomplished",
+    "achieved",
+    "all",
+    "any",
+    "command",
+    "commands",
+    "complete",
+    "completed",
+    "completely",
+    "completes",
+    "completion",
+    "correct",
+    "correctly",
+    "did",
+    "do",
+    "does",
+    "done",
+    "error",
+    "errors",
+    "everything",
+    "executed",
+    "executes",
+    "execution",
+    "expected",
+    "failed",
+    "failure",
+    "failures",
+    "fine",
+    "finished",
+    "finishes",
+    "fulfilled",
+    "goal",
+    "good",
+    "intended",
+    "job",
+    "met",
+    "no",
+    "not",
+    "occur",
+    "occurred",
+    "ok",
+    "okay",
+    "operation",
+    "performed",
+    "process",
+    "properly",
+    "ran",
+    "request",
+    "requested",
+    "result",
+    "results",
+    "run",
+    "runs",
+    "satisfied",
+    "step",
+    "steps",
+    "sub",
+    "subtask",
+    "succeed",
+    "succeeded",
+    "succeeds",
+    "success",
+    "successful",
+    "successfully",
+    "task",
+    "tasks",
+    "user",
+    "well",
+    "without",
+    "work",
+    "worked",
+    "works",
+];
 
 /// The same as phrases that say it wherever they stand.
 const EMPTY_PHRASES: &[&str] = &[
@@ -63,9 +132,10 @@ pub(super) fn criteria(
         reasons.add(place, format!("has {} criteria; at most {CRITERIA_MAX} are allowed", drafts.len()));
         return Vec::new();
     }
+    let intents: Vec<Vec<String>> = intents.iter().map(|intent| words(intent)).collect();
     let mut valid: Vec<ValidCriterion> = Vec::new();
     for (i, draft) in drafts.iter().enumerate() {
-        match criterion(draft, intents, rules) {
+        match criterion(draft, &intents, rules) {
             Ok(new) if valid.iter().any(|old| same_text(&old.text, &new.text) && old.check == new.check) => {}
             Ok(new) => valid.push(new),
             Err(reason) => reasons.add(&format!("{place}, criterion {},", i + 1), reason),
@@ -80,7 +150,11 @@ pub(super) fn same_text(a: &str, b: &str) -> bool {
     plain(a) == plain(b)
 }
 
-fn criterion(draft: &CriterionDraft, intents: &[&str], rules: &Rules<'_>) -> Result<ValidCriterion, String> {
+fn criterion(
+    draft: &CriterionDraft,
+    intents: &[Vec<String>],
+    rules: &Rules<'_>,
+) -> Result<ValidCriterion, String> {
     let (text, mode, check) = match draft {
         CriterionDraft::Plain(text) => (text, Mode::Verifiable, None),
         CriterionDraft::Structured { criterion, mode, check } => (criterion, *mode, check.as_ref()),
@@ -100,7 +174,7 @@ fn criterion(draft: &CriterionDraft, intents: &[&str], rules: &Rules<'_>) -> Res
 }
 
 /// Why a criterion without a check could never be found false, or `None` when it could.
-fn emptiness(text: &str, intents: &[&str]) -> Option<&'static str> {
+fn emptiness(text: &str, intents: &[Vec<String>]) -> Option<&'static str> {
     let words = words(text);
     let spoken = words.join(" ");
     let is_question = text.ends_with(['?', '？', '؟', '吗', '呢'])
@@ -125,8 +199,7 @@ fn emptiness(text: &str, intents: &[&str]) -> Option<&'static str> {
 /// Whether at least four in five of the criterion's distinct content words stand in the intent. Content words are
 /// all but [`FUNCTION_WORDS`]; a word stands in the intent when it is there, or when one of the two begins with
 /// the other and that one has at least [`STEM_CHARS_MIN`] characters.
-fn restates(content: &BTreeSet<&str>, intent: &str) -> bool {
-    let intent = words(intent);
+fn restates(content: &BTreeSet<&str>, intent: &[String]) -> bool {
     let begins = |long: &str, short: &str| short.chars().count() >= STEM_CHARS_MIN && long.starts_with(short);
     let stands = |word: &&&str| intent.iter().any(|i| i == *word || begins(i, word) || begins(word, i));
     let shared = content.iter().filter(stands).count();
@@ -137,8 +210,8 @@ fn content(words: &[String]) -> BTreeSet<&str> {
     words.iter().map(String::as_str).filter(|word| !lists(FUNCTION_WORDS, word)).collect()
 }
 
-fn lists(list: &str, word: &str) -> bool {
-    list.split(' ').any(|listed| listed == word)
+fn lists(sorted: &[&str], word: &str) -> bool {
+    sorted.binary_search(&word).is_ok()
 }
 
 #[cfg(test)]
@@ -146,7 +219,8 @@ mod tests {
     use super::*;
 
     fn verdict(text: &str) -> &'static str {
-        match emptiness(text, &["Count the Go files under src", "how many Go files does the project have"]) {
+        let intents = ["Count the Go files under src", "how many Go files does the project have"].map(words);
+        match emptiness(text, &intents) {
             None => "fine",
             Some(reason) => reason.split([';', ',']).next().unwrap(),
         }
@@ -173,10 +247,15 @@ mod tests {
 
     #[test]
     fn four_words_in_five_are_too_many_and_three_in_four_are_not() {
-        let says = |text| emptiness(text, &["alpha beta gamma delta"]).is_some();
+        let says = |text| emptiness(text, &[words("alpha beta gamma delta")]).is_some();
         assert!(says("alpha beta gamma delta epsilon"));
         assert!(!says("alpha beta gamma epsilon"));
         assert!(!says("alpha beta gamma delta epsilon zeta"));
+    }
+
+    #[test]
+    fn lists_that_are_searched_are_sorted() {
+        assert!(FUNCTION_WORDS.is_sorted() && EMPTY_PRAISE.is_sorted());
     }
 
     #[test]
