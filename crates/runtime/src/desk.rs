@@ -205,7 +205,14 @@ fn playbooks(program: &Program) -> Diagnosis {
 fn data_directory(data: &Path) -> Diagnosis {
     let shown = data.display();
     if !data.exists() {
-        return good("data directory", format!("{shown} does not exist yet and will be created"));
+        return match can_be_made(data) {
+            Ok(()) => good("data directory", format!("{shown} does not exist yet and will be created")),
+            Err(error) => bad(
+                "data directory",
+                format!("{shown} cannot be created: {error}"),
+                "choose another with --data-dir or SETPOINT_DATA_DIR".to_owned(),
+            ),
+        };
     }
     match tempfile_in(data) {
         Ok(()) => good("data directory", format!("{shown} is writable")),
@@ -239,6 +246,17 @@ fn journal(dir: &Path) -> Diagnosis {
         }
         Err(error) => bad("journal", error_chain(&error), journal_hint(&error).to_owned()),
     }
+}
+
+/// Permissions alone do not tell, so the directories that are missing are made, and taken away again.
+fn can_be_made(dir: &Path) -> std::io::Result<()> {
+    let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
+    let made = std::fs::create_dir_all(dir);
+    for dir in missing {
+        // One that could not be made is not there; one that somebody uses by now is not empty.
+        drop(std::fs::remove_dir(dir));
+    }
+    made
 }
 
 fn tempfile_in(dir: &Path) -> std::io::Result<()> {
