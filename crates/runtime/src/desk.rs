@@ -107,6 +107,12 @@ pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<&'static str>) {
         ProgramError::NoHome(_) => {
             (Edge::Configuration, Some("set HOME, or name a directory with --data-dir"))
         }
+        ProgramError::NotText { .. } => (
+            Edge::Configuration,
+            Some(
+                "rename it, or choose another: --data-dir names the data directory, `cd` changes the working directory",
+            ),
+        ),
         ProgramError::Cwd(_) => (Edge::Configuration, Some("change to a directory that exists")),
         ProgramError::Journal(error) => edge_of_journal(error),
         ProgramError::UnknownModel(_) => (
