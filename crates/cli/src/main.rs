@@ -91,8 +91,10 @@ impl Host for Local {
 
     fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {
         let policy = runtime::approvals::read(file, &self.program.surroundings()).map_err(|error| {
-            ClientError::new(ErrorKind::Configuration, runtime::organisation::error_chain(&error))
-                .hint("docs/approvals.md shows what an approval file may say")
+            let reason = runtime::organisation::error_chain(&error);
+            ClientError::new(ErrorKind::Configuration, format!("failed to {reason}")).hint(
+                "a line allows with `path PATH` or `command COMMAND`, forbids with `deny` before it, or is a comment after `#`",
+            )
         })?;
         Ok(Box::new(Policy(policy)))
     }
@@ -275,6 +277,7 @@ impl Desk for Local {
         let settings = self.program.config.controller().clone();
         let summary = runtime::ggs::run(input, output, settings).map_err(|error| {
             ClientError::new(ErrorKind::Internal, runtime::organisation::error_chain(&error))
+                .hint("see that the input can be read and that there is room where the output goes")
         })?;
         Ok(ControllerSummary { lines: summary.lines, refused: summary.errors })
     }

@@ -83,7 +83,13 @@ pub(super) fn exit_of(state: &ViewState) -> Exit {
 }
 
 /// Tells the end on stdout.
-pub(super) fn tell(io: &mut Io, state: &ViewState) -> Result<(), ClientError> {
-    let told = io.out.lines(&result::lines(state));
-    told.map_err(|error| error.hint(format!("the result is kept: `setpoint tasks show {}`", state.task)))
+pub(super) fn tell(io: &mut Io, state: &ViewState, is_json: bool) -> Result<(), ClientError> {
+    let told =
+        if is_json { io.out.json(&result::on_the_wire(state)) } else { io.out.lines(&result::lines(state)) };
+    told.map_err(|error| kept(error, &state.task))
+}
+
+/// What was not told is not lost.
+pub(super) fn kept(error: ClientError, task: &TaskId) -> ClientError {
+    error.hint(format!("the result is kept: `setpoint tasks show {task}`"))
 }

@@ -54,10 +54,8 @@ async fn start(
     let Some(state) = pursue(io, organisation, state, events, &mut interrupts, manner).await? else {
         return Ok(left(io, &task, options));
     };
-    if options.is_json {
-        io.out.json(&result::on_the_wire(&state))?;
-    } else if !run.is_stream {
-        tell(io, &state)?;
+    if options.is_json || !run.is_stream {
+        tell(io, &state, options.is_json)?;
     } else if !options.is_quiet {
         // stdout carries the records, the last of which is the result.
         io.err.lines(&result::lines(&state))?;
