@@ -39,7 +39,13 @@ fn main() -> ExitCode {
     start_logging(&program, invocation.global.is_verbose);
     let host = Local { program };
     match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(tokio) => tokio.block_on(setpoint_cli::execute(invocation, &host, &mut io)).into(),
+        Ok(tokio) => {
+            let _inside = tokio.enter();
+            if let Err(error) = runtime::program::outlive_file_size_limits() {
+                tracing::warn!(%error, "a limit on the size of files will end this process");
+            }
+            tokio.block_on(setpoint_cli::execute(invocation, &host, &mut io)).into()
+        }
         Err(error) => {
             let error =
                 ClientError::new(ErrorKind::Internal, format!("failed to start the runtime: {error}"));

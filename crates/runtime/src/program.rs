@@ -317,6 +317,28 @@ fn text_of<'p>(what: &'static str, place: &'p OsStr) -> Result<&'p str, ProgramE
     place.to_str().ok_or_else(|| ProgramError::NotText { what, place: place.to_string_lossy().into_owned() })
 }
 
+/// From now on a write beyond a limit on the size of files (`ulimit -f`) fails like one to a full disk, and is told;
+/// left alone, the signal that comes with it would end the process without a word. The programs that it starts are
+/// not changed. Call it inside the async runtime.
+///
+/// # Errors
+/// When the system takes no handler.
+#[cfg(unix)]
+pub fn outlive_file_size_limits() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    // The handler stays when this end of it is dropped.
+    signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).map(drop)
+}
+
+/// Other systems have no such limits.
+///
+/// # Errors
+/// Never.
+#[cfg(not(unix))]
+pub fn outlive_file_size_limits() -> std::io::Result<()> {
+    Ok(())
+}
+
 /// Sixty-four bits that no other task of this data directory has: time, process and count, hashed.
 fn suffix() -> u64 {
     static COUNT: AtomicU64 = AtomicU64::new(0);

@@ -1,5 +1,8 @@
 //! A user's home on a real file system, and the binary run in it.
 
+pub(crate) mod task;
+pub(crate) mod tree;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
@@ -26,7 +29,7 @@ pub(crate) struct Came {
 }
 
 impl Came {
-    fn from(output: Output) -> Self {
+    pub(crate) fn from(output: Output) -> Self {
         Came {
             code: output.status.code().unwrap_or(-1),
             signal: output.status.signal(),
@@ -120,12 +123,8 @@ impl Home {
 
 /// What a command of the system prints, trimmed: the independent computation that a result is held against.
 pub(crate) fn shell(directory: &Path, script: &str) -> String {
-    let output = Command::new("bash")
-        .args(["-c", script])
-        .current_dir(directory)
-        .env("LC_ALL", "C")
-        .output()
-        .unwrap();
+    let output =
+        Command::new("bash").args(["-c", script]).current_dir(directory).env("LC_ALL", "C").output().unwrap();
     assert!(output.status.success(), "{script}: {output:?}");
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
