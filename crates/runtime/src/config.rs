@@ -61,12 +61,10 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// The file is larger than [`FILE_BYTES_MAX`].
-    #[error("failed to read {path}: it has {bytes} bytes, at most {FILE_BYTES_MAX} are allowed")]
+    #[error("failed to read {path}: it has more than {FILE_BYTES_MAX} bytes")]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its size.
-        bytes: u64,
     },
     /// The file is not TOML.
     #[error("failed to read {path}:{line}: {reason}")]

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use crate::support::task::{Ended, GOAL, Trial};
 use crate::support::{Came, Home};
@@ -108,9 +108,13 @@ fn a_value_from_a_flag_or_the_environment_is_named_by_it() {
 #[test]
 fn a_configuration_that_is_none() {
     type Make = fn(&Path);
-    let files: [(Make, &str); 5] = [
+    let files: [(Make, &str); 6] = [
         (|path| fs::write(path, "[controller\ndelta = 1").unwrap(), "setpoint.toml:1: "),
-        (|path| fs::write(path, b"# fine\nlaw = \"\xff\"\n").unwrap(), "UTF-8"),
+        (
+            |path| fs::write(path, b"# fine\nlaw = \"\xff\"\n").unwrap(),
+            "setpoint.toml:2: a byte of it is no UTF-8",
+        ),
+        (|path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success()), "no regular file"),
         (|path| fs::create_dir(path).unwrap(), "directory"),
         (|path| symlink(path, path).unwrap(), "symbolic links"),
         (|path| fs::write(path, vec![b'#'; (1 << 20) + 1]).unwrap(), "1048576"),

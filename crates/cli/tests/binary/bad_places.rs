@@ -68,6 +68,14 @@ fn no_home_at_all() {
 }
 
 #[test]
+fn a_working_directory_that_is_gone() {
+    let home = home();
+    let came = scripted(&home, "mkdir gone; cd gone; rmdir ../gone; exec \"$@\"", &["run", GOAL]);
+    assert_failed(&came, 2, &["failed to find the working directory"]);
+    assert!(!home.data().exists());
+}
+
+#[test]
 fn a_journal_of_a_newer_version_is_left_as_it_is() {
     let home = home();
     assert_eq!(pursue(&home, &[]).course(), "init→accept");
@@ -100,6 +108,15 @@ fn a_file_that_is_no_journal_is_left_as_it_is() {
         assert_eq!(home.run(&["doctor"]).code, 1);
         assert_eq!(fs::read(journal(&home)).unwrap(), garbage);
     }
+    // A directory where the database should be, and a file where its directory should be.
+    let home = home();
+    fs::create_dir_all(journal(&home)).unwrap();
+    let came = home.run(&["run", GOAL]);
+    assert_failed(&came, 2, &["it is not a journal", "--data-dir"]);
+    fs::remove_dir_all(home.data().join("journal")).unwrap();
+    fs::write(home.data().join("journal"), "mine").unwrap();
+    assert_failed(&home.run(&["run", GOAL]), 2, &["journal", "--data-dir"]);
+    assert_eq!(fs::read(home.data().join("journal")).unwrap(), b"mine");
 }
 
 #[test]

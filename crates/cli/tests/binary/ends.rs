@@ -163,6 +163,14 @@ fn a_budget_of_one_call_buys_no_plan_and_still_ends_in_a_result() {
 }
 
 #[test]
+fn a_budget_of_no_tokens_buys_nothing() {
+    let home = Home::new();
+    Trial::new().reads("there.txt", "1").write(&home);
+    let ended = pursue(&home, &["--set", "budgets.tokens=0"]);
+    assert_eq!((&ended.result["ended_by"], &ended.result["usage"]["calls"]), (&"budget".into(), &0.into()));
+}
+
+#[test]
 fn refused_consent_ends_by_consent_and_changes_nothing() {
     let home = Home::new();
     Trial::new()
