@@ -44,8 +44,9 @@ async fn start(
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let is_interactive = goal.interactive;
-    let (task, events) = organisation.start(goal).await?;
+    // Before the task is there: from its first moment on an interrupt cancels it.
     let mut interrupts = interrupts(io)?;
+    let (task, events) = organisation.start(goal).await?;
     // On one terminal, records and a view would write over one another.
     let is_mixed = run.is_stream && io.out.is_terminal;
     let show = if is_mixed { Show::Nothing } else { show(options, io) };
