@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 
 use crate::support::task::{Ended, GOAL, Trial};
-use crate::support::{Came, Home};
+use crate::support::{Came, Home, shell};
 
 /// `O_NONBLOCK`, which the standard library has no name for.
 const O_NONBLOCK: i32 = if cfg!(target_os = "linux") { 0o4000 } else { 4 };
@@ -55,8 +55,8 @@ fn assert_unread(mut pipe: File) {
     assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
 }
 
-fn signal(name: &str, pid: u32) {
-    assert!(Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success());
+fn signal(home: &Home, name: &str, pid: u32) {
+    shell(&home.work(), &format!("kill {name} {pid}"));
 }
 
 fn assert_cancelled(home: &Home, came: Came) -> Ended {
@@ -72,7 +72,7 @@ fn process_an_interrupt_ends_the_task_and_its_tools() {
     for name in ["-INT", "-TERM"] {
         let home = Home::new();
         let reading = Reading::begin(&home);
-        signal(name, reading.pid);
+        signal(&home, name, reading.pid);
         let (came, pipe) = reading.end();
         assert_unread(pipe);
         let ended = assert_cancelled(&home, came);
