@@ -48,7 +48,9 @@ fn main() -> ExitCode {
         }
         Err(error) => {
             let error =
-                ClientError::new(ErrorKind::Internal, format!("failed to start the runtime: {error}"));
+                ClientError::new(ErrorKind::Internal, format!("failed to start the runtime: {error}")).hint(
+                    "see what the system allows this process: open files, processes, memory (`ulimit -a`)",
+                );
             setpoint_cli::report_error(&mut io, &error, is_json).into()
         }
     }
@@ -311,7 +313,8 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, ClientError> {
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result.map_err(|error| runtime_error(&error)),
-        Err(error) => Err(ClientError::new(ErrorKind::Internal, error.to_string())),
+        Err(error) => Err(ClientError::new(ErrorKind::Internal, error.to_string())
+            .hint("the journal keeps what was done; `setpoint doctor` looks at it")),
     }
 }
 

@@ -43,6 +43,7 @@ pub(super) fn policy(
 pub(super) fn interrupts(io: &mut Io) -> Result<mpsc::Receiver<()>, ClientError> {
     (io.interrupts)().map_err(|error| {
         ClientError::new(ErrorKind::Internal, format!("failed to listen for interrupts: {error}"))
+            .hint("see what the system allows this process: open files, processes, memory (`ulimit -a`)")
     })
 }
 

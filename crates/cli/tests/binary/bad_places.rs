@@ -163,6 +163,14 @@ fn process_a_disk_that_takes_no_more_ends_in_an_error_and_not_in_a_signal() {
 }
 
 #[test]
+fn process_a_system_that_opens_no_more_files_is_told() {
+    let home = home();
+    let came = scripted(&home, "ulimit -n 5; exec \"$@\"", &["run", GOAL]);
+    assert_failed(&came, 1, &["Too many open files", "ulimit -a"]);
+    assert!(!home.data().exists());
+}
+
+#[test]
 fn process_an_output_that_takes_nothing_loses_no_result() {
     let home = home();
     let only = |home: &Home| {
