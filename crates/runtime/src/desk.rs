@@ -240,7 +240,10 @@ fn journal(dir: &Path) -> Diagnosis {
     };
     match journal.verify() {
         Ok(report) if report.damages.is_empty() => {
-            good("journal", format!("{} tasks, {} records, every chain holds", report.tasks, report.rows))
+            let tasks = if report.tasks == 1 { "task" } else { "tasks" };
+            let records = if report.rows == 1 { "record" } else { "records" };
+            let counts = format!("{} {tasks}, {} {records}", report.tasks, report.rows);
+            good("journal", format!("{counts}, every chain holds"))
         }
         Ok(report) => {
             let places: Vec<String> = report.damages.iter().take(5).map(ToString::to_string).collect();

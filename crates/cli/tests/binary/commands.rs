@@ -221,7 +221,7 @@ fn doctor_looks_and_writes_nothing() {
     let findings = found["findings"].as_array().unwrap();
     let journal = findings.iter().find(|one| one["subject"] == "journal").unwrap();
     let records = ended.records.len();
-    assert_eq!(journal["finding"], format!("1 tasks, {records} records, every chain holds"));
+    assert_eq!(journal["finding"], format!("1 task, {records} records, every chain holds"));
     assert!(findings.iter().all(|one| one["state"] != "bad"), "{found:#}");
     let names =
         |tree: &std::collections::BTreeMap<_, _>| tree.keys().cloned().collect::<Vec<std::path::PathBuf>>();
