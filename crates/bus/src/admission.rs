@@ -23,10 +23,10 @@ pub struct Admitted {
 #[derive(Debug, thiserror::Error)]
 pub enum Violation {
     /// Nobody knows this kind.
-    #[error("failed to admit a message")]
+    #[error("admit a message")]
     UnknownKind(#[source] KindError),
     /// No route lets this party send it to any role of a task.
-    #[error("failed to admit {kind} from {from}: no route allows it (see docs/routes.md)")]
+    #[error("admit {kind} from {from}: no route allows it (see docs/routes.md)")]
     NoRoute {
         /// Who.
         from: RoleId,
@@ -34,13 +34,13 @@ pub enum Violation {
         kind: Kind,
     },
     /// The party lives inside a task; its messages never come from outside.
-    #[error("failed to admit a message that claims to be from {0}: that role speaks only from inside a task")]
+    #[error("admit a message that claims to be from {0}: that role speaks only from inside a task")]
     Forged(RoleId),
     /// Too long.
-    #[error("failed to admit a message of {0} bytes (at most {COMMAND_BYTES_MAX})")]
+    #[error("admit a message of {0} bytes (at most {COMMAND_BYTES_MAX})")]
     TooLong(usize),
     /// The body is not that message.
-    #[error("failed to admit a message")]
+    #[error("admit a message")]
     Malformed(#[source] DecodeError),
 }
 

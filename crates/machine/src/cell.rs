@@ -83,13 +83,13 @@ pub struct Step {
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {
     /// The task is closed.
-    #[error("failed to take the input: the task is closed")]
+    #[error("take the input: the task is closed")]
     Closed,
     /// The task has not been opened, or was opened already.
-    #[error("failed to take the input: the task {0}")]
+    #[error("take the input: the task {0}")]
     NotNow(&'static str),
     /// No route lets this party send this message into the task.
-    #[error("failed to take {kind} from {from}: no route allows it")]
+    #[error("take {kind} from {from}: no route allows it")]
     NoRoute {
         /// Who said it.
         from: RoleId,
@@ -97,10 +97,10 @@ pub enum StepError {
         kind: Kind,
     },
     /// An answer to something that is not asked, or not any more.
-    #[error("failed to take an answer to {0}: it is not open")]
+    #[error("take an answer to {0}: it is not open")]
     NotOpen(CallId),
     /// A machine panicked. The cell must be rebuilt from its journal.
-    #[error("failed to handle the input: {role} panicked: {message}")]
+    #[error("handle the input: {role} panicked: {message}")]
     Panicked {
         /// Which role.
         role: RoleId,
@@ -108,7 +108,7 @@ pub enum StepError {
         message: String,
     },
     /// A machine talks to itself for ever, or said something that cannot be written down.
-    #[error("failed to finish the step: {0}")]
+    #[error("finish the step: {0}")]
     Runaway(String),
 }
 

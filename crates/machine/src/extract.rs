@@ -14,16 +14,16 @@ const STARTS_MAX: usize = 64;
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExtractError {
     /// Nothing but white space.
-    #[error("failed to find anything in an empty answer")]
+    #[error("find anything in an empty answer")]
     Empty,
     /// Larger than [`ANSWER_BYTES_MAX`].
-    #[error("failed to read an answer of {0} bytes (at most {ANSWER_BYTES_MAX})")]
+    #[error("read an answer of {0} bytes (at most {ANSWER_BYTES_MAX})")]
     TooLong(usize),
     /// No JSON object.
-    #[error("failed to find a JSON object in the answer")]
+    #[error("find a JSON object in the answer")]
     NoObject,
     /// A JSON object of another shape.
-    #[error("failed to read the JSON object: {0}")]
+    #[error("read the JSON object: {0}")]
     Shape(String),
 }
 

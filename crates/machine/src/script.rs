@@ -58,7 +58,7 @@ impl std::fmt::Debug for Setup<'_> {
 
 /// A line of a script that cannot be run.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to run script line {line}: {reason}")]
+#[error("run script line {line}: {reason}")]
 pub struct ScriptError {
     /// Its number, from 1.
     pub line: usize,

@@ -50,7 +50,7 @@ impl fmt::Display for Address {
 
 /// The text is no address.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to read {0:?} as an address")]
+#[error("read {0:?} as an address")]
 pub struct AddressError(String);
 
 impl FromStr for Address {

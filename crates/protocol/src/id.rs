@@ -16,7 +16,7 @@ const TOOL_ID_BYTES_MAX: usize = 128;
 
 /// The text is no id of the wanted kind.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("failed to read {text:?} as a {kind}")]
+#[error("read {text:?} as a {kind}")]
 pub struct IdError {
     kind: &'static str,
     text: String,

@@ -149,7 +149,7 @@ pub struct Finding {
 #[derive(Debug, thiserror::Error)]
 pub enum PredicateError {
     /// A regular expression that does not compile, or is too large.
-    #[error("failed to compile the pattern {pattern:?}")]
+    #[error("compile the pattern {pattern:?}")]
     Pattern {
         /// The pattern, clipped.
         pattern: String,
@@ -158,16 +158,16 @@ pub enum PredicateError {
         source: Option<Box<regex::Error>>,
     },
     /// A JSON pointer that is neither empty nor starts with `/`.
-    #[error("failed to read {0:?} as a JSON pointer (it must be empty or start with /)")]
+    #[error("read {0:?} as a JSON pointer (it must be empty or start with /)")]
     Pointer(String),
     /// A range, list or text that says nothing.
-    #[error("failed to find anything to test in `{0}`")]
+    #[error("find anything to test in `{0}`")]
     Empty(&'static str),
     /// A bound that is not a number.
-    #[error("failed to use a bound that is not finite in `{0}`")]
+    #[error("use a bound that is not finite in `{0}`")]
     NotFinite(&'static str),
     /// Nested too deeply.
-    #[error("failed to read a predicate nested deeper than {PREDICATE_DEPTH_MAX}")]
+    #[error("read a predicate nested deeper than {PREDICATE_DEPTH_MAX}")]
     TooDeep,
 }
 
@@ -229,7 +229,7 @@ impl Predicate {
                     let word = if holds { "matches" } else { "does not match" };
                     finding(holds, format!("text {word} {:?}", clip(pattern, 80)))
                 }
-                Err(error) => finding(false, error.to_string()),
+                Err(error) => finding(false, format!("failed to {error}")),
             },
             Predicate::Pointer { at, is } => evaluate_pointer(at, is, seen, output),
             Predicate::NumberInRange { min, max } => match first_number(seen.text) {

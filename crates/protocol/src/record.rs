@@ -56,7 +56,7 @@ impl fmt::Display for RecordKind {
 
 /// The text names no record kind.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to read {0:?} as a record kind")]
+#[error("read {0:?} as a record kind")]
 pub struct RecordKindError(String);
 
 impl FromStr for RecordKind {

@@ -115,7 +115,7 @@ impl fmt::Display for RoleId {
 
 /// The text names no role.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to read {0:?} as a role")]
+#[error("read {0:?} as a role")]
 pub struct RoleError(String);
 
 impl FromStr for RoleId {

@@ -12,7 +12,7 @@ pub struct Timestamp(i64);
 
 /// The text is not an absolute RFC 3339 time.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to read {text:?} as an RFC 3339 time")]
+#[error("read {text:?} as an RFC 3339 time")]
 pub struct TimestampError {
     text: String,
     #[source]

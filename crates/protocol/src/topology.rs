@@ -132,7 +132,7 @@ pub trait Has<C: CapabilityType>: Party {}
 
 /// A payload reached a party that has no such message in its inbox.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("failed to deliver {kind}: {to} does not receive it")]
+#[error("deliver {kind}: {to} does not receive it")]
 pub struct Misrouted {
     /// What was sent.
     pub kind: Kind,
@@ -155,12 +155,12 @@ pub struct Route {
 
 /// The text names no message.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to read {0:?} as a message kind")]
+#[error("read {0:?} as a message kind")]
 pub struct KindError(String);
 
 /// A body is not the message its kind says.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to decode a {kind}")]
+#[error("decode a {kind}")]
 pub struct DecodeError {
     /// The kind.
     pub kind: Kind,

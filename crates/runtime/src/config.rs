@@ -52,7 +52,7 @@ impl fmt::Display for Origin {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
-    #[error("failed to read {path}")]
+    #[error("read {path}")]
     Read {
         /// The file.
         path: PathBuf,
@@ -61,13 +61,13 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// The file is larger than [`FILE_BYTES_MAX`].
-    #[error("failed to read {path}: it has more than {FILE_BYTES_MAX} bytes")]
+    #[error("read {path}: it has more than {FILE_BYTES_MAX} bytes")]
     TooLarge {
         /// The file.
         path: PathBuf,
     },
     /// The file is not TOML.
-    #[error("failed to read {path}:{line}: {reason}")]
+    #[error("read {path}:{line}: {reason}")]
     Syntax {
         /// The file.
         path: PathBuf,
@@ -77,7 +77,7 @@ pub enum ConfigError {
         reason: String,
     },
     /// Nobody knows this key.
-    #[error("failed to use {origin}: there is no key `{key}`{}", did_you_mean(.near))]
+    #[error("use {origin}: there is no key `{key}`{}", did_you_mean(.near))]
     UnknownKey {
         /// Where it stands.
         origin: Origin,
@@ -87,7 +87,7 @@ pub enum ConfigError {
         near: Option<&'static str>,
     },
     /// The value is of another type, or outside its range.
-    #[error("failed to use {origin}: `{key}` {reason}")]
+    #[error("use {origin}: `{key}` {reason}")]
     Value {
         /// Where it stands.
         origin: Origin,

@@ -10,13 +10,13 @@ use setpoint_protocol::TaskId;
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
     /// The journal.
-    #[error("failed to use the journal")]
+    #[error("use the journal")]
     Journal(#[from] JournalError),
     /// The journal, from its writer.
-    #[error("failed to use the journal")]
+    #[error("use the journal")]
     Append(#[source] Arc<JournalError>),
     /// A stored record that cannot be read.
-    #[error("failed to read the {what} of record {seq} of {task}")]
+    #[error("read the {what} of record {seq} of {task}")]
     Unreadable {
         /// The task.
         task: String,
@@ -29,7 +29,7 @@ pub enum RuntimeError {
     #[error(transparent)]
     Divergence(#[from] Divergence),
     /// An input that the task does not take.
-    #[error("failed to pass a message to {task}")]
+    #[error("pass a message to {task}")]
     Refused {
         /// The task.
         task: TaskId,
@@ -38,7 +38,7 @@ pub enum RuntimeError {
         source: StepError,
     },
     /// The task is driven by another live process.
-    #[error("failed to resume {task}: it is being run by {owner}")]
+    #[error("resume {task}: it is being run by {owner}")]
     HeldElsewhere {
         /// The task.
         task: TaskId,
@@ -46,13 +46,13 @@ pub enum RuntimeError {
         owner: String,
     },
     /// The task has ended.
-    #[error("failed to reach {0}: it has ended")]
+    #[error("reach {0}: it has ended")]
     Ended(TaskId),
     /// The goal is empty or too long.
-    #[error("failed to start a task: the goal {0}")]
+    #[error("start a task: the goal {0}")]
     Goal(String),
     /// The task cannot be driven on; its journal is intact.
-    #[error("failed to drive {task} on: {reason}")]
+    #[error("drive {task} on: {reason}")]
     Broken {
         /// The task.
         task: TaskId,
@@ -60,6 +60,6 @@ pub enum RuntimeError {
         reason: String,
     },
     /// The organisation is shutting down.
-    #[error("failed to start a task: the process is shutting down")]
+    #[error("start a task: the process is shutting down")]
     ShuttingDown,
 }

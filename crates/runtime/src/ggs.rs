@@ -54,10 +54,10 @@ pub struct Summary {
 #[derive(Debug, thiserror::Error)]
 pub enum GgsError {
     /// The settings are not allowed.
-    #[error("failed to use the controller's settings")]
+    #[error("use the controller's settings")]
     Settings(#[from] GainsError),
     /// The input broke.
-    #[error("failed to read line {line}")]
+    #[error("read line {line}")]
     Read {
         /// The line, from 1.
         line: u64,
@@ -66,7 +66,7 @@ pub enum GgsError {
         source: io::Error,
     },
     /// The output broke.
-    #[error("failed to write what follows from line {line}")]
+    #[error("write what follows from line {line}")]
     Write {
         /// The line, from 1.
         line: u64,

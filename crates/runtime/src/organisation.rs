@@ -327,10 +327,10 @@ impl std::fmt::Debug for Organisation {
     }
 }
 
-/// An error with its sources, in one line.
+/// An error with its sources, in one line: "failed to …".
 #[must_use]
 pub fn error_chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
+    let mut text = format!("failed to {error}");
     let mut source = error.source();
     while let Some(inner) = source {
         text.push_str(": ");

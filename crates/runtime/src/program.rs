@@ -118,10 +118,10 @@ pub enum ProgramError {
     #[error(transparent)]
     NoHome(#[from] NoHome),
     /// The working directory.
-    #[error("failed to find the working directory")]
+    #[error("find the working directory")]
     Cwd(#[source] std::io::Error),
     /// A place whose name is no text. Tools and the journal take places as text, where it would be another place.
-    #[error("failed to use {what} {place:?}: it is not UTF-8")]
+    #[error("use {what} {place:?}: it is not UTF-8")]
     NotText {
         /// What it is for.
         what: &'static str,
@@ -129,10 +129,10 @@ pub enum ProgramError {
         place: String,
     },
     /// The journal.
-    #[error("failed to open the journal")]
+    #[error("open the journal")]
     Journal(#[from] JournalError),
     /// A model that nobody knows.
-    #[error("failed to use the model {0:?}: only `playbook`, the embedded brain, is built in so far")]
+    #[error("use the model {0:?}: only `playbook`, the embedded brain, is built in so far")]
     UnknownModel(String),
 }
 

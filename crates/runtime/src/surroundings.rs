@@ -20,7 +20,7 @@ pub struct Directories {
 
 /// The environment that the program runs in has no place for its files.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to find a home directory: neither HOME nor SETPOINT_DATA_DIR is set")]
+#[error("find a home directory: neither HOME nor SETPOINT_DATA_DIR is set")]
 pub struct NoHome;
 
 impl Directories {

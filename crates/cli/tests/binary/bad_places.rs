@@ -16,6 +16,8 @@ use crate::support::{Came, Home};
 fn assert_failed(came: &Came, code: i32, said: &[&str]) {
     assert_eq!((came.code, came.out.as_str()), (code, ""), "{came:#?}");
     assert!(came.err.contains("error: ") && came.err.contains("\nhint: "), "{came:#?}");
+    // Every layer completes the sentence that the edge begins.
+    assert!(came.err.matches("failed to").count() <= 1, "{came:#?}");
     for part in said {
         assert!(came.err.contains(part), "{part:?} is not in {came:#?}");
     }

@@ -20,7 +20,7 @@ pub enum Strictness {
 
 /// The first place where a task's journal and its machines disagree.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to replay {task} at record {seq}: {reason}")]
+#[error("replay {task} at record {seq}: {reason}")]
 pub struct Divergence {
     /// The task.
     pub task: TaskId,

@@ -8,69 +8,53 @@ fn fails(script: &str, expected: Expect) {
 
 #[test]
 fn a_setting_that_cannot_be_read_names_its_line() {
-    fails("# one\n= clock soon\n", expect!["failed to run script line 2: not milliseconds: soon"]);
+    fails("# one\n= clock soon\n", expect!["run script line 2: not milliseconds: soon"]);
     fails(
         "> quiesced\n\n= now yesterday\n",
-        expect![[r#"failed to run script line 3: failed to read "yesterday" as an RFC 3339 time"#]],
+        expect![[r#"run script line 3: read "yesterday" as an RFC 3339 time"#]],
     );
-    fails("= colour red\n", expect!["failed to run script line 1: unknown setting colour"]);
-    fails("=\n", expect!["failed to run script line 1: unknown setting "]);
+    fails("= colour red\n", expect!["run script line 1: unknown setting colour"]);
+    fails("=\n", expect!["run script line 1: unknown setting "]);
 }
 
 #[test]
 fn an_input_that_cannot_be_read_names_its_first_line() {
-    fails(
-        "> Whisper {}\n",
-        expect![[r#"failed to run script line 1: failed to read "Whisper" as a message kind"#]],
-    );
+    fails("> Whisper {}\n", expect![[r#"run script line 1: read "Whisper" as a message kind"#]]);
     fails(
         "#\n> ApprovalDecision {\"call_id\": \"r3.3/1\",\n  \"decision\": \"once\"}\n> quiesced\n",
-        expect![
-            "failed to run script line 2: failed to decode a ApprovalDecision: missing field `digest` at line 2 column 21"
-        ],
+        expect!["run script line 2: decode a ApprovalDecision: missing field `digest` at line 2 column 21"],
     );
     fails(
         "> quiesced\n< model\n> ApprovalDecision\n",
-        expect![
-            "failed to run script line 3: failed to decode a ApprovalDecision: EOF while parsing a value at line 1 column 0"
-        ],
+        expect!["run script line 3: decode a ApprovalDecision: EOF while parsing a value at line 1 column 0"],
     );
-    fails("> reply\n", expect![[r#"failed to run script line 1: failed to read "" as a call id"#]]);
-    fails(
-        "> reply r9/1 text\n",
-        expect![[r#"failed to run script line 1: failed to read "r9/1" as a call id"#]],
-    );
+    fails("> reply\n", expect![[r#"run script line 1: read "" as a call id"#]]);
+    fails("> reply r9/1 text\n", expect![[r#"run script line 1: read "r9/1" as a call id"#]]);
     fails(
         "> failed r3.3/1 {\"kind\": \"shy\", \"reason\": \"\"}\n",
         expect![
-            "failed to run script line 1: unknown variant `shy`, expected one of `unable`, `unavailable`, `timeout`, `refused`, `too_long` at line 1 column 14"
+            "run script line 1: unknown variant `shy`, expected one of `unable`, `unavailable`, `timeout`, `refused`, `too_long` at line 1 column 14"
         ],
     );
-    fails("> tool r3.3/1 fine\n", expect!["failed to run script line 1: expected ident at line 1 column 2"]);
-    fails("> timer\n", expect![[r#"failed to run script line 1: failed to read "" as a call id"#]]);
-    fails(
-        "> interrupted now\n",
-        expect![[r#"failed to run script line 1: failed to read "now" as a call id"#]],
-    );
-    fails(">\n", expect![[r#"failed to run script line 1: failed to read "" as a message kind"#]]);
+    fails("> tool r3.3/1 fine\n", expect!["run script line 1: expected ident at line 1 column 2"]);
+    fails("> timer\n", expect![[r#"run script line 1: read "" as a call id"#]]);
+    fails("> interrupted now\n", expect![[r#"run script line 1: read "now" as a call id"#]]);
+    fails(">\n", expect![[r#"run script line 1: read "" as a message kind"#]]);
 }
 
 #[test]
 fn a_message_that_the_role_does_not_receive_names_its_line() {
     fails(
         "> quiesced\n> UserInput {\"raw_input\": \"x\"}\n",
-        expect!["failed to run script line 2: failed to deliver UserInput: executor does not receive it"],
+        expect!["run script line 2: deliver UserInput: executor does not receive it"],
     );
 }
 
 #[test]
 fn a_line_of_no_form_names_its_line() {
-    fails(
-        "> quiesced\nSubTask {}\n",
-        expect!["failed to run script line 2: a line begins with #, =, > or <"],
-    );
+    fails("> quiesced\nSubTask {}\n", expect!["run script line 2: a line begins with #, =, > or <"]);
     fails(
         "# one\n  an input goes on only under an input\n",
-        expect!["failed to run script line 2: a line begins with #, =, > or <"],
+        expect!["run script line 2: a line begins with #, =, > or <"],
     );
 }

@@ -12,31 +12,31 @@ use super::template::TemplateError;
 #[derive(Debug, thiserror::Error)]
 pub enum PlaybookError {
     /// The file, or the directory it would be in, cannot be read.
-    #[error("failed to read it")]
+    #[error("read it")]
     Io(#[source] std::io::Error),
     /// Neither a file nor a link to one.
-    #[error("failed to read it: it is no file")]
+    #[error("read it: it is no file")]
     NoFile,
     /// Larger than [`PLAYBOOK_BYTES_MAX`].
-    #[error("failed to read it: more than {PLAYBOOK_BYTES_MAX} bytes")]
+    #[error("read it: more than {PLAYBOOK_BYTES_MAX} bytes")]
     TooLarge,
     /// One file too many in the directory.
-    #[error("failed to read it: the directory holds more than {PLAYBOOK_FILES_MAX} playbooks")]
+    #[error("read it: the directory holds more than {PLAYBOOK_FILES_MAX} playbooks")]
     TooManyFiles,
     /// Not UTF-8.
-    #[error("failed to read it as UTF-8")]
+    #[error("read it as UTF-8")]
     NotUtf8,
     /// Not TOML.
-    #[error("failed to read it as TOML: {0}")]
+    #[error("read it as TOML: {0}")]
     Toml(String),
     /// A key that has to be there and is not.
-    #[error("failed to find `{0}`")]
+    #[error("find `{0}`")]
     Missing(String),
     /// A key that nothing reads: a typing mistake, most likely.
-    #[error("failed to understand the key `{0}`")]
+    #[error("understand the key `{0}`")]
     UnknownKey(String),
     /// A value of another type.
-    #[error("failed to read `{key}`: expected {expected}, found {found}")]
+    #[error("read `{key}`: expected {expected}, found {found}")]
     Type {
         /// The key.
         key: String,
@@ -46,7 +46,7 @@ pub enum PlaybookError {
         found: &'static str,
     },
     /// A value that is not allowed there.
-    #[error("failed to read `{key}`: {reason}")]
+    #[error("read `{key}`: {reason}")]
     Value {
         /// The key.
         key: String,
@@ -54,7 +54,7 @@ pub enum PlaybookError {
         reason: String,
     },
     /// More entries or characters than the limit of that name.
-    #[error("failed to read `{key}`: more than {max} ({limit})")]
+    #[error("read `{key}`: more than {max} ({limit})")]
     Limit {
         /// The key.
         key: String,
@@ -64,13 +64,13 @@ pub enum PlaybookError {
         limit: &'static str,
     },
     /// A goal pattern.
-    #[error("failed to read a goal pattern")]
+    #[error("read a goal pattern")]
     Pattern(#[source] PatternError),
     /// A text with placeholders.
-    #[error("failed to read a template")]
+    #[error("read a template")]
     Template(#[source] TemplateError),
     /// Something is named that is not there.
-    #[error("failed to find the {kind} `{name}`")]
+    #[error("find the {kind} `{name}`")]
     Unknown {
         /// What kind of thing.
         kind: &'static str,
@@ -78,10 +78,10 @@ pub enum PlaybookError {
         name: String,
     },
     /// An example that the playbook's own patterns do not match.
-    #[error("failed to match the example {0:?}")]
+    #[error("match the example {0:?}")]
     Example(String),
     /// A check that has not the form of one once it is filled in.
-    #[error("failed to read the check of `{criterion}`: {reason}")]
+    #[error("read the check of `{criterion}`: {reason}")]
     Check {
         /// The criterion.
         criterion: String,
@@ -89,7 +89,7 @@ pub enum PlaybookError {
         reason: String,
     },
     /// A predicate that can never be evaluated.
-    #[error("failed to use the check of `{criterion}`")]
+    #[error("use the check of `{criterion}`")]
     Predicate {
         /// The criterion.
         criterion: String,
@@ -98,10 +98,10 @@ pub enum PlaybookError {
         source: PredicateError,
     },
     /// A check that any run passes.
-    #[error("failed to find anything in the check of `{0}` that a bad result would not pass")]
+    #[error("find anything in the check of `{0}` that a bad result would not pass")]
     SaysNothing(String),
     /// A shell command into which a word of the goal would go unquoted.
-    #[error("failed to accept a shell command: {0}")]
+    #[error("accept a shell command: {0}")]
     Unquoted(String),
 }
 
@@ -109,7 +109,7 @@ impl PlaybookError {
     /// What is wrong, with the whole chain of reasons, on one line.
     #[must_use]
     pub fn reason(&self) -> String {
-        let mut text = self.to_string();
+        let mut text = format!("failed to {self}");
         let mut next = std::error::Error::source(self);
         while let Some(error) = next {
             text.push_str(": ");

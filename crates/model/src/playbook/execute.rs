@@ -32,7 +32,7 @@ pub(crate) fn execute(library: &Library, brief: &ExecuteBrief) -> Result<Step, M
     for call in &work.step.calls {
         let wanted = match work.call(call, brief, &results) {
             Ok(wanted) => wanted,
-            Err(error) => return Ok(work.answer(brief, &results, Some(error.to_string()))),
+            Err(error) => return Ok(work.answer(brief, &results, Some(format!("failed to {error}")))),
         };
         let Some(record) = record_of(&wanted, brief, &results) else {
             // A call that the runtime refused without a record would be asked for again and again.

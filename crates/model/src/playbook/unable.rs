@@ -26,12 +26,12 @@ pub(crate) fn no_playbook(library: &Library, goal: &str) -> ModelFailure {
 
 /// The goal fits, but one of its values cannot be used.
 pub(crate) fn values(book: &Book, error: &ValueError) -> ModelFailure {
-    failure(format!("{error} (playbook {})", book.name), shown(book))
+    failure(format!("failed to {error} (playbook {})", book.name), shown(book))
 }
 
 /// Something in the playbook cannot be filled in for this goal.
 pub(crate) fn template(book: &Book, error: &TemplateError) -> ModelFailure {
-    failure(format!("{error} (playbook {})", book.name), shown(book))
+    failure(format!("failed to {error} (playbook {})", book.name), shown(book))
 }
 
 /// Every approach was tried, is blocked, or is not meant for this goal.

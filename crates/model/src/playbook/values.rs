@@ -13,7 +13,7 @@ use super::template::{Scope, TemplateError};
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ValueError {
     /// The value of one parameter.
-    #[error("failed to use the {param} of the goal: {reason}")]
+    #[error("use the {param} of the goal: {reason}")]
     Refused {
         /// The parameter.
         param: String,
@@ -21,7 +21,7 @@ pub(crate) enum ValueError {
         reason: String,
     },
     /// A default or a variant that cannot be filled in.
-    #[error("failed to fill in {param}")]
+    #[error("fill in {param}")]
     Template {
         /// The parameter.
         param: String,

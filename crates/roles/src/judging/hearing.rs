@@ -87,7 +87,7 @@ impl Hearing {
     /// Takes an answer that could not be read, and says why when the judge should be asked again.
     pub fn unreadable(&mut self, error: &ExtractError) -> Option<String> {
         self.why_unjudged = NO_VERDICT.to_owned();
-        self.repair(&error.to_string())
+        self.repair(&format!("failed to {error}"))
     }
 
     /// Takes a failed call, and says so when another try may help.

@@ -39,7 +39,7 @@ pub(super) enum Reading {
 pub(super) fn read(text: &str, allowed: Allowed, raw_input: &str) -> Reading {
     let draft: PerceiveDraft = match extract(text) {
         Ok(draft) => draft,
-        Err(error) => return Reading::Unusable(error.to_string()),
+        Err(error) => return Reading::Unusable(format!("failed to {error}")),
     };
     let has_intent = draft.intent.as_deref().is_some_and(|intent| !intent.trim().is_empty());
     let answer = draft.answer.as_deref().map(str::trim).filter(|answer| !answer.is_empty());

@@ -92,12 +92,12 @@ impl Planner {
         let draft: PlanDraft = match extract(text) {
             Ok(draft) => draft,
             Err(error) if !planning.repair => {
-                let repair = Repair { error: error.to_string(), previous: text.to_owned() };
+                let repair = Repair { error: format!("failed to {error}"), previous: text.to_owned() };
                 self.ask_plan(attempts, Some(repair), ctx, fx);
                 return;
             }
             Err(error) => {
-                self.refuse(attempts, vec![no_plan(&error.to_string())], ctx, fx);
+                self.refuse(attempts, vec![no_plan(&format!("failed to {error}"))], ctx, fx);
                 return;
             }
         };

@@ -61,18 +61,18 @@ fn a_bad_value_is_named_with_file_and_line() {
     ]
     .join("\n");
     expect_test::expect![[r#"
-        failed to use setpoint.toml:3: `controller.delta` is 1.5; it must be from 0 to 0.999
-        failed to use setpoint.toml:2: `controller.delta` is "x"; it must be a finite number
-        failed to use setpoint.toml:2: `controller.delta` is "nan"; it must be a finite number
-        failed to use setpoint.toml:2: `controller.max_replans` is 0; it must be from 1 to 100
-        failed to use setpoint.toml:2: `controller.max_replans` is -1; it must be a whole number, 0 or more
-        failed to use setpoint.toml:2: `controller.law` is "magic"; it must be one of reference
-        failed to use setpoint.toml:2: `controller.urgency` is "loud"; it must be one of words, sets
-        failed to use setpoint.toml:2: there is no key `controller.delt` (did you mean `controller.delta`?)
-        failed to use setpoint.toml:2: there is no key `controller.detla` (did you mean `controller.delta`?)
-        failed to use setpoint.toml:2: there is no key `nonsense.x`
-        failed to read setpoint.toml:1: unclosed table, expected `]`
-        failed to use --set controller.delta=NaN: `controller.delta` is "NaN"; it must be a finite number
-        failed to use --set controller.time_budget_ms=5 parsecs: `controller.time_budget_ms` is "5 parsecs"; it must be milliseconds, or a number with ms, s, m or h"#]]
+        use setpoint.toml:3: `controller.delta` is 1.5; it must be from 0 to 0.999
+        use setpoint.toml:2: `controller.delta` is "x"; it must be a finite number
+        use setpoint.toml:2: `controller.delta` is "nan"; it must be a finite number
+        use setpoint.toml:2: `controller.max_replans` is 0; it must be from 1 to 100
+        use setpoint.toml:2: `controller.max_replans` is -1; it must be a whole number, 0 or more
+        use setpoint.toml:2: `controller.law` is "magic"; it must be one of reference
+        use setpoint.toml:2: `controller.urgency` is "loud"; it must be one of words, sets
+        use setpoint.toml:2: there is no key `controller.delt` (did you mean `controller.delta`?)
+        use setpoint.toml:2: there is no key `controller.detla` (did you mean `controller.delta`?)
+        use setpoint.toml:2: there is no key `nonsense.x`
+        read setpoint.toml:1: unclosed table, expected `]`
+        use --set controller.delta=NaN: `controller.delta` is "NaN"; it must be a finite number
+        use --set controller.time_budget_ms=5 parsecs: `controller.time_budget_ms` is "5 parsecs"; it must be milliseconds, or a number with ms, s, m or h"#]]
     .assert_eq(&said);
 }

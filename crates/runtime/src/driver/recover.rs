@@ -147,7 +147,7 @@ impl Driver {
         let restored = restore(&self.shared.journal, &self.task, Arc::clone(&self.shared.factory))?;
         self.cell = restored.cell;
         let poisoned = Poisoned { kind: input.kind, body: input.body, panic: error.to_string() };
-        self.backlog.push_front(Inbound::External(runtime_fault(error.to_string())));
+        self.backlog.push_front(Inbound::External(runtime_fault(format!("failed to {error}"))));
         self.backlog.push_front(Inbound::External(External::Poisoned(poisoned)));
         Ok(())
     }

@@ -227,9 +227,9 @@ fn an_input_or_output_that_breaks_stops_the_run() {
     let line = "{\"kind\":\"CancelRequest\"}\n";
     let broken = BufReader::new(line.as_bytes().chain(Broken));
     let error = run(broken, Vec::new(), ControllerSettings::default()).unwrap_err();
-    assert_eq!(error.to_string(), "failed to read line 2");
+    assert_eq!(error.to_string(), "read line 2");
     let error = run(line.as_bytes(), Broken, ControllerSettings::default()).unwrap_err();
-    assert_eq!(error.to_string(), "failed to write what follows from line 1");
+    assert_eq!(error.to_string(), "write what follows from line 1");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn a_wrong_party_is_refused() {
     for party in RoleId::ALL {
         if party != RoleId::User {
             let error = refused(&mut bench, from(party, user_input("more")));
-            assert_eq!(error, format!("failed to take UserInput from {party}: no route allows it"));
+            assert_eq!(error, format!("take UserInput from {party}: no route allows it"));
         }
     }
     let result = message::DirectAnswer { text: String::new() };
@@ -43,7 +43,7 @@ fn an_answer_to_nothing_that_is_asked_is_refused() {
     let mut bench = Bench::dispatched(opened(), "one");
     for call in ["r3.1/9", "r3.7/2", "r1/1"] {
         let error = refused(&mut bench, answered(call, tool_answer()));
-        assert_eq!(error, format!("failed to take an answer to {call}: it is not open"));
+        assert_eq!(error, format!("take an answer to {call}: it is not open"));
         let reasked = Reasked { call: id(call), attempt: 2, reason: String::new() };
         refused(&mut bench, External::Reasked(reasked));
         refused(&mut bench, from(RoleId::User, approval(call, "d1")));
@@ -95,11 +95,11 @@ fn nothing_comes_before_the_opening_and_there_is_one_opening() {
     for external in [from(RoleId::User, user_input("count")), answered("r1/1", reply("")), fault(), cancel()]
     {
         let error = refused(&mut bench, external);
-        assert_eq!(error, "failed to take the input: the task has not been opened");
+        assert_eq!(error, "take the input: the task has not been opened");
     }
     bench.step(External::Opened(Box::new(opened())));
     let error = refused(&mut bench, External::Opened(Box::new(opened())));
-    assert_eq!(error, "failed to take the input: the task is open already");
+    assert_eq!(error, "take the input: the task is open already");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn nothing_comes_after_the_end() {
     for external in
         [fault(), cancel(), from(RoleId::User, user_input("more")), External::Opened(Box::new(opened()))]
     {
-        assert_eq!(refused(&mut bench, external), "failed to take the input: the task is closed");
+        assert_eq!(refused(&mut bench, external), "take the input: the task is closed");
     }
 }
 
@@ -121,10 +121,7 @@ fn a_panic_is_an_error_that_names_the_role() {
     bench.memory_replies();
     let error = bench.try_step(answered("r2/2", reply("panic"))).unwrap_err();
     assert!(super::super::needs_rebuild(&error));
-    assert_eq!(
-        error.to_string(),
-        "failed to handle the input: executor panicked: an intent that nobody can bear"
-    );
+    assert_eq!(error.to_string(), "handle the input: executor panicked: an intent that nobody can bear");
 }
 
 #[test]

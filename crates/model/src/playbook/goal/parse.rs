@@ -39,34 +39,34 @@ pub(crate) struct Slot {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// Nothing in it.
-    #[error("failed to find a word in it")]
+    #[error("find a word in it")]
     Empty,
     /// Longer than [`PATTERN_CHARS_MAX`], its words put in.
-    #[error("failed to read more than {PATTERN_CHARS_MAX} characters")]
+    #[error("read more than {PATTERN_CHARS_MAX} characters")]
     TooLong,
     /// More than [`PATTERN_PARTS_MAX`] parts.
-    #[error("failed to read more than {PATTERN_PARTS_MAX} words, groups and parameters")]
+    #[error("read more than {PATTERN_PARTS_MAX} words, groups and parameters")]
     TooManyParts,
     /// Nested deeper than [`PATTERN_DEPTH_MAX`].
-    #[error("failed to read groups nested deeper than {PATTERN_DEPTH_MAX}")]
+    #[error("read groups nested deeper than {PATTERN_DEPTH_MAX}")]
     TooDeep,
     /// A bracket that is not closed, or one that was never opened.
-    #[error("failed to pair the bracket `{0}`")]
+    #[error("pair the bracket `{0}`")]
     Unpaired(char),
     /// A group with an empty alternative.
-    #[error("failed to find words in a part of a group")]
+    #[error("find words in a part of a group")]
     EmptyChoice,
     /// `{…}` that is no parameter.
-    #[error("failed to read `{{{0}}}` as a parameter")]
+    #[error("read `{{{0}}}` as a parameter")]
     Parameter(String),
     /// `<…>` that names no words.
-    #[error("failed to find the words `<{0}>`")]
+    #[error("find the words `<{0}>`")]
     UnknownWords(String),
     /// One parameter twice in the same goal.
-    #[error("failed to fill the parameter `{0}` twice")]
+    #[error("fill the parameter `{0}` twice")]
     Twice(String),
     /// Without a single required word it would match any goal.
-    #[error("failed to find a word that every matching goal must have")]
+    #[error("find a word that every matching goal must have")]
     NoRequiredWord,
 }
 

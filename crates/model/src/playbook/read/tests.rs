@@ -105,7 +105,7 @@ fn patterns_parameters_and_examples() {
     check(
         "greet {who}",
         "greet (a|b",
-        &expect!["x.toml:5:13: failed to read a goal pattern: failed to pair the bracket `(`"],
+        &expect!["x.toml:5:13: failed to read a goal pattern: pair the bracket `(`"],
     );
     check(
         "\"greet {who}\"",
@@ -182,7 +182,7 @@ fn criteria_need_checks_that_can_fail() {
         "at = \"/text\"",
         "at = \"text\"",
         &expect![[
-            r#"x.toml:12:1: failed to use the check of `said`: failed to read "text" as a JSON pointer (it must be empty or start with /)"#
+            r#"x.toml:12:1: failed to use the check of `said`: read "text" as a JSON pointer (it must be empty or start with /)"#
         ]],
     );
     check(
@@ -195,12 +195,12 @@ fn criteria_need_checks_that_can_fail() {
     check(
         "expect = {",
         "expect = { repeat = 0, as = \"i\", of = {} }\n# {",
-        &expect!["x.toml:12:1: failed to read the check of `said`: failed to repeat 0 times"],
+        &expect!["x.toml:12:1: failed to read the check of `said`: repeat 0 times"],
     );
     check(
         "expect = {",
         "expect = { repeat = 1000, as = \"i\", of = {} }\n# {",
-        &expect!["x.toml:12:1: failed to read the check of `said`: failed to repeat 1000 times"],
+        &expect!["x.toml:12:1: failed to read the check of `said`: repeat 1000 times"],
     );
     check(
         "on = \"output\"",
@@ -217,7 +217,7 @@ fn criteria_need_checks_that_can_fail() {
     check(
         "text = \"{who} was",
         "text = \"{result.1} was",
-        &expect!["x.toml:12:1: failed to read a template: failed to find a call 1 before this one"],
+        &expect!["x.toml:12:1: failed to read a template: find a call 1 before this one"],
     );
 }
 
@@ -278,29 +278,29 @@ fn calls_see_only_earlier_calls() {
     check(
         "{who|sh}",
         "{result.1/stdout|sh}",
-        &expect!["x.toml:26:1: failed to read a template: failed to find a call 1 before this one"],
+        &expect!["x.toml:26:1: failed to read a template: find a call 1 before this one"],
     );
     check(
         "{result.1/stdout|trim}",
         "{result.2/stdout|trim}",
-        &expect!["x.toml:21:1: failed to read a template: failed to find a call 2 before this one"],
+        &expect!["x.toml:21:1: failed to read a template: find a call 2 before this one"],
     );
     check(
         "{result.1/stdout|trim}",
         "{result.1/stdout|shout}",
-        &expect!["x.toml:24:19: failed to read a template: failed to read the filter `shout`"],
+        &expect!["x.toml:24:19: failed to read a template: read the filter `shout`"],
     );
     check(
         "{result.1/stdout|trim}",
         "{result.1/stdout",
         &expect![
-            "x.toml:24:19: failed to read a template: failed to pair the brace `{` (write it twice when it is meant)"
+            "x.toml:24:19: failed to read a template: pair the brace `{` (write it twice when it is meant)"
         ],
     );
     check(
         "{result.1/stdout|trim}",
         "{nobody}",
-        &expect!["x.toml:21:1: failed to read a template: failed to find a parameter `nobody`"],
+        &expect!["x.toml:21:1: failed to read a template: find a parameter `nobody`"],
     );
 }
 

@@ -54,34 +54,34 @@ pub(crate) enum Source {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
     /// Longer than [`TEMPLATE_CHARS_MAX`].
-    #[error("failed to read more than {TEMPLATE_CHARS_MAX} characters")]
+    #[error("read more than {TEMPLATE_CHARS_MAX} characters")]
     TooLong,
     /// More placeholders than [`SLOTS_MAX`].
-    #[error("failed to read more than {SLOTS_MAX} placeholders")]
+    #[error("read more than {SLOTS_MAX} placeholders")]
     TooManySlots,
     /// Nested deeper than `VALUE_DEPTH_MAX`.
-    #[error("failed to read a value that is nested too deeply")]
+    #[error("read a value that is nested too deeply")]
     TooDeep,
     /// A brace without its partner. A brace that is meant is written twice.
-    #[error("failed to pair the brace `{0}` (write it twice when it is meant)")]
+    #[error("pair the brace `{0}` (write it twice when it is meant)")]
     Unpaired(char),
     /// A placeholder that names nothing.
-    #[error("failed to read the placeholder `{{{0}}}`")]
+    #[error("read the placeholder `{{{0}}}`")]
     Slot(String),
     /// More filters than [`FILTERS_MAX`], or one that is not known or not used like this.
-    #[error("failed to read the filter `{0}`")]
+    #[error("read the filter `{0}`")]
     Filter(String),
     /// A name that is no parameter.
-    #[error("failed to find a parameter `{0}`")]
+    #[error("find a parameter `{0}`")]
     UnknownName(String),
     /// The result of a call that is not made before.
-    #[error("failed to find a call {0} before this one")]
+    #[error("find a call {0} before this one")]
     UnknownCall(usize),
     /// A result of a call that is not there: the call failed, or its result has no such part.
-    #[error("failed to find what `{0}` stands for")]
+    #[error("find what `{0}` stands for")]
     NoResult(String),
     /// A `repeat` over something that is no number up to `REPEAT_MAX`.
-    #[error("failed to repeat {0} times")]
+    #[error("repeat {0} times")]
     Repeat(String),
 }
 

@@ -23,13 +23,14 @@ pub(super) fn check(value: &Any, rules: &Rules<'_>) -> Result<Check, String> {
     let malformed = |error: &dyn std::fmt::Display| {
         format!("has a malformed check: {}", clip(&error.to_string(), ERROR_CHARS_MAX))
     };
+    let unusable = |error: &dyn std::fmt::Display| malformed(&format_args!("failed to {error}"));
     let check: Check = serde_json::from_value(value.0.clone()).map_err(|error| malformed(&error))?;
-    check.expect.validate().map_err(|error| malformed(&error))?;
+    check.expect.validate().map_err(|error| unusable(&error))?;
     match &check.on {
         CheckOn::Output => {}
         CheckOn::Probe(call) => probe(call, rules)?,
         CheckOn::Call { tool } => {
-            let id: ToolId = tool.parse().map_err(|error| malformed(&error))?;
+            let id: ToolId = tool.parse().map_err(|error| unusable(&error))?;
             if let Some(reason) = rules.tool_refusal(&id) {
                 return Err(format!("has a check that {reason}"));
             }
