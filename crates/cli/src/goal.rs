@@ -9,6 +9,9 @@ use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
 
 use crate::invocation::GoalSource;
 
+/// What to do about a file that cannot be read.
+const NAME_A_FILE: &str = "name a file that can be read, or give the goal as words or with `-` on stdin";
+
 /// The goal from where it is.
 ///
 /// # Errors
@@ -34,10 +37,11 @@ pub(crate) fn read(source: &GoalSource, stdin: &mut dyn Read) -> Result<String, 
 
 fn open(path: &Path) -> Result<File, ClientError> {
     let name = path.display();
-    let file = File::open(path).map_err(|error| usage(&format!("failed to open {name}: {error}")))?;
+    let file = File::open(path)
+        .map_err(|error| usage(&format!("failed to open {name}: {error}")).hint(NAME_A_FILE))?;
     // Opening a folder succeeds on some systems, and reading it says little.
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        return Err(usage(&format!("failed to read {name}: it is a folder")));
+        return Err(usage(&format!("failed to read {name}: it is a folder")).hint(NAME_A_FILE));
     }
     Ok(file)
 }
@@ -47,7 +51,7 @@ fn bounded(source: &mut dyn Read, name: &str) -> Result<Vec<u8>, ClientError> {
     source
         .take(RAW_INPUT_BYTES_MAX as u64 + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| usage(&format!("failed to read {name}: {error}")))?;
+        .map_err(|error| usage(&format!("failed to read {name}: {error}")).hint(NAME_A_FILE))?;
     if bytes.len() > RAW_INPUT_BYTES_MAX { Err(too_long()) } else { Ok(bytes) }
 }
 
@@ -110,7 +114,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for path in [folder.path().join("missing"), folder.path().to_owned()] {
             let error = read(&GoalSource::File(path), &mut &b""[..]).unwrap_err();
-            assert_eq!(error.kind, ErrorKind::Usage, "{error}");
+            assert_eq!((error.kind, error.hints.len()), (ErrorKind::Usage, 1), "{error}");
         }
     }
 }

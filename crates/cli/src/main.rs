@@ -43,10 +43,18 @@ fn main() -> ExitCode {
     start_logging(&program, invocation.global.is_verbose);
     let host = Local { program };
     match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(tokio) => tokio.block_on(setpoint_cli::execute(invocation, &host, &mut io)).into(),
+        Ok(tokio) => {
+            let _inside = tokio.enter();
+            if let Err(error) = runtime::program::outlive_file_size_limits() {
+                tracing::warn!(%error, "a limit on the size of files will end this process");
+            }
+            tokio.block_on(setpoint_cli::execute(invocation, &host, &mut io)).into()
+        }
         Err(error) => {
             let error =
-                ClientError::new(ErrorKind::Internal, format!("failed to start the runtime: {error}"));
+                ClientError::new(ErrorKind::Internal, format!("failed to start the runtime: {error}")).hint(
+                    "see what the system allows this process: open files, processes, memory (`ulimit -a`)",
+                );
             setpoint_cli::report_error(&mut io, &error, is_json).into()
         }
     }
@@ -95,8 +103,10 @@ impl Host for Local {
 
     fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {
         let policy = runtime::approvals::read(file, &self.program.surroundings()).map_err(|error| {
-            ClientError::new(ErrorKind::Configuration, runtime::organisation::error_chain(&error))
-                .hint("docs/approvals.md shows what an approval file may say")
+            let reason = runtime::organisation::error_chain(&error);
+            ClientError::new(ErrorKind::Configuration, reason).hint(
+                "a line allows with `path PATH` or `command COMMAND`, forbids with `deny` before it, or is a comment after `#`",
+            )
         })?;
         Ok(Box::new(Policy(policy)))
     }
@@ -279,6 +289,7 @@ impl Desk for Local {
         let settings = self.program.config.controller().clone();
         let summary = runtime::ggs::run(input, output, settings).map_err(|error| {
             ClientError::new(ErrorKind::Internal, runtime::organisation::error_chain(&error))
+                .hint("see that the input can be read and that there is room where the output goes")
         })?;
         Ok(ControllerSummary { lines: summary.lines, refused: summary.errors })
     }
@@ -306,7 +317,8 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, ClientError> {
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result.map_err(|error| runtime_error(&error)),
-        Err(error) => Err(ClientError::new(ErrorKind::Internal, error.to_string())),
+        Err(error) => Err(ClientError::new(ErrorKind::Internal, error.to_string())
+            .hint("the journal keeps what was done; `setpoint doctor` looks at it")),
     }
 }
 

@@ -62,12 +62,10 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// The file is larger than [`FILE_BYTES_MAX`].
-    #[error("read {path}: it has {bytes} bytes, at most {FILE_BYTES_MAX} are allowed")]
+    #[error("read {path}: it has more than {FILE_BYTES_MAX} bytes")]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its size.
-        bytes: u64,
     },
     /// The file is not TOML.
     #[error("read {path}:{line}: {reason}")]

@@ -107,6 +107,12 @@ pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<&'static str>) {
         ProgramError::NoHome(_) => {
             (Edge::Configuration, Some("set HOME, or name a directory with --data-dir"))
         }
+        ProgramError::NotText { .. } => (
+            Edge::Configuration,
+            Some(
+                "rename it, or choose another: --data-dir names the data directory, `cd` changes the working directory",
+            ),
+        ),
         ProgramError::Cwd(_) => (Edge::Configuration, Some("change to a directory that exists")),
         ProgramError::Journal(error) => edge_of_journal(error),
         ProgramError::UnknownModel(_) => (
@@ -205,7 +211,14 @@ fn playbooks(program: &Program) -> Diagnosis {
 fn data_directory(data: &Path) -> Diagnosis {
     let shown = data.display();
     if !data.exists() {
-        return good("data directory", format!("{shown} does not exist yet and will be created"));
+        return match can_be_made(data) {
+            Ok(()) => good("data directory", format!("{shown} does not exist yet and will be created")),
+            Err(error) => bad(
+                "data directory",
+                format!("{shown} cannot be created: {error}"),
+                "choose another with --data-dir or SETPOINT_DATA_DIR".to_owned(),
+            ),
+        };
     }
     match tempfile_in(data) {
         Ok(()) => good("data directory", format!("{shown} is writable")),
@@ -227,7 +240,10 @@ fn journal(dir: &Path) -> Diagnosis {
     };
     match journal.verify() {
         Ok(report) if report.damages.is_empty() => {
-            good("journal", format!("{} tasks, {} records, every chain holds", report.tasks, report.rows))
+            let tasks = if report.tasks == 1 { "task" } else { "tasks" };
+            let records = if report.rows == 1 { "record" } else { "records" };
+            let counts = format!("{} {tasks}, {} {records}", report.tasks, report.rows);
+            good("journal", format!("{counts}, every chain holds"))
         }
         Ok(report) => {
             let places: Vec<String> = report.damages.iter().take(5).map(ToString::to_string).collect();
@@ -239,6 +255,17 @@ fn journal(dir: &Path) -> Diagnosis {
         }
         Err(error) => bad("journal", error_chain(&error), journal_hint(&error).to_owned()),
     }
+}
+
+/// Permissions alone do not tell, so the directories that are missing are made, and taken away again.
+fn can_be_made(dir: &Path) -> std::io::Result<()> {
+    let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
+    let made = std::fs::create_dir_all(dir);
+    for dir in missing {
+        // One that could not be made is not there; one that somebody uses by now is not empty.
+        drop(std::fs::remove_dir(dir));
+    }
+    made
 }
 
 fn tempfile_in(dir: &Path) -> std::io::Result<()> {

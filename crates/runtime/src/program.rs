@@ -1,6 +1,7 @@
 //! The program as it is installed and configured here: what an organisation is made from.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,9 @@ use crate::toolbox::Tools;
 pub const PLAYBOOK: &str = "playbook";
 /// Environment variables that name a language model's key or server. None of them is used yet.
 const MODEL_VARS: &[&str] = &["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OLLAMA_HOST"];
+
+/// Environment variables that say where files are.
+const PLACE_VARS: [&str; 4] = ["SETPOINT_DATA_DIR", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
 
 /// What the command line says about the whole program.
 #[derive(Clone, Debug, Default)]
@@ -116,6 +120,14 @@ pub enum ProgramError {
     /// The working directory.
     #[error("find the working directory")]
     Cwd(#[source] std::io::Error),
+    /// A place whose name is no text. Tools and the journal take places as text, where it would be another place.
+    #[error("use {what} {place:?}: it is not UTF-8")]
+    NotText {
+        /// What it is for.
+        what: &'static str,
+        /// Its name, as far as it is text.
+        place: String,
+    },
     /// The journal.
     #[error("open the journal")]
     Journal(#[from] JournalError),
@@ -143,13 +155,20 @@ impl Program {
     /// # Errors
     /// What cannot be used.
     pub fn load(wishes: &Wishes) -> Result<Self, ProgramError> {
+        for name in PLACE_VARS {
+            if let Some(place) = std::env::var_os(name) {
+                text_of(name, &place)?;
+            }
+        }
         let mut env: BTreeMap<String, String> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
         if let Some(dir) = &wishes.data_dir {
-            env.insert("SETPOINT_DATA_DIR".to_owned(), dir.to_string_lossy().into_owned());
+            let dir = text_of("the data directory", dir.as_os_str())?;
+            env.insert("SETPOINT_DATA_DIR".to_owned(), dir.to_owned());
         }
         let cwd = std::env::current_dir().map_err(ProgramError::Cwd)?;
+        text_of("the working directory", cwd.as_os_str())?;
         let mut directories = Directories::from_env(&env)?;
         // A relative data directory means the one seen from here, whatever the working directory is later.
         directories.data = cwd.join(&directories.data);
@@ -291,6 +310,33 @@ impl Program {
     pub fn cwd(&self) -> &Path {
         &self.cwd
     }
+}
+
+/// A place as text.
+fn text_of<'p>(what: &'static str, place: &'p OsStr) -> Result<&'p str, ProgramError> {
+    place.to_str().ok_or_else(|| ProgramError::NotText { what, place: place.to_string_lossy().into_owned() })
+}
+
+/// From now on a write beyond a limit on the size of files (`ulimit -f`) fails like one to a full disk, and is told;
+/// left alone, the signal that comes with it would end the process without a word. The programs that it starts are
+/// not changed. Call it inside the async runtime.
+///
+/// # Errors
+/// When the system takes no handler.
+#[cfg(unix)]
+pub fn outlive_file_size_limits() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    // The handler stays when this end of it is dropped.
+    signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).map(drop)
+}
+
+/// Other systems have no such limits.
+///
+/// # Errors
+/// Never.
+#[cfg(not(unix))]
+pub fn outlive_file_size_limits() -> std::io::Result<()> {
+    Ok(())
 }
 
 /// Sixty-four bits that no other task of this data directory has: time, process and count, hashed.

@@ -13,7 +13,6 @@ use crate::exit::Exit;
 use crate::host::Host;
 use crate::invocation::GlobalOptions;
 use crate::io::Io;
-use crate::render::result;
 use crate::report;
 use crate::session::{Manner, Show};
 use crate::state::ViewState;
@@ -78,10 +77,6 @@ async fn take_up(
             None => return Ok(left(io, task, options)),
         }
     }
-    if options.is_json {
-        io.out.json(&result::on_the_wire(&state))?;
-    } else {
-        super::pursue::tell(io, &state)?;
-    }
+    super::pursue::tell(io, &state, options.is_json)?;
     Ok(Exit::DONE)
 }

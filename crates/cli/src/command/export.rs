@@ -26,6 +26,7 @@ pub(super) async fn export(
         }
         Some(path) => write_whole(path, &lines).map_err(|error| {
             ClientError::new(ErrorKind::Usage, format!("failed to write {}: {error}", path.display()))
+                .hint("name a file in a folder that exists, may be written and has room")
         })?,
     }
     Ok(Exit::DONE)

@@ -43,6 +43,7 @@ pub(super) fn policy(
 pub(super) fn interrupts(io: &mut Io) -> Result<mpsc::Receiver<()>, ClientError> {
     (io.interrupts)().map_err(|error| {
         ClientError::new(ErrorKind::Internal, format!("failed to listen for interrupts: {error}"))
+            .hint("see what the system allows this process: open files, processes, memory (`ulimit -a`)")
     })
 }
 
@@ -83,7 +84,13 @@ pub(super) fn exit_of(state: &ViewState) -> Exit {
 }
 
 /// Tells the end on stdout.
-pub(super) fn tell(io: &mut Io, state: &ViewState) -> Result<(), ClientError> {
-    let told = io.out.lines(&result::lines(state));
-    told.map_err(|error| error.hint(format!("the result is kept: `setpoint tasks show {}`", state.task)))
+pub(super) fn tell(io: &mut Io, state: &ViewState, is_json: bool) -> Result<(), ClientError> {
+    let told =
+        if is_json { io.out.json(&result::on_the_wire(state)) } else { io.out.lines(&result::lines(state)) };
+    told.map_err(|error| kept(error, &state.task))
+}
+
+/// What was not told is not lost.
+pub(super) fn kept(error: ClientError, task: &TaskId) -> ClientError {
+    error.hint(format!("the result is kept: `setpoint tasks show {task}`"))
 }

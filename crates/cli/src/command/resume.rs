@@ -52,12 +52,8 @@ impl Work<'_> {
         let mut interrupts = interrupts(io)?;
         match self.take_up(&task, &mut interrupts, io).await? {
             Taken::Left => Ok(left(io, &task, self.options)),
-            Taken::Ended(state) if self.options.is_json => {
-                io.out.json(&result::on_the_wire(&state))?;
-                Ok(exit_of(&state))
-            }
             Taken::Ended(state) => {
-                tell(io, &state)?;
+                tell(io, &state, self.options.is_json)?;
                 Ok(exit_of(&state))
             }
         }
@@ -81,7 +77,7 @@ impl Work<'_> {
                     if self.options.is_json {
                         results.push(result::on_the_wire(&state));
                     } else {
-                        tell(io, &state)?;
+                        tell(io, &state, false)?;
                     }
                     exit_of(&state)
                 }

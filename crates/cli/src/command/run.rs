@@ -44,8 +44,9 @@ async fn start(
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let is_interactive = goal.interactive;
-    let (task, events) = organisation.start(goal).await?;
+    // Before the task is there: from its first moment on an interrupt cancels it.
     let mut interrupts = interrupts(io)?;
+    let (task, events) = organisation.start(goal).await?;
     // On one terminal, records and a view would write over one another.
     let is_mixed = run.is_stream && io.out.is_terminal;
     let show = if is_mixed { Show::Nothing } else { show(options, io) };
@@ -54,10 +55,8 @@ async fn start(
     let Some(state) = pursue(io, organisation, state, events, &mut interrupts, manner).await? else {
         return Ok(left(io, &task, options));
     };
-    if options.is_json {
-        io.out.json(&result::on_the_wire(&state))?;
-    } else if !run.is_stream {
-        tell(io, &state)?;
+    if options.is_json || !run.is_stream {
+        tell(io, &state, options.is_json)?;
     } else if !options.is_quiet {
         // stdout carries the records, the last of which is the result.
         io.err.lines(&result::lines(&state))?;

@@ -82,6 +82,7 @@ impl Out {
     pub fn write_text(&mut self, text: &str) -> Result<(), ClientError> {
         self.write_all(text.as_bytes()).and_then(|()| self.flush()).map_err(|error| {
             ClientError::new(ErrorKind::Internal, format!("failed to write the output: {error}"))
+                .hint("see where it is sent: there has to be room, or leave the redirection out")
         })
     }
 }

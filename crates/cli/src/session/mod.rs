@@ -196,7 +196,7 @@ impl<'m> Session<'m> {
         self.pulse = Instant::now();
         if self.manner.is_stream {
             let event = self.stream.event(&self.task, record);
-            io.out.json(&event)?;
+            io.out.json(&event).map_err(|error| self.resumable(error))?;
         }
         if self.display.is_plain()
             && let Some(line) = plain::line(&self.state, record)

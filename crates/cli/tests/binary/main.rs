@@ -2,6 +2,18 @@
 
 // Marked as tests so that the lints know the helpers in them for test code.
 #[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod bad_places;
+#[cfg(test)]
+mod cancel;
+#[cfg(test)]
+mod commands;
+#[cfg(test)]
+mod directives;
+#[cfg(test)]
+mod ends;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod version;

@@ -1,6 +1,7 @@
 //! One TOML file as a flat list of keys with their lines.
 
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read as _};
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -15,22 +16,27 @@ const DEPTH_MAX: usize = 4;
 /// Dotted key, value and line of everything in the file. A file that is not there says nothing.
 pub(super) fn read(path: &Path) -> Result<Vec<(String, Value, usize)>, ConfigError> {
     let failed = |source| ConfigError::Read { path: path.to_owned(), source };
+    // Asked before it is opened: opening a pipe would wait for a writer.
     match std::fs::metadata(path) {
-        Ok(metadata) if metadata.len() > FILE_BYTES_MAX => {
-            return Err(ConfigError::TooLarge { path: path.to_owned(), bytes: metadata.len() });
-        }
-        Ok(_) => {}
+        Ok(metadata) if metadata.is_file() || metadata.is_dir() => {}
+        Ok(_) => return Err(failed(Error::new(ErrorKind::InvalidInput, "it is no regular file"))),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(vec![]);
         }
         Err(error) => return Err(failed(error)),
     }
-    let text = std::fs::read_to_string(path).map_err(failed)?;
-    let line_of = |offset: usize| text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1;
-    let table = DeTable::parse(&text).map_err(|error| ConfigError::Syntax {
-        path: path.to_owned(),
-        line: error.span().map_or(1, |span| line_of(span.start)),
-        reason: error.message().to_owned(),
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(ConfigError::TooLarge { path: path.to_owned() });
+    }
+    let line_of = |offset: usize| bytes.iter().take(offset).filter(|byte| **byte == b'\n').count() + 1;
+    let syntax = |line, reason| ConfigError::Syntax { path: path.to_owned(), line, reason };
+    let text = str::from_utf8(&bytes)
+        .map_err(|error| syntax(line_of(error.valid_up_to()), "a byte of it is no UTF-8".to_owned()))?;
+    let table = DeTable::parse(text).map_err(|error| {
+        syntax(error.span().map_or(1, |span| line_of(span.start)), error.message().to_owned())
     })?;
     let mut found = Vec::new();
     flatten(table.get_ref(), "", 0, &mut found);

@@ -173,19 +173,27 @@ fn nearest(name: &str) -> Option<&'static str> {
         .map(|(_, key)| key)
 }
 
+/// Letters put in, taken out, replaced, or swapped with their neighbours, to make `a` into `b`.
 fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().take(64).collect();
+    let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=b.len()).collect();
+    let mut last = None;
     for (i, x) in a.chars().take(64).enumerate() {
-        let mut diagonal = i;
         let mut left = i + 1;
         let mut next = vec![left];
-        for (y, above) in b.iter().zip(row.iter().skip(1)) {
-            left = (diagonal + usize::from(x != *y)).min(left + 1).min(above + 1);
-            diagonal = *above;
+        let mut last_of_b = None;
+        for (j, y) in b.iter().enumerate() {
+            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX - 1);
+            left = (at(&row, j) + usize::from(x != *y)).min(left + 1).min(at(&row, j + 1) + 1);
+            if last == Some(*y) && last_of_b == Some(x) {
+                left = left.min(j.checked_sub(1).map_or(left, |j| at(&before, j) + 1));
+            }
+            last_of_b = Some(*y);
             next.push(left);
         }
-        row = next;
+        before = std::mem::replace(&mut row, next);
+        last = Some(x);
     }
     row.last().copied().unwrap_or(0)
 }

@@ -53,6 +53,7 @@ fn a_bad_value_is_named_with_file_and_line() {
         refusal("[controller]\nlaw = \"magic\"\n", &[], &[]),
         refusal("[controller]\nurgency = \"loud\"\n", &[], &[]),
         refusal("[controller]\ndelt = 0.2\n", &[], &[]),
+        refusal("[controller]\ndetla = 0.2\n", &[], &[]),
         refusal("[nonsense]\nx = 1\n", &[], &[]),
         refusal("[controller\n", &[], &[]),
         refusal("", &[], &[("controller.delta", "NaN")]),
@@ -68,6 +69,7 @@ fn a_bad_value_is_named_with_file_and_line() {
         use setpoint.toml:2: `controller.law` is "magic"; it must be one of reference
         use setpoint.toml:2: `controller.urgency` is "loud"; it must be one of words, sets
         use setpoint.toml:2: there is no key `controller.delt` (did you mean `controller.delta`?)
+        use setpoint.toml:2: there is no key `controller.detla` (did you mean `controller.delta`?)
         use setpoint.toml:2: there is no key `nonsense.x`
         read setpoint.toml:1: unclosed table, expected `]`
         use --set controller.delta=NaN: `controller.delta` is "NaN"; it must be a finite number

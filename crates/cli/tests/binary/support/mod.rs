@@ -1,5 +1,8 @@
 //! A user's home on a real file system, and the binary run in it.
 
+pub(crate) mod task;
+pub(crate) mod tree;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
@@ -26,7 +29,7 @@ pub(crate) struct Came {
 }
 
 impl Came {
-    fn from(output: Output) -> Self {
+    pub(crate) fn from(output: Output) -> Self {
         Came {
             code: output.status.code().unwrap_or(-1),
             signal: output.status.signal(),

@@ -1,0 +1,252 @@
+//! What a machine gets wrong: data directories, journals, outputs, names that are no text. Each is told with what to
+//! do about it, and nothing is lost or half-written.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::support::task::{Ended, GOAL, Trial, pursue};
+use crate::support::tree::tree;
+use crate::support::{Came, Home};
+
+/// An error without a `FinalResult`, told with a hint.
+fn assert_failed(came: &Came, code: i32, said: &[&str]) {
+    assert_eq!((came.code, came.out.as_str()), (code, ""), "{came:#?}");
+    assert!(came.err.contains("error: ") && came.err.contains("\nhint: "), "{came:#?}");
+    // Every layer completes the sentence that the edge begins.
+    assert!(came.err.matches("failed to").count() <= 1, "{came:#?}");
+    for part in said {
+        assert!(came.err.contains(part), "{part:?} is not in {came:#?}");
+    }
+}
+
+fn home() -> Home {
+    let home = Home::new();
+    Trial::new().reads("there.txt", "1").write(&home);
+    home
+}
+
+fn journal(home: &Home) -> PathBuf {
+    home.data().join("journal/journal.db")
+}
+
+/// The binary behind a bash script, where it is `"$@"`.
+fn scripted(home: &Home, script: &str, arguments: &[&str]) -> Came {
+    let direct = home.command(arguments);
+    let mut command = Command::new("bash");
+    command.args(["-c", script, "bash"]).arg(direct.get_program()).args(direct.get_args());
+    command.env_clear().envs(direct.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.current_dir(home.work()).stdin(Stdio::null());
+    Came::from(command.output().unwrap())
+}
+
+#[test]
+fn a_data_directory_that_cannot_be() {
+    let home = home();
+    let before = tree(&home.work());
+    let below_a_file = home.work().join("there.txt/data");
+    // The kernel's own file systems take no directory, whoever asks. Where they are not mounted they are ordinary.
+    let is_mounted = |place: &&str| {
+        Path::new(place).parent().is_none_or(|top| top.join("kernel").exists() || top.join("self").exists())
+    };
+    let kernels = ["/proc/setpoint", "/sys/setpoint"];
+    for place in std::iter::once(below_a_file.to_str().unwrap()).chain(kernels.into_iter().filter(is_mounted))
+    {
+        for line in [&["run", GOAL][..], &["tasks", "list"]] {
+            let mut line = line.to_vec();
+            line.extend(["--data-dir", place]);
+            assert_failed(&home.run(&line), 2, &[place, "--data-dir"]);
+        }
+        let doctor = home.run(&["doctor", "--data-dir", place]);
+        assert!(doctor.out.contains(place), "{doctor:#?}");
+        assert_eq!(doctor.code, 1, "{doctor:#?}");
+    }
+    assert_eq!(tree(&home.work()), before);
+}
+
+#[test]
+fn no_home_at_all() {
+    let home = home();
+    let mut command = home.command(&["run", GOAL]);
+    command.env_remove("HOME").env_remove("SETPOINT_DATA_DIR").env_remove("XDG_DATA_HOME");
+    assert_failed(&Came::from(command.output().unwrap()), 2, &["HOME", "--data-dir"]);
+}
+
+#[test]
+fn a_working_directory_that_is_gone() {
+    let home = home();
+    let came = scripted(&home, "mkdir gone; cd gone; rmdir ../gone; exec \"$@\"", &["run", GOAL]);
+    assert_failed(&came, 2, &["failed to find the working directory"]);
+    assert!(!home.data().exists());
+}
+
+#[test]
+fn a_journal_of_a_newer_version_is_left_as_it_is() {
+    let home = home();
+    assert_eq!(pursue(&home, &[]).course(), "init→accept");
+    // SQLite keeps `user_version` in bytes 60 to 63 of the file.
+    let file = OpenOptions::new().write(true).open(journal(&home)).unwrap();
+    file.write_all_at(&99_u32.to_be_bytes(), 60).unwrap();
+    drop(file);
+    let before = fs::read(journal(&home)).unwrap();
+    for line in [&["run", GOAL][..], &["tasks", "list"], &["tasks", "resume"]] {
+        assert_failed(&home.run(line), 2, &["format 99", "newer setpoint", "--data-dir"]);
+    }
+    let doctor = home.run(&["doctor"]);
+    assert_eq!(doctor.code, 1);
+    assert!(doctor.out.contains("format 99"), "{doctor:#?}");
+    assert_eq!(fs::read(journal(&home)).unwrap(), before);
+}
+
+#[test]
+fn a_file_that_is_no_journal_is_left_as_it_is() {
+    for garbage in
+        [&b"my diary, of which there is no copy\n"[..], &[0xa5; 8192], b"SQLite format 3\0 not quite"]
+    {
+        let home = home();
+        fs::create_dir_all(journal(&home).parent().unwrap()).unwrap();
+        fs::write(journal(&home), garbage).unwrap();
+        for line in [&["run", GOAL][..], &["tasks", "list"]] {
+            let came = home.run(line);
+            assert_failed(&came, 2, &["it is not a journal", "--data-dir"]);
+        }
+        assert_eq!(home.run(&["doctor"]).code, 1);
+        assert_eq!(fs::read(journal(&home)).unwrap(), garbage);
+    }
+    // A directory where the database should be, and a file where its directory should be.
+    let home = home();
+    fs::create_dir_all(journal(&home)).unwrap();
+    let came = home.run(&["run", GOAL]);
+    assert_failed(&came, 2, &["it is not a journal", "--data-dir"]);
+    fs::remove_dir_all(home.data().join("journal")).unwrap();
+    fs::write(home.data().join("journal"), "mine").unwrap();
+    assert_failed(&home.run(&["run", GOAL]), 2, &["journal", "--data-dir"]);
+    assert_eq!(fs::read(home.data().join("journal")).unwrap(), b"mine");
+}
+
+#[test]
+fn a_damaged_journal_is_told_and_nothing_is_written_over_it() {
+    let home = home();
+    let task = pursue(&home, &[]).result["task_id"].as_str().unwrap().to_owned();
+    let bytes = fs::read(journal(&home)).unwrap();
+    File::options().write(true).open(journal(&home)).unwrap().set_len(bytes.len() as u64 / 2).unwrap();
+    let before = fs::read(journal(&home)).unwrap();
+    for line in [&["run", GOAL][..], &["tasks", "show", &task]] {
+        let came = home.run(line);
+        assert_failed(&came, 1, &["journal", "keep a copy"]);
+    }
+    let doctor = home.run(&["doctor"]);
+    assert_eq!(doctor.code, 1, "{doctor:#?}");
+    assert!(doctor.out.contains("keep a copy"), "{doctor:#?}");
+    assert_eq!(fs::read(journal(&home)).unwrap(), before);
+}
+
+/// A bound on the size of files stands in for a disk that takes no more.
+#[test]
+fn process_a_disk_that_takes_no_more_ends_in_an_error_and_not_in_a_signal() {
+    // Kilobytes that a file may have: none; enough for a journal, but not for a task; enough for a part of one.
+    for limit in [0, 4, 64, 160] {
+        let home = home();
+        let before = tree(&home.work());
+        let came = scripted(&home, &format!("ulimit -f {limit}; exec \"$@\""), &["run", GOAL]);
+        assert_eq!(came.signal, None, "{limit}: {came:#?}");
+        assert_failed(&came, 1, &["journal", "room"]);
+        assert!(!came.err.contains("tracing"), "{came:#?}");
+        assert_eq!(tree(&home.work()), before);
+        // With room again everything goes on.
+        let resumed = home.run(&["tasks", "resume"]);
+        assert_eq!(resumed.code, 0, "{limit}: {resumed:#?}");
+        assert_eq!(home.run(&["run", GOAL]).code, 0);
+        assert_eq!(home.run(&["doctor"]).code, 0);
+    }
+}
+
+#[test]
+fn process_a_system_that_opens_no_more_files_is_told() {
+    let home = home();
+    let came = scripted(&home, "ulimit -n 5; exec \"$@\"", &["run", GOAL]);
+    assert_failed(&came, 1, &["Too many open files", "ulimit -a"]);
+    assert!(!home.data().exists());
+}
+
+#[test]
+fn process_an_output_that_takes_nothing_loses_no_result() {
+    let home = home();
+    let only = |home: &Home| {
+        let listed = home.run(&["tasks", "list", "--json"]).json();
+        assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed:#}");
+        assert_eq!(listed[0]["result"]["directive"], "accept");
+        fs::remove_dir_all(home.data()).unwrap();
+    };
+    for line in [&["run", GOAL][..], &["run", "--json", GOAL], &["run", "--stream", GOAL]] {
+        // Nobody reads: the exit code says how it ended.
+        for script in ["\"$@\" >&-", "\"$@\" | head -c 0; exit ${PIPESTATUS[0]}"] {
+            let came = scripted(&home, script, line);
+            assert_eq!((came.code, came.signal), (0, None), "{script}: {came:#?}");
+            only(&home);
+        }
+    }
+    for line in [&["run", GOAL][..], &["run", "--json", GOAL]] {
+        let came = scripted(&home, "exec \"$@\" >/dev/full", line);
+        assert_failed(&came, 1, &["failed to write the output", "`setpoint tasks show "]);
+        only(&home);
+    }
+    for line in
+        [&["schema"][..], &["config"], &["doctor"], &["completions", "bash"], &["--help"], &["playbooks"]]
+    {
+        let came = scripted(&home, "exec \"$@\" >/dev/full", line);
+        assert_failed(&came, 1, &["failed to write the output"]);
+        let came = scripted(&home, "\"$@\" | head -c 0; exit ${PIPESTATUS[0]}", line);
+        assert_eq!((came.code, came.signal, came.err.as_str()), (0, None, ""), "{came:#?}");
+    }
+    // Nobody reads the progress either.
+    let came = scripted(&home, "exec \"$@\" 2>&-", &["run", GOAL]);
+    assert_eq!(came.code, 0, "{came:#?}");
+    let came = scripted(&home, "exec \"$@\" 2>/dev/full", &["run", GOAL]);
+    assert_eq!(came.code, 0, "{came:#?}");
+}
+
+/// Places are handed to tools as text. One that is no text would become another place, so it is refused.
+#[test]
+fn a_place_that_is_no_text_is_refused_and_not_replaced_by_another() {
+    let home = home();
+    let odd = home.work().join(OsString::from_vec(b"w\xffd".to_vec()));
+    fs::create_dir(&odd).unwrap();
+    let before = tree(&home.work());
+    let mut command = home.command(&["run", GOAL]);
+    let came = Came::from(command.current_dir(&odd).output().unwrap());
+    assert_failed(&came, 2, &["working directory", "UTF-8"]);
+    let data: Vec<OsString> =
+        vec!["run".into(), GOAL.into(), "--data-dir".into(), OsString::from_vec(b"d\xff".to_vec())];
+    assert_failed(&home.run(&data), 2, &["data directory", "UTF-8"]);
+    for name in ["SETPOINT_DATA_DIR", "HOME"] {
+        let mut command = home.command(&["run", GOAL]);
+        let came = Came::from(command.env(name, &odd).output().unwrap());
+        assert_failed(&came, 2, &[name, "UTF-8"]);
+    }
+    assert_eq!(tree(&home.work()), before);
+    assert!(!home.data().exists());
+}
+
+/// Files whose names are no text are files like others.
+#[test]
+fn names_that_are_no_text_do_not_stop_a_goal() {
+    let home = Home::new();
+    let odd = home.work().join(OsString::from_vec(b"l\xffrgest.bin".to_vec()));
+    fs::write(&odd, vec![0; 5000]).unwrap();
+    home.file("small.txt", "x");
+    home.file("line\nbreak.txt", "xy");
+    let before = tree(&home.work());
+    let came = home.run(&["run", "--json", "find the 2 largest files in ."]);
+    let ended = Ended::of(&home, came);
+    assert_eq!(ended.result["directive"], "accept", "{:#}", ended.result);
+    let came = home.run(&["run", "--json", "how many '*.bin' files are there?"]);
+    if came.code != 4 {
+        Ended::of(&home, came);
+    }
+    assert_eq!(tree(&home.work()), before);
+    assert!(Path::new(&odd).exists());
+}

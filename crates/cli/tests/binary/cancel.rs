@@ -1,0 +1,109 @@
+//! A task that is stopped while a tool runs: by a signal, and from another process.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
+
+use crate::support::task::{Ended, GOAL, Trial};
+use crate::support::{Came, Home, shell};
+
+/// `O_NONBLOCK`, which the standard library has no name for.
+const O_NONBLOCK: i32 = if cfg!(target_os = "linux") { 0o4000 } else { 4 };
+
+/// A task whose tool is known to run: it reads from a pipe that only the test writes to.
+struct Reading {
+    pid: u32,
+    came: JoinHandle<Came>,
+    pipe: File,
+}
+
+impl Reading {
+    fn begin(home: &Home) -> Self {
+        let path = home.work().join("pipe");
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        Trial::new().runs("cat", "cat pipe | cat", "1").write(home);
+        let mut command = home.command(&["run", "--json", GOAL]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let pid = child.id();
+        let came = std::thread::spawn({
+            let path = path.clone();
+            move || end_of(child, path)
+        });
+        // Opened when somebody reads.
+        let pipe = OpenOptions::new().write(true).open(&path).unwrap();
+        Reading { pid, came, pipe }
+    }
+
+    fn end(self) -> (Came, File) {
+        (self.came.join().unwrap(), self.pipe)
+    }
+}
+
+/// Waits for the end; a task that ends before its tool runs must not leave the test waiting for the tool.
+fn end_of(child: Child, path: PathBuf) -> Came {
+    let came = Came::from(child.wait_with_output().unwrap());
+    drop(OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path));
+    came
+}
+
+/// Nobody has the pipe open for reading: whatever the tool had started is gone.
+fn assert_unread(mut pipe: File) {
+    let error = pipe.write_all(b"x").unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
+}
+
+fn signal(home: &Home, name: &str, pid: u32) {
+    shell(&home.work(), &format!("kill {name} {pid}"));
+}
+
+fn assert_cancelled(home: &Home, came: Came) -> Ended {
+    let ended = Ended::of(home, came);
+    assert_eq!((ended.course().as_str(), &ended.result["ended_by"]), ("init→abandon", &"cancelled".into()));
+    assert_eq!(ended.accountable(), "user");
+    assert!(ended.summary().starts_with("Cancelled"), "{}", ended.summary());
+    ended
+}
+
+#[test]
+fn process_an_interrupt_ends_the_task_and_its_tools() {
+    for name in ["-INT", "-TERM"] {
+        let home = Home::new();
+        let reading = Reading::begin(&home);
+        signal(&home, name, reading.pid);
+        let (came, pipe) = reading.end();
+        assert_unread(pipe);
+        let ended = assert_cancelled(&home, came);
+        // What was running is on record, as interrupted.
+        let answered = ended.payloads("Answered");
+        assert!(answered.iter().any(|one| one.to_string().contains("interrupted")), "{answered:#?}");
+        let shown = home.run(&["tasks", "show", ended.result["task_id"].as_str().unwrap()]);
+        assert!(shown.out.contains("cancelled"), "{shown:#?}");
+    }
+}
+
+#[test]
+fn process_another_process_can_look_on_and_cancel_but_not_take_over() {
+    let home = Home::new();
+    let reading = Reading::begin(&home);
+    let listed = home.run(&["tasks", "list", "--open", "--json"]).json();
+    let task = listed[0]["task_id"].as_str().unwrap().to_owned();
+    assert!(listed[0]["driven_by"].as_str().unwrap().contains(&format!("/{}/", reading.pid)), "{listed:#}");
+    let resumed = home.run(&["tasks", "resume", &task]);
+    assert_eq!((resumed.code, resumed.out.as_str()), (2, ""), "{resumed:#?}");
+    assert!(resumed.err.contains("it is being run by") && resumed.err.contains("hint: "), "{resumed:#?}");
+    // Nothing waits to be taken up by this process.
+    let all = home.run(&["tasks", "resume"]);
+    assert_eq!((all.code, all.err.as_str()), (0, "no task waits to be taken up\n"));
+    let cancelled = home.run(&["tasks", "cancel", &task, "--json"]);
+    assert_eq!((cancelled.code, &cancelled.json()["state"]), (0, &"cancelling".into()), "{cancelled:#?}");
+    let (came, pipe) = reading.end();
+    assert_unread(pipe);
+    assert_cancelled(&home, came);
+    let again = home.run(&["tasks", "cancel", &task]);
+    assert_eq!((again.code, again.out.as_str()), (2, ""));
+    assert!(again.err.contains("has ended already") && again.err.contains("hint: "), "{again:#?}");
+    assert!(Path::new(&home.data()).exists());
+}

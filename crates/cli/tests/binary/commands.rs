@@ -1,0 +1,304 @@
+//! The commands beside `run`, each with the binary on a real data directory, in text and in JSON.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::support::task::{Ended, GOAL, Trial, pursue};
+use crate::support::tree::tree;
+use crate::support::{Came, Home, shell};
+
+/// A home with one task that went through two directives.
+fn home() -> (Home, Ended) {
+    let home = Home::new();
+    Trial::new().reads("gone.txt", "00").counts("there.txt", "00").hashes("there.txt", "11").write(&home);
+    let ended = pursue(&home, &["--set", "controller.w2=0"]);
+    assert_eq!(ended.course(), "init→change_path→change_approach→accept");
+    (home, ended)
+}
+
+fn task_of(ended: &Ended) -> &str {
+    ended.result["task_id"].as_str().unwrap()
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn tasks_are_listed_and_shown() {
+    let (home, ended) = home();
+    let task = task_of(&ended);
+    let listed = home.run(&["tasks", "list"]);
+    assert_eq!((listed.code, listed.out.lines().count()), (0, 2), "{listed:#?}");
+    assert!(listed.out.contains(task) && listed.out.contains("accepted"), "{listed:#?}");
+    let listed = home.run(&["tasks", "list", "--json"]).json();
+    assert_eq!((&listed[0]["task_id"], &listed[0]["result"]), (&task.into(), &ended.result));
+    assert_eq!(home.run(&["tasks", "list", "--open", "--json"]).json(), Value::Array(vec![]));
+    let shown = home.run(&["tasks", "show", task]);
+    assert_eq!(shown.code, 0);
+    for part in [task, GOAL, "change_path", "change_approach", "accept", "mark 1 of the answer is one"] {
+        assert!(shown.out.contains(part), "{part:?} is not in {shown:#?}");
+    }
+    let shown = home.run(&["tasks", "show", task, "--json"]).json();
+    assert_eq!(shown["result"], ended.result);
+    assert_eq!(shown["rounds"].as_array().map(Vec::len), Some(2), "{shown:#}");
+}
+
+#[test]
+fn a_task_is_named_by_the_beginning_of_its_id() {
+    let (home, ended) = home();
+    let task = task_of(&ended);
+    let prefix = task.get(..task.len() - 3).unwrap();
+    assert_eq!(home.run(&["tasks", "show", prefix, "--json"]).json()["task_id"], task);
+    pursue(&home, &["--set", "controller.w2=0"]);
+    for (prefix, said) in [("try-the", "it fits "), ("nonsense", "it fits none"), ("", "")] {
+        for command in ["show", "cancel", "export", "resume"] {
+            let came = home.run(&["tasks", command, prefix]);
+            assert_eq!((came.code, came.out.as_str()), (2, ""), "{command} {prefix}: {came:#?}");
+            assert!(came.err.contains(said) && came.err.contains("hint: "), "{command} {prefix}: {came:#?}");
+        }
+    }
+}
+
+#[test]
+fn an_ended_task_is_told_again_and_not_run_again() {
+    let (home, ended) = home();
+    let task = task_of(&ended);
+    let again = home.run(&["tasks", "resume", task, "--json"]);
+    assert_eq!((again.code, again.json()), (0, ended.result.clone()));
+    let again = home.run(&["tasks", "resume", task]);
+    assert_eq!((again.code, again.out.lines().next()), (0, Some("accepted")), "{again:#?}");
+    let cancelled = home.run(&["tasks", "cancel", task]);
+    assert_eq!(cancelled.code, 2, "{cancelled:#?}");
+    assert_eq!(home.records(task), ended.records);
+    let all = home.run(&["tasks", "resume", "--json"]);
+    assert_eq!((all.code, all.json()), (0, Value::Array(vec![])));
+}
+
+#[test]
+fn an_export_is_cloud_events_to_stdout_or_whole_into_a_file() {
+    let (home, ended) = home();
+    let task = task_of(&ended);
+    let came = home.run(&["tasks", "export", task]);
+    let records = lines(&came.out);
+    for (n, record) in (1..).zip(&records) {
+        assert_eq!((&record["specversion"], &record["seq"]), (&"1.0".into(), &n.into()), "{record:#}");
+        for field in ["id", "source", "type", "time"] {
+            assert!(record[field].is_string(), "{field}: {record:#}");
+        }
+    }
+    assert_eq!(home.run(&["tasks", "export", task, "--json"]).out, came.out);
+    let file = home.file("out/task.jsonl", "before");
+    let into = home.run(&["tasks", "export", task, "--output", file.to_str().unwrap()]);
+    assert_eq!((into.code, into.out.as_str()), (0, ""));
+    assert_eq!(fs::read_to_string(&file).unwrap(), came.out);
+    let before = tree(&home.work());
+    for place in ["out", "gone/task.jsonl", "there.txt/task.jsonl", "/dev/full/x"] {
+        let failed = home.run(&["tasks", "export", task, "-o", place]);
+        assert_eq!((failed.code, failed.out.as_str()), (2, ""), "{failed:#?}");
+        assert!(failed.err.contains("failed to write") && failed.err.contains("hint: "), "{failed:#?}");
+    }
+    assert_eq!(tree(&home.work()), before);
+}
+
+/// The controller alone, fed with what a task exported, decides as it did in the task.
+#[test]
+fn ggs_decides_from_an_export_as_the_task_did_and_passes_over_a_bad_line() {
+    let (home, ended) = home();
+    let records = home.run(&["tasks", "export", task_of(&ended)]).out;
+    let fed = |input: &str, more: &[&str]| {
+        let mut arguments = vec!["--set", "controller.w2=0", "ggs"];
+        arguments.extend(more);
+        let mut command = home.command(&arguments);
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        Came::from(child.wait_with_output().unwrap())
+    };
+    let of = |came: &Came, kind: &str| -> Vec<Value> {
+        lines(&came.out)
+            .into_iter()
+            .filter(|line| line["kind"] == kind)
+            .map(|line| line["payload"].clone())
+            .collect()
+    };
+    let came = fed(&records, &[]);
+    assert_eq!((came.code, came.err.as_str()), (0, ""), "{came:#?}");
+    let fields =
+        ["directive", "prev_directive", "loss", "grad_l", "urgency", "failure_class", "blocked_targets"];
+    let decided = of(&came, "PlanDirective");
+    assert_eq!(decided.len(), 2);
+    for (told, own) in decided.iter().zip(ended.payloads("PlanDirective")) {
+        for field in fields {
+            assert_eq!(told[field], own[field], "{field}");
+        }
+    }
+    let end = of(&came, "FinalResult");
+    assert_eq!(
+        (end.len(), &end[0]["directive"], &end[0]["loss"]),
+        (1, &"accept".into(), &ended.result["loss"])
+    );
+    // A bad line among good ones is answered in its place, and the others decide the same.
+    let (head, tail) = records.split_at(records.find('\n').unwrap() + 1);
+    for bad in ["{not json\n", "[1, 2]\n", "{\"kind\": \"ReplanRequest\", \"round\": \"one\"}\n"] {
+        let with = fed(&format!("{head}{bad}{tail}"), &["--json"]);
+        assert_eq!(with.code, 2, "{with:#?}");
+        assert_eq!(of(&with, "PlanDirective"), decided);
+        let errors: Vec<Value> =
+            lines(&with.out).into_iter().filter(|line| line.get("error").is_some()).collect();
+        assert_eq!((errors.len(), &errors[0]["line"]), (1, &2.into()), "{with:#?}");
+        assert!(errors[0]["hint"].is_string());
+        assert!(with.err.contains("1 of "), "{with:#?}");
+    }
+    let none = fed("", &[]);
+    assert_eq!((none.code, none.out.as_str(), none.err.as_str()), (0, "", ""));
+}
+
+#[test]
+fn config_shows_every_value_with_where_it_comes_from() {
+    let home = Home::new();
+    let user = home.config().join("setpoint.toml");
+    fs::write(&user, "[controller]\nalpha = 0.5\nbeta = 0.2\n\n[budgets]\ncalls = 99\n").unwrap();
+    let project = home.file("setpoint.toml", "# of the project\n[controller]\nbeta = 0.25\n");
+    let mut command = home.command(&[
+        "config",
+        "show",
+        "--json",
+        "--set",
+        "controller.delta=0.2",
+        "--set",
+        "controller.delta=0.1",
+    ]);
+    command.env("SETPOINT_TOOL_MODEL", "playbook");
+    let shown = Came::from(command.output().unwrap()).json();
+    let of = |key: &str| {
+        let line = shown.as_array().unwrap().iter().find(|line| line["key"] == key).unwrap();
+        (line["value"].clone(), line["origin"].as_str().unwrap().to_owned())
+    };
+    let place = |path: &std::path::Path, line: u32| format!("{}:{line}", path.display());
+    assert_eq!(of("controller.alpha"), (0.5.into(), place(&user, 2)));
+    let (value, origin) = of("controller.beta");
+    assert_eq!(value, 0.25);
+    assert!(
+        origin.ends_with("setpoint.toml:3")
+            && origin.contains(project.parent().unwrap().file_name().unwrap().to_str().unwrap()),
+        "{origin}"
+    );
+    assert_eq!(of("budgets.calls"), (99.into(), place(&user, 6)));
+    assert_eq!(of("models.tool"), ("playbook".into(), "$SETPOINT_TOOL_MODEL".to_owned()));
+    assert_eq!(of("controller.delta"), (0.1.into(), "--set controller.delta=0.1".to_owned()));
+    assert_eq!(of("controller.rho"), (0.5.into(), "built in".to_owned()));
+    assert!(shown.as_array().unwrap().iter().all(|line| !line["about"].as_str().unwrap().is_empty()));
+    let text = home.run(&["config"]);
+    assert_eq!(text.code, 0);
+    for line in shown.as_array().unwrap() {
+        assert!(text.out.contains(line["key"].as_str().unwrap()), "{text:#?}");
+    }
+    let files = home.run(&["config", "path", "--json"]).json();
+    assert_eq!(files.as_array().map(Vec::len), Some(2));
+    assert!(files.as_array().unwrap().iter().all(|file| file["exists"] == true), "{files:#}");
+    fs::remove_file(project).unwrap();
+    let text = home.run(&["config", "path"]).out;
+    assert_eq!(text.lines().filter(|line| line.ends_with("is not there")).count(), 1, "{text}");
+    assert!(!home.data().exists());
+}
+
+#[test]
+fn doctor_looks_and_writes_nothing() {
+    let fresh = Home::new();
+    let came = fresh.run(&["doctor"]);
+    assert_eq!((came.code, came.err.as_str()), (0, ""), "{came:#?}");
+    assert!(came.out.contains("does not exist yet and will be created"), "{came:#?}");
+    assert!(!fresh.data().exists());
+    let (home, ended) = home();
+    let before = tree(&home.data());
+    let came = home.run(&["doctor", "--json"]);
+    let found = came.json();
+    assert_eq!((came.code, &found["state"]), (0, &"note".into()), "{found:#}");
+    let findings = found["findings"].as_array().unwrap();
+    let journal = findings.iter().find(|one| one["subject"] == "journal").unwrap();
+    let records = ended.records.len();
+    assert_eq!(journal["finding"], format!("1 task, {records} records, every chain holds"));
+    assert!(findings.iter().all(|one| one["state"] != "bad"), "{found:#}");
+    let names =
+        |tree: &std::collections::BTreeMap<_, _>| tree.keys().cloned().collect::<Vec<std::path::PathBuf>>();
+    assert_eq!(names(&tree(&home.data())), names(&before));
+    let mut command = home.command(&["doctor"]);
+    let came = Came::from(command.env("OPENAI_API_KEY", "k").env("PATH", "/nowhere").output().unwrap());
+    assert_eq!(came.code, 1);
+    assert!(came.out.contains("OPENAI_API_KEY is set") && came.out.contains("install git"), "{came:#?}");
+}
+
+#[test]
+fn schema_prints_what_other_programs_can_use() {
+    let home = Home::new();
+    let all = home.run(&["schema"]).json();
+    assert!(jsonschema::meta::is_valid(&all));
+    for name in ["FinalResult", "PlanDirective", "ReplanRequest", "TaskSpec", "Megram"] {
+        let one = home.run(&["schema", name]).json();
+        assert!(jsonschema::meta::is_valid(&one));
+        assert_eq!(one["$defs"][name], all["$defs"][name]);
+    }
+    let bus = home.run(&["schema", "--asyncapi"]).json();
+    assert!(bus["asyncapi"].is_string() && bus["channels"].is_object(), "{bus:#}");
+    assert!(!home.data().exists());
+}
+
+#[test]
+fn completions_complete() {
+    let home = Home::new();
+    let bash = home.run(&["completions", "bash"]);
+    assert_eq!((bash.code, bash.err.as_str()), (0, ""));
+    home.file("complete.bash", &bash.out);
+    let complete = |words: &str, at: usize| {
+        let script = format!(
+            "source complete.bash; COMP_WORDS=({words}); COMP_CWORD={at}; \
+             $(complete -p setpoint | sed 's/.*-F \\([^ ]*\\).*/\\1/') setpoint \"${{COMP_WORDS[{at}]}}\" x; \
+             printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        );
+        shell(&home.work(), &script)
+    };
+    assert_eq!(complete("setpoint ta", 1), "tasks");
+    assert_eq!(complete("setpoint tasks exp", 2), "export");
+    assert_eq!(complete("setpoint run --appr", 2), "--approve");
+    let zsh = home.run(&["completions", "zsh"]).out;
+    assert!(zsh.starts_with("#compdef setpoint") && zsh.contains("export"), "{zsh}");
+    let fish = home.run(&["completions", "fish"]).out;
+    assert!(fish.contains("complete -c setpoint") && fish.contains("export"), "{fish}");
+}
+
+/// No escape sequence goes into a pipe, whatever the terminal could do; unless it is asked for.
+#[test]
+fn a_pipe_gets_no_escape_sequences() {
+    let (home, ended) = home();
+    let task = task_of(&ended);
+    let coloured = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let mut command = home.command(arguments);
+        command.env("TERM", "xterm-256color").env("COLORTERM", "truecolor");
+        let came = Came::from(command.envs(variables.iter().copied()).output().unwrap());
+        (came.out + &came.err).contains('\u{1b}')
+    };
+    let commands = [
+        &["run", "compose a sonnet"][..],
+        &["tasks", "list"],
+        &["tasks", "show", task],
+        &["tasks", "export", task],
+        &["tasks", "show", "nonsense"],
+        &["config"],
+        &["doctor"],
+        &["playbooks"],
+        &["--help"],
+        &["fly"],
+    ];
+    for command in commands {
+        assert!(!coloured(command, &[]), "{command:?}");
+        assert!(!coloured(command, &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "")]), "{command:?}");
+    }
+    assert!(coloured(&["--color", "always", "tasks", "list"], &[]));
+    assert!(coloured(&["--color", "always", "tasks", "list"], &[("NO_COLOR", "1")]));
+    assert!(!coloured(&["--color", "never", "tasks", "list"], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!coloured(&["--color", "always", "tasks", "list", "--json"], &[]));
+}

@@ -1,0 +1,76 @@
+//! Each directive of the controller, provoked by what really failed, and obeyed by the next plan.
+
+use serde_json::Value;
+
+use crate::support::Home;
+use crate::support::task::{Trial, pursue};
+
+/// The rounds' plans as the tools that their sub-tasks called, in the order of the rounds.
+fn texts(value: &Value) -> Vec<&str> {
+    value.as_array().into_iter().flatten().map(|text| text.as_str().unwrap()).collect()
+}
+
+/// Wrong results at once: the same loss as before, because there was none before.
+#[test]
+fn a_wrong_result_on_a_plateau_breaks_symmetry() {
+    let home = Home::new();
+    Trial::new().reads("there.txt", "0").counts("there.txt", "1").write(&home);
+    let ended = pursue(&home, &[]);
+    assert_eq!(ended.course(), "init→break_symmetry→accept");
+    let directive = ended.payloads("PlanDirective")[0];
+    assert_eq!((&directive["failure_class"], &directive["grad_l"]), (&"logical".into(), &0.0.into()));
+    assert_eq!(texts(&directive["blocked_tools"]), ["read_file"]);
+    assert_eq!(texts(&directive["blocked_targets"]), Vec::<&str>::new());
+    assert_eq!(ended.result["output"]["way"], "birch");
+}
+
+/// What is missing at once: nothing is wrong with the approach, only with the path.
+#[test]
+fn a_missing_file_on_a_plateau_changes_the_path() {
+    let home = Home::new();
+    Trial::new().reads("gone.txt", "0").reads("there.txt", "1").write(&home);
+    let ended = pursue(&home, &[]);
+    assert_eq!(ended.course(), "init→change_path→accept");
+    let directive = ended.payloads("PlanDirective")[0];
+    assert_eq!(directive["failure_class"], "environmental");
+    assert_eq!(texts(&directive["blocked_tools"]), Vec::<&str>::new());
+    let gone = home.work().canonicalize().unwrap().join("gone.txt");
+    assert_eq!(texts(&directive["blocked_targets"]), [format!("read_file: {}", gone.display())]);
+}
+
+/// Missing files, then wrong results (worse), then half of it (better), then all of it.
+#[test]
+fn one_task_goes_through_path_approach_and_refinement() {
+    let home = Home::new();
+    Trial::new()
+        .reads("gone-1.txt", "00")
+        .counts("there.txt", "00")
+        .reads("gone-2.txt", "10")
+        .hashes("there.txt", "11")
+        .write(&home);
+    let ended = pursue(&home, &["--set", "controller.w2=0"]);
+    assert_eq!(ended.course(), "init→change_path→change_approach→refine→accept");
+    let directives = ended.payloads("PlanDirective");
+    let signs: Vec<f64> = directives.iter().map(|one| one["grad_l"].as_f64().unwrap()).collect();
+    assert!(signs[0] == 0.0 && signs[1] >= 0.1 && signs[2] <= -0.1, "{signs:?}");
+    let urgencies: Vec<&str> = directives.iter().map(|one| one["urgency"].as_str().unwrap()).collect();
+    assert_eq!(urgencies, ["normal", "high", "low"]);
+    assert_eq!(texts(&directives[1]["blocked_tools"]), ["count_lines"]);
+    // Failed targets are those of all rounds; where no call failed, it is the last one's.
+    let work = home.work().canonicalize().unwrap();
+    let at = |target: &str| target.replace("{}", work.to_str().unwrap());
+    assert_eq!(
+        texts(&directives[2]["blocked_targets"]),
+        [at("read_file: {}/gone-1.txt"), at("count_lines: {}/there.txt"), at("read_file: {}/gone-2.txt"),]
+    );
+    // Four rounds, each with its plan, and no plan twice.
+    let mut plans: Vec<&str> = ended
+        .payloads("DispatchManifest")
+        .iter()
+        .map(|one| one["plan_fingerprint"].as_str().unwrap())
+        .collect();
+    plans.sort_unstable();
+    plans.dedup();
+    assert_eq!(plans.len(), 4);
+    assert_eq!(ended.result["output"]["way"], "dune");
+}

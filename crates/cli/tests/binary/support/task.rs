@@ -1,0 +1,211 @@
+//! Goals whose playbook is written by the test, and what must hold of every end whatever it is.
+
+use serde_json::Value;
+
+use super::{Came, Home};
+
+/// The goal that a [`Trial`] is about.
+pub(crate) const GOAL: &str = "try the trial";
+
+/// A playbook for [`GOAL`]: its ways are planned in this order, whatever the directive.
+pub(crate) struct Trial {
+    ways: Vec<Way>,
+    proof: (String, String),
+    task_criteria: Vec<(String, String)>,
+}
+
+/// One way: one call, and an answer that says of each criterion whether it is met.
+struct Way {
+    call: String,
+    marks: Vec<bool>,
+}
+
+impl Trial {
+    pub(crate) fn new() -> Self {
+        let expect = "{ pointer = { at = \"/mark0\", is = { equals = 1 } } }".to_owned();
+        Trial { ways: Vec::new(), proof: ("\"output\"".to_owned(), expect), task_criteria: Vec::new() }
+    }
+
+    /// A way that makes this call; the mark of each criterion is `1` where its answer meets it. A criterion that is not
+    /// met is a failure of the environment when the call failed, and else a wrong result.
+    pub(crate) fn way(mut self, call: &str, marks: &str) -> Self {
+        self.ways.push(Way { call: call.to_owned(), marks: marks.chars().map(|mark| mark == '1').collect() });
+        self
+    }
+
+    /// A way that reads a file, which only says something about the criteria where the file is not there.
+    pub(crate) fn reads(self, path: &str, marks: &str) -> Self {
+        self.way(&format!("tool = \"read_file\"\ninput = {{ path = \"{path}\" }}"), marks)
+    }
+
+    /// A way through another tool than [`Trial::reads`].
+    pub(crate) fn counts(self, path: &str, marks: &str) -> Self {
+        self.way(&format!("tool = \"count_lines\"\ninput = {{ path = \"{path}\" }}"), marks)
+    }
+
+    /// A way through a third tool.
+    pub(crate) fn hashes(self, path: &str, marks: &str) -> Self {
+        self.way(&format!("tool = \"hash_files\"\ninput = {{ root = \"{path}\" }}"), marks)
+    }
+
+    /// A way through a command.
+    pub(crate) fn runs(self, program: &str, command: &str, marks: &str) -> Self {
+        let input = format!("input = {{ command = '''{command}''' }}");
+        self.way(&format!("tool = \"shell\"\nprograms = [\"{program}\"]\n{input}"), marks)
+    }
+
+    /// What the first mark is judged by instead of the answer.
+    pub(crate) fn proof(mut self, on: &str, expect: &str) -> Self {
+        self.proof = (on.to_owned(), expect.to_owned());
+        self
+    }
+
+    /// A criterion of the whole, which every way's sub-task leaves open: the answer of a way meets it or not.
+    pub(crate) fn whole(mut self, text: &str, expect: &str) -> Self {
+        self.task_criteria.push((text.to_owned(), expect.to_owned()));
+        self
+    }
+
+    /// The playbook in the user's configuration, and the files that a way may find.
+    pub(crate) fn write(&self, home: &Home) {
+        home.file("there.txt", "one\ntwo\n");
+        home.playbook("trial", &self.text());
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!(
+            "name = \"trial\"\ntitle = \"A trial\"\ndescription = \"What a test needs.\"\n\
+             examples = [\"{GOAL}\", \"please {GOAL}\"]\npatterns = [\"{GOAL}\"]\n\
+             next_moves = [\"look at the playbook of the trial\"]\n"
+        );
+        let names: Vec<String> = (0..self.task_criteria.len()).map(|n| format!("\"whole{n}\"")).collect();
+        let names = if names.is_empty() { "\"mark0\"".to_owned() } else { names.join(", ") };
+        text.push_str(&format!("task_criteria = [{names}]\n"));
+        for (n, (criterion, expect)) in self.task_criteria.iter().enumerate() {
+            text.push_str(&format!(
+                "[criteria.whole{n}]\ntext = \"{criterion}\"\non = \"output\"\nexpect = {expect}\n"
+            ));
+        }
+        let marks = self.ways.iter().map(|way| way.marks.len()).max().unwrap_or(0);
+        for n in 0..marks {
+            let expect = format!("{{ pointer = {{ at = \"/mark{n}\", is = {{ equals = 1 }} }} }}");
+            let (on, expect) =
+                if n == 0 { (&*self.proof.0, &*self.proof.1) } else { ("\"output\"", &*expect) };
+            text.push_str(&format!(
+                "[criteria.mark{n}]\ntext = \"mark {n} of the answer is one\"\non = {on}\nexpect = {expect}\n"
+            ));
+        }
+        for (n, way) in self.ways.iter().enumerate() {
+            let names: Vec<String> = (0..way.marks.len()).map(|n| format!("\"mark{n}\"")).collect();
+            let name = WAYS[n];
+            text.push_str(&format!(
+                "[[approach]]\nname = \"{name}\"\nnote = \"the {name} way\"\n[[approach.step]]\n\
+                 intent = \"{name} attempt with means of its own kind\"\ncriteria = [{}]\n\
+                 [[approach.step.call]]\n{}\n[approach.step.output]\nway = \"{name}\"\n",
+                names.join(", "),
+                way.call,
+            ));
+            for (n, mark) in way.marks.iter().enumerate() {
+                text.push_str(&format!("mark{n} = {}\n", u8::from(*mark)));
+            }
+        }
+        text
+    }
+}
+
+/// The names of the ways; words apart enough that no two plans are alike.
+const WAYS: [&str; 5] = ["amber", "birch", "cedar", "dune", "ember"];
+
+/// A task that ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) came: Came,
+    pub(crate) result: Value,
+    pub(crate) records: Vec<Value>,
+}
+
+/// Pursues [`GOAL`] with these options and checks what holds of every end.
+pub(crate) fn pursue(home: &Home, options: &[&str]) -> Ended {
+    let mut arguments = vec!["run", "--json"];
+    arguments.extend(options);
+    arguments.push(GOAL);
+    Ended::of(home, home.run(&arguments))
+}
+
+impl Ended {
+    /// The end that a run with `--json` came to: one `FinalResult` on stdout, of its schema, that is the one and last
+    /// in the records, with the exit code that it says.
+    pub(crate) fn of(home: &Home, came: Came) -> Self {
+        let result = came.json();
+        let schema = home.run(&["schema", "FinalResult"]).json();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&result).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}: {came:#?}");
+        let records = home.records(result["task_id"].as_str().unwrap());
+        let ended = Ended { came, result, records };
+        let last = ended.records.last().unwrap();
+        assert_eq!((ended.payloads("FinalResult").len(), &last["type"]), (1, &"setpoint.FinalResult".into()));
+        assert_eq!(last["data"], ended.result);
+        let words = (ended.result["directive"].as_str().unwrap(), ended.result["ended_by"].as_str().unwrap());
+        let code = match words {
+            ("accept", "criteria_met") => 0,
+            ("success", "distance") => 3,
+            ("abandon", "consent") => 5,
+            ("abandon", "cancelled") => 130,
+            ("abandon", _) => 4,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(ended.came.code, code, "{:#?}", ended.came);
+        let verdicts = ended.result["verdicts"].as_array().unwrap();
+        if words.0 == "accept" {
+            assert!(verdicts.iter().all(|verdict| verdict["verdict"] == "pass"), "{verdicts:#?}");
+            assert_eq!(ended.unmet(), Vec::<&str>::new());
+            assert!(ended.result.get("accountable").is_none_or(Value::is_null));
+        } else {
+            assert!(ended.result["accountable"].is_string(), "{:#}", ended.result);
+            // Nothing is called done that is not: each unmet criterion stands in the summary, by name.
+            for unmet in ended.unmet() {
+                assert!(ended.summary().contains(unmet), "{unmet}: {}", ended.summary());
+            }
+        }
+        ended
+    }
+
+    /// The payloads of this kind, in order.
+    pub(crate) fn payloads(&self, kind: &str) -> Vec<&Value> {
+        let kind = format!("setpoint.{kind}");
+        self.records.iter().filter(|record| record["type"] == kind).map(|record| &record["data"]).collect()
+    }
+
+    /// The states that the task went through, the end included.
+    pub(crate) fn course(&self) -> String {
+        let mut course = vec!["init"];
+        course.extend(self.payloads("PlanDirective").iter().map(|one| one["directive"].as_str().unwrap()));
+        let before = self.result["prev_directive"].as_str().unwrap();
+        assert_eq!(course.last(), Some(&before));
+        assert_eq!(self.result["replans"], course.len() - 1);
+        course.push(self.result["directive"].as_str().unwrap());
+        course.join("→")
+    }
+
+    pub(crate) fn unmet(&self) -> Vec<&str> {
+        self.texts("unmet_criteria")
+    }
+
+    pub(crate) fn next_moves(&self) -> Vec<&str> {
+        self.texts("next_moves")
+    }
+
+    pub(crate) fn summary(&self) -> &str {
+        self.result["summary"].as_str().unwrap()
+    }
+
+    pub(crate) fn accountable(&self) -> &str {
+        self.result["accountable"].as_str().unwrap_or("nobody")
+    }
+
+    fn texts(&self, field: &str) -> Vec<&str> {
+        let list = self.result[field].as_array();
+        list.into_iter().flatten().map(|text| text.as_str().unwrap()).collect()
+    }
+}
