@@ -193,7 +193,11 @@ impl Organisation {
             tokio::task::spawn_blocking(move || tasks::load_for_resume(&shared, &wanted))
                 .await
                 .map_err(|error| RuntimeError::Broken { task: task.clone(), reason: error.to_string() })??;
-        let Some((restored, head, lease)) = loaded else { return Ok(Resumed::Ended) };
+        let Some(tasks::Loaded { restored, head, lease, dead }) = loaded else { return Ok(Resumed::Ended) };
+        // Before anybody looks whether it was done: what still runs may do it yet.
+        if let Some(dead) = dead {
+            self.shared.toolbox.end_calls_of(&dead).await;
+        }
         let (sender, inbox) = mpsc::channel(INBOX_MAX);
         let mut driver = Driver::new(
             Arc::clone(&self.shared),

@@ -1,6 +1,10 @@
 //! The built binary as a user runs it: real files, real processes, a data directory of its own.
 
 // Marked as tests so that the lints know the helpers in them for test code.
+// `cargo xtask test` turns every feature on.
+#[cfg(test)]
+#[cfg(feature = "failpoints")]
+mod process_crashes;
 #[cfg(test)]
 mod support;
 #[cfg(test)]

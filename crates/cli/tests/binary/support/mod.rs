@@ -1,5 +1,7 @@
 //! A user's home on a real file system, and the binary run in it.
 
+pub(crate) mod held;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
@@ -26,7 +28,12 @@ pub(crate) struct Came {
 }
 
 impl Came {
-    fn from(output: Output) -> Self {
+    /// Runs a command to its end.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        Came::from(command.output().unwrap())
+    }
+
+    pub(crate) fn from(output: Output) -> Self {
         Came {
             code: output.status.code().unwrap_or(-1),
             signal: output.status.signal(),
@@ -43,7 +50,20 @@ impl Came {
 
 impl Home {
     pub(crate) fn new() -> Self {
-        let home = Home { root: tempfile::tempdir().unwrap() };
+        Home::below(tempfile::tempdir().unwrap())
+    }
+
+    /// In memory where the system offers that, for tests that start hundreds of processes. Killing a process loses
+    /// nothing that it wrote, on a disk or there.
+    #[cfg(feature = "failpoints")]
+    pub(crate) fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        let root = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
+        Home::below(root.unwrap())
+    }
+
+    fn below(root: TempDir) -> Self {
+        let home = Home { root };
         fs::create_dir_all(home.work()).unwrap();
         fs::create_dir_all(home.playbooks()).unwrap();
         home
@@ -84,9 +104,15 @@ impl Home {
 
     /// The binary with nothing of the tester's environment but the search path.
     pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_setpoint"));
+        let mut command = self.other(env!("CARGO_BIN_EXE_setpoint"));
+        command.args(arguments);
         command
-            .args(arguments)
+    }
+
+    /// Another program in the same surroundings.
+    pub(crate) fn other(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
             .current_dir(self.work())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -100,7 +126,7 @@ impl Home {
 
     /// Runs the binary to its end.
     pub(crate) fn run<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Came {
-        Came::from(self.command(arguments).output().unwrap())
+        Came::of(&mut self.command(arguments))
     }
 
     /// Pursues a goal without anybody to ask and gives its `FinalResult`.
@@ -120,12 +146,8 @@ impl Home {
 
 /// What a command of the system prints, trimmed: the independent computation that a result is held against.
 pub(crate) fn shell(directory: &Path, script: &str) -> String {
-    let output = Command::new("bash")
-        .args(["-c", script])
-        .current_dir(directory)
-        .env("LC_ALL", "C")
-        .output()
-        .unwrap();
+    let output =
+        Command::new("bash").args(["-c", script]).current_dir(directory).env("LC_ALL", "C").output().unwrap();
     assert!(output.status.success(), "{script}: {output:?}");
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
