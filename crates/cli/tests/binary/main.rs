@@ -6,6 +6,8 @@
 #[cfg(feature = "failpoints")]
 mod process_crashes;
 #[cfg(test)]
+mod process_terminal;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod version;
