@@ -103,8 +103,9 @@ struct Policy(runtime::approvals::Policy);
 impl ApprovalPolicy for Policy {
     fn decide(&self, need: &ApprovalNeed) -> Allowance {
         match self.0.decide(need) {
-            Some(by) => Allowance::Allow { by },
-            None => Allowance::Refuse,
+            runtime::approvals::Word::Allow(by) => Allowance::Allow { by },
+            runtime::approvals::Word::Deny(by) => Allowance::Deny { by },
+            runtime::approvals::Word::Silent => Allowance::Silent,
         }
     }
 }

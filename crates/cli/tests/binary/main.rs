@@ -1,6 +1,8 @@
 //! The built binary as a user runs it: real files, real processes, a data directory of its own.
 
 // Marked as tests so that the lints know the helpers in them for test code.
+#[cfg(test)]
+mod approval_files;
 // `cargo xtask test` turns every feature on.
 #[cfg(test)]
 #[cfg(feature = "failpoints")]
