@@ -91,7 +91,8 @@ impl Host for Local {
 
     fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {
         let policy = runtime::approvals::read(file, &self.program.surroundings()).map_err(|error| {
-            ClientError::new(ErrorKind::Configuration, runtime::organisation::error_chain(&error))
+            let why = runtime::organisation::error_chain(&error);
+            ClientError::new(ErrorKind::Configuration, format!("failed to {why}"))
                 .hint("docs/approvals.md shows what an approval file may say")
         })?;
         Ok(Box::new(Policy(policy)))

@@ -5,6 +5,7 @@
 //! What is counted stands outside the killed process: in the files that the task's commands append to.
 
 mod assembly;
+mod cancelled;
 mod everywhere;
 mod repeatedly;
 mod running;
