@@ -32,7 +32,7 @@ pub(super) fn take(
         journal.take_over_lease(id, &held.owner, terms)?
     } else {
         let task = id.parse().map_err(|_| unreadable(id))?;
-        return Err(RuntimeError::HeldElsewhere { task, owner: held.owner.clone() });
+        return Err(RuntimeError::HeldElsewhere { task, owner: shown(&held.owner) });
     };
     Ok((lease, dead))
 }
@@ -40,6 +40,18 @@ pub(super) fn take(
 /// Whether somebody drives the task now: a lease that has not run out, of a process that is not known to be dead.
 pub(super) fn is_held(lease: &Lease, now_us: i64) -> bool {
     lease.until_us > now_us && dead_process(&lease.owner).is_none()
+}
+
+/// The owner, as a person can look for it.
+pub(super) fn shown(owner: &str) -> String {
+    match parts(owner) {
+        Some((on, pid, _)) if on == host() => format!("process {pid}"),
+        // The machine's name stands before the number of its start.
+        Some((on, pid, _)) => {
+            format!("process {pid} on {}", on.rsplit_once(':').map_or(on, |(name, _)| name))
+        }
+        None => owner.to_owned(),
+    }
 }
 
 /// Gives the lease back, so that another process may resume the task at once.
@@ -123,6 +135,13 @@ mod tests {
         }
         assert_eq!(dead_process("elsewhere:boot/1/1"), None);
         assert_eq!(dead_process("nonsense"), None);
+    }
+
+    #[test]
+    fn an_owner_is_shown_as_a_process() {
+        assert_eq!(shown(&this_process()), format!("process {}", std::process::id()));
+        assert_eq!(shown("elsewhere:boot/1/1"), "process 1 on elsewhere");
+        assert_eq!(shown("nonsense"), "nonsense");
     }
 
     /// One that was killed and that its parent has not collected.

@@ -55,7 +55,10 @@ impl Organisation {
                 closed_at: task.closed_at_us.map(Timestamp::from_micros),
                 result,
                 records: task.head.seq(),
-                driven_by: task.lease.filter(|held| lease::is_held(held, now_us)).map(|held| held.owner),
+                driven_by: task
+                    .lease
+                    .filter(|held| lease::is_held(held, now_us))
+                    .map(|held| lease::shown(&held.owner)),
             });
         }
         Ok(summaries)

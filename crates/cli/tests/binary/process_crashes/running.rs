@@ -16,7 +16,16 @@ const STUBBORN: &str = r#"trap "" HUP INT TERM; "#;
 fn what_a_dead_process_ran_ends_with_it() {
     let held = Held::new(COMMAND);
     let (child, mut alive) = start(&held);
+    let state = || held.home.run(&["tasks", "list"]).out;
+    assert!(state().contains(&format!("runs in process {}  ", child.id())), "{}", state());
+    let came = resume(&held, &[]);
+    assert_eq!(
+        (came.code, came.json().as_array().unwrap().len()),
+        (0, 0),
+        "taken from the living: {came:#?}"
+    );
     kill(child);
+    assert!(state().contains("interrupted"), "{}", state());
     // The end of the file: none of the command's processes holds the pipe any more.
     let mut rest = String::new();
     alive.read_to_string(&mut rest).unwrap();
