@@ -42,6 +42,11 @@ pub enum Allowance {
         /// Who says so: `file:<path>:<line>`.
         by: String,
     },
-    /// The policy does not cover it.
-    Refuse,
+    /// It may not be done, whoever could be asked.
+    Deny {
+        /// Who says so: `file:<path>:<line>`.
+        by: String,
+    },
+    /// The policy says nothing about it.
+    Silent,
 }

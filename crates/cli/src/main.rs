@@ -105,7 +105,7 @@ impl Host for Local {
         let policy = runtime::approvals::read(file, &self.program.surroundings()).map_err(|error| {
             let reason = runtime::organisation::error_chain(&error);
             ClientError::new(ErrorKind::Configuration, reason).hint(
-                "a line allows with `path PATH` or `command COMMAND`, forbids with `deny` before it, or is a comment after `#`",
+                "a line allows with `path PATH` or `command COMMAND`, forbids with `deny` before it, or is a comment after `#`; docs/approvals.md has examples",
             )
         })?;
         Ok(Box::new(Policy(policy)))
@@ -117,8 +117,9 @@ struct Policy(runtime::approvals::Policy);
 impl ApprovalPolicy for Policy {
     fn decide(&self, need: &ApprovalNeed) -> Allowance {
         match self.0.decide(need) {
-            Some(by) => Allowance::Allow { by },
-            None => Allowance::Refuse,
+            runtime::approvals::Word::Allow(by) => Allowance::Allow { by },
+            runtime::approvals::Word::Deny(by) => Allowance::Deny { by },
+            runtime::approvals::Word::Silent => Allowance::Silent,
         }
     }
 }

@@ -10,6 +10,18 @@ use setpoint_tools::approval_file::{ApprovalFile, ApprovalFileError, Decision};
 #[derive(Clone, Debug)]
 pub struct Policy(ApprovalFile);
 
+/// What a file says to a need, signed `file:<path>:<line>`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a word that is not acted on allows or refuses nothing"]
+pub enum Word {
+    /// A line allows it.
+    Allow(String),
+    /// A line denies it.
+    Deny(String),
+    /// No line speaks of it.
+    Silent,
+}
+
 /// Reads an approval file.
 ///
 /// # Errors
@@ -19,10 +31,13 @@ pub fn read(file: &Path, surroundings: &Surroundings) -> Result<Policy, Approval
 }
 
 impl Policy {
-    /// Who allows this need (`file:<path>:<line>`), or `None` when the file does not cover it.
-    #[must_use]
-    pub fn decide(&self, need: &ApprovalNeed) -> Option<String> {
+    /// What the file says to this need.
+    pub fn decide(&self, need: &ApprovalNeed) -> Word {
         let decision = self.0.decide(need);
-        matches!(decision, Decision::Allow { .. }).then(|| self.0.signature(decision))
+        match decision {
+            Decision::Allow { .. } => Word::Allow(self.0.signature(decision)),
+            Decision::Refuse { line: Some(_) } => Word::Deny(self.0.signature(decision)),
+            Decision::Refuse { line: None } => Word::Silent,
+        }
     }
 }

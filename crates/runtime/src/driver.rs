@@ -50,6 +50,8 @@ pub(crate) enum Inbound {
         /// The journal's command that it came by, from another process.
         command: Option<u64>,
     },
+    /// Put a restored task's open asks back to work, after what people said meanwhile.
+    TakeUp(Box<recover::Open>),
     /// Stop driving; the task stays open for another process.
     Release,
 }
@@ -81,6 +83,8 @@ pub(crate) struct Driver {
     backlog: VecDeque<Inbound>,
     rebuilt: u32,
     title: String,
+    /// Commands that this driver was given.
+    commands: BTreeSet<u64>,
     /// Asks of a process that died, to be started again once their new attempt is recorded.
     resumed: BTreeMap<CallId, (u32, Outside)>,
 }
@@ -109,6 +113,7 @@ impl Driver {
             backlog: VecDeque::new(),
             rebuilt: 0,
             title: String::new(),
+            commands: BTreeSet::new(),
             resumed: BTreeMap::new(),
         }
     }
@@ -154,11 +159,22 @@ impl Driver {
             let Some(inbound) = self.backlog.pop_front().or_else(|| self.inbox.try_recv().ok()) else {
                 break;
             };
+            if let Inbound::Said { command: Some(command), .. } = &inbound
+                && !self.commands.insert(*command)
+            {
+                // It was found when the task was taken up, and again by whoever looks for new ones.
+                continue;
+            }
             steps += 1;
             let (external, reply, command) = match inbound {
                 Inbound::External(external) => (external, None, None),
                 Inbound::Said { payload, reply, command } => {
                     (External::Message { from: RoleId::User, payload }, reply, command)
+                }
+                Inbound::TakeUp(open) => {
+                    self.commit(staged).await?;
+                    self.take_up(*open);
+                    return Ok(None);
                 }
                 Inbound::Release => {
                     self.commit(staged).await?;

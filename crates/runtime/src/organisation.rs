@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use setpoint_bus::tap::{Event, Hub, Tap};
-use setpoint_journal::{Journal, LeaseTerms, NewCommand, TaskHead};
+use setpoint_journal::{Command, Journal, LeaseTerms, NewCommand, TaskHead};
 use setpoint_machine::{Cell, External, Factory};
 use setpoint_model::Model;
 use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
@@ -193,9 +193,13 @@ impl Organisation {
             tokio::task::spawn_blocking(move || tasks::load_for_resume(&shared, &wanted))
                 .await
                 .map_err(|error| RuntimeError::Broken { task: task.clone(), reason: error.to_string() })??;
-        let Some((restored, head, lease)) = loaded else { return Ok(Resumed::Ended) };
+        let Some(tasks::Loaded { restored, head, lease, dead }) = loaded else { return Ok(Resumed::Ended) };
+        // Before anybody looks whether it was done: what still runs may do it yet.
+        if let Some(dead) = dead {
+            self.shared.toolbox.end_calls_of(&dead).await;
+        }
         let (sender, inbox) = mpsc::channel(INBOX_MAX);
-        let mut driver = Driver::new(
+        let driver = Driver::new(
             Arc::clone(&self.shared),
             restored.cell,
             head,
@@ -203,8 +207,26 @@ impl Organisation {
             restored.clock_ms,
             (sender.clone(), inbox),
         );
-        driver.take_up(restored.replayed, restored.divergence, restored.created);
-        self.drive(task, sender, driver, vec![]);
+        // Known from here on to whoever looks for new messages; those that wait are read after that, so that none is missed.
+        self.shared.drivers().insert(task.clone(), sender.clone());
+        let waiting = match self.waiting(task).await {
+            Ok(waiting) => waiting,
+            Err(error) => {
+                self.shared.drivers().remove(task);
+                lease::release(&self.shared, task).await;
+                return Err(error);
+            }
+        };
+        let is_divergent = restored.open.divergence.is_some();
+        let take_up = Inbound::TakeUp(Box::new(restored.open));
+        // What was said while nobody drove the task comes before anything of it runs again: it may be a cancel. A task that
+        // does not replay understands nothing any more but its end.
+        let first = if is_divergent {
+            std::iter::once(take_up).chain(waiting).collect()
+        } else {
+            waiting.into_iter().chain([take_up]).collect()
+        };
+        self.drive(task, sender, driver, first);
         Ok(Resumed::Running)
     }
 
@@ -290,6 +312,15 @@ impl Organisation {
         drop(tokio::task::spawn_blocking(move || journal.close()).await);
     }
 
+    /// The messages that other processes left for a task.
+    async fn waiting(&self, task: &TaskId) -> Result<Vec<Inbound>, RuntimeError> {
+        let (journal, id) = (self.shared.journal.clone(), task.clone());
+        let commands = tokio::task::spawn_blocking(move || journal.waiting_commands(id.as_str()))
+            .await
+            .map_err(|error| RuntimeError::Broken { task: task.clone(), reason: error.to_string() })??;
+        Ok(commands.iter().filter_map(|command| said(task, command)).collect())
+    }
+
     fn failure_of(&self, task: &TaskId) -> RuntimeError {
         self.take_failure(task).unwrap_or_else(|| RuntimeError::Ended(task.clone()))
     }
@@ -359,16 +390,22 @@ async fn watch_commands(shared: Arc<Shared>) {
             let Ok(task) = command.task.parse::<TaskId>() else { continue };
             let Some(sender) = shared.drivers().get(&task).cloned() else { continue };
             seen = seen.max(command.id);
-            match setpoint_bus::admission::admit(RoleId::User, &command.kind, &command.body) {
-                Ok(admitted) => {
-                    let said =
-                        Inbound::Said { payload: admitted.payload, reply: None, command: Some(command.id) };
-                    drop(sender.send(said).await);
-                }
-                Err(violation) => {
-                    tracing::warn!(%task, %violation, "a message from another process was refused");
-                }
+            if let Some(said) = said(&task, &command) {
+                drop(sender.send(said).await);
             }
+        }
+    }
+}
+
+/// A message that another process left for a task, if a person may say it.
+fn said(task: &TaskId, command: &Command) -> Option<Inbound> {
+    match setpoint_bus::admission::admit(RoleId::User, &command.kind, &command.body) {
+        Ok(admitted) => {
+            Some(Inbound::Said { payload: admitted.payload, reply: None, command: Some(command.id) })
+        }
+        Err(violation) => {
+            tracing::warn!(%task, %violation, "a message from another process was refused");
+            None
         }
     }
 }

@@ -28,6 +28,15 @@ pub struct ToolRun {
     pub cancel: CancellationToken,
 }
 
+/// A process of this machine that is no more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadProcess {
+    /// Its number.
+    pub pid: u32,
+    /// When it started, in the kernel's own count.
+    pub started: String,
+}
+
 /// A catalogue of tools that can be run.
 #[async_trait]
 pub trait Toolbox: Send + Sync {
@@ -39,6 +48,9 @@ pub trait Toolbox: Send + Sync {
 
     /// Runs a call. Every failure is an answer.
     async fn run(&self, ask: ToolAsk, run: ToolRun) -> ToolAnswer;
+
+    /// Ends what the calls of a process that died left running, and returns when nothing of it is left.
+    async fn end_calls_of(&self, process: &DeadProcess);
 }
 
 /// The tools of the tools crate, behind [`Toolbox`].
@@ -77,5 +89,12 @@ impl Toolbox for Tools {
             cancel: run.cancel,
         };
         self.registry.run(&ask, place).await
+    }
+
+    async fn end_calls_of(&self, process: &DeadProcess) {
+        let ended = setpoint_tools::end_calls_of(process.pid, &process.started).await;
+        if ended > 0 {
+            tracing::info!(process.pid, ended, "ended what a dead process was running");
+        }
     }
 }

@@ -30,5 +30,6 @@ mod walk;
 pub use catalogue::*;
 pub use error::ToolError;
 pub use host::Host;
+pub use process::end_calls_of;
 pub use registry::{CallPlace, Registry};
 pub use tool::{Limits, Tool, ToolCtx};

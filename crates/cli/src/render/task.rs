@@ -3,13 +3,14 @@
 use serde_json::{Value, json};
 use setpoint_client::TaskLine;
 use setpoint_protocol::Any;
-use setpoint_protocol::message::MacroState;
+use setpoint_protocol::message::{ApprovalDecision, ApprovalWord, MacroState};
 use setpoint_protocol::topology::Kind;
 
 use super::result;
 use crate::state::ViewState;
 use crate::state::asks::Question;
 use crate::state::board::Row;
+use crate::state::consents::Consent;
 use crate::text::table::Cell;
 use crate::text::{Line, Tone};
 use crate::view::{self, Look, words};
@@ -37,6 +38,7 @@ pub(crate) fn lines(state: &ViewState, look: &Look) -> Vec<Line> {
     section(&mut lines, view::rounds(state, look));
     section(&mut lines, view::criteria(state, look));
     section(&mut lines, calls(state, look));
+    section(&mut lines, consents(state));
     if state.is_ended() {
         section(&mut lines, result::lines(state));
     }
@@ -87,6 +89,7 @@ pub(crate) fn value(state: &ViewState) -> Value {
         "rounds": rounds,
         "criteria": criteria,
         "calls": calls,
+        "approvals": state.consents.iter().map(consent).collect::<Vec<_>>(),
         "usage": state.used,
         "faults": state.faults,
         "result": state.is_ended().then(|| result::on_the_wire(state)),
@@ -164,6 +167,21 @@ fn criterion(state: &ViewState, row: &Row) -> Value {
     })
 }
 
+fn consent(consent: &Consent) -> Value {
+    let Consent { request, decision } = consent;
+    json!({
+        "call_id": request.call_id,
+        "for_call": request.for_call,
+        "command": request.need.command,
+        "writes": request.need.writes,
+        "deletes": request.need.deletes,
+        "reason": request.need.reason,
+        "digest": request.need.digest,
+        "decision": decision.as_ref().map(|decision| decision.decision),
+        "by": decision.as_ref().map(|decision| &decision.by),
+    })
+}
+
 fn state_name(state: &ViewState) -> &'static str {
     match (&state.result, &state.answer) {
         (Some(result), _) => match result.directive {
@@ -233,6 +251,24 @@ fn calls(state: &ViewState, look: &Look) -> Vec<Line> {
         })
         .collect();
     crate::text::table::table(&[], &rows).into_iter().map(|line| line.clip(look.columns)).collect()
+}
+
+/// What an approval file needs to know of what was asked: the command and its digest.
+fn consents(state: &ViewState) -> Vec<Line> {
+    let of = |Consent { request, decision }: &Consent| {
+        let (tone, word) = match decision {
+            None => (Tone::Care, "waits".to_owned()),
+            Some(ApprovalDecision { decision, by, .. }) => match decision {
+                ApprovalWord::Once => (Tone::Good, format!("allowed once by {by}")),
+                ApprovalWord::ForTask => (Tone::Good, format!("allowed for this task by {by}")),
+                ApprovalWord::Never => (Tone::Bad, format!("refused by {by}")),
+            },
+        };
+        let command = crate::text::sanitise::exact(&request.need.command);
+        let asked = Line::new().and(Tone::Dim, "consent ").and(tone, &word).and(Tone::Plain, ": ");
+        [asked.and(Tone::Plain, &command), field("", &format!("digest {}", request.need.digest))]
+    };
+    state.consents.iter().flat_map(of).collect()
 }
 
 fn field(name: &str, text: &str) -> Line {

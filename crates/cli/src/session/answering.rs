@@ -182,17 +182,21 @@ fn decide(question: &Question, policy: Option<&dyn ApprovalPolicy>, is_interacti
     match question {
         Question::Approval(request) => {
             let command = crate::text::sanitise::exact(&request.need.command);
-            if let Some(Allowance::Allow { by }) = policy.map(|policy| policy.decide(&request.need)) {
-                let line =
-                    Line::new().and(Tone::Good, &format!("allowed by {by}: ")).and(Tone::Plain, &command);
-                return Decision::Say(dialogue::decision(request, ApprovalWord::Once, &by), line);
-            }
-            if is_interactive {
-                return Decision::Ask;
-            }
-            let line =
-                Line::new().and(Tone::Bad, "refused, nobody can be asked: ").and(Tone::Plain, &command);
-            Decision::Say(dialogue::decision(request, ApprovalWord::Never, HEADLESS), line)
+            let (by, why) = match policy.map_or(Allowance::Silent, |policy| policy.decide(&request.need)) {
+                Allowance::Allow { by } => {
+                    let line =
+                        Line::new().and(Tone::Good, &format!("allowed by {by}: ")).and(Tone::Plain, &command);
+                    return Decision::Say(dialogue::decision(request, ApprovalWord::Once, &by), line);
+                }
+                Allowance::Deny { by } => (by.clone(), format!("refused by {by}: ")),
+                Allowance::Silent if is_interactive => return Decision::Ask,
+                Allowance::Silent => (HEADLESS.to_owned(), "refused, nobody can be asked: ".to_owned()),
+            };
+            let line = Line::new()
+                .and(Tone::Bad, &why)
+                .and(Tone::Plain, &command)
+                .and(Tone::Dim, &format!("  (digest {})", request.need.digest));
+            Decision::Say(dialogue::decision(request, ApprovalWord::Never, &by), line)
         }
         _ if is_interactive => Decision::Ask,
         Question::Clarification(request) => {

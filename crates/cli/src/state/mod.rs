@@ -6,6 +6,7 @@
 pub mod asks;
 pub mod board;
 pub mod calls;
+pub mod consents;
 pub mod roles;
 pub mod rounds;
 
@@ -20,6 +21,7 @@ use setpoint_protocol::{RoleId, TaskId, Timestamp};
 use self::asks::{Asks, Question};
 use self::board::Board;
 use self::calls::Calls;
+use self::consents::Consents;
 use self::roles::Roles;
 use self::rounds::Rounds;
 
@@ -68,6 +70,8 @@ pub struct ViewState {
     pub rounds: Rounds,
     /// What is waited for.
     pub asks: Asks,
+    /// What needed consent.
+    pub consents: Consents,
     /// Tool calls, by id.
     pub calls: Calls,
     /// Model calls, tokens and tool calls.
@@ -117,6 +121,7 @@ impl ViewState {
             board: Board::default(),
             rounds: Rounds::default(),
             asks: Asks::default(),
+            consents: Consents::default(),
             calls: Calls::default(),
             used: Used::default(),
             recalled: None,
@@ -261,11 +266,15 @@ impl ViewState {
                 self.asks.question(request.call_id, Question::Clarification(request));
             }
             Payload::ApprovalRequest(request) => {
+                self.consents.asked(request.clone());
                 self.asks.question(request.call_id, Question::Approval(request));
             }
             Payload::PlanProposal(proposal) => self.asks.question(proposal.call_id, Question::Plan(proposal)),
             Payload::ClarificationAnswer(answer) => self.asks.answered(answer.call_id),
-            Payload::ApprovalDecision(decision) => self.asks.answered(decision.call_id),
+            Payload::ApprovalDecision(decision) => {
+                self.asks.answered(decision.call_id);
+                self.consents.decided(decision);
+            }
             Payload::PlanDecision(decision) => self.asks.answered(decision.call_id),
             Payload::MemoryQuery(_)
             | Payload::GroupMatched(_)

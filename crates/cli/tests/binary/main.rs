@@ -2,6 +2,8 @@
 
 // Marked as tests so that the lints know the helpers in them for test code.
 #[cfg(test)]
+mod approval_files;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod bad_places;
@@ -13,6 +15,12 @@ mod commands;
 mod directives;
 #[cfg(test)]
 mod ends;
+// `cargo xtask test` turns every feature on.
+#[cfg(test)]
+#[cfg(feature = "failpoints")]
+mod process_crashes;
+#[cfg(test)]
+mod process_terminal;
 #[cfg(test)]
 mod support;
 #[cfg(test)]

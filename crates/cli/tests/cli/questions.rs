@@ -44,6 +44,7 @@ async fn headless_what_the_policy_does_not_cover_is_refused() {
         ("run --json tidy", "rm -rf build", ApprovalWord::Never, "headless"),
         ("run --approve approve.toml tidy", "rm -rf dist", ApprovalWord::Never, "headless"),
         ("run --approve approve.toml tidy", "rm -rf build", ApprovalWord::Once, "file:approve.toml:2"),
+        ("run --approve approve.toml tidy", "rm -rf build/keep", ApprovalWord::Never, "file:approve.toml:3"),
     ];
     for (line, command, word, by) in cases {
         let (tape, beats) = wants_to(command);
@@ -98,13 +99,16 @@ async fn what_a_person_sees_of_an_approval() {
 
 #[tokio::test(start_paused = true)]
 async fn on_a_terminal_the_policy_is_asked_first_and_then_the_person() {
-    for (command, keys, by) in
-        [("rm -rf build", vec![], "file:approve.toml:2"), ("rm -rf dist", vec![typed("y")], "terminal")]
-    {
+    for (command, keys, word, by) in [
+        ("rm -rf build", vec![], ApprovalWord::Once, "file:approve.toml:2"),
+        ("rm -rf dist", vec![typed("y")], ApprovalWord::Once, "terminal"),
+        // What the file denies is not asked for.
+        ("rm -rf build/keep", vec![], ApprovalWord::Never, "file:approve.toml:3"),
+    ] {
         let (tape, beats) = wants_to(command);
         let fake = Fake::starting(tape, beats);
         World::on_paper(fake.clone(), keys).run("run --approve approve.toml tidy").await;
-        assert_eq!(decided(&fake), (ApprovalWord::Once, format!("digest of {command}"), by.to_owned()));
+        assert_eq!(decided(&fake), (word, format!("digest of {command}"), by.to_owned()));
     }
 }
 

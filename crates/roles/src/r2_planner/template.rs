@@ -28,7 +28,7 @@ fn achieved(notice: &AbandonNotice) -> String {
         passed(notice).map(|verdict| one_line(&verdict.criterion, QUOTE_CHARS_MAX)).collect();
     let partial = if is_empty(notice) { "" } else { " A partial output is delivered." };
     match (met.len(), notice.verdicts.len()) {
-        (0, 0) if is_empty(notice) => "Nothing was achieved: no result was judged.".to_owned(),
+        (0, 0) if is_empty(notice) => "Nothing can be called achieved: no result was judged.".to_owned(),
         (0, 0) => "No result was judged.".to_owned() + partial,
         (0, of) => format!("None of {of} criteria was met by the work.{partial}"),
         (n, of) => format!("{n} of {of} criteria were met: {}.{partial}", named(&met)),

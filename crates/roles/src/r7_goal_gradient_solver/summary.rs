@@ -90,6 +90,8 @@ pub(super) struct Facts {
     /// R4b's words about the round.
     words: String,
     has_output: bool,
+    /// Some round came to a judgement.
+    is_judged: bool,
 }
 
 impl Facts {
@@ -120,6 +122,7 @@ impl Facts {
             met: shown.map(Round::met).unwrap_or_default(),
             words: shown.map(|round| round.words.trim().to_owned()).unwrap_or_default(),
             has_output: shown.is_some_and(|round| !is_empty(&round.output)),
+            is_judged: shown.is_some(),
         }
     }
 
@@ -153,6 +156,8 @@ impl Facts {
     /// The report where nobody else gives one.
     pub(super) fn report(&self) -> PartialReport {
         let mut achieved = match self.met.len() {
+            // Sub-tasks may have matched in a round that did not come to its end.
+            0 if !self.is_judged => "no round was judged, so nothing can be called achieved.".to_owned(),
             0 => "no criterion was met.".to_owned(),
             1 => format!("1 criterion was met: {}.", quoted(&self.met)),
             n => format!("{n} criteria were met: {}.", quoted(&self.met)),

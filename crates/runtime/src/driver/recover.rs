@@ -21,9 +21,15 @@ const REBUILDS_MAX: u32 = 3;
 /// A cell as its journal has it.
 pub(crate) struct Restored {
     pub(crate) cell: Cell,
+    pub(crate) open: Open,
+    pub(crate) clock_ms: u64,
+}
+
+/// What a restored task was waiting for.
+#[derive(Debug)]
+pub(crate) struct Open {
     pub(crate) replayed: Replayed,
     pub(crate) divergence: Option<Divergence>,
-    pub(crate) clock_ms: u64,
     /// Files that the task created before.
     pub(crate) created: BTreeSet<String>,
 }
@@ -49,7 +55,8 @@ pub(crate) fn restore(
             (Replayed::default(), Some(divergence))
         }
     };
-    Ok(Restored { cell, replayed, divergence, clock_ms, created: created_by(&records) })
+    let open = Open { replayed, divergence, created: created_by(&records) };
+    Ok(Restored { cell, open, clock_ms })
 }
 
 fn created_by(records: &[Record]) -> BTreeSet<String> {
@@ -74,14 +81,10 @@ pub(crate) fn read_records(journal: &Journal, task: &TaskId) -> Result<Vec<Recor
 }
 
 impl Driver {
-    /// Puts a restored task's open asks back to work (ARCHITECTURE, rule 8), as the first inputs of this driver.
-    pub(crate) fn take_up(
-        &mut self,
-        mut replayed: Replayed,
-        divergence: Option<Divergence>,
-        created: BTreeSet<String>,
-    ) {
-        self.created = Arc::new(created);
+    /// Puts a restored task's open asks back to work (ARCHITECTURE, rule 8).
+    pub(super) fn take_up(&mut self, open: Open) {
+        let Open { mut replayed, divergence, created } = open;
+        Arc::make_mut(&mut self.created).extend(created);
         for pending in self.cell.pending() {
             let effect = replayed.open.remove(&pending.call);
             self.take_up_ask(&pending, effect);
@@ -95,7 +98,7 @@ impl Driver {
     fn take_up_ask(&mut self, pending: &Pending, effect: Option<Outside>) {
         match (pending.class, effect) {
             (AskClass::Person, _) => {}
-            (AskClass::Timer, Some(effect)) => self.start(effect),
+            (AskClass::Timer, Some(effect)) if !pending.stopped => self.start(effect),
             (AskClass::Memory, _) => self.memory_is_unavailable(pending.call),
             (AskClass::Pure, Some(effect)) if !pending.stopped => {
                 let attempt = pending.attempt + 1;

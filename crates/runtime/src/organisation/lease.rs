@@ -7,27 +7,51 @@ use setpoint_protocol::TaskId;
 
 use super::Shared;
 use crate::error::RuntimeError;
+use crate::toolbox::DeadProcess;
 
 /// This process, told apart from every other, also from a later one with the same number.
 pub(super) fn this_process() -> String {
     let pid = std::process::id();
-    format!("{}/{pid}/{}", host(), start_of(pid).unwrap_or_default())
+    format!("{}/{pid}/{}", host(), stat_of(pid).map(|stat| stat.start).unwrap_or_default())
 }
 
-/// Takes the lease of an open task, from its dead owner where there is one.
-pub(super) fn take(journal: &Journal, task: &Task, terms: &LeaseTerms) -> Result<Lease, RuntimeError> {
+/// Takes the lease of an open task, from its dead owner where there is one, and says who that was.
+pub(super) fn take(
+    journal: &Journal,
+    task: &Task,
+    terms: &LeaseTerms,
+) -> Result<(Lease, Option<DeadProcess>), RuntimeError> {
     let id = &*task.id;
-    if let Some(held) = &task.lease
-        && held.owner != terms.owner
-        && held.until_us > terms.now_us
-    {
-        if !is_dead(&held.owner) {
-            let task = id.parse().map_err(|_| unreadable(id))?;
-            return Err(RuntimeError::HeldElsewhere { task, owner: held.owner.clone() });
+    let Some(held) = task.lease.as_ref().filter(|held| held.owner != terms.owner) else {
+        return Ok((journal.acquire_lease(id, terms)?, None));
+    };
+    let dead = dead_process(&held.owner);
+    let lease = if held.until_us <= terms.now_us {
+        journal.acquire_lease(id, terms)?
+    } else if dead.is_some() {
+        journal.take_over_lease(id, &held.owner, terms)?
+    } else {
+        let task = id.parse().map_err(|_| unreadable(id))?;
+        return Err(RuntimeError::HeldElsewhere { task, owner: shown(&held.owner) });
+    };
+    Ok((lease, dead))
+}
+
+/// Whether somebody drives the task now: a lease that has not run out, of a process that is not known to be dead.
+pub(super) fn is_held(lease: &Lease, now_us: i64) -> bool {
+    lease.until_us > now_us && dead_process(&lease.owner).is_none()
+}
+
+/// The owner, as a person can look for it.
+pub(super) fn shown(owner: &str) -> String {
+    match parts(owner) {
+        Some((on, pid, _)) if on == host() => format!("process {pid}"),
+        // The machine's name stands before the number of its start.
+        Some((on, pid, _)) => {
+            format!("process {pid} on {}", on.rsplit_once(':').map_or(on, |(name, _)| name))
         }
-        return Ok(journal.take_over_lease(id, &held.owner, terms)?);
+        None => owner.to_owned(),
     }
-    Ok(journal.acquire_lease(id, terms)?)
 }
 
 /// Gives the lease back, so that another process may resume the task at once.
@@ -49,19 +73,27 @@ fn unreadable(id: &str) -> RuntimeError {
     RuntimeError::Unreadable { task: id.to_owned(), seq: 0, what: "task id" }
 }
 
-/// Whether the owner was a process of this host that is gone. Of another host nothing is known, so it lives.
-fn is_dead(owner: &str) -> bool {
-    let mut parts = owner.rsplitn(3, '/');
-    let (Some(start), Some(pid), Some(on)) = (parts.next(), parts.next(), parts.next()) else { return false };
+/// The owner, where it was a process of this host that is gone. Of another host nothing is known, so it lives.
+fn dead_process(owner: &str) -> Option<DeadProcess> {
+    let (on, pid, started) = parts(owner)?;
     if on != host() {
-        return false;
+        return None;
     }
-    let Ok(pid) = pid.parse::<u32>() else { return false };
-    let alive = i32::try_from(pid)
-        .ok()
-        .and_then(rustix::process::Pid::from_raw)
-        .is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok());
-    !alive || start_of(pid).is_some_and(|now| now != start)
+    let raw = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    // Somebody else's process may not be asked, so it is there.
+    let is_there = raw.is_some_and(|pid| {
+        matches!(rustix::process::test_kill_process(pid), Ok(()) | Err(rustix::io::Errno::PERM))
+    });
+    // A killed process whose parent does not collect it still has its number, but drives nothing any more.
+    let is_dead = !is_there || stat_of(pid).is_some_and(|stat| stat.start != started || stat.is_over);
+    is_dead.then(|| DeadProcess { pid, started: started.to_owned() })
+}
+
+/// Host, pid and start time, as [`this_process`] puts them together.
+fn parts(owner: &str) -> Option<(&str, u32, &str)> {
+    let mut parts = owner.rsplitn(3, '/');
+    let (started, pid, on) = (parts.next()?, parts.next()?, parts.next()?);
+    Some((on, pid.parse().ok()?, started))
 }
 
 fn host() -> String {
@@ -70,12 +102,22 @@ fn host() -> String {
     format!("{}:{}", name.nodename().to_string_lossy(), boot.trim())
 }
 
-/// When a process started, in the kernel's own count; `None` where that cannot be told.
-fn start_of(pid: u32) -> Option<String> {
+/// What the kernel says of a process.
+struct Stat {
+    /// When it started, in the kernel's own count.
+    start: String,
+    /// It has ended and waits to be collected.
+    is_over: bool,
+}
+
+/// `None` where that cannot be told.
+fn stat_of(pid: u32) -> Option<Stat> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is the program's name in brackets and may hold spaces; the start time is the 20th after it.
     let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_whitespace().nth(19).map(str::to_owned)
+    let mut fields = rest.split_whitespace();
+    let is_over = matches!(fields.next()?, "Z" | "X");
+    Some(Stat { start: fields.nth(18)?.to_owned(), is_over })
 }
 
 #[cfg(test)]
@@ -85,12 +127,38 @@ mod tests {
     #[test]
     fn this_process_lives_and_a_reused_number_does_not() {
         let me = this_process();
-        assert!(!is_dead(&me));
+        assert_eq!(dead_process(&me), None);
         let earlier = format!("{}/{}/1", host(), std::process::id());
-        if start_of(std::process::id()).is_some() {
-            assert!(is_dead(&earlier), "{earlier}");
+        if stat_of(std::process::id()).is_some() {
+            let dead = DeadProcess { pid: std::process::id(), started: "1".to_owned() };
+            assert_eq!(dead_process(&earlier), Some(dead), "{earlier}");
         }
-        assert!(!is_dead("elsewhere:boot/1/1"));
-        assert!(!is_dead("nonsense"));
+        assert_eq!(dead_process("elsewhere:boot/1/1"), None);
+        assert_eq!(dead_process("nonsense"), None);
+    }
+
+    #[test]
+    fn an_owner_is_shown_as_a_process() {
+        assert_eq!(shown(&this_process()), format!("process {}", std::process::id()));
+        assert_eq!(shown("elsewhere:boot/1/1"), "process 1 on elsewhere");
+        assert_eq!(shown("nonsense"), "nonsense");
+    }
+
+    /// One that was killed and that its parent has not collected.
+    #[test]
+    fn process_that_is_over_is_dead_before_it_is_collected() {
+        let mut child =
+            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let owner = |stat: Stat| format!("{}/{}/{}", host(), child.id(), stat.start);
+        let owner = stat_of(child.id()).map(owner);
+        assert_eq!(owner.as_deref().and_then(dead_process), None);
+        child.kill().unwrap();
+        let pid = rustix::process::Pid::from_child(&child);
+        let kept = rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT;
+        rustix::process::waitid(rustix::process::WaitId::Pid(pid), kept).unwrap();
+        let is_dead = |owner: &String| dead_process(owner).is_some();
+        assert!(owner.iter().all(is_dead), "{owner:?}");
+        child.wait().unwrap();
+        assert!(owner.iter().all(is_dead), "{owner:?}");
     }
 }

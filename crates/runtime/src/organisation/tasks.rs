@@ -12,6 +12,7 @@ use super::{Organisation, Shared, lease};
 use crate::driver::recover::{self, Restored};
 use crate::error::RuntimeError;
 use crate::rows::record_of;
+use crate::toolbox::DeadProcess;
 
 /// One line of the task list.
 #[derive(Clone, Debug)]
@@ -39,6 +40,7 @@ impl Organisation {
     /// When the journal cannot be read.
     pub fn tasks(&self, only_open: bool, limit: usize) -> Result<Vec<TaskSummary>, RuntimeError> {
         let filter = if only_open { TaskFilter::Open } else { TaskFilter::Any };
+        let now_us = crate::clock::now().as_micros();
         let mut summaries = Vec::new();
         for task in self.journal().list_tasks(filter, limit)? {
             let Ok(id) = task.id.parse::<TaskId>() else { continue };
@@ -46,7 +48,6 @@ impl Organisation {
                 Some(_) => self.result(&id)?,
                 None => None,
             };
-            let now = crate::clock::now().as_micros();
             summaries.push(TaskSummary {
                 task: id,
                 title: task.title.clone(),
@@ -54,7 +55,10 @@ impl Organisation {
                 closed_at: task.closed_at_us.map(Timestamp::from_micros),
                 result,
                 records: task.head.seq(),
-                driven_by: task.lease.filter(|lease| lease.until_us > now).map(|lease| lease.owner),
+                driven_by: task
+                    .lease
+                    .filter(|held| lease::is_held(held, now_us))
+                    .map(|held| lease::shown(&held.owner)),
             });
         }
         Ok(summaries)
@@ -102,17 +106,23 @@ fn result_in(record: &Record) -> Option<FinalResult> {
     }
 }
 
+/// Everything a driver needs to go on.
+pub(super) struct Loaded {
+    pub(super) restored: Restored,
+    pub(super) head: TaskHead,
+    pub(super) lease: Lease,
+    /// The process that drove the task before, where it died.
+    pub(super) dead: Option<DeadProcess>,
+}
+
 /// Everything a driver needs to go on, or `None` when the task has ended.
-pub(super) fn load_for_resume(
-    shared: &Arc<Shared>,
-    task: &TaskId,
-) -> Result<Option<(Restored, TaskHead, Lease)>, RuntimeError> {
+pub(super) fn load_for_resume(shared: &Arc<Shared>, task: &TaskId) -> Result<Option<Loaded>, RuntimeError> {
     let stored = shared.journal.task(task.as_str())?;
     if stored.closed_at_us.is_some() {
         return Ok(None);
     }
-    let lease = lease::take(&shared.journal, &stored, &shared.lease_terms())?;
+    let (lease, dead) = lease::take(&shared.journal, &stored, &shared.lease_terms())?;
     let restored = recover::restore(&shared.journal, task, Arc::clone(&shared.factory))?;
     let head = shared.journal.head(task.as_str())?;
-    Ok(Some((restored, head, lease)))
+    Ok(Some(Loaded { restored, head, lease, dead }))
 }

@@ -9,14 +9,17 @@
 pub(crate) mod capture;
 pub(crate) mod env;
 mod group;
+mod orphans;
 mod run;
 mod survey;
 pub(crate) mod warden;
 
 pub(crate) use capture::Captured;
+pub use orphans::end_calls_of;
 pub(crate) use run::{Ended, Ending, Job, run};
 
-/// The environment variable that a call's processes are found by.
+/// The environment variable that a call's processes are found by: `<pid>-<start time>-<hash>-<n>`, of the process that makes
+/// the call.
 pub(crate) const MARK: &str = "SETPOINT_CALL";
 
 /// Milliseconds between asking a group to end and killing it.

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::capture::{Capture, Captured};
 use super::env::Environment;
 use super::group::Group;
+use super::orphans::own_mark;
 use super::warden::Warden;
 use super::{DRAIN_MS, MARK, TERM_GRACE_MS};
 
@@ -156,8 +157,9 @@ fn ending(status: ExitStatus) -> Ending {
 
 /// A mark that no other call has, in this process or another.
 fn mark() -> String {
-    static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("mark"));
+    static PROCESS: LazyLock<String> =
+        LazyLock::new(|| format!("{}{:016x}", own_mark(), RandomState::new().hash_one("mark")));
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let n = COUNT.fetch_add(1, Ordering::Relaxed);
-    format!("{}-{:016x}-{n}", std::process::id(), *PROCESS)
+    format!("{}-{n}", *PROCESS)
 }

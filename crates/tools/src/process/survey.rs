@@ -80,6 +80,28 @@ pub(super) fn alive(call: &str, group: i32, known: &[Process]) -> Alive {
     found
 }
 
+/// The processes whose mark begins with `prefix`, those in their groups, and their descendants; never this one.
+pub(super) fn marked(prefix: &str) -> Vec<Process> {
+    let wanted = format!("{MARK}={prefix}");
+    let everything = all();
+    let mut ours: BTreeSet<i32> = BTreeSet::new();
+    let mut groups: BTreeSet<i32> = BTreeSet::new();
+    let this = i32::try_from(std::process::id()).unwrap_or_default();
+    for process in everything.iter().filter(|process| process.pid != this) {
+        let environ = std::fs::read(format!("/proc/{}/environ", process.pid)).unwrap_or_default();
+        if environ.split(|byte| *byte == 0).any(|variable| variable.starts_with(wanted.as_bytes())) {
+            ours.insert(process.pid);
+            groups.insert(process.group);
+        }
+    }
+    ours.extend(
+        everything.iter().filter(|process| groups.contains(&process.group)).map(|process| process.pid),
+    );
+    add_descendants(&everything, &mut ours);
+    ours.remove(&this);
+    everything.into_iter().filter(|process| ours.contains(&process.pid)).collect()
+}
+
 /// Kills a process, if it still is the same one.
 pub(super) fn kill(process: &Process) {
     if self::process(process.pid).is_none_or(|now| !now.is_same(process)) {

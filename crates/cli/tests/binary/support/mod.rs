@@ -1,5 +1,6 @@
 //! A user's home on a real file system, and the binary run in it.
 
+pub(crate) mod held;
 pub(crate) mod task;
 pub(crate) mod tree;
 
@@ -29,6 +30,11 @@ pub(crate) struct Came {
 }
 
 impl Came {
+    /// Runs a command to its end.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        Came::from(command.output().unwrap())
+    }
+
     pub(crate) fn from(output: Output) -> Self {
         Came {
             code: output.status.code().unwrap_or(-1),
@@ -46,7 +52,20 @@ impl Came {
 
 impl Home {
     pub(crate) fn new() -> Self {
-        let home = Home { root: tempfile::tempdir().unwrap() };
+        Home::below(tempfile::tempdir().unwrap())
+    }
+
+    /// In memory where the system offers that, for tests that start hundreds of processes. Killing a process loses
+    /// nothing that it wrote, on a disk or there.
+    #[cfg(feature = "failpoints")]
+    pub(crate) fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        let root = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
+        Home::below(root.unwrap())
+    }
+
+    fn below(root: TempDir) -> Self {
+        let home = Home { root };
         fs::create_dir_all(home.work()).unwrap();
         fs::create_dir_all(home.playbooks()).unwrap();
         home
@@ -87,9 +106,15 @@ impl Home {
 
     /// The binary with nothing of the tester's environment but the search path.
     pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_setpoint"));
+        let mut command = self.other(env!("CARGO_BIN_EXE_setpoint"));
+        command.args(arguments);
         command
-            .args(arguments)
+    }
+
+    /// Another program in the same surroundings.
+    pub(crate) fn other(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
             .current_dir(self.work())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -103,7 +128,7 @@ impl Home {
 
     /// Runs the binary to its end.
     pub(crate) fn run<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Came {
-        Came::from(self.command(arguments).output().unwrap())
+        Came::of(&mut self.command(arguments))
     }
 
     /// Pursues a goal without anybody to ask and gives its `FinalResult`.

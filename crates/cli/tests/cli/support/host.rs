@@ -51,15 +51,17 @@ impl Host for FakeHost {
     }
 }
 
-/// Allows what touches `build` and nothing else.
+/// Allows what touches `build`, denies what touches `keep`, and says nothing else.
 struct BuildOnly;
 
 impl ApprovalPolicy for BuildOnly {
     fn decide(&self, need: &ApprovalNeed) -> Allowance {
-        if need.command.contains("build") {
+        if need.command.contains("keep") {
+            Allowance::Deny { by: "file:approve.toml:3".to_owned() }
+        } else if need.command.contains("build") {
             Allowance::Allow { by: "file:approve.toml:2".to_owned() }
         } else {
-            Allowance::Refuse
+            Allowance::Silent
         }
     }
 }

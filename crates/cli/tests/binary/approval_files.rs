@@ -1,0 +1,164 @@
+//! Consent given in advance, as `docs/approvals.md` describes it: its worked example, and a digest from refusal to approval.
+
+use serde_json::Value;
+
+use crate::support::{Came, Home};
+
+/// A goal that names a command of the worked example by a word; each is an approach of its own.
+fn playbook(commands: &[(&str, &str)]) -> String {
+    let mut book = String::from(
+        r#"
+name = "nightly"
+title = "A part of the nightly run"
+description = "Runs one of a few commands."
+examples = ["do the nightly thing first", "do the nightly thing second"]
+patterns = ["do the nightly thing {which}"]
+task_criteria = ["was_done"]
+
+[params.which]
+type = "word"
+description = "which"
+
+[criteria.was_done]
+text = "the command ended well"
+on = { call = { tool = "shell" } }
+expect = { all = [{ exit_code = 0 }, { pointer = { at = "/timed_out", is = { equals = false } } }] }
+"#,
+    );
+    for (which, command) in commands {
+        book.push_str(&format!(
+            r#"
+[[approach]]
+name = "{which}"
+note = "only this command"
+when = {{ which = "{which}" }}
+
+[[approach.step]]
+intent = "Run the command that is called {which}"
+criteria = ["was_done"]
+
+[[approach.step.call]]
+tool = "shell"
+programs = ["{program}"]
+input = {{ command = "{command}" }}
+
+[approach.step.output]
+which = "{which}"
+"#,
+            program = command.split(' ').next().unwrap(),
+        ));
+    }
+    book
+}
+
+const DOCUMENT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/approvals.md"));
+
+/// The worked example's file.
+fn example() -> &'static str {
+    let (_, rest) = DOCUMENT.split_once("\n```approvals\n").unwrap();
+    rest.split_once("```").unwrap().0
+}
+
+/// The worked example's table: a command and what it comes to.
+fn rows() -> Vec<(&'static str, &'static str)> {
+    let (_, rest) = DOCUMENT.split_once("| the task wants to run | it comes to |\n|---|---|\n").unwrap();
+    let row = |line: &'static str| {
+        let (command, comes_to) = line.strip_prefix("| `")?.split_once("` | ")?;
+        Some((command, comes_to.strip_suffix(" |")?))
+    };
+    rest.lines().map_while(row).collect()
+}
+
+/// The site of the worked example, with a name for every command that is run in it.
+fn site(names: &[&'static str], commands: &[&str]) -> Home {
+    let home = Home::new();
+    let named: Vec<_> = names.iter().copied().zip(commands.iter().copied()).collect();
+    home.playbook("nightly", &playbook(&named));
+    home.file("build/out.txt", "old\n");
+    home.file("build/keep/me.txt", "kept\n");
+    home.file("public/index.html", "<p>old\n");
+    home.file("draft.html", "<p>new\n");
+    home.file("notes.txt", "notes\n");
+    home.file("release.sh", "echo released >> released\n");
+    home
+}
+
+/// Runs a command with a file or without, and gives its one approval as `tasks show` has it.
+fn decided(home: &Home, which: &str, approve: Option<&str>) -> (Came, Value) {
+    let goal = format!("do the nightly thing {which}");
+    let (came, result) = match approve {
+        None => home.pursue(&goal),
+        Some(file) => {
+            let came = home.run(&["run", "--json", "--approve", file, &goal]);
+            let result = came.json();
+            (came, result)
+        }
+    };
+    let shown = home.run(&["tasks", "show", "--json", result["task_id"].as_str().unwrap()]).json();
+    let approvals = shown["approvals"].as_array().unwrap();
+    assert_eq!(approvals.len(), 1, "{shown:#}");
+    (came, approvals[0].clone())
+}
+
+const NAMES: [&str; 6] = ["first", "second", "third", "fourth", "fifth", "sixth"];
+
+#[test]
+fn the_worked_example_does_what_its_table_says() {
+    let rows = rows();
+    let commands: Vec<&str> = rows.iter().map(|(command, _)| *command).collect();
+    assert_eq!(commands.len(), NAMES.len(), "{commands:?}");
+    let home = site(&NAMES, &commands);
+    home.file("approve.txt", example());
+    for (which, (command, comes_to)) in NAMES.into_iter().zip(rows) {
+        let (came, approval) = decided(&home, which, Some("approve.txt"));
+        assert_eq!(approval["command"], command);
+        let said = (came.code, approval["decision"].as_str().unwrap(), approval["by"].as_str().unwrap());
+        // The number that follows, which a reason may follow.
+        let line = |words: &str| Some(comes_to.strip_prefix(words)?.split(':').next().unwrap());
+        let expected = match (line("allowed by line "), line("refused by line ")) {
+            (Some(line), _) => (0, "once", format!("file:approve.txt:{line}")),
+            (_, Some(line)) => (5, "never", format!("file:approve.txt:{line}")),
+            _ => (5, "never", "headless".to_owned()),
+        };
+        assert_eq!(said, (expected.0, expected.1, &*expected.2), "{command}: {came:#?}");
+    }
+    let read = |name| std::fs::read_to_string(home.work().join(name)).unwrap();
+    assert_eq!((read("build/out.txt"), read("public/index.html")), ("new\n".into(), "<p>new\n".into()));
+    assert_eq!((read("build/keep/me.txt"), read("notes.txt")), ("kept\n".into(), "notes\n".into()));
+    assert_eq!(read("released"), "released\n");
+}
+
+#[test]
+fn a_digest_is_named_by_the_refusal_and_allows_that_and_nothing_else() {
+    let home = site(&["release"], &["sh ./release.sh"]);
+    let (refused, approval) = decided(&home, "release", None);
+    let digest = approval["digest"].as_str().unwrap();
+    assert_eq!((refused.code, approval["by"].as_str()), (5, Some("headless")));
+    let told = format!("refused, nobody can be asked: sh ./release.sh  (digest {digest})\n");
+    assert!(refused.err.contains(&told), "{}", refused.err);
+    let task = refused.json()["task_id"].as_str().unwrap().to_owned();
+    let shown = home.run(&["tasks", "show", &task]).out;
+    let consent = format!("consent refused by headless: sh ./release.sh\n        digest {digest}\n");
+    assert!(shown.contains(&consent), "{shown}");
+
+    home.file("approve.txt", format!("command {digest}\n"));
+    let (allowed, approval) = decided(&home, "release", Some("approve.txt"));
+    assert_eq!((allowed.code, approval["by"].as_str()), (0, Some("file:approve.txt:1")), "{allowed:#?}");
+
+    home.file("release.sh", "echo released >> released \n");
+    let (changed, approval) = decided(&home, "release", Some("approve.txt"));
+    assert_eq!((changed.code, approval["by"].as_str()), (5, Some("headless")), "one byte more: {changed:#?}");
+    let released = std::fs::read_to_string(home.work().join("released")).unwrap();
+    assert_eq!(released, "released\n");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_ends_the_run_before_it_begins() {
+    let home = site(&["release"], &["sh ./release.sh"]);
+    home.file("approve.txt", "path build\nallow everything\n");
+    let came = home.run(&["run", "--approve", "approve.txt", "do the nightly thing release"]);
+    assert_eq!((came.code, came.out.as_str()), (2, ""), "{came:#?}");
+    assert!(came.err.contains("approve.txt:2"), "{}", came.err);
+    assert!(came.err.contains("docs/approvals.md"), "{}", came.err);
+    assert!(!home.data().exists(), "a data directory was made");
+}

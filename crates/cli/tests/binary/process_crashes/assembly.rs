@@ -1,0 +1,160 @@
+//! A task of three sub-tasks, two of them side by side, whose every side effect can be counted afterwards.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::story::Story;
+use crate::support::{Came, Home};
+
+pub(super) const GOAL: &str = "assemble the three parts in ./parts";
+const FAILPOINT: &str = "SETPOINT_FAILPOINT";
+
+const PLAYBOOK: &str = r#"
+name = "three-parts"
+title = "Three parts"
+description = "Three parts, the last of them made of the others."
+examples = ["assemble the three parts in ./parts", "put the three parts together in ./parts"]
+patterns = ["(assemble|put) the three parts [together] in {dir}"]
+task_criteria = ["names_parts"]
+
+[params.dir]
+type = "path"
+description = "where the parts go"
+
+[criteria.names_parts]
+text = "the output names the parts"
+on = "output"
+expect = { all = [{ contains = "alpha" }, { contains = "beta" }, { contains = "gamma" }] }
+
+[criteria.alpha]
+text = "alpha has one line"
+on = { probe = { tool = "file_facts", input = { path = "{dir}/alpha" } } }
+expect = { file = { exists = true, lines = 1 } }
+
+[criteria.beta]
+text = "beta has one line"
+on = { probe = { tool = "file_facts", input = { path = "{dir}/beta" } } }
+expect = { file = { exists = true, lines = 1 } }
+
+[criteria.gamma]
+text = "gamma has one line of each"
+on = { probe = { tool = "file_facts", input = { path = "{dir}/gamma" } } }
+expect = { file = { exists = true, lines = 2 } }
+
+[[approach]]
+name = "append"
+note = "appends, so that what is done twice can be seen"
+
+[[approach.step]]
+sequence = 1
+intent = "Append alpha to its file in {dir}"
+criteria = ["alpha"]
+on_error = "continue"
+
+[[approach.step.call]]
+tool = "shell"
+programs = ["echo"]
+input = { command = "echo alpha >> {dir|sh}/alpha" }
+
+[approach.step.output]
+part = "alpha"
+
+[[approach.step]]
+sequence = 1
+intent = "Write beta as a new file in {dir}"
+criteria = ["beta"]
+on_error = "continue"
+
+[[approach.step.call]]
+tool = "write_file"
+input = { path = "{dir}/beta", content = "beta\n" }
+
+[approach.step.output]
+part = "beta"
+
+[[approach.step]]
+sequence = 2
+inputs = [1, 2]
+intent = "Append alpha and beta to gamma in {dir}"
+criteria = ["gamma"]
+on_error = "continue"
+
+[[approach.step.call]]
+tool = "shell"
+programs = ["cat"]
+input = { command = "cat {dir|sh}/alpha {dir|sh}/beta >> {dir|sh}/gamma" }
+
+[approach.step.output]
+part = "gamma"
+"#;
+
+/// A home in which the task can be pursued.
+pub(super) struct Assembly {
+    pub(super) home: Home,
+}
+
+impl Assembly {
+    pub(super) fn new() -> Self {
+        let home = Home::in_memory();
+        home.playbook("three-parts", PLAYBOOK);
+        home.file("approve", "path parts\n");
+        fs::create_dir(home.work().join("parts")).unwrap();
+        Assembly { home }
+    }
+
+    pub(super) fn run(&self, failpoint: Option<&str>) -> Came {
+        self.came(&["run", "--json", "--approve", "approve", GOAL], failpoint)
+    }
+
+    pub(super) fn resume(&self, task: &str, failpoint: Option<&str>) -> Came {
+        self.came(&["tasks", "resume", "--json", "--approve", "approve", task], failpoint)
+    }
+
+    /// Takes up whatever waits; gives the results.
+    pub(super) fn resume_all(&self) -> (Came, Vec<Value>) {
+        let came = self.came(&["tasks", "resume", "--json", "--approve", "approve"], None);
+        let results = came.json().as_array().cloned().unwrap();
+        (came, results)
+    }
+
+    fn came(&self, arguments: &[&str], failpoint: Option<&str>) -> Came {
+        let mut command = self.home.command(arguments);
+        if let Some(failpoint) = failpoint {
+            command.env(FAILPOINT, failpoint);
+        }
+        Came::of(&mut command)
+    }
+
+    /// The tasks of the journal.
+    pub(super) fn tasks(&self) -> Vec<String> {
+        let listed = self.home.run(&["tasks", "list", "--json"]).json();
+        let tasks = listed.as_array().unwrap().iter();
+        tasks.map(|task| task["task_id"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// What the journal says now, read from a copy, so that the journal itself stays as the killed process left it.
+    pub(super) fn left_behind(&self, task: &str) -> Story {
+        let copy = self.home.work().join("copy");
+        let copied = Command::new("cp").arg("-a").arg(self.home.data()).arg(&copy).status().unwrap();
+        assert!(copied.success());
+        let came = Came::of(self.home.command(&["tasks", "export", task]).env("SETPOINT_DATA_DIR", &copy));
+        fs::remove_dir_all(&copy).unwrap();
+        assert_eq!(came.code, 0, "{came:#?}");
+        Story::of(came.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+    }
+
+    pub(super) fn story(&self, task: &str) -> Story {
+        Story::of(self.home.records(task))
+    }
+
+    /// What the sub-tasks did to the world: nothing where there is no file.
+    pub(super) fn parts(&self) -> [String; 3] {
+        ["alpha", "beta", "gamma"]
+            .map(|part| fs::read_to_string(self.home.work().join("parts").join(part)).unwrap_or_default())
+    }
+}
+
+/// What the parts are when everything was done once.
+pub(super) const DONE_ONCE: [&str; 3] = ["alpha\n", "beta\n", "alpha\nbeta\n"];

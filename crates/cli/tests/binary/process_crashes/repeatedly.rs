@@ -1,0 +1,67 @@
+//! Killed again while it is resumed, until it ends.
+
+use super::assembly::{Assembly, DONE_ONCE};
+
+/// Far above what it takes.
+const KILLS_MAX: usize = 100;
+
+/// Every process that takes the task up dies at the next of these points, over and over. Some of them have to be behind the
+/// first answer that a process gets: one that always dies before it gets nowhere.
+fn dies_again_and_again(points: &[&str]) {
+    let assembly = Assembly::new();
+    let mut points = points.iter().copied().cycle();
+    let mut failpoint = points.next().unwrap();
+    let killed = assembly.run(Some(failpoint));
+    assert_eq!(killed.signal, Some(9), "{killed:#?}");
+    let tasks = assembly.tasks();
+    let [task] = tasks.as_slice() else { panic!("{tasks:?}") };
+    let mut kills = 1;
+    let mut before = assembly.left_behind(task);
+    let came = loop {
+        failpoint = points.next().unwrap();
+        let came = assembly.resume(task, Some(failpoint));
+        if came.signal.is_none() {
+            break came;
+        }
+        assert_eq!(came.signal, Some(9), "{came:#?}");
+        kills += 1;
+        assert!(kills < KILLS_MAX, "{failpoint} gets nowhere: {came:#?}");
+        let now = assembly.left_behind(task);
+        assert_eq!(now.records[..before.records.len()], before.records[..], "{failpoint}, kill {kills}");
+        before = now;
+    };
+    let story = assembly.story(task);
+    println!("{failpoint}: {kills} kills, {} records, exit {}", story.records.len(), came.code);
+    assert!(kills > 4, "{failpoint}: {kills}");
+    assert_eq!(story.count("FinalResult"), 1, "{failpoint}");
+    assert!(story.ends_with("FinalResult"), "{failpoint}");
+    // Reading the asks is a check of its own: none was asked again after its answer.
+    assert!(
+        story.asks().values().any(super::story::Ask::is_interrupted),
+        "{failpoint}: nothing was cut short"
+    );
+
+    let result = came.json();
+    let parts = assembly.parts();
+    for (part, done) in parts.iter().zip(DONE_ONCE) {
+        assert!(part.is_empty() || part == done, "{failpoint}: {parts:?}");
+    }
+    // However often it was cut short, it says nothing that is not so.
+    match (came.code, result["directive"].as_str()) {
+        (0, Some("accept")) => assert_eq!(parts, DONE_ONCE, "{result:#}"),
+        (3, Some("success")) | (4, Some("abandon")) => {
+            assert_ne!(result["unmet_criteria"].as_array().unwrap().len(), 0, "{result:#}");
+        }
+        other => panic!("{failpoint}: {other:?}: {result:#}"),
+    }
+}
+
+#[test]
+fn after_a_few_records() {
+    dies_again_and_again(&["after_sync:4"]);
+}
+
+#[test]
+fn at_another_point_every_time() {
+    dies_again_and_again(&["after_write:6", "torn:2", "before:9", "after_sync:5", "torn:11", "before:1"]);
+}

@@ -1,0 +1,118 @@
+//! Killed from outside while a command of the task runs.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
+use std::process::{Child, Stdio};
+
+use super::story::Story;
+use crate::support::held::{COMMAND, GOAL, Held};
+use crate::support::{Came, shell};
+
+/// The same command, taking no notice of being asked to end.
+const STUBBORN: &str = r#"trap "" HUP INT TERM; "#;
+
+/// Killed in the middle of the command: its processes end by themselves, and the task goes on where it was.
+#[test]
+fn what_a_dead_process_ran_ends_with_it() {
+    let held = Held::new(COMMAND);
+    let (child, mut alive) = start(&held);
+    let state = || held.home.run(&["tasks", "list"]).out;
+    assert!(state().contains(&format!("runs in process {}  ", child.id())), "{}", state());
+    let came = resume(&held, &[]);
+    assert_eq!(
+        (came.code, came.json().as_array().unwrap().len()),
+        (0, 0),
+        "taken from the living: {came:#?}"
+    );
+    kill(child);
+    assert!(state().contains("interrupted"), "{}", state());
+    // The end of the file: none of the command's processes holds the pipe any more.
+    let mut rest = String::new();
+    alive.read_to_string(&mut rest).unwrap();
+    assert_eq!((rest.as_str(), held.written().as_str()), ("", ""));
+
+    // The command is not repeated behind the person's back: it was allowed once.
+    let came = resume(&held, &[]);
+    assert_eq!(came.code, 5, "{came:#?}");
+    let result = &came.json()[0];
+    assert_eq!((&result["directive"], &result["ended_by"]), (&"abandon".into(), &"consent".into()));
+    let story = story(&held);
+    let interrupted = story.asks().into_iter().filter(|(_, ask)| ask.is_interrupted()).count();
+    assert_eq!((interrupted, story.count("FinalResult")), (1, 1));
+    assert!(story.ends_with("FinalResult"));
+    assert_eq!(held.written(), "");
+}
+
+/// The same, allowed again: it is looked whether it was done, then it is done, once.
+#[test]
+fn what_was_cut_short_is_looked_for_and_done() {
+    let held = Held::new(COMMAND);
+    let (child, mut alive) = start(&held);
+    kill(child);
+    alive.read_to_string(&mut String::new()).unwrap();
+    (&held.go).write_all(b"first\nsecond\n").unwrap();
+    // The reader stays open, or the command would wait for one.
+    let resumed = resume(&held, &["--approve", "approve"]);
+    assert_eq!((resumed.code, held.written().as_str()), (0, "first\n"), "{resumed:#?}");
+    let story = story(&held);
+    let interrupted = story.asks().into_iter().filter(|(_, ask)| ask.is_interrupted()).count();
+    assert_eq!((interrupted, story.count("FinalResult")), (1, 1));
+}
+
+/// Whoever takes the task up looks at a world in which nothing of the dead process acts any more: however stubborn it is,
+/// and with nobody left to end it, because the process that tidies up was killed as well.
+#[test]
+fn nothing_of_the_dead_process_acts_after_the_task_was_taken_up() {
+    let held = Held::new(&format!("{STUBBORN}{COMMAND}"));
+    let (child, alive) = start(&held);
+    for warden in wardens(&child) {
+        shell(&held.home.work(), &format!("kill -9 {warden}"));
+    }
+    kill(child);
+    let came = resume(&held, &[]);
+    assert_eq!(came.code, 5, "{came:#?}");
+    drop(alive);
+    // Without anybody who writes, there is nothing to read; with somebody, it would have to be waited for.
+    let read = shell(&held.home.work(), "dd if=here/alive iflag=nonblock count=1 2>&1 | tail -n 1");
+    assert!(read.starts_with("0 bytes"), "a process of the dead one's command is alive: {read}");
+    (&held.go).write_all(b"too late\n").unwrap();
+    assert_eq!(held.written(), "");
+}
+
+/// Starts the task and waits until its command runs.
+fn start(held: &Held) -> (Child, BufReader<File>) {
+    let mut run = held.home.command(&["run", "--json", "--approve", "approve", GOAL]);
+    let child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    (child, held.running())
+}
+
+fn resume(held: &Held, more: &[&str]) -> Came {
+    held.home.run(&[&["tasks", "resume", "--json"], more].concat())
+}
+
+/// The processes that tidy up after this one.
+fn wardens(child: &Child) -> Vec<String> {
+    let of_child = format!("PPid:\t{}\n", child.id());
+    let mut wardens = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap() {
+        let place = entry.unwrap().path();
+        let read =
+            |name| String::from_utf8_lossy(&std::fs::read(place.join(name)).unwrap_or_default()).into_owned();
+        if read("status").contains(&of_child) && read("cmdline").contains("setpoint-warden") {
+            wardens.push(place.file_name().unwrap().to_str().unwrap().to_owned());
+        }
+    }
+    assert_eq!(wardens.len(), 1, "{wardens:?}");
+    wardens
+}
+
+/// `kill -9`, and nothing else.
+fn kill(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+fn story(held: &Held) -> Story {
+    let listed = held.home.run(&["tasks", "list", "--json"]).json();
+    Story::of(held.home.records(listed[0]["task_id"].as_str().unwrap()))
+}
