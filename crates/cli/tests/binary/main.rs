@@ -2,6 +2,8 @@
 
 // Marked as tests so that the lints know the helpers in them for test code.
 #[cfg(test)]
+mod playbooks;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod version;

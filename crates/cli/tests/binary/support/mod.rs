@@ -120,12 +120,8 @@ impl Home {
 
 /// What a command of the system prints, trimmed: the independent computation that a result is held against.
 pub(crate) fn shell(directory: &Path, script: &str) -> String {
-    let output = Command::new("bash")
-        .args(["-c", script])
-        .current_dir(directory)
-        .env("LC_ALL", "C")
-        .output()
-        .unwrap();
+    let output =
+        Command::new("bash").args(["-c", script]).current_dir(directory).env("LC_ALL", "C").output().unwrap();
     assert!(output.status.success(), "{script}: {output:?}");
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
