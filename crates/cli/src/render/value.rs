@@ -7,6 +7,10 @@ use crate::text::{Line, Tone};
 
 /// Columns of a table at most; a wider list is shown as JSON.
 const TABLE_COLUMNS_MAX: usize = 12;
+/// How deep the objects of an output are laid out; a deeper one is shown as JSON.
+const FIELDS_DEPTH_MAX: usize = 4;
+/// How far what belongs to a name stands to the right of it.
+const INDENT: &str = "  ";
 
 /// The lines of an output; none when there is nothing in it.
 pub(crate) fn lines(value: &Value) -> Vec<Line> {
@@ -15,8 +19,68 @@ pub(crate) fn lines(value: &Value) -> Vec<Line> {
         Value::String(text) => Line::block(Tone::Plain, text),
         Value::Bool(_) | Value::Number(_) => vec![Line::plain(&value.to_string())],
         Value::Array(items) => list(value, items),
-        Value::Object(_) => json(value),
+        Value::Object(object) => fields(object, FIELDS_DEPTH_MAX).unwrap_or_else(|| json(value)),
     }
+}
+
+/// The fields of an object: what fits on one line first, so that a long list does not hide it; then lists and objects, each
+/// under its name. `None` where it goes deeper than `depth`.
+fn fields(object: &Map<String, Value>, depth: usize) -> Option<Vec<Line>> {
+    let depth = depth.checked_sub(1).filter(|_| !object.is_empty())?;
+    let mut laid_out: Vec<Line> = object
+        .iter()
+        .filter_map(|(name, value)| Some(named(name).and(Tone::Plain, &format!(" {}", one_line(value)?))))
+        .collect();
+    for (name, value) in object.iter().filter(|(_, value)| one_line(value).is_none()) {
+        let below = match value {
+            Value::Object(object) => fields(object, depth)?,
+            Value::Array(items) if items.iter().all(is_scalar) => {
+                items.iter().map(|item| Line::plain(&scalar(item))).collect()
+            }
+            Value::Array(items) => match flat_table(items) {
+                Some(table) => table,
+                None => blocks(items, depth)?,
+            },
+            Value::String(text) => Line::block(Tone::Plain, text),
+            Value::Null | Value::Bool(_) | Value::Number(_) => continue,
+        };
+        laid_out.push(named(name));
+        laid_out.extend(below.into_iter().map(indented));
+    }
+    Some(laid_out)
+}
+
+/// Objects with structure in them, one under the other, an empty line between two.
+fn blocks(items: &[Value], depth: usize) -> Option<Vec<Line>> {
+    let mut laid_out = Vec::new();
+    for item in items {
+        if !laid_out.is_empty() {
+            laid_out.push(Line::new());
+        }
+        laid_out.extend(fields(item.as_object()?, depth)?);
+    }
+    Some(laid_out)
+}
+
+/// A value that takes one line.
+fn one_line(value: &Value) -> Option<String> {
+    match value {
+        Value::Array(items) if items.is_empty() => Some("none".to_owned()),
+        Value::Object(object) if object.is_empty() => Some("none".to_owned()),
+        Value::Array(_) | Value::Object(_) => None,
+        Value::String(text) if text.contains('\n') => None,
+        Value::String(text) if text.is_empty() => Some("\"\"".to_owned()),
+        Value::Null => Some("-".to_owned()),
+        other => Some(scalar(other)),
+    }
+}
+
+fn named(name: &str) -> Line {
+    Line::new().and(Tone::Dim, &format!("{name}:"))
+}
+
+fn indented(line: Line) -> Line {
+    if line.to_text().is_empty() { line } else { Line::plain(INDENT).then(line) }
 }
 
 fn list(value: &Value, items: &[Value]) -> Vec<Line> {
@@ -136,15 +200,28 @@ mod tests {
         check(
             &json!({ "a": { "b": [1] } }),
             &expect![[r#"
-            {
-              "a": {
-                "b": [
-                  1
-                ]
-              }
-            }
-        "#]],
+                a:
+                  b:
+                    1
+            "#]],
         );
+        check(
+            &json!({ "a": { "b": { "c": { "d": { "e": 1 } } } } }),
+            &expect![[r#"
+                {
+                  "a": {
+                    "b": {
+                      "c": {
+                        "d": {
+                          "e": 1
+                        }
+                      }
+                    }
+                  }
+                }
+            "#]],
+        );
+        check(&json!({}), &expect![["{}\n"]]);
         check(
             &json!([{ "a": [1] }]),
             &expect![[r#"
@@ -165,6 +242,54 @@ mod tests {
               {}
             ]
         "#]],
+        );
+    }
+
+    #[test]
+    fn fields_come_with_the_short_ones_first() {
+        check(
+            &json!({
+                "count": 2, "files": [{ "bytes": 5000, "path": "a b" }, { "bytes": 7, "path": "c" }],
+                "last": null, "branch": "", "links": [], "note": "two\nlines",
+                "total": { "lines": 3, "by": ["x", "y"] },
+            }),
+            &expect![[r#"
+                branch: ""
+                count: 2
+                last: -
+                links: none
+                files:
+                  bytes  path
+                   5000  a b
+                      7  c
+                note:
+                  two
+                  lines
+                total:
+                  lines: 3
+                  by:
+                    x
+                    y
+            "#]],
+        );
+    }
+
+    #[test]
+    fn groups_stand_apart() {
+        check(
+            &json!({ "groups": [{ "hash": "5891", "paths": ["a", "b"] }, { "hash": "e3b0", "paths": ["c", "d"] }] }),
+            &expect![[r#"
+                groups:
+                  hash: 5891
+                  paths:
+                    a
+                    b
+
+                  hash: e3b0
+                  paths:
+                    c
+                    d
+            "#]],
         );
     }
 

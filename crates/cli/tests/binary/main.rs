@@ -17,6 +17,8 @@ mod directives;
 mod ends;
 // `cargo xtask test` turns every feature on.
 #[cfg(test)]
+mod playbooks;
+#[cfg(test)]
 #[cfg(feature = "failpoints")]
 mod process_crashes;
 #[cfg(test)]

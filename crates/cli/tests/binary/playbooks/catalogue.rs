@@ -1,0 +1,82 @@
+//! That no playbook is shipped without an end-to-end test, and that a broken one of the user's stays alone.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::{archives, manifests, measuring, renaming, repositories, searching, tables, trees};
+use crate::support::Home;
+
+#[test]
+fn every_shipped_playbook_has_its_tests() {
+    let tested: Vec<&str> = [
+        archives::PLAYBOOKS,
+        manifests::PLAYBOOKS,
+        measuring::PLAYBOOKS,
+        renaming::PLAYBOOKS,
+        repositories::PLAYBOOKS,
+        searching::PLAYBOOKS,
+        tables::PLAYBOOKS,
+        trees::PLAYBOOKS,
+    ]
+    .concat();
+    let listed = Home::new().run(&["playbooks", "list", "--json"]).json();
+    let shipped: BTreeSet<&str> =
+        listed["playbooks"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(tested.iter().copied().collect::<BTreeSet<_>>(), shipped);
+    assert_eq!(tested.len(), shipped.len());
+    assert_eq!(listed["problems"], json!([]));
+}
+
+/// The check reads every example as a goal and wants its own playbook to know it best.
+#[test]
+fn the_shipped_playbooks_know_their_examples() {
+    let came = Home::new().run(&["playbooks", "check", "--json"]);
+    assert_eq!((came.code, came.signal, came.json()), (0, None, json!({ "problems": [] })));
+    assert!(!came.err.contains("warning"), "{came:#?}");
+}
+
+#[test]
+fn a_broken_playbook_is_told_by_file_and_line_and_stays_alone() {
+    let home = Home::new();
+    home.playbook("broken", "name = \"broken\"\ntitle = \"Broken\"\nnonsense = [1, 2\n");
+    home.playbook("unknown-field", "name = \"unknown-field\"\nfarbe = 3\n");
+    let came = home.run(&["playbooks", "check", "--json"]);
+    assert_eq!(came.code, 2, "{came:#?}");
+    let problems = came.json()["problems"].as_array().unwrap().clone();
+    let told: BTreeSet<(String, bool)> = problems
+        .iter()
+        .map(|problem| {
+            let file = problem["file"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+            (file, problem["line"].as_u64().unwrap() > 0 && !problem["reason"].as_str().unwrap().is_empty())
+        })
+        .collect();
+    assert_eq!(
+        told,
+        BTreeSet::from([("broken.toml".to_owned(), true), ("unknown-field.toml".to_owned(), true)])
+    );
+    let broken = problems.iter().find(|problem| problem["file"].as_str().unwrap().ends_with("broken.toml"));
+    assert_eq!(broken.unwrap()["line"], json!(3), "{problems:#?}");
+
+    let listed = home.run(&["playbooks", "list", "--json"]).json();
+    assert_eq!(listed["problems"].as_array().unwrap().len(), problems.len());
+    assert!(listed["playbooks"].as_array().unwrap().iter().any(|one| one["name"] == "largest-files"));
+    home.file("a.txt", "abc");
+    let (came, result) = home.pursue("sha256 of a.txt");
+    assert_eq!((came.code, &result["ended_by"]), (0, &json!("criteria_met")));
+}
+
+#[test]
+fn an_own_playbook_takes_the_place_of_a_shipped_one() {
+    let home = Home::new();
+    let shipped = home.run(&["playbooks", "show", "file-checksum"]).out;
+    home.playbook("file-checksum", &shipped.replace("Checksum of a file", "My checksum"));
+    let listed = home.run(&["playbooks", "list", "--json"]).json();
+    let own =
+        listed["playbooks"].as_array().unwrap().iter().find(|one| one["name"] == "file-checksum").unwrap();
+    assert_eq!(own["title"], json!("My checksum"));
+    assert_ne!(own["origin"], json!("built in"));
+    home.file("a.txt", "abc");
+    let (came, result) = home.pursue("sha256 of a.txt");
+    assert_eq!((came.code, &result["output"]["file"]), (0, &json!("a.txt")), "{result:#}");
+}
