@@ -10,7 +10,7 @@ use setpoint_model::{Model, Progress};
 use setpoint_protocol::Any;
 use setpoint_protocol::record::{ModelFailure, Part, Reply, Surroundings, Usage};
 use setpoint_protocol::tool::{CallReading, CapabilityClass, Effect, ToolAnswer, ToolCall, ToolSpec};
-use setpoint_runtime::toolbox::{ToolRun, Toolbox};
+use setpoint_runtime::toolbox::{DeadProcess, ToolRun, Toolbox};
 
 /// Answers from the brief, without thinking.
 #[derive(Debug)]
@@ -119,4 +119,7 @@ impl Toolbox for InstantTools {
     async fn run(&self, _: ToolAsk, _: ToolRun) -> ToolAnswer {
         ToolAnswer { ok: true, text: "three jars of plums".to_owned(), ..ToolAnswer::default() }
     }
+
+    // It starts no process.
+    async fn end_calls_of(&self, _: &DeadProcess) {}
 }

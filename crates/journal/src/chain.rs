@@ -97,22 +97,27 @@ pub fn start_of_chain(task: &str) -> Chain {
     blake3::derive_key("setpoint journal 2026 start of a task's chain", task.as_bytes())
 }
 
+/// Bytes of a row that are not text, the texts' lengths among them, at most.
+const FIXED_BYTES_MAX: usize = 128;
+
 /// Fixed-width numbers, and a length before each text, so that two different rows never feed the same bytes.
 pub(crate) fn chain_of(previous: &Chain, task: &str, columns: Columns<'_>) -> Chain {
     let Columns { seq, at_us, clock_ms, from, to, kind, cause, format, body } = columns;
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(previous);
-    hasher.update(&seq.to_le_bytes());
-    hasher.update(&at_us.to_le_bytes());
-    hasher.update(&clock_ms.to_le_bytes());
-    hasher.update(&format.to_le_bytes());
-    hasher.update(&[u8::from(cause.is_some())]);
-    hasher.update(&cause.unwrap_or(0).to_le_bytes());
-    for bytes in [task.as_bytes(), from.as_bytes(), to.as_bytes(), kind.as_bytes(), body] {
-        hasher.update(&(bytes.len() as u64).to_le_bytes());
-        hasher.update(bytes);
+    let texts = [task.as_bytes(), from.as_bytes(), to.as_bytes(), kind.as_bytes(), body];
+    // In one piece: the hasher is several times quicker with it than with many small ones.
+    let mut bytes = Vec::with_capacity(FIXED_BYTES_MAX + texts.iter().map(|text| text.len()).sum::<usize>());
+    bytes.extend_from_slice(previous);
+    bytes.extend_from_slice(&seq.to_le_bytes());
+    bytes.extend_from_slice(&at_us.to_le_bytes());
+    bytes.extend_from_slice(&clock_ms.to_le_bytes());
+    bytes.extend_from_slice(&format.to_le_bytes());
+    bytes.push(u8::from(cause.is_some()));
+    bytes.extend_from_slice(&cause.unwrap_or(0).to_le_bytes());
+    for text in texts {
+        bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(text);
     }
-    *hasher.finalize().as_bytes()
+    *blake3::hash(&bytes).as_bytes()
 }
 
 impl fmt::Debug for TaskHead {

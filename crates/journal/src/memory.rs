@@ -77,7 +77,8 @@ impl MemoryJournal {
 struct MemoryStore {
     tasks: Vec<MemoryTask>,
     by_id: BTreeMap<Arc<str>, Tid>,
-    rows: Vec<(Tid, Row)>,
+    /// Whose row stands at each position, and where among that task's rows.
+    order: Vec<(Tid, usize)>,
     fragments: BTreeMap<[u8; 32], Vec<u8>>,
     commands: Vec<(CommandEntry, Command)>,
     cursors: BTreeMap<String, u64>,
@@ -86,13 +87,12 @@ struct MemoryStore {
 struct MemoryTask {
     entry: TaskEntry,
     state: TaskState,
-    /// Where its rows lie.
-    rows: Vec<usize>,
+    rows: Vec<Row>,
 }
 
 impl MemoryStore {
     fn next_pos(&self) -> u64 {
-        self.rows.len() as u64 + 1
+        self.order.len() as u64 + 1
     }
 
     fn task(&self, tid: Tid) -> Result<&MemoryTask> {
@@ -144,7 +144,8 @@ impl View for MemoryStore {
     fn rows_after(&self, pos: u64, mut page: Page) -> Result<Vec<(Tid, Row)>> {
         let start = usize::try_from(pos).unwrap_or(usize::MAX);
         let mut out = Vec::new();
-        for (tid, row) in self.rows.get(start..).unwrap_or_default().iter().take(page.rows()) {
+        for (tid, index) in self.order.get(start..).unwrap_or_default().iter().take(page.rows()) {
+            let Some(row) = self.task(*tid)?.rows.get(*index) else { continue };
             out.push((*tid, row.clone()));
             if !page.take(row.bytes()) {
                 break;
@@ -155,9 +156,9 @@ impl View for MemoryStore {
 
     fn task_rows(&self, tid: Tid, from_seq: u64, mut page: Page) -> Result<Vec<Row>> {
         let start = usize::try_from(from_seq.saturating_sub(1)).unwrap_or(usize::MAX);
-        let indexes = self.task(tid)?.rows.get(start..).unwrap_or_default();
+        let rows = self.task(tid)?.rows.get(start..).unwrap_or_default();
         let mut out = Vec::new();
-        for (_, row) in indexes.iter().filter_map(|index| self.rows.get(*index)).take(page.rows()) {
+        for row in rows.iter().take(page.rows()) {
             out.push(row.clone());
             if !page.take(row.bytes()) {
                 break;
@@ -169,13 +170,11 @@ impl View for MemoryStore {
     fn row_at(&self, tid: Tid, seq: u64) -> Result<Option<Mark>> {
         let task = self.task(tid)?;
         let index = usize::try_from(seq).ok().and_then(|seq| task.rows.get(seq.checked_sub(1)?));
-        Ok(index
-            .and_then(|index| self.rows.get(*index))
-            .map(|(_, row)| Mark { pos: row.pos, chain: row.chain }))
+        Ok(index.map(|row| Mark { pos: row.pos, chain: row.chain }))
     }
 
     fn last_pos(&self) -> Result<u64> {
-        Ok(self.rows.len() as u64)
+        Ok(self.order.len() as u64)
     }
 
     fn fragment(&self, hash: &[u8; 32]) -> Result<Option<Vec<u8>>> {
@@ -237,14 +236,14 @@ impl Store for MemoryStore {
 
     fn insert_row(&mut self, tid: Tid, sealed: &SealedRow) -> Result<u64> {
         let pos = self.next_pos();
-        let index = self.rows.len();
         let task = self.task_mut(tid)?;
-        task.rows.push(index);
+        let index = task.rows.len();
         let id = Arc::clone(&task.entry.id);
         let NewRow { seq, at_us, clock_ms, from, to, kind, cause, format, body } = sealed.row.clone();
         let chain = sealed.chain;
         let row = Row { pos, task: id, seq, at_us, clock_ms, from, to, kind, cause, format, chain, body };
-        self.rows.push((tid, row));
+        task.rows.push(row);
+        self.order.push((tid, index));
         Ok(pos)
     }
 

@@ -1,6 +1,6 @@
 //! Text that a model sees: typed fragments, each with an upper bound, never a string glued in passing.
 
-use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use setpoint_protocol::record::FragmentHash;
 use setpoint_protocol::text::head_and_tail;
@@ -16,6 +16,13 @@ pub enum FragmentKind {
     Data,
 }
 
+/// Standing text for a model, the same in every prompt: a `static` of a role. It is hashed once in a process.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Instruction {
+    text: &'static str,
+    hash: OnceLock<FragmentHash>,
+}
+
 /// One piece of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
@@ -23,8 +30,13 @@ pub struct Fragment {
     pub name: &'static str,
     /// Who speaks.
     pub kind: FragmentKind,
-    /// The text.
-    pub text: Cow<'static, str>,
+    text: Text,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Text {
+    Standing(&'static Instruction),
+    Given(String),
 }
 
 /// A whole prompt.
@@ -37,8 +49,8 @@ pub struct Prompt {
 impl Prompt {
     /// Adds standing instructions.
     #[must_use]
-    pub fn system(mut self, name: &'static str, text: &'static str) -> Self {
-        self.fragments.push(Fragment { name, kind: FragmentKind::System, text: Cow::Borrowed(text) });
+    pub fn system(mut self, name: &'static str, text: &'static Instruction) -> Self {
+        self.fragments.push(Fragment { name, kind: FragmentKind::System, text: Text::Standing(text) });
         self
     }
 
@@ -60,10 +72,11 @@ impl Prompt {
         let mut out = String::new();
         for fragment in &self.fragments {
             match fragment.kind {
-                FragmentKind::System | FragmentKind::Task => out.push_str(&fragment.text),
+                FragmentKind::System | FragmentKind::Task => out.push_str(fragment.text()),
                 FragmentKind::Data => {
-                    let fence = fence_for(&fragment.text);
-                    out.push_str(&format!("{fence}data {}\n{}\n{fence}", fragment.name, fragment.text));
+                    let text = fragment.text();
+                    let fence = fence_for(text);
+                    out.push_str(&format!("{fence}data {}\n{text}\n{fence}", fragment.name));
                 }
             }
             out.push_str("\n\n");
@@ -73,19 +86,43 @@ impl Prompt {
 
     fn bounded(mut self, name: &'static str, kind: FragmentKind, text: &str, chars_max: usize) -> Self {
         if !text.is_empty() {
-            let text = Cow::Owned(head_and_tail(text, chars_max));
+            let text = Text::Given(head_and_tail(text, chars_max));
             self.fragments.push(Fragment { name, kind, text });
         }
         self
     }
 }
 
+impl Instruction {
+    /// Of this text.
+    #[must_use]
+    pub const fn new(text: &'static str) -> Self {
+        Instruction { text, hash: OnceLock::new() }
+    }
+}
+
 impl Fragment {
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match &self.text {
+            Text::Standing(instruction) => instruction.text,
+            Text::Given(text) => text,
+        }
+    }
+
     /// The content hash under which the journal keeps it once.
     #[must_use]
     pub fn hash(&self) -> FragmentHash {
-        FragmentHash(blake3::hash(self.text.as_bytes()).to_hex().to_string())
+        match &self.text {
+            Text::Standing(instruction) => instruction.hash.get_or_init(|| hash_of(instruction.text)).clone(),
+            Text::Given(text) => hash_of(text),
+        }
     }
+}
+
+fn hash_of(text: &str) -> FragmentHash {
+    FragmentHash(blake3::hash(text.as_bytes()).to_hex().to_string())
 }
 
 /// A fence that the text does not contain, so that data cannot end it early.

@@ -6,13 +6,19 @@
 use serde::Serialize;
 use serde::ser::{self, Error as _};
 
+/// Room for most bodies, so that their buffer does not grow in steps.
+const USUAL_BYTES: usize = 1_024;
+
 /// The exact JSON bytes of a body.
 ///
 /// # Errors
 /// When a number in it is not finite.
 pub fn encode<T: Serialize + ?Sized>(body: &T) -> Result<Vec<u8>, serde_json::Error> {
     body.serialize(&Finite)?;
-    serde_json::to_vec(body)
+    let mut bytes = Vec::with_capacity(USUAL_BYTES);
+    serde_json::to_writer(&mut bytes, body)?;
+    bytes.shrink_to_fit();
+    Ok(bytes)
 }
 
 /// A serializer that writes nothing and only looks at the numbers.

@@ -114,7 +114,7 @@ fn what_models_tools_and_files_said_stands_in_data_fragments_alone() {
     for prompt in prompts {
         assert!(prompt.to_text().contains(MARKER));
         for fragment in prompt.fragments.iter().filter(|fragment| fragment.kind != FragmentKind::Data) {
-            assert!(!fragment.text.contains(MARKER), "{}: {}", fragment.name, fragment.text);
+            assert!(!fragment.text().contains(MARKER), "{}: {}", fragment.name, fragment.text());
         }
     }
 }
@@ -170,7 +170,7 @@ fn check(name: &str, call: &ModelCall) {
             FragmentKind::Task => "task",
             FragmentKind::Data => "data",
         };
-        text.push_str(&format!("--- {kind} {}\n{}\n", fragment.name, fragment.text));
+        text.push_str(&format!("--- {kind} {}\n{}\n", fragment.name, fragment.text()));
     }
     expect_file![folder().join(format!("{name}.txt"))].assert_eq(&text);
 }
@@ -180,7 +180,7 @@ fn folder() -> PathBuf {
 }
 
 fn fragment<'a>(prompt: &'a Prompt, name: &str) -> &'a str {
-    &prompt.fragments.iter().find(|fragment| fragment.name == name).unwrap().text
+    prompt.fragments.iter().find(|fragment| fragment.name == name).unwrap().text()
 }
 
 /// A planner that asks for its first plan, with the call.

@@ -29,6 +29,6 @@ impl Fragments {
             }
             known.insert(hash.clone());
         }
-        Fragment::new(fragment.text.as_bytes().to_vec()).ok()
+        Fragment::new(fragment.text().as_bytes().to_vec()).ok()
     }
 }

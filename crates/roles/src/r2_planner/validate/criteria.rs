@@ -176,7 +176,6 @@ fn criterion(
 /// Why a criterion without a check could never be found false, or `None` when it could.
 fn emptiness(text: &str, intents: &[Vec<String>]) -> Option<&'static str> {
     let words = words(text);
-    let spoken = words.join(" ");
     let is_question = text.ends_with(['?', '？', '؟', '吗', '呢'])
         || text.starts_with('¿')
         || words.first().is_some_and(|first| QUESTION_WORDS.contains(&first.as_str()))
@@ -184,8 +183,7 @@ fn emptiness(text: &str, intents: &[Vec<String>]) -> Option<&'static str> {
     if is_question {
         return Some("is a question; assert what must be seen");
     }
-    let says_phrase =
-        EMPTY_PHRASES.iter().any(|phrase| format!(" {spoken} ").contains(&format!(" {phrase} ")));
+    let says_phrase = EMPTY_PHRASES.iter().any(|phrase| says(&words, phrase));
     let content = content(&words);
     if says_phrase || content.iter().all(|word| lists(EMPTY_PRAISE, word)) {
         return Some("only says that the work went well; name what would show it, or give a check");
@@ -204,6 +202,14 @@ fn restates(content: &BTreeSet<&str>, intent: &[String]) -> bool {
     let stands = |word: &&&str| intent.iter().any(|i| i == *word || begins(i, word) || begins(word, i));
     let shared = content.iter().filter(stands).count();
     !content.is_empty() && shared * 5 >= content.len() * 4
+}
+
+/// Whether the words of the phrase stand in `words`, one after the other.
+fn says(words: &[String], phrase: &str) -> bool {
+    (0..words.len()).any(|from| {
+        let mut rest = words.iter().skip(from);
+        phrase.split(' ').all(|word| rest.next().is_some_and(|next| next == word))
+    })
 }
 
 fn content(words: &[String]) -> BTreeSet<&str> {
