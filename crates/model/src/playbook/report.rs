@@ -42,8 +42,7 @@ fn next_moves(library: &Library, brief: &ReportBrief) -> Vec<String> {
     if let Some(found) = library.look_up(&brief.spec.intent)
         && let Ok(values) = values::complete(found.book, &found.values, &nowhere)
     {
-        let scope = Scope::new(&values, &nowhere);
-        moves.extend(found.book.next_moves.iter().filter_map(|template| template.text(&scope).ok()));
+        moves = unable::own_moves(found.book, &Scope::new(&values, &nowhere));
     }
     moves.push(unable::LANGUAGE_MODEL_HINT.to_owned());
     moves

@@ -5,7 +5,7 @@ use setpoint_protocol::record::{ModelFailure, ModelFailureKind};
 
 use super::book::Book;
 use super::library::Library;
-use super::template::TemplateError;
+use super::template::{Scope, TemplateError};
 use super::values::ValueError;
 
 /// How to get a brain for any goal.
@@ -35,7 +35,7 @@ pub(crate) fn template(book: &Book, error: &TemplateError) -> ModelFailure {
 }
 
 /// Every approach was tried, is blocked, or is not meant for this goal.
-pub(crate) fn no_approach(book: &Book, brief: &PlanBrief) -> ModelFailure {
+pub(crate) fn no_approach(book: &Book, brief: &PlanBrief, scope: &Scope<'_>) -> ModelFailure {
     let tried = brief.previous.iter().filter(|plan| plan.judged_failed).count();
     let why = match &brief.directive {
         Some(directive) => {
@@ -47,7 +47,14 @@ pub(crate) fn no_approach(book: &Book, brief: &PlanBrief) -> ModelFailure {
         None => " the tools that are there".to_owned(),
     };
     let reason = format!("no further approach of the playbook {} fits{why}", book.name);
-    failure(reason, vec![LANGUAGE_MODEL_HINT.to_owned()])
+    let mut hints = own_moves(book, scope);
+    hints.push(LANGUAGE_MODEL_HINT.to_owned());
+    failure(reason, hints)
+}
+
+/// What the playbook itself says that a person could try.
+pub(crate) fn own_moves(book: &Book, scope: &Scope<'_>) -> Vec<String> {
+    book.next_moves.iter().filter_map(|template| template.text(scope).ok()).collect()
 }
 
 /// The sub-task does not come from a playbook that is known here.

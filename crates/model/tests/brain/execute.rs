@@ -103,8 +103,8 @@ fn what_failed_is_doubted_and_left_to_the_checks() {
         1,
         &[Err(ErrorKind::NotFound)],
         &expect![[r#"
-            shell {"command":"find . -type f ! -name sums.txt -print0 | sort -z | xargs -0 -r sha256sum > /home/user/project/sums.txt","cwd":"./release"}
-            {"status":"uncertain","output":{"entries":null,"manifest":"/home/user/project/sums.txt"},"uncertainty":"call 1 (shell/find) failed: not_found"}
+            manifest_create {"algorithm":"sha256","manifest":"/home/user/project/sums.txt","root":"./release"}
+            {"status":"uncertain","output":{"entries":null,"manifest":"/home/user/project/sums.txt"},"uncertainty":"call 1 (manifest_create) failed: not_found"}
         "#]],
     );
     check(

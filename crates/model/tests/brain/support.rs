@@ -43,6 +43,7 @@ const TOOLS: &[(&str, CapabilityClass, &[&str], &[&str])] = &[
     ("rename_files", CapabilityClass::Write, &["dir", "find", "replace"], &[]),
     ("archive_create", CapabilityClass::Write, &["source", "archive"], &[]),
     ("archive_list", CapabilityClass::Read, &["archive"], &[]),
+    ("manifest_create", CapabilityClass::Write, &["root", "manifest"], &["algorithm"]),
     ("manifest_verify", CapabilityClass::Read, &["manifest"], &["root"]),
 ];
 

@@ -2,10 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    accepted, at_once, given_up, goal, goal_approved, goal_without, number, odd_home, path_without,
-    plain_path,
-};
+use super::{accepted, at_once, given_up, goal, goal_approved, goal_without, number, odd_home, plain_path};
 use crate::support::{Home, shell};
 
 pub(super) const PLAYBOOKS: &[&str] = &["file-checksum", "manifest-create", "manifest-verify"];
@@ -54,17 +51,10 @@ fn what_is_no_file_has_no_checksum() {
 const CREATE: &str = "create a checksum manifest of 'odd dir' in sums.sha256";
 
 #[test]
-fn a_manifest_is_written_with_consent_and_sha256sum_finds_it_right() {
+fn a_manifest_is_written_and_sha256sum_finds_it_right() {
     let home = odd_home();
     shell(&home.work(), r"printf x > $'odd dir/two\nlines'; printf y > 'odd dir/back\slash'");
-    let result = given_up(goal(&home, CREATE), 5);
-    assert_eq!(result["ended_by"], json!("consent"));
-    assert_eq!(shell(&home.work(), "ls"), "odd dir");
-
-    let rule = format!("path {}\n", home.work().join("sums.sha256").display());
-    let (output, directives) = accepted(&home, goal_approved(&home, CREATE, &rule));
-    assert_eq!(directives, [""; 0]);
-    check_manifest(&home, &output);
+    check_manifest(&home, &at_once(&home, CREATE));
 }
 
 fn check_manifest(home: &Home, output: &Value) {
@@ -75,18 +65,6 @@ fn check_manifest(home: &Home, output: &Value) {
 }
 
 #[test]
-fn without_sha256sum_the_manifest_is_written_by_other_means() {
-    let home = odd_home();
-    shell(&home.work(), r"rm 'odd dir'/caf*");
-    let rule = format!("path {}\n", home.work().join("sums.sha256").display());
-    let mut command = goal_approved(&home, CREATE, &rule);
-    command.env("PATH", path_without(&home, &["sha256sum"]));
-    let (output, directives) = accepted(&home, command);
-    assert_eq!(directives, ["change_path"]);
-    check_manifest(&home, &output);
-}
-
-#[test]
 fn a_manifest_that_is_there_stays_without_consent() {
     let home = odd_home();
     home.file("sums.sha256", "mine\n");
@@ -94,8 +72,10 @@ fn a_manifest_that_is_there_stays_without_consent() {
         assert_eq!(given_up(command, 5)["ended_by"], json!("consent"));
         assert_eq!(shell(&home.work(), "cat sums.sha256"), "mine");
     }
-    given_up(goal_without(&home, &["sha256sum"], CREATE), 5);
-    assert_eq!(shell(&home.work(), "cat sums.sha256"), "mine");
+    let rule = format!("path {}\n", home.work().join("sums.sha256").display());
+    let (output, directives) = accepted(&home, goal_approved(&home, CREATE, &rule));
+    assert_eq!(directives, [""; 0]);
+    check_manifest(&home, &output);
     given_up(goal(&home, "create a checksum manifest of 'no dir' in no.sha256"), 4);
     assert_eq!(shell(&home.work(), "ls"), "odd dir\nsums.sha256");
 }

@@ -13,6 +13,7 @@ use setpoint_protocol::record::ModelFailure;
 
 use super::book::Book;
 use super::library::{Found, Library};
+use super::template::Scope;
 use super::{unable, values};
 use order::Candidate;
 
@@ -27,7 +28,8 @@ pub(crate) fn plan(library: &Library, brief: &PlanBrief) -> Result<PlanDraft, Mo
     let candidates = order::candidates(book, &values, brief);
     let untried: Vec<Candidate<'_>> =
         candidates.into_iter().filter(|candidate| !order::failed_before(candidate, brief)).collect();
-    let chosen = choose(book, &untried, &values, brief).ok_or_else(|| unable::no_approach(book, brief))?;
+    let chosen = choose(book, &untried, &values, brief)
+        .ok_or_else(|| unable::no_approach(book, brief, &Scope::new(&values, &brief.surroundings)))?;
     let left_out = render::LeftOut {
         steps: render::kept_steps(book, &chosen.candidate, &chosen.values, brief),
         criteria: chosen.out_of_reach,
