@@ -57,7 +57,9 @@ impl Scenario {
     pub(crate) fn all() -> Vec<Scenario> {
         let mut all = Vec::new();
         for store in [Store::Memory, Store::Disk] {
-            for (in_flight, tasks) in [(1, 300), (100, 2_000), (1_000, 4_000)] {
+            // A journal in memory keeps what has ended too, so there no more are run than are to be in flight.
+            let last = if store == Store::Memory { 1_000 } else { 4_000 };
+            for (in_flight, tasks) in [(1, 300), (100, 1_000), (1_000, last)] {
                 all.push(Scenario { store, in_flight, tasks });
             }
         }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::text::table::{Cell, table};
-use crate::text::{Line, Tone};
+use crate::text::{Line, Tone, sanitise};
 
 /// Columns of a table at most; a wider list is shown as JSON.
 const TABLE_COLUMNS_MAX: usize = 12;
@@ -143,9 +143,10 @@ fn is_scalar(value: &Value) -> bool {
     !matches!(value, Value::Array(_) | Value::Object(_))
 }
 
+/// In one line. A line break in a name is part of it and is shown as such: a blank would be another name.
 fn scalar(value: &Value) -> String {
     match value {
-        Value::String(text) => text.clone(),
+        Value::String(text) => sanitise::exact(text),
         Value::Null => String::new(),
         other => other.to_string(),
     }
@@ -192,6 +193,18 @@ mod tests {
                    12  a.rs
                  1024  日本.rs  big
             "#]],
+        );
+    }
+
+    #[test]
+    fn a_line_break_in_a_name_is_shown_as_such() {
+        check(
+            &json!({ "paths": ["two\nlines", "two lines"] }),
+            &expect![[r#"
+            paths:
+              two\nlines
+              two lines
+        "#]],
         );
     }
 
