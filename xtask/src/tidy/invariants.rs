@@ -1,8 +1,9 @@
 //! Every invariant that the documents claim is held by a test that exists.
 //!
 //! `docs/invariants.md` holds tables with a column headed "held by". A cell names tests as
-//! `` `crates/x/tests/y.rs::test_name` `` (or `` `x::module::test_name` ``, for a crate `x`), or one of the
-//! checks of this program as `` `cargo xtask layers` ``.
+//! `` `crates/x/tests/y.rs::test_name` `` (modules of the file may stand between; or `` `x::module::test_name` ``,
+//! for a crate `x`), or one of the checks of this program as `` `cargo xtask layers` ``. Beside a test that runs
+//! scripts stand the scripts that matter, as `` `crates/x/tests/scripts/z.txt` ``; a script alone holds nothing.
 
 use super::markdown;
 use crate::finding::Finding;
@@ -31,13 +32,12 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         };
         let holders = cells.get(index).map(|cell| markdown::code_spans(cell)).unwrap_or_default();
         let is_rule = cells.iter().all(|cell| cell.trim_matches(['-', ':']).is_empty());
-        if holders.is_empty() && !is_rule {
-            findings.push(Finding::at(LIST, number, format!("the column `{COLUMN}` names no test")));
+        if !is_rule && holders.iter().all(|holder| is_script(holder)) {
+            let reason = format!("the column `{COLUMN}` names no test (hint: name one, or drop the claim)");
+            findings.push(Finding::at(LIST, number, reason));
         }
-        let missing = holders.into_iter().filter(|holder| !holds(tree, holder));
-        findings.extend(missing.map(|holder| {
-            Finding::at(LIST, number, format!("`{holder}` is neither a test that exists nor a check"))
-        }));
+        let missing = holders.into_iter().filter_map(|holder| Some((holder, missing(tree, holder)?)));
+        findings.extend(missing.map(|(holder, why)| Finding::at(LIST, number, format!("`{holder}`: {why}"))));
     }
     findings
 }
@@ -49,18 +49,55 @@ fn cells(line: &str) -> Option<Vec<&str>> {
     Some(row.split('|').map(str::trim).collect())
 }
 
-fn holds(tree: &Tree, holder: &str) -> bool {
+/// An input of a test: a file of some test folder that is no code.
+fn is_script(holder: &str) -> bool {
+    holder.contains("/tests/") && !holder.contains("::") && !holder.ends_with(".rs")
+}
+
+/// What is not there, with what to do about it; `None` where all of it is.
+fn missing(tree: &Tree, holder: &str) -> Option<String> {
     if COMMANDS.contains(&holder) {
-        return true;
+        return None;
     }
-    let Some((place, test)) = holder.rsplit_once("::") else { return false };
-    if place.ends_with(".rs") {
-        return tree.text(place).is_some_and(|text| has_test(text, test));
+    if is_script(holder) {
+        let reason = "there is no such file (hint: name it as it stands in the repository)";
+        return (!tree.has(holder)).then(|| reason.to_owned());
     }
+    let Some((place, test)) = holder.rsplit_once("::") else {
+        let checks = COMMANDS.join("`, `");
+        return Some(format!(
+            "this is neither a test nor a check (hint: `FILE.rs::TEST`, or one of `{checks}`)"
+        ));
+    };
+    let Some((path, modules)) = in_file(place) else { return missing_in_crate(tree, place, test) };
+    let Some(text) = tree.text(path) else {
+        return Some(format!("there is no file {path} (hint: has it moved?)"));
+    };
+    if let Some(module) = modules.iter().find(|module| !has_module(text, module)) {
+        return Some(format!("{path} has no module {module} (hint: the test alone is enough)"));
+    }
+    let reason = "it has no such test (hint: has it been renamed, or has it lost its `#[test]`?)";
+    (!has_test(text, test)).then(|| reason.to_owned())
+}
+
+fn missing_in_crate(tree: &Tree, place: &str, test: &str) -> Option<String> {
     let first = place.split("::").next().unwrap_or_default();
     let package = first.strip_prefix("setpoint_").unwrap_or(first);
     let folder = if package == "xtask" { "xtask/".to_owned() } else { format!("crates/{package}/") };
-    tree.texts("rs").any(|(path, text)| path.starts_with(&folder) && has_test(text, test))
+    let is_there = tree.texts("rs").any(|(path, text)| path.starts_with(&folder) && has_test(text, test));
+    (!is_there).then(|| format!("{folder} has no such test (hint: name its file, as `FILE.rs::TEST`)"))
+}
+
+/// `a/b.rs::c::d` is the file `a/b.rs` with the modules `c` and `d`.
+fn in_file(place: &str) -> Option<(&str, Vec<&str>)> {
+    let mut parts = place.split("::");
+    let path = parts.next().filter(|path| path.ends_with(".rs"))?;
+    Some((path, parts.collect()))
+}
+
+fn has_module(text: &str, name: &str) -> bool {
+    let start = format!("mod {name}");
+    Source::new(text).lines().any(|(_, line)| line.code.contains(&start) && scan::has_word(&line.code, name))
 }
 
 /// Whether a function of this name follows a test attribute, or stands in a `proptest!` block (whose functions
@@ -95,6 +132,9 @@ mod tests {
 | 4 | d | a promise |
 | 5 | e | `crates/a/tests/t.rs::helper` and `crates/a/tests/u.rs::holds` |
 | 6 | f | `cargo xtask hope` |
+| 7 | g | `crates/a/src/inner.rs::tests::unit`, `crates/a/src/inner.rs::checks::unit` |
+| 8 | h | `crates/a/tests/t.rs::holds` with `crates/a/tests/scripts/one.txt`, `crates/a/tests/scripts/two.txt` |
+| 9 | i | `crates/a/tests/scripts/one.txt` |
 
 | another | table |
 |---|---|
@@ -103,19 +143,24 @@ mod tests {
 
     #[test]
     fn rows_must_name_tests_that_exist() {
+        let inner = "mod tests {\n#[tokio::test(start_paused = true)]\nasync fn unit() {}\n}";
         super::super::check(
             super::check,
             &[
                 ("docs/invariants.md", LIST),
                 ("crates/a/tests/t.rs", "#[test]\n// why\n#[should_panic]\nfn holds() {}\nfn helper() {}\n"),
-                ("crates/a/src/inner.rs", "#[tokio::test(start_paused = true)]\nasync fn unit() {}"),
+                ("crates/a/tests/scripts/one.txt", "> a\n< b\n"),
+                ("crates/a/src/inner.rs", inner),
             ],
             &expect![[r#"
-                docs/invariants.md:6: `setpoint_a::gone` is neither a test that exists nor a check
-                docs/invariants.md:8: the column `held by` names no test
-                docs/invariants.md:9: `crates/a/tests/t.rs::helper` is neither a test that exists nor a check
-                docs/invariants.md:9: `crates/a/tests/u.rs::holds` is neither a test that exists nor a check
-                docs/invariants.md:10: `cargo xtask hope` is neither a test that exists nor a check
+                docs/invariants.md:6: `setpoint_a::gone`: crates/a/ has no such test (hint: name its file, as `FILE.rs::TEST`)
+                docs/invariants.md:8: the column `held by` names no test (hint: name one, or drop the claim)
+                docs/invariants.md:9: `crates/a/tests/t.rs::helper`: it has no such test (hint: has it been renamed, or has it lost its `#[test]`?)
+                docs/invariants.md:9: `crates/a/tests/u.rs::holds`: there is no file crates/a/tests/u.rs (hint: has it moved?)
+                docs/invariants.md:10: `cargo xtask hope`: this is neither a test nor a check (hint: `FILE.rs::TEST`, or one of `cargo xtask conformance`, `cargo xtask gen --check`, `cargo xtask layers`, `cargo xtask tidy`)
+                docs/invariants.md:11: `crates/a/src/inner.rs::checks::unit`: crates/a/src/inner.rs has no module checks (hint: the test alone is enough)
+                docs/invariants.md:12: `crates/a/tests/scripts/two.txt`: there is no such file (hint: name it as it stands in the repository)
+                docs/invariants.md:13: the column `held by` names no test (hint: name one, or drop the claim)
             "#]],
         );
     }

@@ -1,4 +1,4 @@
-//! A task that is stopped while a tool runs: by a signal, and from another process.
+//! A task that is stopped while a tool runs: by a signal, from another process, and by the watchdog.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -21,11 +21,11 @@ struct Reading {
 }
 
 impl Reading {
-    fn begin(home: &Home) -> Self {
+    fn begin(home: &Home, options: &[&str]) -> Self {
         let path = home.work().join("pipe");
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
         Trial::new().runs("cat", "cat pipe | cat", "1").write(home);
-        let mut command = home.command(&["run", "--json", GOAL]);
+        let mut command = home.command(&[&["run", "--json"], options, &[GOAL]].concat());
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let pid = child.id();
         let came = std::thread::spawn({
@@ -71,7 +71,7 @@ fn assert_cancelled(home: &Home, came: Came) -> Ended {
 fn process_an_interrupt_ends_the_task_and_its_tools() {
     for name in ["-INT", "-TERM"] {
         let home = Home::new();
-        let reading = Reading::begin(&home);
+        let reading = Reading::begin(&home, &[]);
         signal(&home, name, reading.pid);
         let (came, pipe) = reading.end();
         assert_unread(pipe);
@@ -87,7 +87,7 @@ fn process_an_interrupt_ends_the_task_and_its_tools() {
 #[test]
 fn process_another_process_can_look_on_and_cancel_but_not_take_over() {
     let home = Home::new();
-    let reading = Reading::begin(&home);
+    let reading = Reading::begin(&home, &[]);
     let listed = home.run(&["tasks", "list", "--open", "--json"]).json();
     let task = listed[0]["task_id"].as_str().unwrap().to_owned();
     assert_eq!(listed[0]["driven_by"], format!("process {}", reading.pid), "{listed:#}");
@@ -106,4 +106,16 @@ fn process_another_process_can_look_on_and_cancel_but_not_take_over() {
     assert_eq!((again.code, again.out.as_str()), (2, ""));
     assert!(again.err.contains("has ended already") && again.err.contains("hint: "), "{again:#?}");
     assert!(Path::new(&home.data()).exists());
+}
+
+/// A tool that never ends does not keep the task from ending: twice the time budget is the end of it.
+#[test]
+fn process_the_watchdog_ends_the_task_and_its_tools() {
+    let home = Home::new();
+    let reading = Reading::begin(&home, &["--set", "controller.time_budget_ms=400"]);
+    let (came, pipe) = reading.end();
+    assert_unread(pipe);
+    let ended = Ended::of(&home, came);
+    assert_eq!((ended.course().as_str(), &ended.result["ended_by"]), ("init→abandon", &"deadline".into()));
+    assert!(ended.summary().contains("watchdog"), "{}", ended.summary());
 }

@@ -1,0 +1,116 @@
+//! No effect starts before what caused it is durable: nobody is asked anything while the journal's writer is held.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use async_trait::async_trait;
+use setpoint_journal::{Journal, JournalOptions, NewRow, Submission, TaskHead, TaskOpening};
+use setpoint_machine::ModelCall;
+use setpoint_model::{Model, Progress};
+use setpoint_protocol::record::{
+    ModelFailure, ModelFailureKind, Models as Names, Opened, Reply, Surroundings,
+};
+use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_runtime::toolbox::Tools;
+use setpoint_runtime::{Models, NewTask, Organisation, Parts};
+use setpoint_tools::{Host, Registry};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// Far more turns than a task needs to come to its first question.
+const TURNS: usize = 1_000;
+
+/// Tells when it is asked, and knows nothing.
+struct Asked(UnboundedSender<()>);
+
+#[async_trait]
+impl Model for Asked {
+    async fn answer(&self, _: &ModelCall, _: &Progress) -> Result<Reply, ModelFailure> {
+        let _ = self.0.send(());
+        let reason = "it knows nothing".to_owned();
+        Err(ModelFailure { kind: ModelFailureKind::Unable, reason, hints: Vec::new() })
+    }
+
+    fn name(&self) -> &str {
+        "asked"
+    }
+}
+
+/// One thread, so that whatever was started has had its turns.
+#[tokio::test]
+async fn nobody_is_asked_before_the_question_is_durable() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path(), &JournalOptions::default()).unwrap();
+    let (organisation, mut asked) = organisation(&journal);
+    let release = hold_the_writer(&journal);
+    let started = tokio::spawn({
+        let organisation = organisation.clone();
+        async move { organisation.start(new_task()).await.unwrap() }
+    });
+    for _ in 0..TURNS {
+        tokio::task::yield_now().await;
+    }
+    assert!(asked.try_recv().is_err(), "a model was asked, and the journal does not know of it");
+    assert!(!started.is_finished(), "a task was said to be open that is not durable");
+
+    release.send(()).unwrap();
+    let task = started.await.unwrap();
+    asked.recv().await.unwrap();
+    let records = organisation.records(&task).unwrap();
+    assert!(records.iter().any(|record| record.kind.to_string() == "Asked"), "{records:?}");
+    organisation.shutdown().await;
+}
+
+fn organisation(journal: &Journal) -> (Organisation, UnboundedReceiver<()>) {
+    let (sender, asked) = unbounded_channel();
+    let model: Arc<dyn Model> = Arc::new(Asked(sender));
+    let organisation = Organisation::new(Parts {
+        journal: journal.clone(),
+        models: Models { brain: Arc::clone(&model), tool: model },
+        toolbox: Arc::new(Tools::new(Registry::built_in(&Host::new("linux", [])))),
+    });
+    (organisation, asked)
+}
+
+/// Keeps the writer busy inside an acknowledgement until the returned sender is used or dropped.
+fn hold_the_writer(journal: &Journal) -> Sender<()> {
+    let (release, held) = channel();
+    let (begun, at_work) = channel();
+    let mut submission = Submission::new(&TaskHead::start("holding").unwrap());
+    let row = NewRow {
+        seq: 1,
+        at_us: 0,
+        clock_ms: 0,
+        from: "user".to_owned(),
+        to: "perceiver".to_owned(),
+        kind: "k".to_owned(),
+        cause: None,
+        format: 1,
+        body: Vec::new(),
+    };
+    submission.push(row).unwrap();
+    let opening = TaskOpening { opened_at_us: 0, logic_version: 1, title: "holding".to_owned(), lease: None };
+    submission.open(opening).unwrap();
+    journal.submit(submission, move |result| {
+        result.unwrap();
+        begun.send(()).unwrap();
+        let _released = held.recv();
+    });
+    at_work.recv().unwrap();
+    release
+}
+
+fn new_task() -> NewTask {
+    let opened = Opened {
+        logic_version: 1,
+        controller: ControllerSettings::default(),
+        budgets: Budgets::default(),
+        interactive: false,
+        preview_plan: false,
+        direct_answers: false,
+        surroundings: Surroundings { cwd: "/".to_owned(), home: "/".to_owned(), ..Surroundings::default() },
+        tools: Vec::new(),
+        models: Names::default(),
+        history: Vec::new(),
+    };
+    NewTask { raw_input: "count the files".to_owned(), opened, suffix: 1 }
+}

@@ -1,0 +1,4 @@
+//! The runtime from outside, with parts that a test can hold.
+
+#[cfg(test)]
+mod append_before_effect;
