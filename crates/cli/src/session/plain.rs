@@ -42,8 +42,10 @@ fn message(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
         }
         Payload::CorrectionSignal(signal) => {
             let class = words::failed(signal.failure_class);
-            let (attempt, what) = (signal.attempt_number, signal.what_was_wrong);
-            (Tone::Care, format!("{who} attempt {attempt} {class} {}: {what}", signal.failed_criterion))
+            // What was wrong usually begins with the criterion itself.
+            let told = format!("{}: ", signal.failed_criterion);
+            let what = signal.what_was_wrong.strip_prefix(&told).unwrap_or(&signal.what_was_wrong);
+            (Tone::Care, format!("{who} attempt {} {class} {told}{what}", signal.attempt_number))
         }
         Payload::SubTaskOutcome(outcome) => match outcome.status {
             OutcomeStatus::Matched => (Tone::Good, format!("{who} matched")),
