@@ -109,15 +109,20 @@ impl PlaybookError {
     /// What is wrong, with the whole chain of reasons, on one line.
     #[must_use]
     pub fn reason(&self) -> String {
-        let mut text = format!("failed to {self}");
-        let mut next = std::error::Error::source(self);
-        while let Some(error) = next {
-            text.push_str(": ");
-            text.push_str(&error.to_string());
-            next = error.source();
-        }
-        text
+        format!("failed to {}", chain(self))
     }
+}
+
+/// An error with its sources, in one line.
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(error) = next {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        next = error.source();
+    }
+    text
 }
 
 /// A playbook file that is not used, and why. The others work all the same.

@@ -4,6 +4,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use setpoint_machine::Brief;
 use setpoint_machine::brief::ExecuteBrief;
+use setpoint_model::playbook::Playbook;
 use setpoint_protocol::record::ModelFailureKind;
 use setpoint_protocol::tool::ErrorKind;
 
@@ -59,20 +60,19 @@ fn the_answer_is_made_of_the_results() {
     );
 }
 
+/// The manifest's second approach, whose second call writes what the first one found.
+fn hashing_brief(brain: &Playbook) -> ExecuteBrief {
+    let first = plan_brief("create a checksum manifest of ./release in sums.txt");
+    let draft = plan(brain, &first).unwrap();
+    let failed = setpoint_protocol::message::ActionState::ChangePath;
+    let next = crate::support::after_failure(&first, &draft, failed, &[], &[]);
+    execute_brief(&plan(brain, &next).unwrap().subtasks[0])
+}
+
 #[test]
 fn a_result_goes_into_the_next_call() {
     let brain = brain();
-    let first = plan_brief("create a checksum manifest of ./release in sums.txt");
-    let draft = plan(&brain, &first).unwrap();
-    let next = crate::support::after_failure(
-        &first,
-        &draft,
-        setpoint_protocol::message::ActionState::ChangePath,
-        &[],
-        &[],
-    );
-    let draft = plan(&brain, &next).unwrap();
-    let mut brief = execute_brief(&draft.subtasks[0]);
+    let mut brief = hashing_brief(&brain);
     let Ok(Next::Call(call)) = execute(&brain, &brief) else { panic!("no call") };
     let files = json!({"files": [
         {"path": "./release/a b", "hash": "11", "bytes": 1},
@@ -122,17 +122,7 @@ fn what_failed_is_doubted_and_left_to_the_checks() {
 #[test]
 fn a_result_that_is_not_there_ends_the_calls() {
     let brain = brain();
-    let first = plan_brief("create a checksum manifest of ./release in sums.txt");
-    let draft = plan(&brain, &first).unwrap();
-    let next = crate::support::after_failure(
-        &first,
-        &draft,
-        setpoint_protocol::message::ActionState::ChangePath,
-        &[],
-        &[],
-    );
-    let draft = plan(&brain, &next).unwrap();
-    let mut brief = execute_brief(&draft.subtasks[0]);
+    let mut brief = hashing_brief(&brain);
     let Ok(Next::Call(call)) = execute(&brain, &brief) else { panic!("no call") };
     let mut too_large = record(&brief, &call, Ok(json!({})));
     too_large.facts = None;

@@ -7,7 +7,7 @@ use setpoint_protocol::record::Surroundings;
 
 use super::shell;
 use crate::playbook::book::{ApproachForm, Book, StepForm};
-use crate::playbook::error::{Fault, Offset, PlaybookError};
+use crate::playbook::error::{Fault, Offset, PlaybookError, chain};
 use crate::playbook::goal::{Goal, find};
 use crate::playbook::plan::render;
 use crate::playbook::template::{PLACES, TemplateError, TextTemplate, ValueTemplate};
@@ -196,15 +196,4 @@ fn names(
 
 fn unknown(at: Offset, kind: &'static str, name: &str) -> Fault {
     Fault::new(at, PlaybookError::Unknown { kind, name: name.to_owned() })
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(error) = next {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        next = error.source();
-    }
-    text
 }
