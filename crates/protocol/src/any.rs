@@ -71,11 +71,15 @@ fn canonical<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Er
             seq.end()
         }
         Value::Object(fields) => {
-            let mut keys: Vec<&String> = fields.keys().collect();
-            keys.sort_unstable();
-            let mut map = serializer.serialize_map(Some(keys.len()))?;
-            for key in keys {
-                if let Some(field) = fields.get(key) {
+            let mut map = serializer.serialize_map(Some(fields.len()))?;
+            if fields.keys().is_sorted() {
+                for (key, field) in fields {
+                    map.serialize_entry(key, &AnyRef(field))?;
+                }
+            } else {
+                let mut sorted: Vec<(&String, &Value)> = fields.iter().collect();
+                sorted.sort_unstable_by_key(|(key, _)| *key);
+                for (key, field) in sorted {
                     map.serialize_entry(key, &AnyRef(field))?;
                 }
             }

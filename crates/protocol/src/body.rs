@@ -1,10 +1,13 @@
 //! Writing bodies: JSON bytes, or an error where JSON has no word for a number.
 //!
 //! `serde_json` writes NaN and infinities as `null`. Such a record could be written and never read again, so it
-//! is refused before it is written. This module never repairs a number.
+//! is refused before anybody sees it. This module never repairs a number.
+
+use std::io;
 
 use serde::Serialize;
 use serde::ser::{self, Error as _};
+use serde_json::ser::Formatter;
 
 /// Room for most bodies, so that their buffer does not grow in steps.
 const USUAL_BYTES: usize = 1_024;
@@ -14,11 +17,28 @@ const USUAL_BYTES: usize = 1_024;
 /// # Errors
 /// When a number in it is not finite.
 pub fn encode<T: Serialize + ?Sized>(body: &T) -> Result<Vec<u8>, serde_json::Error> {
-    body.serialize(&Finite)?;
     let mut bytes = Vec::with_capacity(USUAL_BYTES);
-    serde_json::to_writer(&mut bytes, body)?;
+    let mut wrote_null = false;
+    let formatter = NoticeNull { wrote_null: &mut wrote_null };
+    body.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, formatter))?;
+    if wrote_null {
+        // Few bodies hold one, and only those can hide a number; so only those are gone through again.
+        body.serialize(&Finite)?;
+    }
     bytes.shrink_to_fit();
     Ok(bytes)
+}
+
+/// Compact JSON that remembers whether it had to write `null`.
+struct NoticeNull<'a> {
+    wrote_null: &'a mut bool,
+}
+
+impl Formatter for NoticeNull<'_> {
+    fn write_null<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        *self.wrote_null = true;
+        writer.write_all(b"null")
+    }
 }
 
 /// A serializer that writes nothing and only looks at the numbers.

@@ -215,10 +215,7 @@ pub struct CallId {
 
 impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let label = self.role.label();
-        for c in label.chars() {
-            write!(f, "{}", c.to_ascii_lowercase())?;
-        }
+        f.write_str(self.role.short_name())?;
         if self.instance.0 > 0 {
             write!(f, ".{}", self.instance.0)?;
         }
@@ -238,7 +235,7 @@ impl FromStr for CallId {
         };
         let role = RoleId::ALL
             .into_iter()
-            .find(|role| role.label().eq_ignore_ascii_case(label))
+            .find(|role| role.short_name().eq_ignore_ascii_case(label))
             .ok_or_else(wrong)?;
         Ok(CallId { role, instance: Instance(instance), n: n.parse().map_err(|_| wrong())? })
     }

@@ -50,40 +50,42 @@ impl RoleId {
         RoleId::Runtime,
     ];
 
+    /// The short label people use, the same in small letters, and the name on the wire.
+    const fn names(self) -> [&'static str; 3] {
+        match self {
+            RoleId::Perceiver => ["R1", "r1", "perceiver"],
+            RoleId::Planner => ["R2", "r2", "planner"],
+            RoleId::Executor => ["R3", "r3", "executor"],
+            RoleId::AgentValidator => ["R4a", "r4a", "agent_validator"],
+            RoleId::MetaValidator => ["R4b", "r4b", "meta_validator"],
+            RoleId::Memory => ["R5", "r5", "memory"],
+            RoleId::Auditor => ["R6", "r6", "auditor"],
+            RoleId::GoalGradientSolver => ["R7", "r7", "goal_gradient_solver"],
+            RoleId::User => ["User", "user", "user"],
+            RoleId::Operator => ["Operator", "operator", "operator"],
+            RoleId::Runtime => ["Runtime", "runtime", "runtime"],
+        }
+    }
+
     /// The short label people use: `R1` … `R7`, or the party's name.
     #[must_use]
     pub const fn label(self) -> &'static str {
-        match self {
-            RoleId::Perceiver => "R1",
-            RoleId::Planner => "R2",
-            RoleId::Executor => "R3",
-            RoleId::AgentValidator => "R4a",
-            RoleId::MetaValidator => "R4b",
-            RoleId::Memory => "R5",
-            RoleId::Auditor => "R6",
-            RoleId::GoalGradientSolver => "R7",
-            RoleId::User => "User",
-            RoleId::Operator => "Operator",
-            RoleId::Runtime => "Runtime",
-        }
+        let [label, ..] = self.names();
+        label
+    }
+
+    /// The label in small letters, as call ids begin with it.
+    #[must_use]
+    pub(crate) const fn short_name(self) -> &'static str {
+        let [_, short, _] = self.names();
+        short
     }
 
     /// The name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            RoleId::Perceiver => "perceiver",
-            RoleId::Planner => "planner",
-            RoleId::Executor => "executor",
-            RoleId::AgentValidator => "agent_validator",
-            RoleId::MetaValidator => "meta_validator",
-            RoleId::Memory => "memory",
-            RoleId::Auditor => "auditor",
-            RoleId::GoalGradientSolver => "goal_gradient_solver",
-            RoleId::User => "user",
-            RoleId::Operator => "operator",
-            RoleId::Runtime => "runtime",
-        }
+        let [_, _, name] = self.names();
+        name
     }
 
     /// Whether the role is an effector: made for one sub-task and dropped after.

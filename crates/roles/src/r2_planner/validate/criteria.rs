@@ -100,20 +100,20 @@ const EMPTY_PRAISE: &[&str] = &[
 ];
 
 /// The same as phrases that say it wherever they stand.
-const EMPTY_PHRASES: &[&str] = &[
-    "completed successfully",
-    "successfully completed",
-    "completes successfully",
-    "complete successfully",
-    "finished successfully",
-    "successfully finished",
-    "executed successfully",
-    "successfully executed",
-    "erfolgreich abgeschlossen",
-    "terminé avec succès",
-    "completado con éxito",
-    "成 功 完 成",
-    "顺 利 完 成",
+const EMPTY_PHRASES: &[&[&str]] = &[
+    &["completed", "successfully"],
+    &["successfully", "completed"],
+    &["completes", "successfully"],
+    &["complete", "successfully"],
+    &["finished", "successfully"],
+    &["successfully", "finished"],
+    &["executed", "successfully"],
+    &["successfully", "executed"],
+    &["erfolgreich", "abgeschlossen"],
+    &["terminé", "avec", "succès"],
+    &["completado", "con", "éxito"],
+    &["成", "功", "完", "成"],
+    &["顺", "利", "完", "成"],
 ];
 
 /// Words that open a question when no question mark closes it.
@@ -205,11 +205,8 @@ fn restates(content: &BTreeSet<&str>, intent: &[String]) -> bool {
 }
 
 /// Whether the words of the phrase stand in `words`, one after the other.
-fn says(words: &[String], phrase: &str) -> bool {
-    (0..words.len()).any(|from| {
-        let mut rest = words.iter().skip(from);
-        phrase.split(' ').all(|word| rest.next().is_some_and(|next| next == word))
-    })
+fn says(words: &[String], phrase: &[&str]) -> bool {
+    words.windows(phrase.len()).any(|window| window.iter().eq(phrase))
 }
 
 fn content(words: &[String]) -> BTreeSet<&str> {
