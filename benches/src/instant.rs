@@ -1,6 +1,6 @@
 //! A model and a tool that answer at once, so that what is measured is the organisation.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -8,11 +8,14 @@ use setpoint_machine::effects::ToolAsk;
 use setpoint_machine::{Brief, CallReader, ModelCall};
 use setpoint_model::{Model, Progress};
 use setpoint_protocol::Any;
+use setpoint_protocol::message::Criterion;
 use setpoint_protocol::record::{ModelFailure, Part, Reply, Surroundings, Usage};
-use setpoint_protocol::tool::{CallReading, CapabilityClass, Effect, ToolAnswer, ToolCall, ToolSpec};
+use setpoint_protocol::tool::{
+    CallReading, CapabilityClass, Effect, ToolAnswer, ToolCall, ToolRecord, ToolSpec,
+};
 use setpoint_runtime::toolbox::{DeadProcess, ToolRun, Toolbox};
 
-/// Answers from the brief, without thinking.
+/// Answers from the brief, without thinking: what it costs is the ids it copies.
 #[derive(Debug)]
 pub(crate) struct InstantModel {
     /// Called before the first answer.
@@ -24,39 +27,22 @@ impl Model for InstantModel {
     async fn answer(&self, call: &ModelCall, _: &Progress) -> Result<Reply, ModelFailure> {
         (self.on_call)();
         let part = match &call.brief {
-            Brief::Perceive(brief) => text(&json!({ "intent": brief.raw_input })),
-            Brief::Plan(_) => text(&plan()),
-            Brief::Report(_) => text(&json!({ "achieved": "nothing" })),
+            // The input of the bench needs no escaping.
+            Brief::Perceive(brief) => Part::Text(format!(r#"{{"intent":"{}"}}"#, brief.raw_input)),
+            Brief::Plan(_) => Part::Text(PLAN.clone()),
+            Brief::Report(_) => Part::Text(r#"{"achieved":"nothing"}"#.to_owned()),
             Brief::Execute(brief) if brief.calls.is_empty() => Part::ToolCall(ToolCall {
                 tool: "look".to_owned(),
                 input: Any(json!({ "name": brief.subtask.intent })),
             }),
             Brief::Execute(_) => {
-                text(&json!({ "status": "completed", "output": "a look was taken and it is fine" }))
+                Part::Text(r#"{"status":"completed","output":"a look was taken and it is fine"}"#.to_owned())
             }
-            Brief::Judge(brief) => {
-                let cites: Vec<String> =
-                    brief.calls.iter().map(|record| record.call_id.to_string()).collect();
-                let verdicts: Vec<Value> = brief
-                    .criteria
-                    .iter()
-                    .map(|c| json!({ "criterion_id": c.id.to_string(), "verdict": "pass", "evidence": "seen", "cites": cites }))
-                    .collect();
-                text(&json!({ "verdicts": verdicts }))
-            }
+            Brief::Judge(brief) => Part::Text(format!("{{{}}}", verdicts(&brief.criteria, &brief.calls))),
             Brief::Merge(brief) => {
-                let cites: Vec<String> = brief
-                    .outcomes
-                    .iter()
-                    .flat_map(|outcome| &outcome.tool_calls)
-                    .map(|record| record.call_id.to_string())
-                    .collect();
-                let verdicts: Vec<Value> = brief
-                    .criteria
-                    .iter()
-                    .map(|c| json!({ "criterion_id": c.id.to_string(), "verdict": "pass", "evidence": "seen", "cites": cites }))
-                    .collect();
-                text(&json!({ "verdicts": verdicts, "summary": "all five were looked at" }))
+                let calls = brief.outcomes.iter().flat_map(|outcome| &outcome.tool_calls);
+                let verdicts = verdicts(&brief.criteria, calls);
+                Part::Text(format!(r#"{{{verdicts},"summary":"all five were looked at"}}"#))
             }
         };
         Ok(Reply { parts: vec![part], usage: Usage { tokens_in: 800, tokens_out: 60, tokens_cached: 0 } })
@@ -67,7 +53,7 @@ impl Model for InstantModel {
     }
 }
 
-fn plan() -> Value {
+static PLAN: LazyLock<String> = LazyLock::new(|| {
     let subtasks: Vec<Value> = ["north", "east", "south", "west", "middle"]
         .iter()
         .map(|place| {
@@ -77,10 +63,19 @@ fn plan() -> Value {
         })
         .collect();
     json!({ "subtasks": subtasks, "task_criteria": ["every shelf of the cellar has one entry with a jar count"] })
-}
+        .to_string()
+});
 
-fn text(value: &Value) -> Part {
-    Part::Text(value.to_string())
+/// A pass on every criterion that cites every call.
+fn verdicts<'a>(criteria: &[Criterion], calls: impl IntoIterator<Item = &'a Arc<ToolRecord>>) -> String {
+    let cites: Vec<String> = calls.into_iter().map(|record| format!("\"{}\"", record.call_id)).collect();
+    let cites = cites.join(",");
+    let verdict = |criterion: &Criterion| {
+        let id = &criterion.id;
+        format!(r#"{{"criterion_id":"{id}","verdict":"pass","evidence":"seen","cites":[{cites}]}}"#)
+    };
+    let verdicts: Vec<String> = criteria.iter().map(verdict).collect();
+    format!(r#""verdicts":[{}]"#, verdicts.join(","))
 }
 
 /// One read-only tool in this process.
@@ -102,14 +97,14 @@ impl CallReader for Reader {
 
 #[async_trait]
 impl Toolbox for InstantTools {
-    fn specs(&self) -> Vec<ToolSpec> {
-        vec![ToolSpec {
+    fn specs(&self) -> Vec<Arc<ToolSpec>> {
+        vec![Arc::new(ToolSpec {
             name: "look".to_owned(),
             description: "Looks at one thing by its name.".to_owned(),
             input_schema: Any(json!({ "type": "object", "properties": { "name": { "type": "string" } } })),
             class: CapabilityClass::Read,
             volatile: false,
-        }]
+        })]
     }
 
     fn reader(&self) -> Arc<dyn CallReader> {

@@ -169,7 +169,8 @@ async fn one(organisation: &Organisation, suffix: u64) -> Result<(), String> {
         interactive: false,
         preview_plan: false,
         direct_answers: false,
-        surroundings: Surroundings { cwd: "/".to_owned(), home: "/".to_owned(), ..Surroundings::default() },
+        surroundings: Surroundings { cwd: "/".to_owned(), home: "/".to_owned(), ..Surroundings::default() }
+            .into(),
         tools: vec![],
         models: ModelNames::default(),
         history: vec![],

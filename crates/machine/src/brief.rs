@@ -2,6 +2,8 @@
 //!
 //! A role's `prompt.rs` renders the text from the same brief, so text and data cannot disagree.
 
+use std::sync::Arc;
+
 use setpoint_protocol::message::{
     Approach, Clarification, CorrectionSignal, Criterion, EndedBy, Limits, PlanDirective, SubTask,
     SubTaskOutcome, TaskSpec, Verdict,
@@ -84,7 +86,7 @@ pub struct PlanBrief {
     /// Everything the plan must not do: memory's and the directive's.
     pub limits: Limits,
     /// Tools that exist and are not blocked.
-    pub tools: Vec<ToolSpec>,
+    pub tools: Vec<Arc<ToolSpec>>,
     /// Plans of this task so far.
     pub previous: Vec<PreviousPlan>,
     /// Outcomes that matched and are kept; the plan covers only what is missing.
@@ -96,7 +98,7 @@ pub struct PlanBrief {
     /// What the person said to a plan that was shown.
     pub note: Option<String>,
     /// Machine and place.
-    pub surroundings: Surroundings,
+    pub surroundings: Arc<Surroundings>,
     /// Set on the repair call.
     pub repair: Option<Repair>,
 }
@@ -157,21 +159,21 @@ pub struct ReportBrief {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecuteBrief {
     /// The work.
-    pub subtask: SubTask,
+    pub subtask: Arc<SubTask>,
     /// The attempt, from 1.
     pub attempt: u32,
     /// What to mend, from the second attempt on.
     pub correction: Option<CorrectionSignal>,
     /// Tools it may use.
-    pub tools: Vec<ToolSpec>,
+    pub tools: Vec<Arc<ToolSpec>>,
     /// All calls so far, of all attempts, with results.
-    pub calls: Vec<ToolRecord>,
+    pub calls: Vec<Arc<ToolRecord>>,
     /// What the runtime has to say to the last step (a refused call, a repeated one).
     pub notices: Vec<String>,
     /// Model–tool rounds left in this attempt.
     pub rounds_left: u32,
     /// Machine and place.
-    pub surroundings: Surroundings,
+    pub surroundings: Arc<Surroundings>,
 }
 
 /// For R4a: only criteria that code cannot judge.
@@ -188,9 +190,9 @@ pub struct JudgeBrief {
     /// What R3 doubts.
     pub uncertainty: Option<String>,
     /// The evidence.
-    pub calls: Vec<ToolRecord>,
+    pub calls: Vec<Arc<ToolRecord>>,
     /// Machine and place.
-    pub surroundings: Surroundings,
+    pub surroundings: Arc<Surroundings>,
     /// Set on the repair call.
     pub repair: Option<Repair>,
 }
@@ -207,7 +209,7 @@ pub struct MergeBrief {
     /// Where the sub-tasks come from, when a playbook planned them.
     pub approaches: Vec<Option<Approach>>,
     /// Machine and place.
-    pub surroundings: Surroundings,
+    pub surroundings: Arc<Surroundings>,
     /// Set on the repair call.
     pub repair: Option<Repair>,
 }

@@ -196,7 +196,7 @@ impl Cell {
 
     /// The surroundings it opened in.
     #[must_use]
-    pub fn surroundings(&self) -> Option<&Surroundings> {
+    pub fn surroundings(&self) -> Option<&Arc<Surroundings>> {
         self.opened.as_ref().map(|opened| &opened.surroundings)
     }
 

@@ -47,6 +47,10 @@ pub fn extract<T: DeserializeOwned>(text: &str) -> Result<T, ExtractError> {
     for _ in 0..STARTS_MAX {
         let Some(start) = rest.find('{') else { break };
         let (_, candidate) = rest.split_at(start);
+        // Nearly every answer is this object; one that repeats a key, say, is read the longer way.
+        if let Some(Ok(found)) = serde_json::Deserializer::from_str(candidate).into_iter::<T>().next() {
+            return Ok(found);
+        }
         let mut stream = serde_json::Deserializer::from_str(candidate).into_iter::<serde_json::Value>();
         match stream.next() {
             Some(Ok(value)) => {

@@ -1,5 +1,6 @@
 //! Text that a model sees: typed fragments, each with an upper bound, never a string glued in passing.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use setpoint_protocol::record::FragmentHash;
@@ -56,14 +57,14 @@ impl Prompt {
 
     /// Adds a piece of the task, at most `chars_max` characters of it.
     #[must_use]
-    pub fn task(self, name: &'static str, text: &str, chars_max: usize) -> Self {
-        self.bounded(name, FragmentKind::Task, text, chars_max)
+    pub fn task<'t>(self, name: &'static str, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {
+        self.bounded(name, FragmentKind::Task, text.into(), chars_max)
     }
 
     /// Adds untrusted data, at most `chars_max` characters of it.
     #[must_use]
-    pub fn data(self, name: &'static str, text: &str, chars_max: usize) -> Self {
-        self.bounded(name, FragmentKind::Data, text, chars_max)
+    pub fn data<'t>(self, name: &'static str, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {
+        self.bounded(name, FragmentKind::Data, text.into(), chars_max)
     }
 
     /// The whole text as one would read it, data fenced and marked.
@@ -84,9 +85,18 @@ impl Prompt {
         out
     }
 
-    fn bounded(mut self, name: &'static str, kind: FragmentKind, text: &str, chars_max: usize) -> Self {
+    fn bounded(
+        mut self,
+        name: &'static str,
+        kind: FragmentKind,
+        text: Cow<'_, str>,
+        chars_max: usize,
+    ) -> Self {
         if !text.is_empty() {
-            let text = Text::Given(head_and_tail(text, chars_max));
+            // What is short in bytes has no more characters, and what is made for the prompt is not copied.
+            let text =
+                if text.len() <= chars_max { text.into_owned() } else { head_and_tail(&text, chars_max) };
+            let text = Text::Given(text);
             self.fragments.push(Fragment { name, kind, text });
         }
         self
@@ -115,14 +125,19 @@ impl Fragment {
     #[must_use]
     pub fn hash(&self) -> FragmentHash {
         match &self.text {
-            Text::Standing(instruction) => instruction.hash.get_or_init(|| hash_of(instruction.text)).clone(),
-            Text::Given(text) => hash_of(text),
+            Text::Standing(instruction) => {
+                *instruction.hash.get_or_init(|| FragmentHash::of(instruction.text))
+            }
+            Text::Given(text) => FragmentHash::of(text),
         }
     }
 }
 
-fn hash_of(text: &str) -> FragmentHash {
-    FragmentHash(blake3::hash(text.as_bytes()).to_hex().to_string())
+/// `text` without the white space at its end.
+#[must_use]
+pub fn trimmed_end(mut text: String) -> String {
+    text.truncate(text.trim_end().len());
+    text
 }
 
 /// A fence that the text does not contain, so that data cannot end it early.

@@ -5,9 +5,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::address::Address;
 use crate::any::Any;
@@ -95,9 +96,9 @@ pub struct Opened {
     #[serde(default)]
     pub direct_answers: bool,
     /// The machine and place the task works in.
-    pub surroundings: Surroundings,
+    pub surroundings: Arc<Surroundings>,
     /// The tool catalogue.
-    pub tools: Vec<ToolSpec>,
+    pub tools: Vec<Arc<ToolSpec>>,
     /// The models by tier, by name.
     pub models: Models,
     /// The session's last exchanges, oldest first.
@@ -205,10 +206,40 @@ pub enum Purpose {
     Merge,
 }
 
-/// BLAKE3 of a prompt fragment, hexadecimal.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct FragmentHash(pub String);
+/// BLAKE3 of a prompt fragment. Written in hexadecimal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FragmentHash([u8; 32]);
+
+impl FragmentHash {
+    /// Of this text.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        FragmentHash(*blake3::hash(text.as_bytes()).as_bytes())
+    }
+}
+
+impl Serialize for FragmentHash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&blake3::Hash::from_bytes(self.0).to_hex())
+    }
+}
+
+impl<'de> Deserialize<'de> for FragmentHash {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        let hash = blake3::Hash::from_hex(text.as_bytes()).map_err(serde::de::Error::custom)?;
+        Ok(FragmentHash(*hash.as_bytes()))
+    }
+}
+
+impl JsonSchema for FragmentHash {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "FragmentHash".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^[0-9a-f]{64}$" })
+    }
+}
 
 /// A further attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! What makes two plans, or two sub-tasks, the same one whatever ids they carry.
 //!
-//! A sub-task's fingerprint covers its intent (as [`words`], so that case and punctuation do not count), the
+//! A sub-task's fingerprint covers its intent (as [`Words`], so that case and punctuation do not count), the
 //! tools it names, the targets that its checks probe, and the playbook approach it came from. Tools and targets
 //! count as sets. A plan's fingerprint covers its sub-tasks' fingerprints, sorted: neither their order nor their
 //! grouping nor what was carried over from an earlier round makes the same plan another one.
@@ -31,7 +31,8 @@ impl SubTaskShape<'_> {
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let mut digest = Digest::new("setpoint subtask v1");
-        digest.list(words(self.intent));
+        let words = Words::of(self.intent);
+        digest.list(words.iter().collect::<Vec<_>>());
         digest.list(self.tools.iter().map(ToolId::as_str).collect::<BTreeSet<_>>());
         digest.list(self.targets.iter().collect::<BTreeSet<_>>());
         if let Some(approach) = self.approach {
@@ -55,26 +56,48 @@ pub fn of_plan<'a>(subtasks: impl IntoIterator<Item = &'a str>) -> String {
 
 /// The words of a text, lower-cased, without punctuation. In scripts that are written without spaces each
 /// character is a word.
-#[must_use]
-pub fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    for c in text.chars() {
-        if !c.is_alphanumeric() || is_unspaced(c) {
-            if !word.is_empty() {
-                words.push(std::mem::take(&mut word));
+#[derive(Clone, Debug, Default)]
+pub struct Words {
+    /// One behind the other, each with a space after it; no word holds one.
+    spaced: String,
+}
+
+impl Words {
+    /// Those of `text`.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let mut spaced = String::with_capacity(text.len() + 1);
+        for c in text.chars() {
+            let is_word = c.is_alphanumeric();
+            let is_alone = is_word && is_unspaced(c);
+            if (!is_word || is_alone) && !spaced.is_empty() && !spaced.ends_with(' ') {
+                spaced.push(' ');
             }
-            if c.is_alphanumeric() {
-                words.push(c.to_string());
+            if is_alone {
+                spaced.push(c);
+                spaced.push(' ');
+            } else if c.is_ascii() && is_word {
+                spaced.push(c.to_ascii_lowercase());
+            } else if is_word {
+                spaced.extend(c.to_lowercase());
             }
-        } else {
-            word.extend(c.to_lowercase());
         }
+        if !spaced.is_empty() && !spaced.ends_with(' ') {
+            spaced.push(' ');
+        }
+        Words { spaced }
     }
-    if !word.is_empty() {
-        words.push(word);
+
+    /// One after the other.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.spaced.split_terminator(' ')
     }
-    words
+
+    /// How many.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.iter().count()
+    }
 }
 
 /// Kana, ideographs, and the scripts of mainland South-East Asia.
@@ -162,7 +185,9 @@ mod tests {
 
     #[test]
     fn scripts_without_spaces_are_read_character_by_character() {
+        let words = |text| Words::of(text).iter().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(words("List 三个 FILES, a.txt"), ["list", "三", "个", "files", "a", "txt"]);
+        assert_eq!(words("ÄÖ三x"), ["äö", "三", "x"]);
         assert_eq!(words("  …!"), [""; 0]);
     }
 }

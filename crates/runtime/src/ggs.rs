@@ -229,7 +229,7 @@ fn opened(controller: ControllerSettings) -> Opened {
         interactive: false,
         preview_plan: false,
         direct_answers: false,
-        surroundings: Surroundings::default(),
+        surroundings: Surroundings::default().into(),
         tools: Vec::new(),
         models: Models::default(),
         history: Vec::new(),

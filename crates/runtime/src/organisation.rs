@@ -158,7 +158,8 @@ impl Organisation {
             brain: self.shared.models.brain.name().to_owned(),
             tool: self.shared.models.tool.name().to_owned(),
         };
-        opened.surroundings.workspace = opened.surroundings.workspace.replace("{task}", task.as_str());
+        let surroundings = Arc::make_mut(&mut opened.surroundings);
+        surroundings.workspace = surroundings.workspace.replace("{task}", task.as_str());
         let title = clip(&new.raw_input.split_whitespace().collect::<Vec<_>>().join(" "), TITLE_CHARS_MAX);
         let head = TaskHead::start(task.as_str())?;
         let cell = Cell::new(task.clone(), Arc::clone(&self.shared.factory));

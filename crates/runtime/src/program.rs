@@ -286,7 +286,7 @@ impl Program {
                 interactive,
                 preview_plan: preview_plan.unwrap_or_else(|| self.config.yes("run.preview_plan")),
                 direct_answers: false,
-                surroundings: self.surroundings(),
+                surroundings: self.surroundings().into(),
                 tools: vec![],
                 models: ModelNames::default(),
                 history: vec![],

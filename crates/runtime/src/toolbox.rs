@@ -41,7 +41,7 @@ pub struct DeadProcess {
 #[async_trait]
 pub trait Toolbox: Send + Sync {
     /// The catalogue.
-    fn specs(&self) -> Vec<ToolSpec>;
+    fn specs(&self) -> Vec<Arc<ToolSpec>>;
 
     /// Reads calls before they run.
     fn reader(&self) -> Arc<dyn CallReader>;
@@ -56,13 +56,15 @@ pub trait Toolbox: Send + Sync {
 /// The tools of the tools crate, behind [`Toolbox`].
 pub struct Tools {
     registry: Arc<Registry>,
+    specs: Vec<Arc<ToolSpec>>,
 }
 
 impl Tools {
     /// This catalogue.
     #[must_use]
     pub fn new(registry: Registry) -> Self {
-        Tools { registry: Arc::new(registry) }
+        let specs = registry.specs().into_iter().map(Arc::new).collect();
+        Tools { registry: Arc::new(registry), specs }
     }
 }
 
@@ -74,8 +76,8 @@ impl std::fmt::Debug for Tools {
 
 #[async_trait]
 impl Toolbox for Tools {
-    fn specs(&self) -> Vec<ToolSpec> {
-        self.registry.specs()
+    fn specs(&self) -> Vec<Arc<ToolSpec>> {
+        self.specs.clone()
     }
 
     fn reader(&self) -> Arc<dyn CallReader> {
@@ -84,7 +86,7 @@ impl Toolbox for Tools {
 
     async fn run(&self, ask: ToolAsk, run: ToolRun) -> ToolAnswer {
         let place = CallPlace {
-            surroundings: (*run.surroundings).clone(),
+            surroundings: run.surroundings,
             created: run.created.iter().map(PathBuf::from).collect(),
             cancel: run.cancel,
         };

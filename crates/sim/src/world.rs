@@ -140,8 +140,9 @@ fn opened(scenario: &Scenario) -> Opened {
         interactive: scenario.seed.is_multiple_of(3),
         preview_plan: scenario.seed.is_multiple_of(5),
         direct_answers: false,
-        surroundings: Surroundings { cwd: "/".to_owned(), home: "/".to_owned(), ..Surroundings::default() },
-        tools: Plant::specs(),
+        surroundings: Surroundings { cwd: "/".to_owned(), home: "/".to_owned(), ..Surroundings::default() }
+            .into(),
+        tools: Plant::specs().into_iter().map(Arc::new).collect(),
         models: setpoint_protocol::record::Models::default(),
         history: vec![],
     }

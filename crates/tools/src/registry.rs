@@ -34,7 +34,7 @@ pub struct Registry {
 #[derive(Clone, Debug)]
 pub struct CallPlace {
     /// Machine and place of the task.
-    pub surroundings: Surroundings,
+    pub surroundings: Arc<Surroundings>,
     /// Every path that an earlier answer of this task named in `created`.
     pub created: BTreeSet<PathBuf>,
     /// Stops the call.

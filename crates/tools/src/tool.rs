@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use setpoint_protocol::Any;
@@ -30,7 +31,7 @@ pub trait Tool: Send + Sync {
 #[derive(Clone, Debug)]
 pub struct ToolCtx {
     /// Machine and place of the task.
-    pub surroundings: Surroundings,
+    pub surroundings: Arc<Surroundings>,
     /// What this task created so far: every path that an earlier answer named in `created`. The task may change it
     /// freely.
     pub created: BTreeSet<PathBuf>,
@@ -49,9 +50,9 @@ pub struct ToolCtx {
 impl ToolCtx {
     /// For a task in these surroundings that created nothing yet, without a grant.
     #[must_use]
-    pub fn new(surroundings: Surroundings) -> Self {
+    pub fn new(surroundings: impl Into<Arc<Surroundings>>) -> Self {
         ToolCtx {
-            surroundings,
+            surroundings: surroundings.into(),
             created: BTreeSet::new(),
             grant: None,
             caution: false,

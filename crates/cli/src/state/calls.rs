@@ -1,6 +1,7 @@
 //! What is known of each tool call: what it was, what came of it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use setpoint_protocol::record::{Answer, Answered, Ask, Asked};
 use setpoint_protocol::text::clip;
@@ -104,7 +105,7 @@ impl Calls {
     }
 
     /// Takes over what the evidence says of calls: the tool id and the target in normal form.
-    pub(super) fn learn(&mut self, records: &[ToolRecord]) {
+    pub(super) fn learn(&mut self, records: &[Arc<ToolRecord>]) {
         for record in records {
             let at = self.calls.get(&record.call_id).map(|call| call.at).unwrap_or_default();
             let call = Call {

@@ -4,6 +4,7 @@
 //! there is null in the answer, and the checks say what that means.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 use setpoint_machine::brief::ExecuteBrief;
@@ -132,8 +133,9 @@ fn record_of<'b>(wanted: &ToolCall, brief: &'b ExecuteBrief, used: &[&ToolRecord
     };
     let of_this_attempt = |record: &&ToolRecord| record.attempt == brief.attempt;
     let is_used = |record: &&ToolRecord| used.iter().any(|used| used.call_id == record.call_id);
-    let own = || brief.calls.iter().filter(same).filter(of_this_attempt);
-    let earlier = || brief.calls.iter().rev().find(|record| !brief.notices.is_empty() && same(record));
+    let calls = || brief.calls.iter().map(Arc::as_ref);
+    let own = || calls().filter(same).filter(of_this_attempt);
+    let earlier = || calls().rev().find(|record| !brief.notices.is_empty() && same(record));
     own().find(|record| !is_used(record)).or_else(|| own().next_back()).or_else(earlier)
 }
 

@@ -2,6 +2,7 @@
 //! check found it can class, because that follows from the calls.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use setpoint_machine::brief::JudgeBrief;
 use setpoint_machine::draft::{JudgeDraft, VerdictDraft};
@@ -34,11 +35,11 @@ pub(crate) fn not_judged(id: &CriterionId) -> VerdictDraft {
 
 /// What the work's calls of the last attempt say: that of a call that failed, the environment's first; when all did what
 /// they were asked, the result is simply wrong. `None` when nothing was called, or something was refused.
-fn class_of(calls: &[ToolRecord]) -> Option<FailureClass> {
+fn class_of(calls: &[Arc<ToolRecord>]) -> Option<FailureClass> {
     let last = calls.iter().map(|record| record.attempt).max()?;
-    let work: Vec<&ToolRecord> =
+    let work: Vec<&Arc<ToolRecord>> =
         calls.iter().filter(|record| record.attempt == last && record.phase == Phase::Work).collect();
-    let failed: Vec<&ToolRecord> = work.iter().copied().filter(|record| !record.ok).collect();
+    let failed: Vec<&Arc<ToolRecord>> = work.iter().copied().filter(|record| !record.ok).collect();
     if failed.is_empty() {
         return (!work.is_empty()).then_some(FailureClass::Logical);
     }

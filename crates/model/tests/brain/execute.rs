@@ -1,5 +1,7 @@
 //! R3's steps: the calls in order, then the answer made of their results.
 
+use std::sync::Arc;
+
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use setpoint_machine::Brief;
@@ -125,7 +127,7 @@ fn a_result_that_is_not_there_ends_the_calls() {
     let mut brief = hashing_brief(&brain);
     let Ok(Next::Call(call)) = execute(&brain, &brief) else { panic!("no call") };
     let mut too_large = record(&brief, &call, Ok(json!({})));
-    too_large.facts = None;
+    Arc::make_mut(&mut too_large).facts = None;
     brief.calls.push(too_large);
     let Ok(Next::Answer(answer)) = execute(&brain, &brief) else { panic!("a call without its content") };
     assert_eq!(answer.uncertainty.as_deref(), Some("failed to find what `result.1/files` stands for"));
@@ -205,11 +207,11 @@ fn a_sub_task_of_somebody_elses_is_not_done() {
     for (key, value) in changes {
         let mut changed = serde_json::to_value(&whole).unwrap();
         changed[key] = value;
-        brief.subtask.approach = Some(serde_json::from_value(changed).unwrap());
+        Arc::make_mut(&mut brief.subtask).approach = Some(serde_json::from_value(changed).unwrap());
         let failure = brain.reply(&Brief::Execute(Box::new(brief.clone()))).unwrap_err();
         assert_eq!(failure.kind, ModelFailureKind::Unable, "{key}");
     }
-    brief.subtask.approach = None;
+    Arc::make_mut(&mut brief.subtask).approach = None;
     let failure = brain.reply(&Brief::Execute(Box::new(brief))).unwrap_err();
     expect!["the sub-task was not planned from a playbook, and the embedded brain is no language model"]
         .assert_eq(&failure.reason);

@@ -66,14 +66,14 @@ pub(crate) fn brain() -> Playbook {
     Playbook::new(Arc::new(Library::load(None)))
 }
 
-pub(crate) fn surroundings() -> Surroundings {
-    Surroundings {
+pub(crate) fn surroundings() -> Arc<Surroundings> {
+    Arc::new(Surroundings {
         cwd: "/home/user/project".to_owned(),
         home: "/home/user".to_owned(),
         workspace: "/home/user/project/.setpoint".to_owned(),
         os: "linux".to_owned(),
         ..Surroundings::default()
-    }
+    })
 }
 
 pub(crate) fn plan_brief(goal: &str) -> PlanBrief {
@@ -89,7 +89,7 @@ pub(crate) fn plan_brief(goal: &str) -> PlanBrief {
         alternatives: 1,
         calibration: Vec::new(),
         limits: Limits::default(),
-        tools: catalogue(),
+        tools: catalogue().into_iter().map(Arc::new).collect(),
         previous: Vec::new(),
         kept: Vec::new(),
         task_criteria: Vec::new(),
@@ -151,7 +151,7 @@ pub(crate) fn after_failure(
 
 pub(crate) fn execute_brief(draft: &SubTaskDraft) -> ExecuteBrief {
     ExecuteBrief {
-        subtask: SubTask {
+        subtask: Arc::new(SubTask {
             subtask_id: "00000000-0000-7000-8000-000000000001".parse().unwrap(),
             intent: draft.intent.clone(),
             success_criteria: Vec::new(),
@@ -163,10 +163,10 @@ pub(crate) fn execute_brief(draft: &SubTaskDraft) -> ExecuteBrief {
             limits: Limits::default(),
             fingerprint: String::new(),
             approach: draft.approach.clone(),
-        },
+        }),
         attempt: 1,
         correction: None,
-        tools: catalogue(),
+        tools: catalogue().into_iter().map(Arc::new).collect(),
         calls: Vec::new(),
         notices: Vec::new(),
         rounds_left: TOOL_ROUNDS_MAX,
@@ -189,7 +189,11 @@ pub(crate) fn execute(brain: &Playbook, brief: &ExecuteBrief) -> Result<Next, Mo
 }
 
 /// The record of a call that came back with these facts, or failed with this error.
-pub(crate) fn record(brief: &ExecuteBrief, call: &ToolCall, result: Result<Value, ErrorKind>) -> ToolRecord {
+pub(crate) fn record(
+    brief: &ExecuteBrief,
+    call: &ToolCall,
+    result: Result<Value, ErrorKind>,
+) -> Arc<ToolRecord> {
     let n = u32::try_from(brief.calls.len() + 1).unwrap();
     let id = format!("r3.1/{n}");
     let tool = match call.input.get("command").and_then(Value::as_str) {
@@ -200,7 +204,7 @@ pub(crate) fn record(brief: &ExecuteBrief, call: &ToolCall, result: Result<Value
         Ok(facts) => (true, None, Some(Any(facts))),
         Err(kind) => (false, Some(kind), None),
     };
-    ToolRecord {
+    Arc::new(ToolRecord {
         call_id: id.parse().unwrap(),
         attempt: brief.attempt,
         phase: Phase::Work,
@@ -216,7 +220,7 @@ pub(crate) fn record(brief: &ExecuteBrief, call: &ToolCall, result: Result<Value
         duration_ms: 1,
         executed_files: Vec::new(),
         side_effect: Default::default(),
-    }
+    })
 }
 
 pub(crate) fn criterion_text(criterion: &CriterionDraft) -> &str {

@@ -1,5 +1,7 @@
 //! What R3 claims, with what it did.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +24,7 @@ pub struct ExecutionResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncertainty: Option<String>,
     /// All calls of all attempts so far.
-    pub tool_calls: Vec<ToolRecord>,
+    pub tool_calls: Vec<Arc<ToolRecord>>,
 }
 
 /// How R3 sees its attempt.

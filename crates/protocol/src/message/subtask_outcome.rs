@@ -1,5 +1,7 @@
 //! What R4a measured of one sub-task.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +30,7 @@ pub struct SubTaskOutcome {
     /// What failed in each attempt.
     pub gap_trajectory: Vec<GapPoint>,
     /// All its calls.
-    pub tool_calls: Vec<ToolRecord>,
+    pub tool_calls: Vec<Arc<ToolRecord>>,
     /// The sub-task's fingerprint.
     pub fingerprint: String,
 }

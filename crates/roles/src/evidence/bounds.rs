@@ -1,5 +1,8 @@
 //! How much evidence travels in one message.
 
+use std::io;
+use std::sync::Arc;
+
 use setpoint_protocol::Any;
 use setpoint_protocol::text::{clip, facts_cut, head_and_tail};
 use setpoint_protocol::tool::{Phase, ToolRecord};
@@ -18,7 +21,7 @@ const MARKS_CHARS: usize = 80;
 /// Those that a judge needs go last: of the probes, first the ones before the work, on which rests what is vacuous,
 /// and then the ones after the last attempt, by which it is judged. The last call of the work is never cut, so that
 /// a check on it sees what came back. Every cut leaves a mark.
-pub fn fit(mut records: Vec<&mut ToolRecord>, bytes_max: usize) {
+pub fn fit(mut records: Vec<&mut Arc<ToolRecord>>, bytes_max: usize) {
     let mut total: usize = records.iter().map(|record| bytes_of(record)).sum();
     if total <= bytes_max {
         return;
@@ -32,7 +35,7 @@ pub fn fit(mut records: Vec<&mut ToolRecord>, bytes_max: usize) {
             }
             if Some(at) != last_call && Turn::of(record, last_attempt) == turn {
                 total = total.saturating_sub(bytes_of(record));
-                cut(record);
+                cut(Arc::make_mut(record));
                 total += bytes_of(record);
             }
         }
@@ -75,7 +78,22 @@ fn cut(record: &mut ToolRecord) {
 }
 
 fn bytes_of(record: &ToolRecord) -> usize {
-    serde_json::to_vec(record).map_or(0, |bytes| bytes.len())
+    let mut counted = Counted(0);
+    serde_json::to_writer(&mut counted, record).map_or(0, |()| counted.0)
+}
+
+/// Counts bytes and keeps none.
+struct Counted(usize);
+
+impl io::Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -83,9 +101,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn record(n: u32, phase: &str, evidence: &str) -> ToolRecord {
+    fn record(n: u32, phase: &str, evidence: &str) -> Arc<ToolRecord> {
+        of_attempt(1, n, phase, evidence)
+    }
+
+    fn of_attempt(attempt: u32, n: u32, phase: &str, evidence: &str) -> Arc<ToolRecord> {
         serde_json::from_value(json!({
-            "call_id": format!("r3.1/{n}"), "attempt": 1, "phase": phase, "tool": "read_file",
+            "call_id": format!("r3.1/{n}"), "attempt": attempt, "phase": phase, "tool": "read_file",
             "input": {"path": "/a"}, "target": "/a", "ok": true, "evidence": evidence,
             "facts": {"size": evidence.len()}, "duration_ms": 1,
         }))
@@ -99,12 +121,12 @@ mod tests {
             record(1, "before", &long),
             record(2, "work", &long),
             record(3, "after", &long),
-            ToolRecord { attempt: 2, ..record(4, "work", &long) },
-            ToolRecord { attempt: 2, ..record(5, "after", &long) },
+            of_attempt(2, 4, "work", &long),
+            of_attempt(2, 5, "after", &long),
         ];
         let order = [1, 2, 0, 4];
         for cuts in 1..=order.len() {
-            let whole: usize = records.iter().map(bytes_of).sum();
+            let whole: usize = records.iter().map(|record| bytes_of(record)).sum();
             fit(records.iter_mut().collect(), whole - 1);
             let are_cut = |at: &usize| records.get(*at).is_some_and(|record| record.evidence.len() < 300);
             assert!(order.iter().take(cuts).all(are_cut), "{cuts}");
@@ -123,7 +145,7 @@ mod tests {
             record(3, "work", &long),
             record(4, "work", &long),
         ];
-        let whole: usize = records.iter().map(bytes_of).sum();
+        let whole: usize = records.iter().map(|record| bytes_of(record)).sum();
         fit(records.iter_mut().collect(), whole);
         assert!(records.iter().all(|record| record.evidence == long));
         fit(records.iter_mut().collect(), whole - 1);

@@ -1,5 +1,8 @@
 //! Calls as a model reads them: one head line each, and the bodies of the newest.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use setpoint_protocol::limits::EVIDENCE_CHARS_MAX;
 use setpoint_protocol::text::{clip, head_and_tail};
 use setpoint_protocol::tool::{Phase, ToolRecord};
@@ -19,7 +22,7 @@ const LEFT_OUT: &str = "  [output left out: the list is full]\n";
 /// more than half, the oldest heads go too and their number is told. Lines of a body are indented, so that no
 /// output can pass for the head of another call.
 #[must_use]
-pub fn listing(calls: &[ToolRecord], chars_max: usize) -> String {
+pub fn listing(calls: &[Arc<ToolRecord>], chars_max: usize) -> String {
     let mut left = chars_max / 2;
     let mut shown: Vec<(String, Option<String>)> = Vec::new();
     for record in calls.iter().rev() {
@@ -54,8 +57,11 @@ pub fn listing(calls: &[ToolRecord], chars_max: usize) -> String {
 }
 
 fn head(record: &ToolRecord) -> String {
-    let tools: Vec<&str> = record.tool_ids().map(|id| id.as_str()).collect();
-    let mut head = format!("{} attempt {} {}", record.call_id, record.attempt, tools.join("+"));
+    let mut head = format!("{} attempt {} {}", record.call_id, record.attempt, record.tool);
+    for tool in record.tool_ids().skip(1) {
+        head.push('+');
+        head.push_str(tool.as_str());
+    }
     match record.error_kind {
         Some(kind) => head.push_str(&format!(" FAILED {}", name_of(&kind))),
         None => head.push_str(if record.ok { " ok" } else { " FAILED" }),
@@ -64,28 +70,35 @@ fn head(record: &ToolRecord) -> String {
         head.push_str(&format!(" exit {code}"));
     }
     let input = clip(&record.input.to_text(), INPUT_CHARS_MAX);
-    head.push_str(&format!(" {} ms {}\n", record.duration_ms, one_line(&input)));
+    head.push_str(&format!(" {} ms ", record.duration_ms));
+    push_one_line(&mut head, &input);
+    head.push('\n');
     head
 }
 
 fn body(record: &ToolRecord) -> Option<String> {
     let text = match &record.facts {
-        Some(facts) if record.evidence.is_empty() => clip(&facts.to_text(), FACTS_CHARS_MAX),
-        _ if record.phase == Phase::Work => record.evidence.clone(),
+        Some(facts) if record.evidence.is_empty() => Cow::from(clip(&facts.to_text(), FACTS_CHARS_MAX)),
+        _ if record.phase == Phase::Work => Cow::from(&record.evidence),
         // A probe keeps more for code to judge by than a model is shown.
-        _ => head_and_tail(&record.evidence, EVIDENCE_CHARS_MAX),
+        _ => Cow::from(head_and_tail(&record.evidence, EVIDENCE_CHARS_MAX)),
     };
     let mut body = String::new();
     for line in text.lines() {
         body.push_str("  ");
-        body.push_str(&one_line(line));
+        push_one_line(&mut body, line);
         body.push('\n');
     }
     (!body.is_empty()).then_some(body)
 }
 
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+fn push_one_line(out: &mut String, text: &str) {
+    for (n, part) in text.split(char::is_control).enumerate() {
+        if n > 0 {
+            out.push(' ');
+        }
+        out.push_str(part);
+    }
 }
 
 #[cfg(test)]
@@ -94,7 +107,7 @@ mod tests {
     use expect_test::expect;
     use serde_json::json;
 
-    fn records() -> Vec<ToolRecord> {
+    fn records() -> Vec<Arc<ToolRecord>> {
         (1..=3)
             .map(|n| {
                 serde_json::from_value(json!({
@@ -112,7 +125,7 @@ mod tests {
     #[test]
     fn a_model_is_shown_no_more_of_a_probe_than_of_other_calls() {
         let mut calls = records();
-        for call in &mut calls {
+        for call in calls.iter_mut().map(Arc::make_mut) {
             (call.phase, call.evidence) = (Phase::After, "x".repeat(EVIDENCE_CHARS_MAX + 1));
         }
         assert_eq!(listing(&calls, 20_000).matches("[… 1 of 4001 characters cut …]").count(), 3);

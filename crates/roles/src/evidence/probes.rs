@@ -1,5 +1,7 @@
 //! Read-only calls made to measure, each once however many checks look at it.
 
+use std::sync::Arc;
+
 use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::capability::RunProbe;
 use setpoint_protocol::limits::CRITERIA_MAX;
@@ -22,7 +24,7 @@ pub struct Probes {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probed {
     /// Its record.
-    pub record: ToolRecord,
+    pub record: Arc<ToolRecord>,
     /// What it printed or found: all of it where this role asked, else what the record keeps.
     pub text: String,
     /// Its facts, in the same way.
@@ -66,9 +68,9 @@ impl Probes {
     pub fn among<'c>(
         criteria: impl IntoIterator<Item = &'c Criterion>,
         attempt: u32,
-        records: &[ToolRecord],
+        records: &[Arc<ToolRecord>],
     ) -> Self {
-        let is_after = |record: &&ToolRecord| record.phase == Phase::After && record.attempt == attempt;
+        let is_after = |record: &&Arc<ToolRecord>| record.phase == Phase::After && record.attempt == attempt;
         let found = |call: &ToolCall| {
             let record = records.iter().filter(is_after).find(|record| is_of(record, call))?.clone();
             let (text, facts) = (record.evidence.clone(), record.facts.clone());
@@ -86,12 +88,16 @@ impl Probes {
             {
                 let probed = match answer {
                     Answer::Tool(tool) => Probed {
-                        record: called.answered(id, tool),
+                        record: called.answered(id, tool).into(),
                         text: tool.text.clone(),
                         facts: tool.facts.clone(),
                     },
                     Answer::Model(_) | Answer::ModelFailed(_) | Answer::Timer | Answer::Interrupted => {
-                        Probed { record: called.interrupted(id, false), text: String::new(), facts: None }
+                        Probed {
+                            record: called.interrupted(id, false).into(),
+                            text: String::new(),
+                            facts: None,
+                        }
                     }
                 };
                 probe.state = State::Back(Box::new(probed));
@@ -112,7 +118,7 @@ impl Probes {
     }
 
     /// The records in the order of asking.
-    pub fn records(&self) -> impl Iterator<Item = &ToolRecord> {
+    pub fn records(&self) -> impl Iterator<Item = &Arc<ToolRecord>> {
         self.all.iter().filter_map(|probe| Some(&probe.probed()?.record))
     }
 }

@@ -1,5 +1,7 @@
 //! What is judged: a claim, and the calls that stand behind it.
 
+use std::sync::Arc;
+
 use setpoint_protocol::tool::{Phase, ToolCall, ToolRecord};
 use setpoint_protocol::{Any, CallId, ToolId};
 
@@ -22,7 +24,7 @@ pub struct Run<'a> {
     /// What it was for.
     pub intent: &'a str,
     /// Its calls, of all attempts.
-    pub calls: &'a [ToolRecord],
+    pub calls: &'a [Arc<ToolRecord>],
     /// Its last attempt.
     pub attempt: u32,
 }
@@ -82,7 +84,11 @@ impl<'a> Case<'a> {
 
     /// All records of one phase, oldest first.
     pub(super) fn records(&self, phase: Phase) -> impl Iterator<Item = &'a ToolRecord> + use<'a, '_> {
-        self.runs.iter().flat_map(|run| run.calls).filter(move |record| record.phase == phase)
+        self.runs
+            .iter()
+            .flat_map(|run| run.calls)
+            .map(Arc::as_ref)
+            .filter(move |record| record.phase == phase)
     }
 }
 
@@ -90,7 +96,8 @@ impl<'a> Run<'a> {
     /// The calls of the last attempt, the last first.
     fn last_attempt(self) -> impl Iterator<Item = &'a ToolRecord> {
         let attempt = self.attempt;
-        self.calls.iter().rev().filter(move |record| record.phase == Phase::Work && record.attempt == attempt)
+        let calls = self.calls.iter().rev().map(Arc::as_ref);
+        calls.filter(move |record| record.phase == Phase::Work && record.attempt == attempt)
     }
 
     fn is_fresh(&self, record: &ToolRecord) -> bool {

@@ -13,7 +13,7 @@ use super::machine::{Fx, Perceiver, Stage};
 use super::prompt;
 use super::reading::{Allowed, Reading, read};
 use super::small_talk;
-use crate::fingerprint::words;
+use crate::fingerprint::Words;
 
 /// With a history, an input of at most so many words is a reaction ("shorter", "do it again"): it never
 /// triggers a question.
@@ -105,7 +105,7 @@ fn is_blank(text: &str) -> bool {
 }
 
 fn is_short(text: &str) -> bool {
-    text.split_whitespace().count() <= REACTION_WORDS_MAX && words(text).len() <= REACTION_UNSPACED_MAX
+    text.split_whitespace().count() <= REACTION_WORDS_MAX && Words::of(text).count() <= REACTION_UNSPACED_MAX
 }
 
 /// The last exchanges, oldest first, each part cut to its bound.

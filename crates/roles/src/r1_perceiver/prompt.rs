@@ -82,13 +82,13 @@ pub(super) fn perceive(brief: &PerceiveBrief) -> Prompt {
     if brief.may_answer {
         prompt = prompt.system("format_answer", &FORMAT_ANSWER);
     }
-    prompt = prompt.data("earlier_exchanges", &history(brief), HISTORY_CHARS_MAX);
-    prompt = prompt.task("input", &format!("The person typed:\n{}", brief.raw_input), RAW_INPUT_CHARS_MAX);
-    prompt = prompt.task("clarifications", &clarifications(brief), CLARIFICATIONS_CHARS_MAX);
+    prompt = prompt.data("earlier_exchanges", history(brief), HISTORY_CHARS_MAX);
+    prompt = prompt.task("input", format!("The person typed:\n{}", brief.raw_input), RAW_INPUT_CHARS_MAX);
+    prompt = prompt.task("clarifications", clarifications(brief), CLARIFICATIONS_CHARS_MAX);
     if let Some(repair) = &brief.repair {
         let error =
             format!("Your last reply could not be used: {}. It is shown below; reply again.", repair.error);
-        prompt = prompt.task("repair", &error, ERROR_CHARS_MAX);
+        prompt = prompt.task("repair", error, ERROR_CHARS_MAX);
         prompt = prompt.data("last_reply", &repair.previous, PREVIOUS_CHARS_MAX);
     }
     prompt

@@ -1,5 +1,7 @@
 //! Asking the model for a plan, and what becomes of its answer.
 
+use std::sync::Arc;
+
 use setpoint_machine::brief::{PlanBrief, Repair};
 use setpoint_machine::draft::PlanDraft;
 use setpoint_machine::extract::extract;
@@ -177,7 +179,7 @@ fn brief(task: &Task, attempts: &Attempts, repair: Option<Repair>, ctx: &Ctx<'_>
         task_criteria: task.criteria.clone(),
         refusals: attempts.refusals.clone(),
         note: attempts.note.clone(),
-        surroundings: ctx.opened.surroundings.clone(),
+        surroundings: Arc::clone(&ctx.opened.surroundings),
         repair,
     }
 }

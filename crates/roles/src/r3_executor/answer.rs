@@ -1,5 +1,7 @@
 //! What a reply without tool calls says.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use setpoint_machine::draft::{ExecuteDraft, StatusDraft};
 use setpoint_machine::extract::extract;
@@ -22,7 +24,7 @@ pub(super) enum Said {
 
 /// The first JSON object that is an answer or a call counts, and what comes after it does not: a model that
 /// invents a call's result and goes on from there has not made the call. Other text is the output as it stands.
-pub(super) fn read(text: &str, catalogue: &[ToolSpec]) -> Said {
+pub(super) fn read(text: &str, catalogue: &[Arc<ToolSpec>]) -> Said {
     match extract::<Spoken>(text) {
         Ok(Spoken::Answer(draft)) => return Said::Ending(ending(draft)),
         Ok(Spoken::Call(call)) if catalogue.iter().any(|spec| spec.name == call.tool) => {
@@ -71,7 +73,7 @@ mod tests {
     use serde_json::json;
 
     fn say(text: &str) -> String {
-        let catalogue: Vec<ToolSpec> = serde_json::from_value(json!([
+        let catalogue: Vec<Arc<ToolSpec>> = serde_json::from_value(json!([
             {"name": "read_file", "description": "", "input_schema": {}, "class": "read"}
         ]))
         .unwrap();

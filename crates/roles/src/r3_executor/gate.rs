@@ -1,5 +1,7 @@
 //! Calls that are refused before they run.
 
+use std::sync::Arc;
+
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolSpec};
 
@@ -13,7 +15,11 @@ use serde_json::Value;
 const WHY_CHARS_MAX: usize = 600;
 
 /// Why this call may not run, with the kind of error it is.
-pub(super) fn refuse(work: &Work, called: &Called, catalogue: &[ToolSpec]) -> Option<(ErrorKind, String)> {
+pub(super) fn refuse(
+    work: &Work,
+    called: &Called,
+    catalogue: &[Arc<ToolSpec>],
+) -> Option<(ErrorKind, String)> {
     let name = &called.call.tool;
     let offered = offer::offered(&work.subtask, catalogue);
     let why = |why: &str| {

@@ -1,8 +1,10 @@
 //! The text of R3's question, from its brief. The whole contract is said again in every turn.
 
+use std::sync::Arc;
+
 use setpoint_machine::Prompt;
 use setpoint_machine::brief::ExecuteBrief;
-use setpoint_machine::prompt::Instruction;
+use setpoint_machine::prompt::{Instruction, trimmed_end};
 use setpoint_protocol::limits::{CONTEXT_CHARS_MAX, INTENT_CHARS_MAX};
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::text::clip;
@@ -53,23 +55,23 @@ pub(super) fn render(brief: &ExecuteBrief) -> Prompt {
     let correction = brief.correction.as_ref();
     Prompt::default()
         .system("contract", &CONTRACT)
-        .task("place", place(&brief.surroundings).trim_end(), PLACE_CHARS_MAX)
-        .data("tools", tools(&brief.tools).trim_end(), TOOLS_CHARS_MAX)
-        .task("work", work(brief).trim_end(), WORK_CHARS_MAX)
+        .task("place", trimmed_end(place(&brief.surroundings)), PLACE_CHARS_MAX)
+        .data("tools", trimmed_end(tools(&brief.tools)), TOOLS_CHARS_MAX)
+        .task("work", trimmed_end(work(brief)), WORK_CHARS_MAX)
         .data("context", &brief.subtask.context, CONTEXT_CHARS_MAX)
-        .data("calls so far", listing(&brief.calls, CALLS_CHARS_MAX).trim_end(), CALLS_CHARS_MAX + 1_000)
+        .data("calls so far", trimmed_end(listing(&brief.calls, CALLS_CHARS_MAX)), CALLS_CHARS_MAX + 1_000)
         .data(
             "what was wrong with the attempt before",
-            &correction.map(|signal| signal.what_was_wrong.clone()).unwrap_or_default(),
+            correction.map(|signal| signal.what_was_wrong.clone()).unwrap_or_default(),
             CORRECTION_CHARS_MAX,
         )
         .task(
             "correction",
-            &correction.map(|signal| format!("Mend it: {}", signal.what_to_do)).unwrap_or_default(),
+            correction.map(|signal| format!("Mend it: {}", signal.what_to_do)).unwrap_or_default(),
             CORRECTION_CHARS_MAX,
         )
-        .task("notices", notices(&brief.notices).trim_end(), NOTICES_CHARS_MAX)
-        .task("turn", &turn(brief), 500)
+        .task("notices", trimmed_end(notices(&brief.notices)), NOTICES_CHARS_MAX)
+        .task("turn", turn(brief), 500)
 }
 
 fn place(place: &Surroundings) -> String {
@@ -83,7 +85,7 @@ fn place(place: &Surroundings) -> String {
     text
 }
 
-fn tools(tools: &[ToolSpec]) -> String {
+fn tools(tools: &[Arc<ToolSpec>]) -> String {
     let mut text = String::new();
     for tool in tools {
         let description = clip(&tool.description, DESCRIPTION_CHARS_MAX);

@@ -53,7 +53,7 @@ pub(super) fn next(
             let record = called.refused(fx.refused_call(), kind, &why);
             work.notices.push(format!("{} was not run: {why}", record.call_id));
             let pace = work.progress.refused(&called, &record);
-            work.records.push(record);
+            work.records.push(record.into());
             pace
         } else if let Some(known) = work.progress.known(&called) {
             work.notices.push(format!(
@@ -104,7 +104,7 @@ fn refuse_the_rest(
     );
     if let Some(first) = rest.pop_front() {
         let called = Called::read(first, work.attempt, Phase::Work, ctx);
-        work.records.push(called.refused(fx.refused_call(), ErrorKind::Blocked, &why));
+        work.records.push(called.refused(fx.refused_call(), ErrorKind::Blocked, &why).into());
     }
     work.notices.push(why);
 }

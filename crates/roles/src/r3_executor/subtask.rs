@@ -25,7 +25,7 @@ pub(super) fn take(subtask: SubTask, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::
         Probes::ask(&subtask.success_criteria, Phase::Before, attempt, ctx, fx)
     };
     let mut work = Work {
-        subtask,
+        subtask: subtask.into(),
         attempt,
         correction: None,
         records: Vec::new(),

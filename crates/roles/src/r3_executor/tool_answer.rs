@@ -58,7 +58,7 @@ pub(super) fn settle(
         Happened::Ran(result) => work.progress.ran(&called, &record, &result),
         Happened::Nothing => work.progress.refused(&called, &record),
     };
-    work.records.push(record);
+    work.records.push(record.into());
     match pace {
         Pace::Stuck => step::stuck(work, &called, fx),
         Pace::GoOn => step::next(work, queue, ctx, fx),

@@ -1,6 +1,7 @@
 //! A sub-task in work: what is known, what is waited for, and the two ways on: think, or conclude.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use setpoint_machine::brief::ExecuteBrief;
 use setpoint_machine::model_call::ModelLimits;
@@ -25,13 +26,13 @@ const REASON_CHARS_MAX: usize = 1_000;
 /// The work and its state.
 #[derive(Debug)]
 pub(super) struct Work {
-    pub(super) subtask: SubTask,
+    pub(super) subtask: Arc<SubTask>,
     /// From 1.
     pub(super) attempt: u32,
     /// What the attempt has to mend.
     pub(super) correction: Option<CorrectionSignal>,
     /// All calls of all attempts, oldest first.
-    pub(super) records: Vec<ToolRecord>,
+    pub(super) records: Vec<Arc<ToolRecord>>,
     /// Calls whose results were asked for again since the last model call.
     pub(super) recalled: Vec<CallId>,
     /// What the model is told next.
@@ -124,14 +125,14 @@ impl Work {
         let recalled = std::mem::take(&mut self.recalled);
         let rounds_left = TOOL_ROUNDS_MAX.saturating_sub(self.rounds);
         let brief = ExecuteBrief {
-            subtask: self.subtask.clone(),
+            subtask: Arc::clone(&self.subtask),
             attempt: self.attempt,
             correction: self.correction.clone(),
             tools: if rounds_left == 0 { Vec::new() } else { offered(&self.subtask, &ctx.opened.tools) },
             calls: self.calls_with_last(&recalled),
             notices: std::mem::take(&mut self.notices),
             rounds_left,
-            surroundings: ctx.opened.surroundings.clone(),
+            surroundings: Arc::clone(&ctx.opened.surroundings),
         };
         let prompt = prompt::render(&brief);
         // No schema: the answer may be tool calls, one JSON value or plain text.
@@ -183,7 +184,8 @@ impl Work {
             Stage::Running(running) => {
                 let why = "the deadline passed while it ran, outcome unknown; verify before repeating";
                 let Wanted { called, grant, .. } = running.wanted;
-                self.records.push(called.unfinished(running.id, grant.is_some(), ErrorKind::Timeout, why));
+                let record = called.unfinished(running.id, grant.is_some(), ErrorKind::Timeout, why);
+                self.records.push(record.into());
             }
             Stage::Measuring(probes) => self.records.extend(probes.records().cloned()),
             Stage::Closing { probes, ending } => {
@@ -202,9 +204,9 @@ impl Work {
     }
 
     /// The calls of the work, those that were asked for again last, so that their bodies are shown.
-    fn calls_with_last(&self, recalled: &[CallId]) -> Vec<ToolRecord> {
+    fn calls_with_last(&self, recalled: &[CallId]) -> Vec<Arc<ToolRecord>> {
         let work = || self.records.iter().filter(|record| record.phase == Phase::Work);
-        let is_recalled = |record: &&ToolRecord| recalled.contains(&record.call_id);
+        let is_recalled = |record: &&Arc<ToolRecord>| recalled.contains(&record.call_id);
         work().filter(|record| !is_recalled(record)).chain(work().filter(is_recalled)).cloned().collect()
     }
 }

@@ -1,6 +1,7 @@
 //! Putting the verdicts together: matched, another attempt, or failed.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use setpoint_machine::Effects;
 use setpoint_protocol::CriterionId;
@@ -53,7 +54,7 @@ pub(super) fn decide(
         .trajectory
         .push(GapPoint { attempt: fast_loop.attempt, failed_criteria: failed.iter().map(point).collect() });
     let is_refused =
-        |call: &&ToolRecord| call.phase != Phase::After && call.error_kind == Some(ErrorKind::Consent);
+        |call: &&Arc<ToolRecord>| call.phase != Phase::After && call.error_kind == Some(ErrorKind::Consent);
     let refused = attempt.result.tool_calls.iter().find(is_refused);
     let ending = if verdicts.is_empty() {
         Some(Err("the sub-task has no criterion to judge".to_owned()))

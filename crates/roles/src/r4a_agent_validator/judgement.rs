@@ -1,7 +1,7 @@
 //! What code cannot judge goes to a model: verdicts, one repair, and the class of failures that have none.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use setpoint_machine::brief::{JudgeBrief, Repair};
 use setpoint_machine::draft::JudgeDraft;
@@ -139,7 +139,7 @@ fn ask(
         output: attempt.result.output.clone(),
         uncertainty: attempt.result.uncertainty.clone(),
         calls: of_the_work.chain(attempt.probes.records()).cloned().collect(),
-        surroundings: ctx.opened.surroundings.clone(),
+        surroundings: Arc::clone(&ctx.opened.surroundings),
         repair: question.repair,
     };
     let prompt = prompt::render(&brief);

@@ -2,7 +2,7 @@
 
 use setpoint_machine::Prompt;
 use setpoint_machine::brief::JudgeBrief;
-use setpoint_machine::prompt::Instruction;
+use setpoint_machine::prompt::{Instruction, trimmed_end};
 use setpoint_protocol::limits::INTENT_CHARS_MAX;
 use setpoint_protocol::message::Mode;
 
@@ -51,12 +51,12 @@ pub(super) fn render(brief: &JudgeBrief) -> Prompt {
     let repair = brief.repair.as_ref();
     Prompt::default()
         .system("contract", &CONTRACT)
-        .task("time", &format!("Local time: {}", brief.surroundings.local_time), 200)
-        .task("work", &format!("The work was to: {}", brief.intent), INTENT_CHARS_MAX + 100)
-        .data("output", &output(brief), OUTPUT_CHARS_MAX)
+        .task("time", format!("Local time: {}", brief.surroundings.local_time), 200)
+        .task("work", format!("The work was to: {}", brief.intent), INTENT_CHARS_MAX + 100)
+        .data("output", output(brief), OUTPUT_CHARS_MAX)
         .data("doubt of whoever did it", brief.uncertainty.as_deref().unwrap_or_default(), DOUBT_CHARS_MAX)
-        .data("calls", calls(brief).trim_end(), CALLS_CHARS_MAX + 1_000)
-        .task("criteria", criteria(brief).trim_end(), CRITERIA_CHARS_MAX)
+        .data("calls", trimmed_end(calls(brief)), CALLS_CHARS_MAX + 1_000)
+        .task("criteria", trimmed_end(criteria(brief)), CRITERIA_CHARS_MAX)
         .data(
             "the answer before",
             repair.map(|repair| repair.previous.as_str()).unwrap_or_default(),
@@ -64,7 +64,7 @@ pub(super) fn render(brief: &JudgeBrief) -> Prompt {
         )
         .task(
             "repair",
-            &repair
+            repair
                 .map(|repair| {
                     format!("The answer before could not be used: {}. Answer again, whole.", repair.error)
                 })

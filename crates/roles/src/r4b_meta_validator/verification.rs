@@ -1,7 +1,7 @@
 //! Everything matched: the whole is put together and held against the task's criteria.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use setpoint_machine::brief::{MergeBrief, Repair};
 use setpoint_machine::draft::MergeDraft;
@@ -162,7 +162,7 @@ fn ask(
         outcomes: matched.iter().map(|(_, outcome)| (*outcome).clone()).collect(),
         intents: matched.iter().map(|(entry, _)| entry.intent.clone()).collect(),
         approaches: matched.iter().map(|(entry, _)| entry.approach.clone()).collect(),
-        surroundings: ctx.opened.surroundings.clone(),
+        surroundings: Arc::clone(&ctx.opened.surroundings),
         repair,
     };
     let prompt = prompt::render(&brief, verification.probes.records());

@@ -1,5 +1,7 @@
 //! Giving back the last tool of a capability class, or nothing could be done at all.
 
+use std::sync::Arc;
+
 use setpoint_protocol::ToolId;
 use setpoint_protocol::tool::{CapabilityClass, ToolSpec};
 
@@ -17,7 +19,11 @@ const CLASSES: [CapabilityClass; 5] = [
 /// Given back is the tool that came to be tried last: of those in the class, the one whose first use in a failing
 /// sub-task is the latest in `tried`; where that does not tell, the later one of the catalogue. Blocking a program
 /// (`shell/curl`) never takes the shell away, so programs are not given back.
-pub(super) fn give_back(blocked: &mut Vec<ToolId>, catalogue: &[ToolSpec], tried: &[ToolId]) -> Vec<ToolId> {
+pub(super) fn give_back(
+    blocked: &mut Vec<ToolId>,
+    catalogue: &[Arc<ToolSpec>],
+    tried: &[ToolId],
+) -> Vec<ToolId> {
     let mut given = Vec::new();
     for class in CLASSES {
         // A name that is no tool id can be in no call and in no blocked set.
@@ -91,7 +97,7 @@ mod tests {
 
     fn check(catalogue: &str, blocked: &str, tried: &str, expected: &Expect) {
         let entries = catalogue.split(',').filter_map(|entry| entry.trim().split_once(':'));
-        let catalogue: Vec<ToolSpec> = entries.map(|(name, class)| spec(name, class)).collect();
+        let catalogue: Vec<Arc<ToolSpec>> = entries.map(|(name, class)| spec(name, class).into()).collect();
         let ids =
             |names: &str| names.split_whitespace().map(|name| name.parse().unwrap()).collect::<Vec<ToolId>>();
         let mut blocked = ids(blocked);

@@ -4,6 +4,7 @@
 //! may be written to be remembered.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use setpoint_control::{Decision, EndedBy, Pair, Ruling};
 use setpoint_machine::Ctx;
@@ -185,7 +186,7 @@ fn tags<'a>(ctx: &Ctx<'_>, tools: impl IntoIterator<Item = &'a str>) -> Vec<Stri
 }
 
 fn work(outcome: &SubTaskOutcome) -> impl Iterator<Item = &ToolRecord> {
-    outcome.tool_calls.iter().filter(|call| call.phase == Phase::Work)
+    outcome.tool_calls.iter().map(Arc::as_ref).filter(|call| call.phase == Phase::Work)
 }
 
 fn tools(calls: &[&ToolRecord]) -> Vec<ToolId> {

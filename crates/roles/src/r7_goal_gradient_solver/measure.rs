@@ -71,7 +71,7 @@ fn of_outcome(outcome: &SubTaskOutcome, course: &Course) -> Outcome {
             .iter()
             .map(|point| point.failed_criteria.iter().map(|one| one.criterion_id.to_string()).collect())
             .collect(),
-        calls: outcome.tool_calls.iter().filter_map(of_call).collect(),
+        calls: outcome.tool_calls.iter().filter_map(|call| of_call(call)).collect(),
         carried: course.is_carried(outcome),
         criteria,
     }

@@ -1,5 +1,7 @@
 //! One line about what a model is asked.
 
+use std::sync::Arc;
+
 use setpoint_machine::brief::{Brief, Repair};
 use setpoint_machine::model_call::ModelCall;
 use setpoint_protocol::CriterionId;
@@ -62,7 +64,7 @@ fn ids(criteria: &[Criterion]) -> String {
     criteria.iter().map(|criterion| criterion.id.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-fn calls(calls: &[ToolRecord]) -> String {
+fn calls(calls: &[Arc<ToolRecord>]) -> String {
     calls.iter().map(|call| call.call_id.to_string()).collect::<Vec<_>>().join(" ")
 }
 

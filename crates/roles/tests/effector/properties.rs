@@ -217,8 +217,8 @@ fn results(driver: &Driver) -> Vec<ExecutionResult> {
 }
 
 fn probes_after(result: &ExecutionResult) -> usize {
-    let is_after = |call: &&ToolRecord| call.phase == Phase::After && call.attempt == result.attempt;
-    result.tool_calls.iter().filter(is_after).count()
+    let is_after = |call: &ToolRecord| call.phase == Phase::After && call.attempt == result.attempt;
+    result.tool_calls.iter().filter(|call| is_after(call)).count()
 }
 
 fn has_unique_calls(result: &ExecutionResult) -> bool {

@@ -75,7 +75,7 @@ impl Driver {
         let run = ToolRun {
             task: self.task.clone(),
             call,
-            surroundings: Arc::new(opened.surroundings.clone()),
+            surroundings: Arc::clone(&opened.surroundings),
             created: Arc::clone(&self.created),
             cancel: cancel.clone(),
         };

@@ -27,7 +27,7 @@ impl Fragments {
             if known.contains(hash) {
                 return None;
             }
-            known.insert(hash.clone());
+            known.insert(*hash);
         }
         Fragment::new(fragment.text().as_bytes().to_vec()).ok()
     }

@@ -107,7 +107,8 @@ fn new_task() -> NewTask {
         interactive: false,
         preview_plan: false,
         direct_answers: false,
-        surroundings: Surroundings { cwd: "/".to_owned(), home: "/".to_owned(), ..Surroundings::default() },
+        surroundings: Surroundings { cwd: "/".to_owned(), home: "/".to_owned(), ..Surroundings::default() }
+            .into(),
         tools: Vec::new(),
         models: Names::default(),
         history: Vec::new(),

@@ -85,7 +85,7 @@ impl World {
         let call = ToolCall { tool: tool.to_owned(), input: Any(input) };
         let ask = ToolAsk { call, phase: Phase::Work, probe: self.probe, grant, caution: self.caution };
         let place = CallPlace {
-            surroundings: self.surroundings(),
+            surroundings: self.surroundings().into(),
             created: self.created.clone(),
             cancel: self.cancel.clone(),
         };

@@ -1,5 +1,7 @@
 //! Records of a task, written by hand.
 
+use std::sync::Arc;
+
 use setpoint_protocol::message::*;
 use setpoint_protocol::record::*;
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
@@ -33,7 +35,7 @@ impl Tape {
             interactive: true,
             preview_plan: false,
             direct_answers: false,
-            surroundings: Surroundings::default(),
+            surroundings: Surroundings::default().into(),
             tools: vec![],
             models: Models::default(),
             history: vec![],
@@ -227,7 +229,7 @@ pub(crate) fn execution(n: u32, attempt: u32, calls: Vec<ToolRecord>) -> Executi
         status: ExecutionStatus::Completed,
         output: Any::from("claim"),
         uncertainty: None,
-        tool_calls: calls,
+        tool_calls: calls.into_iter().map(Arc::new).collect(),
     }
 }
 
@@ -302,7 +304,7 @@ pub(crate) fn outcome(
         failure_reason: (!is_matched).then(|| "a criterion failed".to_owned()),
         criteria_verdicts: verdicts,
         gap_trajectory: gaps,
-        tool_calls: calls,
+        tool_calls: calls.into_iter().map(Arc::new).collect(),
         fingerprint: format!("part{n}"),
     }
 }

@@ -108,7 +108,7 @@ fn opened() -> Opened {
         interactive: true,
         preview_plan: false,
         direct_answers: true,
-        surroundings: setpoint_protocol::record::Surroundings::default(),
+        surroundings: Arc::default(),
         tools: vec![],
         models: setpoint_protocol::record::Models::default(),
         history: vec![],

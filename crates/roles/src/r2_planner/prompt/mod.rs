@@ -108,33 +108,33 @@ pub(super) fn plan(brief: &PlanBrief) -> Prompt {
         .system("subtasks", &SUBTASKS)
         .system("criteria", &CRITERIA)
         .system("checks", &CHECKS)
-        .task("goal", &place::goal(&brief.spec), GOAL_CHARS_MAX)
-        .task("surroundings", &place::surroundings(&brief.surroundings), PLACE_CHARS_MAX)
-        .task("tools", &place::tools(&brief.tools), TOOLS_CHARS_MAX);
+        .task("goal", place::goal(&brief.spec), GOAL_CHARS_MAX)
+        .task("surroundings", place::surroundings(&brief.surroundings), PLACE_CHARS_MAX)
+        .task("tools", place::tools(&brief.tools), TOOLS_CHARS_MAX);
     if let Some(directive) = &brief.directive {
-        prompt = prompt.task("directive", &directive::text(directive, brief), DIRECTIVE_CHARS_MAX);
-        prompt = prompt.data("findings", &directive::findings(directive), FINDINGS_CHARS_MAX);
+        prompt = prompt.task("directive", directive::text(directive, brief), DIRECTIVE_CHARS_MAX);
+        prompt = prompt.data("findings", directive::findings(directive), FINDINGS_CHARS_MAX);
     }
     if !brief.previous.is_empty() {
         prompt = prompt.task("previous_plans", PREVIOUS, HEADING_CHARS_MAX);
-        prompt = prompt.data("plans", &previous(brief), PREVIOUS_CHARS_MAX);
+        prompt = prompt.data("plans", previous(brief), PREVIOUS_CHARS_MAX);
     }
-    prompt = prompt.task("limits", &directive::limits(&brief.limits), LIMITS_CHARS_MAX);
-    prompt = prompt.data("blocked_targets", &directive::targets(&brief.limits), LIMITS_CHARS_MAX);
+    prompt = prompt.task("limits", directive::limits(&brief.limits), LIMITS_CHARS_MAX);
+    prompt = prompt.data("blocked_targets", directive::targets(&brief.limits), LIMITS_CHARS_MAX);
     if !brief.kept.is_empty() {
         prompt = prompt.task("kept", KEPT, HEADING_CHARS_MAX);
-        prompt = prompt.data("done", &kept(&brief.kept), KEPT_CHARS_MAX);
+        prompt = prompt.data("done", kept(&brief.kept), KEPT_CHARS_MAX);
     }
     if !brief.task_criteria.is_empty() {
         prompt = prompt.task("frozen", FROZEN, HEADING_CHARS_MAX);
-        prompt = prompt.data("task_criteria", &criteria(&brief.task_criteria), CRITERIA_CHARS_MAX);
+        prompt = prompt.data("task_criteria", criteria(&brief.task_criteria), CRITERIA_CHARS_MAX);
     }
-    prompt = prompt.task("refusals", &refusals(&brief.refusals), REFUSALS_CHARS_MAX);
-    prompt = prompt.task("note", &note(brief.note.as_deref()), NOTE_CHARS_MAX);
+    prompt = prompt.task("refusals", refusals(&brief.refusals), REFUSALS_CHARS_MAX);
+    prompt = prompt.task("note", note(brief.note.as_deref()), NOTE_CHARS_MAX);
     if let Some(repair) = &brief.repair {
         let error =
             format!("Your last reply could not be used: {}. It is shown below; reply again.", repair.error);
-        prompt = prompt.task("repair", &error, ERROR_CHARS_MAX);
+        prompt = prompt.task("repair", error, ERROR_CHARS_MAX);
         prompt = prompt.data("last_reply", &repair.previous, LAST_REPLY_CHARS_MAX);
     }
     prompt.system("format", &FORMAT)

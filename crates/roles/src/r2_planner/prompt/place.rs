@@ -1,5 +1,7 @@
 //! The goal, the machine and its tools, as text.
 
+use std::sync::Arc;
+
 use setpoint_protocol::message::TaskSpec;
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::text::clip;
@@ -49,7 +51,7 @@ pub(super) fn surroundings(place: &Surroundings) -> String {
     )
 }
 
-pub(super) fn tools(tools: &[ToolSpec]) -> String {
+pub(super) fn tools(tools: &[Arc<ToolSpec>]) -> String {
     let mut text = String::from("Tools that exist here and may be used:");
     for tool in tools {
         text.push_str(&format!(

@@ -31,10 +31,10 @@ pub(in crate::r2_planner) fn report(brief: &ReportBrief) -> Prompt {
     let reason = format!("It ended by: {}. {}", brief.ended_by.name(), brief.reason);
     Prompt::default()
         .system("role", &ROLE)
-        .task("goal", &place::goal(&brief.spec), GOAL_CHARS_MAX)
-        .task("reason", &reason, REASON_CHARS_MAX)
-        .data("verdicts", &verdicts(&brief.verdicts), VERDICTS_CHARS_MAX)
-        .data("partial_output", &brief.partial_output.to_text(), OUTPUT_CHARS_MAX)
+        .task("goal", place::goal(&brief.spec), GOAL_CHARS_MAX)
+        .task("reason", reason, REASON_CHARS_MAX)
+        .data("verdicts", verdicts(&brief.verdicts), VERDICTS_CHARS_MAX)
+        .data("partial_output", brief.partial_output.to_text(), OUTPUT_CHARS_MAX)
         .system("format", &FORMAT)
 }
 

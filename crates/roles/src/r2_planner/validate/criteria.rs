@@ -10,7 +10,7 @@ use setpoint_protocol::limits::{CRITERIA_MAX, CRITERION_CHARS_MAX};
 use setpoint_protocol::message::Mode;
 
 use super::{Reasons, Rules, ValidCriterion, checks};
-use crate::fingerprint::words;
+use crate::fingerprint::Words;
 use crate::line::one_line;
 
 /// Shortest word that counts as found when another one only begins with it (`list` in `listed`).
@@ -132,7 +132,7 @@ pub(super) fn criteria(
         reasons.add(place, format!("has {} criteria; at most {CRITERIA_MAX} are allowed", drafts.len()));
         return Vec::new();
     }
-    let intents: Vec<Vec<String>> = intents.iter().map(|intent| words(intent)).collect();
+    let intents: Vec<Words> = intents.iter().map(|intent| Words::of(intent)).collect();
     let mut valid: Vec<ValidCriterion> = Vec::new();
     for (i, draft) in drafts.iter().enumerate() {
         match criterion(draft, &intents, rules) {
@@ -150,11 +150,7 @@ pub(super) fn same_text(a: &str, b: &str) -> bool {
     plain(a) == plain(b)
 }
 
-fn criterion(
-    draft: &CriterionDraft,
-    intents: &[Vec<String>],
-    rules: &Rules<'_>,
-) -> Result<ValidCriterion, String> {
+fn criterion(draft: &CriterionDraft, intents: &[Words], rules: &Rules<'_>) -> Result<ValidCriterion, String> {
     let (text, mode, check) = match draft {
         CriterionDraft::Plain(text) => (text, Mode::Verifiable, None),
         CriterionDraft::Structured { criterion, mode, check } => (criterion, *mode, check.as_ref()),
@@ -167,18 +163,21 @@ fn criterion(
         return Err("is empty".to_owned());
     }
     let check = check.map(|check| checks::check(check, rules)).transpose()?;
-    match (&check, emptiness(&text, intents)) {
-        (None, Some(reason)) => Err(reason.to_owned()),
-        _ => Ok(ValidCriterion { text, mode, check }),
+    if check.is_none()
+        && let Some(reason) = emptiness(&text, intents)
+    {
+        return Err(reason.to_owned());
     }
+    Ok(ValidCriterion { text, mode, check })
 }
 
 /// Why a criterion without a check could never be found false, or `None` when it could.
-fn emptiness(text: &str, intents: &[Vec<String>]) -> Option<&'static str> {
-    let words = words(text);
+fn emptiness(text: &str, intents: &[Words]) -> Option<&'static str> {
+    let words = Words::of(text);
+    let words: Vec<&str> = words.iter().collect();
     let is_question = text.ends_with(['?', '？', '؟', '吗', '呢'])
         || text.starts_with('¿')
-        || words.first().is_some_and(|first| QUESTION_WORDS.contains(&first.as_str()))
+        || words.first().is_some_and(|first| QUESTION_WORDS.contains(first))
         || QUESTION_WORDS.iter().any(|word| !word.is_ascii() && text.starts_with(word));
     if is_question {
         return Some("is a question; assert what must be seen");
@@ -197,20 +196,20 @@ fn emptiness(text: &str, intents: &[Vec<String>]) -> Option<&'static str> {
 /// Whether at least four in five of the criterion's distinct content words stand in the intent. Content words are
 /// all but [`FUNCTION_WORDS`]; a word stands in the intent when it is there, or when one of the two begins with
 /// the other and that one has at least [`STEM_CHARS_MIN`] characters.
-fn restates(content: &BTreeSet<&str>, intent: &[String]) -> bool {
+fn restates(content: &BTreeSet<&str>, intent: &Words) -> bool {
     let begins = |long: &str, short: &str| short.chars().count() >= STEM_CHARS_MIN && long.starts_with(short);
-    let stands = |word: &&&str| intent.iter().any(|i| i == *word || begins(i, word) || begins(word, i));
+    let stands = |word: &&&str| intent.iter().any(|i| i == **word || begins(i, word) || begins(word, i));
     let shared = content.iter().filter(stands).count();
     !content.is_empty() && shared * 5 >= content.len() * 4
 }
 
 /// Whether the words of the phrase stand in `words`, one after the other.
-fn says(words: &[String], phrase: &[&str]) -> bool {
-    words.windows(phrase.len()).any(|window| window.iter().eq(phrase))
+fn says(words: &[&str], phrase: &[&str]) -> bool {
+    words.windows(phrase.len()).any(|window| window == phrase)
 }
 
-fn content(words: &[String]) -> BTreeSet<&str> {
-    words.iter().map(String::as_str).filter(|word| !lists(FUNCTION_WORDS, word)).collect()
+fn content<'w>(words: &[&'w str]) -> BTreeSet<&'w str> {
+    words.iter().copied().filter(|word| !lists(FUNCTION_WORDS, word)).collect()
 }
 
 fn lists(sorted: &[&str], word: &str) -> bool {
@@ -222,7 +221,8 @@ mod tests {
     use super::*;
 
     fn verdict(text: &str) -> &'static str {
-        let intents = ["Count the Go files under src", "how many Go files does the project have"].map(words);
+        let intents =
+            ["Count the Go files under src", "how many Go files does the project have"].map(Words::of);
         match emptiness(text, &intents) {
             None => "fine",
             Some(reason) => reason.split([';', ',']).next().unwrap(),
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn four_words_in_five_are_too_many_and_three_in_four_are_not() {
-        let says = |text| emptiness(text, &[words("alpha beta gamma delta")]).is_some();
+        let says = |text| emptiness(text, &[Words::of("alpha beta gamma delta")]).is_some();
         assert!(says("alpha beta gamma delta epsilon"));
         assert!(!says("alpha beta gamma epsilon"));
         assert!(!says("alpha beta gamma delta epsilon zeta"));

@@ -13,6 +13,8 @@ mod order;
 mod repetition;
 mod subtask;
 
+use std::sync::Arc;
+
 use setpoint_machine::draft::PlanDraft;
 use setpoint_machine::{CallReader, Ctx};
 use setpoint_protocol::limits::{CRITERIA_MAX, SUBTASKS_MAX};
@@ -35,7 +37,7 @@ const REASON_CHARS_MAX: usize = 300;
 pub(super) struct Rules<'a> {
     task: &'a Task,
     limits: &'a Limits,
-    tools: &'a [ToolSpec],
+    tools: &'a [Arc<ToolSpec>],
     surroundings: &'a Surroundings,
     reader: &'a dyn CallReader,
     now: Timestamp,

@@ -6,7 +6,7 @@ use setpoint_protocol::message::{ActionState, Approach};
 use setpoint_protocol::{SubTaskId, ToolId};
 
 use super::ValidSubTask;
-use crate::fingerprint::{of_plan, words};
+use crate::fingerprint::{Words, of_plan};
 use crate::r2_planner::history::{DispatchedPlan, Task};
 
 /// Words of one gram.
@@ -59,10 +59,12 @@ fn features<'a>(
     subtasks: impl Iterator<Item = (&'a str, &'a [ToolId], Option<&'a Approach>)>,
     task: &Task,
 ) -> BTreeSet<String> {
-    let own: BTreeSet<String> = words(&task.spec.intent).into_iter().collect();
+    let intent = Words::of(&task.spec.intent);
+    let own: BTreeSet<&str> = intent.iter().collect();
     let mut features = BTreeSet::new();
     for (intent, tools, approach) in subtasks {
-        let words: Vec<String> = words(intent).into_iter().filter(|word| !own.contains(word)).collect();
+        let words = Words::of(intent);
+        let words: Vec<&str> = words.iter().filter(|word| !own.contains(word)).collect();
         if words.len() < GRAM_WORDS && !words.is_empty() {
             features.insert(format!("words {}", words.join(" ")));
         }
