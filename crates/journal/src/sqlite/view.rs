@@ -44,6 +44,26 @@ const PENDING: &str = "SELECT id, tid, kind, body, at_us, taken_seq, sum FROM co
 const PENDING_OF_TASK: &str = "SELECT id, tid, kind, body, at_us, taken_seq, sum FROM command \
      INDEXED BY command_pending WHERE taken_seq IS NULL AND id > ?1 AND tid = ?3 ORDER BY id LIMIT ?2";
 
+#[cfg(test)]
+pub(super) const STATEMENTS: [&str; 16] = [
+    FIND,
+    ENTRY,
+    STATE,
+    TIDS,
+    TIDS_OPEN,
+    TIDS_CLOSED,
+    IDS_FROM,
+    ROWS_AFTER,
+    TASK_ROWS,
+    ROW_AT,
+    LAST_POS,
+    FRAGMENT,
+    CURSOR,
+    COMMAND,
+    PENDING,
+    PENDING_OF_TASK,
+];
+
 impl View for Db {
     fn dir(&self) -> &Path {
         self.faults.dir()
