@@ -92,7 +92,7 @@ pub(crate) fn record(store: &mut dyn Store, loss: Loss, now_us: i64) -> Result<u
         }
     };
     store.skip_to(loss.next_pos().saturating_sub(1))?;
-    store.insert_row(tid, &sealed)
+    store.insert_rows(tid, &[sealed])
 }
 
 #[cfg(test)]

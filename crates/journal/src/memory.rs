@@ -234,17 +234,19 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn insert_row(&mut self, tid: Tid, sealed: &SealedRow) -> Result<u64> {
-        let pos = self.next_pos();
-        let task = self.task_mut(tid)?;
-        let index = task.rows.len();
-        let id = Arc::clone(&task.entry.id);
-        let NewRow { seq, at_us, clock_ms, from, to, kind, cause, format, body } = sealed.row.clone();
-        let chain = sealed.chain;
-        let row = Row { pos, task: id, seq, at_us, clock_ms, from, to, kind, cause, format, chain, body };
-        task.rows.push(row);
-        self.order.push((tid, index));
-        Ok(pos)
+    fn insert_rows(&mut self, tid: Tid, rows: &[SealedRow]) -> Result<u64> {
+        for sealed in rows {
+            let pos = self.next_pos();
+            let task = self.task_mut(tid)?;
+            let index = task.rows.len();
+            let id = Arc::clone(&task.entry.id);
+            let NewRow { seq, at_us, clock_ms, from, to, kind, cause, format, body } = sealed.row.clone();
+            let chain = sealed.chain;
+            let row = Row { pos, task: id, seq, at_us, clock_ms, from, to, kind, cause, format, chain, body };
+            task.rows.push(row);
+            self.order.push((tid, index));
+        }
+        Ok(self.next_pos() - 1)
     }
 
     /// Memory loses no tail, so nothing is ever skipped.

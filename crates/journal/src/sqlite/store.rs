@@ -52,29 +52,34 @@ impl Store for Db {
         self.change(SAVE_STATE, state_params(tid, state))
     }
 
-    fn insert_row(&mut self, tid: Tid, sealed: &SealedRow) -> Result<u64> {
-        let pos = self.progress.last_pos + 1;
-        check_number("position", pos)?;
-        let SealedRow { row, chain } = sealed;
-        let params = (
-            signed_count(pos),
-            tid,
-            signed_count(row.seq),
-            row.at_us,
-            signed_count(row.clock_ms),
-            row.from.as_str(),
-            row.to.as_str(),
-            row.kind.as_str(),
-            row.cause.map(signed_count),
-            row.format,
-            chain.as_slice(),
-            row.body.as_slice(),
-        );
-        self.change(INSERT_ROW, params)?;
-        self.progress.last_pos = pos;
-        self.progress.rows += 1;
-        self.progress.mark = Some(Mark { pos, chain: *chain });
-        Ok(pos)
+    fn insert_rows(&mut self, tid: Tid, rows: &[SealedRow]) -> Result<u64> {
+        let mut progress = self.progress;
+        let mut statement = self.prepare(INSERT_ROW)?;
+        for SealedRow { row, chain } in rows {
+            let pos = progress.last_pos + 1;
+            check_number("position", pos)?;
+            let params = (
+                signed_count(pos),
+                tid,
+                signed_count(row.seq),
+                row.at_us,
+                signed_count(row.clock_ms),
+                row.from.as_str(),
+                row.to.as_str(),
+                row.kind.as_str(),
+                row.cause.map(signed_count),
+                row.format,
+                chain.as_slice(),
+                row.body.as_slice(),
+            );
+            self.changed_one(statement.execute(params))?;
+            progress.last_pos = pos;
+            progress.rows += 1;
+            progress.mark = Some(Mark { pos, chain: *chain });
+        }
+        drop(statement);
+        self.progress = progress;
+        Ok(progress.last_pos)
     }
 
     fn skip_to(&mut self, pos: u64) -> Result<()> {
@@ -119,8 +124,15 @@ impl Store for Db {
 impl Db {
     /// Changes exactly one entry.
     fn change(&self, sql: &'static str, params: impl Params) -> Result<()> {
-        let changed = self.prepare(sql)?.execute(params).map_err(|error| self.faults.of(error))?;
-        if changed == 1 { Ok(()) } else { Err(self.unchanged()) }
+        self.changed_one(self.prepare(sql)?.execute(params))
+    }
+
+    fn changed_one(&self, changed: rusqlite::Result<usize>) -> Result<()> {
+        match changed {
+            Ok(1) => Ok(()),
+            Ok(_) => Err(self.unchanged()),
+            Err(error) => Err(self.faults.of(error)),
+        }
     }
 
     /// An entry was read a moment ago and is not there to be changed: an index and its table disagree.
