@@ -1,5 +1,6 @@
 //! One record as it is submitted and as it is read, and the texts that records share.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,11 +18,11 @@ pub struct NewRow {
     /// The task's own clock at that time, in milliseconds.
     pub clock_ms: u64,
     /// Who sent it; 1 to [`ADDRESS_BYTES_MAX`] bytes.
-    pub from: String,
+    pub from: Cow<'static, str>,
     /// Whom it is for; 1 to [`ADDRESS_BYTES_MAX`] bytes.
-    pub to: String,
+    pub to: Cow<'static, str>,
     /// What it is; 1 to [`KIND_BYTES_MAX`] bytes.
-    pub kind: String,
+    pub kind: Cow<'static, str>,
     /// The row of the same task that caused it.
     pub cause: Option<u64>,
     /// Encoding of the body.
@@ -44,11 +45,11 @@ pub struct Row {
     /// The task's own clock at that time, in milliseconds.
     pub clock_ms: u64,
     /// Who sent it.
-    pub from: String,
+    pub from: Cow<'static, str>,
     /// Whom it is for.
-    pub to: String,
+    pub to: Cow<'static, str>,
     /// What it is.
-    pub kind: String,
+    pub kind: Cow<'static, str>,
     /// The row of the same task that caused it.
     pub cause: Option<u64>,
     /// Encoding of the body.
