@@ -1,6 +1,8 @@
 //! Lost rows that a person has accepted: the record of it, which stands in the journal where the rows are
 //! missing.
 
+use std::sync::Arc;
+
 use crate::chain::TaskHead;
 use crate::error::Result;
 use crate::row::{NewRow, Row};
@@ -92,7 +94,7 @@ pub(crate) fn record(store: &mut dyn Store, loss: Loss, now_us: i64) -> Result<u
         }
     };
     store.skip_to(loss.next_pos().saturating_sub(1))?;
-    store.insert_rows(tid, &[sealed])
+    store.insert_rows(tid, &[Arc::new(sealed)])
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ pub(crate) trait Store: View {
     /// Writes everything of the state.
     fn save_state(&mut self, tid: Tid, state: &TaskState) -> Result<()>;
     /// Appends rows side by side and says where the last one stands.
-    fn insert_rows(&mut self, tid: Tid, rows: &[SealedRow]) -> Result<u64>;
+    fn insert_rows(&mut self, tid: Tid, rows: &[Arc<SealedRow>]) -> Result<u64>;
     /// Lets the next row stand behind `pos`, although there are no rows up to it.
     fn skip_to(&mut self, pos: u64) -> Result<()>;
     fn insert_fragment(&mut self, fragment: &Fragment) -> Result<()>;

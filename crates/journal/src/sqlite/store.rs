@@ -1,5 +1,7 @@
 //! Writing to the database, inside the writer's transaction.
 
+use std::sync::Arc;
+
 use rusqlite::Params;
 
 use super::connect::Db;
@@ -52,10 +54,11 @@ impl Store for Db {
         self.change(SAVE_STATE, state_params(tid, state))
     }
 
-    fn insert_rows(&mut self, tid: Tid, rows: &[SealedRow]) -> Result<u64> {
+    fn insert_rows(&mut self, tid: Tid, rows: &[Arc<SealedRow>]) -> Result<u64> {
         let mut progress = self.progress;
         let mut statement = self.prepare(INSERT_ROW)?;
-        for SealedRow { row, chain } in rows {
+        for sealed in rows {
+            let SealedRow { row, chain } = &**sealed;
             let pos = progress.last_pos + 1;
             check_number("position", pos)?;
             let params = (
