@@ -111,16 +111,10 @@ fn write(
     for fragment in fragments {
         store.insert_fragment(fragment)?;
     }
-    let first_seq = before.seq() + 1;
-    let (mut first_pos, mut last_pos) = (0, 0);
-    for row in rows {
-        last_pos = store.insert_row(tid, row)?;
-        if first_pos == 0 {
-            first_pos = last_pos;
-        }
-    }
+    let last_pos = store.insert_rows(tid, rows)?;
+    let first_pos = last_pos + 1 - rows.len() as u64;
     for id in commands_taken {
-        store.mark_command(*id, first_seq)?;
+        store.mark_command(*id, before.seq() + 1)?;
     }
     let commands_too_late = if closed_at_us.is_some() { command::expire(store, tid)? } else { Vec::new() };
     let lease = if closed_at_us.is_some() { None } else { lease };

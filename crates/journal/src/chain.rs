@@ -139,6 +139,7 @@ mod tests {
         let numbers = (0u64..3, -1i64..2, 0u64..3, proptest::option::of(0u64..2), 0u16..3);
         (text, (text, text, text), body, numbers).prop_map(|(task, (from, to, kind), body, n)| {
             let (seq, at_us, clock_ms, cause, format) = n;
+            let (from, to, kind) = (from.into(), to.into(), kind.into());
             (task, NewRow { seq, at_us, clock_ms, from, to, kind, cause, format, body })
         })
     }
@@ -159,7 +160,7 @@ mod tests {
             let cut = cut.min(text.len());
             let (left, right) = text.split_at(cut);
             let row = |from: &str, to: &str, kind: &str, body: &str| NewRow {
-                seq: 1, at_us: 0, clock_ms: 0, from: from.into(), to: to.into(), kind: kind.into(),
+                seq: 1, at_us: 0, clock_ms: 0, from: from.to_owned().into(), to: to.to_owned().into(), kind: kind.to_owned().into(),
                 cause: None, format: 1, body: body.as_bytes().to_vec(),
             };
             let start = start_of_chain("t");

@@ -14,7 +14,8 @@ use crate::submission::{Committed, Submission};
 pub(crate) type Outcome = std::result::Result<(), Arc<JournalError>>;
 
 pub(crate) trait Job: Send {
-    /// Does the work. What it did is undone when it fails; it may then be asked to do it again.
+    /// Does the work. What it did is undone when it fails, and may be undone when another job of its group
+    /// fails; it may then be asked to do it again.
     fn run(&mut self, store: &mut dyn Store) -> Result<()>;
 
     /// Tells whoever waits. Called at most once, after the commit; a job dropped without it was not done.

@@ -1,6 +1,8 @@
 //! Lost rows that a person has accepted: the record of it, which stands in the journal where the rows are
 //! missing.
 
+use std::sync::Arc;
+
 use crate::chain::TaskHead;
 use crate::error::Result;
 use crate::row::{NewRow, Row};
@@ -64,9 +66,9 @@ pub(crate) fn record(store: &mut dyn Store, loss: Loss, now_us: i64) -> Result<u
         seq: head.seq() + 1,
         at_us: now_us,
         clock_ms: 0,
-        from: "journal".to_owned(),
-        to: "operator".to_owned(),
-        kind: LOSS_KIND.to_owned(),
+        from: "journal".into(),
+        to: "operator".into(),
+        kind: LOSS_KIND.into(),
         cause: None,
         format: 1,
         body: loss.encode(),
@@ -92,7 +94,7 @@ pub(crate) fn record(store: &mut dyn Store, loss: Loss, now_us: i64) -> Result<u
         }
     };
     store.skip_to(loss.next_pos().saturating_sub(1))?;
-    store.insert_row(tid, &sealed)
+    store.insert_rows(tid, &[Arc::new(sealed)])
 }
 
 #[cfg(test)]

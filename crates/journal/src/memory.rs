@@ -10,7 +10,7 @@ use crate::damage::Damage;
 use crate::error::{JournalError, Result};
 use crate::head::Mark;
 use crate::job::{Job, Outcome};
-use crate::row::{Fragment, NewRow, Row, SealedRow};
+use crate::row::{Fragment, Row, SealedRow};
 use crate::store::{CommandScope, EntryCounts, Page, Store, TaskEntry, TaskState, Tid, View};
 use crate::submission::TaskOpening;
 use crate::task::TaskFilter;
@@ -79,7 +79,7 @@ struct MemoryStore {
     by_id: BTreeMap<Arc<str>, Tid>,
     /// Whose row stands at each position, and where among that task's rows.
     order: Vec<(Tid, usize)>,
-    fragments: BTreeMap<[u8; 32], Vec<u8>>,
+    fragments: BTreeMap<[u8; 32], Fragment>,
     commands: Vec<(CommandEntry, Command)>,
     cursors: BTreeMap<String, u64>,
 }
@@ -87,7 +87,8 @@ struct MemoryStore {
 struct MemoryTask {
     entry: TaskEntry,
     state: TaskState,
-    rows: Vec<Row>,
+    /// With their places.
+    rows: Vec<(u64, Arc<SealedRow>)>,
 }
 
 impl MemoryStore {
@@ -145,9 +146,10 @@ impl View for MemoryStore {
         let start = usize::try_from(pos).unwrap_or(usize::MAX);
         let mut out = Vec::new();
         for (tid, index) in self.order.get(start..).unwrap_or_default().iter().take(page.rows()) {
-            let Some(row) = self.task(*tid)?.rows.get(*index) else { continue };
-            out.push((*tid, row.clone()));
-            if !page.take(row.bytes()) {
+            let task = self.task(*tid)?;
+            let Some((pos, sealed)) = task.rows.get(*index) else { continue };
+            out.push((*tid, sealed.stored_at(*pos, &task.entry.id)));
+            if !page.take(sealed.row.bytes()) {
                 break;
             }
         }
@@ -156,11 +158,11 @@ impl View for MemoryStore {
 
     fn task_rows(&self, tid: Tid, from_seq: u64, mut page: Page) -> Result<Vec<Row>> {
         let start = usize::try_from(from_seq.saturating_sub(1)).unwrap_or(usize::MAX);
-        let rows = self.task(tid)?.rows.get(start..).unwrap_or_default();
+        let task = self.task(tid)?;
         let mut out = Vec::new();
-        for row in rows.iter().take(page.rows()) {
-            out.push(row.clone());
-            if !page.take(row.bytes()) {
+        for (pos, sealed) in task.rows.get(start..).unwrap_or_default().iter().take(page.rows()) {
+            out.push(sealed.stored_at(*pos, &task.entry.id));
+            if !page.take(sealed.row.bytes()) {
                 break;
             }
         }
@@ -170,7 +172,7 @@ impl View for MemoryStore {
     fn row_at(&self, tid: Tid, seq: u64) -> Result<Option<Mark>> {
         let task = self.task(tid)?;
         let index = usize::try_from(seq).ok().and_then(|seq| task.rows.get(seq.checked_sub(1)?));
-        Ok(index.map(|row| Mark { pos: row.pos, chain: row.chain }))
+        Ok(index.map(|(pos, sealed)| Mark { pos: *pos, chain: sealed.chain }))
     }
 
     fn last_pos(&self) -> Result<u64> {
@@ -178,7 +180,7 @@ impl View for MemoryStore {
     }
 
     fn fragment(&self, hash: &[u8; 32]) -> Result<Option<Vec<u8>>> {
-        Ok(self.fragments.get(hash).cloned())
+        Ok(self.fragments.get(hash).map(|fragment| fragment.bytes().to_vec()))
     }
 
     fn command(&self, id: u64) -> Result<Option<CommandEntry>> {
@@ -234,17 +236,15 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn insert_row(&mut self, tid: Tid, sealed: &SealedRow) -> Result<u64> {
-        let pos = self.next_pos();
-        let task = self.task_mut(tid)?;
-        let index = task.rows.len();
-        let id = Arc::clone(&task.entry.id);
-        let NewRow { seq, at_us, clock_ms, from, to, kind, cause, format, body } = sealed.row.clone();
-        let chain = sealed.chain;
-        let row = Row { pos, task: id, seq, at_us, clock_ms, from, to, kind, cause, format, chain, body };
-        task.rows.push(row);
-        self.order.push((tid, index));
-        Ok(pos)
+    fn insert_rows(&mut self, tid: Tid, rows: &[Arc<SealedRow>]) -> Result<u64> {
+        for sealed in rows {
+            let pos = self.next_pos();
+            let task = self.task_mut(tid)?;
+            let index = task.rows.len();
+            task.rows.push((pos, Arc::clone(sealed)));
+            self.order.push((tid, index));
+        }
+        Ok(self.next_pos() - 1)
     }
 
     /// Memory loses no tail, so nothing is ever skipped.
@@ -253,7 +253,7 @@ impl Store for MemoryStore {
     }
 
     fn insert_fragment(&mut self, fragment: &Fragment) -> Result<()> {
-        self.fragments.entry(*fragment.hash()).or_insert_with(|| fragment.bytes().to_vec());
+        self.fragments.entry(*fragment.hash()).or_insert_with(|| fragment.clone());
         Ok(())
     }
 

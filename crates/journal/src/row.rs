@@ -1,5 +1,6 @@
 //! One record as it is submitted and as it is read, and the texts that records share.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,11 +18,11 @@ pub struct NewRow {
     /// The task's own clock at that time, in milliseconds.
     pub clock_ms: u64,
     /// Who sent it; 1 to [`ADDRESS_BYTES_MAX`] bytes.
-    pub from: String,
+    pub from: Cow<'static, str>,
     /// Whom it is for; 1 to [`ADDRESS_BYTES_MAX`] bytes.
-    pub to: String,
+    pub to: Cow<'static, str>,
     /// What it is; 1 to [`KIND_BYTES_MAX`] bytes.
-    pub kind: String,
+    pub kind: Cow<'static, str>,
     /// The row of the same task that caused it.
     pub cause: Option<u64>,
     /// Encoding of the body.
@@ -44,11 +45,11 @@ pub struct Row {
     /// The task's own clock at that time, in milliseconds.
     pub clock_ms: u64,
     /// Who sent it.
-    pub from: String,
+    pub from: Cow<'static, str>,
     /// Whom it is for.
-    pub to: String,
+    pub to: Cow<'static, str>,
     /// What it is.
-    pub kind: String,
+    pub kind: Cow<'static, str>,
     /// The row of the same task that caused it.
     pub cause: Option<u64>,
     /// Encoding of the body.
@@ -63,7 +64,7 @@ pub struct Row {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fragment {
     hash: [u8; 32],
-    bytes: Vec<u8>,
+    bytes: Arc<Vec<u8>>,
 }
 
 /// The columns of one row, borrowed: what the chain covers and what a backend writes.
@@ -85,6 +86,15 @@ pub(crate) struct Columns<'a> {
 pub(crate) struct SealedRow {
     pub(crate) row: NewRow,
     pub(crate) chain: Chain,
+}
+
+impl SealedRow {
+    /// The row as it is read.
+    pub(crate) fn stored_at(&self, pos: u64, task: &Arc<str>) -> Row {
+        let NewRow { seq, at_us, clock_ms, from, to, kind, cause, format, body } = self.row.clone();
+        let (task, chain) = (Arc::clone(task), self.chain);
+        Row { pos, task, seq, at_us, clock_ms, from, to, kind, cause, format, chain, body }
+    }
 }
 
 impl NewRow {
@@ -143,7 +153,7 @@ impl Fragment {
     /// Takes the bytes and hashes them. Fails with [`JournalError::Limit`] above [`FRAGMENT_BYTES_MAX`].
     pub fn new(bytes: Vec<u8>) -> Result<Self> {
         check_size("fragment", bytes.len(), FRAGMENT_BYTES_MAX)?;
-        Ok(Self { hash: Self::hash_of(&bytes), bytes })
+        Ok(Self { hash: Self::hash_of(&bytes), bytes: Arc::new(bytes) })
     }
 
     /// The hash under which these bytes are stored.

@@ -85,8 +85,8 @@ pub(crate) trait Store: View {
     fn save_progress(&mut self, tid: Tid, state: &TaskState) -> Result<()>;
     /// Writes everything of the state.
     fn save_state(&mut self, tid: Tid, state: &TaskState) -> Result<()>;
-    /// Appends a row and says where it stands.
-    fn insert_row(&mut self, tid: Tid, row: &SealedRow) -> Result<u64>;
+    /// Appends rows side by side and says where the last one stands.
+    fn insert_rows(&mut self, tid: Tid, rows: &[Arc<SealedRow>]) -> Result<u64>;
     /// Lets the next row stand behind `pos`, although there are no rows up to it.
     fn skip_to(&mut self, pos: u64) -> Result<()>;
     fn insert_fragment(&mut self, fragment: &Fragment) -> Result<()>;

@@ -20,7 +20,8 @@ use crate::row::{Fragment, NewRow, SealedRow, check_size};
 pub struct Submission {
     pub(crate) before: TaskHead,
     pub(crate) after: TaskHead,
-    pub(crate) rows: Vec<SealedRow>,
+    /// Shared, so that a journal in memory keeps them as they are.
+    pub(crate) rows: Vec<Arc<SealedRow>>,
     pub(crate) opening: Option<TaskOpening>,
     pub(crate) closed_at_us: Option<i64>,
     pub(crate) fragments: Vec<Fragment>,
@@ -82,7 +83,7 @@ impl Submission {
         check_size("rows of a submission", self.rows.len() + 1, ROWS_PER_SUBMISSION_MAX)?;
         let bytes = self.grown_by(row.bytes())?;
         let sealed = self.after.seal(row)?;
-        self.rows.push(sealed);
+        self.rows.push(Arc::new(sealed));
         self.bytes = bytes;
         Ok(self)
     }

@@ -1,5 +1,6 @@
 //! Where a message comes from and goes to, inside one task.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -36,6 +37,17 @@ impl Address {
     pub const fn effector(role: RoleId, instance: Instance) -> Self {
         Address { role, instance }
     }
+
+    /// As it is written. Only an effector's takes memory of its own.
+    #[must_use]
+    pub fn text(self) -> Cow<'static, str> {
+        let name = self.role.name();
+        if self.instance.0 == 0 {
+            return Cow::Borrowed(name);
+        }
+        let instance = self.instance.0.to_string();
+        Cow::Owned([name, ".", &instance].concat())
+    }
 }
 
 impl fmt::Display for Address {
@@ -63,5 +75,23 @@ impl FromStr for Address {
             None => (text, 0),
         };
         Ok(Address { role: role.parse().map_err(|_| wrong())?, instance: Instance(instance) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_one_text_and_reads_back_from_it() {
+        let effector = |instance| Address::effector(RoleId::AgentValidator, Instance(instance));
+        for (address, expected) in [
+            (Address::singleton(RoleId::GoalGradientSolver), "goal_gradient_solver"),
+            (effector(7), "agent_validator.7"),
+            (effector(u16::MAX), "agent_validator.65535"),
+        ] {
+            assert_eq!((&*address.text(), &*address.to_string()), (expected, expected));
+            assert_eq!(expected.parse::<Address>().unwrap(), address);
+        }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Messages and these bodies together are everything a task received and everything it said.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -41,9 +42,11 @@ pub enum RecordKind {
     Poisoned,
 }
 
-impl fmt::Display for RecordKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl RecordKind {
+    /// The name, as it is written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
             RecordKind::Message(kind) => kind.name(),
             RecordKind::Opened => "Opened",
             RecordKind::Asked => "Asked",
@@ -51,7 +54,13 @@ impl fmt::Display for RecordKind {
             RecordKind::Answered => "Answered",
             RecordKind::Quiesced => "Quiesced",
             RecordKind::Poisoned => "Poisoned",
-        })
+        }
+    }
+}
+
+impl fmt::Display for RecordKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -410,15 +419,15 @@ pub struct Record {
 impl Record {
     /// The receivers as the journal's column has them: addresses joined by `+`.
     #[must_use]
-    pub fn to_column(&self) -> String {
-        let mut column = String::new();
-        for (n, address) in self.to.iter().enumerate() {
-            if n > 0 {
-                column.push('+');
+    pub fn to_column(&self) -> Cow<'static, str> {
+        match self.to.as_slice() {
+            [] => Cow::Borrowed(NOBODY),
+            [only] => only.text(),
+            several => {
+                let texts: Vec<_> = several.iter().map(|address| address.text()).collect();
+                Cow::Owned(texts.join("+"))
             }
-            column.push_str(&address.to_string());
         }
-        if column.is_empty() { NOBODY.to_owned() } else { column }
     }
 
     /// Reads the receivers' column back.
@@ -458,3 +467,34 @@ impl Record {
 
 /// What stands in the receivers' column when only the runtime reads the record.
 const NOBODY: &str = "-";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::address::Instance;
+
+    #[test]
+    fn the_receivers_read_back_from_their_column() {
+        let one = Address::singleton(RoleId::Planner);
+        let other = Address::effector(RoleId::Executor, Instance(3));
+        for (to, expected) in [
+            (vec![], "-"),
+            (vec![one], "planner"),
+            (vec![other], "executor.3"),
+            (vec![other, one, one], "executor.3+planner+planner"),
+        ] {
+            let record = Record {
+                seq: 1,
+                at: Timestamp::from_micros(0),
+                clock_ms: 0,
+                from: one,
+                to: to.clone(),
+                kind: RecordKind::Opened,
+                cause: None,
+                body: Vec::new(),
+            };
+            assert_eq!(record.to_column(), expected);
+            assert_eq!(Record::receivers(expected).unwrap(), to);
+        }
+    }
+}

@@ -106,6 +106,8 @@ impl Db {
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        // Otherwise statements are compiled anew for other values, although all of them have one good plan.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         conn.pragma_update(None, "synchronous", "FULL")?;
         conn.pragma_update(None, "fullfsync", true)?;
         conn.pragma_update(None, "checkpoint_fullfsync", true)?;
@@ -150,5 +152,6 @@ mod tests {
         assert_eq!((text("journal_mode").as_str(), number("wal_autocheckpoint")), ("wal", 0));
         assert_eq!((number("page_size"), number("temp_store"), number("mmap_size")), (4_096, 2, 0));
         assert_eq!((number("cell_size_check"), number("trusted_schema")), (1, 0));
+        assert!(db.conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG).unwrap());
     }
 }

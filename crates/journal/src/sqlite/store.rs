@@ -1,5 +1,7 @@
 //! Writing to the database, inside the writer's transaction.
 
+use std::sync::Arc;
+
 use rusqlite::Params;
 
 use super::connect::Db;
@@ -52,29 +54,35 @@ impl Store for Db {
         self.change(SAVE_STATE, state_params(tid, state))
     }
 
-    fn insert_row(&mut self, tid: Tid, sealed: &SealedRow) -> Result<u64> {
-        let pos = self.progress.last_pos + 1;
-        check_number("position", pos)?;
-        let SealedRow { row, chain } = sealed;
-        let params = (
-            signed_count(pos),
-            tid,
-            signed_count(row.seq),
-            row.at_us,
-            signed_count(row.clock_ms),
-            row.from.as_str(),
-            row.to.as_str(),
-            row.kind.as_str(),
-            row.cause.map(signed_count),
-            row.format,
-            chain.as_slice(),
-            row.body.as_slice(),
-        );
-        self.change(INSERT_ROW, params)?;
-        self.progress.last_pos = pos;
-        self.progress.rows += 1;
-        self.progress.mark = Some(Mark { pos, chain: *chain });
-        Ok(pos)
+    fn insert_rows(&mut self, tid: Tid, rows: &[Arc<SealedRow>]) -> Result<u64> {
+        let mut progress = self.progress;
+        let mut statement = self.prepare(INSERT_ROW)?;
+        for sealed in rows {
+            let SealedRow { row, chain } = &**sealed;
+            let pos = progress.last_pos + 1;
+            check_number("position", pos)?;
+            let params = (
+                signed_count(pos),
+                tid,
+                signed_count(row.seq),
+                row.at_us,
+                signed_count(row.clock_ms),
+                &*row.from,
+                &*row.to,
+                &*row.kind,
+                row.cause.map(signed_count),
+                row.format,
+                chain.as_slice(),
+                row.body.as_slice(),
+            );
+            self.changed_one(statement.execute(params))?;
+            progress.last_pos = pos;
+            progress.rows += 1;
+            progress.mark = Some(Mark { pos, chain: *chain });
+        }
+        drop(statement);
+        self.progress = progress;
+        Ok(progress.last_pos)
     }
 
     fn skip_to(&mut self, pos: u64) -> Result<()> {
@@ -119,8 +127,15 @@ impl Store for Db {
 impl Db {
     /// Changes exactly one entry.
     fn change(&self, sql: &'static str, params: impl Params) -> Result<()> {
-        let changed = self.prepare(sql)?.execute(params).map_err(|error| self.faults.of(error))?;
-        if changed == 1 { Ok(()) } else { Err(self.unchanged()) }
+        self.changed_one(self.prepare(sql)?.execute(params))
+    }
+
+    fn changed_one(&self, changed: rusqlite::Result<usize>) -> Result<()> {
+        match changed {
+            Ok(1) => Ok(()),
+            Ok(_) => Err(self.unchanged()),
+            Err(error) => Err(self.faults.of(error)),
+        }
     }
 
     /// An entry was read a moment ago and is not there to be changed: an index and its table disagree.
@@ -157,4 +172,99 @@ fn state_params(tid: Tid, state: &TaskState) -> impl Params + '_ {
         state.until_us,
         state_sum(tid, state),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::append;
+    use crate::chain::TaskHead;
+    use crate::options::JournalOptions;
+    use crate::row::NewRow;
+    use crate::sqlite::{DATABASE, schema, view};
+    use crate::store::{CommandScope, Page, View};
+    use crate::submission::Submission;
+    use crate::task::TaskFilter;
+
+    const STATEMENTS: [&str; 12] = [
+        INSERT_TASK,
+        LAST_TID,
+        INSERT_STATE,
+        SAVE_PROGRESS,
+        SAVE_STATE,
+        INSERT_ROW,
+        INSERT_FRAGMENT,
+        LAST_COMMAND,
+        INSERT_COMMAND,
+        READ_COMMAND,
+        MARK_COMMAND,
+        SET_CURSOR,
+    ];
+
+    /// The life of a task, and everything that is ever read of it.
+    fn live_and_look(db: &mut Db, id: &str) {
+        let mut head = TaskHead::start(id).unwrap();
+        for step in 1..=3 {
+            let mut submission = Submission::new(&head);
+            let name = || id.to_owned();
+            let row = NewRow {
+                seq: step,
+                at_us: 1,
+                clock_ms: 1,
+                from: name().into(),
+                to: name().into(),
+                kind: name().into(),
+                cause: None,
+                format: 1,
+                body: id.into(),
+            };
+            submission.push(row).unwrap().attach(Fragment::new(id.into()).unwrap()).unwrap();
+            let opening = TaskOpening { opened_at_us: 1, logic_version: 1, title: name(), lease: None };
+            match step {
+                1 => drop(submission.open(opening).unwrap()),
+                2 => {}
+                _ => drop(submission.close(1)),
+            }
+            head = append::apply(db, &submission, 1).unwrap().head;
+            if step < 3 {
+                let (tid, _) = db.find(id).unwrap().unwrap();
+                db.insert_command(tid, &NewCommand { kind: name(), body: id.into(), at_us: 1 }).unwrap();
+            }
+        }
+        db.set_cursor(id, 1).unwrap();
+
+        let (tid, _) = db.find(id).unwrap().unwrap();
+        db.entry(tid).unwrap();
+        db.state(tid).unwrap();
+        for filter in [TaskFilter::Any, TaskFilter::Open, TaskFilter::Closed] {
+            db.tids(filter, 1).unwrap();
+        }
+        db.ids_from(id, 1).unwrap();
+        db.rows_after(db.last_pos().unwrap() - 1, Page::of(1)).unwrap();
+        db.task_rows(tid, head.seq(), Page::of(1)).unwrap();
+        db.row_at(tid, head.seq()).unwrap();
+        db.fragment(&Fragment::hash_of(id.as_bytes())).unwrap();
+        db.cursor(id).unwrap();
+        db.command(1).unwrap();
+        db.pending(CommandScope::All, 0, 1).unwrap();
+    }
+
+    #[test]
+    fn no_statement_is_compiled_twice() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(DATABASE), "").unwrap();
+        let mut db = Db::writer(dir.path(), &JournalOptions::default()).unwrap();
+        schema::create(&db.conn, &db.faults).unwrap();
+        for id in ["a", "b", "c"] {
+            live_and_look(&mut db, id);
+        }
+        for sql in STATEMENTS.into_iter().chain(view::STATEMENTS) {
+            let statement = db.prepare(sql).unwrap();
+            let runs = statement.get_status(StatementStatus::Run);
+            let again = statement.get_status(StatementStatus::RePrepare);
+            assert!(runs > 2 && again == 0, "run {runs} times, compiled again {again} times: {sql}");
+        }
+    }
 }

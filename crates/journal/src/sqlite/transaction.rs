@@ -75,32 +75,49 @@ impl Db {
         Ok(())
     }
 
+    /// Runs the jobs without a way back for one alone: nearly all that fail do so before they change anything.
+    /// An `Err` dooms the whole transaction.
     fn run_all(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Outcome>> {
-        let [only] = jobs else {
-            return jobs.iter_mut().map(|job| self.run_apart(job.as_mut())).collect();
-        };
-        match only.run(self) {
-            Ok(()) => Ok(vec![Ok(())]),
-            Err(error) if error.leaves_doubt() => Err(error),
-            Err(error) => Ok(vec![Err(Arc::new(error))]),
+        let mut outcomes = Vec::with_capacity(jobs.len());
+        for job in jobs.iter_mut() {
+            let changes = self.conn.total_changes();
+            let result = job.run(self);
+            let outcome = self.survived(result)?;
+            if outcome.is_err() && self.conn.total_changes() != changes {
+                return self.run_apart(jobs);
+            }
+            outcomes.push(outcome);
         }
+        Ok(outcomes)
     }
 
-    /// Runs one of several jobs; what it did is undone when it fails. An `Err` dooms the whole transaction.
-    fn run_apart(&mut self, job: &mut dyn Job) -> Result<Outcome> {
-        let before = self.progress;
-        self.execute("SAVEPOINT job")?;
-        let Err(error) = job.run(self) else {
+    /// Begins again, and runs each job so that what it did can be undone alone when it fails.
+    fn run_apart(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Outcome>> {
+        self.roll_back()?;
+        self.begin()?;
+        let mut outcomes = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let before = self.progress;
+            self.execute("SAVEPOINT job")?;
+            let result = job.run(self);
+            let outcome = self.survived(result)?;
+            if outcome.is_err() {
+                self.progress = before;
+                self.execute("ROLLBACK TO job")?;
+            }
             self.execute("RELEASE job")?;
-            return Ok(Ok(()));
-        };
-        if error.leaves_doubt() || self.conn.is_autocommit() {
-            return Err(error);
+            outcomes.push(outcome);
         }
-        self.progress = before;
-        self.execute("ROLLBACK TO job")?;
-        self.execute("RELEASE job")?;
-        Ok(Err(Arc::new(error)))
+        Ok(outcomes)
+    }
+
+    /// What became of a job, provided that its failure is its own and not the transaction's.
+    fn survived(&self, result: Result<()>) -> Result<Outcome> {
+        match result {
+            Ok(()) => Ok(Ok(())),
+            Err(error) if error.leaves_doubt() || self.conn.is_autocommit() => Err(error),
+            Err(error) => Ok(Err(Arc::new(error))),
+        }
     }
 
     fn abandon(&mut self, error: JournalError) -> Failure {

@@ -44,6 +44,26 @@ const PENDING: &str = "SELECT id, tid, kind, body, at_us, taken_seq, sum FROM co
 const PENDING_OF_TASK: &str = "SELECT id, tid, kind, body, at_us, taken_seq, sum FROM command \
      INDEXED BY command_pending WHERE taken_seq IS NULL AND id > ?1 AND tid = ?3 ORDER BY id LIMIT ?2";
 
+#[cfg(test)]
+pub(super) const STATEMENTS: [&str; 16] = [
+    FIND,
+    ENTRY,
+    STATE,
+    TIDS,
+    TIDS_OPEN,
+    TIDS_CLOSED,
+    IDS_FROM,
+    ROWS_AFTER,
+    TASK_ROWS,
+    ROW_AT,
+    LAST_POS,
+    FRAGMENT,
+    CURSOR,
+    COMMAND,
+    PENDING,
+    PENDING_OF_TASK,
+];
+
 impl View for Db {
     fn dir(&self) -> &Path {
         self.faults.dir()
@@ -242,9 +262,9 @@ impl Db {
             seq: columns.count(2, "seq")?,
             at_us: columns.int(3, "at_us")?,
             clock_ms: columns.count(4, "clock_ms")?,
-            from: columns.text(5, "sender")?.to_owned(),
-            to: columns.text(6, "addressee")?.to_owned(),
-            kind: columns.text(7, "kind")?.to_owned(),
+            from: columns.text(5, "sender")?.to_owned().into(),
+            to: columns.text(6, "addressee")?.to_owned().into(),
+            kind: columns.text(7, "kind")?.to_owned().into(),
             cause: columns.optional_count(8, "cause")?,
             format: columns.count(9, "format")?,
             chain: columns.hash(10, "chain")?,

@@ -85,7 +85,7 @@ fn an_accepted_loss_is_a_row_and_its_places_stay_empty() {
     assert_eq!((committed.first_pos, committed.last_pos), (17, 18));
     let rows = all_rows(&journal).unwrap();
     let system = rows.iter().find(|row| &*row.task == SYSTEM_STREAM).unwrap();
-    assert_eq!((system.pos, system.kind.as_str(), system.at_us), (16, LOSS_KIND, 42));
+    assert_eq!((system.pos, &*system.kind, system.at_us), (16, LOSS_KIND, 42));
     assert_eq!(Loss::recorded_by(system), Some(loss));
     // A reader that stood among the lost rows goes on behind them.
     assert_eq!(journal.rows_after(13, 10).unwrap().first().unwrap().pos, 16);

@@ -6,10 +6,10 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use setpoint_journal::limits::{GROUP_SUBMISSIONS_MAX, QUEUE_MAX};
-use setpoint_journal::{Committed, Journal, JournalError};
+use setpoint_journal::{CommandState, Committed, Journal, JournalError, NewCommand};
 use tempfile::TempDir;
 
-use crate::common::{all_rows, first_rows, on_both, open, open_task, row, rows_behind};
+use crate::common::{all_rows, first_rows, on_both, open, open_task, row, rows_behind, text};
 
 type Acknowledged = Result<Committed, Arc<JournalError>>;
 
@@ -98,6 +98,76 @@ fn a_write_that_fails_half_way_is_undone_alone() {
     other.execute_batch("DROP INDEX one_odd").unwrap();
     let report = journal.verify().unwrap();
     assert!(report.is_sound(), "{:?}", report.damages);
+}
+
+/// The group around such a submission is done a second time, and nobody in it can tell.
+#[test]
+fn a_group_that_is_done_again_is_done_once() {
+    let dir = TempDir::new().unwrap();
+    let journal = open(&dir);
+    let known = open_task(&journal, "known", 1).head;
+    let command = NewCommand { kind: "k".to_owned(), body: Vec::new(), at_us: 1 };
+    let command = journal.push_command("known", command).unwrap();
+    let other = rusqlite::Connection::open(dir.path().join("journal.db")).unwrap();
+    other.execute_batch("CREATE UNIQUE INDEX no_odd ON record (pos > 0) WHERE kind = 'odd'").unwrap();
+    let mut odd = first_rows("odd", 2);
+    odd.push(row(3, "odd", b"")).unwrap().push(row(4, "odd", b"")).unwrap();
+
+    let mut taking = rows_behind(&known, 2);
+    taking.take_command(command).unwrap();
+    let new = first_rows("new", 2);
+    let group = [
+        ("behind the first", rows_behind(taking.head(), 1)),
+        ("takes the command", taking.clone()),
+        ("new", new.clone()),
+        ("new a second time", new.clone()),
+        ("odd", odd),
+        ("behind the new", rows_behind(new.head(), 3)),
+        ("takes it a second time", taking),
+    ];
+    let (sender, receiver) = channel();
+    let commits = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&commits);
+    let release = hold_the_writer(&journal);
+    for (name, submission) in group {
+        let sender = sender.clone();
+        journal.submit(submission, move |result| sender.send((name, result)).unwrap());
+    }
+    let listener = journal.on_commit(move |_| {
+        counted.fetch_add(1, Ordering::SeqCst);
+    });
+    drop((release, sender));
+    let told: String = receiver
+        .iter()
+        .map(|(name, result)| match result {
+            Ok(done) => format!("{name}: {} to {}\n", done.first_pos, done.last_pos),
+            Err(error) => format!("{name}: {}\n", text(&error)),
+        })
+        .collect();
+    let told = told.replace(&*dir.path().to_string_lossy(), "DIR");
+    expect_test::expect![[r#"
+        behind the first: failed to append to task known: its next row is 2, not 4
+        takes the command: 3 to 4
+        new: 5 to 6
+        new a second time: failed to open task new: it exists already
+        odd: failed to use the journal at DIR/journal.db: UNIQUE constraint failed: index 'no_odd' (SQLite code 2067)
+        behind the new: 7 to 9
+        takes it a second time: failed to append to task known: its next row is 4, not 2
+    "#]].assert_eq(&told);
+    journal.close().unwrap();
+    drop(listener);
+    // With the one that held the writer.
+    assert_eq!(commits.load(Ordering::SeqCst), 2);
+
+    other.execute_batch("DROP INDEX no_odd").unwrap();
+    let journal = open(&dir);
+    assert!(journal.verify().unwrap().is_sound());
+    let rows = all_rows(&journal).unwrap();
+    let places: Vec<_> = rows.iter().map(|row| format!("{} {} {}", row.pos, row.task, row.seq)).collect();
+    let expected =
+        "1 known 1, 2 holding 1, 3 known 2, 4 known 3, 5 new 1, 6 new 2, 7 new 3, 8 new 4, 9 new 5";
+    assert_eq!(places.join(", "), expected);
+    assert_eq!(journal.command_state(command).unwrap(), Some(CommandState::Taken { seq: 2 }));
 }
 
 #[test]

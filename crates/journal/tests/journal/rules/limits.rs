@@ -25,11 +25,11 @@ fn each_bound_of_a_row_holds_exactly() {
     };
     assert!(fits(&|row| row.body = vec![0; BODY_BYTES_MAX]));
     assert!(!fits(&|row| row.body = vec![0; BODY_BYTES_MAX + 1]));
-    assert!(fits(&|row| row.from = "x".repeat(ADDRESS_BYTES_MAX)));
-    assert!(!fits(&|row| row.from = "x".repeat(ADDRESS_BYTES_MAX + 1)));
-    assert!(!fits(&|row| row.to = "x".repeat(ADDRESS_BYTES_MAX + 1)));
-    assert!(fits(&|row| row.kind = "x".repeat(KIND_BYTES_MAX)));
-    assert!(!fits(&|row| row.kind = "x".repeat(KIND_BYTES_MAX + 1)));
+    assert!(fits(&|row| row.from = "x".repeat(ADDRESS_BYTES_MAX).into()));
+    assert!(!fits(&|row| row.from = "x".repeat(ADDRESS_BYTES_MAX + 1).into()));
+    assert!(!fits(&|row| row.to = "x".repeat(ADDRESS_BYTES_MAX + 1).into()));
+    assert!(fits(&|row| row.kind = "x".repeat(KIND_BYTES_MAX).into()));
+    assert!(!fits(&|row| row.kind = "x".repeat(KIND_BYTES_MAX + 1).into()));
     assert!(fits(&|row| row.clock_ms = COUNT_MAX));
     assert!(!fits(&|row| row.clock_ms = COUNT_MAX + 1));
     assert!(!fits(&|row| row.cause = Some(u64::MAX)));
@@ -39,7 +39,7 @@ fn each_bound_of_a_row_holds_exactly() {
 fn names_are_plain() {
     for bad in ["", "a\nb", "\u{0}", "\u{9b}"] {
         let mut of = row(1, "k", b"");
-        of.from = bad.to_owned();
+        of.from = bad.to_owned().into();
         assert!(matches!(submission().push(of), Err(JournalError::BadName { .. })), "{bad:?}");
         assert!(matches!(TaskHead::start(bad), Err(JournalError::BadName { .. })), "{bad:?}");
     }

@@ -57,7 +57,7 @@ fn a_task_from_its_goal_to_its_result() {
 #[test]
 fn a_subtask_is_one_record_with_two_deliveries_the_sensor_first() {
     let bench = Bench::dispatched(opened(), "one,two");
-    let subtasks: Vec<String> = bench
+    let subtasks: Vec<_> = bench
         .records
         .iter()
         .filter(|record| record.kind.to_string() == "SubTask")
