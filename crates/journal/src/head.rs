@@ -190,13 +190,11 @@ impl HeadFile {
     }
 }
 
-fn encode(mark: Mark) -> [u8; SLOT_BYTES] {
-    let mut slot = [0u8; SLOT_BYTES];
-    let parts = MAGIC.iter().chain(&mark.pos.to_le_bytes()).copied().chain(mark.chain).collect::<Vec<u8>>();
-    let check = blake3::hash(&parts);
-    for (to, from) in slot.iter_mut().zip(parts.iter().chain(check.as_bytes())) {
-        *to = *from;
-    }
+fn encode(mark: Mark) -> Vec<u8> {
+    let mut slot = [MAGIC.as_slice(), &mark.pos.to_le_bytes(), &mark.chain].concat();
+    let check = blake3::hash(&slot);
+    slot.extend_from_slice(check.as_bytes());
+    slot.resize(SLOT_BYTES, 0);
     slot
 }
 
@@ -255,7 +253,7 @@ mod tests {
     fn every_flipped_bit_of_a_slot_is_seen() {
         let good = encode(mark(77));
         for bit in 0..SLOT_BYTES * 8 {
-            let mut bad = good;
+            let mut bad = good.clone();
             bad[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(decode(&bad), Slot::Damaged, "bit {bit}");
         }
