@@ -269,22 +269,29 @@ pub struct DerivedUuid([u8; 16]);
 
 impl fmt::Display for DerivedUuid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut text = [b'-'; 36];
         let mut at = 0;
         for (i, byte) in self.0.iter().enumerate() {
             if matches!(i, 4 | 6 | 8 | 10) {
                 at += 1;
             }
-            for nibble in [byte >> 4, byte & 15] {
-                if let (Some(slot), Some(digit)) = (text.get_mut(at), DIGITS.get(usize::from(nibble))) {
-                    *slot = *digit;
+            for digit in hex_of(*byte) {
+                if let Some(slot) = text.get_mut(at) {
+                    *slot = digit;
                 }
                 at += 1;
             }
         }
         f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
+}
+
+/// The two hexadecimal digits of a byte.
+pub(crate) const fn hex_of(byte: u8) -> [u8; 2] {
+    const fn digit(nibble: u8) -> u8 {
+        if nibble < 10 { b'0' + nibble } else { b'a' - 10 + nibble }
+    }
+    [digit(byte >> 4), digit(byte & 15)]
 }
 
 /// An id derived from (task, seq, n) with the record's time in front, in the form of a UUID version 7.

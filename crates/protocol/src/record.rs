@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::address::Address;
 use crate::any::Any;
-use crate::id::CallId;
+use crate::id::{CallId, hex_of};
 use crate::role::RoleId;
 use crate::settings::{Budgets, ControllerSettings};
 use crate::time::Timestamp;
@@ -229,7 +229,11 @@ impl FragmentHash {
 
 impl Serialize for FragmentHash {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&blake3::Hash::from_bytes(self.0).to_hex())
+        let mut text = [0; 64];
+        for (pair, byte) in text.as_chunks_mut().0.iter_mut().zip(self.0) {
+            *pair = hex_of(byte);
+        }
+        serializer.serialize_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

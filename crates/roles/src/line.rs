@@ -6,7 +6,7 @@ use setpoint_protocol::text::clip;
 /// at most `chars_max` characters are kept (cut at a word, with a mark).
 #[must_use]
 pub fn one_line(text: &str, chars_max: usize) -> String {
-    let mut line = String::new();
+    let mut line = String::with_capacity(text.len().min(chars_max));
     let mut chars = 0;
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
         // What is over the bound already will be cut; the rest need not be looked at.
@@ -20,7 +20,7 @@ pub fn one_line(text: &str, chars_max: usize) -> String {
         line.push_str(word);
         chars += word.chars().count();
     }
-    clip(&line, chars_max)
+    if chars <= chars_max { line } else { clip(&line, chars_max) }
 }
 
 #[cfg(test)]

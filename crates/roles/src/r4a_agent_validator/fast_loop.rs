@@ -48,8 +48,12 @@ impl FastLoop {
 
     /// What is judged.
     pub(super) fn case<'a>(&'a self, attempt: &'a Attempt) -> Case<'a> {
-        let run =
-            Run { intent: &self.subtask.intent, calls: &attempt.result.tool_calls, attempt: self.attempt };
-        Case { runs: vec![run], output: &attempt.result.output, probes: &attempt.probes }
+        self.case_of(&attempt.result, &attempt.probes)
+    }
+
+    /// The same, while the hearing changes.
+    pub(super) fn case_of<'a>(&'a self, result: &'a ExecutionResult, probes: &'a Probes) -> Case<'a> {
+        let run = Run { intent: &self.subtask.intent, calls: &result.tool_calls, attempt: self.attempt };
+        Case { runs: vec![run], output: &result.output, probes }
     }
 }

@@ -52,8 +52,8 @@ pub(super) fn heard(
         Answer::Model(reply) => reply.text(),
         _ => String::new(),
     };
-    let case = fast_loop.case(&attempt);
-    let mut hearing = attempt.hearing.clone();
+    let Attempt { result, probes, hearing } = &mut attempt;
+    let case = fast_loop.case_of(result, probes);
     let error = match answer {
         Answer::Model(_) => match extract::<JudgeDraft>(&previous) {
             Ok(draft) => hearing.hear(draft.verdicts, Vec::new(), &case),
@@ -62,7 +62,6 @@ pub(super) fn heard(
         Answer::ModelFailed(failure) => hearing.unanswered(Some(failure)),
         Answer::Tool(_) | Answer::Timer | Answer::Interrupted => hearing.unanswered(None),
     };
-    attempt.hearing = hearing;
     match error {
         Some(error) => {
             let repair = Some(Repair { error, previous: head_and_tail(&previous, PREVIOUS_CHARS_MAX) });

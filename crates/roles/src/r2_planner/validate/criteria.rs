@@ -197,7 +197,7 @@ fn emptiness(text: &str, intents: &[Words]) -> Option<&'static str> {
 /// all but [`FUNCTION_WORDS`]; a word stands in the intent when it is there, or when one of the two begins with
 /// the other and that one has at least [`STEM_CHARS_MIN`] characters.
 fn restates(content: &BTreeSet<&str>, intent: &Words) -> bool {
-    let begins = |long: &str, short: &str| short.chars().count() >= STEM_CHARS_MIN && long.starts_with(short);
+    let begins = |long: &str, short: &str| long.starts_with(short) && short.chars().count() >= STEM_CHARS_MIN;
     let stands = |word: &&&str| intent.iter().any(|i| i == **word || begins(i, word) || begins(word, i));
     let shared = content.iter().filter(stands).count();
     !content.is_empty() && shared * 5 >= content.len() * 4
