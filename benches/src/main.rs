@@ -10,6 +10,7 @@ mod scenario;
 
 use std::process::{Command, ExitCode};
 
+use measure::Spread;
 use scenario::{Outcome, Scenario, Store};
 
 /// The allocator of the binary that is measured.
@@ -33,30 +34,50 @@ fn main() -> ExitCode {
     }
 }
 
-/// Every scenario, each in a child process.
+/// How often every scenario is run. Other load of the machine makes a run dearer, never cheaper, so one run says
+/// little and the spread of several says how far to trust them.
+const ROUNDS: usize = 5;
+
+/// Every scenario, each time in a child process; in turns, so that a busy minute of the machine does not fall on one
+/// scenario alone.
 fn all() -> Result<(), String> {
-    println!("one task = 18 model calls, 5 tool calls, all answered at once; CPU is the process's own\n");
     println!(
-        "{:<8} {:>9} {:>7} {:>11} {:>13} {:>12} {:>9}",
+        "one task = 18 model calls, 5 tool calls, all answered at once; CPU is the process's own\n\
+         medians of {ROUNDS} runs, in brackets the least and the most; the targets are held against the median\n"
+    );
+    let scenarios = Scenario::all();
+    let mut outcomes = vec![Vec::new(); scenarios.len()];
+    for _ in 0..ROUNDS {
+        for (scenario, outcomes) in scenarios.iter().zip(&mut outcomes) {
+            outcomes.push(child(scenario)?);
+        }
+    }
+    println!(
+        "{:<8} {:>9} {:>7} {:>9} {:>23} {:>10} {:>8}",
         "journal", "in flight", "tasks", "tasks/s", "CPU ms/task", "peak MiB", "target"
     );
-    for scenario in Scenario::all() {
-        let outcome = child(&scenario)?;
+    for (scenario, outcomes) in scenarios.iter().zip(&outcomes) {
+        let cpu = Spread::of(outcomes.iter().map(|outcome| outcome.cpu_ms_per_task));
+        let median = Outcome {
+            tasks_per_s: Spread::of(outcomes.iter().map(|outcome| outcome.tasks_per_s)).median,
+            cpu_ms_per_task: cpu.median,
+            peak_mib: Spread::of(outcomes.iter().map(|outcome| outcome.peak_mib)).most,
+        };
         println!(
-            "{:<8} {:>9} {:>7} {:>11.0} {:>13.3} {:>12.1} {:>9}",
+            "{:<8} {:>9} {:>7} {:>9.0} {:>23} {:>10.1} {:>8}",
             scenario.store.name(),
             scenario.in_flight,
             scenario.tasks,
-            outcome.tasks_per_s,
-            outcome.cpu_ms_per_task,
-            outcome.peak_mib,
-            scenario.target(&outcome),
+            median.tasks_per_s,
+            format!("{:.3} [{:.3}, {:.3}]", cpu.median, cpu.least, cpu.most),
+            median.peak_mib,
+            scenario.target(&median),
         );
     }
-    let starts = measure::starts(5)?;
-    let median = starts.get(starts.len() / 2).copied().unwrap_or(f64::NAN);
+    let starts = Spread::of(measure::starts(ROUNDS)?);
     println!(
-        "\nprocess start to first model call, journal on disk: {median:.1} ms (median of {starts:.1?}; target < 30)"
+        "\nprocess start to first model call, journal on disk: {:.1} ms [{:.1}, {:.1}]; target < 30",
+        starts.median, starts.least, starts.most
     );
     Ok(())
 }

@@ -5,6 +5,23 @@ use std::time::Instant;
 
 use rustix::time::{ClockId, clock_gettime};
 
+/// What several runs gave. Not numbers, when there was no run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spread {
+    pub(crate) least: f64,
+    pub(crate) median: f64,
+    pub(crate) most: f64,
+}
+
+impl Spread {
+    pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let mut values: Vec<f64> = values.into_iter().collect();
+        values.sort_by(f64::total_cmp);
+        let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
+        Spread { least: at(0), median: at(values.len() / 2), most: at(values.len().saturating_sub(1)) }
+    }
+}
+
 /// CPU of this process so far, without children, in milliseconds.
 pub(crate) fn cpu_ms() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
@@ -28,7 +45,7 @@ pub(crate) fn peak_mib() -> f64 {
         .map_or(f64::NAN, |kib| kib / 1024.0)
 }
 
-/// Milliseconds from starting a process to its first model call, `times` times, sorted.
+/// Milliseconds from starting a process to its first model call, `times` times.
 pub(crate) fn starts(times: usize) -> Result<Vec<f64>, String> {
     let me = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut found = Vec::new();
@@ -46,6 +63,5 @@ pub(crate) fn starts(times: usize) -> Result<Vec<f64>, String> {
         }
         found.push(begin.elapsed().as_secs_f64() * 1e3);
     }
-    found.sort_by(f64::total_cmp);
     Ok(found)
 }

@@ -98,6 +98,13 @@ impl Driver {
         cancel: CancellationToken,
         work: impl Future<Output = Answer> + Send + 'static,
     ) {
+        // What needs no waiting, as the embedded brain's answers, needs no task of its own either.
+        let mut work = Box::pin(work);
+        if let Some(answer) = (&mut work).now_or_never() {
+            let answered = Answered { call, attempt, answer };
+            self.backlog.push_back(Inbound::External(External::Answered(answered)));
+            return;
+        }
         let sender = self.sender.clone();
         let handle = tokio::spawn(async move {
             let answered = Answered { call, attempt, answer: work.await };

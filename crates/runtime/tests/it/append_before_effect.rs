@@ -1,20 +1,15 @@
 //! No effect starts before what caused it is durable: nobody is asked anything while the journal's writer is held.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use async_trait::async_trait;
 use setpoint_journal::{Journal, JournalOptions, NewRow, Submission, TaskHead, TaskOpening};
 use setpoint_machine::ModelCall;
 use setpoint_model::{Model, Progress};
-use setpoint_protocol::record::{
-    ModelFailure, ModelFailureKind, Models as Names, Opened, Reply, Surroundings,
-};
-use setpoint_protocol::settings::{Budgets, ControllerSettings};
-use setpoint_runtime::toolbox::Tools;
-use setpoint_runtime::{Models, NewTask, Organisation, Parts};
-use setpoint_tools::{Host, Registry};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use setpoint_protocol::record::{ModelFailure, ModelFailureKind, Reply};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use crate::support::{new_task, organisation};
 
 /// Far more turns than a task needs to come to its first question.
 const TURNS: usize = 1_000;
@@ -40,7 +35,8 @@ impl Model for Asked {
 async fn nobody_is_asked_before_the_question_is_durable() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path(), &JournalOptions::default()).unwrap();
-    let (organisation, mut asked) = organisation(&journal);
+    let (sender, mut asked) = unbounded_channel();
+    let organisation = organisation(&journal, Asked(sender));
     let release = hold_the_writer(&journal);
     let started = tokio::spawn({
         let organisation = organisation.clone();
@@ -58,17 +54,6 @@ async fn nobody_is_asked_before_the_question_is_durable() {
     let records = organisation.records(&task).unwrap();
     assert!(records.iter().any(|record| record.kind.to_string() == "Asked"), "{records:?}");
     organisation.shutdown().await;
-}
-
-fn organisation(journal: &Journal) -> (Organisation, UnboundedReceiver<()>) {
-    let (sender, asked) = unbounded_channel();
-    let model: Arc<dyn Model> = Arc::new(Asked(sender));
-    let organisation = Organisation::new(Parts {
-        journal: journal.clone(),
-        models: Models { brain: Arc::clone(&model), tool: model },
-        toolbox: Arc::new(Tools::new(Registry::built_in(&Host::new("linux", [])))),
-    });
-    (organisation, asked)
 }
 
 /// Keeps the writer busy inside an acknowledgement until the returned sender is used or dropped.
@@ -97,21 +82,4 @@ fn hold_the_writer(journal: &Journal) -> Sender<()> {
     });
     at_work.recv().unwrap();
     release
-}
-
-fn new_task() -> NewTask {
-    let opened = Opened {
-        logic_version: 1,
-        controller: ControllerSettings::default(),
-        budgets: Budgets::default(),
-        interactive: false,
-        preview_plan: false,
-        direct_answers: false,
-        surroundings: Surroundings { cwd: "/".to_owned(), home: "/".to_owned(), ..Surroundings::default() }
-            .into(),
-        tools: Vec::new(),
-        models: Names::default(),
-        history: Vec::new(),
-    };
-    NewTask { raw_input: "count the files".to_owned(), opened, suffix: 1 }
 }

@@ -2,3 +2,7 @@
 
 #[cfg(test)]
 mod append_before_effect;
+#[cfg(test)]
+mod panics;
+#[cfg(test)]
+mod support;
