@@ -14,18 +14,38 @@ use setpoint_protocol::tool::{
     CallReading, CapabilityClass, Effect, ToolAnswer, ToolCall, ToolRecord, ToolSpec,
 };
 use setpoint_runtime::toolbox::{DeadProcess, ToolRun, Toolbox};
+use tokio::sync::Barrier;
+
+/// When an answer comes.
+#[derive(Debug)]
+pub(crate) enum Pace {
+    /// Before anybody has to wait for it.
+    AtOnce,
+    /// After one turn of whatever else is to be done, as one that came over a wire would.
+    Turn,
+    /// At once, but the last one of a task only when so many tasks want theirs: they are all in flight then.
+    Together(Barrier),
+}
 
 /// Answers from the brief, without thinking: what it costs is the ids it copies.
 #[derive(Debug)]
 pub(crate) struct InstantModel {
-    /// Called before the first answer.
+    /// Called before every answer.
     pub(crate) on_call: fn(),
+    pub(crate) pace: Pace,
 }
 
 #[async_trait]
 impl Model for InstantModel {
     async fn answer(&self, call: &ModelCall, _: &Progress) -> Result<Reply, ModelFailure> {
         (self.on_call)();
+        match (&self.pace, &call.brief) {
+            (Pace::Turn, _) => tokio::task::yield_now().await,
+            (Pace::Together(barrier), Brief::Merge(_)) => {
+                barrier.wait().await;
+            }
+            (Pace::AtOnce | Pace::Together(_), _) => {}
+        }
         let part = match &call.brief {
             // The input of the bench needs no escaping.
             Brief::Perceive(brief) => Part::Text(format!(r#"{{"intent":"{}"}}"#, brief.raw_input)),

@@ -11,7 +11,7 @@ mod scenario;
 use std::process::{Command, ExitCode};
 
 use measure::Spread;
-use scenario::{Outcome, Scenario, Store};
+use scenario::{Answers, Outcome, Scenario, Store};
 
 /// The allocator of the binary that is measured.
 #[global_allocator]
@@ -37,13 +37,15 @@ fn main() -> ExitCode {
 /// How often every scenario is run. Other load of the machine makes a run dearer, never cheaper, so one run says
 /// little and the spread of several says how far to trust them.
 const ROUNDS: usize = 5;
+/// At how many in flight it is measured what answers cost that have to be waited for.
+const WAITING_IN_FLIGHT: usize = 100;
 
 /// Every scenario, each time in a child process; in turns, so that a busy minute of the machine does not fall on one
 /// scenario alone.
 fn all() -> Result<(), String> {
     println!(
-        "one task = 18 model calls, 5 tool calls, all answered at once; CPU is the process's own\n\
-         medians of {ROUNDS} runs, in brackets the least and the most; the targets are held against the median\n"
+        "one task = 18 model calls, 5 tool calls, all answered at once; CPU is the process's own, the median of {ROUNDS}\n\
+         runs, in brackets the least and the most; the peak is that of a run in which all wait at one moment\n"
     );
     let scenarios = Scenario::all();
     let mut outcomes = vec![Vec::new(); scenarios.len()];
@@ -61,7 +63,7 @@ fn all() -> Result<(), String> {
         let median = Outcome {
             tasks_per_s: Spread::of(outcomes.iter().map(|outcome| outcome.tasks_per_s)).median,
             cpu_ms_per_task: cpu.median,
-            peak_mib: Spread::of(outcomes.iter().map(|outcome| outcome.peak_mib)).most,
+            peak_mib: child(&scenario.together())?.peak_mib,
         };
         println!(
             "{:<8} {:>9} {:>7} {:>9.0} {:>23} {:>10.1} {:>8}",
@@ -69,10 +71,17 @@ fn all() -> Result<(), String> {
             scenario.in_flight,
             scenario.tasks,
             median.tasks_per_s,
-            format!("{:.3} [{:.3}, {:.3}]", cpu.median, cpu.least, cpu.most),
+            cpu.text(),
             median.peak_mib,
             scenario.target(&median),
         );
+    }
+    println!("\nwhen each answer has to be waited for, a turn at least:");
+    for scenario in scenarios.iter().filter(|scenario| scenario.in_flight == WAITING_IN_FLIGHT) {
+        let costs: Result<Vec<f64>, String> =
+            (0..ROUNDS).map(|_| Ok(child(&scenario.waiting())?.cpu_ms_per_task)).collect();
+        let cpu = Spread::of(costs?);
+        println!("{:<8} {:>9} {:>41}", scenario.store.name(), scenario.in_flight, cpu.text());
     }
     let starts = Spread::of(measure::starts(ROUNDS)?);
     println!(
@@ -85,7 +94,8 @@ fn all() -> Result<(), String> {
 fn child(scenario: &Scenario) -> Result<Outcome, String> {
     let me = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(me)
-        .args(["--one", scenario.store.name(), &scenario.in_flight.to_string(), &scenario.tasks.to_string()])
+        .args(["--one", scenario.store.name(), scenario.answers.name()])
+        .args([scenario.in_flight, scenario.tasks].map(|number| number.to_string()))
         .output()
         .map_err(|error| error.to_string())?;
     if !output.status.success() {
@@ -95,11 +105,12 @@ fn child(scenario: &Scenario) -> Result<Outcome, String> {
 }
 
 fn one(arguments: &[String]) -> Result<(), String> {
-    let [_, store, in_flight, tasks] = arguments else {
-        return Err("--one STORE IN_FLIGHT TASKS".to_owned());
+    let [_, store, answers, in_flight, tasks] = arguments else {
+        return Err("--one STORE ANSWERS IN_FLIGHT TASKS".to_owned());
     };
     let scenario = Scenario {
         store: Store::named(store)?,
+        answers: Answers::named(answers)?,
         in_flight: in_flight.parse().map_err(|_| "not a number".to_owned())?,
         tasks: tasks.parse().map_err(|_| "not a number".to_owned())?,
     };

@@ -20,6 +20,11 @@ impl Spread {
         let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
         Spread { least: at(0), median: at(values.len() / 2), most: at(values.len().saturating_sub(1)) }
     }
+
+    /// The median, and in brackets the least and the most.
+    pub(crate) fn text(&self) -> String {
+        format!("{:.3} [{:.3}, {:.3}]", self.median, self.least, self.most)
+    }
 }
 
 /// CPU of this process so far, without children, in milliseconds.

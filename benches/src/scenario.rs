@@ -9,9 +9,10 @@ use setpoint_protocol::message::EndState;
 use setpoint_protocol::record::{Models as ModelNames, Opened, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
+use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-use crate::instant::{InstantModel, InstantTools};
+use crate::instant::{InstantModel, InstantTools, Pace};
 use crate::measure;
 
 /// Where the journal is.
@@ -37,10 +38,47 @@ impl Store {
     }
 }
 
+/// How the model answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// At once: what the targets are for.
+    AtOnce,
+    /// After a turn.
+    Turn,
+    /// At once, but the last of a task when all that are in flight want theirs: what the memory is measured with.
+    Together,
+}
+
+impl Answers {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Answers::AtOnce => "at-once",
+            Answers::Turn => "turn",
+            Answers::Together => "together",
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Result<Self, String> {
+        [Answers::AtOnce, Answers::Turn, Answers::Together]
+            .into_iter()
+            .find(|a| a.name() == name)
+            .ok_or_else(|| format!("no answers {name}"))
+    }
+
+    fn pace(self, in_flight: usize) -> Pace {
+        match self {
+            Answers::AtOnce => Pace::AtOnce,
+            Answers::Turn => Pace::Turn,
+            Answers::Together => Pace::Together(Barrier::new(in_flight)),
+        }
+    }
+}
+
 /// What is run.
 #[derive(Clone, Debug)]
 pub(crate) struct Scenario {
     pub(crate) store: Store,
+    pub(crate) answers: Answers,
     pub(crate) in_flight: usize,
     pub(crate) tasks: usize,
 }
@@ -54,16 +92,27 @@ pub(crate) struct Outcome {
 }
 
 impl Scenario {
+    /// Those that the targets are for.
     pub(crate) fn all() -> Vec<Scenario> {
         let mut all = Vec::new();
         for store in [Store::Memory, Store::Disk] {
             // A journal in memory keeps what has ended too, so there no more are run than are to be in flight.
             let last = if store == Store::Memory { 1_000 } else { 4_000 };
             for (in_flight, tasks) in [(1, 300), (100, 1_000), (1_000, last)] {
-                all.push(Scenario { store, in_flight, tasks });
+                all.push(Scenario { store, answers: Answers::AtOnce, in_flight, tasks });
             }
         }
         all
+    }
+
+    /// The same, to find what it takes when all are in flight at one moment.
+    pub(crate) fn together(&self) -> Self {
+        Scenario { answers: Answers::Together, tasks: self.in_flight, ..self.clone() }
+    }
+
+    /// The same, with answers that have to be waited for.
+    pub(crate) fn waiting(&self) -> Self {
+        Scenario { answers: Answers::Turn, ..self.clone() }
     }
 
     /// Whether the targets of the design hold, in a word.
@@ -106,9 +155,11 @@ pub(crate) fn run(scenario: &Scenario) -> Result<Outcome, String> {
         }
     };
     runtime()?.block_on(async {
-        let organisation = organisation(journal, || {});
-        // The first tasks pay for what is set up once.
-        many(&organisation, scenario.in_flight, scenario.in_flight.min(50), 0).await?;
+        let organisation = organisation(journal, || {}, scenario.answers.pace(scenario.in_flight));
+        if scenario.answers != Answers::Together {
+            // The first tasks pay for what is set up once.
+            many(&organisation, scenario.in_flight, scenario.in_flight.min(50), 0).await?;
+        }
         let (begin, cpu) = (measure::start(), measure::cpu_ms());
         many(&organisation, scenario.in_flight, scenario.tasks, 1_000_000).await?;
         let (wall, cpu) = (begin.elapsed().as_secs_f64(), measure::cpu_ms() - cpu);
@@ -123,11 +174,12 @@ pub(crate) fn first_call() -> Result<(), String> {
     let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
     let journal = Journal::open(dir.path(), &JournalOptions::default()).map_err(|error| error.to_string())?;
     runtime()?.block_on(async {
-        let organisation = organisation(journal, || {
+        let on_call = || {
             println!("called");
             drop(std::io::stdout().flush());
             std::process::exit(0);
-        });
+        };
+        let organisation = organisation(journal, on_call, Pace::AtOnce);
         one(&organisation, 1).await
     })
 }
@@ -136,8 +188,8 @@ fn runtime() -> Result<tokio::runtime::Runtime, String> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| error.to_string())
 }
 
-fn organisation(journal: Journal, on_call: fn()) -> Organisation {
-    let model = Arc::new(InstantModel { on_call });
+fn organisation(journal: Journal, on_call: fn(), pace: Pace) -> Organisation {
+    let model = Arc::new(InstantModel { on_call, pace });
     let models = Models { brain: model.clone(), tool: model };
     Organisation::new(Parts { journal, models, toolbox: Arc::new(InstantTools) })
 }
