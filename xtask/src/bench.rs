@@ -6,13 +6,13 @@ use std::process::{Command, ExitCode};
 use crate::error::Error;
 use crate::process;
 
-/// The arguments of cargo before those of the benchmark program.
-const BEFORE: &[&str] = &["run", "--release", "--package", "setpoint-benches", "--"];
+/// The arguments of cargo.
+const ARGUMENTS: &[&str] = &["run", "--release", "--package", "setpoint-benches"];
 
-/// Runs the benchmark program with `arguments` and ends as it ended.
-pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Error> {
+/// Runs the benchmark program and ends as it ended.
+pub(crate) fn run(root: &Path) -> Result<ExitCode, Error> {
     let mut command = Command::new(process::cargo());
-    command.args(BEFORE).args(arguments).current_dir(root);
+    command.args(ARGUMENTS).current_dir(root);
     let status = process::passed_through(command)?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))

@@ -54,11 +54,7 @@ enum Command {
         file: Option<PathBuf>,
     },
     /// Run the benchmarks, in release
-    Bench {
-        /// Passed on to the benchmark program: the name of one benchmark, its options
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
-    },
+    Bench,
 }
 
 fn main() -> ExitCode {
@@ -85,7 +81,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             print!("{summary}");
             Ok(if summary.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
-        Command::Bench { arguments } => bench::run(root, &arguments),
+        Command::Bench => bench::run(root),
     }
 }
 

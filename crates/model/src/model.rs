@@ -14,6 +14,8 @@ pub trait Model: Send + Sync {
     /// The embedded brain reads only `call.brief`; adapters to language models read only `call.prompt` and
     /// `call.schema`.
     ///
+    /// What it does before it first waits is done in the task's own turn: it must not block.
+    ///
     /// # Errors
     /// Why there is no answer. The failure never carries text of the model's own; its kind says whether asking again
     /// could help.

@@ -239,18 +239,22 @@ impl Serialize for FragmentHash {
 
 impl<'de> Deserialize<'de> for FragmentHash {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        let text = String::deserialize(deserializer)?;
         let hash = blake3::Hash::from_hex(text.as_bytes()).map_err(serde::de::Error::custom)?;
         Ok(FragmentHash(*hash.as_bytes()))
     }
 }
 
 impl JsonSchema for FragmentHash {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
+    fn schema_name() -> Cow<'static, str> {
         "FragmentHash".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^[0-9a-f]{64}$" })
+        json_schema!({
+            "type": "string",
+            "pattern": "^[0-9a-f]{64}$",
+            "description": "BLAKE3 of a prompt fragment, in hexadecimal."
+        })
     }
 }
 

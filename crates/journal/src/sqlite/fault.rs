@@ -77,6 +77,18 @@ impl JournalError {
         }
     }
 
+    /// Whether the database said so, and not the journal's own rules.
+    pub(crate) fn is_of_database(&self) -> bool {
+        matches!(
+            self,
+            Self::NoSpace { .. }
+                | Self::Locked { .. }
+                | Self::ReadOnly { .. }
+                | Self::Damaged { .. }
+                | Self::Storage { .. }
+        )
+    }
+
     /// Whether a commit that failed so was refused as a whole. After any other failure nobody knows.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::NoSpace { .. } | Self::Locked { .. })

@@ -75,15 +75,18 @@ impl Db {
         Ok(())
     }
 
-    /// Runs the jobs without a way back for one alone: nearly all that fail do so before they change anything.
-    /// An `Err` dooms the whole transaction.
+    /// Runs the jobs without a way back for one alone: nearly all that fail are refused by the journal itself, before
+    /// they change anything. Where the database failed, nobody knows how far the job came: it does not even count
+    /// the changes of a statement that ended so. An `Err` dooms the whole transaction.
     fn run_all(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Outcome>> {
         let mut outcomes = Vec::with_capacity(jobs.len());
         for job in jobs.iter_mut() {
             let changes = self.conn.total_changes();
             let result = job.run(self);
             let outcome = self.survived(result)?;
-            if outcome.is_err() && self.conn.total_changes() != changes {
+            if let Err(error) = &outcome
+                && (error.is_of_database() || self.conn.total_changes() != changes)
+            {
                 return self.run_apart(jobs);
             }
             outcomes.push(outcome);

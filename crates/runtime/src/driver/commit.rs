@@ -1,12 +1,13 @@
 //! Append before effect: a batch of steps becomes durable, then its effects start.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use setpoint_bus::tap::Event;
 use setpoint_journal::{JournalError, Submission, TaskHead, TaskOpening};
 use setpoint_machine::{Outside, Step};
-use setpoint_protocol::RoleId;
 use setpoint_protocol::record::Record;
+use setpoint_protocol::{CallId, RoleId};
 use tokio::sync::oneshot;
 
 use super::Driver;
@@ -132,12 +133,31 @@ impl Driver {
         for waiter in waiters {
             drop(waiter.send(Ok(())));
         }
+        // What was asked and stopped in the same batch is never begun; the stop answers it.
+        let stopped: BTreeSet<CallId> = effects.iter().filter_map(stops).collect();
         for effect in effects {
-            self.start(effect);
+            if !(begins(&effect) && stopped.contains(&effect.call())) {
+                self.start(effect);
+            }
         }
         for (attempt, effect) in restarts {
-            self.start_attempt(effect, attempt);
+            if !stopped.contains(&effect.call()) {
+                self.start_attempt(effect, attempt);
+            }
         }
         Ok(())
     }
+}
+
+/// The ask that this stops.
+fn stops(effect: &Outside) -> Option<CallId> {
+    match effect {
+        Outside::Stop { call } => Some(*call),
+        _ => None,
+    }
+}
+
+/// Whether this reaches out into the world.
+fn begins(effect: &Outside) -> bool {
+    matches!(effect, Outside::Model { .. } | Outside::Tool { .. })
 }

@@ -8,7 +8,7 @@ use setpoint_machine::cell::{AskClass, Divergence, Pending, Replayed, StepError,
 use setpoint_machine::{Cell, External, Outside};
 use setpoint_protocol::message::{FaultKind, TaskFault};
 use setpoint_protocol::record::{Answer, Answered, Reasked, Record, RecordKind};
-use setpoint_protocol::{RoleId, TaskId};
+use setpoint_protocol::{CallId, RoleId, TaskId};
 
 use super::{Driver, Inbound};
 use crate::error::RuntimeError;
@@ -30,6 +30,8 @@ pub(crate) struct Restored {
 pub(crate) struct Open {
     pub(crate) replayed: Replayed,
     pub(crate) divergence: Option<Divergence>,
+    /// Its asks. What it asks later, of messages that waited for it, is none of them.
+    pub(crate) asks: BTreeSet<CallId>,
     /// Files that the task created before.
     pub(crate) created: BTreeSet<String>,
 }
@@ -55,7 +57,8 @@ pub(crate) fn restore(
             (Replayed::default(), Some(divergence))
         }
     };
-    let open = Open { replayed, divergence, created: created_by(&records) };
+    let asks = cell.pending().iter().map(|pending| pending.call).collect();
+    let open = Open { replayed, divergence, asks, created: created_by(&records) };
     Ok(Restored { cell, open, clock_ms })
 }
 
@@ -83,9 +86,9 @@ pub(crate) fn read_records(journal: &Journal, task: &TaskId) -> Result<Vec<Recor
 impl Driver {
     /// Puts a restored task's open asks back to work (ARCHITECTURE, rule 8).
     pub(super) fn take_up(&mut self, open: Open) {
-        let Open { mut replayed, divergence, created } = open;
+        let Open { mut replayed, divergence, asks, created } = open;
         Arc::make_mut(&mut self.created).extend(created);
-        for pending in self.cell.pending() {
+        for pending in self.cell.pending().into_iter().filter(|pending| asks.contains(&pending.call)) {
             let effect = replayed.open.remove(&pending.call);
             self.take_up_ask(&pending, effect);
         }

@@ -5,4 +5,8 @@ mod append_before_effect;
 #[cfg(test)]
 mod panics;
 #[cfg(test)]
+mod resume;
+#[cfg(test)]
+mod stops;
+#[cfg(test)]
 mod support;
