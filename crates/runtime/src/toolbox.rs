@@ -46,7 +46,8 @@ pub trait Toolbox: Send + Sync {
     /// Reads calls before they run.
     fn reader(&self) -> Arc<dyn CallReader>;
 
-    /// Runs a call. Every failure is an answer.
+    /// Runs a call. Every failure is an answer. What it does before it first waits is done in the task's own turn: it
+    /// must not block.
     async fn run(&self, ask: ToolAsk, run: ToolRun) -> ToolAnswer;
 
     /// Ends what the calls of a process that died left running, and returns when nothing of it is left.
@@ -85,6 +86,8 @@ impl Toolbox for Tools {
     }
 
     async fn run(&self, ask: ToolAsk, run: ToolRun) -> ToolAnswer {
+        // A file system may hang, and whoever drives the task must not hang with it: a cancel comes through there.
+        tokio::task::yield_now().await;
         let place = CallPlace {
             surroundings: run.surroundings,
             created: run.created.iter().map(PathBuf::from).collect(),

@@ -53,7 +53,7 @@ impl Driver {
         let limit = Duration::from_millis(ask.limits.ms_max);
         let cancel = CancellationToken::new();
         let cancelled = cancel.clone();
-        let mut work = Box::pin(async move {
+        self.begin(call, attempt, cancel, async move {
             let answer = AssertUnwindSafe(model.answer(&ask, &progress)).catch_unwind();
             tokio::select! {
                 biased;
@@ -66,15 +66,6 @@ impl Driver {
                 },
             }
         });
-        // What needs no waiting, as the embedded brain's answers, needs no task of its own either. Tools are not
-        // tried like this: a file system that hangs must not hang whoever could stop the tool.
-        match (&mut work).now_or_never() {
-            Some(answer) => {
-                let answered = Answered { call, attempt, answer };
-                self.backlog.push_back(Inbound::External(External::Answered(answered)));
-            }
-            None => self.spawn(call, attempt, cancel, work),
-        }
     }
 
     fn start_tool(&mut self, call: CallId, ask: ToolAsk, attempt: u32) {
@@ -88,7 +79,7 @@ impl Driver {
             created: Arc::clone(&self.created),
             cancel: cancel.clone(),
         };
-        self.spawn(call, attempt, cancel, async move {
+        self.begin(call, attempt, cancel, async move {
             match AssertUnwindSafe(toolbox.run(ask, run)).catch_unwind().await {
                 Ok(answer) => Answer::Tool(Box::new(answer)),
                 Err(_panic) => Answer::Tool(Box::new(ToolAnswer {
@@ -100,13 +91,20 @@ impl Driver {
         });
     }
 
-    fn spawn(
+    /// What answers without waiting, as the embedded brain does, needs no task of its own.
+    fn begin(
         &mut self,
         call: CallId,
         attempt: u32,
         cancel: CancellationToken,
         work: impl Future<Output = Answer> + Send + 'static,
     ) {
+        let mut work = Box::pin(work);
+        if let Some(answer) = (&mut work).now_or_never() {
+            let answered = Answered { call, attempt, answer };
+            self.backlog.push_back(Inbound::External(External::Answered(answered)));
+            return;
+        }
         let sender = self.sender.clone();
         let handle = tokio::spawn(async move {
             let answered = Answered { call, attempt, answer: work.await };
