@@ -6,10 +6,10 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use setpoint_machine::effects::ToolAsk;
 use setpoint_machine::{Brief, CallReader, ModelCall};
-use setpoint_model::{Model, Progress};
+use setpoint_model::{Model, ModelError, Progress};
 use setpoint_protocol::Any;
 use setpoint_protocol::message::Criterion;
-use setpoint_protocol::record::{ModelFailure, Part, Reply, Surroundings, Usage};
+use setpoint_protocol::record::{Part, Reply, Surroundings, Usage};
 use setpoint_protocol::tool::{
     CallReading, CapabilityClass, Effect, ToolAnswer, ToolCall, ToolRecord, ToolSpec,
 };
@@ -37,7 +37,7 @@ pub(crate) struct InstantModel {
 
 #[async_trait]
 impl Model for InstantModel {
-    async fn answer(&self, call: &ModelCall, _: &Progress) -> Result<Reply, ModelFailure> {
+    async fn answer(&self, call: &ModelCall, _: &Progress) -> Result<Reply, ModelError> {
         (self.on_call)();
         match (&self.pace, &call.brief) {
             (Pace::Turn, _) => tokio::task::yield_now().await,
@@ -65,7 +65,11 @@ impl Model for InstantModel {
                 Part::Text(format!(r#"{{{verdicts},"summary":"all five were looked at"}}"#))
             }
         };
-        Ok(Reply { parts: vec![part], usage: Usage { tokens_in: 800, tokens_out: 60, tokens_cached: 0 } })
+        Ok(Reply {
+            parts: vec![part],
+            usage: Usage { tokens_in: 800, tokens_out: 60, tokens_cached: 0 },
+            is_cut: false,
+        })
     }
 
     fn name(&self) -> &str {

@@ -19,7 +19,9 @@ use std::sync::Arc;
 use serde_json::Value;
 use setpoint_protocol::limits::{BODY_BYTES_MAX, STEP_RECORDS_MAX};
 use setpoint_protocol::message::{ApprovalWord, FaultKind, TaskFault};
-use setpoint_protocol::record::{Answer, Answered, Opened, Poisoned, Reasked, RecordKind, Surroundings};
+use setpoint_protocol::record::{
+    Answer, Answered, Opened, Poisoned, Purpose, Reasked, RecordKind, Surroundings,
+};
 use setpoint_protocol::topology::{Kind, Payload, allows};
 use setpoint_protocol::{Address, Any, CallId, Instance, RoleId, TaskId, Timestamp};
 
@@ -347,6 +349,12 @@ impl Cell {
         }
     }
 
+    /// Whether the budgets leave room for another call of a model.
+    #[must_use]
+    pub fn may_ask(&self, purpose: Purpose) -> bool {
+        self.opened.as_ref().is_none_or(|opened| self.ledger.broken_by(&opened.budgets, purpose).is_none())
+    }
+
     /// Records an external input and queues its delivery.
     fn take(&mut self, external: External, at: Timestamp, step: &mut Step) -> Result<(), StepError> {
         let runtime = Address::singleton(RoleId::Runtime);
@@ -372,10 +380,14 @@ impl Cell {
             External::Answered(answered) => self.take_answer(answered, at, step)?,
             External::Reasked(reasked) => {
                 let body = encode(&reasked)?;
-                let cause = self.asks.get_mut(reasked.call).map(|ask| {
+                let ask = self.asks.get_mut(reasked.call).map(|ask| {
                     ask.attempt = reasked.attempt;
-                    ask.seq
+                    (ask.seq, ask.class)
                 });
+                if let Some((_, AskClass::Model)) = ask {
+                    self.ledger.model_asked(reasked.call.role);
+                }
+                let cause = ask.map(|(seq, _)| seq);
                 self.write(step, at, runtime, vec![], RecordKind::Reasked, cause, body)?;
             }
             External::Fault(fault) => {

@@ -1,6 +1,7 @@
 //! What a machine wants to happen, as values. Nothing happens here.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use setpoint_protocol::capability::{CallModel, RunProbe, RunTool};
 use setpoint_protocol::id::{DerivedUuid, derive};
@@ -26,7 +27,7 @@ pub enum Effect {
         /// The ask.
         call: CallId,
         /// The question.
-        ask: Box<ModelCall>,
+        ask: Arc<ModelCall>,
     },
     /// Run a tool.
     Tool {
@@ -133,7 +134,7 @@ impl<'a, R: Receives> Effects<'a, R> {
         R: Has<CallModel>,
     {
         let call = self.buffer.next_call();
-        self.buffer.out.push(Effect::Model { call, ask: Box::new(ask) });
+        self.buffer.out.push(Effect::Model { call, ask: Arc::new(ask) });
         call
     }
 

@@ -1,11 +1,15 @@
 //! One call of a model, as a value.
 
+use std::sync::Arc;
+
 use setpoint_protocol::record::Purpose;
+use setpoint_protocol::tool::ToolSpec;
 
 use crate::brief::Brief;
 use crate::prompt::Prompt;
 
-/// What a model is asked. The embedded brain reads only `brief`; wire adapters read only `prompt` and `schema`.
+/// What a model is asked. The embedded brain reads only `brief`; wire adapters read only `prompt`, `schema` and
+/// [`ModelCall::tools`].
 #[derive(Clone, Debug)]
 pub struct ModelCall {
     /// The question as data.
@@ -38,5 +42,14 @@ impl ModelCall {
     #[must_use]
     pub fn purpose(&self) -> Purpose {
         self.brief.purpose()
+    }
+
+    /// The tools that may be called in the answer.
+    #[must_use]
+    pub fn tools(&self) -> &[Arc<ToolSpec>] {
+        match &self.brief {
+            Brief::Execute(brief) => &brief.tools,
+            _ => &[],
+        }
     }
 }

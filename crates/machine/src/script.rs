@@ -220,7 +220,7 @@ fn read_input(text: &str) -> Result<AnyInput, String> {
             // A reply that is a whole `Reply` may hold tool calls; anything else is text.
             let reply = match serde_json::from_str::<Reply>(&body) {
                 Ok(reply) if body.contains("\"parts\"") => reply,
-                _ => Reply { parts: vec![Part::Text(body)], usage: Usage::default() },
+                _ => Reply { parts: vec![Part::Text(body)], usage: Usage::default(), is_cut: false },
             };
             AnyInput::Answer { call, answer: Answer::Model(reply) }
         }

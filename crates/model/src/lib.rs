@@ -9,6 +9,8 @@
 pub mod model;
 pub mod playbook;
 pub mod progress;
+pub mod remote;
+pub mod wire;
 
-pub use model::Model;
+pub use model::{Model, ModelError};
 pub use progress::Progress;

@@ -215,6 +215,21 @@ pub enum Purpose {
     Merge,
 }
 
+impl Purpose {
+    /// The name, as it is written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Purpose::Perceive => "perceive",
+            Purpose::Plan => "plan",
+            Purpose::Report => "report",
+            Purpose::Execute => "execute",
+            Purpose::Judge => "judge",
+            Purpose::Merge => "merge",
+        }
+    }
+}
+
 /// BLAKE3 of a prompt fragment. Written in hexadecimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FragmentHash([u8; 32]);
@@ -303,6 +318,9 @@ pub struct Reply {
     pub parts: Vec<Part>,
     /// What it cost.
     pub usage: Usage,
+    /// Whether it ends at the bound on its length and not where the model wanted to.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
 }
 
 impl Reply {

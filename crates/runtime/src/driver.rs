@@ -3,6 +3,7 @@
 //! One tokio task owns the cell. Everything outside reaches it through one queue of [`Inbound`]s; nothing else
 //! touches the cell. A batch of waiting inputs is stepped one by one and committed together.
 
+mod again;
 mod commit;
 mod perform;
 pub(crate) mod recover;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use setpoint_journal::{Lease, TaskHead};
 use setpoint_machine::cell::{StepError, needs_rebuild};
 use setpoint_machine::{Cell, External, Outside};
+use setpoint_model::ModelError;
 use setpoint_protocol::message::Availability;
 use setpoint_protocol::message::MemoryReply;
 use setpoint_protocol::record::{Answer, Answered};
@@ -25,6 +27,7 @@ use crate::clock::{self, TaskClock};
 use crate::error::RuntimeError;
 use crate::organisation::Shared;
 
+use self::again::{Again, Question};
 use self::commit::Staged;
 use self::perform::Running;
 use self::timing::Timing;
@@ -41,6 +44,15 @@ const BATCH_ROWS_MAX: usize = 1_024;
 pub(crate) enum Inbound {
     /// An input for the cell.
     External(External),
+    /// A model did not answer, and perhaps it is asked again.
+    Failed {
+        /// The ask.
+        call: CallId,
+        /// Its attempt.
+        attempt: u32,
+        /// Why.
+        error: ModelError,
+    },
     /// A person's message, with who wants to know whether it was taken.
     Said {
         /// The message.
@@ -77,6 +89,10 @@ pub(crate) struct Driver {
     inbox: mpsc::Receiver<Inbound>,
     sender: mpsc::Sender<Inbound>,
     running: BTreeMap<CallId, Running>,
+    /// Models' open questions, over all their attempts.
+    questions: BTreeMap<CallId, Question>,
+    /// Those of them that wait for their next attempt.
+    again: BTreeMap<CallId, Again>,
     created: Arc<BTreeSet<String>>,
     clock: TaskClock,
     timing: Timing,
@@ -107,6 +123,8 @@ impl Driver {
             inbox,
             sender,
             running: BTreeMap::new(),
+            questions: BTreeMap::new(),
+            again: BTreeMap::new(),
             created: Arc::new(BTreeSet::new()),
             clock: TaskClock::starting_at(clock_ms),
             timing: Timing::default(),
@@ -168,6 +186,10 @@ impl Driver {
             steps += 1;
             let (external, reply, command) = match inbound {
                 Inbound::External(external) => (external, None, None),
+                Inbound::Failed { call, attempt, error } => match self.failed(call, attempt, error) {
+                    Some(answered) => (External::Answered(answered), None, None),
+                    None => continue,
+                },
                 Inbound::Said { payload, reply, command } => {
                     (External::Message { from: RoleId::User, payload }, reply, command)
                 }

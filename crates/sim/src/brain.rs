@@ -69,7 +69,7 @@ pub fn answer(
             )
         }
     };
-    Ok(Reply { parts, usage: Usage { tokens_in: 100, tokens_out: 10, tokens_cached: 0 } })
+    Ok(Reply { parts, usage: Usage { tokens_in: 100, tokens_out: 10, tokens_cached: 0 }, is_cut: false })
 }
 
 fn plan(call: CallId, chance: &mut Chance) -> Value {
@@ -134,5 +134,9 @@ fn say(value: &Value) -> Vec<Part> {
 }
 
 fn text(text: String) -> Reply {
-    Reply { parts: vec![Part::Text(text)], usage: Usage { tokens_in: 100, tokens_out: 1, tokens_cached: 0 } }
+    Reply {
+        parts: vec![Part::Text(text)],
+        usage: Usage { tokens_in: 100, tokens_out: 1, tokens_cached: 0 },
+        is_cut: false,
+    }
 }

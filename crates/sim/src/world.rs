@@ -349,7 +349,7 @@ impl World<'_> {
                     self.flying.insert(pending.call, (pending.attempt, effect));
                     continue;
                 }
-                (AskClass::Pure, Some(effect)) if !pending.stopped => {
+                (AskClass::Model | AskClass::Pure, Some(effect)) if !pending.stopped => {
                     self.flying.insert(pending.call, (pending.attempt, effect));
                     External::Reasked(Reasked {
                         call: pending.call,

@@ -1,6 +1,7 @@
 //! What a task is waiting for.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use setpoint_protocol::record::{Answer, FragmentHash};
 use setpoint_protocol::tool::Effect as ToolEffect;
@@ -18,7 +19,7 @@ pub enum Outside {
         /// The ask.
         call: CallId,
         /// The question.
-        ask: Box<ModelCall>,
+        ask: Arc<ModelCall>,
         /// The hashes of its prompt's fragments, in their order.
         fragments: Vec<FragmentHash>,
     },
@@ -86,7 +87,9 @@ pub struct Pending {
 /// Kinds of asks, by what a crash means for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskClass {
-    /// Asked again: a model, or a tool that provably changes nothing.
+    /// A model: asked again, and counted again.
+    Model,
+    /// A tool that provably changes nothing: run again.
     Pure,
     /// Never repeated silently.
     Unsafe,
@@ -102,7 +105,7 @@ impl AskClass {
     /// Whether an ask of this class can have this answer. People and memory answer with messages.
     pub(super) const fn can_have(self, answer: &Answer) -> bool {
         match answer {
-            Answer::Model(_) | Answer::ModelFailed(_) => matches!(self, AskClass::Pure),
+            Answer::Model(_) | Answer::ModelFailed(_) => matches!(self, AskClass::Model),
             Answer::Tool(_) => matches!(self, AskClass::Pure | AskClass::Unsafe),
             Answer::Timer => matches!(self, AskClass::Timer),
             Answer::Interrupted => true,
@@ -114,7 +117,7 @@ impl AskClass {
         match self {
             AskClass::Person => matches!(party, RoleId::User),
             AskClass::Memory => matches!(party, RoleId::Memory),
-            AskClass::Pure | AskClass::Unsafe | AskClass::Timer => false,
+            AskClass::Model | AskClass::Pure | AskClass::Unsafe | AskClass::Timer => false,
         }
     }
 }
@@ -186,7 +189,7 @@ impl Asks {
             }
             told.push(*call);
             ask.stopped = true;
-            matches!(ask.class, AskClass::Pure | AskClass::Unsafe)
+            matches!(ask.class, AskClass::Model | AskClass::Pure | AskClass::Unsafe)
         });
         told
     }
@@ -210,7 +213,7 @@ impl Asks {
             match ask.class {
                 AskClass::Person => people = true,
                 AskClass::Timer => {}
-                AskClass::Pure | AskClass::Unsafe | AskClass::Memory => return false,
+                AskClass::Model | AskClass::Pure | AskClass::Unsafe | AskClass::Memory => return false,
             }
         }
         people

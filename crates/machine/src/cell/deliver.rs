@@ -1,6 +1,7 @@
 //! Handing one record to one machine, and writing down what it wants.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use setpoint_protocol::limits::CELL_QUEUE_MAX;
 use setpoint_protocol::message::{FaultKind, TaskFault, TaskSpec};
@@ -94,7 +95,7 @@ impl Cell {
         &mut self,
         from: Address,
         call: CallId,
-        ask: Box<ModelCall>,
+        ask: Arc<ModelCall>,
         at: Timestamp,
         cause: u64,
         step: &mut Step,
@@ -111,7 +112,7 @@ impl Cell {
         let what = Ask::Model { purpose: ask.purpose(), fragments: fragments.clone() };
         let asked = Asked { call, attempt: 1, ask: what };
         let seq = self.write_asked(step, at, from, &asked, cause)?;
-        self.asks.open(call, seq, AskClass::Pure);
+        self.asks.open(call, seq, AskClass::Model);
         self.ledger.model_asked(from.role);
         step.effects.push(Outside::Model { call, ask, fragments });
         Ok(())

@@ -9,7 +9,7 @@ use setpoint_protocol::record::{ModelFailure, ModelFailureKind, Part, Reply, Usa
 
 use super::library::Library;
 use super::{execute, judge, merge, perceive, plan, report};
-use crate::model::Model;
+use crate::model::{Model, ModelError};
 use crate::progress::Progress;
 
 /// The name by which the embedded brain is chosen.
@@ -55,7 +55,7 @@ impl Playbook {
 
 #[async_trait]
 impl Model for Playbook {
-    async fn answer(&self, call: &ModelCall, progress: &Progress) -> Result<Reply, ModelFailure> {
+    async fn answer(&self, call: &ModelCall, progress: &Progress) -> Result<Reply, ModelError> {
         let reply = self.reply(&call.brief)?;
         if progress.is_watched() {
             progress.text(&reply.text());
@@ -81,5 +81,5 @@ fn said(draft: &impl Serialize) -> Result<Reply, ModelFailure> {
 }
 
 fn reply(part: Part) -> Reply {
-    Reply { parts: vec![part], usage: Usage::default() }
+    Reply { parts: vec![part], usage: Usage::default(), is_cut: false }
 }

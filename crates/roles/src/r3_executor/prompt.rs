@@ -56,7 +56,7 @@ pub(super) fn render(brief: &ExecuteBrief) -> Prompt {
     Prompt::default()
         .system("contract", &CONTRACT)
         .task("place", trimmed_end(place(&brief.surroundings)), PLACE_CHARS_MAX)
-        .data("tools", trimmed_end(tools(&brief.tools)), TOOLS_CHARS_MAX)
+        .tools(trimmed_end(tools(&brief.tools)), TOOLS_CHARS_MAX)
         .task("work", trimmed_end(work(brief)), WORK_CHARS_MAX)
         .data("context", &brief.subtask.context, CONTEXT_CHARS_MAX)
         .data("calls so far", trimmed_end(listing(&brief.calls, CALLS_CHARS_MAX)), CALLS_CHARS_MAX + 1_000)

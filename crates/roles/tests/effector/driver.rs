@@ -105,10 +105,10 @@ impl Driver {
 }
 
 pub(crate) fn says(text: &str) -> Answer {
-    Answer::Model(Reply { parts: vec![Part::Text(text.to_owned())], usage: Usage::default() })
+    Answer::Model(Reply { parts: vec![Part::Text(text.to_owned())], usage: Usage::default(), is_cut: false })
 }
 
 pub(crate) fn wants(calls: impl IntoIterator<Item = ToolCall>) -> Answer {
     let parts = calls.into_iter().map(Part::ToolCall).collect();
-    Answer::Model(Reply { parts, usage: Usage::default() })
+    Answer::Model(Reply { parts, usage: Usage::default(), is_cut: false })
 }

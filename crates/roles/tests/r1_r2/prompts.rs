@@ -169,6 +169,7 @@ fn check(name: &str, call: &ModelCall) {
             FragmentKind::System => "system",
             FragmentKind::Task => "task",
             FragmentKind::Data => "data",
+            FragmentKind::Tools => "tools",
         };
         text.push_str(&format!("--- {kind} {}\n{}\n", fragment.name, fragment.text()));
     }

@@ -163,7 +163,8 @@ impl<M: AnyMachine + Default> Bench<M> {
 
     /// Gives it a model's text.
     pub(crate) fn reply(&mut self, call: CallId, text: &str) -> Vec<Effect> {
-        let reply = Reply { parts: vec![Part::Text(text.to_owned())], usage: Usage::default() };
+        let reply =
+            Reply { parts: vec![Part::Text(text.to_owned())], usage: Usage::default(), is_cut: false };
         self.give(AnyInput::Answer { call, answer: Answer::Model(reply) })
     }
 
@@ -195,7 +196,7 @@ pub(crate) fn model_call(effects: Vec<Effect>) -> (CallId, ModelCall) {
     let mut calls: Vec<(CallId, ModelCall)> = effects
         .into_iter()
         .filter_map(|effect| match effect {
-            Effect::Model { call, ask } => Some((call, *ask)),
+            Effect::Model { call, ask } => Some((call, ModelCall::clone(&ask))),
             _ => None,
         })
         .collect();

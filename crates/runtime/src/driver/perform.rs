@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use setpoint_machine::effects::ToolAsk;
 use setpoint_machine::{External, ModelCall, Outside};
-use setpoint_model::Progress;
+use setpoint_model::{ModelError, Progress};
 use setpoint_protocol::CallId;
 use setpoint_protocol::limits::STOP_MS_MAX;
 use setpoint_protocol::record::{Answer, Answered, ModelFailure, ModelFailureKind, Purpose};
@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::again::Question;
 use super::{Driver, Inbound};
 use crate::toolbox::ToolRun;
 
@@ -28,6 +29,22 @@ pub(super) struct Running {
     pub(super) stop_by: Option<Instant>,
 }
 
+/// What came of an ask.
+enum Came {
+    Answer(Answer),
+    /// A model did not answer; it may be asked again.
+    Failed(ModelError),
+}
+
+impl Came {
+    fn of(self, call: CallId, attempt: u32) -> Inbound {
+        match self {
+            Came::Answer(answer) => Inbound::External(External::Answered(Answered { call, attempt, answer })),
+            Came::Failed(error) => Inbound::Failed { call, attempt, error },
+        }
+    }
+}
+
 impl Driver {
     /// Starts one effect. Its commit has been acknowledged.
     pub(super) fn start(&mut self, effect: Outside) {
@@ -36,7 +53,7 @@ impl Driver {
 
     pub(super) fn start_attempt(&mut self, effect: Outside, attempt: u32) {
         match effect {
-            Outside::Model { call, ask, .. } => self.start_model(call, *ask, attempt),
+            Outside::Model { call, ask, .. } => self.start_model(call, ask, attempt),
             Outside::Tool { call, ask, .. } => self.start_tool(call, ask, attempt),
             Outside::Timer { call, due_clock_ms } => self.timing.arm(call, due_clock_ms),
             Outside::Party { .. } => {}
@@ -44,25 +61,27 @@ impl Driver {
         }
     }
 
-    fn start_model(&mut self, call: CallId, ask: ModelCall, attempt: u32) {
+    fn start_model(&mut self, call: CallId, ask: Arc<ModelCall>, attempt: u32) {
         let model = Arc::clone(match ask.purpose() {
             Purpose::Perceive | Purpose::Plan | Purpose::Report | Purpose::Merge => &self.shared.models.brain,
             Purpose::Execute | Purpose::Judge => &self.shared.models.tool,
         });
         let progress = Progress::none();
         let limit = Duration::from_millis(ask.limits.ms_max);
+        let first = || Question { ask: Arc::clone(&ask), until: Instant::now() + limit };
+        let until = self.questions.entry(call).or_insert_with(first).until;
         let cancel = CancellationToken::new();
         let cancelled = cancel.clone();
         self.begin(call, attempt, cancel, async move {
             let answer = AssertUnwindSafe(model.answer(&ask, &progress)).catch_unwind();
             tokio::select! {
                 biased;
-                () = cancelled.cancelled() => Answer::Interrupted,
-                answer = tokio::time::timeout(limit, answer) => match answer {
-                    Ok(Ok(Ok(reply))) => Answer::Model(reply),
-                    Ok(Ok(Err(failure))) => Answer::ModelFailed(failure),
-                    Ok(Err(_panic)) => Answer::ModelFailed(failure(ModelFailureKind::Unavailable, "the model's adapter panicked")),
-                    Err(_) => Answer::ModelFailed(failure(ModelFailureKind::Timeout, "the model took too long")),
+                () = cancelled.cancelled() => Came::Answer(Answer::Interrupted),
+                answer = tokio::time::timeout_at(until, answer) => match answer {
+                    Ok(Ok(Ok(reply))) => Came::Answer(Answer::Model(reply)),
+                    Ok(Ok(Err(error))) => Came::Failed(error),
+                    Ok(Err(_panic)) => Came::Failed(failure(ModelFailureKind::Unavailable, "the model's adapter panicked").into()),
+                    Err(_) => Came::Failed(failure(ModelFailureKind::Timeout, "the model took too long").into()),
                 },
             }
         });
@@ -81,12 +100,12 @@ impl Driver {
         };
         self.begin(call, attempt, cancel, async move {
             match AssertUnwindSafe(toolbox.run(ask, run)).catch_unwind().await {
-                Ok(answer) => Answer::Tool(Box::new(answer)),
-                Err(_panic) => Answer::Tool(Box::new(ToolAnswer {
+                Ok(answer) => Came::Answer(Answer::Tool(Box::new(answer))),
+                Err(_panic) => Came::Answer(Answer::Tool(Box::new(ToolAnswer {
                     error_kind: Some(ErrorKind::Other),
                     text: "the tool panicked; what it did is unknown".to_owned(),
                     ..ToolAnswer::default()
-                })),
+                }))),
             }
         });
     }
@@ -97,19 +116,18 @@ impl Driver {
         call: CallId,
         attempt: u32,
         cancel: CancellationToken,
-        work: impl Future<Output = Answer> + Send + 'static,
+        work: impl Future<Output = Came> + Send + 'static,
     ) {
         let mut work = Box::pin(work);
-        if let Some(answer) = (&mut work).now_or_never() {
-            let answered = Answered { call, attempt, answer };
-            self.backlog.push_back(Inbound::External(External::Answered(answered)));
+        if let Some(came) = (&mut work).now_or_never() {
+            self.backlog.push_back(came.of(call, attempt));
             return;
         }
         let sender = self.sender.clone();
         let handle = tokio::spawn(async move {
-            let answered = Answered { call, attempt, answer: work.await };
+            let came = work.await.of(call, attempt);
             // A closed queue means that the task has ended; nobody wants the answer any more.
-            drop(sender.send(Inbound::External(External::Answered(answered))).await);
+            drop(sender.send(came).await);
         });
         self.running.insert(call, Running { cancel, handle, attempt, stop_by: None });
     }
@@ -117,6 +135,10 @@ impl Driver {
     /// Tells an ask to stop. One that does not run is answered at once.
     fn stop(&mut self, call: CallId) {
         if self.timing.disarm(call) {
+            return;
+        }
+        if let Some(again) = self.again.remove(&call) {
+            self.interrupted(call, again.attempt);
             return;
         }
         match self.running.get_mut(&call) {
@@ -169,6 +191,7 @@ impl Driver {
     /// Forgets an ask whose answer has come in.
     pub(super) fn finished(&mut self, call: CallId) {
         self.running.remove(&call);
+        self.questions.remove(&call);
     }
 }
 

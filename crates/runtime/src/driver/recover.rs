@@ -103,14 +103,14 @@ impl Driver {
             (AskClass::Person, _) => {}
             (AskClass::Timer, Some(effect)) if !pending.stopped => self.start(effect),
             (AskClass::Memory, _) => self.memory_is_unavailable(pending.call),
-            (AskClass::Pure, Some(effect)) if !pending.stopped => {
+            (AskClass::Model | AskClass::Pure, Some(effect)) if !pending.stopped => {
                 let attempt = pending.attempt + 1;
                 let reason = "the process that asked has died".to_owned();
                 self.resumed.insert(pending.call, (attempt, effect));
                 let reasked = Reasked { call: pending.call, attempt, reason };
                 self.backlog.push_back(Inbound::External(External::Reasked(reasked)));
             }
-            (AskClass::Pure | AskClass::Unsafe | AskClass::Timer, _) => {
+            (AskClass::Model | AskClass::Pure | AskClass::Unsafe | AskClass::Timer, _) => {
                 self.interrupted(pending.call, pending.attempt);
             }
         }

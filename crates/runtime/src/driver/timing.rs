@@ -42,12 +42,14 @@ impl Driver {
         let limit = if self.timing.fired { None } else { self.hard_limit() };
         let renewed = *self.timing.renewed.get_or_insert_with(Instant::now);
         let renew = self.lease.as_ref().map(|_| renewed + Duration::from_millis(LEASE_RENEW_MS));
-        [timer, stop, limit, renew].into_iter().flatten().min()
+        let again = self.again.values().map(|again| again.due).min();
+        [timer, stop, limit, renew, again].into_iter().flatten().min()
     }
 
     /// Turns what is due into inputs.
     pub(super) fn tick(&mut self) {
         self.give_up_on_overdue();
+        self.ask_due_again();
         let clock_ms = self.clock.read_ms();
         let due: Vec<CallId> =
             self.timing.timers.iter().filter(|(_, due)| **due <= clock_ms).map(|(call, _)| *call).collect();

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Sender, channel};
 use async_trait::async_trait;
 use setpoint_journal::{Journal, JournalOptions, NewRow, Submission, TaskHead, TaskOpening};
 use setpoint_machine::ModelCall;
-use setpoint_model::{Model, Progress};
+use setpoint_model::{Model, ModelError, Progress};
 use setpoint_protocol::record::{ModelFailure, ModelFailureKind, Reply};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
@@ -19,10 +19,10 @@ struct Asked(UnboundedSender<()>);
 
 #[async_trait]
 impl Model for Asked {
-    async fn answer(&self, _: &ModelCall, _: &Progress) -> Result<Reply, ModelFailure> {
+    async fn answer(&self, _: &ModelCall, _: &Progress) -> Result<Reply, ModelError> {
         let _ = self.0.send(());
         let reason = "it knows nothing".to_owned();
-        Err(ModelFailure { kind: ModelFailureKind::Unable, reason, hints: Vec::new() })
+        Err(ModelFailure { kind: ModelFailureKind::Unable, reason, hints: Vec::new() }.into())
     }
 
     fn name(&self) -> &str {

@@ -1,6 +1,8 @@
 //! The runtime from outside, with parts that a test can hold.
 
 #[cfg(test)]
+mod again;
+#[cfg(test)]
 mod append_before_effect;
 #[cfg(test)]
 mod panics;

@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 use setpoint_journal::Journal;
 use setpoint_machine::ModelCall;
-use setpoint_model::{Model, Progress};
+use setpoint_model::{Model, ModelError, Progress};
 use setpoint_protocol::message::EndState;
-use setpoint_protocol::record::{ModelFailure, Reply};
+use setpoint_protocol::record::Reply;
 
 use crate::support::{new_task, organisation};
 
@@ -16,7 +16,7 @@ struct Panicking {
 
 #[async_trait]
 impl Model for Panicking {
-    async fn answer(&self, _: &ModelCall, _: &Progress) -> Result<Reply, ModelFailure> {
+    async fn answer(&self, _: &ModelCall, _: &Progress) -> Result<Reply, ModelError> {
         for _ in 0..self.turns {
             tokio::task::yield_now().await;
         }

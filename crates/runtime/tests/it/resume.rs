@@ -7,9 +7,9 @@ use setpoint_bus::tap::{Event, Tap, Tapped};
 use setpoint_journal::{Journal, JournalOptions};
 use setpoint_machine::ModelCall;
 use setpoint_model::playbook::{Library, Playbook};
-use setpoint_model::{Model, Progress};
+use setpoint_model::{Model, ModelError, Progress};
 use setpoint_protocol::message::{EndState, PlanDecision, PlanProposal};
-use setpoint_protocol::record::{Answer, Answered, ModelFailure, Record, RecordKind, Reply};
+use setpoint_protocol::record::{Answer, Answered, Record, RecordKind, Reply};
 use setpoint_protocol::topology::Payload;
 use setpoint_runtime::NewTask;
 
@@ -20,7 +20,7 @@ struct Distant(Playbook);
 
 #[async_trait]
 impl Model for Distant {
-    async fn answer(&self, call: &ModelCall, progress: &Progress) -> Result<Reply, ModelFailure> {
+    async fn answer(&self, call: &ModelCall, progress: &Progress) -> Result<Reply, ModelError> {
         tokio::task::yield_now().await;
         self.0.answer(call, progress).await
     }

@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use serde_json::json;
 use setpoint_journal::Journal;
 use setpoint_machine::ModelCall;
-use setpoint_model::{Model, Progress};
+use setpoint_model::{Model, ModelError, Progress};
 use setpoint_protocol::message::EndedBy;
-use setpoint_protocol::record::{Answer, Answered, ModelFailure, Part, Purpose, RecordKind, Reply, Usage};
+use setpoint_protocol::record::{Answer, Answered, Part, Purpose, RecordKind, Reply, Usage};
 
 use crate::support::{new_task, organisation};
 
@@ -18,7 +18,7 @@ struct Planning(Arc<AtomicU64>);
 
 #[async_trait]
 impl Model for Planning {
-    async fn answer(&self, call: &ModelCall, _: &Progress) -> Result<Reply, ModelFailure> {
+    async fn answer(&self, call: &ModelCall, _: &Progress) -> Result<Reply, ModelError> {
         self.0.fetch_add(1, Ordering::SeqCst);
         let text = match call.purpose() {
             Purpose::Perceive => json!({ "intent": "look at every shelf of the cellar" }),
@@ -32,7 +32,7 @@ impl Model for Planning {
             }
             _ => json!({ "status": "completed", "output": "three jars" }),
         };
-        Ok(Reply { parts: vec![Part::Text(text.to_string())], usage: Usage::default() })
+        Ok(Reply { parts: vec![Part::Text(text.to_string())], usage: Usage::default(), is_cut: false })
     }
 
     fn name(&self) -> &str {

@@ -167,7 +167,7 @@ fn answered(call: &str, answer: Answer) -> External {
 
 fn reply(text: &str) -> Answer {
     let usage = Usage { tokens_in: 10, tokens_out: 1, tokens_cached: 0 };
-    Answer::Model(Reply { parts: vec![Part::Text(text.to_owned())], usage })
+    Answer::Model(Reply { parts: vec![Part::Text(text.to_owned())], usage, is_cut: false })
 }
 
 fn tool_answer() -> Answer {

@@ -60,7 +60,7 @@ fn choose(bench: &Bench, records: usize, what: u8, which: usize) -> Option<Exter
     let call = ask.call.to_string();
     let message = |from, payload| External::Message { from, payload };
     Some(match ask.class {
-        AskClass::Pure | AskClass::Unsafe if what < 20 => {
+        AskClass::Model | AskClass::Pure | AskClass::Unsafe if what < 20 => {
             let attempt = ask.attempt + 1;
             External::Reasked(Reasked { call: ask.call, attempt, reason: String::new() })
         }
@@ -71,9 +71,8 @@ fn choose(bench: &Bench, records: usize, what: u8, which: usize) -> Option<Exter
             let answers = vec!["count".to_owned()];
             message(RoleId::User, message::ClarificationAnswer { call_id: ask.call, answers }.into())
         }
-        AskClass::Unsafe => answered(&call, tool_answer()),
-        AskClass::Pure if ask.call.role == RoleId::Executor => answered(&call, tool_answer()),
-        AskClass::Pure => {
+        AskClass::Pure | AskClass::Unsafe => answered(&call, tool_answer()),
+        AskClass::Model => {
             let plans = ["one", "read,approve", "one,two,approve"];
             answered(&call, reply(plans.get(which % plans.len()).unwrap()))
         }

@@ -1,0 +1,229 @@
+//! What went wrong, in the words of the journal: which kind it is, what a person can do, and whether the same question
+//! may be asked again.
+
+use std::time::Duration;
+
+use setpoint_protocol::record::{ModelFailure, ModelFailureKind};
+
+use crate::model::ModelError;
+use crate::wire::{Refusal, WireError};
+
+/// The longest that a server may make us wait before the same question. Who wants more is given up at once: the time
+/// of a task is better spent on saying so.
+pub const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// What a server's answer says of when to come back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RetryAfter {
+    /// Nothing that can be read.
+    Silent,
+    /// After this long.
+    Wait(Duration),
+}
+
+/// An answer that could not be read.
+pub(crate) fn of_wire(error: WireError, retry_after: RetryAfter) -> ModelError {
+    match error {
+        WireError::Refused(refusal) => of_refusal(&refusal, retry_after),
+        WireError::Withheld(_) => never(ModelFailureKind::Unable, error.to_string(), vec![]),
+        // Another try may be spared the accident; none of these costs more than the first.
+        WireError::Cut | WireError::NotText(_) | WireError::NotJson(_) => {
+            again(ModelFailureKind::Unavailable, error.to_string(), vec![], Duration::ZERO)
+        }
+        WireError::TooLarge { .. } | WireError::TooManyCalls => {
+            never(ModelFailureKind::Unavailable, error.to_string(), vec![])
+        }
+    }
+}
+
+/// A server that says no.
+pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelError {
+    let reason = refusal.to_string();
+    let is_quota = ["insufficient_quota", "billing_hard_limit_reached", "credit_balance_too_low"]
+        .contains(&refusal.code.as_str());
+    if is_too_long(refusal) {
+        let hint = "choose a model with a larger window, or state the window in `models` so that prompts are cut to it";
+        return never(ModelFailureKind::TooLong, reason, vec![hint]);
+    }
+    match refusal.status {
+        Some(402) => {
+            never(ModelFailureKind::Refused, reason, vec!["pay for the account, or choose another provider"])
+        }
+        _ if is_quota => {
+            never(ModelFailureKind::Refused, reason, vec!["pay for the account, or choose another provider"])
+        }
+        Some(401 | 403) => never(
+            ModelFailureKind::Refused,
+            reason,
+            vec!["check the key: `setpoint models` shows where it is taken from"],
+        ),
+        Some(404) => never(
+            ModelFailureKind::Unable,
+            reason,
+            vec!["check the model's name and the address: `setpoint models` lists what the server has"],
+        ),
+        Some(408 | 409 | 425 | 429 | 500..=599) => waiting(reason, retry_after),
+        Some(300..=399) => never(
+            ModelFailureKind::Unable,
+            reason,
+            vec!["the address moved: state the new one, redirections are not followed with a key"],
+        ),
+        Some(_) => never(ModelFailureKind::Unable, reason, vec![]),
+        // An error in the middle of an answer, without a status: what these words mean is known.
+        None => match refusal.code.as_str() {
+            "authentication_error" | "permission_error" | "invalid_api_key" => {
+                never(ModelFailureKind::Refused, reason, vec!["check the key"])
+            }
+            "invalid_request_error" | "not_found_error" => never(ModelFailureKind::Unable, reason, vec![]),
+            _ => waiting(reason, retry_after),
+        },
+    }
+}
+
+fn waiting(reason: String, retry_after: RetryAfter) -> ModelError {
+    match retry_after {
+        RetryAfter::Wait(wait) if wait > WAIT_MAX => never(
+            ModelFailureKind::Unavailable,
+            format!("{reason}; it asks to come back in {} s", wait.as_secs()),
+            vec!["resume later, or choose another provider"],
+        ),
+        RetryAfter::Wait(wait) => again(ModelFailureKind::Unavailable, reason, vec![], wait),
+        RetryAfter::Silent => again(ModelFailureKind::Unavailable, reason, vec![], Duration::ZERO),
+    }
+}
+
+/// Whether the question was longer than the model's window. Every provider has its own words for it.
+fn is_too_long(refusal: &Refusal) -> bool {
+    let message = refusal.message.to_lowercase();
+    let says = |words: &[&str]| words.iter().all(|word| message.contains(word));
+    match refusal.status {
+        Some(413) => true,
+        Some(400 | 422) | None => {
+            ["context_length_exceeded", "request_too_large"].contains(&refusal.code.as_str())
+                || says(&["context", "length"])
+                || says(&["context", "window"])
+                || says(&["prompt", "too long"])
+                || says(&["token count", "exceeds"])
+                || says(&["maximum", "tokens", "input"])
+        }
+        Some(_) => false,
+    }
+}
+
+/// A failure after which the same question is not asked again.
+pub(crate) fn never(kind: ModelFailureKind, reason: String, hints: Vec<&str>) -> ModelError {
+    let hints = hints.into_iter().map(str::to_owned).collect();
+    ModelError { failure: ModelFailure { kind, reason, hints }, again_after: None }
+}
+
+/// A failure after which the same question may be asked again.
+pub(crate) fn again(kind: ModelFailureKind, reason: String, hints: Vec<&str>, wait: Duration) -> ModelError {
+    ModelError { again_after: Some(wait), ..never(kind, reason, hints) }
+}
+
+/// Reads a `Retry-After`: seconds, or a date that is held against `now_s` (seconds since 1970). What is neither says
+/// nothing; a date in the past says now.
+pub(crate) fn retry_after(header: Option<&str>, now_s: i64) -> RetryAfter {
+    let Some(header) = header.map(str::trim) else { return RetryAfter::Silent };
+    if let Ok(seconds) = header.parse::<u64>() {
+        return RetryAfter::Wait(Duration::from_secs(seconds));
+    }
+    if let Ok(seconds) = header.parse::<f64>()
+        && seconds.is_finite()
+        && seconds >= 0.0
+    {
+        return RetryAfter::Wait(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+    }
+    match jiff::fmt::rfc2822::parse(header) {
+        Ok(date) => {
+            let wait = date.timestamp().as_second().saturating_sub(now_s).max(0);
+            RetryAfter::Wait(Duration::from_secs(wait.unsigned_abs()))
+        }
+        Err(_) => RetryAfter::Silent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_retry_after_is_read_in_every_form() {
+        // 1994-11-06 08:49:37 UTC.
+        let now = 784_111_777;
+        for (header, expected) in [
+            (None, None),
+            (Some("3"), Some(3)),
+            (Some(" 1.5 "), Some(1)),
+            (Some("Sun, 06 Nov 1994 08:50:07 GMT"), Some(30)),
+            (Some("Sun, 06 Nov 1994 08:00:00 GMT"), Some(0)),
+            (Some("999999999999999999999"), Some(u64::MAX)),
+            (Some("-5"), None),
+            (Some("soon"), None),
+            (Some("NaN"), None),
+        ] {
+            let found = match retry_after(header, now) {
+                RetryAfter::Silent => None,
+                RetryAfter::Wait(wait) => Some(wait.as_secs()),
+            };
+            assert_eq!(found.map(|s| s.min(1 << 60)), expected.map(|s: u64| s.min(1 << 60)), "{header:?}");
+        }
+    }
+
+    #[test]
+    fn every_refusal_has_its_kind_and_only_some_are_asked_again() {
+        use ModelFailureKind::{Refused, TooLong, Unable, Unavailable};
+        let refusal = |status: u16, code: &str, message: &str| Refusal {
+            status: (status > 0).then_some(status),
+            code: code.to_owned(),
+            message: message.to_owned(),
+        };
+        for (refusal, kind, is_again) in [
+            (refusal(400, "context_length_exceeded", ""), TooLong, false),
+            (
+                refusal(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
+                TooLong,
+                false,
+            ),
+            (
+                refusal(400, "INVALID_ARGUMENT", "The input token count (9) exceeds the maximum"),
+                TooLong,
+                false,
+            ),
+            (
+                refusal(400, "invalid_request_error", "tool_use ids were found without tool_result"),
+                Unable,
+                false,
+            ),
+            (refusal(401, "", ""), Refused, false),
+            (refusal(402, "", ""), Refused, false),
+            (refusal(403, "", ""), Refused, false),
+            (refusal(404, "model_not_found", ""), Unable, false),
+            (refusal(408, "", ""), Unavailable, true),
+            (refusal(413, "", ""), TooLong, false),
+            (refusal(429, "rate_limit_exceeded", ""), Unavailable, true),
+            (refusal(429, "insufficient_quota", ""), Refused, false),
+            (refusal(500, "", ""), Unavailable, true),
+            (refusal(502, "", ""), Unavailable, true),
+            (refusal(529, "overloaded_error", ""), Unavailable, true),
+            (refusal(301, "", ""), Unable, false),
+            (refusal(418, "", ""), Unable, false),
+            (refusal(0, "overloaded_error", ""), Unavailable, true),
+            (refusal(0, "authentication_error", ""), Refused, false),
+            (refusal(0, "", "an error was encountered while running the model"), Unavailable, true),
+        ] {
+            let error = of_refusal(&refusal, RetryAfter::Silent);
+            assert_eq!((error.failure.kind, error.again_after.is_some()), (kind, is_again), "{refusal:?}");
+        }
+    }
+
+    #[test]
+    fn who_wants_us_to_wait_too_long_is_not_waited_for() {
+        let refusal = Refusal { status: Some(429), ..Refusal::default() };
+        let soon = of_refusal(&refusal, RetryAfter::Wait(WAIT_MAX));
+        assert_eq!(soon.again_after, Some(WAIT_MAX));
+        let late = of_refusal(&refusal, RetryAfter::Wait(Duration::from_secs(3_600)));
+        assert_eq!(late.again_after, None);
+        assert_eq!(late.failure.reason, "the server answered 429; it asks to come back in 3600 s");
+    }
+}

@@ -1,0 +1,176 @@
+//! One attempt: a request goes out, an answer is read as it comes.
+
+use std::error::Error;
+use std::time::Duration;
+
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue,
+};
+use reqwest::{Response, StatusCode};
+use secrecy::ExposeSecret;
+use setpoint_protocol::record::ModelFailureKind::{Refused, Timeout, Unable, Unavailable};
+use setpoint_protocol::text::clip;
+
+use super::failure;
+use super::{Endpoint, Remote};
+use crate::model::ModelError;
+use crate::progress::Progress;
+use crate::wire::{ANTHROPIC_VERSION, Decoded, Decoder, Dialect, Framing, Refusal, Request};
+
+/// Bytes of an error's body that are read.
+const ERROR_BYTES_MAX: usize = 64 * 1024;
+/// Characters of a transport error.
+const CHAIN_CHARS_MAX: usize = 400;
+
+/// Asks once.
+pub(super) async fn once(
+    remote: &Remote,
+    request: &Request<'_>,
+    progress: &Progress,
+) -> Result<Decoded, ModelError> {
+    let Remote { endpoint, client, now_s } = remote;
+    let body = serde_json::to_vec(&endpoint.dialect.body(request))
+        .map_err(|error| failure::never(Unable, format!("failed to write the question: {error}"), vec![]))?;
+    let url = format!("{}/{}", endpoint.base, endpoint.dialect.path(request));
+    let sent = client.post(url).headers(headers(endpoint, request)?).body(body).send().await;
+    let mut response = sent.map_err(|error| of_transport(&error))?;
+    let status = response.status();
+    let retry_after =
+        response.headers().get(reqwest::header::RETRY_AFTER).and_then(|value| value.to_str().ok());
+    let retry_after = failure::retry_after(retry_after, now_s());
+    if status != StatusCode::OK {
+        let body = head_of(&mut response, endpoint.idle).await;
+        let refusal = Refusal::of_status(status.as_u16(), &body);
+        return Err(failure::of_refusal(&without_key(refusal, endpoint), retry_after));
+    }
+    let encoding = response.headers().get(CONTENT_ENCODING);
+    if encoding.is_some_and(|encoding| encoding != "identity") {
+        let reason = "the server packed its answer, though it was asked not to".to_owned();
+        return Err(failure::never(Unable, reason, vec![]));
+    }
+    let mut decoder = Decoder::new(endpoint.dialect, request, progress);
+    let of_wire = |error| without_key_in(failure::of_wire(error, retry_after), endpoint);
+    while !decoder.is_complete() {
+        match tokio::time::timeout(endpoint.idle, response.chunk()).await {
+            Ok(Ok(Some(bytes))) => decoder.push(&bytes).map_err(of_wire)?,
+            Ok(Ok(None)) => break,
+            // What came may be whole all the same: a server that closes its connection badly has still answered.
+            Ok(Err(error)) => return decoder.finish().map_err(|_| of_transport(&error)),
+            Err(_) => {
+                let reason = format!("the answer stopped coming for {} ms", endpoint.idle.as_millis());
+                let hint = "raise the model's `idle_ms` if it is that slow";
+                return Err(failure::again(Timeout, reason, vec![hint], Duration::ZERO));
+            }
+        }
+    }
+    decoder.finish().map_err(of_wire)
+}
+
+fn headers(endpoint: &Endpoint, request: &Request<'_>) -> Result<HeaderMap, ModelError> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let accept = match endpoint.dialect.framing(request.is_streamed) {
+        Framing::Events => "text/event-stream",
+        Framing::Lines => "application/x-ndjson",
+        Framing::Whole => "application/json",
+    };
+    headers.insert(ACCEPT, HeaderValue::from_static(accept));
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    if endpoint.dialect == Dialect::Anthropic {
+        headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
+    }
+    if let Some(key) = &endpoint.key {
+        let (name, value) = match endpoint.dialect {
+            Dialect::Anthropic => ("x-api-key".parse().ok(), key.expose_secret().to_owned()),
+            Dialect::Gemini => ("x-goog-api-key".parse().ok(), key.expose_secret().to_owned()),
+            _ => (Some(AUTHORIZATION), format!("Bearer {}", key.expose_secret())),
+        };
+        let value = HeaderValue::from_str(&value).map_err(|_| {
+            let reason = "the key has characters that no key has".to_owned();
+            failure::never(Refused, reason, vec!["check the key: it may have been pasted with a line break"])
+        })?;
+        if let Some(name) = name {
+            let mut value = value;
+            value.set_sensitive(true);
+            headers.insert::<reqwest::header::HeaderName>(name, value);
+        }
+    }
+    Ok(headers)
+}
+
+/// The beginning of an error's body; what fails while it is read does not matter beside the error itself.
+async fn head_of(response: &mut Response, idle: Duration) -> Vec<u8> {
+    let mut head = Vec::new();
+    while let Ok(Ok(Some(bytes))) = tokio::time::timeout(idle, response.chunk()).await {
+        let room = ERROR_BYTES_MAX.saturating_sub(head.len());
+        head.extend(bytes.iter().take(room));
+        if bytes.len() >= room {
+            break;
+        }
+    }
+    head
+}
+
+/// Servers have echoed keys in their messages.
+fn without_key(refusal: Refusal, endpoint: &Endpoint) -> Refusal {
+    let Some(key) = endpoint.key.as_ref().map(ExposeSecret::expose_secret).filter(|key| !key.is_empty())
+    else {
+        return refusal;
+    };
+    Refusal {
+        status: refusal.status,
+        code: refusal.code.replace(key, "…"),
+        message: refusal.message.replace(key, "…"),
+    }
+}
+
+fn without_key_in(mut error: ModelError, endpoint: &Endpoint) -> ModelError {
+    if let Some(key) = endpoint.key.as_ref().map(ExposeSecret::expose_secret).filter(|key| !key.is_empty()) {
+        error.failure.reason = error.failure.reason.replace(key, "…");
+    }
+    error
+}
+
+/// A connection that did not stand or broke.
+fn of_transport(error: &reqwest::Error) -> ModelError {
+    let reason = chain(error);
+    let says = |word: &str| reason.contains(word);
+    if says("certificate") {
+        let hint =
+            "the server's certificate is not trusted here: install its authority, or check the address";
+        return failure::never(Refused, reason, vec![hint]);
+    }
+    if error.is_builder() {
+        return failure::never(Unable, reason, vec!["check the model's address and the proxy variables"]);
+    }
+    let hints = if error.is_connect() {
+        vec!["check the model's address, that its server runs, and the proxy variables"]
+    } else {
+        vec![]
+    };
+    failure::again(Unavailable, reason, hints, Duration::ZERO)
+}
+
+/// An error and its causes in one line, without the address, which may hold what is secret.
+pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = String::new();
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        let said = match error.downcast_ref::<reqwest::Error>() {
+            // Its own text names the address.
+            Some(error) if error.is_connect() => "could not connect".to_owned(),
+            Some(error) if error.is_timeout() => "it took too long".to_owned(),
+            Some(error) if error.is_body() || error.is_decode() => "the answer broke off".to_owned(),
+            Some(_) => "the request failed".to_owned(),
+            None => error.to_string(),
+        };
+        if !text.ends_with(&said) {
+            if !text.is_empty() {
+                text.push_str(": ");
+            }
+            text.push_str(&said);
+        }
+        cause = error.source();
+    }
+    clip(&text, CHAIN_CHARS_MAX)
+}

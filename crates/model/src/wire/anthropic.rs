@@ -1,0 +1,126 @@
+//! Anthropic's Messages.
+
+use serde_json::{Map, Value, json};
+
+use super::collect::{Collect, Counted, EndReason};
+use super::fields::{items, present, text, tokens};
+use super::{Refusal, Request, WireError};
+
+/// The version of the interface that these words are of.
+pub const VERSION: &str = "2023-06-01";
+
+pub(super) fn body(request: &Request<'_>) -> Value {
+    let mut body = Map::new();
+    body.insert("model".to_owned(), json!(request.model));
+    body.insert("max_tokens".to_owned(), json!(request.tokens_total_max()));
+    if !request.system.is_empty() {
+        // Tools and standing instructions come first and stay the same: from here on they may be kept.
+        let kept = json!({ "type": "ephemeral" });
+        let system = json!([{ "type": "text", "text": request.system, "cache_control": kept }]);
+        body.insert("system".to_owned(), system);
+    }
+    body.insert("messages".to_owned(), json!([{ "role": "user", "content": request.user }]));
+    body.insert("stream".to_owned(), json!(request.is_streamed));
+    if !request.tools.is_empty() {
+        let tool = |tool: &std::sync::Arc<setpoint_protocol::tool::ToolSpec>| json!({ "name": tool.name, "description": tool.description, "input_schema": tool.input_schema });
+        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+    }
+    if let Some(schema) = request.schema {
+        body.insert(
+            "output_config".to_owned(),
+            json!({ "format": { "type": "json_schema", "schema": schema } }),
+        );
+    }
+    if let Some(effort) = request.effort {
+        let thinking = json!({ "type": "enabled", "budget_tokens": effort.tokens() });
+        body.insert("thinking".to_owned(), thinking);
+    }
+    Value::Object(body)
+}
+
+/// An answer that is not streamed.
+pub(super) fn whole(value: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
+    if let Some(refusal) = Refusal::of(value) {
+        return Err(WireError::Refused(refusal));
+    }
+    if !value.get("content").is_some_and(Value::is_array) {
+        return Err(WireError::NotJson("the answer"));
+    }
+    for (place, block) in (0..).zip(items(value, "/content")) {
+        block_begins(place, block, collect)?;
+    }
+    count(value, collect);
+    ended(value, collect)?;
+    collect.close();
+    Ok(())
+}
+
+/// An event of a streamed answer.
+pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
+    let place = value.get("index").and_then(Value::as_u64).unwrap_or_default();
+    match text(value, "/type") {
+        Some("message_start") => {
+            if let Some(message) = present(value, "/message") {
+                count(message, collect);
+            }
+        }
+        Some("content_block_start") => {
+            if let Some(block) = present(value, "/content_block") {
+                block_begins(place, block, collect)?;
+            }
+        }
+        Some("content_block_delta") => {
+            collect.text(text(value, "/delta/text").unwrap_or_default())?;
+            collect.thinking(text(value, "/delta/thinking").unwrap_or_default())?;
+            if let Some(piece) = text(value, "/delta/partial_json") {
+                collect.call(place, None, None, piece)?;
+            }
+        }
+        Some("message_delta") => {
+            count(value, collect);
+            if let Some(delta) = present(value, "/delta") {
+                ended(delta, collect)?;
+            }
+        }
+        Some("message_stop") => collect.close(),
+        Some("error") => return Err(WireError::Refused(Refusal::of(value).unwrap_or_default())),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// A block, whole or at its beginning.
+fn block_begins(place: u64, block: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
+    match text(block, "/type") {
+        Some("text") => collect.text(text(block, "/text").unwrap_or_default()),
+        Some("thinking") => collect.thinking(text(block, "/thinking").unwrap_or_default()),
+        Some("tool_use") => {
+            // Of a streamed call the input is empty here and follows in pieces.
+            let input = present(block, "/input").filter(|input| **input != json!({}));
+            let input = input.map(Value::to_string).unwrap_or_default();
+            collect.call(place, text(block, "/id"), text(block, "/name"), &input)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn ended(value: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
+    match text(value, "/stop_reason") {
+        None => {}
+        Some("max_tokens" | "model_context_window_exceeded") => collect.end(EndReason::Length),
+        Some("refusal") => return Err(WireError::Withheld("refusal".to_owned())),
+        Some(_) => collect.end(EndReason::Said),
+    }
+    Ok(())
+}
+
+/// Tokens in are counted in three parts here.
+fn count(value: &Value, collect: &mut Collect<'_>) {
+    let Some(usage) = present(value, "/usage") else { return };
+    let cached = tokens(usage, "/cache_read_input_tokens");
+    let added = tokens(usage, "/cache_creation_input_tokens");
+    let tokens_in = tokens(usage, "/input_tokens").map(|fresh| {
+        fresh.saturating_add(cached.unwrap_or_default()).saturating_add(added.unwrap_or_default())
+    });
+    collect.count(Counted { tokens_in, tokens_out: tokens(usage, "/output_tokens"), tokens_cached: cached });
+}

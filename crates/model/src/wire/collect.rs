@@ -1,0 +1,239 @@
+//! The pieces of an answer, put together within bounds.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use setpoint_protocol::Any;
+use setpoint_protocol::record::{Part, Reply, Usage};
+use setpoint_protocol::tool::{ToolCall, ToolSpec};
+
+use super::{Decoded, WireError};
+use crate::progress::Progress;
+
+/// Text of one answer, in bytes; thinking has the same bound.
+pub const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Tool calls of one answer.
+pub const CALLS_MAX: usize = 128;
+/// Bytes of one call's name and arguments.
+const CALL_BYTES_MAX: usize = 1024 * 1024;
+
+/// An answer on its way.
+#[derive(Debug)]
+pub(super) struct Collect<'a> {
+    tools: &'a [Arc<ToolSpec>],
+    progress: &'a Progress,
+    text: String,
+    thinking_bytes: usize,
+    calls: BTreeMap<u64, CallPieces>,
+    /// Where calls are that a server numbered like another one.
+    places: BTreeMap<u64, u64>,
+    counted: Counted,
+    is_cut: bool,
+    is_ended: bool,
+    is_closed: bool,
+}
+
+/// A call on its way.
+#[derive(Debug, Default)]
+struct CallPieces {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// What a provider counted so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counted {
+    /// Tokens in, cached ones included.
+    pub(super) tokens_in: Option<u64>,
+    /// Tokens out, thinking included.
+    pub(super) tokens_out: Option<u64>,
+    /// Tokens in that came from a cache.
+    pub(super) tokens_cached: Option<u64>,
+}
+
+impl<'a> Collect<'a> {
+    pub(super) fn new(tools: &'a [Arc<ToolSpec>], progress: &'a Progress) -> Self {
+        Collect {
+            tools,
+            progress,
+            text: String::new(),
+            thinking_bytes: 0,
+            calls: BTreeMap::new(),
+            places: BTreeMap::new(),
+            counted: Counted::default(),
+            is_cut: false,
+            is_ended: false,
+            is_closed: false,
+        }
+    }
+
+    /// A piece of the answer's text.
+    pub(super) fn text(&mut self, piece: &str) -> Result<(), WireError> {
+        self.answer(piece)?;
+        self.progress.text(piece);
+        Ok(())
+    }
+
+    /// Text of the answer that was shown already.
+    pub(super) fn answer(&mut self, piece: &str) -> Result<(), WireError> {
+        if self.text.len() + piece.len() > TEXT_BYTES_MAX {
+            return Err(WireError::TooLarge { what: "an answer's text", max: TEXT_BYTES_MAX });
+        }
+        self.text.push_str(piece);
+        Ok(())
+    }
+
+    /// Text that is said once more in the end, and counts then: it is shown now.
+    pub(super) fn preview(&mut self, piece: &str) {
+        self.progress.text(piece);
+    }
+
+    /// A piece of thinking. It is bounded like text, and not kept: nothing may rest on it.
+    pub(super) fn thinking(&mut self, piece: &str) -> Result<(), WireError> {
+        self.thinking_bytes = self.thinking_bytes.saturating_add(piece.len());
+        if self.thinking_bytes > TEXT_BYTES_MAX {
+            return Err(WireError::TooLarge { what: "an answer's thinking", max: TEXT_BYTES_MAX });
+        }
+        Ok(())
+    }
+
+    /// A piece of the call at this place. A name or id that is already known is not said again, it is confirmed.
+    pub(super) fn call(
+        &mut self,
+        place: u64,
+        id: Option<&str>,
+        name: Option<&str>,
+        arguments: &str,
+    ) -> Result<(), WireError> {
+        if !self.calls.contains_key(&place) && self.calls.len() >= CALLS_MAX {
+            return Err(WireError::TooManyCalls);
+        }
+        let call = self.calls.entry(place).or_default();
+        for (kept, said) in [(&mut call.id, id), (&mut call.name, name)] {
+            if let Some(said) = said
+                && kept.is_empty()
+            {
+                kept.push_str(said);
+            }
+        }
+        call.arguments.push_str(arguments);
+        if call.id.len() + call.name.len() + call.arguments.len() > CALL_BYTES_MAX {
+            return Err(WireError::TooLarge { what: "a tool call", max: CALL_BYTES_MAX });
+        }
+        Ok(())
+    }
+
+    /// The place of the call that the server numbers so. Some servers number every call 0: a new id at a place that
+    /// another call has is a new call, and pieces without an id that follow are that call's.
+    pub(super) fn place_of(&mut self, number: u64, id: Option<&str>) -> u64 {
+        let place = self.places.get(&number).copied().unwrap_or(number);
+        let Some(id) = id.filter(|id| !id.is_empty()) else { return place };
+        match self.calls.get(&place) {
+            Some(call) if !call.id.is_empty() && call.id != id => {
+                let known = self.calls.iter().find(|(_, call)| call.id == id).map(|(place, _)| *place);
+                let moved = known.unwrap_or_else(|| self.next_place());
+                if self.places.len() < CALLS_MAX {
+                    self.places.insert(number, moved);
+                }
+                moved
+            }
+            _ => place,
+        }
+    }
+
+    /// The first place behind all others.
+    pub(super) fn next_place(&self) -> u64 {
+        self.calls.last_key_value().map_or(0, |(place, _)| place.saturating_add(1))
+    }
+
+    /// What was counted; a later count of the same thing replaces an earlier one.
+    pub(super) fn count(&mut self, counted: Counted) {
+        self.counted.tokens_in = counted.tokens_in.or(self.counted.tokens_in);
+        self.counted.tokens_out = counted.tokens_out.or(self.counted.tokens_out);
+        self.counted.tokens_cached = counted.tokens_cached.or(self.counted.tokens_cached);
+    }
+
+    /// The model stopped for this reason. Counts may still follow.
+    pub(super) fn end(&mut self, reason: EndReason) {
+        self.is_ended = true;
+        self.is_cut = reason == EndReason::Length;
+    }
+
+    /// Nothing follows.
+    pub(super) fn close(&mut self) {
+        self.is_closed = true;
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// The whole answer. One without an end of its own was cut.
+    pub(super) fn finish(self) -> Result<Decoded, WireError> {
+        if !self.is_ended && !self.is_closed {
+            return Err(WireError::Cut);
+        }
+        let mut parts = Vec::with_capacity(self.calls.len() + 1);
+        if !self.text.is_empty() {
+            parts.push(Part::Text(self.text));
+        }
+        let named = self.calls.into_values().filter(|call| !call.name.trim().is_empty());
+        parts.extend(named.map(|call| {
+            Part::ToolCall(ToolCall {
+                tool: offered(self.tools, &call.name),
+                input: arguments(&call.arguments),
+            })
+        }));
+        let Counted { tokens_in, tokens_out, tokens_cached } = self.counted;
+        let usage = Usage {
+            tokens_in: tokens_in.unwrap_or_default(),
+            tokens_out: tokens_out.unwrap_or_default(),
+            tokens_cached: tokens_cached.unwrap_or_default().min(tokens_in.unwrap_or_default()),
+        };
+        let is_counted = tokens_in.is_some() && tokens_out.is_some();
+        Ok(Decoded { reply: Reply { parts, usage, is_cut: self.is_cut }, is_counted })
+    }
+}
+
+/// Why a model stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EndReason {
+    /// It had said everything, or calls tools.
+    Said,
+    /// The bound on its tokens.
+    Length,
+}
+
+/// The tool that is meant: models put `functions.` before a name or change its case. Anything else is left as it is,
+/// for the role to refuse by its name.
+fn offered(tools: &[Arc<ToolSpec>], said: &str) -> String {
+    let name = said.trim();
+    if tools.iter().any(|tool| tool.name == name) {
+        return name.to_owned();
+    }
+    let bare = name.rsplit(['.', ':', '/']).next().unwrap_or(name);
+    let mut alike = tools.iter().filter(|tool| tool.name.eq_ignore_ascii_case(bare));
+    match (alike.next(), alike.next()) {
+        (Some(tool), None) => tool.name.clone(),
+        _ => name.to_owned(),
+    }
+}
+
+/// The arguments of a call. None are an empty object; text that is no JSON is kept as text, which no tool takes and
+/// every tool answers with what it wants instead.
+fn arguments(text: &str) -> Any {
+    if text.trim().is_empty() {
+        return Any(Value::Object(Map::new()));
+    }
+    match serde_json::from_str::<Value>(text) {
+        // Some models put the object into a string.
+        Ok(Value::String(inner)) => match serde_json::from_str::<Value>(&inner) {
+            Ok(Value::Object(fields)) => Any(Value::Object(fields)),
+            _ => Any(Value::String(inner)),
+        },
+        Ok(value) => Any(value),
+        Err(_) => Any(Value::String(text.to_owned())),
+    }
+}

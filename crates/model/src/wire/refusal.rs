@@ -1,0 +1,112 @@
+//! What a server says when it gives no answer.
+
+use std::fmt;
+
+use serde_json::Value;
+use setpoint_protocol::text::clip;
+
+/// Characters of a server's message that are kept.
+const MESSAGE_CHARS_MAX: usize = 300;
+/// Characters of an error's code.
+const CODE_CHARS_MAX: usize = 60;
+
+/// An error in the words of the server: never the model's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refusal {
+    /// The HTTP status, or the one that the error object states.
+    pub status: Option<u16>,
+    /// The server's name for it, such as `rate_limit_exceeded`; empty when it has none.
+    pub code: String,
+    /// Its message, in one line, clipped; empty when it has none.
+    pub message: String,
+}
+
+impl Refusal {
+    /// Reads the error object of a body or of a piece of a stream, whatever the dialect.
+    ///
+    /// `{"error": {"message", "type" | "code" | "status"}}`, `{"error": "text"}`, and the same inside a list.
+    #[must_use]
+    pub fn of(value: &Value) -> Option<Self> {
+        let value = value.as_array().and_then(|list| list.first()).unwrap_or(value);
+        let error = value.get("error").filter(|error| !error.is_null())?;
+        if let Some(message) = error.as_str() {
+            return Some(Refusal {
+                status: None,
+                code: String::new(),
+                message: line(message, MESSAGE_CHARS_MAX),
+            });
+        }
+        let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+        let code = ["code", "type", "status"].into_iter().map(text).find(|text| !text.is_empty());
+        let status = ["code", "status"].into_iter().find_map(|name| error.get(name)?.as_u64());
+        Some(Refusal {
+            status: status.and_then(|status| u16::try_from(status).ok()).filter(|s| (400..600).contains(s)),
+            code: line(code.unwrap_or_default(), CODE_CHARS_MAX),
+            message: line(text("message"), MESSAGE_CHARS_MAX),
+        })
+    }
+
+    /// Reads the body of an answer with an error status. A body that is no JSON, such as a proxy's page, says
+    /// nothing that is kept.
+    #[must_use]
+    pub fn of_status(status: u16, body: &[u8]) -> Self {
+        let said = serde_json::from_slice::<Value>(body).ok().and_then(|value| Self::of(&value));
+        Refusal { status: Some(status), ..said.unwrap_or_default() }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.status {
+            Some(status) => write!(f, "the server answered {status}")?,
+            None => f.write_str("the server reported an error")?,
+        }
+        if !self.code.is_empty() {
+            write!(f, " ({})", self.code)?;
+        }
+        if !self.message.is_empty() {
+            write!(f, ": {}", self.message)?;
+        }
+        Ok(())
+    }
+}
+
+/// A server's text in one line without control characters.
+pub(super) fn line(text: &str, chars_max: usize) -> String {
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty())
+        .take(chars_max)
+        .collect();
+    clip(&words.join(" "), chars_max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_form_of_an_error_is_read() {
+        for (value, expected) in [
+            (
+                json!({"error": {"message": "slow\ndown", "type": "rate_limit", "code": null}}),
+                "the server reported an error (rate_limit): slow down",
+            ),
+            (json!({"error": "model not found"}), "the server reported an error: model not found"),
+            (
+                json!([{"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "quota"}}]),
+                "the server answered 429 (RESOURCE_EXHAUSTED): quota",
+            ),
+            (
+                json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+                "the server reported an error (overloaded_error): Overloaded",
+            ),
+        ] {
+            assert_eq!(Refusal::of(&value).unwrap().to_string(), expected);
+        }
+        assert_eq!(Refusal::of(&json!({"error": null, "choices": []})), None);
+        let page = Refusal::of_status(502, b"<html>Bad gateway</html>");
+        assert_eq!(page.to_string(), "the server answered 502");
+    }
+}

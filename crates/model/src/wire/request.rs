@@ -1,0 +1,94 @@
+//! One question, before it is put into a provider's words.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use setpoint_protocol::tool::ToolSpec;
+
+/// What is asked, whoever is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The provider's name of the model.
+    pub model: &'a str,
+    /// Standing instructions.
+    pub system: &'a str,
+    /// The question itself.
+    pub user: &'a str,
+    /// Tools that may be called, through the provider's own interface.
+    pub tools: &'a [Arc<ToolSpec>],
+    /// JSON Schema of the answer, where it is one JSON value and the provider can hold the model to it.
+    pub schema: Option<&'a Value>,
+    /// Tokens of the answer at most, thinking not counted.
+    pub tokens_out_max: u32,
+    /// How much it thinks; `None` leaves it to the provider.
+    pub effort: Option<Effort>,
+    /// The window to ask for, where the server sets one for each request (Ollama's `num_ctx`).
+    pub window_tokens: Option<u32>,
+    /// What groups requests that begin alike, for providers that keep prompts by such a key.
+    pub cache_key: Option<&'a str>,
+    /// Whether the server is the provider's own: it knows fields that servers that speak alike may refuse.
+    pub is_first_party: bool,
+    /// Whether the answer comes in pieces.
+    pub is_streamed: bool,
+    /// Further fields of the body, from the configuration.
+    pub extra: Option<&'a Map<String, Value>>,
+}
+
+impl Request<'_> {
+    /// Tokens of the answer and of the thinking at most, for providers that count both.
+    pub(super) fn tokens_total_max(&self) -> u32 {
+        self.tokens_out_max.saturating_add(self.effort.map_or(0, Effort::tokens))
+    }
+}
+
+/// How much a model thinks before it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effort {
+    /// As little as it can.
+    Low,
+    /// In between.
+    Medium,
+    /// As much as is useful.
+    High,
+}
+
+impl Effort {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Effort::Low => "low",
+            Effort::Medium => "medium",
+            Effort::High => "high",
+        }
+    }
+
+    /// The word read back.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        [Effort::Low, Effort::Medium, Effort::High].into_iter().find(|effort| effort.word() == word)
+    }
+
+    /// Tokens of thinking, for providers that are told a number.
+    #[must_use]
+    pub const fn tokens(self) -> u32 {
+        match self {
+            Effort::Low => 2_048,
+            Effort::Medium => 8_192,
+            Effort::High => 24_576,
+        }
+    }
+}
+
+/// Puts further fields into a body. Objects are merged field by field, everything else replaces what was there.
+pub(super) fn merge(body: &mut Value, extra: Option<&Map<String, Value>>) {
+    let (Some(extra), Some(body)) = (extra, body.as_object_mut()) else { return };
+    for (name, value) in extra {
+        match (body.get_mut(name), value) {
+            (Some(old), Value::Object(fields)) if old.is_object() => merge(old, Some(fields)),
+            _ => {
+                body.insert(name.clone(), value.clone());
+            }
+        }
+    }
+}

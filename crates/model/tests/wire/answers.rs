@@ -1,0 +1,129 @@
+//! Every file in `answers/` is one answer: its dialect and form, `---`, the bytes.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use expect_test::expect_file;
+use setpoint_model::wire::{BODY_BYTES_MAX, Dialect, LINE_BYTES_MAX, TEXT_BYTES_MAX, WireError};
+
+use crate::support::{decode, shown};
+
+struct Recorded {
+    name: String,
+    dialect: Dialect,
+    is_streamed: bool,
+    body: Vec<u8>,
+}
+
+fn recorded() -> Vec<Recorded> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wire/answers");
+    let mut all: Vec<Recorded> = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let (head, body) = text.split_once("\n---\n").unwrap();
+            let (dialect, form) = head.split_once(' ').unwrap();
+            Recorded {
+                name: path.file_stem().unwrap().to_string_lossy().into_owned(),
+                dialect: Dialect::ALL.into_iter().find(|known| known.name() == dialect).unwrap(),
+                is_streamed: form == "streamed",
+                body: body.as_bytes().to_vec(),
+            }
+        })
+        .collect();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all
+}
+
+#[test]
+fn recorded_answers_are_read_as_expected() {
+    let mut all = String::new();
+    for answer in recorded() {
+        let decoded = decode(answer.dialect, answer.is_streamed, [answer.body.as_slice()]);
+        write!(all, "# {}\n{}\n", answer.name, shown(&decoded)).unwrap();
+    }
+    expect_file!["answers.expected"].assert_eq(&all);
+}
+
+#[test]
+fn an_answer_is_the_same_however_its_bytes_arrive() {
+    for answer in recorded() {
+        let whole = decode(answer.dialect, answer.is_streamed, [answer.body.as_slice()]);
+        for size in [1, 2, 3, 7, 64] {
+            let pieces = decode(answer.dialect, answer.is_streamed, answer.body.chunks(size));
+            assert_eq!(shown(&pieces), shown(&whole), "{} in pieces of {size}", answer.name);
+        }
+    }
+}
+
+/// The one thing that must not happen: half an answer that is taken for a whole one.
+#[test]
+fn a_cut_answer_is_never_taken_for_a_whole_one() {
+    for answer in recorded() {
+        let Ok(whole) = decode(answer.dialect, answer.is_streamed, [answer.body.as_slice()]) else {
+            continue;
+        };
+        for end in 0..answer.body.len() {
+            let (head, _) = answer.body.split_at(end);
+            if let Ok(found) = decode(answer.dialect, answer.is_streamed, [head]) {
+                assert_eq!(found.reply.parts, whole.reply.parts, "{} cut at {end}", answer.name);
+                assert_eq!(found.reply.is_cut, whole.reply.is_cut, "{} cut at {end}", answer.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn sizes_are_bounded() {
+    let line = vec![b'x'; LINE_BYTES_MAX + 7];
+    for (dialect, head) in [(Dialect::Chat, "data: "), (Dialect::Ollama, "")] {
+        let packets = [head.as_bytes(), &line];
+        assert!(matches!(decode(dialect, true, packets), Err(WireError::TooLarge { .. })), "{dialect:?}");
+    }
+    let piece = format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{}"}}}}]}}"#, "x".repeat(100_000));
+    let event = format!("data: {piece}\n\n");
+    let times = TEXT_BYTES_MAX / 100_000 + 1;
+    let packets = std::iter::repeat_n(event.as_bytes(), times);
+    assert!(matches!(decode(Dialect::Chat, true, packets), Err(WireError::TooLarge { .. })));
+    let comment = format!(": {}\n", "x".repeat(1_000));
+    let packets = std::iter::repeat_n(comment.as_bytes(), BODY_BYTES_MAX / 1_000);
+    assert!(matches!(decode(Dialect::Anthropic, true, packets), Err(WireError::TooLarge { .. })));
+    let endless = vec![b' '; 1 << 20];
+    let packets = std::iter::repeat_n(endless.as_slice(), 100);
+    assert!(matches!(decode(Dialect::Gemini, false, packets), Err(WireError::TooLarge { .. })));
+}
+
+#[test]
+fn more_calls_than_anybody_makes_are_refused() {
+    let call = |n: usize| {
+        format!(r#"{{"index":{n},"id":"c{n}","function":{{"name":"list_dir","arguments":"{{}}"}}}}"#)
+    };
+    let body = |count: usize| {
+        let calls: Vec<String> = (0..count).map(call).collect();
+        format!(
+            r#"{{"choices":[{{"message":{{"tool_calls":[{}]}},"finish_reason":"stop"}}]}}"#,
+            calls.join(",")
+        )
+    };
+    let hundred = decode(Dialect::Chat, false, [body(100).as_bytes()]).unwrap();
+    assert_eq!(hundred.reply.tool_calls().count(), 100);
+    assert_eq!(decode(Dialect::Chat, false, [body(129).as_bytes()]), Err(WireError::TooManyCalls));
+    let far = format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{}]}}}}]}}"#, call(usize::MAX / 2));
+    let far = format!("data: {far}\n\ndata: [DONE]\n\n");
+    assert_eq!(decode(Dialect::Chat, true, [far.as_bytes()]).unwrap().reply.tool_calls().count(), 1);
+}
+
+#[test]
+fn depth_is_bounded() {
+    let deep = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
+    let body = format!(r#"{{"choices":[{{"message":{{"content":{deep}}}}}]}}"#);
+    assert!(matches!(decode(Dialect::Chat, false, [body.as_bytes()]), Err(WireError::NotJson(_))));
+    let arguments = serde_json::to_string(&deep).unwrap();
+    let body = format!(
+        r#"{{"choices":[{{"message":{{"tool_calls":[{{"function":{{"name":"list_dir","arguments":{arguments}}}}}]}}}}]}}"#
+    );
+    let decoded = decode(Dialect::Chat, false, [body.as_bytes()]).unwrap();
+    let call = decoded.reply.tool_calls().next().unwrap();
+    assert!(call.input.0.is_string(), "arguments that cannot be read are kept as text");
+}

@@ -1,0 +1,37 @@
+//! One question in every dialect's words.
+
+use std::fmt::Write as _;
+
+use expect_test::expect_file;
+use serde_json::json;
+use setpoint_model::wire::{Dialect, Effort, Request};
+
+use crate::support::{request, tools};
+
+#[test]
+fn a_question_in_every_dialect() {
+    let tools = tools();
+    let schema = json!({ "type": "object", "required": ["intent"] });
+    let extra = json!({ "temperature": 0, "options": { "seed": 1 } });
+    let bare = request(&[], false);
+    let full = Request {
+        model: "models/ödd/name",
+        tools: &tools,
+        schema: Some(&schema),
+        effort: Some(Effort::Low),
+        window_tokens: Some(32_768),
+        cache_key: Some("r2"),
+        is_first_party: true,
+        is_streamed: true,
+        extra: extra.as_object(),
+        ..bare
+    };
+    let mut all = String::new();
+    for dialect in Dialect::ALL {
+        for request in [bare, full] {
+            let body = serde_json::to_string_pretty(&dialect.body(&request)).unwrap();
+            writeln!(all, "# {} {}\n{body}\n", dialect.name(), dialect.path(&request)).unwrap();
+        }
+    }
+    expect_file!["requests.expected"].assert_eq(&all);
+}

@@ -1,0 +1,80 @@
+//! A question, and answers as text.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use setpoint_model::Progress;
+use setpoint_model::wire::{Decoded, Decoder, Dialect, Request, WireError};
+use setpoint_protocol::record::Part;
+use setpoint_protocol::tool::ToolSpec;
+
+/// Two tools.
+pub(crate) fn tools() -> Vec<Arc<ToolSpec>> {
+    ["list_dir", "read_file"]
+        .map(|name| {
+            let spec = json!({
+                "name": name, "description": format!("Does {name}."), "class": "read",
+                "input_schema": { "type": "object", "properties": { "path": { "type": "string" } } },
+            });
+            Arc::new(serde_json::from_value(spec).unwrap())
+        })
+        .into()
+}
+
+/// A question with nothing that need not be.
+pub(crate) fn request(tools: &[Arc<ToolSpec>], is_streamed: bool) -> Request<'_> {
+    Request {
+        model: "some-model",
+        system: "You list files.",
+        user: "Which are there?",
+        tools,
+        schema: None,
+        tokens_out_max: 1_000,
+        effort: None,
+        window_tokens: None,
+        cache_key: None,
+        is_first_party: false,
+        is_streamed,
+        extra: None,
+    }
+}
+
+/// Reads an answer that comes in these packets.
+pub(crate) fn decode<'b>(
+    dialect: Dialect,
+    is_streamed: bool,
+    packets: impl IntoIterator<Item = &'b [u8]>,
+) -> Result<Decoded, WireError> {
+    let (tools, progress) = (tools(), Progress::none());
+    let mut decoder = Decoder::new(dialect, &request(&tools, is_streamed), &progress);
+    for packet in packets {
+        decoder.push(packet)?;
+    }
+    decoder.finish()
+}
+
+/// What came out, in lines.
+pub(crate) fn shown(decoded: &Result<Decoded, WireError>) -> String {
+    let decoded = match decoded {
+        Ok(decoded) => decoded,
+        Err(error) => return format!("failed to {error}\n"),
+    };
+    let mut text = String::new();
+    for part in &decoded.reply.parts {
+        text.push_str(&match part {
+            Part::Text(words) => format!("text {words:?}\n"),
+            Part::ToolCall(call) => {
+                format!("call {} {}\n", call.tool, serde_json::to_string(&call.input).unwrap())
+            }
+        });
+    }
+    let usage = decoded.reply.usage;
+    if decoded.is_counted {
+        let (tokens_in, cached, out) = (usage.tokens_in, usage.tokens_cached, usage.tokens_out);
+        text.push_str(&format!("{tokens_in} tokens in, {cached} of them cached, {out} out\n"));
+    }
+    if decoded.reply.is_cut {
+        text.push_str("cut at its bound\n");
+    }
+    text
+}

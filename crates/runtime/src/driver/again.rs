@@ -1,0 +1,100 @@
+//! Asking a model the same once more, after a failure that may pass.
+//!
+//! Every further attempt is recorded before it is sent, waits longer than the one before, and counts against the
+//! task's budget of calls. All attempts of a question share its time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use setpoint_machine::{External, ModelCall, Outside};
+use setpoint_model::ModelError;
+use setpoint_protocol::CallId;
+use setpoint_protocol::record::{Answer, Answered, ModelFailure, Reasked};
+use tokio::time::Instant;
+
+use super::{Driver, Inbound};
+
+/// Attempts of one question, the first included.
+pub(super) const ATTEMPTS_MAX: u32 = 5;
+/// The wait before the second attempt; each further one is twice as long.
+const WAIT_FIRST: Duration = Duration::from_millis(500);
+/// The longest wait that we choose ourselves.
+const WAIT_LAST: Duration = Duration::from_secs(20);
+
+/// A question that is going to be asked again.
+pub(super) struct Again {
+    pub(super) attempt: u32,
+    reason: String,
+    pub(super) due: Instant,
+}
+
+/// A question to a model, and the time that all its attempts share.
+#[derive(Clone)]
+pub(super) struct Question {
+    pub(super) ask: Arc<ModelCall>,
+    pub(super) until: Instant,
+}
+
+impl Driver {
+    /// An attempt failed. Either the question is put off, or the failure is the answer.
+    pub(super) fn failed(&mut self, call: CallId, attempt: u32, error: ModelError) -> Option<Answered> {
+        let is_stopped = self.running.remove(&call).is_some_and(|running| running.stop_by.is_some());
+        if is_stopped {
+            return Some(Answered { call, attempt, answer: Answer::Interrupted });
+        }
+        let ModelError { failure, again_after } = error;
+        match again_after.and_then(|after| self.next_attempt(call, attempt, after)) {
+            Some(due) => {
+                self.again.insert(call, Again { attempt, reason: failure.reason, due });
+                None
+            }
+            None => {
+                let answer = Answer::ModelFailed(after_attempts(failure, attempt));
+                Some(Answered { call, attempt, answer })
+            }
+        }
+    }
+
+    /// When the next attempt may begin; `None` when there is to be none.
+    fn next_attempt(&self, call: CallId, attempt: u32, after: Duration) -> Option<Instant> {
+        let question = self.questions.get(&call)?;
+        let due = Instant::now() + after.max(self.backoff(call, attempt));
+        let has_time = due < question.until;
+        let has_budget = self.cell.may_ask(question.ask.purpose());
+        (attempt < ATTEMPTS_MAX && has_time && has_budget).then_some(due)
+    }
+
+    /// Turns what is due into inputs: the attempt begins once its record is durable.
+    pub(super) fn ask_due_again(&mut self) {
+        let now = Instant::now();
+        let due: Vec<CallId> =
+            self.again.iter().filter(|(_, again)| again.due <= now).map(|(call, _)| *call).collect();
+        for call in due {
+            let (Some(again), Some(question)) = (self.again.remove(&call), self.questions.get(&call)) else {
+                continue;
+            };
+            let attempt = again.attempt.saturating_add(1);
+            let effect = Outside::Model { call, ask: Arc::clone(&question.ask), fragments: vec![] };
+            self.resumed.insert(call, (attempt, effect));
+            let reason = again.reason;
+            self.backlog.push_back(Inbound::External(External::Reasked(Reasked { call, attempt, reason })));
+        }
+    }
+
+    /// Between half and all of a wait that doubles. What share it is depends on task, call and attempt, so that tasks
+    /// that failed together do not come back together.
+    fn backoff(&self, call: CallId, attempt: u32) -> Duration {
+        let doubled = WAIT_FIRST.saturating_mul(1 << attempt.saturating_sub(1).min(16)).min(WAIT_LAST);
+        let hash = blake3::hash(format!("{} {call} {attempt}", self.task).as_bytes());
+        let share = hash.as_bytes().first().copied().unwrap_or_default();
+        doubled / 2 + doubled.mul_f64(f64::from(share) / 512.0)
+    }
+}
+
+/// The failure as it is recorded: how often it was tried is part of it.
+fn after_attempts(failure: ModelFailure, attempt: u32) -> ModelFailure {
+    if attempt < 2 {
+        return failure;
+    }
+    ModelFailure { reason: format!("{} (asked {attempt} times)", failure.reason), ..failure }
+}

@@ -1,0 +1,114 @@
+//! A model that fails for a while is asked again: recorded first, later each time, within budget and time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use setpoint_journal::Journal;
+use setpoint_machine::ModelCall;
+use setpoint_model::{Model, ModelError, Progress};
+use setpoint_protocol::message::{CancelRequest, EndedBy};
+use setpoint_protocol::record::{ModelFailure, ModelFailureKind, RecordKind, Reply};
+use setpoint_protocol::topology::Payload;
+use setpoint_runtime::{NewTask, Organisation};
+
+use crate::support::{new_task, organisation};
+
+/// Is never there, and says after how long it might be.
+struct Away {
+    asked: Arc<AtomicU64>,
+    again_after: Option<Duration>,
+}
+
+#[async_trait]
+impl Model for Away {
+    async fn answer(&self, _: &ModelCall, _: &Progress) -> Result<Reply, ModelError> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let reason = "nobody is there".to_owned();
+        let failure = ModelFailure { kind: ModelFailureKind::Unavailable, reason, hints: vec![] };
+        Err(ModelError { failure, again_after: self.again_after })
+    }
+
+    fn name(&self) -> &str {
+        "away"
+    }
+}
+
+/// What became of a task whose model is away: attempts, what is recorded of them, the end.
+struct Became {
+    asked: u64,
+    reasked: usize,
+    ended_by: EndedBy,
+    calls: u64,
+    summary: String,
+}
+
+fn away(again_after: Option<Duration>) -> (Organisation, Arc<AtomicU64>) {
+    let asked = Arc::new(AtomicU64::new(0));
+    let model = Away { asked: Arc::clone(&asked), again_after };
+    (organisation(&Journal::in_memory(), model), asked)
+}
+
+async fn run(new: NewTask, again_after: Option<Duration>) -> Became {
+    let (organisation, asked) = away(again_after);
+    let task = organisation.start(new).await.unwrap();
+    organisation.ended(&task).await;
+    let records = organisation.records(&task).unwrap();
+    let result = organisation.result(&task).unwrap().unwrap();
+    organisation.shutdown().await;
+    Became {
+        asked: asked.load(Ordering::SeqCst),
+        reasked: records.iter().filter(|record| record.kind == RecordKind::Reasked).count(),
+        ended_by: result.ended_by,
+        calls: result.usage.calls,
+        summary: result.summary,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_attempt_is_recorded_and_counted() {
+    let became = run(new_task(), Some(Duration::ZERO)).await;
+    // R1 and R2's plan ask five times each; a question is one call and four more attempts.
+    assert_eq!((became.asked, became.reasked), (became.calls, became.reasked), "{}", became.summary);
+    assert_eq!(became.asked as usize, became.reasked / 4 * 5, "{}", became.summary);
+    assert!(became.reasked >= 8, "{}", became.summary);
+    assert!(became.summary.contains("nobody is there (asked 5 times)"), "{}", became.summary);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_that_will_not_pass_is_not_asked_again() {
+    let became = run(new_task(), None).await;
+    assert_eq!(became.reasked, 0);
+    assert!(!became.summary.contains("times"), "{}", became.summary);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_asks_for_more_time_than_there_is_gets_none() {
+    let became = run(new_task(), Some(Duration::from_secs(3_600))).await;
+    assert_eq!(became.reasked, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_share_the_budget_of_calls() {
+    let mut new = new_task();
+    new.opened.budgets.calls = Some(4);
+    let became = run(new, Some(Duration::ZERO)).await;
+    // One of four is kept for the report.
+    assert_eq!((became.asked, became.calls, became.ended_by), (3, 3, EndedBy::Budget), "{}", became.summary);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_waits_for_its_next_attempt_can_be_cancelled() {
+    let (organisation, asked) = away(Some(Duration::from_secs(200)));
+    let task = organisation.start(new_task()).await.unwrap();
+    while asked.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    let cancel = CancelRequest { reason: Some("enough".to_owned()) };
+    organisation.say(&task, Payload::CancelRequest(cancel)).await.unwrap();
+    organisation.ended(&task).await;
+    let result = organisation.result(&task).unwrap().unwrap();
+    assert_eq!((result.ended_by, asked.load(Ordering::SeqCst)), (EndedBy::Cancelled, 1));
+    organisation.shutdown().await;
+}
