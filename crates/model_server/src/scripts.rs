@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::answer::{Answer, Usage};
 use crate::example::example;
-use crate::script::{Script, Turn};
+use crate::fault::Fault;
+use crate::script::{Listing, ModelInfo, Script, Turn};
 use crate::seen::Seen;
 
 /// What `hello` says.
@@ -15,7 +16,7 @@ pub const THOUGHT: &str = "Somebody is there. I should greet.";
 /// What every answer of these scripts costs.
 pub const COST: Usage = Usage { input: 1200, cached: 1024, output: 40, reasoning: 8 };
 /// The names of the scripts.
-pub const NAMES: [&str; 3] = ["hello", "tools", "schema"];
+pub const NAMES: [&str; 4] = ["hello", "tools", "schema", "by-model"];
 
 /// The script of this name. `arguments` is what `tools` gives to the tool that it calls; without it, the smallest
 /// arguments that the tool's schema takes.
@@ -25,6 +26,7 @@ pub fn by_name(name: &str, arguments: Option<String>) -> Option<Arc<dyn Script>>
         "hello" => Some(Arc::new(hello)),
         "tools" => Some(Arc::new(move |seen: &Seen| tools(seen, arguments.as_deref()))),
         "schema" => Some(Arc::new(schema)),
+        "by-model" => Some(Arc::new(ByModel)),
         _ => None,
     }
 }
@@ -57,4 +59,28 @@ pub fn tools(seen: &Seen, arguments: Option<&str>) -> Turn {
 pub fn schema(seen: &Seen) -> Turn {
     let value = seen.asked.schema.as_ref().map(example).unwrap_or_default();
     Answer::text(&crate::json::Json::sorted(&value).to_string()).costing(COST).into()
+}
+
+/// The model that is asked for is the name of a script or of a fault, so that one server serves them all. A fault is
+/// laid over `tools` where tools are offered, and over `hello` where none are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ByModel;
+
+impl Script for ByModel {
+    fn turn(&self, seen: &Seen) -> Turn {
+        match seen.asked.model.as_str() {
+            "hello" => hello(seen),
+            "tools" => tools(seen, None),
+            "schema" => schema(seen),
+            name => {
+                let turn = if seen.asked.tools.is_empty() { hello(seen) } else { tools(seen, None) };
+                turn.with(Fault::by_name(name).unwrap_or(Fault::ModelNotFound))
+            }
+        }
+    }
+
+    fn listing(&self, _: &Seen) -> Listing {
+        let models = ["hello", "tools", "schema"].map(ModelInfo::new).to_vec();
+        Listing { models, fault: None }
+    }
 }
