@@ -2,10 +2,11 @@
 //!
 //! It checks, generates and measures; it never edits a source file (except the generated ones, on `gen`) and
 //! is never part of the shipped program. One file per command: [`mod@test`], [`tidy`], [`layers`],
-//! [`generate`], [`conformance`], [`mod@bench`]. Shared by them: [`tree`] (the files), [`scan`] (Rust source
+//! [`generate`], [`conformance`], [`mod@bench`], [`clients`]. Shared by them: [`tree`] (the files), [`scan`] (Rust source
 //! taken apart), [`finding`] (what a check objects to).
 
 mod bench;
+mod clients;
 mod conformance;
 mod counts;
 mod error;
@@ -53,6 +54,8 @@ enum Command {
         /// A file of vectors; the committed one without it
         file: Option<PathBuf>,
     },
+    /// Install the official clients of the models' wires and run them against the model server
+    Clients,
     /// Run the benchmarks, in release
     Bench,
 }
@@ -81,6 +84,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             print!("{summary}");
             Ok(if summary.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
+        Command::Clients => clients::run(root),
         Command::Bench => bench::run(root),
     }
 }

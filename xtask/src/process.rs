@@ -84,7 +84,8 @@ fn copied(mut command: Command, out: impl Write, err: impl Write + Send) -> Resu
     Ok(Heard { success: status.success(), status: status.to_string(), stdout, stderr })
 }
 
-fn captured(mut command: Command) -> Result<String, Error> {
+/// Runs a command and returns what it wrote to stdout; a failure is an error that quotes its stderr.
+pub(crate) fn captured(mut command: Command) -> Result<String, Error> {
     let text = line(&command);
     let result = command.stdin(Stdio::null()).output();
     let output = result.map_err(|source| Error::Start { command: text.clone(), source })?;

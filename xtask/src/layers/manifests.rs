@@ -88,7 +88,9 @@ mod tests {
     /// folder there, the others are packages of a registry.
     fn check(crates: &[&str], lines: &str, expected: &Expect) {
         let ours = |name: &str| crates.contains(&name);
-        let package = |name: &str| if ours(name) { format!("{PREFIX}{name}") } else { name.to_owned() };
+        let package = |name: &str| {
+            if ours(name) { format!("{PREFIX}{}", name.replace('_', "-")) } else { name.to_owned() }
+        };
         let id = |name: &str| if ours(name) { format!("path+{name}") } else { format!("registry+{name}") };
         let (mut packages, mut nodes) = (Vec::new(), Vec::new());
         for (name, dependencies) in lines.lines().filter_map(|line| line.trim().split_once(':')) {
@@ -119,14 +121,15 @@ mod tests {
     #[test]
     fn what_the_table_allows_passes() {
         check(
-            &["protocol", "machine", "roles", "journal", "sim", "runtime", "cli"],
+            &["protocol", "machine", "roles", "journal", "sim", "model_server", "runtime", "cli"],
             "protocol: serde
              machine: protocol
              roles: machine protocol jiff
              journal: protocol rusqlite sim(dev)
              sim: roles journal
-             runtime: roles journal tokio sim(dev)
-             cli: runtime protocol
+             model_server: tokio
+             runtime: roles journal tokio sim(dev) model_server(dev)
+             cli: runtime protocol model_server(dev)
              serde:
              jiff:
              rusqlite:

@@ -39,8 +39,10 @@ pub(crate) fn of_wire(error: WireError, retry_after: RetryAfter) -> ModelError {
 /// A server that says no.
 pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelError {
     let reason = refusal.to_string();
-    let is_quota = ["insufficient_quota", "billing_hard_limit_reached", "credit_balance_too_low"]
-        .contains(&refusal.code.as_str());
+    let is_quota = ["insufficient_quota", "billing_hard_limit_reached", "billing_error"]
+        .contains(&refusal.code.as_str())
+        || says(refusal, &["billing"]);
+    let is_key = says(refusal, &["api key", "not valid"]) || says(refusal, &["invalid", "api key"]);
     if is_too_long(refusal) {
         let hint = "choose a model with a larger window, or state the window in `models` so that prompts are cut to it";
         return never(ModelFailureKind::TooLong, reason, vec![hint]);
@@ -52,6 +54,11 @@ pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelErr
         _ if is_quota => {
             never(ModelFailureKind::Refused, reason, vec!["pay for the account, or choose another provider"])
         }
+        Some(400) if is_key => never(
+            ModelFailureKind::Refused,
+            reason,
+            vec!["check the key: `setpoint models` shows where it is taken from"],
+        ),
         Some(401 | 403) => never(
             ModelFailureKind::Refused,
             reason,
@@ -92,10 +99,15 @@ fn waiting(reason: String, retry_after: RetryAfter) -> ModelError {
     }
 }
 
+/// Whether the server's message has all these words.
+fn says(refusal: &Refusal, words: &[&str]) -> bool {
+    let message = refusal.message.to_lowercase();
+    words.iter().all(|word| message.contains(word))
+}
+
 /// Whether the question was longer than the model's window. Every provider has its own words for it.
 fn is_too_long(refusal: &Refusal) -> bool {
-    let message = refusal.message.to_lowercase();
-    let says = |words: &[&str]| words.iter().all(|word| message.contains(word));
+    let says = |words: &[&str]| says(refusal, words);
     match refusal.status {
         Some(413) => true,
         Some(400 | 422) | None => {

@@ -84,6 +84,10 @@ impl Model for Remote {
                 usage.tokens_out = tokens::of_reply(&decoded.reply.parts);
             }
         }
+        // Some servers say what they were told, the key included; nothing of it may be written down.
+        if let Some(key) = &endpoint.key {
+            send::redact(&mut decoded.reply.parts, key);
+        }
         Ok(decoded.reply)
     }
 

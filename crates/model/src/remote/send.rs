@@ -7,8 +7,10 @@ use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue,
 };
 use reqwest::{Response, StatusCode};
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
+use setpoint_protocol::Any;
 use setpoint_protocol::record::ModelFailureKind::{Refused, Timeout, Unable, Unavailable};
+use setpoint_protocol::record::Part;
 use setpoint_protocol::text::clip;
 
 use super::failure;
@@ -121,6 +123,24 @@ fn without_key(refusal: Refusal, endpoint: &Endpoint) -> Refusal {
         status: refusal.status,
         code: refusal.code.replace(key, "…"),
         message: refusal.message.replace(key, "…"),
+    }
+}
+
+/// Takes the key out of what was said.
+pub(super) fn redact(parts: &mut [Part], key: &SecretString) {
+    let key = key.expose_secret();
+    if key.is_empty() {
+        return;
+    }
+    for part in parts {
+        match part {
+            Part::Text(text) if text.contains(key) => *text = text.replace(key, "…"),
+            Part::ToolCall(call) if call.tool.contains(key) || call.input.to_text().contains(key) => {
+                call.tool = call.tool.replace(key, "…");
+                call.input = Any(serde_json::Value::String(call.input.to_text().replace(key, "…")));
+            }
+            Part::Text(_) | Part::ToolCall(_) => {}
+        }
     }
 }
 

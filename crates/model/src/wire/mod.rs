@@ -35,7 +35,7 @@ use crate::wire::lines::Lines;
 use crate::wire::sse::Events;
 
 /// Bytes of an answer that are read at most, streamed or not. A streamed answer repeats a frame around every token.
-pub const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub const BODY_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Tokens that a count may state; a larger or negative one is no count.
 pub const TOKENS_MAX: u64 = 100_000_000;
 

@@ -1,0 +1,72 @@
+//! How long something takes: a time, until a test says so, or for ever. Only tokio's clock is used, so that a
+//! paused one works.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+/// What the server waits for before it goes on. Every wait also ends when the peer closes its side of the
+/// connection, and when the server is dropped.
+#[derive(Clone, Debug)]
+pub enum Delay {
+    /// This long by tokio's clock.
+    For(Duration),
+    /// Until the gate is opened.
+    Until(Gate),
+    /// For ever.
+    Ever,
+}
+
+impl Delay {
+    pub(crate) async fn pass(&self) {
+        match self {
+            Delay::For(duration) => tokio::time::sleep(*duration).await,
+            Delay::Until(gate) => gate.pass().await,
+            Delay::Ever => std::future::pending().await,
+        }
+    }
+}
+
+/// A gate in the middle of an answer: the test learns that the server stands before it, does what it has to do
+/// (kills a process, cancels a task), and opens it or does not. Clones are the same gate.
+#[derive(Clone, Debug)]
+pub struct Gate(Arc<Sides>);
+
+#[derive(Debug)]
+struct Sides {
+    arrivals: watch::Sender<usize>,
+    is_open: watch::Sender<bool>,
+}
+
+impl Gate {
+    /// A closed gate.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Arc::new(Sides { arrivals: watch::Sender::new(0), is_open: watch::Sender::new(false) }))
+    }
+
+    /// Lets pass who stands before it and who comes later.
+    pub fn open(&self) {
+        self.0.is_open.send_replace(true);
+    }
+
+    /// Waits until this many answers have come to it.
+    pub async fn arrivals(&self, count: usize) {
+        let mut arrivals = self.0.arrivals.subscribe();
+        // The sender is ours and lives; an error cannot come.
+        let _arrived = arrivals.wait_for(|arrived| *arrived >= count).await;
+    }
+
+    async fn pass(&self) {
+        self.0.arrivals.send_modify(|arrived| *arrived += 1);
+        let mut is_open = self.0.is_open.subscribe();
+        let _opened = is_open.wait_for(|is_open| *is_open).await;
+    }
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self::new()
+    }
+}

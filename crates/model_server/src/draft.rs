@@ -1,0 +1,176 @@
+//! An answer on its way to a wire: complete, with its ids and numbers, and bent where a fault bends it.
+
+use crate::answer::{Answer, Count, Finish, Usage};
+use crate::seen::Seen;
+use crate::wire::Wire;
+
+/// How many pieces the arguments of a call are streamed in, when they are long enough.
+const ARGUMENT_PIECES: usize = 4;
+/// A token is taken to be this many characters.
+const CHARACTERS_PER_TOKEN: usize = 4;
+/// Stands in a text where filling is put in while it is sent; no text of a script has these characters.
+pub(crate) const FILLING: &str = "\u{f8ff}\u{f8fe}\u{f8ff}";
+
+/// An answer that the renderers of the wires put into words.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    pub(crate) nth: usize,
+    pub(crate) model: String,
+    pub(crate) thinking: Vec<String>,
+    pub(crate) text: Vec<String>,
+    pub(crate) calls: Vec<DraftCall>,
+    pub(crate) usage: Option<Numbers>,
+    pub(crate) ending: Ending,
+    pub(crate) shape: Shape,
+    /// Whether a stream says what it cost; only chat completions ask.
+    pub(crate) says_usage: bool,
+    /// The arguments are cut or broken, and no JSON.
+    pub(crate) is_garbled: bool,
+    /// Indices count down instead of up.
+    pub(crate) is_reordered: bool,
+    /// Something that no client knows is put among the rest.
+    pub(crate) has_stranger: bool,
+    /// How many bytes take the place of [`FILLING`].
+    pub(crate) filling: u64,
+}
+
+/// A call with its id.
+#[derive(Clone, Debug)]
+pub(crate) struct DraftCall {
+    pub(crate) id: String,
+    /// Whether the script gave the id; one wire has ids only then.
+    pub(crate) has_own_id: bool,
+    pub(crate) name: String,
+    pub(crate) arguments: String,
+}
+
+/// A usage whose numbers may be none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    pub(crate) input: i128,
+    pub(crate) cached: i128,
+    pub(crate) output: i128,
+    pub(crate) reasoning: i128,
+}
+
+/// Why it ended, lies included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Stop,
+    ToolCalls,
+    Length,
+    Filtered,
+    /// A reason that no client knows.
+    Unknown,
+    /// No reason.
+    Missing,
+}
+
+/// Whether the answer is where it belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Plain,
+    /// There is no choice, candidate, block or message at all.
+    Nothing,
+    /// The content is null.
+    Null,
+}
+
+impl Draft {
+    pub(crate) fn new(seen: &Seen, answer: &Answer) -> Self {
+        let nth = seen.nth;
+        let calls = answer.calls.iter().enumerate().map(|(index, call)| DraftCall {
+            id: call.id.clone().unwrap_or_else(|| call_id(seen.wire, nth, index)),
+            has_own_id: call.id.is_some(),
+            name: call.name.clone(),
+            arguments: call.arguments.clone(),
+        });
+        let calls: Vec<_> = calls.collect();
+        let ending = match answer.finish {
+            Finish::Natural if calls.is_empty() => Ending::Stop,
+            Finish::Natural => Ending::ToolCalls,
+            Finish::Length => Ending::Length,
+            Finish::Filtered => Ending::Filtered,
+        };
+        let usage = match answer.usage {
+            Count::ByServer => Some(counted(seen, answer)),
+            Count::Given(usage) => Some(usage),
+            Count::Unsaid => None,
+        };
+        Self {
+            nth,
+            model: seen.asked.model.clone(),
+            thinking: answer.thinking.clone(),
+            text: answer.text.clone(),
+            calls,
+            usage: usage.map(Numbers::from),
+            ending,
+            shape: Shape::Plain,
+            says_usage: seen.asked.wants_usage,
+            is_garbled: false,
+            is_reordered: false,
+            has_stranger: false,
+            filling: 0,
+        }
+    }
+
+    pub(crate) fn whole_text(&self) -> String {
+        self.text.concat()
+    }
+
+    pub(crate) fn whole_thinking(&self) -> String {
+        self.thinking.concat()
+    }
+
+    /// The number that the `place`-th of `count` parts gets.
+    pub(crate) fn index(&self, place: usize, count: usize) -> usize {
+        match (self.is_reordered, count) {
+            (false, _) => place,
+            (true, 0 | 1) => 1,
+            (true, _) => count.saturating_sub(place + 1),
+        }
+    }
+}
+
+impl DraftCall {
+    /// The arguments in the pieces that are streamed, none of them empty.
+    pub(crate) fn pieces(&self) -> Vec<String> {
+        let characters: Vec<char> = self.arguments.chars().collect();
+        let size = characters.len().div_ceil(ARGUMENT_PIECES).max(1);
+        characters.chunks(size).map(|piece| piece.iter().collect()).collect()
+    }
+}
+
+/// An id as the wire's servers make them.
+pub(crate) fn call_id(wire: Wire, nth: usize, index: usize) -> String {
+    let prefix = if wire == Wire::Anthropic { "toolu" } else { "call" };
+    format!("{prefix}_{nth:02}_{index:02}")
+}
+
+impl From<Usage> for Numbers {
+    fn from(usage: Usage) -> Self {
+        Self {
+            input: usage.input.into(),
+            cached: usage.cached.into(),
+            output: usage.output.into(),
+            reasoning: usage.reasoning.into(),
+        }
+    }
+}
+
+fn counted(seen: &Seen, answer: &Answer) -> Usage {
+    let characters = |texts: &[String]| texts.iter().map(|text| text.chars().count()).sum::<usize>();
+    let calls: usize =
+        answer.calls.iter().map(|call| call.name.chars().count() + call.arguments.chars().count()).sum();
+    let thinking = characters(&answer.thinking);
+    Usage {
+        input: tokens(seen.asked.characters()).max(1),
+        cached: 0,
+        output: tokens(thinking + characters(&answer.text) + calls).max(1),
+        reasoning: tokens(thinking),
+    }
+}
+
+fn tokens(characters: usize) -> u64 {
+    u64::try_from(characters.div_ceil(CHARACTERS_PER_TOKEN)).unwrap_or(u64::MAX)
+}

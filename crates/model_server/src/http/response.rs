@@ -1,0 +1,140 @@
+//! What an answer is made of before it is bytes.
+
+/// An answer over HTTP.
+#[derive(Clone, Debug)]
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: Vec<Piece>,
+    pub(crate) framing: Framing,
+}
+
+/// A part of a body. A body of any length is made of few of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    Bytes(Vec<u8>),
+    /// The same block, so many times.
+    Repeat {
+        block: Vec<u8>,
+        times: u64,
+    },
+}
+
+/// How a client learns where the body ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// It is told the length.
+    Length,
+    /// It is told this in place of the length.
+    Claimed(String),
+    /// Every piece is a chunk.
+    Chunked,
+    /// The connection ends.
+    Close,
+}
+
+impl Piece {
+    pub(crate) fn bytes(&self) -> u64 {
+        let length = |bytes: &[u8]| u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        match self {
+            Piece::Bytes(bytes) => length(bytes),
+            Piece::Repeat { block, times } => length(block).saturating_mul(*times),
+        }
+    }
+}
+
+impl Response {
+    /// A body of JSON or text, with its length.
+    pub(crate) fn whole(status: u16, media_type: &str, body: impl Into<String>) -> Self {
+        Self {
+            status,
+            headers: vec![("content-type", media_type.to_owned())],
+            body: vec![Piece::Bytes(body.into().into_bytes())],
+            framing: Framing::Length,
+        }
+    }
+
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    pub(crate) fn body_bytes(&self) -> u64 {
+        self.body.iter().map(Piece::bytes).fold(0, u64::saturating_add)
+    }
+
+    /// The status line and the headers.
+    pub(crate) fn head(&self, keeps_alive: bool) -> Vec<u8> {
+        let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, reason(self.status));
+        for (name, value) in &self.headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        match &self.framing {
+            Framing::Length => head.push_str(&format!("content-length: {}\r\n", self.body_bytes())),
+            Framing::Claimed(length) => head.push_str(&format!("content-length: {length}\r\n")),
+            Framing::Chunked => head.push_str("transfer-encoding: chunked\r\n"),
+            Framing::Close => {}
+        }
+        if !keeps_alive || self.framing == Framing::Close {
+            head.push_str("connection: close\r\n");
+        }
+        head.push_str("\r\n");
+        head.into_bytes()
+    }
+
+    /// The body as it goes over the connection, its end included.
+    pub(crate) fn framed_body(&self) -> Vec<Piece> {
+        if self.framing != Framing::Chunked {
+            return self.body.clone();
+        }
+        let filled = self.body.iter().filter(|piece| piece.bytes() > 0);
+        let mut framed: Vec<Piece> = filled
+            .map(|piece| match piece {
+                Piece::Bytes(bytes) => Piece::Bytes(chunk(bytes)),
+                Piece::Repeat { block, times } => Piece::Repeat { block: chunk(block), times: *times },
+            })
+            .collect();
+        framed.push(Piece::Bytes(b"0\r\n\r\n".to_vec()));
+        framed
+    }
+
+    /// The same with chunks of at most so many bytes, wherever that cuts.
+    pub(crate) fn in_pieces_of(mut self, bytes_max: usize) -> Self {
+        let cut = self.body.into_iter().flat_map(|piece| match piece {
+            Piece::Bytes(bytes) => {
+                bytes.chunks(bytes_max.max(1)).map(|part| Piece::Bytes(part.to_vec())).collect()
+            }
+            repeat @ Piece::Repeat { .. } => vec![repeat],
+        });
+        self.body = cut.collect();
+        self
+    }
+}
+
+pub(crate) fn chunk(bytes: &[u8]) -> Vec<u8> {
+    let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
+    chunk.extend(bytes);
+    chunk.extend(b"\r\n");
+    chunk
+}
+
+const fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        307 => "Temporary Redirect",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        402 => "Payment Required",
+        403 => "Forbidden",
+        404 => "Not Found",
+        408 => "Request Timeout",
+        413 => "Content Too Large",
+        429 => "Too Many Requests",
+        431 => "Request Header Fields Too Large",
+        500 => "Internal Server Error",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        529 => "Site Is Overloaded",
+        _ => "Unknown",
+    }
+}

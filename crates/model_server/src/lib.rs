@@ -1,0 +1,42 @@
+//! A scripted model server for tests.
+//!
+//! It speaks five wires over real TCP, says what a [`Script`] says, writes down what it was asked, and misbehaves on
+//! request: every fault of the list ([`Fault`]), from a reset below HTTP to a lie in a finish reason. It asks no
+//! model, reads no clock and no file, reaches nothing outside this machine, and is never part of the shipped program.
+//!
+//! Reading order: [`ModelServer`], [`Script`] with [`Turn`] and [`Answer`], [`Seen`], [`Fault`]. Inside: `wire` finds
+//! out what a request is for, `seen` reads it, `plan` decides what is sent (with `fault::content` for what the model
+//! says, `render` for the clothes of the wire, `shape` and `http::steps` for bytes and ends), `connection` does it.
+
+mod answer;
+mod connection;
+mod delay;
+mod draft;
+mod example;
+mod fault;
+mod hosted;
+mod http;
+mod json;
+mod plan;
+mod refusal;
+mod render;
+mod script;
+pub mod scripts;
+mod seen;
+mod server;
+mod shape;
+mod wire;
+
+pub use answer::{Answer, Call, Count, Finish, Usage};
+pub use delay::{Delay, Gate};
+pub use example::example;
+pub use fault::{
+    BadNumber, BadUsage, EmptyReply, Endless, ErrorPlace, Fault, FinishLie, Group, Hostile, Measures,
+    NearMiss, QuotaForm, RetryAfter, SecretPlace, UnauthorizedForm, WrongFields, WrongLength,
+};
+pub use hosted::Hosted;
+pub use http::request::{BODY_BYTES_MAX, HEAD_BYTES_MAX};
+pub use script::{Always, Faulty, InOrder, Listing, ModelInfo, Script, Turn};
+pub use seen::{Asked, Said, Seen, Tool};
+pub use server::{Connections, ModelServer, RefusedAddress, Served, refused_address, unknown_host_base};
+pub use wire::{Purpose, Wire};

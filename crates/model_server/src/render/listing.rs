@@ -1,0 +1,87 @@
+//! Which models there are, in the clothes of each wire.
+
+use super::{CREATED, CREATED_TEXT};
+use crate::json::{Json, object};
+use crate::script::ModelInfo;
+use crate::wire::Wire;
+
+/// The version that Ollama's wire says.
+pub(crate) const OLLAMA_VERSION: &str = "0.12.6";
+
+/// The list of the models.
+pub(crate) fn models(wire: Wire, models: &[ModelInfo]) -> Json {
+    let entries: Vec<Json> = models.iter().map(|model| entry(wire, model)).collect();
+    match wire {
+        Wire::Chat | Wire::Responses => object! { "object": "list", "data": entries },
+        Wire::Anthropic => object! {
+            "data": entries,
+            "has_more": false,
+            "first_id": models.first().map(|model| &model.name),
+            "last_id": models.last().map(|model| &model.name),
+        },
+        Wire::Gemini | Wire::Ollama => object! { "models": entries },
+    }
+}
+
+/// One model, asked for by its name.
+pub(crate) fn model(wire: Wire, model: &ModelInfo) -> Json {
+    if wire != Wire::Ollama {
+        return entry(wire, model);
+    }
+    let mut capabilities = vec![Json::from("completion")];
+    capabilities.extend(model.has_tools.then(|| Json::from("tools")));
+    capabilities.extend(model.has_thinking.then(|| Json::from("thinking")));
+    object! {
+        "modelfile": format!("FROM {}", model.name),
+        "parameters": "temperature 0.7",
+        "template": "{{ .Prompt }}",
+        "details": details(),
+        "model_info": object! {
+            "general.architecture": "llama",
+            "general.parameter_count": 8_000_000_000_u64,
+            "llama.context_length": model.context,
+        },
+        "capabilities": capabilities,
+        "modified_at": CREATED_TEXT,
+    }
+}
+
+fn entry(wire: Wire, model: &ModelInfo) -> Json {
+    let name = &model.name;
+    match wire {
+        Wire::Chat | Wire::Responses => {
+            object! { "id": name, "object": "model", "created": CREATED, "owned_by": "test" }
+        }
+        Wire::Anthropic => {
+            object! { "type": "model", "id": name, "display_name": name, "created_at": CREATED_TEXT }
+        }
+        Wire::Gemini => object! {
+            "name": format!("models/{name}"),
+            "version": "001",
+            "displayName": name,
+            "inputTokenLimit": model.context,
+            "outputTokenLimit": 8192,
+            "supportedGenerationMethods": vec![Json::from("generateContent"), Json::from("countTokens")],
+            "thinking": model.has_thinking,
+        },
+        Wire::Ollama => object! {
+            "name": name,
+            "model": name,
+            "modified_at": CREATED_TEXT,
+            "size": 4_000_000_000_u64,
+            "digest": "0".repeat(64),
+            "details": details(),
+        },
+    }
+}
+
+fn details() -> Json {
+    object! {
+        "parent_model": "",
+        "format": "gguf",
+        "family": "llama",
+        "families": vec![Json::from("llama")],
+        "parameter_size": "8.0B",
+        "quantization_level": "Q4_K_M",
+    }
+}

@@ -1,0 +1,249 @@
+//! What a client asked, as it came and in one form for every wire. Nothing here answers anything.
+
+mod anthropic;
+mod chat;
+mod gemini;
+mod ollama;
+mod responses;
+mod rules;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::wire::{Purpose, Wire};
+
+/// One request.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// The how-many-eth request of this server it is, from 0.
+    pub nth: usize,
+    /// The how-many-eth connection it came on, from 0.
+    pub connection: usize,
+    /// Its wire; requests for no path that is known count as [`Wire::Chat`].
+    pub wire: Wire,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The method.
+    pub method: String,
+    /// The path, decoded, without the query.
+    pub path: String,
+    /// The query as it came.
+    pub query: String,
+    /// The headers, names in lower case.
+    pub headers: BTreeMap<String, String>,
+    /// The body; null where there is none or it is no JSON.
+    pub body: Value,
+    /// Whether the answer is to be streamed.
+    pub is_streaming: bool,
+    /// What it asks, whatever the wire.
+    pub asked: Asked,
+    /// Why a server of this wire would refuse it; such a request is answered with 400 and never reaches the
+    /// script.
+    pub problems: Vec<String>,
+}
+
+/// A request in one form for every wire.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Asked {
+    /// The model.
+    pub model: String,
+    /// The instructions before the conversation.
+    pub system: String,
+    /// The conversation, in order.
+    pub said: Vec<Said>,
+    /// The tools that are offered.
+    pub tools: Vec<Tool>,
+    /// Whether and which tool must be called, as the wire says it.
+    pub tool_choice: Option<Value>,
+    /// The JSON schema that the answer must have.
+    pub schema: Option<Value>,
+    /// Whether the answer must be JSON.
+    pub wants_json: bool,
+    /// The longest answer, in tokens.
+    pub tokens_max: Option<u64>,
+    /// The length of the context, where the wire lets a client choose it (Ollama's `num_ctx`).
+    pub context: Option<u64>,
+    /// The temperature.
+    pub temperature: Option<f64>,
+    /// The reasoning settings, as the wire says them.
+    pub reasoning: Option<Value>,
+    /// Whether a stream is to say at its end what it cost. Only chat completions ask; the others always say.
+    pub wants_usage: bool,
+    /// How many places of the prompt are marked for the cache (`cache_control`).
+    pub cache_marks: usize,
+    /// The key that gathers requests with a common prefix (`prompt_cache_key`).
+    pub cache_key: Option<String>,
+}
+
+/// One thing that was said before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// By the user.
+    User(String),
+    /// By the model.
+    Assistant(String),
+    /// By the model, to itself.
+    Thought(String),
+    /// The model called a tool.
+    Call {
+        /// The call's id, where the wire has one.
+        id: Option<String>,
+        /// The tool.
+        name: String,
+        /// The arguments, as JSON text.
+        arguments: String,
+    },
+    /// A tool's answer.
+    Result {
+        /// The id of the call that it answers, where the wire has one.
+        id: Option<String>,
+        /// The tool, where the wire names it.
+        name: Option<String>,
+        /// What it said.
+        text: String,
+    },
+}
+
+/// A tool that is offered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON schema of its arguments.
+    pub schema: Value,
+}
+
+impl Asked {
+    /// What the user said last.
+    #[must_use]
+    pub fn last_user(&self) -> Option<&str> {
+        self.said.iter().rev().find_map(|said| match said {
+            Said::User(text) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// What the tools answered, in order.
+    pub fn results(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.said.iter().filter_map(|said| match said {
+            Said::Result { text, .. } => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The ids of the calls that were made before.
+    pub fn call_ids(&self) -> impl Iterator<Item = &str> {
+        self.said.iter().filter_map(|said| match said {
+            Said::Call { id, .. } => id.as_deref(),
+            _ => None,
+        })
+    }
+
+    /// How many characters the prompt has, tools and schema included.
+    #[must_use]
+    pub fn characters(&self) -> usize {
+        let said = self.said.iter().map(|said| match said {
+            Said::User(text) | Said::Assistant(text) | Said::Thought(text) | Said::Result { text, .. } => {
+                text.chars().count()
+            }
+            Said::Call { name, arguments, .. } => name.chars().count() + arguments.chars().count(),
+        });
+        let tools = self.tools.iter().map(|tool| {
+            tool.name.chars().count()
+                + tool.description.chars().count()
+                + tool.schema.to_string().chars().count()
+        });
+        let schema = self.schema.as_ref().map_or(0, |schema| schema.to_string().chars().count());
+        self.system.chars().count() + said.sum::<usize>() + tools.sum::<usize>() + schema
+    }
+
+    /// Adds to the instructions, a line apart from what is there.
+    fn add_system(&mut self, text: &str) {
+        if !self.system.is_empty() && !text.is_empty() {
+            self.system.push('\n');
+        }
+        self.system.push_str(text);
+    }
+
+    /// Adds something said unless it is empty.
+    fn add(&mut self, said: impl FnOnce(String) -> Said, text: String) {
+        if !text.is_empty() {
+            self.said.push(said(text));
+        }
+    }
+}
+
+/// What a body asks on a wire, whether it wants a stream, and what a server of the wire would object to.
+pub(crate) struct Reading {
+    pub(crate) asked: Asked,
+    pub(crate) is_streaming: bool,
+    pub(crate) problems: Vec<String>,
+}
+
+/// Reads the body of a request for an answer.
+pub(crate) fn read(wire: Wire, body: &Value, headers: &BTreeMap<String, String>) -> Reading {
+    let mut problems = Vec::new();
+    let asked = match wire {
+        Wire::Chat => chat::read(body, &mut problems),
+        Wire::Responses => responses::read(body, &mut problems),
+        Wire::Anthropic => anthropic::read(body, headers, &mut problems),
+        Wire::Gemini => gemini::read(body, &mut problems),
+        Wire::Ollama => ollama::read(body, &mut problems),
+    };
+    rules::check(wire, &asked, body, &mut problems);
+    let stream = body.get("stream").and_then(Value::as_bool);
+    let is_streaming = match wire {
+        Wire::Chat | Wire::Responses | Wire::Anthropic => stream.unwrap_or(false),
+        // The path decides.
+        Wire::Gemini => false,
+        Wire::Ollama => stream.unwrap_or(true),
+    };
+    Reading { asked, is_streaming, problems }
+}
+
+/// A field's text, or nothing.
+fn text(value: &Value, key: &str) -> String {
+    value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// A field that is there and is not null.
+fn field<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+    value.get(key).filter(|value| !value.is_null())
+}
+
+/// A field's list, empty where there is none.
+fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Text as a string, or as a list of parts with a `text` each.
+fn content(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => parts.iter().map(|part| text(part, "text")).collect(),
+        _ => String::new(),
+    }
+}
+
+/// JSON text of a value that a wire carries unquoted.
+fn json_text(value: Option<&Value>) -> String {
+    value.map_or_else(|| "{}".to_owned(), |value| crate::json::Json::sorted(value).to_string())
+}
+
+/// A tool in the form `{"type": "function", "function": {…}}`, which two wires share.
+fn function_tool(tool: &Value) -> Option<Tool> {
+    let function = tool.get("function")?;
+    Some(flat_tool(function, "parameters"))
+}
+
+/// A tool whose fields stand side by side.
+fn flat_tool(tool: &Value, schema: &str) -> Tool {
+    Tool {
+        name: text(tool, "name"),
+        description: text(tool, "description"),
+        schema: tool.get(schema).cloned().unwrap_or(Value::Null),
+    }
+}

@@ -1,0 +1,159 @@
+//! What the real servers refuse with 400, so that a client that sends it is found out here.
+//!
+//! Only what they all would refuse: a missing model or conversation, a call without its result or a result
+//! without its call, a tool's name that is none, a strict schema that is not strict.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{Asked, Said, list, text};
+use crate::wire::Wire;
+
+/// The longest name of a tool.
+const TOOL_NAME_CHARS_MAX: usize = 64;
+
+pub(super) fn check(wire: Wire, asked: &Asked, body: &Value, problems: &mut Vec<String>) {
+    if !body.is_object() {
+        problems.push("the body is no JSON object".to_owned());
+        return;
+    }
+    if wire != Wire::Gemini && asked.model.is_empty() {
+        problems.push("model: it is required".to_owned());
+    }
+    if asked.said.is_empty() && asked.system.is_empty() {
+        problems.push("there is nothing to answer".to_owned());
+    }
+    for name in asked.tools.iter().map(|tool| &tool.name).filter(|name| !is_tool_name(wire, name)) {
+        problems.push(format!("tools: '{name}' is no name for a tool"));
+    }
+    problems.extend(pairing(wire, &asked.said));
+    problems.extend(strictness(wire, body));
+}
+
+/// Letters, digits, `_` and `-`; Gemini's may have dots and colons, and none may begin with a digit.
+fn is_tool_name(wire: Wire, name: &str) -> bool {
+    let extra = if wire == Wire::Gemini { "_-.:" } else { "_-" };
+    let begins = wire != Wire::Gemini || name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let count = name.chars().count();
+    wire == Wire::Ollama
+        || (begins
+            && (1..=TOOL_NAME_CHARS_MAX).contains(&count)
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || extra.contains(c)))
+}
+
+/// Calls without a result, and results without a call.
+fn pairing(wire: Wire, said: &[Said]) -> Vec<String> {
+    match wire {
+        // It takes whatever it is given.
+        Wire::Ollama => Vec::new(),
+        Wire::Responses => pairing_anywhere(said),
+        Wire::Chat | Wire::Anthropic => pairing_in_place(said, |id, open| open.remove(id)),
+        // Without ids only the number counts.
+        Wire::Gemini => pairing_in_place(said, |id, open| open.remove(id) || open.pop_first().is_some()),
+    }
+}
+
+/// Responses: the order does not matter.
+fn pairing_anywhere(said: &[Said]) -> Vec<String> {
+    let mut calls = BTreeSet::new();
+    let mut results = BTreeSet::new();
+    for said in said {
+        match said {
+            Said::Call { id, .. } => calls.insert(id.clone().unwrap_or_default()),
+            Said::Result { id, .. } => results.insert(id.clone().unwrap_or_default()),
+            _ => false,
+        };
+    }
+    let unanswered = calls.difference(&results).map(|id| format!("the call '{id}' has no output"));
+    let unasked = results.difference(&calls).map(|id| format!("there is no call '{id}' for this output"));
+    unanswered.chain(unasked).collect()
+}
+
+/// The others: the results of a turn's calls come right after it.
+fn pairing_in_place(said: &[Said], close: impl Fn(&str, &mut BTreeSet<String>) -> bool) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut open = BTreeSet::new();
+    let mut after_results = false;
+    for (index, said) in said.iter().enumerate() {
+        match said {
+            Said::Call { id, .. } => {
+                if after_results && !open.is_empty() {
+                    problems.push(format!("calls without a result: {}", names(&open)));
+                    open.clear();
+                }
+                open.insert(id.clone().unwrap_or_else(|| format!("#{index}")));
+                after_results = false;
+            }
+            Said::Result { id, .. } => {
+                let id = id.clone().unwrap_or_default();
+                if !close(&id, &mut open) {
+                    problems.push(format!("a result for the call '{id}', which is not open"));
+                }
+                after_results = true;
+            }
+            Said::User(_) | Said::Assistant(_) | Said::Thought(_) => {
+                if !open.is_empty() {
+                    problems.push(format!("calls without a result: {}", names(&open)));
+                    open.clear();
+                }
+            }
+        }
+    }
+    if !open.is_empty() {
+        problems.push(format!("calls without a result: {}", names(&open)));
+    }
+    problems
+}
+
+fn names(open: &BTreeSet<String>) -> String {
+    open.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// Schemas that claim to be strict: every object closed, every property required.
+fn strictness(wire: Wire, body: &Value) -> Vec<String> {
+    let mut problems = Vec::new();
+    let is_strict = |value: &Value| value.get("strict").and_then(Value::as_bool).unwrap_or(false);
+    let (format, nested) = match wire {
+        Wire::Chat => (body.get("response_format").and_then(|format| format.get("json_schema")), true),
+        Wire::Responses => (body.get("text").and_then(|settings| settings.get("format")), false),
+        Wire::Anthropic | Wire::Gemini | Wire::Ollama => return problems,
+    };
+    if let Some(format) = format.filter(|format| is_strict(format)) {
+        if text(format, "name").is_empty() {
+            problems.push("the schema of the answer has no name".to_owned());
+        }
+        problems
+            .extend(format.get("schema").and_then(loose).map(|place| format!("answer's schema: {place}")));
+    }
+    for tool in list(body, "tools") {
+        let function = if nested { tool.get("function").unwrap_or(tool) } else { tool };
+        if is_strict(function) {
+            let place = function.get("parameters").and_then(loose);
+            problems.extend(place.map(|place| format!("schema of '{}': {place}", text(function, "name"))));
+        }
+    }
+    problems
+}
+
+/// What is not strict about a schema.
+fn loose(schema: &Value) -> Option<String> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    if text(schema, "type") == "object" || properties.is_some() {
+        if schema.get("additionalProperties") != Some(&Value::Bool(false)) {
+            return Some("additionalProperties must be false".to_owned());
+        }
+        let required = list(schema, "required");
+        let missing = properties.into_iter().flat_map(|properties| properties.keys());
+        if let Some(name) =
+            missing.into_iter().find(|name| !required.iter().any(|given| given == name.as_str()))
+        {
+            return Some(format!("'{name}' must be required"));
+        }
+    }
+    let inner =
+        |key: &str| schema.get(key).and_then(Value::as_object).into_iter().flat_map(|map| map.values());
+    let branches = ["anyOf", "allOf", "oneOf", "prefixItems"].into_iter().flat_map(|key| list(schema, key));
+    let mut all = inner("properties").chain(inner("$defs")).chain(branches).chain(schema.get("items"));
+    all.find_map(loose)
+}

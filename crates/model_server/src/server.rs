@@ -1,0 +1,368 @@
+//! The server: what a test starts, asks and drops. It listens, keeps the log, and knows what outlives a request.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::Instant;
+
+use crate::connection;
+use crate::delay::Delay;
+use crate::fault::Fault;
+use crate::script::Script;
+use crate::seen::Seen;
+use crate::wire::Wire;
+
+/// How many connections may wait to be accepted.
+const BACKLOG: u32 = 1024;
+/// A name that no resolver knows; the domain is reserved for that.
+const UNKNOWN_HOST: &str = "model-server.invalid";
+
+/// A model server on a port of this machine. It stops when it is dropped, and nothing of it is left then.
+#[derive(Debug)]
+pub struct ModelServer {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    accepting: JoinHandle<()>,
+}
+
+/// What became of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Served {
+    /// The request's number ([`Seen::nth`]).
+    pub nth: usize,
+    /// Its wire.
+    pub wire: Wire,
+    /// The name of the fault that was really made.
+    pub fault: Option<&'static str>,
+    /// The tokens of the prompt that the answer was to cost.
+    pub input_tokens: Option<i128>,
+    /// The tokens that the model wrote.
+    pub output_tokens: Option<i128>,
+    /// Whether everything that was to be sent was taken by the connection.
+    pub is_complete: bool,
+}
+
+/// How many connections there were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Connections {
+    /// Accepted since the start.
+    pub accepted: usize,
+    /// Still open.
+    pub open: usize,
+    /// Those that began with a TLS handshake.
+    pub tls: usize,
+}
+
+impl ModelServer {
+    /// Starts on a free port of 127.0.0.1.
+    ///
+    /// # Errors
+    ///
+    /// When no port can be had.
+    pub async fn start(script: Arc<dyn Script>) -> io::Result<Self> {
+        Self::start_on(0, script).await
+    }
+
+    /// Starts on this port of 127.0.0.1.
+    ///
+    /// # Errors
+    ///
+    /// When the port cannot be had.
+    pub async fn start_on(port: u16, script: Arc<dyn Script>) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+        let address = listener.local_addr()?;
+        let (refusals, orders) = mpsc::channel(1);
+        let shared = Arc::new(Shared {
+            script,
+            refusals,
+            log: Mutex::default(),
+            requests: watch::Sender::new(0),
+            served: watch::Sender::new(0),
+            open: watch::Sender::new(0),
+            storm_ends: Mutex::default(),
+        });
+        let accepting = tokio::spawn(accept(listener, address, Arc::clone(&shared), orders));
+        Ok(Self { shared, address, accepting })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The base URL that a client of this wire is configured with.
+    #[must_use]
+    pub fn base(&self, wire: Wire) -> String {
+        format!("http://{}{}", self.address, wire.base_path())
+    }
+
+    /// The base URL with which a client meets this fault: another scheme for [`Fault::TlsGarbage`], an unknown name
+    /// for [`Fault::DnsFailure`], the usual one for what a turn makes.
+    #[must_use]
+    pub fn base_with(&self, wire: Wire, fault: &Fault) -> String {
+        match fault {
+            Fault::TlsGarbage => format!("https://{}{}", self.address, wire.base_path()),
+            Fault::DnsFailure => unknown_host_base(wire),
+            _ => self.base(wire),
+        }
+    }
+
+    /// Every request so far.
+    #[must_use]
+    pub fn seen(&self) -> Vec<Seen> {
+        self.shared.log().seen.clone()
+    }
+
+    /// What became of every request whose answer has ended, in the order in which they ended.
+    #[must_use]
+    pub fn served(&self) -> Vec<Served> {
+        self.shared.log().served.clone()
+    }
+
+    /// How many connections there were and are.
+    #[must_use]
+    pub fn connections(&self) -> Connections {
+        Connections { open: *self.shared.open.borrow(), ..self.shared.log().connections }
+    }
+
+    /// Waits until there were so many requests.
+    pub async fn until_seen(&self, count: usize) {
+        reached(&self.shared.requests, |seen| seen >= count).await;
+    }
+
+    /// Waits until so many answers have ended.
+    pub async fn until_served(&self, count: usize) {
+        reached(&self.shared.served, |served| served >= count).await;
+    }
+
+    /// Waits until no connection is open.
+    pub async fn until_idle(&self) {
+        reached(&self.shared.open, |open| open == 0).await;
+    }
+
+    /// Stops it and waits until nothing of it is left; dropping it does the same without waiting.
+    pub async fn stop(mut self) {
+        self.accepting.abort();
+        let _aborted = (&mut self.accepting).await;
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        // The task owns every connection's.
+        self.accepting.abort();
+    }
+}
+
+/// A port that is taken and does not listen: every connection to it is refused while this lives.
+#[derive(Debug)]
+pub struct RefusedAddress {
+    _socket: TcpSocket,
+    address: SocketAddr,
+}
+
+impl RefusedAddress {
+    /// Where nobody listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The base URL for a client of this wire.
+    #[must_use]
+    pub fn base(&self, wire: Wire) -> String {
+        format!("http://{}{}", self.address, wire.base_path())
+    }
+}
+
+/// Takes a port on which nobody will listen.
+///
+/// # Errors
+///
+/// When no port can be had.
+pub fn refused_address() -> io::Result<RefusedAddress> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
+    let address = socket.local_addr()?;
+    Ok(RefusedAddress { _socket: socket, address })
+}
+
+/// A base URL whose host no resolver knows.
+#[must_use]
+pub fn unknown_host_base(wire: Wire) -> String {
+    format!("http://{UNKNOWN_HOST}{}", wire.base_path())
+}
+
+/// What the connections share.
+pub(crate) struct Shared {
+    pub(crate) script: Arc<dyn Script>,
+    refusals: mpsc::Sender<Refusal>,
+    log: Mutex<Log>,
+    requests: watch::Sender<usize>,
+    served: watch::Sender<usize>,
+    open: watch::Sender<usize>,
+    storm_ends: Mutex<Option<Instant>>,
+}
+
+/// The order to refuse connections, and how to say that it is done.
+struct Refusal {
+    lasting: Delay,
+    begun: oneshot::Sender<()>,
+}
+
+#[derive(Default)]
+struct Log {
+    seen: Vec<Seen>,
+    served: Vec<Served>,
+    connections: Connections,
+    next: usize,
+}
+
+impl Shared {
+    fn log(&self) -> std::sync::MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of the next request.
+    pub(crate) fn number(&self) -> usize {
+        let mut log = self.log();
+        log.next += 1;
+        log.next - 1
+    }
+
+    pub(crate) fn saw(&self, seen: Seen) {
+        self.log().seen.push(seen);
+        self.requests.send_modify(|count| *count += 1);
+    }
+
+    pub(crate) fn has_served(&self, served: Served) {
+        self.log().served.push(served);
+        self.served.send_modify(|count| *count += 1);
+    }
+
+    pub(crate) fn met_tls(&self) {
+        self.log().connections.tls += 1;
+    }
+
+    /// Whether a storm goes on.
+    pub(crate) fn is_stormy(&self) -> bool {
+        let ends = self.storm_ends.lock().unwrap_or_else(PoisonError::into_inner);
+        ends.is_some_and(|ends| Instant::now() < ends)
+    }
+
+    /// Does what outlives the request, before anything of its answer is sent.
+    pub(crate) async fn prepare(&self, fault: Option<&Fault>) {
+        match fault {
+            Some(Fault::UnavailableStorm(lasting)) => {
+                let ends = Instant::now().checked_add(*lasting);
+                *self.storm_ends.lock().unwrap_or_else(PoisonError::into_inner) = ends;
+            }
+            Some(Fault::RefuseConnect(lasting)) => {
+                let (begun, waiting) = oneshot::channel();
+                let order = Refusal { lasting: lasting.clone(), begun };
+                if self.refusals.send(order).await.is_ok() {
+                    let _begun = waiting.await;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+async fn reached(count: &watch::Sender<usize>, is_reached: impl Fn(usize) -> bool) {
+    let mut count = count.subscribe();
+    // The sender is ours and lives; an error cannot come.
+    let _reached = count.wait_for(|count| is_reached(*count)).await;
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+/// Counts a connection for as long as it is open, however it ends.
+struct Open(Arc<Shared>);
+
+impl Open {
+    fn new(shared: &Arc<Shared>) -> Self {
+        shared.open.send_modify(|open| *open += 1);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.open.send_modify(|open| *open -= 1);
+    }
+}
+
+async fn accept(
+    mut listener: TcpListener,
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    mut orders: mpsc::Receiver<Refusal>,
+) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                // What cannot be accepted (too many open files) is the client's trouble; the next may work.
+                let Ok((stream, _)) = accepted else {
+                    tokio::task::yield_now().await;
+                    continue;
+                };
+                let number = {
+                    let mut log = shared.log();
+                    log.connections.accepted += 1;
+                    log.connections.accepted - 1
+                };
+                let (open, shared) = (Open::new(&shared), Arc::clone(&shared));
+                connections.spawn(async move {
+                    connection::serve(stream, number, &shared).await;
+                    drop(open);
+                });
+            }
+            Some(order) = orders.recv() => {
+                drop(listener);
+                match refuse(address, order, &mut orders).await {
+                    Ok(again) => listener = again,
+                    // Somebody else has taken the port meanwhile: it stays lost.
+                    Err(_) => return while_open(connections).await,
+                }
+            }
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+        }
+    }
+}
+
+/// Holds the port without listening for as long as the order says.
+async fn refuse(
+    address: SocketAddr,
+    order: Refusal,
+    orders: &mut mpsc::Receiver<Refusal>,
+) -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    let _told = order.begun.send(());
+    let mut passing = std::pin::pin!(order.lasting.pass());
+    loop {
+        tokio::select! {
+            () = &mut passing => return socket.listen(BACKLOG),
+            // Who orders it while it lasts has what they want.
+            Some(order) = orders.recv() => {
+                let _told = order.begun.send(());
+            }
+        }
+    }
+}
+
+async fn while_open(mut connections: JoinSet<()>) {
+    while connections.join_next().await.is_some() {}
+}
