@@ -14,7 +14,7 @@ use crate::seen::Seen;
 use crate::wire::Wire;
 
 /// What a long filling is made of.
-const BLOCK: &str = "All work and no play makes a long text. ";
+const BLOCK: &str = "la ";
 /// How many bytes of filling are sent as one block. Small enough to hold, large enough not to crawl.
 const BLOCK_BYTES: usize = 64 << 10;
 /// The same behind a compression: the larger the block, the smaller the bomb.
@@ -92,7 +92,9 @@ fn change_events(fault: Option<&Fault>, events: &mut Vec<Event>, seen: &Seen) {
         }
         Some(Fault::InterleavedCalls) => interleave(events),
         Some(Fault::ErrorWithOk(ErrorPlace::AfterText)) => {
-            let place = events.iter().position(|event| event.kind == Kind::Text).map_or(1, |place| place + 1);
+            let after_text = events.iter().position(|event| event.kind == Kind::Text).map(|place| place + 1);
+            let before_calls = events.iter().position(|event| event.call().is_some());
+            let place = after_text.or(before_calls).unwrap_or(1);
             events.truncate(place);
             events.push(error_event(seen.wire, &Trouble::Overloaded, &seen.asked.model, place));
         }
@@ -136,7 +138,7 @@ fn streamed(wire: Wire, events: &[Event], filling: u64, is_one: bool) -> Respons
     let block = if is_one { BOMB_BLOCK_BYTES } else { BLOCK_BYTES };
     let body = events.iter().flat_map(|event| {
         let text = render::frame(wire, event);
-        if event.kind == Kind::Text && !is_one && text.contains(FILLING) {
+        if event.kind == Kind::Text && !is_one && event.payload.contains(FILLING) {
             repeated_event(&text, filling)
         } else {
             filled(&text, filling, block)
@@ -204,7 +206,9 @@ fn blocks(filling: u64, block: usize) -> (u64, usize) {
 }
 
 fn filler(bytes: usize) -> String {
-    BLOCK.chars().cycle().take(bytes).collect()
+    let mut filler = BLOCK.repeat(bytes.div_ceil(BLOCK.len()));
+    filler.truncate(bytes);
+    filler
 }
 
 /// Where a stream is cut: the event, and how many bytes of it are kept.

@@ -8,6 +8,7 @@ use crate::draft::{Draft, DraftCall, Ending, FILLING, Numbers, Shape, call_id};
 use crate::example::example;
 use crate::json::Json;
 use crate::seen::Seen;
+use crate::wire::Wire;
 
 /// The name of a tool that nobody offers.
 pub(crate) const UNKNOWN_TOOL: &str = "no_such_tool";
@@ -34,7 +35,13 @@ pub(crate) fn apply(fault: &Fault, draft: &mut Draft, seen: &Seen) {
         Fault::CutInCharacter => ensure_wide_character(draft),
         Fault::CutInText | Fault::DuplicateEvent => ensure_text(draft),
         Fault::CutInArguments => ensure_calls(draft, seen, 1),
-        Fault::ReorderedIndex => draft.is_reordered = true,
+        Fault::ReorderedIndex => {
+            draft.is_reordered = true;
+            // Ollama has an index for calls alone, and one call has no order.
+            if seen.wire == Wire::Ollama || !draft.calls.is_empty() {
+                ensure_calls(draft, seen, 2);
+            }
+        }
         Fault::InterleavedCalls => ensure_calls(draft, seen, 2),
         Fault::UnknownEvent => draft.has_stranger = true,
         Fault::HugeLine(bytes) => draft.filling = *bytes,

@@ -320,6 +320,8 @@ pub struct Measures {
     pub hang: Delay,
     /// How long a half-closed connection stays open.
     pub half_open: Delay,
+    /// How many bytes a drop has.
+    pub drip_bytes: usize,
     /// The time between two drops.
     pub drip_every: Duration,
     /// The pause in the middle.
@@ -350,6 +352,7 @@ impl Default for Measures {
             refusal: Delay::Ever,
             hang: Delay::Ever,
             half_open: Delay::Ever,
+            drip_bytes: 1,
             drip_every: Duration::from_secs(1),
             pause: Delay::For(Duration::from_secs(30)),
             storm: Duration::from_secs(60),

@@ -141,7 +141,7 @@ fn transport(measures: &Measures) -> Vec<Fault> {
         Fault::ResetBeforeHead,
         Fault::ResetInBody,
         Fault::HalfClose(measures.half_open.clone()),
-        Fault::Drip { bytes: 1, every: measures.drip_every },
+        Fault::Drip { bytes: measures.drip_bytes, every: measures.drip_every },
         Fault::PauseInBody(measures.pause.clone()),
         Fault::EndWithoutDone,
         Fault::TruncatedChunks,

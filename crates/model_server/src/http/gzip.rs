@@ -18,6 +18,8 @@ const END: [u8; 2] = [3, 0];
 pub(crate) fn compressed(pieces: Vec<Piece>) -> io::Result<Vec<Piece>> {
     let mut all = vec![Piece::Bytes(HEADER.to_vec())];
     let mut sum = Crc::new();
+    // A wire may say the long text several times; its block is compressed once.
+    let mut known: Option<(Vec<u8>, Vec<u8>)> = None;
     for piece in pieces {
         match piece {
             Piece::Bytes(bytes) => {
@@ -26,7 +28,12 @@ pub(crate) fn compressed(pieces: Vec<Piece>) -> io::Result<Vec<Piece>> {
             }
             Piece::Repeat { block, times } => {
                 sum.combine(&repeated(&block, times));
-                all.push(Piece::Repeat { block: flushed(&block)?, times });
+                let compressed = match known.take() {
+                    Some((same, compressed)) if same == block => compressed,
+                    _ => flushed(&block)?,
+                };
+                all.push(Piece::Repeat { block: compressed.clone(), times });
+                known = Some((block, compressed));
             }
         }
     }
@@ -58,7 +65,7 @@ fn repeated(block: &[u8], times: u64) -> Crc {
 }
 
 fn flushed(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    let mut compress = Compress::new(Compression::best(), false);
+    let mut compress = Compress::new(Compression::default(), false);
     let mut out = Vec::with_capacity(bytes.len() / 2 + 64);
     loop {
         let taken = usize::try_from(compress.total_in()).unwrap_or(usize::MAX);

@@ -81,13 +81,14 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             if self.buffer.first() == Some(&TLS_HANDSHAKE) {
                 return Err(ReadError::Tls);
             }
-            if let Some(end) = find(&self.buffer, b"\r\n\r\n") {
+            let end = find(&self.buffer, b"\r\n\r\n");
+            if end.unwrap_or(self.buffer.len()) > HEAD_BYTES_MAX {
+                return Err(ReadError::HeadTooLarge);
+            }
+            if let Some(end) = end {
                 let rest = self.buffer.split_off(end + 4);
                 let head = std::mem::replace(&mut self.buffer, rest);
                 return parse(head.get(..end).unwrap_or_default()).map(Some);
-            }
-            if self.buffer.len() > HEAD_BYTES_MAX {
-                return Err(ReadError::HeadTooLarge);
             }
             if !self.fill().await? {
                 let is_between = self.buffer.is_empty();

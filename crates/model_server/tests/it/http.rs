@@ -1,0 +1,86 @@
+//! HTTP as clients speak it: connections that are kept, leave to continue, and what is no HTTP at all.
+
+use std::sync::Arc;
+
+use setpoint_model_server::{Always, Answer, Fault, HEAD_BYTES_MAX, ModelServer, Wire};
+
+use crate::client::{Client, End};
+use crate::requests;
+
+async fn server() -> ModelServer {
+    ModelServer::start(Arc::new(Always::new(Answer::text("Yes.")))).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_connection_is_kept_for_the_next_request_and_closed_when_that_is_asked() {
+    let server = server().await;
+    let mut client = Client::connect(server.address()).await;
+    for is_streaming in [false, true, false] {
+        let reply = client.ask(&requests::plain(Wire::Chat, is_streaming)).await;
+        assert_eq!((reply.status, reply.end), (200, End::Complete));
+    }
+    let mut request = requests::plain(Wire::Chat, false);
+    request.headers.push(("connection", "close".to_owned()));
+    let reply = client.ask(&request).await;
+    assert_eq!(reply.header("connection"), "close");
+    assert_eq!(client.count().await, 0, "the server closes");
+    assert_eq!(server.connections().accepted, 1);
+    assert_eq!(server.seen().iter().map(|seen| seen.nth).collect::<Vec<_>>(), [0, 1, 2, 3]);
+}
+
+#[tokio::test]
+async fn two_requests_at_once_are_answered_one_after_the_other() {
+    let server = server().await;
+    let mut client = Client::connect(server.address()).await;
+    let request = requests::plain(Wire::Ollama, true).bytes();
+    client.send(&[request.clone(), request].concat()).await;
+    assert_eq!(client.reply().await.end, End::Complete);
+    assert_eq!(client.reply().await.end, End::Complete);
+}
+
+#[tokio::test]
+async fn a_client_that_waits_for_leave_gets_it() {
+    let server = server().await;
+    let mut client = Client::connect(server.address()).await;
+    let mut request = requests::plain(Wire::Chat, false);
+    request.headers.push(("expect", "100-continue".to_owned()));
+    let bytes = request.bytes();
+    let head = bytes.len() - request.body.len();
+    client.send(&bytes[..head]).await;
+    let leave = b"HTTP/1.1 100 Continue\r\n\r\n";
+    assert_eq!(client.take(leave.len()).await, leave);
+    client.send(&bytes[head..]).await;
+    assert_eq!(client.reply().await.status, 200);
+}
+
+#[tokio::test]
+async fn what_is_no_request_is_told_so_and_the_connection_ends() {
+    let server = server().await;
+    let long = format!("GET / HTTP/1.1\r\na: {}\r\n\r\n", "x".repeat(HEAD_BYTES_MAX));
+    for (bytes, status) in [
+        ("HELO there\r\n\r\n", 400),
+        ("POST / HTTP/1.1\r\ncontent-length: 67108865\r\n\r\n", 413),
+        (long.as_str(), 431),
+    ] {
+        let mut client = Client::connect(server.address()).await;
+        client.send(bytes.as_bytes()).await;
+        let reply = client.reply().await;
+        assert_eq!((reply.status, reply.end), (status, End::Complete));
+        assert_eq!(client.count().await, 0);
+    }
+    assert_eq!(server.seen().len(), 0);
+}
+
+#[tokio::test]
+async fn a_tls_handshake_is_answered_with_what_is_none() {
+    let server = server().await;
+    let base = server.base_with(Wire::Chat, &Fault::TlsGarbage);
+    assert_eq!(base, format!("https://{}/v1", server.address()));
+    let mut client = Client::connect(server.address()).await;
+    // The beginning of a ClientHello.
+    client.send(&[0x16, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3]).await;
+    let reply = client.reply().await;
+    assert_eq!((reply.status, reply.end), (0, End::Short));
+    assert!(reply.raw.starts_with(&[0, 0xff]), "no TLS record begins so");
+    assert_eq!(server.connections().tls, 1);
+}
