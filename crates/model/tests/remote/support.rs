@@ -101,6 +101,9 @@ pub(crate) fn shown(answer: &Result<Reply, ModelError>) -> String {
                 parts.truncate(1);
                 parts.push(format!("… {count} parts"));
             }
+            if parts.is_empty() {
+                parts.push("nothing".to_owned());
+            }
             let cut = if reply.is_cut { ", cut" } else { "" };
             format!("ok: {}{cut}", parts.join(", "))
         }
