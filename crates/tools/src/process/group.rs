@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::survey::{self, Process};
+use super::survey::{self, Alive, Process};
 use super::warden::Guarded;
 
 /// Looks for survivors before it is given up; there is a pause of [`ROUND_MS`] between two.
@@ -13,6 +13,8 @@ const ROUNDS_MAX: u32 = 200;
 const ROUND_MS: u64 = 10;
 /// Looks in a row that may be spent on a process whose environment cannot be seen yet.
 const UNSURE_ROUNDS_MAX: u32 = 3;
+/// Looks in a row for processes that were born while the ones before were being stopped.
+const HOLD_ROUNDS_MAX: u32 = 20;
 /// Looks that a dropped call takes, without pauses.
 const DROP_ROUNDS_MAX: u32 = 50;
 
@@ -39,8 +41,29 @@ impl Group {
 
     /// Asks the group to end.
     pub(super) fn terminate(&mut self) {
-        self.known.extend(survey::alive(&self.call, self.group, &self.known).processes);
+        self.hold();
         self.signal(Signal::TERM);
+        self.signal(Signal::CONT);
+        self.known.iter().for_each(|process| survey::send(process, Signal::CONT));
+    }
+
+    /// Stops everything of the call where it stands, and looks until nobody is new. Whoever left the group and cleaned
+    /// its environment is known by its parent alone: if the parent were ended between its birth and our look, nobody
+    /// would ever find it.
+    fn hold(&mut self) -> Alive {
+        for _ in 0..HOLD_ROUNDS_MAX {
+            self.signal(Signal::STOP);
+            let alive = survey::alive(&self.call, self.group, &self.known);
+            let is_known = |process: &Process| self.known.iter().any(|one| one.is_same(process));
+            let new: Vec<Process> =
+                alive.processes.iter().filter(|process| !is_known(process)).copied().collect();
+            if new.is_empty() {
+                return alive;
+            }
+            new.iter().for_each(|process| survey::send(process, Signal::STOP));
+            self.known.extend(new);
+        }
+        survey::alive(&self.call, self.group, &self.known)
     }
 
     /// Kills what is left of the call. How many processes that were at most at one time.
@@ -63,10 +86,10 @@ impl Group {
     }
 
     /// Kills what is alive now: how many that were, and whether there may be more in a moment.
-    fn kill_alive(&self) -> (usize, bool) {
-        let alive = survey::alive(&self.call, self.group, &self.known);
+    fn kill_alive(&mut self) -> (usize, bool) {
+        let alive = self.hold();
         self.signal(Signal::KILL);
-        alive.processes.iter().for_each(survey::kill);
+        alive.processes.iter().for_each(|process| survey::send(process, Signal::KILL));
         (alive.processes.len(), alive.is_unsure)
     }
 

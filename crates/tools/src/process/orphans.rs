@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use rustix::process::Signal;
+
 use super::survey;
 
 /// Looks before it is given up; there is a pause of [`ROUND_MS`] between two.
@@ -21,7 +23,7 @@ pub async fn end_calls_of(pid: u32, started: &str) -> usize {
             break;
         }
         ended = ended.max(left.len());
-        left.iter().for_each(survey::kill);
+        left.iter().for_each(|process| survey::send(process, Signal::KILL));
         tokio::time::sleep(Duration::from_millis(ROUND_MS)).await;
     }
     ended

@@ -19,7 +19,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    fn is_same(&self, other: &Process) -> bool {
+    pub(super) fn is_same(&self, other: &Process) -> bool {
         (self.pid, self.started) == (other.pid, other.started)
     }
 }
@@ -102,14 +102,14 @@ pub(super) fn marked(prefix: &str) -> Vec<Process> {
     everything.into_iter().filter(|process| ours.contains(&process.pid)).collect()
 }
 
-/// Kills a process, if it still is the same one.
-pub(super) fn kill(process: &Process) {
+/// Sends a signal to a process, if it still is the same one.
+pub(super) fn send(process: &Process, signal: Signal) {
     if self::process(process.pid).is_none_or(|now| !now.is_same(process)) {
         return;
     }
     if let Some(pid) = Pid::from_raw(process.pid) {
         // It may have ended by itself meanwhile.
-        let _ = kill_process(pid, Signal::KILL);
+        let _ = kill_process(pid, signal);
     }
 }
 
