@@ -90,7 +90,7 @@ fn change_events(fault: Option<&Fault>, events: &mut Vec<Event>, seen: &Seen) {
                 events.insert(place, events.get(place).cloned().unwrap_or_else(no_event));
             }
         }
-        Some(Fault::InterleavedCalls) => {}
+        Some(Fault::InterleavedCalls) => interleave(events),
         Some(Fault::ErrorWithOk(ErrorPlace::AfterText)) => {
             let after_text = events.iter().position(|event| event.kind == Kind::Text).map(|place| place + 1);
             let before_calls = events.iter().position(|event| event.call().is_some());
