@@ -8,6 +8,8 @@ use crate::wire::Wire;
 const ARGUMENT_PIECES: usize = 4;
 /// A token is taken to be this many characters.
 const CHARACTERS_PER_TOKEN: usize = 4;
+/// The context that Ollama's models have when a client asks for no other.
+const OLLAMA_CONTEXT: u64 = 4096;
 /// Stands in a text where filling is put in while it is sent; no text of a script has these characters.
 pub(crate) const FILLING: &str = "\u{f8ff}\u{f8fe}\u{f8ff}";
 
@@ -163,8 +165,13 @@ fn counted(seen: &Seen, answer: &Answer) -> Usage {
     let calls: usize =
         answer.calls.iter().map(|call| call.name.chars().count() + call.arguments.chars().count()).sum();
     let thinking = characters(&answer.thinking);
+    // Ollama cuts a prompt that is too long and says nothing, but it counts what it kept.
+    let kept_max = match seen.wire {
+        Wire::Ollama => seen.asked.context.unwrap_or(OLLAMA_CONTEXT),
+        _ => u64::MAX,
+    };
     Usage {
-        input: tokens(seen.asked.characters()).max(1),
+        input: tokens(seen.asked.characters()).max(1).min(kept_max),
         cached: 0,
         output: tokens(thinking + characters(&answer.text) + calls).max(1),
         reasoning: tokens(thinking),

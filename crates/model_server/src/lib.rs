@@ -4,6 +4,25 @@
 //! request: every fault of the list ([`Fault`]), from a reset below HTTP to a lie in a finish reason. It asks no
 //! model, reads no clock and no file, reaches nothing outside this machine, and is never part of the shipped program.
 //!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use setpoint_model_server::{Answer, Fault, ModelServer, Seen, Turn, Wire};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> std::io::Result<()> {
+//! let script = |seen: &Seen| match seen.nth {
+//!     0 => Turn::from(Fault::Overloaded),
+//!     _ => Turn::from(Answer::call("read_file", r#"{"path":"a.txt"}"#)),
+//! };
+//! let server = ModelServer::start(Arc::new(script)).await?;
+//! // A client of the wire is configured with this; afterwards `seen` and `served` tell what happened.
+//! assert!(server.base(Wire::Chat).ends_with("/v1"));
+//! assert!(server.seen().is_empty() && server.served().is_empty());
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Reading order: [`ModelServer`], [`Script`] with [`Turn`] and [`Answer`], [`Seen`], [`Fault`]. Inside: `wire` finds
 //! out what a request is for, `seen` reads it, `plan` decides what is sent (with `fault::content` for what the model
 //! says, `render` for the clothes of the wire, `shape` and `http::steps` for bytes and ends), `connection` does it.

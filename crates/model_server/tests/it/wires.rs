@@ -202,3 +202,16 @@ async fn what_is_not_said_to_cost_something_is_counted() {
         assert_eq!(decode(wire, false, &reply.text()).usage, Some((2.0, 0.0, 3.0)), "{wire}");
     }
 }
+
+#[tokio::test]
+async fn ollama_counts_what_it_kept_of_a_prompt_that_is_too_long() {
+    for (options, kept) in [("{}", 4096.0), (r#"{"num_ctx":5000}"#, 5000.0), (r#"{"num_ctx":9000}"#, 6000.0)]
+    {
+        let words = "word".repeat(6000);
+        let body = format!(
+            r#"{{"model":"m","stream":false,"options":{options},"messages":[{{"role":"user","content":"{words}"}}]}}"#
+        );
+        let reply = ask(Answer::text("Yes."), &requests::request(Wire::Ollama, false, "m", body)).await;
+        assert_eq!(decode(Wire::Ollama, false, &reply.text()).usage, Some((kept, 0.0, 1.0)), "{options}");
+    }
+}
