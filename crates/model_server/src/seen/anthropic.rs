@@ -1,10 +1,15 @@
-//! Anthropic's Messages, as they are asked.
+//! Anthropic's Messages, as they are asked, and what its servers are strict about.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::{Asked, Said, content, field, flat_tool, json_text, list, text};
+
+/// How many places may be marked for the cache.
+const CACHE_MARKS_MAX: usize = 4;
+/// The least that thinking may be given.
+const THINKING_TOKENS_MIN: u64 = 1024;
 
 pub(super) fn read(body: &Value, headers: &BTreeMap<String, String>, problems: &mut Vec<String>) -> Asked {
     let settings = body.get("output_config").and_then(|config| config.get("format"));
@@ -49,7 +54,69 @@ pub(super) fn read(body: &Value, headers: &BTreeMap<String, String>, problems: &
     if !headers.contains_key("anthropic-version") {
         problems.push("anthropic-version: the header is required".to_owned());
     }
+    if asked.cache_marks > CACHE_MARKS_MAX {
+        problems.push(format!("cache_control: at most {CACHE_MARKS_MAX} blocks may have it"));
+    }
+    problems.extend(pairing(list(body, "messages")));
+    problems.extend(thinking(body, &asked));
     asked
+}
+
+/// The results of a message's calls stand in the very next one, all of them, and before anything else in it.
+fn pairing(messages: &[Value]) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut open: BTreeSet<String> = BTreeSet::new();
+    for (index, message) in messages.iter().enumerate() {
+        let blocks = list(message, "content");
+        let of_kind = |kind: &str, key: &str| -> Vec<String> {
+            let blocks = blocks.iter().filter(|block| text(block, "type") == kind);
+            blocks.map(|block| text(block, key)).collect()
+        };
+        let results = of_kind("tool_result", "tool_use_id");
+        for id in results.iter().filter(|id| !open.remove(*id)) {
+            problems.push(format!("messages[{index}]: there is no call '{id}' in the message before"));
+        }
+        for id in &open {
+            problems.push(format!("messages[{index}]: the result of the call '{id}' is missing"));
+        }
+        let is_result = |block: &Value| text(block, "type") == "tool_result";
+        if blocks.iter().skip_while(|block| is_result(block)).any(is_result) {
+            problems.push(format!("messages[{index}]: results must come before everything else"));
+        }
+        open = of_kind("tool_use", "id").into_iter().collect();
+    }
+    problems.extend(open.iter().map(|id| format!("the result of the call '{id}' is missing")));
+    problems
+}
+
+/// What goes with thinking, and what does not.
+fn thinking(body: &Value, asked: &Asked) -> Vec<String> {
+    let mut problems = Vec::new();
+    let settings = body.get("thinking").cloned().unwrap_or_default();
+    if text(&settings, "type") != "enabled" {
+        return problems;
+    }
+    let budget = settings.get("budget_tokens").and_then(Value::as_u64).unwrap_or_default();
+    if budget < THINKING_TOKENS_MIN {
+        problems.push(format!("thinking.budget_tokens: at least {THINKING_TOKENS_MIN} are required"));
+    } else if asked.tokens_max.is_some_and(|tokens| tokens <= budget) {
+        problems.push("max_tokens: more than thinking.budget_tokens are required".to_owned());
+    }
+    let choice = asked.tool_choice.as_ref().map(|choice| text(choice, "type")).unwrap_or_default();
+    if matches!(choice.as_str(), "any" | "tool") {
+        problems.push("tool_choice: a call cannot be forced while thinking".to_owned());
+    }
+    if asked.temperature.is_some_and(|temperature| (temperature - 1.0).abs() > f64::EPSILON) {
+        problems.push("temperature: while thinking it is 1".to_owned());
+    }
+    let of_model = |message: &&Value| text(message, "role") == "assistant";
+    let last = list(body, "messages").iter().rev().find(of_model).map(|message| list(message, "content"));
+    let kinds: Vec<String> = last.unwrap_or_default().iter().map(|block| text(block, "type")).collect();
+    let thinks_first = kinds.first().is_some_and(|kind| kind.ends_with("thinking"));
+    if kinds.iter().any(|kind| kind == "tool_use") && !thinks_first {
+        problems.push("while thinking, a message with calls begins with what was thought".to_owned());
+    }
+    problems
 }
 
 fn read_block(asked: &mut Asked, block: &Value, is_user: bool) -> Result<(), String> {

@@ -1,8 +1,34 @@
-//! Gemini's requests. Its fields may be written in camel case or with underscores.
+//! Gemini's requests, and what its servers are strict about. Fields may be written in camel case or with underscores.
 
 use serde_json::Value;
 
 use super::{Asked, Said, flat_tool, json_text, list, text};
+
+/// What a schema may say in `parameters` and `responseSchema`; the fields with `Json` in their names take more.
+const SCHEMA_WORDS: [&str; 22] = [
+    "anyOf",
+    "default",
+    "description",
+    "enum",
+    "example",
+    "format",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "nullable",
+    "pattern",
+    "properties",
+    "propertyOrdering",
+    "required",
+    "title",
+    "type",
+];
 
 pub(super) fn read(body: &Value, problems: &mut Vec<String>) -> Asked {
     let config = either(body, "generationConfig", "generation_config").cloned().unwrap_or_default();
@@ -40,7 +66,47 @@ pub(super) fn read(body: &Value, problems: &mut Vec<String>) -> Asked {
             read_part(&mut asked, part, is_model);
         }
     }
+    problems.extend(pairing(list(body, "contents")));
+    let own = either(&config, "responseSchema", "response_schema");
+    let parameters = list(body, "tools").iter().flat_map(declared).filter_map(|tool| tool.get("parameters"));
+    problems.extend(
+        own.into_iter()
+            .chain(parameters)
+            .filter_map(unknown_word)
+            .map(|word| format!("a schema has the unknown name '{word}'")),
+    );
     asked
+}
+
+/// After a turn with calls comes one with as many results.
+fn pairing(contents: &[Value]) -> Vec<String> {
+    let count = |content: &Value, camel: &str, snake: &str| {
+        list(content, "parts").iter().filter(|part| either(part, camel, snake).is_some()).count()
+    };
+    let mut problems = Vec::new();
+    let mut open = 0;
+    for (index, content) in contents.iter().enumerate() {
+        let results = count(content, "functionResponse", "function_response");
+        if results != open {
+            problems.push(format!("contents[{index}]: {results} results for {open} calls"));
+        }
+        open = count(content, "functionCall", "function_call");
+    }
+    if open > 0 {
+        problems.push(format!("0 results for {open} calls"));
+    }
+    problems
+}
+
+/// A word of a schema that the server does not know; names of properties are free.
+fn unknown_word(schema: &Value) -> Option<String> {
+    let fields = schema.as_object()?;
+    if let Some(word) = fields.keys().find(|word| !SCHEMA_WORDS.contains(&word.as_str())) {
+        return Some(word.clone());
+    }
+    let properties = fields.get("properties").and_then(Value::as_object);
+    let properties = properties.into_iter().flat_map(|properties| properties.values());
+    properties.chain(list(schema, "anyOf")).chain(fields.get("items")).find_map(unknown_word)
 }
 
 fn read_part(asked: &mut Asked, part: &Value, is_model: bool) {
@@ -66,9 +132,12 @@ fn read_part(asked: &mut Asked, part: &Value, is_model: bool) {
     }
 }
 
-fn declarations(tool: &Value) -> Vec<super::Tool> {
+fn declared(tool: &Value) -> &[Value] {
     let declared = either(tool, "functionDeclarations", "function_declarations");
-    let declared = declared.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    declared.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn declarations(tool: &Value) -> Vec<super::Tool> {
     let schema = |tool: &Value| {
         let json = either(tool, "parametersJsonSchema", "parameters_json_schema").is_some();
         match (json, tool.get("parametersJsonSchema").is_some()) {
@@ -77,7 +146,7 @@ fn declarations(tool: &Value) -> Vec<super::Tool> {
             (false, _) => "parameters",
         }
     };
-    declared.iter().map(|tool| flat_tool(tool, schema(tool))).collect()
+    declared(tool).iter().map(|tool| flat_tool(tool, schema(tool))).collect()
 }
 
 fn either<'a>(value: &'a Value, camel: &str, snake: &str) -> Option<&'a Value> {

@@ -1,13 +1,14 @@
 //! What the real servers refuse with 400, so that a client that sends it is found out here.
 //!
-//! Only what they all would refuse: a missing model or conversation, a call without its result or a result
-//! without its call, a tool's name that is none, a strict schema that is not strict.
+//! Only what is known to be refused: a missing model or conversation, a call without its result or a result without
+//! its call, a tool's name that is none, a strict schema that is not strict. What concerns a single wire and its
+//! messages stands beside their reading.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Asked, Said, list, text};
+use super::{Asked, Said, field, list, text};
 use crate::wire::Wire;
 
 /// The longest name of a tool.
@@ -27,7 +28,8 @@ pub(super) fn check(wire: Wire, asked: &Asked, body: &Value, problems: &mut Vec<
     for name in asked.tools.iter().map(|tool| &tool.name).filter(|name| !is_tool_name(wire, name)) {
         problems.push(format!("tools: '{name}' is no name for a tool"));
     }
-    problems.extend(pairing(wire, &asked.said));
+    problems.extend(pairing(wire, &asked.said, body));
+    problems.extend(openai(wire, asked, body));
     problems.extend(strictness(wire, body));
 }
 
@@ -43,15 +45,38 @@ fn is_tool_name(wire: Wire, name: &str) -> bool {
 }
 
 /// Calls without a result, and results without a call.
-fn pairing(wire: Wire, said: &[Said]) -> Vec<String> {
+fn pairing(wire: Wire, said: &[Said], body: &Value) -> Vec<String> {
     match wire {
-        // It takes whatever it is given.
-        Wire::Ollama => Vec::new(),
+        // What was said before may stand in the response that this one continues.
+        Wire::Responses if field(body, "previous_response_id").is_some() => Vec::new(),
         Wire::Responses => pairing_anywhere(said),
-        Wire::Chat | Wire::Anthropic => pairing_in_place(said, |id, open| open.remove(id)),
-        // Without ids only the number counts.
-        Wire::Gemini => pairing_in_place(said, |id, open| open.remove(id) || open.pop_first().is_some()),
+        Wire::Chat => pairing_in_place(said),
+        // These look at messages, and are looked at where those are read; Ollama takes whatever it is given.
+        Wire::Anthropic | Wire::Gemini | Wire::Ollama => Vec::new(),
     }
+}
+
+/// What OpenAI's servers are strict about besides.
+fn openai(wire: Wire, asked: &Asked, body: &Value) -> Vec<String> {
+    let format = match wire {
+        Wire::Chat => body.get("response_format"),
+        Wire::Responses => body.get("text").and_then(|settings| settings.get("format")),
+        Wire::Anthropic | Wire::Gemini | Wire::Ollama => return Vec::new(),
+    };
+    let mut problems = Vec::new();
+    if wire == Wire::Chat && body.get("tools").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+        problems.push("tools: an empty list is no list of tools".to_owned());
+    }
+    let says_json = |text: &str| text.to_ascii_lowercase().contains("json");
+    let is_said = asked.said.iter().any(|said| match said {
+        Said::User(text) | Said::Assistant(text) | Said::Result { text, .. } => says_json(text),
+        Said::Thought(_) | Said::Call { .. } => false,
+    });
+    let wants_any_json = format.is_some_and(|format| text(format, "type") == "json_object");
+    if wants_any_json && !is_said && !says_json(&asked.system) {
+        problems.push("who wants a json_object must speak of 'json'".to_owned());
+    }
+    problems
 }
 
 /// Responses: the order does not matter.
@@ -70,35 +95,34 @@ fn pairing_anywhere(said: &[Said]) -> Vec<String> {
     unanswered.chain(unasked).collect()
 }
 
-/// The others: the results of a turn's calls come right after it.
-fn pairing_in_place(said: &[Said], close: impl Fn(&str, &mut BTreeSet<String>) -> bool) -> Vec<String> {
+/// Chat completions: the results of a turn's calls come right after it.
+fn pairing_in_place(said: &[Said]) -> Vec<String> {
     let mut problems = Vec::new();
-    let mut open = BTreeSet::new();
+    let mut open: BTreeSet<String> = BTreeSet::new();
     let mut after_results = false;
-    for (index, said) in said.iter().enumerate() {
+    for said in said {
+        let ends_turn = match said {
+            Said::Call { .. } => after_results,
+            Said::Result { .. } => false,
+            Said::User(_) | Said::Assistant(_) | Said::Thought(_) => true,
+        };
+        if ends_turn && !open.is_empty() {
+            problems.push(format!("calls without a result: {}", names(&open)));
+            open.clear();
+        }
         match said {
             Said::Call { id, .. } => {
-                if after_results && !open.is_empty() {
-                    problems.push(format!("calls without a result: {}", names(&open)));
-                    open.clear();
-                }
-                open.insert(id.clone().unwrap_or_else(|| format!("#{index}")));
-                after_results = false;
+                open.insert(id.clone().unwrap_or_default());
             }
             Said::Result { id, .. } => {
                 let id = id.clone().unwrap_or_default();
-                if !close(&id, &mut open) {
+                if !open.remove(&id) {
                     problems.push(format!("a result for the call '{id}', which is not open"));
                 }
-                after_results = true;
             }
-            Said::User(_) | Said::Assistant(_) | Said::Thought(_) => {
-                if !open.is_empty() {
-                    problems.push(format!("calls without a result: {}", names(&open)));
-                    open.clear();
-                }
-            }
+            _ => {}
         }
+        after_results = matches!(said, Said::Result { .. });
     }
     if !open.is_empty() {
         problems.push(format!("calls without a result: {}", names(&open)));

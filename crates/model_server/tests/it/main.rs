@@ -14,7 +14,11 @@ mod life;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod program;
+#[cfg(test)]
 mod requests;
+#[cfg(test)]
+mod scripts;
 #[cfg(test)]
 mod seen;
 #[cfg(test)]

@@ -31,7 +31,11 @@ pub(crate) fn ask(wire: Wire, is_streaming: bool, has_tool: bool, model: &str) -
         Wire::Anthropic => {
             format!(r#"{{"name":"read_file","description":"Reads.","input_schema":{PARAMETERS}}}"#)
         }
-        Wire::Gemini => format!(r#"{{"functionDeclarations":[{function}]}}"#),
+        Wire::Gemini => {
+            // Its `parameters` know no `additionalProperties`.
+            let function = function.replace(r#""parameters""#, r#""parametersJsonSchema""#);
+            format!(r#"{{"functionDeclarations":[{function}]}}"#)
+        }
     };
     let tools = if has_tool { format!(r#","tools":[{tool}]"#) } else { String::new() };
     let messages = r#"[{"role":"user","content":"Hello?"}]"#;

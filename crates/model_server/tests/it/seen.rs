@@ -116,8 +116,8 @@ async fn responses() {
 async fn anthropic() {
     check(
         Wire::Anthropic,
-        r#"{"model":"m","stream":true,"max_tokens":9,"temperature":1,"thinking":{"type":"enabled","budget_tokens":5},
-        "system":[{"type":"text","text":"s","cache_control":{"type":"ephemeral"}}],"tool_choice":{"type":"any"},
+        r#"{"model":"m","stream":true,"max_tokens":2000,"temperature":1,"thinking":{"type":"enabled","budget_tokens":1024},
+        "system":[{"type":"text","text":"s","cache_control":{"type":"ephemeral"}}],"tool_choice":{"type":"auto"},
         "output_config":{"format":{"type":"json_schema","schema":{"type":"array"}}},
         "tools":[{"name":"t","description":"d","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}],
         "messages":[{"role":"user","content":"u"},{"role":"assistant","content":[
@@ -135,7 +135,7 @@ async fn anthropic() {
             result Some("1") None "r1"
             user "more"
             tool t "d" {"type":"object"}
-            choice Some("{\"type\":\"any\"}") schema Some("{\"type\":\"array\"}") json true tokens Some(9) context None temperature Some(1.0) reasoning Some("{\"budget_tokens\":5,\"type\":\"enabled\"}") usage true marks 2 key None
+            choice Some("{\"type\":\"auto\"}") schema Some("{\"type\":\"array\"}") json true tokens Some(2000) context None temperature Some(1.0) reasoning Some("{\"budget_tokens\":1024,\"type\":\"enabled\"}") usage true marks 2 key None
         "#]],
     )
     .await;
@@ -271,14 +271,104 @@ async fn what_a_real_server_refuses_is_refused() {
         r#"{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":""}]}]}"#;
     refused(Wire::Anthropic, empty, "messages[0]: text blocks must not be empty").await;
 
+    let thinking = |rest: &str, messages: &str| {
+        format!(
+            r#"{{"model":"m","max_tokens":2000,"thinking":{{"type":"enabled","budget_tokens":1024}}{rest},"messages":[{messages}]}}"#
+        )
+    };
+    let small = thinking("", user).replace("1024", "1000");
+    refused(Wire::Anthropic, &small, "thinking.budget_tokens: at least 1024 are required").await;
+    let large = thinking("", user).replace("1024", "2000");
+    refused(Wire::Anthropic, &large, "max_tokens: more than thinking.budget_tokens are required").await;
+    let forced = thinking(r#","tool_choice":{"type":"any"}"#, user);
+    refused(Wire::Anthropic, &forced, "tool_choice: a call cannot be forced while thinking").await;
+    let cold = thinking(r#","temperature":0.5"#, user);
+    refused(Wire::Anthropic, &cold, "temperature: while thinking it is 1").await;
+    let use_tool = r#"{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"t","input":{}},{"type":"tool_use","id":"2","name":"t","input":{}}]}"#;
+    let results = |ids: &[&str], last: &str| {
+        let results = ids
+            .iter()
+            .map(|id| format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":"r"}}{last}"#));
+        format!(r#"{{"role":"user","content":[{}]}}"#, results.collect::<Vec<_>>().join(","))
+    };
+    let both = format!("{user},{use_tool},{}", results(&["1", "2"], ""));
+    refused(
+        Wire::Anthropic,
+        &thinking("", &both),
+        "while thinking, a message with calls begins with what was thought",
+    )
+    .await;
+    let plain = |messages: &str| format!(r#"{{"model":"m","max_tokens":9,"messages":[{messages}]}}"#);
+    let apart = format!("{user},{use_tool},{},{}", results(&["1"], ""), results(&["2"], ""));
+    refused(Wire::Anthropic, &plain(&apart), "messages[2]: the result of the call '2' is missing").await;
+    let never = format!("{user},{use_tool}");
+    refused(Wire::Anthropic, &plain(&never), "the result of the call '1' is missing").await;
+    let orphan = format!("{user},{}", results(&["1"], ""));
+    refused(Wire::Anthropic, &plain(&orphan), "messages[1]: there is no call '1' in the message before")
+        .await;
+    let late = format!("{user},{use_tool},{}", results(&["1", "2"], r#",{"type":"text","text":"t"}"#));
+    refused(Wire::Anthropic, &plain(&late), "messages[2]: results must come before everything else").await;
+    let mark = r#"{"type":"text","text":"t","cache_control":{"type":"ephemeral"}}"#;
+    let marks = plain(&format!(r#"{{"role":"user","content":[{}]}}"#, [mark; 5].join(",")));
+    refused(Wire::Anthropic, &marks, "cache_control: at most 4 blocks may have it").await;
+
+    let no_tools = format!(r#"{{"model":"m","messages":[{user}],"tools":[]}}"#);
+    refused(Wire::Chat, &no_tools, "tools: an empty list is no list of tools").await;
+    let any_json =
+        format!(r#"{{"model":"m","messages":[{user}],"response_format":{{"type":"json_object"}}}}"#);
+    refused(Wire::Chat, &any_json, "who wants a json_object must speak of 'json'").await;
+
+    let words = r#"{"contents":[{"parts":[{"text":"u"}]}],"tools":[{"functionDeclarations":[{"name":"t","parameters":{"type":"object","properties":{"$any":{"type":"array","items":{"type":"object","additionalProperties":false}}}}}]}]}"#;
+    refused(Wire::Gemini, words, "a schema has the unknown name 'additionalProperties'").await;
     let unanswered = r#"{"contents":[{"role":"model","parts":[{"functionCall":{"name":"t","args":{}}}]},{"role":"user","parts":[{"text":"u"}]}]}"#;
-    refused(Wire::Gemini, unanswered, "calls without a result: #0").await;
+    refused(Wire::Gemini, unanswered, "contents[1]: 0 results for 1 calls").await;
     let digit =
         r#"{"contents":[{"parts":[{"text":"u"}]}],"tools":[{"functionDeclarations":[{"name":"1t"}]}]}"#;
     refused(Wire::Gemini, digit, "tools: '1t' is no name for a tool").await;
 
     let text = r#"{"model":"m","messages":[{"role":"user","content":"u"},{"role":"assistant","content":"","tool_calls":[{"function":{"name":"t","arguments":"{}"}}]}]}"#;
     refused(Wire::Ollama, text, "messages[1]: the arguments of a call must be an object").await;
+}
+
+#[tokio::test]
+async fn what_a_real_server_takes_is_taken() {
+    for (wire, body) in [
+        (
+            Wire::Chat,
+            r#"{"model":"m","messages":[{"role":"user","content":"u"},{"role":"assistant","content":"a","tool_calls":[
+                {"id":"1","type":"function","function":{"name":"t","arguments":"{}"}},
+                {"id":"2","type":"function","function":{"name":"t","arguments":"{}"}}]},
+            {"role":"tool","tool_call_id":"2","content":"r"},{"role":"tool","tool_call_id":"1","content":"r"},
+            {"role":"assistant","tool_calls":[{"id":"3","type":"function","function":{"name":"t","arguments":"{}"}}]},
+            {"role":"tool","tool_call_id":"3","content":"r"},{"role":"user","content":"more"}]}"#,
+        ),
+        (
+            Wire::Chat,
+            r#"{"model":"m","messages":[{"role":"user","content":"As JSON."}],"response_format":{"type":"json_object"}}"#,
+        ),
+        (
+            Wire::Responses,
+            r#"{"model":"m","previous_response_id":"resp_1","input":[{"type":"function_call_output","call_id":"1","output":"r"}]}"#,
+        ),
+        (
+            Wire::Anthropic,
+            r#"{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"u"},{"role":"assistant","content":[
+                {"type":"text","text":"a"},{"type":"tool_use","id":"1","name":"t","input":{}}]},
+            {"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"r"},{"type":"text","text":"t"}]},
+            {"role":"assistant","content":"done"},{"role":"user","content":"more"}]}"#,
+        ),
+        (
+            Wire::Gemini,
+            r#"{"contents":[{"role":"user","parts":[{"text":"u"}]},{"role":"model","parts":[
+                {"functionCall":{"name":"t","args":{}}},{"functionCall":{"name":"t","args":{}}}]},
+            {"role":"user","parts":[{"functionResponse":{"name":"t","response":{}}},
+                {"functionResponse":{"name":"t","response":{}}}]}],
+            "tools":[{"functionDeclarations":[{"name":"t","parameters":{"type":"object","properties":{"$any":{"type":"string"}}}}]}]}"#,
+        ),
+    ] {
+        let (status, text, seen) = look(wire, false, body).await;
+        assert_eq!((status, seen.problems.as_slice()), (200, &[][..]), "{wire} {text}");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,68 @@
+//! The program: what it prints, and that it serves.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Output, Stdio};
+
+use setpoint_model_server::{Fault, Wire};
+
+use crate::requests;
+
+/// A running program; it ends with this value.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended cannot be killed, and need not be.
+        let _killed = self.0.kill();
+        let _waited = self.0.wait();
+    }
+}
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_setpoint-model-server"));
+    command.stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = program().args(arguments).output().unwrap();
+    (status.code(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}
+
+#[test]
+fn process_it_prints_its_bases_and_serves() {
+    let mut command = program();
+    command.args(["--script", "hello", "--fault", "forbidden"]).stdout(Stdio::piped());
+    let mut running = Running(command.spawn().unwrap());
+    let lines = BufReader::new(running.0.stdout.take().unwrap()).lines().take(Wire::ALL.len());
+    let bases: Vec<String> = lines.map(Result::unwrap).collect();
+    let (name, base) = bases[4].split_once(' ').unwrap();
+    assert_eq!(name, "ollama");
+    let mut stream = TcpStream::connect(base.strip_prefix("http://").unwrap()).unwrap();
+    let mut request = requests::plain(Wire::Ollama, false);
+    request.headers.push(("connection", "close".to_owned()));
+    stream.write_all(&request.bytes()).unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    assert!(text.starts_with("HTTP/1.1 403 Forbidden\r\n"), "{text}");
+}
+
+#[test]
+fn it_lists_the_faults_by_number_and_name() {
+    let (code, text, _) = run(&["--faults"]);
+    assert_eq!((code, text.lines().count()), (Some(0), Fault::all().len()));
+    assert!(text.starts_with(" 1 refuse_connect\n") && text.ends_with("59 secret_in_text\n"), "{text}");
+}
+
+#[test]
+fn what_it_does_not_know_is_named() {
+    let (code, _, error) = run(&["--fault", "no_such_fault"]);
+    assert_eq!(
+        (code, error.as_str()),
+        (Some(2), "error: there is no fault `no_such_fault`; --faults lists them\n")
+    );
+    let (code, _, error) = run(&["--script", "other"]);
+    assert_eq!(code, Some(2));
+    assert!(error.contains("hello, tools, schema, by-model"), "{error}");
+}

@@ -1,0 +1,66 @@
+//! The ready-made scripts: what any client gets from the program of this crate.
+
+use setpoint_model_server::scripts::{self, COST, HELLO, THOUGHT};
+use setpoint_model_server::{Fault, ModelServer, Wire};
+
+use crate::client::{Client, Reply, Request};
+use crate::decode::{Got, decode};
+use crate::requests;
+
+async fn ask(script: &str, arguments: Option<&str>, request: &Request) -> Reply {
+    let script = scripts::by_name(script, arguments.map(str::to_owned)).unwrap();
+    let server = ModelServer::start(script).await.unwrap();
+    Client::connect(server.address()).await.ask(request).await
+}
+
+async fn got(script: &str, arguments: Option<&str>, request: &Request) -> Got {
+    decode(Wire::Chat, false, &ask(script, arguments, request).await.text())
+}
+
+#[tokio::test]
+async fn hello_thinks_and_greets() {
+    let got = got("hello", None, &requests::plain(Wire::Chat, false)).await;
+    assert_eq!((got.text.as_str(), got.thinking.as_str()), (HELLO, THOUGHT));
+    assert_eq!(got.usage, Some((COST.input as f64, COST.cached as f64, COST.output as f64)));
+}
+
+#[tokio::test]
+async fn tools_calls_the_first_tool_and_then_says_what_it_said() {
+    let request = requests::with_tool(Wire::Chat, false);
+    let called = got("tools", None, &request).await.calls.remove(0);
+    assert_eq!((called.name.as_str(), called.arguments.as_str()), ("read_file", r#"{"path":"example"}"#));
+    let given = got("tools", Some(r#"{"path":"b"}"#), &request).await.calls.remove(0);
+    assert_eq!(given.arguments, r#"{"path":"b"}"#);
+    let answered = r#"{"model":"m","messages":[{"role":"user","content":"u"},
+        {"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"t","arguments":"{}"}}]},
+        {"role":"tool","tool_call_id":"1","content":"42 lines"}]}"#;
+    let answered = requests::request(Wire::Chat, false, "m", answered);
+    assert_eq!(got("tools", None, &answered).await.text, "The tool said: 42 lines");
+    assert_eq!(got("tools", None, &requests::plain(Wire::Chat, false)).await.text, "No tool was offered.");
+}
+
+#[tokio::test]
+async fn schema_says_the_smallest_value_of_the_schema() {
+    let body = r#"{"model":"m","messages":[{"role":"user","content":"u"}],"response_format":{"type":"json_schema",
+        "json_schema":{"name":"a","schema":{"type":"object","required":["b"],"properties":{"b":{"type":"null"}}}}}}"#;
+    let request = requests::request(Wire::Chat, false, "m", body);
+    assert_eq!(got("schema", None, &request).await.text, r#"{"b":null}"#);
+}
+
+#[tokio::test]
+async fn by_model_the_model_is_the_name_of_a_script_or_a_fault() {
+    let named = |model: &str| requests::ask(Wire::Chat, false, true, model);
+    assert_eq!(got("by-model", None, &named("hello")).await.text, HELLO);
+    assert_eq!(got("by-model", None, &named("tools")).await.calls.len(), 1);
+    assert_eq!(ask("by-model", None, &named("overloaded")).await.status, 529);
+    assert_eq!(got("by-model", None, &named("many_calls")).await.calls.len(), 100);
+    assert_eq!(ask("by-model", None, &named("something else")).await.status, 404);
+}
+
+#[test]
+fn every_name_is_a_script_and_none_is_a_fault() {
+    for name in scripts::NAMES {
+        assert!(scripts::by_name(name, None).is_some() && Fault::by_name(name).is_none(), "{name}");
+    }
+    assert!(scripts::by_name("nothing", None).is_none());
+}
