@@ -11,7 +11,7 @@ use super::*;
 use crate::draft::{JudgeDraft, MergeDraft, PerceiveDraft, PlanDraft, ReportDraft, TurnDraft};
 
 /// Steps for each byte that a search may take in practice. The limit leaves room above it.
-const STEPS_PER_BYTE_EXPECTED: u64 = 24;
+const STEPS_PER_BYTE_EXPECTED: u64 = 16;
 
 /// What attacks the finding of an object, by being repeated.
 const UNITS: &[&str] = &[

@@ -167,6 +167,16 @@ fn never_completed<T: Draft + Serialize + std::fmt::Debug>(draft: &T) -> Result<
     Ok(())
 }
 
+/// Every text that is a draft's JSON without one of its characters.
+fn with_one_missing<T: Serialize>(draft: &T) -> Vec<(String, char)> {
+    let json = serde_json::to_string(draft).unwrap();
+    let without = |(at, c): (usize, char)| {
+        let (before, rest) = json.split_at(at);
+        (format!("{before}{}", rest.strip_prefix(c).unwrap()), c)
+    };
+    json.char_indices().map(without).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -230,13 +240,20 @@ proptest! {
     }
 
     #[test]
-    fn a_plan_with_one_character_missing_loses_no_subtask(plan in plan()) {
-        let json = serde_json::to_string(&plan).unwrap();
-        for (at, c) in json.char_indices() {
-            let (before, rest) = json.split_at(at);
-            let text = format!("{before}{}", rest.strip_prefix(c).unwrap());
+    fn an_answer_with_one_character_missing_loses_nothing_and_turns_no_verdict(plan in plan(), judge in judge()) {
+        let size = |plan: &PlanDraft| -> Vec<usize> {
+            let criteria = plan.subtasks.iter().map(|subtask| subtask.success_criteria.len());
+            criteria.chain([plan.task_criteria.len()]).collect()
+        };
+        for (text, missing) in with_one_missing(&plan) {
             if let Ok(found) = extract::<PlanDraft>(&text) {
-                prop_assert_eq!(found.subtasks.len(), plan.subtasks.len(), "without {:?} at {}: {}", c, at, text);
+                prop_assert_eq!(size(&found), size(&plan), "without {:?}: {}", missing, text);
+            }
+        }
+        let words = |judge: &JudgeDraft| judge.verdicts.iter().map(|verdict| verdict.verdict).collect::<Vec<_>>();
+        for (text, missing) in with_one_missing(&judge) {
+            if let Ok(found) = extract::<JudgeDraft>(&text) {
+                prop_assert_eq!(words(&found), words(&judge), "without {:?}: {}", missing, text);
             }
         }
     }
