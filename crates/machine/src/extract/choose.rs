@@ -141,8 +141,7 @@ impl<'t, T: Draft> Choice<'t, T> {
                 }
                 Err(Stop::Cut) => {
                     let at = text.len();
-                    let unread =
-                        Unread { stop: Stop::Cut, path: Vec::new(), at, depth: 1, names: Vec::new() };
+                    let unread = Unread { at, ..Unread::cut_at_once() };
                     self.note_unread(&unread, text.get(start.at..).unwrap_or_default(), start);
                     return;
                 }
@@ -163,7 +162,8 @@ impl<'t, T: Draft> Choice<'t, T> {
         let rest = text.get(start.at..).unwrap_or_default();
         if start.is_object
             && let Some((answer, len)) = strictly::<T>(rest, work)
-            && !ends_in_string(text, start.at, start.at + len)
+            && !ends_in_string::<T>(text, start.at, start.at + len, work)
+            && field_before::<T>(text, start).is_none()
         {
             let mut piece = Piece { text, start: start.at, end: start.at + len, has_dots: false };
             piece.has_dots = piece.raw().contains("\"…\"") || piece.raw().contains("\"...\"");
@@ -171,20 +171,23 @@ impl<'t, T: Draft> Choice<'t, T> {
             return piece.end;
         }
         match parse::parse(cursor) {
-            Ok(read) if ends_in_string(text, start.at, read.end) => {
-                let path = read.node.last_field().map(|name| Step::Field(name.to_owned()));
-                let unread = Unread {
-                    stop: Stop::Broken(Flaw::Quote),
-                    path: path.into_iter().collect(),
-                    at: read.end,
-                    depth: 1,
-                    names: T::FIELDS.iter().map(|name| (*name).to_owned()).collect(),
-                };
+            Ok(read) if ends_in_string::<T>(text, start.at, read.end, work) => {
+                let last = read.node.last_field().unwrap_or_default();
+                let unread = Unread { depth: 1, ..part_of::<T>(Flaw::Quote, last, read.end) };
                 self.pass_unread(&unread, text, start, starts)
+            }
+            Ok(read) if let Some(name) = field_before::<T>(text, start) => {
+                self.note_unread(&part_of::<T>(Flaw::Outside, name, read.end), rest, start);
+                read.end
             }
             Ok(Read { node, end, is_bare }) => {
                 let is_code = is_bare && T::SPEECH == Speech::Turn && !(start.is_first || start.is_fenced);
                 let looked = if is_code { Looked::Other } else { look::<T>(&node) };
+                let is_whole = start.is_object && !matches!(looked, Looked::Item(_));
+                if !is_whole && goes_on::<T>(text, end) {
+                    self.note_unread(&part_of::<T>(Flaw::Outside, "", end), rest, start);
+                    return end;
+                }
                 if let Looked::Other = looked {
                     self.note_other(&node);
                 }
@@ -271,9 +274,8 @@ impl<'t, T: Draft> Choice<'t, T> {
             Stop::Deep => ExtractError::Deep,
             Stop::Prose => return,
         };
-        // A shape that is spoken of, as in `{"verdicts": [...]}`, is no answer.
-        let is_spoken_of = unread.stop == Stop::Broken(Flaw::Placeholder);
-        let is_meant = !is_spoken_of && unread.names.iter().any(|name| is_ours::<T>(name));
+        // `{"verdicts": [...]}` is no answer.
+        let is_meant = !unread.is_sketch && unread.names.iter().any(|name| is_ours::<T>(name));
         let is_half_a_turn = start.is_first && (is_meant || matches!(unread.stop, Stop::Cut | Stop::Deep));
         if T::SPEECH == Speech::Turn && !is_half_a_turn {
             return;
@@ -337,11 +339,48 @@ fn strictly<T: Draft>(rest: &str, work: &Work) -> Option<(T, usize)> {
     }
 }
 
+/// The field of ours whose value begins at `start` although no object is open there: its brace is missing, and
+/// other fields with it. Where there are no others, nothing can be missing; and a word before an object may be a
+/// sentence's, as in `Answer: {`.
+fn field_before<T: Draft>(text: &str, start: Start) -> Option<&str> {
+    let before = text.get(..start.at)?.trim_end().strip_suffix([':', '：'])?.trim_end();
+    let name = before.trim_end_matches(['"', '\'', '”', '’', '`', '*']);
+    if T::FIELDS.len() < 2 || (start.is_object && name.len() == before.len()) {
+        return None;
+    }
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let name = name.rsplit(|c| !is_part(c)).next()?;
+    is_ours::<T>(name).then_some(name)
+}
+
+/// Whether a list, or an item of one, is followed by what follows a value inside an object: then that object did not
+/// begin as one, and has other fields.
+fn goes_on<T: Draft>(text: &str, end: usize) -> bool {
+    let rest = text.get(end..).unwrap_or_default().trim_start();
+    let has_more = match rest.strip_prefix([',', '，']) {
+        Some(rest) => rest.trim_start().starts_with(['"', '\'', '“', '”']),
+        None => rest.starts_with(['}', ']']),
+    };
+    T::FIELDS.len() > 1 && has_more
+}
+
+/// What was read up to `at` is only part of an answer.
+fn part_of<T: Draft>(flaw: Flaw, name: &str, at: usize) -> Unread {
+    let path = if name.is_empty() { Vec::new() } else { vec![Step::Field(name.to_owned())] };
+    let names = T::FIELDS.iter().map(|name| (*name).to_owned()).collect();
+    Unread { stop: Stop::Broken(flaw), path, at, depth: 0, names, is_sketch: false }
+}
+
 /// Whether what looks like the end of the object is the middle of one of its strings: a quotation mark stands
-/// behind it and none before it.
-fn ends_in_string(text: &str, start: usize, end: usize) -> bool {
-    let before = text.get(..start).is_some_and(|before| before.ends_with('"'));
-    !before && text.get(end..).is_some_and(|rest| rest.starts_with('"'))
+/// behind it and none before it, or another of our fields stands behind it on the same line.
+fn ends_in_string<T: Draft>(text: &str, start: usize, end: usize, work: &Work) -> bool {
+    let rest = text.get(end..).unwrap_or_default();
+    let is_quoted = text.get(..start).is_some_and(|before| before.ends_with(['"', '\\']));
+    let line = rest.split(['{', '\n']).next().unwrap_or_default();
+    work.add(line.len());
+    let mut names = line.split("\":").map(|before| before.rsplit('"').next().unwrap_or_default());
+    let has_field = line.contains("\":") && names.any(is_ours::<T>);
+    has_field || (!is_quoted && rest.starts_with(['"', '\\']))
 }
 
 /// Whether nothing but punctuation follows.

@@ -67,6 +67,8 @@ pub enum Flaw {
     Value,
     /// A `}` for a `[`, or a `]` for a `{`.
     Bracket,
+    /// A field outside of any object.
+    Outside,
 }
 
 impl std::fmt::Display for Flaw {
@@ -80,6 +82,7 @@ impl std::fmt::Display for Flaw {
                 "give each field one value, texts in quotation marks; there is none that can be read"
             }
             Flaw::Bracket => "close each [ with ] and each { with }; one is closed by the other",
+            Flaw::Outside => "begin with { and end with }; a field stands outside of the object",
         })
     }
 }

@@ -64,6 +64,8 @@ pub(super) struct Unread {
     pub(super) depth: usize,
     /// The names of the fields of its outermost objects, as far as they were read.
     pub(super) names: Vec<String>,
+    /// Whether a placeholder stopped it, and no value stands before that: the shape is spoken of, not filled in.
+    pub(super) is_sketch: bool,
 }
 
 enum Frame {
@@ -77,6 +79,13 @@ struct Parser<'t> {
     /// Whether a value has just ended, so that a comma or a bracket must follow.
     after_value: bool,
     is_bare: bool,
+}
+
+impl Unread {
+    /// A text that ends before its first field has a name.
+    pub(super) fn cut_at_once() -> Self {
+        Unread { stop: Stop::Cut, path: Vec::new(), at: 0, depth: 1, names: Vec::new(), is_sketch: false }
+    }
 }
 
 /// Whether an object or a list of objects begins here. Only then is it worth reading, and whatever stops the
@@ -285,7 +294,18 @@ impl Parser<'_> {
                 }
             }
         }
-        Unread { stop, names: self.names(), path, at: self.cursor.at(), depth: self.frames.len() }
+        let has_no_value = self.frames.iter().all(|frame| match frame {
+            Frame::Object { fields, .. } => fields.iter().all(|(_, field)| field.is_sketch()),
+            Frame::List(items) => items.iter().all(Node::is_sketch),
+        });
+        Unread {
+            stop,
+            names: self.names(),
+            path,
+            at: self.cursor.at(),
+            depth: self.frames.len(),
+            is_sketch: has_no_value && stop == Stop::Broken(Flaw::Placeholder),
+        }
     }
 
     /// Whether `frame` is the innermost one and waits for what follows its last value.
