@@ -70,45 +70,42 @@ impl<'de> Visitor<'de> for TurnVisitor {
             }
             fields.insert(name, value);
         }
-        let turn = answer(&fields).map(TurnDraft::Answer).or_else(|| call(&fields).map(TurnDraft::Call));
+        let turn = match status(&fields) {
+            Some(status) => Some(TurnDraft::Answer(answer(status, fields))),
+            None => call(&fields).map(TurnDraft::Call),
+        };
         turn.ok_or_else(|| A::Error::custom("it is neither an answer nor a call"))
     }
 }
 
-/// The answer that an object gives. A status in other words than ours is one of the result's own fields, unless
-/// the rest of the answer stands beside it.
-fn answer(fields: &Map<String, Value>) -> Option<ExecuteDraft> {
-    let output = field(fields, &["output"]);
-    let reason = field(fields, &["reason"]);
+/// The status that makes an object an answer. In other words than ours it is one of the result's own fields,
+/// unless the rest of the answer stands beside it.
+fn status(fields: &Map<String, Value>) -> Option<StatusDraft> {
     let word = field(fields, &["status"])?.as_str()?;
-    let status = match word {
-        "completed" => StatusDraft::Completed,
-        "uncertain" => StatusDraft::Uncertain,
-        "failed" => StatusDraft::Failed,
-        _ if output.is_none() && reason.is_none() => return None,
-        _ => match status_word(word)? {
-            "completed" => StatusDraft::Completed,
-            "uncertain" => StatusDraft::Uncertain,
-            _ => StatusDraft::Failed,
-        },
-    };
-    let text = |value: &Value| Any(value.clone()).to_text();
-    let is_rest =
-        |name: &str| !["status", "uncertainty", "reason", "output"].iter().any(|ours| same_name(ours, name));
+    let is_ours = matches!(word, "completed" | "uncertain" | "failed");
+    if !is_ours && field(fields, &["output", "reason"]).is_none() {
+        return None;
+    }
+    match status_word(word)? {
+        "completed" => Some(StatusDraft::Completed),
+        "uncertain" => Some(StatusDraft::Uncertain),
+        _ => Some(StatusDraft::Failed),
+    }
+}
+
+fn answer(status: StatusDraft, mut fields: Map<String, Value>) -> ExecuteDraft {
+    let output = take(&mut fields, "output");
+    let reason = take(&mut fields, "reason").map(|reason| Any(reason).to_text());
+    let uncertainty = take(&mut fields, "uncertainty").map(|doubt| Any(doubt).to_text());
     let output = match output {
-        Some(output) => Any(output.clone()),
+        Some(output) => Any(output),
         // The result stands beside the status instead of in `output`: nothing of it is lost.
-        None if fields.keys().any(|name| is_rest(name)) && reason.is_none() => {
-            Any(Value::Object(fields.clone()))
+        None if reason.is_none() && fields.keys().any(|name| !same_name("status", name)) => {
+            Any(Value::Object(fields))
         }
         None => Any::NULL,
     };
-    Some(ExecuteDraft {
-        status,
-        output,
-        uncertainty: field(fields, &["uncertainty"]).map(text),
-        reason: reason.map(text),
-    })
+    ExecuteDraft { status, output, uncertainty, reason }
 }
 
 /// The call that an object makes. Under other names than ours both the tool and its parameters must be there.
@@ -146,4 +143,13 @@ fn field<'f>(fields: &'f Map<String, Value>, names: &[&str]) -> Option<&'f Value
             .or_else(|| fields.iter().find_map(|(written, value)| same_name(name, written).then_some(value)));
         found.filter(|value| !value.is_null())
     })
+}
+
+/// Takes a field out. One that is null goes and gives nothing.
+fn take(fields: &mut Map<String, Value>, ours: &str) -> Option<Value> {
+    if let Some(value) = fields.remove(ours) {
+        return Some(value).filter(|value| !value.is_null());
+    }
+    let name = fields.keys().find(|name| same_name(ours, name))?.clone();
+    fields.remove(&name).filter(|value| !value.is_null())
 }

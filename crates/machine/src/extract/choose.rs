@@ -53,9 +53,10 @@ struct Choice<'t, T> {
     is_example: bool,
     /// Answers that differ from it.
     others: usize,
-    /// Single items of the list that is the gist of the answer, and where the last one ends.
+    /// Single items of the list that is the gist of the answer, and where the last one ends in the text that is
+    /// being searched.
     items: Vec<Node>,
-    items_end: usize,
+    items_end: Option<usize>,
     /// Whether they do not belong together.
     items_apart: bool,
     /// The first object that was plainly meant and cannot be read.
@@ -76,7 +77,7 @@ impl<T> Default for Choice<'_, T> {
             is_example: false,
             others: 0,
             items: Vec::new(),
-            items_end: 0,
+            items_end: None,
             items_apart: false,
             unread: None,
             misfit: None,
@@ -129,6 +130,7 @@ impl<'t, T: Draft> Choice<'t, T> {
 
     fn search(&mut self, text: &'t str, work: &'t Work) {
         work.forget();
+        self.items_end = None;
         let mut starts = Starts::of(text, work);
         while !self.is_closed()
             && let Some(start) = starts.next()
@@ -171,7 +173,7 @@ impl<'t, T: Draft> Choice<'t, T> {
             return piece.end;
         }
         match parse::parse(cursor) {
-            Ok(read) if ends_in_string::<T>(text, start.at, read.end, work) => {
+            Ok(read) if start.is_object && ends_in_string::<T>(text, start.at, read.end, work) => {
                 let last = read.node.last_field().unwrap_or_default();
                 let unread = Unread { depth: 1, ..part_of::<T>(Flaw::Quote, last, read.end) };
                 self.pass_unread(&unread, text, start, starts)
@@ -183,8 +185,12 @@ impl<'t, T: Draft> Choice<'t, T> {
             Ok(Read { node, end, is_bare }) => {
                 let is_code = is_bare && T::SPEECH == Speech::Turn && !(start.is_first || start.is_fenced);
                 let looked = if is_code { Looked::Other } else { look::<T>(&node) };
-                let is_whole = start.is_object && !matches!(looked, Looked::Item(_));
-                if !is_whole && goes_on::<T>(text, end) {
+                let may_be_part = match looked {
+                    Looked::Item(_) => true,
+                    Looked::Answer(_) => !start.is_object,
+                    Looked::Misfit(_) | Looked::Other => false,
+                };
+                if may_be_part && goes_on::<T>(text, end) {
                     self.note_unread(&part_of::<T>(Flaw::Outside, "", end), rest, start);
                     return end;
                 }
@@ -210,10 +216,11 @@ impl<'t, T: Draft> Choice<'t, T> {
         match looked {
             Looked::Answer(answer) => self.note_answer(answer, piece, work),
             Looked::Item(item) => {
-                let gap = piece.text.get(self.items_end..piece.start).unwrap_or_default();
+                let gap = self.items_end.and_then(|end| piece.text.get(end..piece.start));
+                let touches = gap.is_some_and(|gap| gap.chars().all(|c| c.is_whitespace() || c == ','));
                 let must_touch = T::LIST.is_some_and(|list| !list.apart) && !self.items.is_empty();
-                self.items_apart |= must_touch && !gap.chars().all(|c| c.is_whitespace() || c == ',');
-                self.items_end = piece.end;
+                self.items_apart |= must_touch && !touches;
+                self.items_end = Some(piece.end);
                 if self.items.len() >= ITEMS_MAX {
                     self.items_apart = true;
                 } else if !self.only_last {
