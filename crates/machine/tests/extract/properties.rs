@@ -173,7 +173,7 @@ fn tame<T: Serialize + Draft>(draft: &T) -> T {
     fn walk(value: &mut serde_json::Value) {
         match value {
             serde_json::Value::String(text) => {
-                *text = text.replace(['{', '}', '[', ']', '\'', '“', '”'], ".")
+                *text = text.replace(['{', '}', '[', ']', '\'', '“', '”'], ".");
             }
             serde_json::Value::Array(items) => items.iter_mut().for_each(walk),
             serde_json::Value::Object(fields) => fields.values_mut().for_each(walk),
