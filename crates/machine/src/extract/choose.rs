@@ -57,6 +57,8 @@ struct Choice<'t, T> {
     /// being searched.
     items: Vec<Node>,
     items_end: Option<usize>,
+    /// Where the last letter or digit of that text is.
+    last_word: usize,
     /// Whether they do not belong together.
     items_apart: bool,
     /// The first object that was plainly meant and cannot be read.
@@ -78,6 +80,7 @@ impl<T> Default for Choice<'_, T> {
             others: 0,
             items: Vec::new(),
             items_end: None,
+            last_word: 0,
             items_apart: false,
             unread: None,
             misfit: None,
@@ -128,9 +131,15 @@ impl<'t, T: Draft> Choice<'t, T> {
             && (self.unread.is_some() || (self.found.is_some() && !self.is_example))
     }
 
+    /// Whether nothing but punctuation stands behind `end` in the text that is being searched.
+    fn is_last(&self, end: usize) -> bool {
+        end > self.last_word
+    }
+
     fn search(&mut self, text: &'t str, work: &'t Work) {
         work.forget();
         self.items_end = None;
+        self.last_word = text.rfind(char::is_alphanumeric).unwrap_or_default();
         let mut starts = Starts::of(text, work);
         while !self.is_closed()
             && let Some(start) = starts.next()
@@ -144,7 +153,7 @@ impl<'t, T: Draft> Choice<'t, T> {
                 Err(Stop::Cut) => {
                     let at = text.len();
                     let unread = Unread { at, ..Unread::cut_at_once() };
-                    self.note_unread(&unread, text.get(start.at..).unwrap_or_default(), start);
+                    self.note_unread(&unread, text.get(start.at..).unwrap_or_default(), start, true);
                     return;
                 }
                 Err(_) => {}
@@ -169,7 +178,7 @@ impl<'t, T: Draft> Choice<'t, T> {
         {
             let mut piece = Piece { text, start: start.at, end: start.at + len, has_dots: false };
             piece.has_dots = piece.raw().contains("\"…\"") || piece.raw().contains("\"...\"");
-            self.note(Looked::Answer(answer), &piece, work);
+            self.note(Looked::Answer(answer), &piece);
             return piece.end;
         }
         match parse::parse(cursor) {
@@ -179,7 +188,7 @@ impl<'t, T: Draft> Choice<'t, T> {
                 self.pass_unread(&unread, text, start, starts)
             }
             Ok(read) if let Some(name) = field_before::<T>(text, start) => {
-                self.note_unread(&part_of::<T>(Flaw::Outside, name, read.end), rest, start);
+                self.note_unread(&part_of::<T>(Flaw::Outside, name, read.end), rest, start, false);
                 read.end
             }
             Ok(Read { node, end, is_bare }) => {
@@ -191,13 +200,13 @@ impl<'t, T: Draft> Choice<'t, T> {
                     Looked::Misfit(_) | Looked::Other => false,
                 };
                 if may_be_part && goes_on::<T>(text, end) {
-                    self.note_unread(&part_of::<T>(Flaw::Outside, "", end), rest, start);
+                    self.note_unread(&part_of::<T>(Flaw::Outside, "", end), rest, start, false);
                     return end;
                 }
                 if let Looked::Other = looked {
                     self.note_other(&node);
                 }
-                self.note(looked, &Piece { text, start: start.at, end, has_dots: node.has_dots() }, work);
+                self.note(looked, &Piece { text, start: start.at, end, has_dots: node.has_dots() });
                 end
             }
             Err(unread) => {
@@ -212,9 +221,9 @@ impl<'t, T: Draft> Choice<'t, T> {
         }
     }
 
-    fn note(&mut self, looked: Looked<T>, piece: &Piece<'t>, work: &Work) {
+    fn note(&mut self, looked: Looked<T>, piece: &Piece<'t>) {
         match looked {
-            Looked::Answer(answer) => self.note_answer(answer, piece, work),
+            Looked::Answer(answer) => self.note_answer(answer, piece),
             Looked::Item(item) => {
                 let gap = self.items_end.and_then(|end| piece.text.get(end..piece.start));
                 let touches = gap.is_some_and(|gap| gap.chars().all(|c| c.is_whitespace() || c == ','));
@@ -236,10 +245,10 @@ impl<'t, T: Draft> Choice<'t, T> {
         }
     }
 
-    fn note_answer(&mut self, answer: T, piece: &Piece<'t>, work: &Work) {
+    fn note_answer(&mut self, answer: T, piece: &Piece<'t>) {
         let is_example = piece.has_dots || !answer.is_said();
         if self.only_last {
-            if is_last(piece, work) && !is_example {
+            if self.is_last(piece.end) && !is_example {
                 self.found = Some((answer, piece.raw()));
             }
             return;
@@ -269,11 +278,12 @@ impl<'t, T: Draft> Choice<'t, T> {
 
     fn pass_unread(&mut self, unread: &Unread, text: &'t str, start: Start, starts: &Starts<'t>) -> usize {
         let end = starts.end_of(start, unread);
-        self.note_unread(unread, text.get(start.at..end).unwrap_or_default(), start);
+        let is_last = self.is_last(end);
+        self.note_unread(unread, text.get(start.at..end).unwrap_or_default(), start, is_last);
         end
     }
 
-    fn note_unread(&mut self, unread: &Unread, raw: &'t str, start: Start) {
+    fn note_unread(&mut self, unread: &Unread, raw: &'t str, start: Start, is_last: bool) {
         let at = At::of(&unread.path, T::NAMES);
         let error = match unread.stop {
             Stop::Cut => ExtractError::Cut(at),
@@ -283,7 +293,9 @@ impl<'t, T: Draft> Choice<'t, T> {
         };
         // `{"verdicts": [...]}` is no answer.
         let is_meant = !unread.is_sketch && unread.names.iter().any(|name| is_ours::<T>(name));
-        let is_half_a_turn = start.is_first && (is_meant || matches!(unread.stop, Stop::Cut | Stop::Deep));
+        // In the middle of a text it is something that the text shows.
+        let is_half_a_turn = (is_meant && (start.is_first || is_last))
+            || (start.is_first && matches!(unread.stop, Stop::Cut | Stop::Deep));
         if T::SPEECH == Speech::Turn && !is_half_a_turn {
             return;
         }
@@ -388,12 +400,4 @@ fn ends_in_string<T: Draft>(text: &str, start: usize, end: usize, work: &Work) -
     let mut names = line.split("\":").map(|before| before.rsplit('"').next().unwrap_or_default());
     let has_field = line.contains("\":") && names.any(is_ours::<T>);
     has_field || (!is_quoted && rest.starts_with(['"', '\\']))
-}
-
-/// Whether nothing but punctuation follows.
-fn is_last(piece: &Piece<'_>, work: &Work) -> bool {
-    let rest = piece.text.get(piece.end..).unwrap_or_default();
-    let word = rest.find(char::is_alphanumeric);
-    work.add(word.unwrap_or(rest.len()));
-    word.is_none()
 }

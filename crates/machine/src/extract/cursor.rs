@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-/// Steps that a search may take for each byte of the text. What is written takes three or four; the rest is air.
+/// Steps that a search may take for each byte of the text. Answers take one to three, what attacks takes fourteen.
 pub const STEPS_PER_BYTE_MAX: u64 = 32;
 /// Steps that any search may take, however short the text.
 const STEPS_FLOOR: u64 = 4_096;

@@ -14,7 +14,8 @@
 //!
 //! Among several answers (`choose`): those that say the same are one. A copy of the example in the prompt, told by
 //! its dots, does not count beside another. Of a *turn* (R3) the first counts, since what follows is a reply that
-//! the model made up; a call that was only thought of was not made. Of an *answer* (all others) none counts when
+//! the model made up; a call that was only thought of was not made; and one that cannot be read is an error where
+//! it begins or ends the text, but something that the text shows where it stands between sentences. Of an *answer* (all others) none counts when
 //! two differ: a draft and its correction look like an answer and an afterthought, like a quotation and a verdict,
 //! like the first and the second half of a plan; taking either would sometimes run a plan that was withdrawn,
 //! lose sub-tasks, or pass what was failed. One more call is cheaper.

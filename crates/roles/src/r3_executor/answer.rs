@@ -138,8 +138,13 @@ mod tests {
                  in `output`",
             ),
             (
-                r#"It says {"status":"completed","output":"a"#,
-                r#"Completed It says {"status":"completed","output":"a"#,
+                r#"I write it: {"tool":"read_file","input":{"path":"a"#,
+                "failed to read the JSON object to its end: it is cut off in `input.…`; give it whole, in fewer \
+                 words",
+            ),
+            (
+                r#"It says {"status":"completed", oops} here"#,
+                r#"Completed It says {"status":"completed", oops} here"#,
             ),
         ] {
             assert_eq!(say(text), expected, "{text}");
