@@ -2,11 +2,21 @@
 //!
 //! No draft has a field for an id that the runtime makes; one in the text is ignored like any unknown field.
 
+mod turn;
+
+use std::fmt;
+
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use setpoint_protocol::Any;
 use setpoint_protocol::message::{Approach, FailureClass, Mode, VerdictWord};
 use setpoint_protocol::predicate::Check;
+
+pub use turn::TurnDraft;
+
+use crate::extract::{Draft, List, Speech, class_word};
 
 /// R1's answer: an intent, or questions, or an answer to small talk.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -67,7 +77,7 @@ pub struct SubTaskDraft {
 }
 
 /// A criterion: a plain sentence is read as verifiable, without a check.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum CriterionDraft {
     /// A sentence.
@@ -83,6 +93,49 @@ pub enum CriterionDraft {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         check: Option<Any>,
     },
+}
+
+/// By hand, because an error inside a derived untagged enum does not say where it is.
+impl<'de> Deserialize<'de> for CriterionDraft {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(CriterionVisitor)
+    }
+}
+
+struct CriterionVisitor;
+
+#[derive(Deserialize)]
+struct StructuredDraft {
+    criterion: String,
+    #[serde(default)]
+    mode: Option<Mode>,
+    #[serde(default)]
+    check: Option<Any>,
+}
+
+impl<'de> Visitor<'de> for CriterionVisitor {
+    type Value = CriterionDraft;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a sentence, or an object with the field `criterion`")
+    }
+
+    fn visit_str<E: Error>(self, sentence: &str) -> Result<CriterionDraft, E> {
+        Ok(CriterionDraft::Plain(sentence.to_owned()))
+    }
+
+    fn visit_string<E: Error>(self, sentence: String) -> Result<CriterionDraft, E> {
+        Ok(CriterionDraft::Plain(sentence))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<CriterionDraft, A::Error> {
+        let read = StructuredDraft::deserialize(MapAccessDeserializer::new(fields))?;
+        Ok(CriterionDraft::Structured {
+            criterion: read.criterion,
+            mode: read.mode.unwrap_or_default(),
+            check: read.check,
+        })
+    }
 }
 
 impl CriterionDraft {
@@ -155,8 +208,8 @@ pub struct VerdictDraft {
     /// Call ids, or `output`.
     #[serde(default)]
     pub cites: Vec<String>,
-    /// Why it failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Why it failed. A word that is no class, such as `none` beside a pass, is none.
+    #[serde(default, deserialize_with = "class", skip_serializing_if = "Option::is_none")]
     pub failure_class: Option<FailureClass>,
 }
 
@@ -172,4 +225,83 @@ pub struct MergeDraft {
     /// Whose outputs make up the result, by place from 1, in order; none means all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output_of: Vec<u32>,
+}
+
+fn class<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FailureClass>, D::Error> {
+    let written = Option::<String>::deserialize(deserializer)?;
+    Ok(written.as_deref().and_then(class_word).map(|word| match word {
+        "logical" => FailureClass::Logical,
+        _ => FailureClass::Environmental,
+    }))
+}
+
+impl Draft for PerceiveDraft {
+    const FIELDS: &'static [&'static str] = &["intent", "scope", "deadline", "questions", "answer"];
+    const NAMES: &'static [&'static str] = Self::FIELDS;
+
+    fn is_said(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
+impl Draft for PlanDraft {
+    const FIELDS: &'static [&'static str] = &["subtasks", "task_criteria"];
+    const NAMES: &'static [&'static str] = &[
+        "subtasks",
+        "task_criteria",
+        "intent",
+        "success_criteria",
+        "context",
+        "inputs",
+        "sequence",
+        "tools",
+        "deadline",
+        "approach",
+        "playbook",
+        "params",
+        "criterion",
+        "mode",
+        "check",
+    ];
+    const LIST: Option<List> = Some(List { field: "subtasks", key: "intent", apart: false });
+}
+
+impl Draft for ReportDraft {
+    const FIELDS: &'static [&'static str] = &["achieved", "blocked_by", "next_moves"];
+    const NAMES: &'static [&'static str] = Self::FIELDS;
+}
+
+impl Draft for ExecuteDraft {
+    const FIELDS: &'static [&'static str] = &["status", "output", "uncertainty", "reason"];
+    const NAMES: &'static [&'static str] = Self::FIELDS;
+    const SPEECH: Speech = Speech::Turn;
+}
+
+/// Verdicts may stand apart: they are told by their ids, and one that is missing or repeated is noticed.
+const VERDICTS: List = List { field: "verdicts", key: "criterion_id", apart: true };
+
+impl Draft for JudgeDraft {
+    const FIELDS: &'static [&'static str] = &["verdicts"];
+    const NAMES: &'static [&'static str] =
+        &["verdicts", "criterion_id", "verdict", "evidence", "cites", "failure_class"];
+    const LIST: Option<List> = Some(VERDICTS);
+}
+
+impl Draft for MergeDraft {
+    const FIELDS: &'static [&'static str] = &["verdicts", "summary", "output_of"];
+    const NAMES: &'static [&'static str] = &[
+        "verdicts",
+        "criterion_id",
+        "verdict",
+        "evidence",
+        "cites",
+        "failure_class",
+        "summary",
+        "output_of",
+    ];
+    const LIST: Option<List> = Some(VERDICTS);
+
+    fn is_said(&self) -> bool {
+        *self != Self::default()
+    }
 }

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-use setpoint_machine::draft::{ExecuteDraft, StatusDraft};
-use setpoint_machine::extract::extract;
+use setpoint_machine::draft::{ExecuteDraft, StatusDraft, TurnDraft};
+use setpoint_machine::extract::{ExtractError, extract, said};
 use setpoint_protocol::Any;
 use setpoint_protocol::message::ExecutionStatus;
 use setpoint_protocol::tool::{ToolCall, ToolSpec};
@@ -20,30 +19,34 @@ pub(super) enum Said {
     Ending(Ending),
     /// Nothing.
     Nothing,
+    /// Something that began as an answer or a call and cannot be read.
+    Unreadable(ExtractError),
 }
 
 /// The first JSON object that is an answer or a call counts, and what comes after it does not: a model that
-/// invents a call's result and goes on from there has not made the call. Other text is the output as it stands.
+/// invents a call's result and goes on from there has not made the call. Other text is the output as it stands,
+/// without the thinking; but half a call, or half an answer, is no output.
 pub(super) fn read(text: &str, catalogue: &[Arc<ToolSpec>]) -> Said {
-    match extract::<Spoken>(text) {
-        Ok(Spoken::Answer(draft)) => return Said::Ending(ending(draft)),
-        Ok(Spoken::Call(call)) if catalogue.iter().any(|spec| spec.name == call.tool) => {
+    match extract::<TurnDraft>(text) {
+        Ok(TurnDraft::Answer(draft)) => return Said::Ending(ending(draft)),
+        Ok(TurnDraft::Call(call)) if catalogue.iter().any(|spec| spec.name == call.tool) => {
             return Said::Call(call);
         }
-        Ok(Spoken::Call(_)) | Err(_) => {}
+        Err(
+            error @ (ExtractError::Cut(_)
+            | ExtractError::Broken { .. }
+            | ExtractError::Deep
+            | ExtractError::TooLong(_)
+            | ExtractError::Tangled),
+        ) => return Said::Unreadable(error),
+        Ok(TurnDraft::Call(_)) | Err(_) => {}
     }
-    let visible = text.rsplit_once("</think>").map_or(text, |(_, visible)| visible).trim();
+    let visible = said(text);
     if visible.is_empty() {
         return Said::Nothing;
     }
-    Said::Ending(Ending { status: ExecutionStatus::Completed, output: Any::from(visible), uncertainty: None })
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Spoken {
-    Answer(ExecuteDraft),
-    Call(ToolCall),
+    let output = Any::from(visible.as_ref());
+    Said::Ending(Ending { status: ExecutionStatus::Completed, output, uncertainty: None })
 }
 
 fn ending(draft: ExecuteDraft) -> Ending {
@@ -81,6 +84,7 @@ mod tests {
             Said::Call(call) => format!("call {} {}", call.tool, call.input.to_text()),
             Said::Ending(ending) => format!("{:?} {}", ending.status, ending.output.to_text()),
             Said::Nothing => "nothing".to_owned(),
+            Said::Unreadable(error) => format!("failed to {error}"),
         }
     }
 
@@ -100,6 +104,48 @@ mod tests {
             ),
             (r#"{"tool":"hammer","price":3}"#, r#"Completed {"tool":"hammer","price":3}"#),
             (r#"{"status":"done"}"#, r#"Completed {"status":"done"}"#),
+            (r#"{"name":"read_file","arguments":{"path":"a"}}"#, r#"call read_file {"path":"a"}"#),
+            (r#"{"name":"hammer","arguments":{}}"#, r#"Completed {"name":"hammer","arguments":{}}"#),
+        ] {
+            assert_eq!(say(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn thinking_is_no_output_and_a_call_in_it_is_not_made() {
+        for (text, expected) in [
+            (r#"<think>{"tool":"read_file","input":{}}?</think> Three files."#, "Completed Three files."),
+            (r#"<think>{"tool":"read_file","input":{}}</think>"#, "nothing"),
+            ("Three.\n<think>or four", "Completed Three."),
+            ("<think>a</think>Three.<think>b</think>Four.", "Completed Three.\nFour."),
+            ("Use <think> and </think> as marks.", "Completed Use <think> and </think> as marks."),
+        ] {
+            assert_eq!(say(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn half_a_turn_is_no_output() {
+        for (text, expected) in [
+            (
+                r#"{"tool":"read_file","input":{"path":"a"#,
+                "failed to read the JSON object to its end: it is cut off in `input.…`; give it whole, in fewer \
+                 words",
+            ),
+            (
+                "```json\n{\"status\":\"completed\",\"output\":\"a 5\" disk\"}\n```",
+                "failed to read the JSON object: write \\\" for a quotation mark inside a text; one is not escaped \
+                 in `output`",
+            ),
+            (
+                r#"I write it: {"tool":"read_file","input":{"path":"a"#,
+                "failed to read the JSON object to its end: it is cut off in `input.…`; give it whole, in fewer \
+                 words",
+            ),
+            (
+                r#"It says {"status":"completed", oops} here"#,
+                r#"Completed It says {"status":"completed", oops} here"#,
+            ),
         ] {
             assert_eq!(say(text), expected, "{text}");
         }

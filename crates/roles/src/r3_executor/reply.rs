@@ -11,7 +11,7 @@ use super::answer::{self, Said};
 use super::step;
 use super::work::Work;
 
-/// Answers without content that an attempt may give; the last of them ends it.
+/// Answers without content, or that cannot be read, that an attempt may give; the last of them ends it.
 const EMPTY_ANSWERS_MAX: u32 = 2;
 
 /// Takes the model's answer.
@@ -38,13 +38,29 @@ fn said(work: &mut Work, reply: &Reply, ctx: &Ctx<'_>, fx: &mut Effects<'_, part
         Said::Call(call) => step::begin(work, vec![call], ctx, fx),
         Said::Ending(ending) => after::measure(work, ending, ctx, fx),
         Said::Nothing => {
-            work.empty_answers += 1;
-            if work.empty_answers >= EMPTY_ANSWERS_MAX {
-                work.fail("the model gave no answer and called no tool", fx);
-            } else {
-                work.notices.push("the last reply was empty: answer, or call a tool".to_owned());
-                work.think(ctx, fx);
-            }
+            let notice = "the last reply was empty: answer, or call a tool".to_owned();
+            ask_again(work, notice, "the model gave no answer and called no tool", ctx, fx);
         }
+        Said::Unreadable(error) => {
+            let end = format!("the model gave no answer that can be read: failed to {error}");
+            ask_again(work, format!("the last reply could not be used: failed to {error}"), &end, ctx, fx);
+        }
+    }
+}
+
+/// Asks once more, with a notice; the second time the attempt ends.
+fn ask_again(
+    work: &mut Work,
+    notice: String,
+    end: &str,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::Executor>,
+) {
+    work.empty_answers += 1;
+    if work.empty_answers >= EMPTY_ANSWERS_MAX {
+        work.fail(end, fx);
+    } else {
+        work.notices.push(notice);
+        work.think(ctx, fx);
     }
 }

@@ -1,0 +1,155 @@
+//! What R3 says in a reply without calls through the tool interface, where it is one JSON object: an answer, or a
+//! call for want of that interface.
+//!
+//! Models know many forms of a call and use the one they were taught. Whether the tool exists is for the role to
+//! say; until it has, a call is only something that looks like one.
+
+use std::fmt;
+
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+use setpoint_protocol::Any;
+use setpoint_protocol::tool::ToolCall;
+
+use super::{ExecuteDraft, StatusDraft};
+use crate::extract::{Draft, Speech, object_in, same_name, status_word};
+
+/// Names of the field with the tool's name, `tool` being ours.
+const TOOL: &[&str] = &["tool", "tool_name", "name", "function", "action"];
+/// Names of the field with the parameters, `input` being ours.
+const INPUT: &[&str] = &["input", "arguments", "args", "parameters", "params", "tool_input", "action_input"];
+
+/// One turn of R3.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TurnDraft {
+    /// An answer.
+    Answer(ExecuteDraft),
+    /// A call, perhaps of a tool that there is not.
+    Call(ToolCall),
+}
+
+impl Draft for TurnDraft {
+    const FIELDS: &'static [&'static str] =
+        &["status", "tool", "tool_name", "function", "action", "arguments", "parameters", "tool_input"];
+    const NAMES: &'static [&'static str] = &["status", "output", "uncertainty", "reason", "tool", "input"];
+    const SPEECH: Speech = Speech::Turn;
+
+    /// Records with a status are common among results, and so are lists of them.
+    fn is_meant_inside(&self, alone: bool) -> bool {
+        match self {
+            TurnDraft::Answer(draft) => {
+                let has_output = !draft.output.is_null() && draft.output.get("status").is_none();
+                alone && (draft.reason.is_some() || has_output)
+            }
+            TurnDraft::Call(call) => call.input.is_object(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for TurnDraft {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(TurnVisitor)
+    }
+}
+
+struct TurnVisitor;
+
+impl<'de> Visitor<'de> for TurnVisitor {
+    type Value = TurnDraft;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an answer or a call")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<TurnDraft, A::Error> {
+        let mut fields = Map::new();
+        while let Some((name, value)) = entries.next_entry::<String, Value>()? {
+            if fields.get(&name).is_some_and(|same| *same != value) {
+                return Err(A::Error::custom("a field is given twice with different values"));
+            }
+            fields.insert(name, value);
+        }
+        let turn = match status(&fields) {
+            Some(status) => Some(TurnDraft::Answer(answer(status, fields))),
+            None => call(&fields).map(TurnDraft::Call),
+        };
+        turn.ok_or_else(|| A::Error::custom("it is neither an answer nor a call"))
+    }
+}
+
+/// The status that makes an object an answer. In other words than ours it is one of the result's own fields,
+/// unless the rest of the answer stands beside it.
+fn status(fields: &Map<String, Value>) -> Option<StatusDraft> {
+    let word = field(fields, &["status"])?.as_str()?;
+    let is_ours = matches!(word, "completed" | "uncertain" | "failed");
+    if !is_ours && field(fields, &["output", "reason"]).is_none() {
+        return None;
+    }
+    match status_word(word)? {
+        "completed" => Some(StatusDraft::Completed),
+        "uncertain" => Some(StatusDraft::Uncertain),
+        _ => Some(StatusDraft::Failed),
+    }
+}
+
+fn answer(status: StatusDraft, mut fields: Map<String, Value>) -> ExecuteDraft {
+    let output = take(&mut fields, "output");
+    let reason = take(&mut fields, "reason").map(|reason| Any(reason).to_text());
+    let uncertainty = take(&mut fields, "uncertainty").map(|doubt| Any(doubt).to_text());
+    let output = match output {
+        Some(output) => Any(output),
+        // The result stands beside the status instead of in `output`: nothing of it is lost.
+        None if reason.is_none() && fields.keys().any(|name| !same_name("status", name)) => {
+            Any(Value::Object(fields))
+        }
+        None => Any::NULL,
+    };
+    ExecuteDraft { status, output, uncertainty, reason }
+}
+
+/// The call that an object makes. Under other names than ours both the tool and its parameters must be there.
+fn call(fields: &Map<String, Value>) -> Option<ToolCall> {
+    let named = TOOL.iter().find_map(|name| Some((*name, field(fields, &[name])?)));
+    let (name, tool) = named?;
+    if let Value::Object(inner) = tool {
+        return call(inner);
+    }
+    let tool = tool.as_str()?.to_owned();
+    let given = field(fields, INPUT);
+    let input = match given {
+        Some(Value::String(text)) => object_in(text).unwrap_or_else(|| Value::String(text.clone())),
+        Some(input) => input.clone(),
+        None if name != "tool" => return None,
+        None => beside(fields),
+    };
+    let is_call = name == "tool" || input.is_object();
+    is_call.then_some(ToolCall { tool, input: Any(input) })
+}
+
+/// What stands beside `tool`: the parameters, by a model that left out the object around them.
+fn beside(fields: &Map<String, Value>) -> Value {
+    let is_ours = |name: &str| same_name("tool", name) || INPUT.iter().any(|input| same_name(input, name));
+    let rest = fields.iter().filter(|(name, _)| !is_ours(name));
+    let rest: Map<String, Value> = rest.map(|(name, value)| (name.clone(), value.clone())).collect();
+    if rest.is_empty() { Value::Null } else { Value::Object(rest) }
+}
+
+/// The first field of one of these names that is not null.
+fn field<'f>(fields: &'f Map<String, Value>, names: &[&str]) -> Option<&'f Value> {
+    names.iter().find_map(|name| {
+        let found = fields
+            .get(*name)
+            .or_else(|| fields.iter().find_map(|(written, value)| same_name(name, written).then_some(value)));
+        found.filter(|value| !value.is_null())
+    })
+}
+
+/// Takes a field out. One that is null goes and gives nothing.
+fn take(fields: &mut Map<String, Value>, ours: &str) -> Option<Value> {
+    if let Some(value) = fields.remove(ours) {
+        return Some(value).filter(|value| !value.is_null());
+    }
+    let name = fields.keys().find(|name| same_name(ours, name))?.clone();
+    fields.remove(&name).filter(|value| !value.is_null())
+}

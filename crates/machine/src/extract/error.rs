@@ -1,0 +1,126 @@
+//! Why an answer could not be used, said so that whoever wrote it can write a better one.
+//!
+//! An error never carries a word of the answer: fields are named only where the name is ours.
+
+use super::ANSWER_BYTES_MAX;
+use super::node::same_name;
+use super::parse::{DEPTH_MAX, Step};
+
+/// Steps of a path that are shown; the rest is left out.
+const STEPS_SHOWN_MAX: usize = 8;
+
+/// Why an answer could not be used. Never carries the model's text. Its text is what a repair call quotes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExtractError {
+    /// Nothing but white space.
+    #[error("find anything in an empty answer")]
+    Empty,
+    /// Larger than [`ANSWER_BYTES_MAX`].
+    #[error("read an answer of {0} bytes: at most {ANSWER_BYTES_MAX} are read")]
+    TooLong(usize),
+    /// No JSON object.
+    #[error("find a JSON object in the answer: give that object and nothing else")]
+    NoObject,
+    /// Nothing outside the thinking.
+    #[error("find an answer outside the thinking: give the JSON object after it")]
+    OnlyThought,
+    /// The text ends before the object does. What is missing is never guessed.
+    #[error("read the JSON object to its end: it is cut off {0}; give it whole, in fewer words")]
+    Cut(At),
+    /// Not JSON, and readable in no way or in more than one.
+    #[error("read the JSON object: {flaw} {at}")]
+    Broken {
+        /// What is wrong.
+        flaw: Flaw,
+        /// Where.
+        at: At,
+    },
+    /// Nested too deeply.
+    #[error("read the JSON object: it is nested more than {DEPTH_MAX} levels deep")]
+    Deep,
+    /// JSON of another shape.
+    #[error("read the JSON object: {0}")]
+    Shape(String),
+    /// JSON with none of the fields that are wanted, named here.
+    #[error("read the JSON object: it has none of the fields {0}")]
+    NoField(String),
+    /// Objects of the wanted shape that say different things.
+    #[error("choose between {0} JSON objects that differ: give one, the final one, and nothing else")]
+    Several(usize),
+    /// Reading it would take longer than any sensible answer takes.
+    #[error("make sense of so many brackets and quotation marks: give one JSON object and nothing else")]
+    Tangled,
+}
+
+/// What is wrong with an object that is not quite JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// A quotation mark in a string without a backslash.
+    Quote,
+    /// Dots or angle brackets instead of a value.
+    Placeholder,
+    /// Something other than a comma or the end behind a value.
+    Comma,
+    /// No name where a field begins, or no colon behind it.
+    Name,
+    /// No value where one belongs.
+    Value,
+    /// A `}` for a `[`, or a `]` for a `{`.
+    Bracket,
+    /// A field outside of any object.
+    Outside,
+}
+
+impl std::fmt::Display for Flaw {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Flaw::Quote => "write \\\" for a quotation mark inside a text; one is not escaped",
+            Flaw::Placeholder => "give the value itself; there is a placeholder",
+            Flaw::Comma => "end each value with a comma or a closing bracket; something else follows",
+            Flaw::Name => "begin each field with its name in quotation marks and a colon; one does not",
+            Flaw::Value => {
+                "give each field one value, texts in quotation marks; there is none that can be read"
+            }
+            Flaw::Bracket => "close each [ with ] and each { with }; one is closed by the other",
+            Flaw::Outside => "begin with { and end with }; a field stands outside of the object",
+        })
+    }
+}
+
+/// A place in an object, as `subtasks[2].intent`; empty for the object itself. Names that are not ours are dots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct At(String);
+
+impl At {
+    /// The place at the end of `path`, by the names of `ours` alone.
+    pub(super) fn of(path: &[Step], ours: &[&str]) -> Self {
+        let named = |name: &str| ours.iter().find(|ours| same_name(ours, name)).copied().unwrap_or("…");
+        let step = |step: &Step| match step {
+            Step::Item(index) => Step::Item(*index),
+            Step::Field(name) => Step::Field(named(name).to_owned()),
+        };
+        At(written(&path.iter().map(step).collect::<Vec<_>>()))
+    }
+}
+
+/// A path as it is written in an error.
+pub(super) fn written(path: &[Step]) -> String {
+    let mut place = String::new();
+    for step in path.iter().take(STEPS_SHOWN_MAX) {
+        match step {
+            Step::Item(index) => place.push_str(&format!("[{index}]")),
+            Step::Field(name) if place.is_empty() => place.push_str(name),
+            Step::Field(name) => place.push_str(&format!(".{name}")),
+        }
+    }
+    if path.len() > STEPS_SHOWN_MAX {
+        place.push('…');
+    }
+    place
+}
+
+impl std::fmt::Display for At {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0.is_empty() { f.write_str("near its beginning") } else { write!(f, "in `{}`", self.0) }
+    }
+}

@@ -1,0 +1,80 @@
+//! JSON as it was written: fields in order and repeated ones kept, so that whoever decodes it can tell.
+
+use serde_json::Number;
+
+/// A JSON value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Node {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// A string.
+    Text(String),
+    /// An array.
+    List(Vec<Node>),
+    /// An object.
+    Object(Vec<(String, Node)>),
+}
+
+impl Node {
+    /// What it is, for an error.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Node::Null => "null",
+            Node::Bool(_) => "true or false",
+            Node::Number(_) => "a number",
+            Node::Text(_) => "a text",
+            Node::List(_) => "a list",
+            Node::Object(_) => "an object",
+        }
+    }
+
+    /// The only item of a list, nulls left out.
+    pub(super) fn only_item(&self) -> Option<&Node> {
+        let Node::List(items) = self else { return None };
+        let mut there = items.iter().filter(|item| **item != Node::Null);
+        there.next().filter(|_| there.next().is_none())
+    }
+
+    /// Whether it holds no value but such dots.
+    pub(super) fn is_sketch(&self) -> bool {
+        match self {
+            Node::Text(_) => self.has_dots(),
+            Node::List(items) => items.iter().all(Node::is_sketch),
+            Node::Object(fields) => fields.iter().all(|(_, field)| field.is_sketch()),
+            Node::Null | Node::Bool(_) | Node::Number(_) => false,
+        }
+    }
+
+    /// The name of an object's last field.
+    pub(super) fn last_field(&self) -> Option<&str> {
+        match self {
+            Node::Object(fields) => fields.last().map(|(name, _)| name.as_str()),
+            _ => None,
+        }
+    }
+
+    /// Whether a text in it is nothing but dots: then it is a copy of the example in the prompt.
+    pub(super) fn has_dots(&self) -> bool {
+        match self {
+            Node::Text(text) => matches!(text.trim(), "…" | "..."),
+            Node::List(items) => items.iter().any(Node::has_dots),
+            Node::Object(fields) => fields.iter().any(|(_, field)| field.has_dots()),
+            Node::Null | Node::Bool(_) | Node::Number(_) => false,
+        }
+    }
+}
+
+/// A field's name as it counts: letters and digits alone, lower case. Models write `successCriteria`,
+/// `Success Criteria` and `success-criteria` for the same thing.
+pub(super) fn folded(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
+}
+
+/// Whether two names are the same but for their spelling.
+pub(super) fn same_name(a: &str, b: &str) -> bool {
+    a == b || folded(a).eq(folded(b))
+}

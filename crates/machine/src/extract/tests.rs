@@ -1,0 +1,284 @@
+//! What holds of the extractor as a whole; single answers are in the corpus of `tests/extract`.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::choose::choose;
+use super::cursor::{Cursor, Work};
+use super::decode::decode;
+use super::parse::parse;
+use super::*;
+use crate::draft::{JudgeDraft, MergeDraft, PerceiveDraft, PlanDraft, ReportDraft, TurnDraft};
+
+/// Steps for each byte that a search may take in practice. The limit leaves room above it.
+const STEPS_PER_BYTE_EXPECTED: u64 = 16;
+
+/// What attacks the finding of an object, by being repeated.
+const UNITS: &[&str] = &[
+    "{",
+    "[",
+    "}",
+    "]",
+    "\"",
+    "'",
+    "“",
+    "\\",
+    ",",
+    ":",
+    "\n",
+    " ",
+    "a",
+    "#",
+    "//",
+    "/*",
+    "*/",
+    "`",
+    "```\n",
+    "~~~",
+    "{\"",
+    "{\"a",
+    "{\"a\":",
+    "{\"a\":\"",
+    "{\"a\":1}",
+    "{\"a\":;",
+    "{'",
+    "{“",
+    "{a:",
+    "{a:b,",
+    "[{",
+    "[[{",
+    "{{",
+    "{/*",
+    "{//",
+    "{#",
+    "{\\\"",
+    "{\\\"a\\\":",
+    "\"a\":\"b\"\n",
+    "\"x\" ",
+    "\", \"",
+    "\":",
+    "{}",
+    "[]",
+    "[{}",
+    "<think>",
+    "</think>",
+    "\n<think>",
+    "x</think>",
+    "<|im_end|>",
+    "<|channel|>final<|message|>",
+    "assistantfinal",
+    "analysis",
+    "[THINK]",
+    "{\"achieved\":\"",
+    "{\"achieved\":\"a\"}",
+    "{\"intent\":\"a\"}",
+    "\\u",
+    "\\ud83d",
+    "…",
+    "{\"achieved\":[",
+    "{\"verdicts\":[{\"criterion_id\":\"a\",",
+    "\u{feff}",
+    "\0",
+    "é",
+    "1e999",
+    "NaN",
+    "\"\"\"",
+];
+
+/// How many steps it takes to look for every type in `text`.
+fn steps(text: &str) -> u64 {
+    fn of<T: Draft>(text: &str) -> u64 {
+        let (found, work) = choose::<T>(text);
+        let head: String = text.chars().take(80).collect();
+        assert!(!matches!(found, Err(ExtractError::Tangled)), "tangled: {head:?}");
+        work.steps()
+    }
+    [
+        of::<PerceiveDraft>(text),
+        of::<PlanDraft>(text),
+        of::<ReportDraft>(text),
+        of::<TurnDraft>(text),
+        of::<JudgeDraft>(text),
+        of::<MergeDraft>(text),
+    ]
+    .into_iter()
+    .max()
+    .unwrap_or_default()
+}
+
+fn allowed(text: &str) -> u64 {
+    text.len() as u64 * STEPS_PER_BYTE_EXPECTED + 1_000
+}
+
+fn assert_linear(text: &str) {
+    let taken = steps(text);
+    let head: String = text.chars().take(60).collect();
+    assert!(taken <= allowed(text), "{taken} steps for {} bytes: {head:?}", text.len());
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let missing = |text: &str| extract::<PlanDraft>(text).unwrap_err().to_string();
+    assert_eq!(missing("{}"), "read the JSON object: missing field `subtasks`");
+    assert_eq!(
+        missing(r#"{"subtasks":[{"intent":"a"},{"goal":"b"}]}"#),
+        "read the JSON object: missing field `subtasks[1].intent`"
+    );
+    assert_eq!(
+        missing(r#"{"subtasks":[{"intent":"a","success_criteria":["x",{"mode":"plausible"}]}]}"#),
+        "read the JSON object: missing field `subtasks[0].success_criteria[1].criterion`"
+    );
+}
+
+#[test]
+fn what_attacks_costs_no_more_than_its_length() {
+    for unit in UNITS {
+        assert_linear(&unit.repeat(2_000 / unit.len()));
+        assert_linear(&format!("{{\"achieved\":\"{}", unit.repeat(2_000 / unit.len())));
+        assert_linear(&format!("```json\n{}", unit.repeat(2_000 / unit.len())));
+    }
+    // Two together, short enough to try all: what is quadratic shows at this length too.
+    for (left, right) in UNITS.iter().flat_map(|left| UNITS.iter().map(move |right| (left, right))) {
+        let unit = format!("{left}{right}");
+        let text = unit.repeat(240 / unit.len());
+        let (_, work) = choose::<JudgeDraft>(&text);
+        assert!(work.steps() <= allowed(&text), "{} steps: {unit:?}", work.steps());
+    }
+}
+
+#[test]
+fn a_long_answer_is_read_and_a_longer_one_refused_unread() {
+    let long = "x ".repeat(1_000_000);
+    let answer = json!({ "achieved": long }).to_string();
+    assert_eq!(
+        extract::<ReportDraft>(&format!("Well: {answer}")).map(|draft| draft.achieved.len()),
+        Ok(long.len())
+    );
+    let longer = format!("{}{answer}", " ".repeat(ANSWER_BYTES_MAX - answer.len() + 1));
+    assert_eq!(extract::<ReportDraft>(&longer), Err(ExtractError::TooLong(ANSWER_BYTES_MAX + 1)));
+}
+
+#[test]
+fn the_names_that_errors_may_tell_are_those_of_the_schema() {
+    fn names(schema: &Value, into: &mut Vec<String>) {
+        match schema {
+            Value::Object(fields) => {
+                if let Some(Value::Object(properties)) = fields.get("properties") {
+                    into.extend(properties.keys().cloned());
+                }
+                fields.values().for_each(|value| names(value, into));
+            }
+            Value::Array(items) => items.iter().for_each(|item| names(item, into)),
+            _ => {}
+        }
+    }
+    fn check<T: Draft + schemars::JsonSchema>() {
+        let schema = serde_json::to_value(schemars::schema_for!(T)).unwrap();
+        let mut all = Vec::new();
+        names(&schema, &mut all);
+        all.sort();
+        all.dedup();
+        let mut ours = T::NAMES.to_vec();
+        ours.sort_unstable();
+        assert_eq!(ours, all, "{}", std::any::type_name::<T>());
+        let mut own: Vec<&str> =
+            schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+        own.sort_unstable();
+        let mut fields = T::FIELDS.to_vec();
+        fields.sort_unstable();
+        assert_eq!(fields, own, "{}", std::any::type_name::<T>());
+    }
+    check::<PerceiveDraft>();
+    check::<PlanDraft>();
+    check::<ReportDraft>();
+    check::<crate::draft::ExecuteDraft>();
+    check::<JudgeDraft>();
+    check::<MergeDraft>();
+}
+
+#[test]
+fn what_was_said_is_what_was_not_thought() {
+    for (text, expected) in [
+        (" plain \n", "plain"),
+        ("<think>a</think>\n\nb\n", "b"),
+        ("a\n<think>b</think>\nc", "a\nc"),
+        ("<think>a", ""),
+        ("", ""),
+    ] {
+        assert_eq!(said(text), expected, "{text}");
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+        "[\"'{}\\[\\],:/#\\\\ \n\t a“”`]{0,12}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 48, 6, |inner| {
+        let name = prop_oneof![any::<String>(), "[\"'{}\\[\\],:/#\\\\ \n a]{0,6}"];
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::btree_map(name, inner, 0..6)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+fn tolerant_is_strict<T: Draft + std::fmt::Debug>(value: &Value) -> Result<(), TestCaseError> {
+    let text = value.to_string();
+    let work = Work::on(text.len());
+    let read = parse(Cursor::new(&text, 0, text.len(), &work)).unwrap();
+    let strict: T = serde_json::from_str(&text).unwrap();
+    prop_assert_eq!(decode::<T>(&read.node).unwrap(), strict);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 384, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn valid_json_is_read_as_what_it_is(value in any_json(), pretty in any::<bool>()) {
+        let value = json!({ "value": value });
+        let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
+        let work = Work::on(text.len());
+        let read = parse(Cursor::new(&text, 0, text.len(), &work)).unwrap();
+        prop_assert_eq!(read.end, text.len());
+        prop_assert!(!read.is_bare);
+        let back: Value = decode(&read.node).unwrap();
+        prop_assert_eq!(back, serde_json::from_str::<Value>(&text).unwrap());
+    }
+
+    #[test]
+    fn a_valid_answer_is_decoded_as_serde_decodes_it(
+        text in any::<String>(),
+        params in any_json(),
+        (sequence, place) in any::<(i64, u32)>(),
+    ) {
+        let plan = json!({ "subtasks": [
+            { "intent": text, "success_criteria": [text, { "criterion": text, "mode": "plausible", "check": params }],
+              "inputs": [place], "sequence": sequence, "unknown": params,
+              "approach": { "playbook": text, "approach": text, "params": params } },
+        ] });
+        tolerant_is_strict::<PlanDraft>(&plan)?;
+        tolerant_is_strict::<MergeDraft>(&json!({ "summary": text, "output_of": [place], "note": params }))?;
+        tolerant_is_strict::<TurnDraft>(&json!({ "status": "completed", "output": params, "x": text }))?;
+        tolerant_is_strict::<TurnDraft>(&json!({ "tool": text, "input": params }))?;
+    }
+
+    #[test]
+    fn nothing_panics_and_nothing_costs_more_than_its_length(
+        units in prop::collection::vec(prop_oneof![
+            4 => prop::sample::select(UNITS).prop_map(str::to_owned),
+            1 => any::<String>(),
+        ], 0..200),
+    ) {
+        let text = units.concat();
+        assert_linear(&text);
+        let _ = said(&text);
+    }
+}

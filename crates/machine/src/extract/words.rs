@@ -1,0 +1,56 @@
+//! Words that stand for one of a few, as models write them.
+//!
+//! Only other forms of the same word, and plain yes and no for pass and fail. A word that says less, or something
+//! else, such as `partial`, `done` or `pass?`, is no word of ours.
+
+/// Other forms of our words. A form counts only where its word is one of those that are wanted.
+const FORMS: &[(&str, &[&str])] = &[
+    ("pass", &["passed", "passes", "true", "yes", "met"]),
+    ("fail", &["failed", "fails", "failure", "false", "no", "notmet", "unmet"]),
+    ("completed", &["complete"]),
+    ("failed", &["fail", "fails", "failure"]),
+    ("logical", &["logic"]),
+    ("environmental", &["environment"]),
+];
+
+/// The one of `variants` that `text` means, however it is written.
+pub(super) fn variant(text: &str, variants: &'static [&'static str]) -> Option<&'static str> {
+    if text.contains('?') {
+        return None;
+    }
+    let word: String = text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let is = |variant: &&&'static str| variant.chars().filter(|c| *c != '_').eq(word.chars());
+    let same = variants.iter().find(is);
+    let form = || {
+        let (word, _) =
+            FORMS.iter().find(|(ours, forms)| variants.contains(ours) && forms.contains(&word.as_str()))?;
+        variants.iter().find(|variant| *variant == word)
+    };
+    same.or_else(form).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_counts_in_any_of_its_forms_and_no_other() {
+        const VERDICTS: &[&str] = &["pass", "fail"];
+        for (text, expected) in [
+            ("pass", Some("pass")),
+            (" PASS ", Some("pass")),
+            ("**Passed** ✅", Some("pass")),
+            ("Fail.", Some("fail")),
+            ("not met", Some("fail")),
+            ("pass?", None),
+            ("pass/fail", None),
+            ("partial", None),
+            ("not pass", None),
+            ("", None),
+        ] {
+            assert_eq!(variant(text, VERDICTS), expected, "{text}");
+        }
+        assert_eq!(variant("true", &["logical", "environmental"]), None);
+        assert_eq!(variant("fail", &["completed", "uncertain", "failed"]), Some("failed"));
+    }
+}

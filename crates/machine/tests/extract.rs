@@ -1,0 +1,9 @@
+//! What becomes of the answers that models give.
+
+// Marked as tests so that the lints know the helpers in them for test code.
+#[cfg(test)]
+#[path = "extract/corpus.rs"]
+mod corpus;
+#[cfg(test)]
+#[path = "extract/properties.rs"]
+mod properties;
