@@ -69,6 +69,7 @@ impl Model for InstantModel {
             parts: vec![part],
             usage: Usage { tokens_in: 800, tokens_out: 60, tokens_cached: 0 },
             is_cut: false,
+            by: None,
         })
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use setpoint_journal::{Journal, JournalOptions};
 use setpoint_protocol::TaskId;
 use setpoint_protocol::message::EndState;
-use setpoint_protocol::record::{Models as ModelNames, Opened, Surroundings};
+use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
 use tokio::sync::Barrier;
@@ -190,7 +190,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, String> {
 
 fn organisation(journal: Journal, on_call: fn(), pace: Pace) -> Organisation {
     let model = Arc::new(InstantModel { on_call, pace });
-    let models = Models { brain: model.clone(), tool: model };
+    let models = Models::one(model);
     Organisation::new(Parts { journal, models, toolbox: Arc::new(InstantTools) })
 }
 
@@ -224,7 +224,7 @@ async fn one(organisation: &Organisation, suffix: u64) -> Result<(), String> {
         surroundings: Surroundings { cwd: "/".to_owned(), home: "/".to_owned(), ..Surroundings::default() }
             .into(),
         tools: vec![],
-        models: ModelNames::default(),
+        models: setpoint_protocol::models::Models::default(),
         history: vec![],
     };
     let task: TaskId = organisation

@@ -20,6 +20,12 @@ pub trait Host: Send + Sync {
     /// A configuration or a data directory that cannot be used.
     async fn open(&self) -> Result<Arc<dyn Organisation>, ClientError>;
 
+    /// The same for commands that drive no task: they work whatever is wrong with the models.
+    ///
+    /// # Errors
+    /// A data directory that cannot be used.
+    async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, ClientError>;
+
     /// Reads an approval policy.
     ///
     /// # Errors

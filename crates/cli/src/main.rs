@@ -101,6 +101,11 @@ impl Host for Local {
         Ok(Arc::new(Running { organisation, program: self.program.clone() }))
     }
 
+    async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, ClientError> {
+        let organisation = self.program.open_without_models().map_err(|error| program_error(&error))?;
+        Ok(Arc::new(Running { organisation, program: self.program.clone() }))
+    }
+
     fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {
         let policy = runtime::approvals::read(file, &self.program.surroundings()).map_err(|error| {
             let reason = runtime::organisation::error_chain(&error);
@@ -222,19 +227,14 @@ impl Running {
 
 impl Desk for Local {
     fn config(&self) -> Result<Vec<ConfigLine>, ClientError> {
-        let settings = self.program.config.settings();
-        Ok(runtime::config::KEYS
-            .iter()
-            .filter_map(|key| {
-                let setting = settings.get(key.name)?;
-                Some(ConfigLine {
-                    key: key.name.to_owned(),
-                    value: setting.value.clone(),
-                    origin: setting.origin.to_string(),
-                    about: key.about.to_owned(),
-                })
-            })
-            .collect())
+        let line =
+            |(name, key, setting): (&str, &runtime::config::Key, &runtime::config::Setting)| ConfigLine {
+                key: name.to_owned(),
+                value: setting.value.clone(),
+                origin: setting.origin.to_string(),
+                about: key.about.to_owned(),
+            };
+        Ok(self.program.config.shown().map(line).collect())
     }
 
     fn config_files(&self) -> Vec<(String, bool)> {
@@ -325,15 +325,15 @@ async fn blocking<T: Send + 'static>(
 
 fn runtime_error(error: &runtime::RuntimeError) -> ClientError {
     let (kind, hint) = runtime::desk::edge_of(error);
-    at_the_edge(kind, runtime::organisation::error_chain(error), hint)
+    at_the_edge(kind, runtime::organisation::error_chain(error), hint.map(str::to_owned))
 }
 
 fn program_error(error: &runtime::program::ProgramError) -> ClientError {
     let (kind, hint) = runtime::desk::edge_of_program(error);
-    at_the_edge(kind, runtime::organisation::error_chain(error), hint)
+    at_the_edge(kind, runtime::organisation::error_chain(error), hint.map(|hint| hint.into_owned()))
 }
 
-fn at_the_edge(kind: runtime::desk::Edge, message: String, hint: Option<&'static str>) -> ClientError {
+fn at_the_edge(kind: runtime::desk::Edge, message: String, hint: Option<String>) -> ClientError {
     let kind = match kind {
         runtime::desk::Edge::Usage => ErrorKind::Usage,
         runtime::desk::Edge::Configuration => ErrorKind::Configuration,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use setpoint_protocol::limits::{BODY_BYTES_MAX, STEP_RECORDS_MAX};
-use setpoint_protocol::message::{ApprovalWord, FaultKind, TaskFault};
+use setpoint_protocol::message::{ApprovalWord, TaskFault};
 use setpoint_protocol::record::{
     Answer, Answered, Opened, Poisoned, Purpose, Reasked, RecordKind, Surroundings,
 };
@@ -349,10 +349,10 @@ impl Cell {
         }
     }
 
-    /// Whether the budgets leave room for another call of a model.
+    /// Whether the budgets leave room for another attempt of a model call.
     #[must_use]
-    pub fn may_ask(&self, purpose: Purpose) -> bool {
-        self.opened.as_ref().is_none_or(|opened| self.ledger.broken_by(&opened.budgets, purpose).is_none())
+    pub fn may_ask_again(&self, purpose: Purpose) -> bool {
+        self.opened.as_ref().is_none_or(|opened| self.ledger.room(&opened.budgets, purpose).is_ok())
     }
 
     /// Records an external input and queues its delivery.
@@ -385,7 +385,7 @@ impl Cell {
                     (ask.seq, ask.class)
                 });
                 if let Some((_, AskClass::Model)) = ask {
-                    self.ledger.model_asked(reasked.call.role);
+                    self.ledger.model_reasked(reasked.call.role);
                 }
                 let cause = ask.map(|(seq, _)| seq);
                 self.write(step, at, runtime, vec![], RecordKind::Reasked, cause, body)?;
@@ -405,8 +405,13 @@ impl Cell {
     fn take_answer(&mut self, answered: Answered, at: Timestamp, step: &mut Step) -> Result<(), StepError> {
         let call = answered.call;
         let Some(ask) = self.asks.finish(call) else { return Err(StepError::NotOpen(call)) };
-        if let Answer::Model(reply) = &answered.answer {
-            self.ledger.model_answered(call.role, reply.usage);
+        match &answered.answer {
+            Answer::Model(reply) => {
+                let known = self.opened.as_ref().filter(|_| reply.by.is_none());
+                let card = known.map(|opened| opened.models.of(call.role));
+                self.ledger.model_answered(call, reply.usage, card);
+            }
+            _ => self.ledger.model_failed(call),
         }
         let body = encode(&answered)?;
         let to = Address { role: call.role, instance: call.instance };
@@ -517,18 +522,6 @@ fn opened_call(payload: &Payload) -> Option<(CallId, bool)> {
 fn encode<T: serde::Serialize>(body: &T) -> Result<Vec<u8>, StepError> {
     setpoint_protocol::body::encode(body)
         .map_err(|error| StepError::Runaway(format!("a body cannot be written: {error}")))
-}
-
-fn budget_fault(role: RoleId, reason: String, elapsed_ms: u64) -> TaskFault {
-    TaskFault {
-        role,
-        kind: FaultKind::Budget,
-        reason,
-        failure_class: None,
-        hints: vec!["raise the budget in the configuration, or state a smaller goal".to_owned()],
-        retryable: false,
-        elapsed_ms,
-    }
 }
 
 /// A body that stands in a `Poisoned` record: JSON where it is JSON, text otherwise.

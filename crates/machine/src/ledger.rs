@@ -1,9 +1,15 @@
 //! Sums over a task's records: what was used, what is reserved, when the clock started.
 
-use setpoint_protocol::RoleId;
-use setpoint_protocol::message::UsageReport;
+use std::collections::BTreeMap;
+
+use setpoint_protocol::message::{RoleUsage, UsageReport};
+use setpoint_protocol::models::ModelCard;
+use setpoint_protocol::money::Money;
 use setpoint_protocol::record::{Purpose, Usage};
 use setpoint_protocol::settings::Budgets;
+use setpoint_protocol::{CallId, RoleId};
+
+use crate::fit::{Misfit, Need, Room};
 
 /// The sums. Reserved at `Asked`, settled at `Answered`, both from records, so exact across a restart.
 #[derive(Clone, Debug, Default)]
@@ -12,11 +18,27 @@ pub struct Ledger {
     pub usage: UsageReport,
     /// The task's clock at the `TaskSpec`.
     pub spec_clock_ms: Option<u64>,
+    /// What the calls under way may take at most.
+    reserved: BTreeMap<CallId, Need>,
 }
 
 impl Ledger {
-    /// Counts a model call that is about to be made.
-    pub(crate) fn model_asked(&mut self, role: RoleId) {
+    /// One whose clock stood so at the `TaskSpec`.
+    #[must_use]
+    pub fn started_at(clock_ms: u64) -> Self {
+        Ledger { spec_clock_ms: Some(clock_ms), ..Ledger::default() }
+    }
+
+    /// Counts a model call that is about to be made, and reserves what it may take.
+    pub(crate) fn model_asked(&mut self, call: CallId, need: Need) {
+        if need != Need::default() {
+            self.reserved.insert(call, need);
+        }
+        self.model_reasked(call.role);
+    }
+
+    /// Counts a further attempt of a model call. What is reserved for the call is enough for the attempt.
+    pub(crate) fn model_reasked(&mut self, role: RoleId) {
         self.usage.calls += 1;
         self.usage.by_role.entry(role).or_default().calls += 1;
     }
@@ -27,31 +49,99 @@ impl Ledger {
         self.usage.by_role.entry(role).or_default().tool_calls += 1;
     }
 
-    /// Settles a model call.
-    pub(crate) fn model_answered(&mut self, role: RoleId, usage: Usage) {
-        self.usage.tokens_in = self.usage.tokens_in.saturating_add(usage.tokens_in);
-        self.usage.tokens_out = self.usage.tokens_out.saturating_add(usage.tokens_out);
-        let share = self.usage.by_role.entry(role).or_default();
-        share.tokens_in = share.tokens_in.saturating_add(usage.tokens_in);
-        share.tokens_out = share.tokens_out.saturating_add(usage.tokens_out);
+    /// Frees what was reserved for a call that has come back without an answer.
+    pub(crate) fn model_failed(&mut self, call: CallId) {
+        self.reserved.remove(&call);
     }
 
-    /// Which hard budget another model call would break, with its numbers. One call is kept back for the report.
-    #[must_use]
-    pub fn broken_by(&self, budgets: &Budgets, purpose: Purpose) -> Option<String> {
+    /// Settles a model call.
+    pub(crate) fn model_answered(&mut self, call: CallId, usage: Usage, card: Option<&ModelCard>) {
+        self.reserved.remove(&call);
+        let price = card.and_then(|card| card.price);
+        let cost = price.map(|price| price.of(usage));
+        let total = &mut self.usage;
+        total.tokens_in = total.tokens_in.saturating_add(usage.tokens_in);
+        total.tokens_out = total.tokens_out.saturating_add(usage.tokens_out);
+        total.tokens_cached = total.tokens_cached.saturating_add(usage.tokens_cached);
+        total.cost = added(total.cost, cost);
+        if cost.is_none() {
+            let tokens = usage.tokens_in.saturating_add(usage.tokens_out);
+            total.tokens_unpriced = total.tokens_unpriced.saturating_add(tokens);
+        }
+        let share: &mut RoleUsage = total.by_role.entry(call.role).or_default();
+        share.tokens_in = share.tokens_in.saturating_add(usage.tokens_in);
+        share.tokens_out = share.tokens_out.saturating_add(usage.tokens_out);
+        share.tokens_cached = share.tokens_cached.saturating_add(usage.tokens_cached);
+        share.cost = added(share.cost, cost);
+    }
+
+    /// What another model call may take at most. One call is kept back for the report.
+    ///
+    /// # Errors
+    /// Which budget is used up, with its numbers.
+    pub fn room(&self, budgets: &Budgets, purpose: Purpose) -> Result<Room, String> {
         let kept_back = u64::from(purpose != Purpose::Report);
         if let Some(max) = budgets.calls
             && self.usage.calls + 1 + kept_back > max
         {
-            return Some(format!(
+            return Err(format!(
                 "{} of {max} model calls are used and one is kept for the report",
                 self.usage.calls
             ));
         }
-        let tokens = self.usage.tokens_in.saturating_add(self.usage.tokens_out);
-        match budgets.tokens {
-            Some(max) if tokens >= max => Some(format!("{tokens} of {max} tokens are used")),
-            _ => None,
+        let reserved = self.reserved.values().fold(Need::default(), |sum, need| Need {
+            tokens: sum.tokens.saturating_add(need.tokens),
+            money: sum.money.plus(need.money),
+        });
+        let tokens = self.tokens().saturating_add(reserved.tokens);
+        let cost = self.cost().plus(reserved.money);
+        Ok(Room {
+            tokens: budgets.tokens.map(|max| max.saturating_sub(tokens)),
+            money: budgets.money.map(|max| max.minus(cost)),
+        })
+    }
+
+    /// Which budget a call breaks that does not fit into the room that it has, with its numbers; `None` when it is
+    /// no budget.
+    pub(crate) fn broken_by(&self, budgets: &Budgets, misfit: &Misfit) -> Option<String> {
+        match misfit {
+            Misfit::Window { .. } => None,
+            Misfit::Tokens { least, left } => {
+                let max = budgets.tokens.unwrap_or_default();
+                let used = self.tokens();
+                let reserved = max.saturating_sub(used).saturating_sub(*left);
+                Some(format!(
+                    "{used} of {max} tokens are used, {reserved} are reserved for calls under way, and the next call \
+                     takes about {least}"
+                ))
+            }
+            Misfit::Money { least, left } => {
+                let max = budgets.money.unwrap_or_default();
+                let used = self.cost();
+                let reserved = max.minus(used).minus(*left);
+                Some(format!(
+                    "{used} of {max} are spent, {reserved} is reserved for calls under way, and the next call may \
+                     cost {least}"
+                ))
+            }
+            Misfit::NoPrice => {
+                Some("there is a budget of money, and the price of the model is not known".to_owned())
+            }
         }
+    }
+
+    fn tokens(&self) -> u64 {
+        self.usage.tokens_in.saturating_add(self.usage.tokens_out)
+    }
+
+    fn cost(&self) -> Money {
+        self.usage.cost.unwrap_or_default()
+    }
+}
+
+fn added(sum: Option<Money>, cost: Option<Money>) -> Option<Money> {
+    match (sum, cost) {
+        (sum, None) => sum,
+        (sum, Some(cost)) => Some(sum.unwrap_or_default().plus(cost)),
     }
 }

@@ -13,13 +13,16 @@ pub mod ctx;
 pub mod draft;
 pub mod effects;
 pub mod extract;
+pub mod fit;
 pub mod input;
 pub mod ledger;
+pub mod listing;
 pub mod machine;
 pub mod model_call;
 pub mod prompt;
 pub mod reading;
 pub mod script;
+pub mod tokens;
 
 pub use brief::Brief;
 pub use cell::{Cell, External, Factory, Outside, Record, Step};

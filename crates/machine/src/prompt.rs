@@ -6,6 +6,16 @@ use std::sync::OnceLock;
 use setpoint_protocol::record::FragmentHash;
 use setpoint_protocol::text::head_and_tail;
 
+use crate::listing::Listing;
+use crate::tokens;
+
+/// Characters to which data may be cut when the question is longer than the window.
+const DATA_CHARS_MIN: usize = 400;
+/// Characters to which long texts of the task may be cut then, once there is nothing left to cut in the data.
+const TASK_CHARS_MIN: usize = 1_000;
+/// Tokens of the frame around a fragment.
+const FRAME_TOKENS: u64 = 16;
+
 /// Who speaks in a fragment, and whether it may be believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FragmentKind {
@@ -33,6 +43,8 @@ pub struct Fragment {
     pub name: &'static str,
     /// Who speaks.
     pub kind: FragmentKind,
+    /// Whether it may be cut when the question is longer than the window.
+    is_cuttable: bool,
     text: Text,
 }
 
@@ -40,6 +52,7 @@ pub struct Fragment {
 enum Text {
     Standing(&'static Instruction),
     Given(String),
+    Listed { listing: Listing, text: String },
 }
 
 /// A whole prompt.
@@ -53,26 +66,45 @@ impl Prompt {
     /// Adds standing instructions.
     #[must_use]
     pub fn system(mut self, name: &'static str, text: &'static Instruction) -> Self {
-        self.fragments.push(Fragment { name, kind: FragmentKind::System, text: Text::Standing(text) });
+        let text = Text::Standing(text);
+        self.fragments.push(Fragment { name, kind: FragmentKind::System, is_cuttable: false, text });
         self
     }
 
     /// Adds a piece of the task, at most `chars_max` characters of it.
     #[must_use]
     pub fn task<'t>(self, name: &'static str, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {
-        self.bounded(name, FragmentKind::Task, text.into(), chars_max)
+        self.bounded(name, FragmentKind::Task, false, text.into(), chars_max)
+    }
+
+    /// Adds a piece of the task that may be cut further where the window is small: one that is long, and of which a
+    /// part is better than none.
+    #[must_use]
+    pub fn long_task<'t>(self, name: &'static str, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {
+        self.bounded(name, FragmentKind::Task, true, text.into(), chars_max)
     }
 
     /// Adds untrusted data, at most `chars_max` characters of it.
     #[must_use]
     pub fn data<'t>(self, name: &'static str, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {
-        self.bounded(name, FragmentKind::Data, text.into(), chars_max)
+        self.bounded(name, FragmentKind::Data, true, text.into(), chars_max)
+    }
+
+    /// Adds untrusted data as a list whose oldest bodies are left out first where the window is small.
+    #[must_use]
+    pub fn listed(mut self, name: &'static str, listing: Listing) -> Self {
+        let text = trimmed_end(listing.to_text());
+        if !text.is_empty() {
+            let text = Text::Listed { listing, text };
+            self.fragments.push(Fragment { name, kind: FragmentKind::Data, is_cuttable: true, text });
+        }
+        self
     }
 
     /// Adds the list of tools, at most `chars_max` characters of it.
     #[must_use]
     pub fn tools<'t>(self, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {
-        self.bounded("tools", FragmentKind::Tools, text.into(), chars_max)
+        self.bounded("tools", FragmentKind::Tools, true, text.into(), chars_max)
     }
 
     /// The whole text as one would read it, data fenced and marked.
@@ -97,6 +129,55 @@ impl Prompt {
         })
     }
 
+    /// About so many tokens of it. With `has_tools` the tools are offered another way and are not counted.
+    #[must_use]
+    pub fn tokens(&self, has_tools: bool) -> u64 {
+        self.fragments.iter().map(|fragment| fragment.tokens(has_tools)).sum()
+    }
+
+    /// Cuts it to about `tokens_max` tokens, as far as that goes, and says how many there are then. The oldest bodies
+    /// of lists go first, then the longest data are halved until they are short, then what else may be cut. Standing
+    /// instructions, the goal and the criteria stay whole.
+    pub fn shrink(&mut self, tokens_max: u64, has_tools: bool) -> u64 {
+        let mut total = self.tokens(has_tools);
+        for fragment in &mut self.fragments {
+            if total > tokens_max {
+                total = total.saturating_sub(fragment.leave_out(total - tokens_max));
+            }
+        }
+        let data = |fragment: &Fragment| fragment.kind == FragmentKind::Data;
+        total = self.halve(total, tokens_max, DATA_CHARS_MIN, data);
+        let others = |fragment: &Fragment| {
+            fragment.kind == FragmentKind::Task || (fragment.kind == FragmentKind::Tools && !has_tools)
+        };
+        self.halve(total, tokens_max, TASK_CHARS_MIN, others)
+    }
+
+    /// Halves the longest of the fragments that may be cut, again and again.
+    fn halve(
+        &mut self,
+        mut total: u64,
+        tokens_max: u64,
+        chars_min: usize,
+        is_meant: impl Fn(&Fragment) -> bool,
+    ) -> u64 {
+        while total > tokens_max {
+            let longest = self
+                .fragments
+                .iter_mut()
+                .filter(|fragment| fragment.is_cuttable && is_meant(fragment))
+                .map(|fragment| (fragment.text().chars().count(), fragment))
+                // The mark of a cut has characters of its own.
+                .filter(|(chars, _)| *chars > 2 * chars_min)
+                .max_by_key(|(chars, _)| *chars);
+            let Some((chars, fragment)) = longest else { break };
+            let before = fragment.tokens(false);
+            fragment.text = Text::Given(head_and_tail(fragment.text(), (chars / 2).max(chars_min)));
+            total = total.saturating_sub(before.saturating_sub(fragment.tokens(false)));
+        }
+        total
+    }
+
     fn text_of(&self, is_wanted: impl Fn(FragmentKind) -> bool) -> String {
         let mut out = String::new();
         for fragment in self.fragments.iter().filter(|fragment| is_wanted(fragment.kind)) {
@@ -117,6 +198,7 @@ impl Prompt {
         mut self,
         name: &'static str,
         kind: FragmentKind,
+        is_cuttable: bool,
         text: Cow<'_, str>,
         chars_max: usize,
     ) -> Self {
@@ -125,7 +207,7 @@ impl Prompt {
             let text =
                 if text.len() <= chars_max { text.into_owned() } else { head_and_tail(&text, chars_max) };
             let text = Text::Given(text);
-            self.fragments.push(Fragment { name, kind, text });
+            self.fragments.push(Fragment { name, kind, is_cuttable, text });
         }
         self
     }
@@ -145,8 +227,30 @@ impl Fragment {
     pub fn text(&self) -> &str {
         match &self.text {
             Text::Standing(instruction) => instruction.text,
-            Text::Given(text) => text,
+            Text::Given(text) | Text::Listed { text, .. } => text,
         }
+    }
+
+    /// About so many tokens of it with its frame.
+    fn tokens(&self, has_tools: bool) -> u64 {
+        if has_tools && self.kind == FragmentKind::Tools {
+            return 0;
+        }
+        tokens::estimate(self.text()) + FRAME_TOKENS
+    }
+
+    /// Leaves out the oldest bodies of a list until `excess` tokens are freed, and says how many were.
+    fn leave_out(&mut self, excess: u64) -> u64 {
+        let Text::Listed { listing, text } = &mut self.text else { return 0 };
+        let before = tokens::estimate(text);
+        let mut freed = 0;
+        while freed < excess
+            && let Some((body, stand_in)) = listing.leave_out_oldest()
+        {
+            freed += tokens::estimate(&body).saturating_sub(tokens::estimate(stand_in));
+        }
+        *text = trimmed_end(listing.to_text());
+        before.saturating_sub(tokens::estimate(text))
     }
 
     /// The content hash under which the journal keeps it once.
@@ -156,7 +260,7 @@ impl Fragment {
             Text::Standing(instruction) => {
                 *instruction.hash.get_or_init(|| FragmentHash::of(instruction.text))
             }
-            Text::Given(text) => FragmentHash::of(text),
+            Text::Given(text) | Text::Listed { text, .. } => FragmentHash::of(text),
         }
     }
 }
@@ -199,5 +303,54 @@ mod tests {
         assert_eq!(prompt.system_text(), "Do it.\n\n");
         assert_eq!(prompt.question_text(false), "Nail it.\n\n");
         assert_eq!(prompt.question_text(true), "```data tools\nhammer\n```\n\nNail it.\n\n");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out_in_a_fixed_order() {
+        use crate::listing::{Entry, Listing};
+        static STANDING: Instruction = Instruction::new("Do it.");
+        let calls = (1..=4).rev().map(|n| Entry {
+            head: format!("call {n}\n"),
+            body: Some(format!("  {}\n", "body ".repeat(80))),
+        });
+        let entries: Vec<Entry> = calls.collect();
+        let whole = Prompt::default()
+            .system("contract", &STANDING)
+            .listed("calls", Listing::bounded(entries.into_iter(), 10_000))
+            .data("page", "p ".repeat(2_000), 10_000)
+            .task("goal", "g ".repeat(2_000), 10_000)
+            .long_task("input", "i ".repeat(2_000), 10_000);
+        let shown = |prompt: &Prompt| {
+            let of = |fragment: &Fragment| format!("{} {}", fragment.name, fragment.text().chars().count());
+            let sizes: Vec<String> = prompt.fragments.iter().map(of).collect();
+            let bodies = prompt.fragments[1].text().matches("body body").count().min(1);
+            let left_out = prompt.fragments[1].text().matches("left out").count();
+            format!("{}, {bodies} {left_out}", sizes.join(", "))
+        };
+        let mut out = String::new();
+        for tokens_max in [9_999, 3_600, 3_300, 2_500, 1_700, 0] {
+            let mut prompt = whole.clone();
+            let tokens = prompt.shrink(tokens_max, false);
+            assert_eq!(tokens, prompt.tokens(false), "what it says is what there is");
+            assert!(tokens <= tokens_max || tokens_max == 0, "{tokens} of {tokens_max}");
+            out.push_str(&format!("{tokens_max}: {}\n", shown(&prompt)));
+        }
+        expect_test::expect![[r#"
+            9999: contract 6, calls 1638, page 4000, goal 4000, input 4000, 1 0
+            3600: contract 6, calls 1638, page 4000, goal 4000, input 4000, 1 0
+            3300: contract 6, calls 543, page 4000, goal 4000, input 4000, 1 3
+            2500: contract 6, calls 179, page 1052, goal 4000, input 4000, 0 4
+            1700: contract 6, calls 179, page 560, goal 4000, input 1052, 0 4
+            0: contract 6, calls 179, page 560, goal 4000, input 1052, 0 4
+        "#]]
+        .assert_eq(&out);
+    }
+
+    #[test]
+    fn a_prompt_that_fits_is_left_as_it_is() {
+        let prompt = Prompt::default().data("page", "p ".repeat(2_000), 10_000);
+        let mut same = prompt.clone();
+        assert_eq!(same.shrink(prompt.tokens(true), true), prompt.tokens(true));
+        assert_eq!(same, prompt);
     }
 }

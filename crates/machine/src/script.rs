@@ -168,7 +168,7 @@ impl State<'_> {
         self.calls = calls;
         for effect in &effects {
             match effect {
-                Effect::Model { call, .. } => self.ledger.model_asked(call.role),
+                Effect::Model { call, .. } => self.ledger.model_reasked(call.role),
                 Effect::Tool { call, .. } => self.ledger.tool_asked(call.role),
                 Effect::Send { .. } | Effect::Timer { .. } => {}
             }
@@ -220,7 +220,9 @@ fn read_input(text: &str) -> Result<AnyInput, String> {
             // A reply that is a whole `Reply` may hold tool calls; anything else is text.
             let reply = match serde_json::from_str::<Reply>(&body) {
                 Ok(reply) if body.contains("\"parts\"") => reply,
-                _ => Reply { parts: vec![Part::Text(body)], usage: Usage::default(), is_cut: false },
+                _ => {
+                    Reply { parts: vec![Part::Text(body)], usage: Usage::default(), is_cut: false, by: None }
+                }
             };
             AnyInput::Answer { call, answer: Answer::Model(reply) }
         }

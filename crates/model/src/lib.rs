@@ -6,6 +6,7 @@
 //! Reading order: [`model`] (the trait), [`progress`] (text while it is being written), [`playbook`] (the embedded
 //! brain and the data files it knows).
 
+pub mod catalogue;
 pub mod model;
 pub mod playbook;
 pub mod progress;

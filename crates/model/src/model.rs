@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use setpoint_machine::ModelCall;
+use setpoint_protocol::models::ModelCard;
 use setpoint_protocol::record::{ModelFailure, Reply};
 
 use crate::progress::Progress;
@@ -24,6 +25,11 @@ pub trait Model: Send + Sync {
 
     /// The name under which it was chosen and under which its cost is booked.
     fn name(&self) -> &str;
+
+    /// What a task must know of it before it asks.
+    fn card(&self) -> ModelCard {
+        ModelCard::named(self.name())
+    }
 }
 
 /// Why a model did not answer.

@@ -175,7 +175,6 @@ mod tests {
     fn a_number_that_json_cannot_say_is_refused_wherever_it_stands() {
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert!(encode(&Loss { p: bad, ..Loss::default() }).is_err());
-            assert!(encode(&UsageReport { cost: Some(bad), ..UsageReport::default() }).is_err());
             assert!(encode(&vec![(1, bad)]).is_err());
             assert!(encode(&std::collections::BTreeMap::from([("a", bad)])).is_err());
         }

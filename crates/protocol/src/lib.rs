@@ -16,6 +16,8 @@ pub mod envelope;
 pub mod id;
 pub mod limits;
 pub mod message;
+pub mod models;
+pub mod money;
 pub mod predicate;
 pub mod record;
 pub mod role;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::address::Address;
 use crate::any::Any;
 use crate::id::{CallId, hex_of};
+use crate::models::Models;
 use crate::role::RoleId;
 use crate::settings::{Budgets, ControllerSettings};
 use crate::time::Timestamp;
@@ -108,20 +109,11 @@ pub struct Opened {
     pub surroundings: Arc<Surroundings>,
     /// The tool catalogue.
     pub tools: Vec<Arc<ToolSpec>>,
-    /// The models by tier, by name.
+    /// The models.
     pub models: Models,
     /// The session's last exchanges, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Exchange>,
-}
-
-/// The two tiers of models, by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Models {
-    /// For R1, R2 and R4b.
-    pub brain: String,
-    /// For R3, R4a and the Dreamer.
-    pub tool: String,
 }
 
 /// The machine and place a task works in, as it was when the task opened.
@@ -321,6 +313,9 @@ pub struct Reply {
     /// Whether it ends at the bound on its length and not where the model wanted to.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
+    /// The model that said it, where that is not the one that the task was opened with: its price is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 impl Reply {

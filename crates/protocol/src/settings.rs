@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::money::Money;
+
 /// The controller's settings (SPEC section 6.1), as they stand in the configuration and in the journal.
 /// `setpoint_control::Gains` validates the ranges.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -92,4 +94,6 @@ pub struct Budgets {
     pub calls: Option<u64>,
     /// Tokens in and out together.
     pub tokens: Option<u64>,
+    /// Money, in the currency of the price table.
+    pub money: Option<Money>,
 }

@@ -16,6 +16,12 @@ pub fn now() -> Timestamp {
     Timestamp::from_micros(micros)
 }
 
+/// Seconds since 1970.
+#[must_use]
+pub fn now_s() -> i64 {
+    now().as_micros().div_euclid(1_000_000)
+}
+
 /// A task's own clock: monotonic, and standing still while only people are asked or no process runs.
 #[derive(Clone, Debug)]
 pub(crate) struct TaskClock {

@@ -10,15 +10,21 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use setpoint_control::GainsError;
+use setpoint_protocol::money::Money;
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_protocol::text::clip;
 use setpoint_roles::r7_goal_gradient_solver::gains;
 
+pub(crate) use self::file::read_text;
 pub use self::keys::{KEYS, Key, KeyType};
 
 /// The configuration file's name, in the user's configuration directory and in the working directory.
 pub const FILE_NAME: &str = "setpoint.toml";
 /// The largest configuration file in bytes.
 pub const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// What every key of a provider begins with.
+const PROVIDERS: &str = "providers.";
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +93,16 @@ pub enum ConfigError {
         /// The known key that comes closest.
         near: Option<&'static str>,
     },
+    /// A file that came with the working directory says what only the person may say.
+    #[error(
+        "use {origin}: `{key}` may not stand in a file of the working directory, which anybody may have written"
+    )]
+    Foreign {
+        /// Where it stands.
+        origin: Origin,
+        /// The key.
+        key: String,
+    },
     /// The value is of another type, or outside its range.
     #[error("use {origin}: `{key}` {reason}")]
     Value {
@@ -115,8 +131,9 @@ pub struct Setting {
 /// A complete, validated configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
-    settings: BTreeMap<&'static str, Setting>,
+    settings: BTreeMap<String, Setting>,
     controller: ControllerSettings,
+    budgets: Budgets,
 }
 
 /// What a configuration is read from.
@@ -124,6 +141,8 @@ pub struct Config {
 pub struct Sources {
     /// Files, the weakest first; absent ones are passed over.
     pub files: Vec<PathBuf>,
+    /// The one of them that came with the working directory, and may not say where keys are sent.
+    pub foreign: Option<PathBuf>,
     /// The environment.
     pub env: BTreeMap<String, String>,
     /// Flags: key, value as text, and the flag as the person wrote it.
@@ -136,39 +155,65 @@ impl Config {
     /// # Errors
     /// The first value that cannot be used, named with file and line.
     pub fn load(sources: &Sources) -> Result<Self, ConfigError> {
-        let mut settings: BTreeMap<&'static str, Setting> = KEYS
+        let mut settings: BTreeMap<String, Setting> = KEYS
             .iter()
-            .map(|key| (key.name, Setting { value: (key.default)(), origin: Origin::Default }))
+            .filter(|key| !key.is_family())
+            .map(|key| (key.name.to_owned(), Setting { value: (key.default)(), origin: Origin::Default }))
             .collect();
         for path in &sources.files {
             for (name, value, line) in file::read(path)? {
                 let origin = Origin::File { path: path.clone(), line };
+                if sources.foreign.as_ref() == Some(path) && name.starts_with(PROVIDERS) {
+                    return Err(ConfigError::Foreign { origin, key: clip(&name, 100) });
+                }
                 keys::set(&mut settings, &name, value, origin)?;
             }
         }
-        for key in KEYS {
-            if let Some(name) = key.env
-                && let Some(text) = sources.env.get(name).filter(|text| !text.is_empty())
-            {
-                let origin = Origin::Env(name);
+        for (variable, name) in keys::variables() {
+            if let Some(text) = sources.env.get(variable).filter(|text| !text.is_empty()) {
+                let origin = Origin::Env(variable);
+                let key = keys::find(name, &origin)?;
                 let value = keys::parse(key, text, &origin)?;
-                keys::set(&mut settings, key.name, value, origin)?;
+                keys::set(&mut settings, name, value, origin)?;
             }
         }
         for (name, text, flag) in &sources.flags {
             let origin = Origin::Flag(flag.clone());
             let key = keys::find(name, &origin)?;
             let value = keys::parse(key, text, &origin)?;
-            keys::set(&mut settings, key.name, value, origin)?;
+            keys::set(&mut settings, name, value, origin)?;
         }
         let controller = controller_of(&settings)?;
-        Ok(Config { settings, controller })
+        let budgets = budgets_of(&settings)?;
+        Ok(Config { settings, controller, budgets })
     }
 
     /// Every value with its origin, by key.
     #[must_use]
-    pub fn settings(&self) -> &BTreeMap<&'static str, Setting> {
+    pub fn settings(&self) -> &BTreeMap<String, Setting> {
         &self.settings
+    }
+
+    /// Every value that is shown, with its key, in the order of [`KEYS`].
+    pub fn shown(&self) -> impl Iterator<Item = (&str, &'static Key, &Setting)> {
+        KEYS.iter().flat_map(|key| {
+            let of_key = self.settings.iter().filter(|(name, _)| key.names(name));
+            of_key.map(move |(name, setting)| (name.as_str(), key, setting))
+        })
+    }
+
+    /// Where a value comes from.
+    #[must_use]
+    pub fn origin(&self, key: &str) -> Origin {
+        self.settings.get(key).map_or(Origin::Default, |setting| setting.origin.clone())
+    }
+
+    /// Names of the providers that anything is said of.
+    #[must_use]
+    pub fn providers(&self) -> Vec<String> {
+        let named = self.settings.keys().filter_map(|name| name.strip_prefix(PROVIDERS)?.split('.').next());
+        let names: std::collections::BTreeSet<&str> = named.collect();
+        names.into_iter().map(str::to_owned).collect()
     }
 
     /// The controller's settings, validated.
@@ -180,7 +225,7 @@ impl Config {
     /// The hard budgets.
     #[must_use]
     pub fn budgets(&self) -> Budgets {
-        Budgets { calls: self.whole("budgets.calls"), tokens: self.whole("budgets.tokens") }
+        self.budgets.clone()
     }
 
     /// A text value; `None` when it is not set.
@@ -195,10 +240,16 @@ impl Config {
         self.settings.get(key).and_then(|setting| setting.value.as_u64())
     }
 
-    /// A yes or no.
+    /// A yes or no; no when it is not set.
     #[must_use]
     pub fn yes(&self, key: &str) -> bool {
-        self.settings.get(key).and_then(|setting| setting.value.as_bool()).unwrap_or(false)
+        self.word(key).unwrap_or(false)
+    }
+
+    /// A yes or no; `None` when it is not set.
+    #[must_use]
+    pub fn word(&self, key: &str) -> Option<bool> {
+        self.settings.get(key).and_then(|setting| setting.value.as_bool())
     }
 }
 
@@ -208,7 +259,23 @@ pub fn file_paths(config_dir: &Path, cwd: &Path) -> Vec<PathBuf> {
     vec![config_dir.join(FILE_NAME), cwd.join(FILE_NAME)]
 }
 
-fn controller_of(settings: &BTreeMap<&'static str, Setting>) -> Result<ControllerSettings, ConfigError> {
+fn budgets_of(settings: &BTreeMap<String, Setting>) -> Result<Budgets, ConfigError> {
+    let whole = |key: &str| settings.get(key).and_then(|setting| setting.value.as_u64());
+    let money = match settings.get("budgets.money") {
+        Some(Setting { value: Value::Number(number), origin }) => {
+            let money = number.as_f64().and_then(Money::of_units);
+            Some(money.ok_or_else(|| ConfigError::Value {
+                origin: origin.clone(),
+                key: "budgets.money".to_owned(),
+                reason: format!("is {number}; it must be from 0 to {}", setpoint_protocol::money::UNITS_MAX),
+            })?)
+        }
+        _ => None,
+    };
+    Ok(Budgets { calls: whole("budgets.calls"), tokens: whole("budgets.tokens"), money })
+}
+
+fn controller_of(settings: &BTreeMap<String, Setting>) -> Result<ControllerSettings, ConfigError> {
     let prefix = "controller.";
     let object: serde_json::Map<String, Value> = settings
         .iter()

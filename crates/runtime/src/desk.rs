@@ -1,11 +1,12 @@
 //! What the program says about itself: how everything stands.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use setpoint_journal::{Journal, JournalError, JournalOptions};
 
-use crate::config::Config;
 use crate::error::RuntimeError;
+use crate::models::choose::Chosen;
 use crate::organisation::error_chain;
 use crate::program::{PLAYBOOK, Program, ProgramError};
 use crate::surroundings::is_installed;
@@ -41,18 +42,9 @@ const WANTED: &[(&str, &str)] =
 /// Looks at the models, the playbooks, the data directory, the journal and the programs.
 #[must_use]
 pub fn examine(program: &Program) -> Vec<Diagnosis> {
-    let mut found =
-        vec![models(&program.config), playbooks(program), data_directory(&program.directories.data)];
+    let mut found = models(program);
+    found.extend([playbooks(program), data_directory(&program.directories.data)]);
     found.push(journal(&program.directories.journal()));
-    let unused = program.unused_model_vars();
-    if !unused.is_empty() {
-        found.push(Diagnosis {
-            subject: "environment",
-            health: Health::Note,
-            finding: format!("{} is set, but language models are not built in yet", unused.join(", ")),
-            hint: None,
-        });
-    }
     for (name, loss) in WANTED {
         found.push(if is_installed(name, program.path()) {
             good("program", format!("{name} is installed"))
@@ -99,8 +91,9 @@ pub fn edge_of(error: &RuntimeError) -> (Edge, Option<&'static str>) {
 
 /// The same for a program that cannot be put together.
 #[must_use]
-pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<&'static str>) {
-    match error {
+pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<Cow<'static, str>>) {
+    let (edge, hint) = match error {
+        ProgramError::Choice(error) => return (Edge::Configuration, Some(Cow::Owned(error.hint()))),
         ProgramError::Config(_) => {
             (Edge::Configuration, Some("`setpoint config path` shows which files are read"))
         }
@@ -115,11 +108,8 @@ pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<&'static str>) {
         ),
         ProgramError::Cwd(_) => (Edge::Configuration, Some("change to a directory that exists")),
         ProgramError::Journal(error) => edge_of_journal(error),
-        ProgramError::UnknownModel(_) => (
-            Edge::Configuration,
-            Some("use `--model playbook`, or leave the model out; language models are coming"),
-        ),
-    }
+    };
+    (edge, hint.map(Cow::Borrowed))
 }
 
 fn edge_of_journal(error: &JournalError) -> (Edge, Option<&'static str>) {
@@ -173,21 +163,24 @@ pub fn journal_hint(error: &JournalError) -> &'static str {
     }
 }
 
-fn models(config: &Config) -> Diagnosis {
-    let brain = config.text("models.brain").unwrap_or(PLAYBOOK);
-    if brain == PLAYBOOK {
-        return Diagnosis {
+fn models(program: &Program) -> Vec<Diagnosis> {
+    let chosen = match program.chosen_models() {
+        Ok(chosen) => chosen,
+        Err(error) => return vec![bad("models", error_chain(&error), error.hint())],
+    };
+    if chosen.iter().all(|one| one.name == PLAYBOOK) {
+        return vec![Diagnosis {
             subject: "models",
             health: Health::Note,
             finding: "the embedded brain answers, from playbooks; it is no language model".to_owned(),
-            hint: Some("`setpoint playbooks` lists the goals it knows".to_owned()),
-        };
+            hint: Some(
+                "`setpoint playbooks` lists the goals it knows; `setpoint init` looks for language models"
+                    .to_owned(),
+            ),
+        }];
     }
-    bad(
-        "models",
-        format!("the model {brain:?} is not known"),
-        "language models are not built in yet; use `playbook`".to_owned(),
-    )
+    let one = |one: &Chosen| good("models", format!("{} is {}, by {}", one.slot.key(), one.name, one.origin));
+    chosen.iter().map(one).collect()
 }
 
 fn playbooks(program: &Program) -> Diagnosis {

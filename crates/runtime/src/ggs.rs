@@ -21,7 +21,8 @@ use serde::Serialize;
 use setpoint_control::GainsError;
 use setpoint_protocol::Any;
 use setpoint_protocol::limits::BODY_BYTES_MAX;
-use setpoint_protocol::record::{Models, Opened, Surroundings};
+use setpoint_protocol::models::Models;
+use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
 
 use self::line::Line;

@@ -11,6 +11,7 @@ mod driver;
 pub mod error;
 pub mod factory;
 pub mod ggs;
+pub mod models;
 pub mod organisation;
 pub mod program;
 pub mod rows;
@@ -18,5 +19,6 @@ pub mod surroundings;
 pub mod toolbox;
 
 pub use error::RuntimeError;
-pub use organisation::{Models, NewTask, Organisation, Parts, Resumed};
+pub use models::Models;
+pub use organisation::{NewTask, Organisation, Parts, Resumed};
 pub use setpoint_bus::tap::{Event as TapEvent, Tap, Tapped};

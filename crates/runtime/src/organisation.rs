@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::models::Models;
 use setpoint_bus::tap::{Event, Hub, Tap};
 use setpoint_journal::{Command, Journal, LeaseTerms, NewCommand, TaskHead};
 use setpoint_machine::{Cell, External, Factory};
-use setpoint_model::Model;
 use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
 use setpoint_protocol::message::UserInput;
-use setpoint_protocol::record::{Models as ModelNames, Opened, Record};
+use setpoint_protocol::record::{Opened, Record};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{RoleId, TaskId};
@@ -41,15 +41,6 @@ const COMMANDS_POLL_MS: u64 = 200;
 const COMMANDS_PAGE_MAX: usize = 256;
 /// Characters of the goal that the task list shows.
 const TITLE_CHARS_MAX: usize = 200;
-
-/// The models of the two tiers.
-#[derive(Clone)]
-pub struct Models {
-    /// For R1, R2 and R4b.
-    pub brain: Arc<dyn Model>,
-    /// For R3, R4a and the Dreamer.
-    pub tool: Arc<dyn Model>,
-}
 
 /// What an organisation is made of.
 pub struct Parts {
@@ -154,10 +145,7 @@ impl Organisation {
         let mut opened = new.opened;
         opened.logic_version = LOGIC_VERSION;
         opened.tools = self.shared.toolbox.specs();
-        opened.models = ModelNames {
-            brain: self.shared.models.brain.name().to_owned(),
-            tool: self.shared.models.tool.name().to_owned(),
-        };
+        opened.models = self.shared.models.cards();
         let surroundings = Arc::make_mut(&mut opened.surroundings);
         surroundings.workspace = surroundings.workspace.replace("{task}", task.as_str());
         let title = clip(&new.raw_input.split_whitespace().collect::<Vec<_>>().join(" "), TITLE_CHARS_MAX);

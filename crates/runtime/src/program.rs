@@ -10,20 +10,28 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use setpoint_journal::{Journal, JournalError, JournalOptions};
 use setpoint_model::Model;
+use setpoint_model::catalogue::Catalogue;
 use setpoint_model::playbook::{Library, Origin, Playbook};
-use setpoint_protocol::record::{Models as ModelNames, Opened};
+use setpoint_model::remote::Remote;
+use setpoint_protocol::models::{Models as Cards, Tier};
+use setpoint_protocol::record::Opened;
 use setpoint_tools::{Host, Registry};
 
 use crate::clock;
 use crate::config::{self, Config, ConfigError, Sources};
-use crate::organisation::{Models, NewTask, Organisation, Parts};
+use crate::models::Models;
+use crate::models::choose::{Answerer, Chooser, Chosen, Slot};
+use crate::models::error::ChoiceError;
+use crate::organisation::{NewTask, Organisation, Parts};
 use crate::surroundings::{Directories, NoHome, surroundings};
 use crate::toolbox::Tools;
 
 /// The name of the embedded brain.
 pub const PLAYBOOK: &str = "playbook";
-/// Environment variables that name a language model's key or server. None of them is used yet.
-const MODEL_VARS: &[&str] = &["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OLLAMA_HOST"];
+/// The name of a person's own table of models, in the configuration directory.
+pub const MODELS_FILE: &str = "models.toml";
+/// Bytes of a person's own table of models at most.
+const MODELS_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Environment variables that say where files are.
 const PLACE_VARS: [&str; 4] = ["SETPOINT_DATA_DIR", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
@@ -131,9 +139,9 @@ pub enum ProgramError {
     /// The journal.
     #[error("open the journal")]
     Journal(#[from] JournalError),
-    /// A model that nobody knows.
-    #[error("use the model {0:?}: only `playbook`, the embedded brain, is built in so far")]
-    UnknownModel(String),
+    /// The models.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
 }
 
 /// The program as it is installed and configured here.
@@ -180,7 +188,10 @@ impl Program {
             }
         }
         flags.extend(wishes.set.iter().map(|(k, v)| (k.clone(), v.clone(), format!("--set {k}={v}"))));
-        let config = Config::load(&Sources { files: config_files.clone(), env: env.clone(), flags })?;
+        let own = directories.config.join(config::FILE_NAME);
+        let foreign = config_files.last().filter(|path| **path != own).cloned();
+        let config =
+            Config::load(&Sources { files: config_files.clone(), foreign, env: env.clone(), flags })?;
         Ok(Program { config, directories, config_files, env, cwd })
     }
 
@@ -249,22 +260,59 @@ impl Program {
         self.env.get("PATH").map_or("", String::as_str)
     }
 
-    /// Environment variables that are set and name a language model, for which there is no adapter yet.
+    /// Where a person's own table of models is, whether or not it is there.
     #[must_use]
-    pub fn unused_model_vars(&self) -> Vec<&'static str> {
-        MODEL_VARS
-            .iter()
-            .filter(|name| self.env.get(**name).is_some_and(|v| !v.is_empty()))
-            .copied()
-            .collect()
+    pub fn models_file(&self) -> PathBuf {
+        self.directories.config.join(MODELS_FILE)
+    }
+
+    /// What is known of models, the person's own table included.
+    ///
+    /// # Errors
+    /// A table that cannot be used.
+    pub fn catalogue(&self) -> Result<Catalogue, ChoiceError> {
+        let built_in = Catalogue::built_in();
+        let built_in = built_in
+            .map_err(|source| ChoiceError::Catalogue { path: "the built-in table".to_owned(), source })?;
+        let path = self.models_file();
+        let text = config::read_text(&path, MODELS_BYTES_MAX).map_err(|error| ChoiceError::Table {
+            path: path.display().to_string(),
+            reason: error.to_string(),
+        })?;
+        match text {
+            None => Ok(built_in),
+            Some(text) => built_in
+                .over(&text)
+                .map_err(|source| ChoiceError::Catalogue { path: path.display().to_string(), source }),
+        }
+    }
+
+    /// Which model answers whom, by flags, environment and files. Asks nobody.
+    ///
+    /// # Errors
+    /// The first choice that cannot be used.
+    pub fn chosen_models(&self) -> Result<Vec<Chosen>, ChoiceError> {
+        let catalogue = self.catalogue()?;
+        Chooser { config: &self.config, env: &self.env, catalogue: &catalogue }.choose()
     }
 
     /// Opens the journal and puts the organisation together. The first thing that writes.
     ///
     /// # Errors
-    /// A data directory that cannot be used, or a model that nobody knows.
+    /// A data directory or a model that cannot be used.
     pub fn open(&self) -> Result<Organisation, ProgramError> {
-        let models = self.models()?;
+        self.open_with(self.models()?)
+    }
+
+    /// The same for whoever only reads or passes messages on: no task is driven, and no model has to be there.
+    ///
+    /// # Errors
+    /// A data directory that cannot be used.
+    pub fn open_without_models(&self) -> Result<Organisation, ProgramError> {
+        self.open_with(Models::one(Arc::new(Playbook::new(Arc::new(self.library())))))
+    }
+
+    fn open_with(&self, models: Models) -> Result<Organisation, ProgramError> {
         let journal = Journal::open(&self.directories.journal(), &JournalOptions::default())?;
         Ok(Organisation::new(Parts {
             journal,
@@ -288,7 +336,7 @@ impl Program {
                 direct_answers: false,
                 surroundings: self.surroundings().into(),
                 tools: vec![],
-                models: ModelNames::default(),
+                models: Cards::default(),
                 history: vec![],
             },
         }
@@ -296,13 +344,26 @@ impl Program {
 
     fn models(&self) -> Result<Models, ProgramError> {
         let library = Arc::new(self.library());
-        let of = |key: &str| -> Result<Arc<dyn Model>, ProgramError> {
-            match self.config.text(key).unwrap_or(PLAYBOOK) {
-                PLAYBOOK => Ok(Arc::new(Playbook::new(Arc::clone(&library)))),
-                other => Err(ProgramError::UnknownModel(other.to_owned())),
+        let mut tiers = BTreeMap::new();
+        let mut roles = Vec::new();
+        for chosen in self.chosen_models()? {
+            let model: Arc<dyn Model> = match chosen.answerer {
+                Answerer::Playbook => Arc::new(Playbook::new(Arc::clone(&library))),
+                Answerer::Remote(endpoint) => {
+                    let remote = Remote::new(*endpoint, clock::now_s);
+                    Arc::new(remote.map_err(|source| ChoiceError::Client { model: chosen.name, source })?)
+                }
+            };
+            match chosen.slot {
+                Slot::Tier(tier) => drop(tiers.insert(tier, model)),
+                Slot::Role(role) => roles.push((role, model)),
             }
-        };
-        Ok(Models { brain: of("models.brain")?, tool: of("models.tool")? })
+        }
+        let playbook = || -> Arc<dyn Model> { Arc::new(Playbook::new(Arc::clone(&library))) };
+        let brain = tiers.remove(&Tier::Brain).unwrap_or_else(playbook);
+        let tool = tiers.remove(&Tier::Tool).unwrap_or_else(playbook);
+        let models = Models::tiers(brain, tool);
+        Ok(roles.into_iter().fold(models, |models, (role, model)| models.with_role(role, model)))
     }
 
     /// The working directory.

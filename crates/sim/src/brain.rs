@@ -69,7 +69,12 @@ pub fn answer(
             )
         }
     };
-    Ok(Reply { parts, usage: Usage { tokens_in: 100, tokens_out: 10, tokens_cached: 0 }, is_cut: false })
+    Ok(Reply {
+        parts,
+        usage: Usage { tokens_in: 100, tokens_out: 10, tokens_cached: 0 },
+        is_cut: false,
+        by: None,
+    })
 }
 
 fn plan(call: CallId, chance: &mut Chance) -> Value {
@@ -138,5 +143,6 @@ fn text(text: String) -> Reply {
         parts: vec![Part::Text(text)],
         usage: Usage { tokens_in: 100, tokens_out: 1, tokens_cached: 0 },
         is_cut: false,
+        by: None,
     }
 }

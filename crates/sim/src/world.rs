@@ -143,7 +143,7 @@ fn opened(scenario: &Scenario) -> Opened {
         surroundings: Surroundings { cwd: "/".to_owned(), home: "/".to_owned(), ..Surroundings::default() }
             .into(),
         tools: Plant::specs().into_iter().map(Arc::new).collect(),
-        models: setpoint_protocol::record::Models::default(),
+        models: setpoint_protocol::models::Models::default(),
         history: vec![],
     }
 }

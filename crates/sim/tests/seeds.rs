@@ -58,7 +58,8 @@ fn scenario(seed: u64) -> Scenario {
         },
         budgets: Budgets {
             calls: (chance.percent(20)).then(|| 2 + chance.below(30)),
-            tokens: (chance.percent(10)).then(|| 500 + chance.below(5_000)),
+            tokens: (chance.percent(10)).then(|| 5_000 + chance.below(50_000)),
+            money: None,
         },
     }
 }

@@ -23,7 +23,7 @@ pub(super) async fn cancel(
     host: &dyn Host,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
-    let organisation = host.open().await?;
+    let organisation = host.open_without_models().await?;
     let cancelled = tell(&*organisation, prefix, options, io).await;
     shut_down(&organisation).await;
     cancelled

@@ -42,20 +42,20 @@ async fn dispatch(invocation: Invocation, host: &dyn Host, io: &mut Io) -> Resul
         Command::Run(run) => run::run(&run, &global, host, io).await,
         Command::TasksResume(resume) => resume::resume(&resume, &global, host, io).await,
         Command::TasksList { is_open_only, limit } => {
-            let organisation = host.open().await?;
+            let organisation = host.open_without_models().await?;
             let listed = tasks::list(&*organisation, is_open_only, limit, &global, io).await;
             shut_down(&organisation).await;
             listed
         }
         Command::TasksShow { task } => {
-            let organisation = host.open().await?;
+            let organisation = host.open_without_models().await?;
             let shown = tasks::show(&*organisation, &task, &global, io).await;
             shut_down(&organisation).await;
             shown
         }
         Command::TasksCancel { task } => cancel::cancel(&task, &global, host, io).await,
         Command::TasksExport { task, output } => {
-            let organisation = host.open().await?;
+            let organisation = host.open_without_models().await?;
             let exported = export::export(&*organisation, &task, output.as_deref(), io).await;
             shut_down(&organisation).await;
             exported

@@ -63,7 +63,11 @@ pub(crate) fn cost(result: &FinalResult) -> Line {
         parts.push(format!("{tokens_in} tokens in, {tokens_out} out"));
     }
     if let Some(cost) = usage.cost {
-        parts.push(format!("price {cost:.4}"));
+        parts.push(format!("price {cost}"));
+    }
+    // Where nothing has a price, the tokens say it all.
+    if usage.tokens_unpriced > 0 && usage.cost.is_some() {
+        parts.push(format!("{} tokens of unknown price", words::thousands(usage.tokens_unpriced)));
     }
     if result.replans > 0 {
         parts.push(words::count(u64::from(result.replans), "replan"));

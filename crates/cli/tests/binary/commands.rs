@@ -229,7 +229,7 @@ fn doctor_looks_and_writes_nothing() {
     let mut command = home.command(&["doctor"]);
     let came = Came::from(command.env("OPENAI_API_KEY", "k").env("PATH", "/nowhere").output().unwrap());
     assert_eq!(came.code, 1);
-    assert!(came.out.contains("OPENAI_API_KEY is set") && came.out.contains("install git"), "{came:#?}");
+    assert!(came.out.contains("by $OPENAI_API_KEY") && came.out.contains("install git"), "{came:#?}");
 }
 
 #[test]

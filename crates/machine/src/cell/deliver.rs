@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use setpoint_protocol::limits::CELL_QUEUE_MAX;
 use setpoint_protocol::message::{FaultKind, TaskFault, TaskSpec};
+use setpoint_protocol::models::Tier;
 use setpoint_protocol::record::{Ask, Asked, RecordKind};
 use setpoint_protocol::tool::Effect as ToolEffect;
 use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{Address, CallId, Instance, RoleId, Timestamp};
 
 use super::asks::AskClass;
-use super::{Cell, Delivery, Outside, Phase, Slot, Step, StepError, budget_fault, encode, opened_call};
+use super::{Cell, Delivery, Outside, Phase, Slot, Step, StepError, encode, opened_call};
 use crate::ctx::Ctx;
 use crate::effects::{Effect, EffectBuffer, ToolAsk};
+use crate::fit::{Misfit, Need, fit};
 use crate::input::AnyInput;
 use crate::model_call::ModelCall;
 
@@ -100,22 +102,60 @@ impl Cell {
         cause: u64,
         step: &mut Step,
     ) -> Result<(), StepError> {
-        let budgets = self.opened.as_ref().map(|opened| opened.budgets.clone()).unwrap_or_default();
-        if let Some(reason) = self.ledger.broken_by(&budgets, ask.purpose()) {
-            let fault = budget_fault(from.role, reason, self.elapsed_ms());
-            let runtime = Address::singleton(RoleId::Runtime);
-            return self
-                .say(step, at, runtime, Payload::TaskFault(fault), Instance(0), Some(cause))
-                .map(drop);
-        }
+        let mut ask = Arc::unwrap_or_clone(ask);
+        let need = match self.fit(from.role, &mut ask) {
+            Ok(need) => need,
+            Err(fault) => {
+                let runtime = Address::singleton(RoleId::Runtime);
+                let fault = Payload::TaskFault(fault);
+                return self.say(step, at, runtime, fault, Instance(0), Some(cause)).map(drop);
+            }
+        };
+        let ask = Arc::new(ask);
         let fragments: Vec<_> = ask.prompt.fragments.iter().map(|fragment| fragment.hash()).collect();
         let what = Ask::Model { purpose: ask.purpose(), fragments: fragments.clone() };
         let asked = Asked { call, attempt: 1, ask: what };
         let seq = self.write_asked(step, at, from, &asked, cause)?;
         self.asks.open(call, seq, AskClass::Model);
-        self.ledger.model_asked(from.role);
+        self.ledger.model_asked(call, need);
         step.effects.push(Outside::Model { call, ask, fragments });
         Ok(())
+    }
+
+    /// Makes a question fit into the model's window and the budgets, or says why the task cannot go on.
+    fn fit(&self, role: RoleId, ask: &mut ModelCall) -> Result<Need, TaskFault> {
+        let Some(opened) = &self.opened else { return Ok(Need::default()) };
+        let fault = |kind, reason, hint: String| TaskFault {
+            role,
+            kind,
+            reason,
+            failure_class: None,
+            hints: vec![hint],
+            retryable: false,
+            elapsed_ms: self.elapsed_ms(),
+        };
+        let over_budget = |reason| {
+            let hint = "raise the budget in the configuration, or state a smaller goal";
+            fault(FaultKind::Budget, reason, hint.to_owned())
+        };
+        let card = opened.models.of(role);
+        let room = self.ledger.room(&opened.budgets, ask.purpose()).map_err(over_budget)?;
+        fit(ask, card, room).map_err(|misfit| match misfit {
+            Misfit::Window { tokens_in, room, window } => fault(
+                FaultKind::Fault,
+                format!(
+                    "a question to {} takes about {tokens_in} tokens, though all that may be left out is; its window of \
+                     {window} has room for {room} beside the answer",
+                    card.name
+                ),
+                format!(
+                    "choose a model with a larger window for {} (`models.{}`), or state its window if it is larger",
+                    role.label(),
+                    if opened.models.roles.contains_key(&role) { role.name() } else { Tier::of(role).name() }
+                ),
+            ),
+            misfit => over_budget(self.ledger.broken_by(&opened.budgets, &misfit).unwrap_or_default()),
+        })
     }
 
     fn ask_tool(

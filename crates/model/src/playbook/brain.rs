@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::Serialize;
 use setpoint_machine::{Brief, ModelCall};
+use setpoint_protocol::models::ModelCard;
 use setpoint_protocol::record::{ModelFailure, ModelFailureKind, Part, Reply, Usage};
 
 use super::library::Library;
@@ -55,6 +56,10 @@ impl Playbook {
 
 #[async_trait]
 impl Model for Playbook {
+    fn card(&self) -> ModelCard {
+        ModelCard { is_free: true, ..ModelCard::named(self.name()) }
+    }
+
     async fn answer(&self, call: &ModelCall, progress: &Progress) -> Result<Reply, ModelError> {
         let reply = self.reply(&call.brief)?;
         if progress.is_watched() {
@@ -81,5 +86,5 @@ fn said(draft: &impl Serialize) -> Result<Reply, ModelFailure> {
 }
 
 fn reply(part: Part) -> Reply {
-    Reply { parts: vec![part], usage: Usage::default(), is_cut: false }
+    Reply { parts: vec![part], usage: Usage::default(), is_cut: false, by: None }
 }

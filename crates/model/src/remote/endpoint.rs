@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 use serde_json::{Map, Value};
+use setpoint_protocol::models::{ModelCard, Price};
 
 use crate::wire::{Dialect, Effort};
 
@@ -35,6 +36,10 @@ pub struct Endpoint {
     pub effort: Option<Effort>,
     /// Its window in tokens, where it is known.
     pub window_tokens: Option<u32>,
+    /// Tokens of one of its answers at most, where that is less than we would ask for.
+    pub tokens_out_max: Option<u32>,
+    /// What its tokens cost, where that is known.
+    pub price: Option<Price>,
     /// Silence in the middle of an answer after which it is given up.
     pub idle: Duration,
     /// Further fields of every request.
@@ -57,8 +62,24 @@ impl Endpoint {
             takes_schema: true,
             effort: None,
             window_tokens: None,
+            tokens_out_max: None,
+            price: None,
             idle: IDLE_DEFAULT,
             extra: Map::new(),
+        }
+    }
+
+    /// What a task must know of it.
+    #[must_use]
+    pub fn card(&self) -> ModelCard {
+        ModelCard {
+            name: self.name.clone(),
+            window_tokens: self.window_tokens,
+            tokens_out_max: self.tokens_out_max,
+            tokens_thinking_max: self.effort.map_or(0, Effort::tokens),
+            is_free: false,
+            takes_tools: self.takes_tools,
+            price: self.price,
         }
     }
 }

@@ -4,19 +4,21 @@
 //! bounds. It never asks twice: whoever asked records each further attempt first. It never writes a key, a prompt or an
 //! answer into an error, and follows no redirection, since a key would go with it.
 //!
-//! Reading order: [`endpoint`] (where and how), [`base`] (addresses), `client` (one for the process), `send` (one
+//! Reading order: [`endpoint`] (where and how), [`base`] (addresses), `client` (one for the process), `lacks` (what a server
+//! turns out not to have), `send` (one
 //! attempt), `failure` (what went wrong, and what to do about it).
 
 pub mod base;
 mod client;
 pub mod endpoint;
 mod failure;
+mod lacks;
 mod send;
-pub mod tokens;
 
 use async_trait::async_trait;
-use setpoint_machine::ModelCall;
-use setpoint_protocol::record::Reply;
+use setpoint_machine::{ModelCall, tokens};
+use setpoint_protocol::models::ModelCard;
+use setpoint_protocol::record::{ModelFailureKind, Reply};
 
 pub use client::ClientError;
 pub use endpoint::Endpoint;
@@ -24,13 +26,18 @@ pub use failure::WAIT_MAX;
 
 use crate::model::{Model, ModelError};
 use crate::progress::Progress;
-use crate::wire::Request;
+use crate::remote::lacks::Lacks;
+use crate::wire::{Dialect, Request};
+
+/// Tokens from which on a count is taken for that of a question that was cut.
+const CUT_TOKENS_MIN: u64 = 1_000;
 
 /// A language model behind a wire.
 #[derive(Debug)]
 pub struct Remote {
     endpoint: Endpoint,
     client: reqwest::Client,
+    lacks: Lacks,
     /// Seconds since 1970, for dates that servers name.
     now_s: fn() -> i64,
 }
@@ -41,7 +48,23 @@ impl Remote {
     /// # Errors
     /// When no client can be made here, as without any certificate authorities.
     pub fn new(endpoint: Endpoint, now_s: fn() -> i64) -> Result<Self, ClientError> {
-        Ok(Remote { endpoint, client: client::client()?, now_s })
+        Ok(Remote { endpoint, client: client::client()?, lacks: Lacks::default(), now_s })
+    }
+
+    /// A server that keeps to its window by dropping the beginning of a question says so only by its count. What it
+    /// answers is no answer to what was asked.
+    fn see_that_all_was_read(&self, tokens_in: u64, least: u64) -> Result<(), ModelError> {
+        // A server that does not count what it has in its cache counts little, too.
+        let is_truncated =
+            self.endpoint.dialect == Dialect::Ollama && tokens_in >= CUT_TOKENS_MIN && tokens_in < least;
+        if !is_truncated {
+            return Ok(());
+        }
+        let reason = format!(
+            "the server read {tokens_in} tokens of a question of at least {least}: it dropped the rest without a word"
+        );
+        let hint = "state the window that the server really gives the model (`window_tokens`), or give it a larger one";
+        Err(failure::never(ModelFailureKind::TooLong, reason, vec![hint]))
     }
 
     /// Where it is and how it is asked.
@@ -55,11 +78,11 @@ impl Remote {
 impl Model for Remote {
     async fn answer(&self, call: &ModelCall, progress: &Progress) -> Result<Reply, ModelError> {
         let endpoint = &self.endpoint;
-        let has_tools = endpoint.takes_tools && !call.tools().is_empty();
+        let has_tools = endpoint.takes_tools && !self.lacks.tools() && !call.tools().is_empty();
+        let takes_schema = endpoint.takes_schema && !self.lacks.schema();
         let system = call.prompt.system_text();
         let user = call.prompt.question_text(!has_tools);
-        let schema =
-            call.schema.filter(|_| endpoint.takes_schema).and_then(|text| serde_json::from_str(text).ok());
+        let schema = call.schema.filter(|_| takes_schema).and_then(|text| serde_json::from_str(text).ok());
         let request = Request {
             model: &endpoint.model,
             system: system.trim_end(),
@@ -75,6 +98,10 @@ impl Model for Remote {
             extra: Some(&endpoint.extra),
         };
         let mut decoded = send::once(self, &request, progress).await?;
+        if decoded.is_counted {
+            let least = tokens::at_least(&system).saturating_add(tokens::at_least(&user));
+            self.see_that_all_was_read(decoded.reply.usage.tokens_in, least)?;
+        }
         if !decoded.is_counted {
             let usage = &mut decoded.reply.usage;
             if usage.tokens_in == 0 {
@@ -93,5 +120,9 @@ impl Model for Remote {
 
     fn name(&self) -> &str {
         &self.endpoint.name
+    }
+
+    fn card(&self) -> ModelCard {
+        self.endpoint.card()
     }
 }

@@ -30,7 +30,7 @@ pub(super) async fn once(
     request: &Request<'_>,
     progress: &Progress,
 ) -> Result<Decoded, ModelError> {
-    let Remote { endpoint, client, now_s } = remote;
+    let Remote { endpoint, client, now_s, .. } = remote;
     let body = serde_json::to_vec(&endpoint.dialect.body(request))
         .map_err(|error| failure::never(Unable, format!("failed to write the question: {error}"), vec![]))?;
     let url = format!("{}/{}", endpoint.base, endpoint.dialect.path(request));
@@ -43,6 +43,9 @@ pub(super) async fn once(
     if status != StatusCode::OK {
         let body = head_of(&mut response, endpoint.idle).await;
         let refusal = Refusal::of_status(status.as_u16(), &body);
+        if let Some(reason) = remote.lacks.learn(&refusal, request) {
+            return Err(failure::again(Unable, reason.to_owned(), vec![], Duration::ZERO));
+        }
         return Err(failure::of_refusal(&without_key(refusal, endpoint), retry_after));
     }
     let encoding = response.headers().get(CONTENT_ENCODING);

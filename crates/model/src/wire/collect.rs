@@ -193,7 +193,7 @@ impl<'a> Collect<'a> {
             tokens_cached: tokens_cached.unwrap_or_default().min(tokens_in.unwrap_or_default()),
         };
         let is_counted = tokens_in.is_some() && tokens_out.is_some();
-        Ok(Decoded { reply: Reply { parts, usage, is_cut: self.is_cut }, is_counted })
+        Ok(Decoded { reply: Reply { parts, usage, is_cut: self.is_cut, by: None }, is_counted })
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use setpoint_protocol::tool::ToolSpec;
 
 /// What is asked, whoever is asked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Request<'a> {
     /// The provider's name of the model.
     pub model: &'a str,

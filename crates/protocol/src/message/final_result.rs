@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::any::Any;
 use crate::message::plan_directive::{Loss, MacroState};
 use crate::message::verdict::Verdict;
+use crate::money::Money;
 use crate::role::RoleId;
 use std::collections::BTreeMap;
 
@@ -118,11 +119,17 @@ pub struct UsageReport {
     pub calls: u64,
     /// Tokens in.
     pub tokens_in: u64,
-    /// Tokens out.
+    /// Tokens out, thinking included.
     pub tokens_out: u64,
-    /// Money, where prices are known.
+    /// Tokens in that a provider read from its cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tokens_cached: u64,
+    /// Money, as far as prices are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<f64>,
+    pub cost: Option<Money>,
+    /// Tokens in and out whose price is not known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tokens_unpriced: u64,
     /// Tool calls, probes included.
     pub tool_calls: u64,
     /// The same by role.
@@ -136,8 +143,18 @@ pub struct RoleUsage {
     pub calls: u64,
     /// Tokens in.
     pub tokens_in: u64,
-    /// Tokens out.
+    /// Tokens out, thinking included.
     pub tokens_out: u64,
+    /// Tokens in that a provider read from its cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tokens_cached: u64,
+    /// Money, as far as prices are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Money>,
     /// Tool calls, probes included.
     pub tool_calls: u64,
+}
+
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use setpoint_machine::listing::{Entry, Listing};
 use setpoint_protocol::limits::EVIDENCE_CHARS_MAX;
 use setpoint_protocol::text::{clip, head_and_tail};
 use setpoint_protocol::tool::{Phase, ToolRecord};
@@ -13,47 +14,13 @@ use super::called::name_of;
 const INPUT_CHARS_MAX: usize = 400;
 /// Characters of facts that are shown where a call has no text.
 const FACTS_CHARS_MAX: usize = 1_500;
-/// Stands for a body that had no room.
-const LEFT_OUT: &str = "  [output left out: the list is full]\n";
 
-/// The calls in their order, in at most `chars_max` characters and one line.
-///
-/// When they take more, the oldest bodies go first and one head line stays for each; when the heads alone take
-/// more than half, the oldest heads go too and their number is told. Lines of a body are indented, so that no
-/// output can pass for the head of another call.
+/// The calls in their order, in at most `chars_max` characters and one line; see [`Listing::bounded`]. Lines of a
+/// body are indented, so that no output can pass for the head of another call.
 #[must_use]
-pub fn listing(calls: &[Arc<ToolRecord>], chars_max: usize) -> String {
-    let mut left = chars_max / 2;
-    let mut shown: Vec<(String, Option<String>)> = Vec::new();
-    for record in calls.iter().rev() {
-        let head = head(record);
-        let length = head.chars().count() + LEFT_OUT.chars().count();
-        if length > left {
-            break;
-        }
-        left -= length;
-        shown.push((head, body(record)));
-    }
-    left += chars_max - chars_max / 2;
-    let mut full = true;
-    for (_, body) in &mut shown {
-        let length = body.as_ref().map_or(0, |body| body.chars().count());
-        full = full && length <= left;
-        if full {
-            left -= length;
-        } else if body.is_some() {
-            *body = Some(LEFT_OUT.to_owned());
-        }
-    }
-    let mut out = match calls.len() - shown.len() {
-        0 => String::new(),
-        left_out => format!("[{left_out} earlier calls left out]\n"),
-    };
-    for (head, body) in shown.iter().rev() {
-        out.push_str(head);
-        out.push_str(body.as_deref().unwrap_or_default());
-    }
-    out
+pub fn listing(calls: &[Arc<ToolRecord>], chars_max: usize) -> Listing {
+    let entries = calls.iter().rev().map(|record| Entry { head: head(record), body: body(record) });
+    Listing::bounded(entries, chars_max)
 }
 
 fn head(record: &ToolRecord) -> String {
@@ -128,14 +95,14 @@ mod tests {
         for call in calls.iter_mut().map(Arc::make_mut) {
             (call.phase, call.evidence) = (Phase::After, "x".repeat(EVIDENCE_CHARS_MAX + 1));
         }
-        assert_eq!(listing(&calls, 20_000).matches("[… 1 of 4001 characters cut …]").count(), 3);
+        assert_eq!(listing(&calls, 20_000).to_text().matches("[… 1 of 4001 characters cut …]").count(), 3);
     }
 
     #[test]
     fn the_oldest_bodies_go_first_and_no_body_passes_for_a_head() {
         let mut out = String::new();
         for chars_max in [10_000, 700, 280, 100] {
-            out.push_str(&format!("{chars_max}:\n{}", listing(&records(), chars_max)));
+            out.push_str(&format!("{chars_max}:\n{}", listing(&records(), chars_max).to_text()));
         }
         expect![[r#"
             10000:

@@ -83,7 +83,8 @@ pub(super) fn perceive(brief: &PerceiveBrief) -> Prompt {
         prompt = prompt.system("format_answer", &FORMAT_ANSWER);
     }
     prompt = prompt.data("earlier_exchanges", history(brief), HISTORY_CHARS_MAX);
-    prompt = prompt.task("input", format!("The person typed:\n{}", brief.raw_input), RAW_INPUT_CHARS_MAX);
+    prompt =
+        prompt.long_task("input", format!("The person typed:\n{}", brief.raw_input), RAW_INPUT_CHARS_MAX);
     prompt = prompt.task("clarifications", clarifications(brief), CLARIFICATIONS_CHARS_MAX);
     if let Some(repair) = &brief.repair {
         let error =

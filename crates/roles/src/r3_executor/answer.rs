@@ -19,14 +19,16 @@ pub(super) enum Said {
     Ending(Ending),
     /// Nothing.
     Nothing,
+    /// The beginning of an answer that was cut off at the bound on its length.
+    Cut,
     /// Something that began as an answer or a call and cannot be read.
     Unreadable(ExtractError),
 }
 
 /// The first JSON object that is an answer or a call counts, and what comes after it does not: a model that
 /// invents a call's result and goes on from there has not made the call. Other text is the output as it stands,
-/// without the thinking; but half a call, or half an answer, is no output.
-pub(super) fn read(text: &str, catalogue: &[Arc<ToolSpec>]) -> Said {
+/// without the thinking; but half a call, or half an answer, is no output. `is_cut` says that the text ends at a bound.
+pub(super) fn read(text: &str, is_cut: bool, catalogue: &[Arc<ToolSpec>]) -> Said {
     match extract::<TurnDraft>(text) {
         Ok(TurnDraft::Answer(draft)) => return Said::Ending(ending(draft)),
         Ok(TurnDraft::Call(call)) if catalogue.iter().any(|spec| spec.name == call.tool) => {
@@ -43,7 +45,10 @@ pub(super) fn read(text: &str, catalogue: &[Arc<ToolSpec>]) -> Said {
     }
     let visible = said(text);
     if visible.is_empty() {
-        return Said::Nothing;
+        return if is_cut { Said::Cut } else { Said::Nothing };
+    }
+    if is_cut {
+        return Said::Cut;
     }
     let output = Any::from(visible.as_ref());
     Said::Ending(Ending { status: ExecutionStatus::Completed, output, uncertainty: None })
@@ -80,10 +85,11 @@ mod tests {
             {"name": "read_file", "description": "", "input_schema": {}, "class": "read"}
         ]))
         .unwrap();
-        match read(text, &catalogue) {
+        match read(text, false, &catalogue) {
             Said::Call(call) => format!("call {} {}", call.tool, call.input.to_text()),
             Said::Ending(ending) => format!("{:?} {}", ending.status, ending.output.to_text()),
             Said::Nothing => "nothing".to_owned(),
+            Said::Cut => "cut".to_owned(),
             Said::Unreadable(error) => format!("failed to {error}"),
         }
     }
@@ -121,6 +127,18 @@ mod tests {
             ("Use <think> and </think> as marks.", "Completed Use <think> and </think> as marks."),
         ] {
             assert_eq!(say(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn text_that_ends_at_a_bound_is_no_output_unless_it_holds_a_whole_answer() {
+        for (text, expected) in [
+            ("Three fi", "Cut"),
+            ("<think>so, what", "Cut"),
+            (r#"{"status":"completed","output":3} And bes"#, "Ending(Ending { status: Completed"),
+        ] {
+            let found = format!("{:?}", read(text, true, &[]));
+            assert!(found.starts_with(expected), "{text}: {found}");
         }
     }
 

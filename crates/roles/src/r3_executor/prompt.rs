@@ -59,7 +59,7 @@ pub(super) fn render(brief: &ExecuteBrief) -> Prompt {
         .tools(trimmed_end(tools(&brief.tools)), TOOLS_CHARS_MAX)
         .task("work", trimmed_end(work(brief)), WORK_CHARS_MAX)
         .data("context", &brief.subtask.context, CONTEXT_CHARS_MAX)
-        .data("calls so far", trimmed_end(listing(&brief.calls, CALLS_CHARS_MAX)), CALLS_CHARS_MAX + 1_000)
+        .listed("calls so far", listing(&brief.calls, CALLS_CHARS_MAX))
         .data(
             "what was wrong with the attempt before",
             correction.map(|signal| signal.what_was_wrong.clone()).unwrap_or_default(),

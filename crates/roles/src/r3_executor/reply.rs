@@ -34,12 +34,17 @@ fn said(work: &mut Work, reply: &Reply, ctx: &Ctx<'_>, fx: &mut Effects<'_, part
         step::begin(work, calls, ctx, fx);
         return;
     }
-    match answer::read(&reply.text(), &ctx.opened.tools) {
+    match answer::read(&reply.text(), reply.is_cut, &ctx.opened.tools) {
         Said::Call(call) => step::begin(work, vec![call], ctx, fx),
         Said::Ending(ending) => after::measure(work, ending, ctx, fx),
         Said::Nothing => {
             let notice = "the last reply was empty: answer, or call a tool".to_owned();
             ask_again(work, notice, "the model gave no answer and called no tool", ctx, fx);
+        }
+        Said::Cut => {
+            let notice = "the last reply was cut off at the bound on its length: answer in fewer words, and leave long \
+                          text in a file".to_owned();
+            ask_again(work, notice, "the model's answers are longer than they may be", ctx, fx);
         }
         Said::Unreadable(error) => {
             let end = format!("the model gave no answer that can be read: failed to {error}");

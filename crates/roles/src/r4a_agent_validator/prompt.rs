@@ -2,6 +2,7 @@
 
 use setpoint_machine::Prompt;
 use setpoint_machine::brief::JudgeBrief;
+use setpoint_machine::listing::Listing;
 use setpoint_machine::prompt::{Instruction, trimmed_end};
 use setpoint_protocol::limits::INTENT_CHARS_MAX;
 use setpoint_protocol::message::Mode;
@@ -55,7 +56,7 @@ pub(super) fn render(brief: &JudgeBrief) -> Prompt {
         .task("work", format!("The work was to: {}", brief.intent), INTENT_CHARS_MAX + 100)
         .data("output", output(brief), OUTPUT_CHARS_MAX)
         .data("doubt of whoever did it", brief.uncertainty.as_deref().unwrap_or_default(), DOUBT_CHARS_MAX)
-        .data("calls", trimmed_end(calls(brief)), CALLS_CHARS_MAX + 1_000)
+        .listed("calls", calls(brief))
         .task("criteria", trimmed_end(criteria(brief)), CRITERIA_CHARS_MAX)
         .data(
             "the answer before",
@@ -78,8 +79,12 @@ fn output(brief: &JudgeBrief) -> String {
     if text.is_empty() { "(empty)".to_owned() } else { text }
 }
 
-fn calls(brief: &JudgeBrief) -> String {
-    if brief.calls.is_empty() { "none were made".to_owned() } else { listing(&brief.calls, CALLS_CHARS_MAX) }
+fn calls(brief: &JudgeBrief) -> Listing {
+    let mut calls = listing(&brief.calls, CALLS_CHARS_MAX);
+    if brief.calls.is_empty() {
+        calls.push("none were made".to_owned());
+    }
+    calls
 }
 
 fn criteria(brief: &JudgeBrief) -> String {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use setpoint_machine::Prompt;
 use setpoint_machine::brief::MergeBrief;
+use setpoint_machine::listing::Listing;
 use setpoint_machine::prompt::{Instruction, trimmed_end};
 use setpoint_protocol::message::Mode;
 use setpoint_protocol::text::head_and_tail;
@@ -57,12 +58,8 @@ pub(super) fn render<'a>(brief: &MergeBrief, probes: impl Iterator<Item = &'a Ar
     Prompt::default()
         .system("contract", &CONTRACT)
         .task("time", format!("Local time: {}", brief.surroundings.local_time), 200)
-        .data("pieces", trimmed_end(pieces(brief)), PARTS_CHARS_MAX + 10_000)
-        .data(
-            "probes of the whole",
-            trimmed_end(listing(&probes, PROBES_CHARS_MAX)),
-            PROBES_CHARS_MAX + 1_000,
-        )
+        .listed("pieces", pieces(brief))
+        .listed("probes of the whole", listing(&probes, PROBES_CHARS_MAX))
         .task("criteria", trimmed_end(criteria(brief)), CRITERIA_CHARS_MAX)
         .data(
             "the answer before",
@@ -81,22 +78,23 @@ pub(super) fn render<'a>(brief: &MergeBrief, probes: impl Iterator<Item = &'a Ar
 }
 
 /// Each piece with its share of the room; lines of an output are indented, so that none passes for a piece.
-fn pieces(brief: &MergeBrief) -> String {
+fn pieces(brief: &MergeBrief) -> Listing {
     let count = brief.outcomes.len().max(1);
     let output_max = OUTPUT_CHARS_MAX.min(PARTS_CHARS_MAX / count / 3);
     let calls_max = CALLS_CHARS_MAX.min(PARTS_CHARS_MAX / count / 2);
-    let mut text = String::new();
+    let mut pieces = Listing::default();
     for ((place, outcome), intent) in (1..).zip(&brief.outcomes).zip(&brief.intents) {
-        text.push_str(&format!("piece {place}: {}\noutput:\n", intent.replace('\n', " ")));
+        let mut text = format!("piece {place}: {}\noutput:\n", intent.replace('\n', " "));
         for line in head_and_tail(&outcome.output.to_text(), output_max).lines() {
             text.push_str(&format!("    {line}\n"));
         }
         let of_the_work = outcome.tool_calls.iter().filter(|call| call.phase != Phase::Before);
         let calls: Vec<Arc<ToolRecord>> = of_the_work.cloned().collect();
         text.push_str("calls:\n");
-        text.push_str(&listing(&calls, calls_max));
+        pieces.push(text);
+        pieces.append(listing(&calls, calls_max));
     }
-    text
+    pieces
 }
 
 fn criteria(brief: &MergeBrief) -> String {

@@ -105,10 +105,15 @@ impl Driver {
 }
 
 pub(crate) fn says(text: &str) -> Answer {
-    Answer::Model(Reply { parts: vec![Part::Text(text.to_owned())], usage: Usage::default(), is_cut: false })
+    Answer::Model(Reply {
+        parts: vec![Part::Text(text.to_owned())],
+        usage: Usage::default(),
+        is_cut: false,
+        by: None,
+    })
 }
 
 pub(crate) fn wants(calls: impl IntoIterator<Item = ToolCall>) -> Answer {
     let parts = calls.into_iter().map(Part::ToolCall).collect();
-    Answer::Model(Reply { parts, usage: Usage::default(), is_cut: false })
+    Answer::Model(Reply { parts, usage: Usage::default(), is_cut: false, by: None })
 }

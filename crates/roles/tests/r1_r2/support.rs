@@ -163,8 +163,12 @@ impl<M: AnyMachine + Default> Bench<M> {
 
     /// Gives it a model's text.
     pub(crate) fn reply(&mut self, call: CallId, text: &str) -> Vec<Effect> {
-        let reply =
-            Reply { parts: vec![Part::Text(text.to_owned())], usage: Usage::default(), is_cut: false };
+        let reply = Reply {
+            parts: vec![Part::Text(text.to_owned())],
+            usage: Usage::default(),
+            is_cut: false,
+            by: None,
+        };
         self.give(AnyInput::Answer { call, answer: Answer::Model(reply) })
     }
 

@@ -31,7 +31,7 @@ impl Driver {
             machine: GoalGradientSolver::default(),
             opened: opened(patch),
             task: TaskId::mint("driver", 1),
-            ledger: Ledger { spec_clock_ms: Some(0), ..Ledger::default() },
+            ledger: Ledger::started_at(0),
             seq: 0,
             calls: 0,
             clock_ms: 0,

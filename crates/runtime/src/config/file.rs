@@ -15,19 +15,10 @@ const DEPTH_MAX: usize = 4;
 
 /// Dotted key, value and line of everything in the file. A file that is not there says nothing.
 pub(super) fn read(path: &Path) -> Result<Vec<(String, Value, usize)>, ConfigError> {
-    let failed = |source| ConfigError::Read { path: path.to_owned(), source };
-    // Asked before it is opened: opening a pipe would wait for a writer.
-    match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() || metadata.is_dir() => {}
-        Ok(_) => return Err(failed(Error::new(ErrorKind::InvalidInput, "it is no regular file"))),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(vec![]);
-        }
-        Err(error) => return Err(failed(error)),
-    }
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(failed)?;
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+    let bytes = head_of(path, FILE_BYTES_MAX);
+    let Some(bytes) = bytes.map_err(|source| ConfigError::Read { path: path.to_owned(), source })? else {
+        return Ok(vec![]);
+    };
     if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(ConfigError::TooLarge { path: path.to_owned() });
     }
@@ -41,6 +32,32 @@ pub(super) fn read(path: &Path) -> Result<Vec<(String, Value, usize)>, ConfigErr
     let mut found = Vec::new();
     flatten(table.get_ref(), "", 0, &mut found);
     Ok(found.into_iter().map(|(key, value, offset)| (key, value, line_of(offset))).collect())
+}
+
+/// The text of a file that a person wrote; `None` when it is not there.
+pub(crate) fn read_text(path: &Path, bytes_max: u64) -> Result<Option<String>, Error> {
+    let Some(bytes) = head_of(path, bytes_max)? else { return Ok(None) };
+    if bytes.len() as u64 > bytes_max {
+        return Err(Error::new(ErrorKind::InvalidData, format!("it has more than {bytes_max} bytes")));
+    }
+    let text = String::from_utf8(bytes);
+    text.map(Some).map_err(|_| Error::new(ErrorKind::InvalidData, "a byte of it is no UTF-8"))
+}
+
+/// The bytes of a file, and one more than `bytes_max` where it has more; `None` when it is not there.
+fn head_of(path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, Error> {
+    // Asked before it is opened: opening a pipe would wait for a writer.
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() || metadata.is_dir() => {}
+        Ok(_) => return Err(Error::new(ErrorKind::InvalidInput, "it is no regular file")),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
 }
 
 fn flatten(table: &DeTable<'_>, prefix: &str, depth: usize, found: &mut Vec<(String, Value, usize)>) {

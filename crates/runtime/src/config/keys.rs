@@ -7,6 +7,16 @@ use setpoint_protocol::settings::ControllerSettings;
 
 use super::{ConfigError, Origin, Setting};
 
+/// Longest name of a provider.
+const NAME_CHARS_MAX: usize = 40;
+
+/// Variables that the providers' own programs read, too.
+const PROVIDER_VARS: &[(&str, &str)] = &[
+    ("OPENAI_BASE_URL", "providers.openai.base_url"),
+    ("ANTHROPIC_BASE_URL", "providers.anthropic.base_url"),
+    ("OLLAMA_HOST", "providers.ollama.base_url"),
+];
+
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyType {
@@ -27,7 +37,8 @@ pub enum KeyType {
 /// One key.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Its dotted name: `[controller] delta` in a file is `controller.delta`.
+    /// Its dotted name: `[controller] delta` in a file is `controller.delta`. A `*` stands for a name that the person
+    /// chooses.
     pub name: &'static str,
     /// What its value may be.
     pub kind: KeyType,
@@ -39,6 +50,37 @@ pub struct Key {
     pub about: &'static str,
 }
 
+impl Key {
+    /// Whether it stands for many keys.
+    pub(super) fn is_family(&self) -> bool {
+        self.name.contains('*')
+    }
+
+    /// Whether this is its name, or one of its names.
+    pub(super) fn names(&self, name: &str) -> bool {
+        let (mut mine, mut theirs) = (self.name.split('.'), name.split('.'));
+        loop {
+            match (mine.next(), theirs.next()) {
+                (None, None) => return true,
+                (Some("*"), Some(chosen)) if is_name(chosen) => {}
+                (Some(part), Some(same)) if part == same => {}
+                _ => return false,
+            }
+        }
+    }
+}
+
+/// A name that a person may give a provider.
+fn is_name(name: &str) -> bool {
+    (1..=NAME_CHARS_MAX).contains(&name.len())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_'))
+}
+
+/// Environment variables, and the key that each sets.
+pub(super) fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
+    KEYS.iter().filter_map(|key| Some((key.env?, key.name))).chain(PROVIDER_VARS.iter().copied())
+}
+
 macro_rules! keys {
     ($( $name:literal $kind:expr, $default:expr, $env:expr, $about:literal; )+) => {
         /// Every key, in the order in which `setpoint config` shows them.
@@ -46,13 +88,33 @@ macro_rules! keys {
     };
 }
 
+/// What an effort may be; `default` leaves it to the provider.
+const EFFORTS: &[&str] = &["default", "low", "medium", "high"];
+/// What an interface may be.
+const APIS: &[&str] = &["openai", "openai-responses", "anthropic", "gemini", "ollama"];
+
 fn reference() -> ControllerSettings {
     ControllerSettings::default()
 }
 
 keys! {
-    "models.brain" KeyType::Text, || json!("playbook"), Some("SETPOINT_BRAIN_MODEL"), "model of R1, R2 and R4b";
-    "models.tool" KeyType::Text, || json!("playbook"), Some("SETPOINT_TOOL_MODEL"), "model of R3 and R4a";
+    "models.brain" KeyType::Text, || Value::Null, Some("SETPOINT_BRAIN_MODEL"), "model of R1, R2 and R4b, as provider/model; unset, the environment's keys choose, and without any the embedded brain answers";
+    "models.tool" KeyType::Text, || Value::Null, Some("SETPOINT_TOOL_MODEL"), "model of R3 and R4a; unset, as `models.brain`";
+    "models.perceiver" KeyType::Text, || Value::Null, None, "model of R1 alone";
+    "models.planner" KeyType::Text, || Value::Null, None, "model of R2 alone";
+    "models.executor" KeyType::Text, || Value::Null, None, "model of R3 alone";
+    "models.agent_validator" KeyType::Text, || Value::Null, None, "model of R4a alone";
+    "models.meta_validator" KeyType::Text, || Value::Null, None, "model of R4b alone; ranked at least as high as R2's";
+    "models.brain_effort" KeyType::Choice(EFFORTS), || json!("default"), None, "how much the brain tier thinks before it answers";
+    "models.tool_effort" KeyType::Choice(EFFORTS), || json!("default"), None, "how much the tool tier thinks before it answers";
+    "models.stream" KeyType::Bool, || json!(true), None, "whether answers come in pieces";
+    "models.idle_ms" KeyType::Millis, || json!(60_000), None, "silence in the middle of an answer after which it is given up";
+    "providers.*.api" KeyType::Choice(APIS), || Value::Null, None, "whose words the provider speaks";
+    "providers.*.base_url" KeyType::Text, || Value::Null, None, "its address";
+    "providers.*.key_env" KeyType::Text, || Value::Null, None, "environment variable that holds its key";
+    "providers.*.tools" KeyType::Bool, || Value::Null, None, "whether its models take tools through an interface of their own";
+    "providers.*.schema" KeyType::Bool, || Value::Null, None, "whether it can hold an answer to a JSON Schema";
+    "providers.*.extra" KeyType::Text, || Value::Null, None, "further fields of every request, as a JSON object";
     "controller.law" KeyType::Text, || json!(reference().law), None, "control law";
     "controller.alpha" KeyType::Number, || json!(reference().alpha), None, "α, weight of the distance D";
     "controller.beta" KeyType::Number, || json!(reference().beta), None, "β, weight of the implausibility P";
@@ -70,12 +132,13 @@ keys! {
     "controller.urgency" KeyType::Choice(&["words", "sets"]), || json!("words"), None, "what urgency changes";
     "budgets.calls" KeyType::Whole, || Value::Null, None, "model calls of a task at most";
     "budgets.tokens" KeyType::Whole, || Value::Null, None, "tokens of a task at most, in and out";
+    "budgets.money" KeyType::Number, || Value::Null, None, "money of a task at most, in the currency of the price table";
     "run.preview_plan" KeyType::Bool, || json!(false), None, "show each plan and ask before it runs";
 }
 
 /// The key of this name.
 pub(super) fn find(name: &str, origin: &Origin) -> Result<&'static Key, ConfigError> {
-    KEYS.iter().find(|key| key.name == name).ok_or_else(|| ConfigError::UnknownKey {
+    KEYS.iter().find(|key| key.names(name)).ok_or_else(|| ConfigError::UnknownKey {
         origin: origin.clone(),
         key: setpoint_protocol::text::clip(name, 100),
         near: nearest(name),
@@ -84,7 +147,7 @@ pub(super) fn find(name: &str, origin: &Origin) -> Result<&'static Key, ConfigEr
 
 /// Puts a value in place of the one before, if it is of the key's type.
 pub(super) fn set(
-    settings: &mut BTreeMap<&'static str, Setting>,
+    settings: &mut BTreeMap<String, Setting>,
     name: &str,
     value: Value,
     origin: Origin,
@@ -108,14 +171,14 @@ pub(super) fn set(
     };
     match expected {
         None => {
-            settings.insert(key.name, Setting { value, origin });
+            settings.insert(name.to_owned(), Setting { value, origin });
             Ok(())
         }
         Some(expected) => {
             let got = setpoint_protocol::text::clip(&value.to_string(), 80);
             Err(ConfigError::Value {
                 origin,
-                key: key.name.to_owned(),
+                key: name.to_owned(),
                 reason: format!("is {got}; it must be {expected}"),
             })
         }

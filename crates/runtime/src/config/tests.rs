@@ -6,6 +6,7 @@ fn load(file: &str, env: &[(&str, &str)], flags: &[(&str, &str)]) -> Result<Conf
     std::fs::write(&path, file).unwrap();
     Config::load(&Sources {
         files: vec![dir.path().join("absent.toml"), path],
+        foreign: None,
         env: env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
         flags: flags
             .iter()

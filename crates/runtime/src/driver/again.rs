@@ -60,7 +60,7 @@ impl Driver {
         let question = self.questions.get(&call)?;
         let due = Instant::now() + after.max(self.backoff(call, attempt));
         let has_time = due < question.until;
-        let has_budget = self.cell.may_ask(question.ask.purpose());
+        let has_budget = self.cell.may_ask_again(question.ask.purpose());
         (attempt < ATTEMPTS_MAX && has_time && has_budget).then_some(due)
     }
 

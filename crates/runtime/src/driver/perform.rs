@@ -7,10 +7,10 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use setpoint_machine::effects::ToolAsk;
 use setpoint_machine::{External, ModelCall, Outside};
-use setpoint_model::{ModelError, Progress};
+use setpoint_model::{Model, ModelError, Progress};
 use setpoint_protocol::CallId;
 use setpoint_protocol::limits::STOP_MS_MAX;
-use setpoint_protocol::record::{Answer, Answered, ModelFailure, ModelFailureKind, Purpose};
+use setpoint_protocol::record::{Answer, Answered, ModelFailure, ModelFailureKind, Reply};
 use setpoint_protocol::tool::{ErrorKind, ToolAnswer};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -62,10 +62,8 @@ impl Driver {
     }
 
     fn start_model(&mut self, call: CallId, ask: Arc<ModelCall>, attempt: u32) {
-        let model = Arc::clone(match ask.purpose() {
-            Purpose::Perceive | Purpose::Plan | Purpose::Report | Purpose::Merge => &self.shared.models.brain,
-            Purpose::Execute | Purpose::Judge => &self.shared.models.tool,
-        });
+        let model = Arc::clone(self.shared.models.of(call.role));
+        let by = self.other_than_opened(call, &*model);
         let progress = Progress::none();
         let limit = Duration::from_millis(ask.limits.ms_max);
         let first = || Question { ask: Arc::clone(&ask), until: Instant::now() + limit };
@@ -78,13 +76,19 @@ impl Driver {
                 biased;
                 () = cancelled.cancelled() => Came::Answer(Answer::Interrupted),
                 answer = tokio::time::timeout_at(until, answer) => match answer {
-                    Ok(Ok(Ok(reply))) => Came::Answer(Answer::Model(reply)),
+                    Ok(Ok(Ok(reply))) => Came::Answer(Answer::Model(Reply { by, ..reply })),
                     Ok(Ok(Err(error))) => Came::Failed(error),
                     Ok(Err(_panic)) => Came::Failed(failure(ModelFailureKind::Unavailable, "the model's adapter panicked").into()),
                     Err(_) => Came::Failed(failure(ModelFailureKind::Timeout, "the model took too long").into()),
                 },
             }
         });
+    }
+
+    /// The model's name, when the task was opened with another one for this role: it was resumed under other settings.
+    fn other_than_opened(&self, call: CallId, model: &dyn Model) -> Option<String> {
+        let known = &self.cell.opened()?.models.of(call.role).name;
+        (model.name() != known).then(|| model.name().to_owned())
     }
 
     fn start_tool(&mut self, call: CallId, ask: ToolAsk, attempt: u32) {

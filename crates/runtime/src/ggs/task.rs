@@ -39,7 +39,7 @@ impl Task {
             id: name.parse().unwrap_or_else(|_| TaskId::mint(name, line)),
             slug: setpoint_mkct::slug(""),
             names: Names::default(),
-            ledger: Ledger { spec_clock_ms: Some(0), ..Ledger::default() },
+            ledger: Ledger::started_at(0),
             calls: 0,
             elapsed_ms: 0,
             rounds: 0,

@@ -32,7 +32,12 @@ impl Model for Planning {
             }
             _ => json!({ "status": "completed", "output": "three jars" }),
         };
-        Ok(Reply { parts: vec![Part::Text(text.to_string())], usage: Usage::default(), is_cut: false })
+        Ok(Reply {
+            parts: vec![Part::Text(text.to_string())],
+            usage: Usage::default(),
+            is_cut: false,
+            by: None,
+        })
     }
 
     fn name(&self) -> &str {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use setpoint_journal::Journal;
 use setpoint_model::Model;
-use setpoint_protocol::record::{Models as Names, Opened, Surroundings};
+use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_runtime::toolbox::Tools;
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
@@ -12,10 +12,9 @@ use setpoint_tools::{Host, Registry};
 
 /// One that asks this model everything and has the tools of a Linux machine.
 pub(crate) fn organisation(journal: &Journal, model: impl Model + 'static) -> Organisation {
-    let model: Arc<dyn Model> = Arc::new(model);
     Organisation::new(Parts {
         journal: journal.clone(),
-        models: Models { brain: Arc::clone(&model), tool: model },
+        models: Models::one(Arc::new(model)),
         toolbox: Arc::new(Tools::new(Registry::built_in(&Host::new("linux", [])))),
     })
 }
@@ -32,7 +31,7 @@ pub(crate) fn new_task() -> NewTask {
         surroundings: Surroundings { cwd: "/".to_owned(), home: "/".to_owned(), ..Surroundings::default() }
             .into(),
         tools: Vec::new(),
-        models: Names::default(),
+        models: setpoint_protocol::models::Models::default(),
         history: Vec::new(),
     };
     NewTask { raw_input: "count the files".to_owned(), opened, suffix: 1 }

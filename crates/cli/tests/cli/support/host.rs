@@ -40,6 +40,10 @@ impl Host for FakeHost {
         Ok(Arc::clone(&self.organisation) as Arc<dyn Organisation>)
     }
 
+    async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, ClientError> {
+        self.open().await
+    }
+
     fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {
         if file == Path::new("broken.toml") {
             return Err(ClientError::new(

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use setpoint_protocol::message::*;
+use setpoint_protocol::models::Models;
 use setpoint_protocol::record::*;
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_protocol::tool::*;
@@ -100,7 +101,7 @@ impl Tape {
 
     pub(crate) fn answer_model(&mut self, call: &str, tokens_in: u64, tokens_out: u64) -> &mut Self {
         let usage = Usage { tokens_in, tokens_out, tokens_cached: 0 };
-        self.answer(call, Answer::Model(Reply { parts: vec![], usage, is_cut: false }))
+        self.answer(call, Answer::Model(Reply { parts: vec![], usage, is_cut: false, by: None }))
     }
 
     pub(crate) fn answer_tool(&mut self, call: &str, exit_code: i32, duration_ms: u64) -> &mut Self {

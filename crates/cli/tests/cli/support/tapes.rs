@@ -73,7 +73,7 @@ pub(crate) fn ended(result: FinalResult) -> Tape {
 
 /// The example of the interface's description: two rounds over, the second corrected once, a third under way.
 pub(crate) fn migration() -> Tape {
-    let budgets = Budgets { calls: Some(40), tokens: None };
+    let budgets = Budgets { calls: Some(40), ..Budgets::default() };
     let mut tape = Tape::opened_with("migrate users.csv → sqlite, keep 10 412 rows", budgets);
     let rows = || criterion("s1.c1", "10 412 rows in db");
     let emails = || criterion("s1.c2", "no NULL email");
@@ -225,7 +225,7 @@ pub(crate) fn migration_with_gaps() -> Tape {
     result.unmet_criteria = vec!["tests pass".to_owned()];
     result.accountable = Some(Executor);
     result.next_moves = vec!["install pytest and run `pytest -q`".to_owned()];
-    result.usage.cost = Some(0.18);
+    result.usage.cost = setpoint_protocol::money::Money::of_units(0.18);
     tape.answer_tool("r3.5/1", 1, 9_000).say(GoalGradientSolver, 0, result);
     tape
 }

@@ -1,10 +1,11 @@
 use expect_test::expect;
+use setpoint_protocol::record::Purpose;
 use setpoint_protocol::settings::Budgets;
 
 use super::*;
 
 fn calls(max: u64) -> Opened {
-    Opened { budgets: Budgets { calls: Some(max), tokens: None }, ..opened() }
+    Opened { budgets: Budgets { calls: Some(max), ..Budgets::default() }, ..opened() }
 }
 
 #[test]
@@ -61,7 +62,7 @@ fn a_call_that_still_runs_is_already_spent() {
 
 #[test]
 fn used_up_tokens_stop_the_next_call() {
-    let budgets = Budgets { calls: None, tokens: Some(11) };
+    let budgets = Budgets { tokens: Some(280), ..Budgets::default() };
     let mut bench = Bench::with_goal(Opened { budgets, ..opened() }, "count");
     bench.replies("r1/1", "count");
     let story = bench.memory_replies();
@@ -69,6 +70,93 @@ fn used_up_tokens_stop_the_next_call() {
         Some(Payload::TaskFault(fault)) => Some((fault.role, fault.kind, fault.reason)),
         _ => None,
     });
-    let reason = "11 of 11 tokens are used".to_owned();
+    let reason =
+        "11 of 280 tokens are used, 0 are reserved for calls under way, and the next call takes about 273";
+    let reason = reason.to_owned();
     assert_eq!(fault, Some((RoleId::Planner, FaultKind::Budget, reason)), "{story}");
+}
+
+/// Cards with a price of a millionth a token, both ways.
+fn priced() -> setpoint_protocol::models::Models {
+    use setpoint_protocol::models::{ModelCard, Models, Price};
+    let token = setpoint_protocol::money::Money::of_units(1e-6).unwrap();
+    let price = Price { token_in: token, token_out: token, token_cached: token };
+    let card = ModelCard { price: Some(price), ..ModelCard::named("m") };
+    Models { brain: card.clone(), tool: card, ..Models::default() }
+}
+
+#[test]
+fn calls_under_way_share_what_is_left() {
+    // A toy's question takes 18 tokens, and three judges think at once. Each may answer with 8,192 tokens; the third has what the others leave.
+    let budgets = Budgets { tokens: Some(22 + 2 * (18 + 8_192) + 18 + 300), ..Budgets::default() };
+    let mut bench = Bench::dispatched(Opened { budgets, ..opened() }, "one,two,three");
+    for call in ["r3.1/2", "r3.2/2", "r3.3/2"] {
+        bench.tool_answers(call);
+    }
+    let allowed: Vec<u32> = bench.asked.iter().map(|ask| ask.limits.tokens_out_max).collect();
+    assert_eq!(allowed, [8_192, 8_192, 8_192, 8_192, 300]);
+}
+
+#[test]
+fn money_is_counted_by_the_price_that_the_task_opened_with() {
+    use setpoint_protocol::money::Money;
+    let mut bench = Bench::with_goal(Opened { models: priced(), ..opened() }, "count");
+    bench.replies("r1/1", "count");
+    let usage = &bench.cell.ledger().usage;
+    assert_eq!((usage.cost, usage.tokens_unpriced), (Money::of_units(11e-6), 0));
+    assert_eq!(usage.by_role[&RoleId::Perceiver].cost, usage.cost);
+}
+
+#[test]
+fn tokens_without_a_price_are_told_apart_and_so_are_those_of_another_model() {
+    let mut bench = Bench::with_goal(opened(), "count");
+    bench.replies("r1/1", "count");
+    let usage = &bench.cell.ledger().usage;
+    assert_eq!((usage.cost, usage.tokens_unpriced), (None, 11));
+    let mut bench = Bench::with_goal(Opened { models: priced(), ..opened() }, "count");
+    let Answer::Model(reply) = reply("count") else { panic!() };
+    bench.step(answered("r1/1", Answer::Model(Reply { by: Some("other".to_owned()), ..reply })));
+    let usage = &bench.cell.ledger().usage;
+    assert_eq!((usage.cost, usage.tokens_unpriced), (None, 11));
+}
+
+#[test]
+fn a_budget_of_money_bounds_the_answer_and_ends_the_task() {
+    let money = setpoint_protocol::money::Money::of_units(298e-6);
+    let budgets = Budgets { money, ..Budgets::default() };
+    let opened = Opened { budgets, models: priced(), ..opened() };
+    let mut bench = Bench::with_goal(opened, "count");
+    assert_eq!(bench.asked[0].limits.tokens_out_max, 280);
+    bench.replies("r1/1", "count");
+    bench.memory_replies();
+    assert_eq!(bench.asked[1].limits.tokens_out_max, 270);
+    bench.replies("r2/2", "one,two");
+    bench.tool_answers("r3.1/2");
+    bench.tool_answers("r3.2/2");
+    let faults: Vec<String> = bench
+        .records
+        .iter()
+        .filter_map(|record| match record.message() {
+            Some(Payload::TaskFault(fault)) => Some(fault.reason),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        faults,
+        [
+            "0.000022 of 0.000298 are spent, 0.000276 is reserved for calls under way, and the next call may cost 0.000274"
+        ]
+    );
+}
+
+#[test]
+fn a_call_that_fails_frees_what_was_reserved_for_it() {
+    use setpoint_protocol::record::{ModelFailure, ModelFailureKind};
+    let budgets = Budgets { tokens: Some(300), ..Budgets::default() };
+    let mut bench = Bench::with_goal(Opened { budgets, ..opened() }, "count");
+    let failure =
+        ModelFailure { kind: ModelFailureKind::Unavailable, reason: "down".to_owned(), hints: vec![] };
+    bench.step(answered("r1/1", Answer::ModelFailed(failure)));
+    let room = bench.cell.ledger().room(&Budgets { tokens: Some(300), ..Budgets::default() }, Purpose::Plan);
+    assert_eq!(room.unwrap().tokens, Some(300));
 }

@@ -19,6 +19,8 @@ use setpoint_protocol::tool::ToolAnswer;
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, RoleId, TaskId, Timestamp};
 
+use crate::model_call::ModelCall;
+
 use super::{Cell, External, Outside, Record, Step, StepError};
 
 /// The time of the first input.
@@ -28,13 +30,15 @@ const START: Timestamp = Timestamp::from_micros(1_767_323_045_000_000);
 struct Bench {
     cell: Cell,
     records: Vec<Record>,
+    /// Questions to models, in order.
+    asked: Vec<Arc<ModelCall>>,
     clock_ms: u64,
 }
 
 impl Bench {
     /// A cell that has not been opened.
     fn new() -> Self {
-        Bench { cell: empty_cell(), records: Vec::new(), clock_ms: 0 }
+        Bench { cell: empty_cell(), records: Vec::new(), asked: Vec::new(), clock_ms: 0 }
     }
 
     /// A cell of a task that was opened and given its goal.
@@ -54,6 +58,10 @@ impl Bench {
     fn try_step(&mut self, external: External) -> Result<Step, StepError> {
         let step = self.cell.step(external, START.plus_millis(self.clock_ms), self.clock_ms)?;
         self.records.extend(step.records.iter().cloned());
+        self.asked.extend(step.effects.iter().filter_map(|effect| match effect {
+            Outside::Model { ask, .. } => Some(Arc::clone(ask)),
+            _ => None,
+        }));
         Ok(step)
     }
 
@@ -110,7 +118,7 @@ fn opened() -> Opened {
         direct_answers: true,
         surroundings: Arc::default(),
         tools: vec![],
-        models: setpoint_protocol::record::Models::default(),
+        models: setpoint_protocol::models::Models::default(),
         history: vec![],
     }
 }
@@ -167,7 +175,7 @@ fn answered(call: &str, answer: Answer) -> External {
 
 fn reply(text: &str) -> Answer {
     let usage = Usage { tokens_in: 10, tokens_out: 1, tokens_cached: 0 };
-    Answer::Model(Reply { parts: vec![Part::Text(text.to_owned())], usage, is_cut: false })
+    Answer::Model(Reply { parts: vec![Part::Text(text.to_owned())], usage, is_cut: false, by: None })
 }
 
 fn tool_answer() -> Answer {

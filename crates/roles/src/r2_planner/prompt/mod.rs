@@ -110,7 +110,7 @@ pub(super) fn plan(brief: &PlanBrief) -> Prompt {
         .system("checks", &CHECKS)
         .task("goal", place::goal(&brief.spec), GOAL_CHARS_MAX)
         .task("surroundings", place::surroundings(&brief.surroundings), PLACE_CHARS_MAX)
-        .task("tools", place::tools(&brief.tools), TOOLS_CHARS_MAX);
+        .long_task("tools", place::tools(&brief.tools), TOOLS_CHARS_MAX);
     if let Some(directive) = &brief.directive {
         prompt = prompt.task("directive", directive::text(directive, brief), DIRECTIVE_CHARS_MAX);
         prompt = prompt.data("findings", directive::findings(directive), FINDINGS_CHARS_MAX);

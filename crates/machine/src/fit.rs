@@ -1,0 +1,224 @@
+//! Making a question fit: into the model's window, and into what is left of the budgets.
+//!
+//! What is left out is decided here and nowhere else, by rule and in a fixed order, before the question is recorded:
+//! so the journal holds what was sent, and a replay sends the same.
+
+use setpoint_protocol::models::ModelCard;
+use setpoint_protocol::money::Money;
+use setpoint_protocol::record::Usage;
+
+use crate::model_call::ModelCall;
+use crate::tokens;
+
+/// The shortest answer that is worth asking for, in tokens.
+pub const TOKENS_OUT_MIN: u32 = 256;
+/// Of a window, the share that is filled: our count of tokens is an estimate.
+const FILLED: (u64, u64) = (9, 10);
+/// Of a window, the share that an answer may take, when its bound would take more.
+const ANSWER_SHARE: u64 = 4;
+
+/// What a question may take at most, by the budgets. `None` is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Room {
+    /// Tokens in and out.
+    pub tokens: Option<u64>,
+    /// Money.
+    pub money: Option<Money>,
+}
+
+/// What a question takes at most, and is reserved for it until its answer is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Need {
+    /// Tokens in and out.
+    pub tokens: u64,
+    /// Money.
+    pub money: Money,
+}
+
+/// Why a question cannot be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// It is longer than the window, though everything that may be left out is.
+    Window {
+        /// Tokens that the question takes.
+        tokens_in: u64,
+        /// Tokens that there are for it.
+        room: u64,
+        /// The model's window.
+        window: u32,
+    },
+    /// The budget of tokens is too small for it.
+    Tokens {
+        /// Tokens that it takes at least.
+        least: u64,
+        /// Tokens that are left.
+        left: u64,
+    },
+    /// The budget of money is too small for it.
+    Money {
+        /// What it costs at least.
+        least: Money,
+        /// What is left.
+        left: Money,
+    },
+    /// There is a budget of money, and nobody knows what the model costs.
+    NoPrice,
+}
+
+/// Cuts the question to the model's window and its answer to what the budgets leave, and says what it takes.
+///
+/// # Errors
+/// When it fits nowhere: then it must not be asked.
+pub fn fit(ask: &mut ModelCall, card: &ModelCard, room: Room) -> Result<Need, Misfit> {
+    let wanted = card.tokens_out_max.unwrap_or(u32::MAX).min(ask.limits.tokens_out_max);
+    let wanted = match card.window_tokens {
+        Some(window) => wanted.min(share_of(window)),
+        None => wanted,
+    };
+    ask.limits.tokens_out_max = wanted;
+    if card.is_free {
+        return match room.tokens {
+            Some(0) => Err(Misfit::Tokens { least: 0, left: 0 }),
+            _ => Ok(Need::default()),
+        };
+    }
+    // Nothing has to be counted where nothing is limited.
+    if card.window_tokens.is_none() && room == Room::default() {
+        return Ok(Need::default());
+    }
+    let thinking = u64::from(card.tokens_thinking_max);
+    let overhead = overhead(ask, card);
+    if let Some(window) = card.window_tokens {
+        let filled = u64::from(window) * FILLED.0 / FILLED.1;
+        let left = filled.saturating_sub(u64::from(wanted) + thinking + overhead);
+        let tokens_in = ask.prompt.shrink(left, card.takes_tools);
+        if tokens_in > left {
+            return Err(Misfit::Window { tokens_in: tokens_in + overhead, room: left + overhead, window });
+        }
+    }
+    let tokens_in = ask.prompt.tokens(card.takes_tools).saturating_add(overhead);
+    let by_tokens = match room.tokens {
+        Some(left) => by_tokens(left, tokens_in, thinking)?,
+        None => u32::MAX,
+    };
+    let by_money = match room.money {
+        Some(left) => by_money(left, card, tokens_in, thinking)?,
+        None => u32::MAX,
+    };
+    let tokens_out = wanted.min(by_tokens).min(by_money);
+    ask.limits.tokens_out_max = tokens_out;
+    let usage = Usage { tokens_in, tokens_out: thinking + u64::from(tokens_out), tokens_cached: 0 };
+    Ok(Need {
+        tokens: tokens_in.saturating_add(usage.tokens_out),
+        money: card.price.map_or(Money::ZERO, |price| price.of(usage)),
+    })
+}
+
+/// Tokens of an answer that the budget of tokens leaves.
+fn by_tokens(left: u64, tokens_in: u64, thinking: u64) -> Result<u32, Misfit> {
+    let fixed = tokens_in.saturating_add(thinking);
+    let least = fixed.saturating_add(u64::from(TOKENS_OUT_MIN));
+    if least > left {
+        return Err(Misfit::Tokens { least, left });
+    }
+    Ok(u32::try_from(left - fixed).unwrap_or(u32::MAX))
+}
+
+/// Tokens of an answer that the budget of money leaves.
+fn by_money(left: Money, card: &ModelCard, tokens_in: u64, thinking: u64) -> Result<u32, Misfit> {
+    let price = card.price.ok_or(Misfit::NoPrice)?;
+    let fixed = price.token_in.times(tokens_in).plus(price.token_out.times(thinking));
+    let least = fixed.plus(price.token_out.times(u64::from(TOKENS_OUT_MIN)));
+    if least > left {
+        return Err(Misfit::Money { least, left });
+    }
+    Ok(u32::try_from(left.minus(fixed).holds(price.token_out)).unwrap_or(u32::MAX))
+}
+
+/// Tokens that are sent beside the prompt: the schema, and the tools where they have an interface of their own.
+fn overhead(ask: &ModelCall, card: &ModelCard) -> u64 {
+    let schema = ask.schema.map_or(0, tokens::estimate);
+    let tool = |tool: &std::sync::Arc<setpoint_protocol::tool::ToolSpec>| {
+        tokens::estimate(&tool.name)
+            + tokens::estimate(&tool.description)
+            + tokens::estimate(&tool.input_schema.to_text())
+    };
+    let tools = if card.takes_tools { ask.tools().iter().map(tool).sum() } else { 0 };
+    schema + tools
+}
+
+fn share_of(window: u32) -> u32 {
+    u32::try_from(u64::from(window) / ANSWER_SHARE).unwrap_or(u32::MAX).max(TOKENS_OUT_MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::brief::{Brief, PerceiveBrief};
+    use crate::model_call::ModelLimits;
+    use crate::prompt::Prompt;
+
+    fn ask(data_chars: usize, goal_chars: usize) -> ModelCall {
+        let brief = PerceiveBrief {
+            raw_input: String::new(),
+            history: vec![],
+            clarifications: vec![],
+            may_ask: false,
+            may_answer: false,
+            repair: None,
+        };
+        ModelCall {
+            brief: Brief::Perceive(Box::new(brief)),
+            prompt: Prompt::default().data("page", "a".repeat(data_chars), usize::MAX).task(
+                "goal",
+                "a".repeat(goal_chars),
+                usize::MAX,
+            ),
+            schema: None,
+            limits: ModelLimits::default(),
+        }
+    }
+
+    fn window(tokens: u32) -> ModelCard {
+        ModelCard { window_tokens: Some(tokens), ..ModelCard::named("m") }
+    }
+
+    #[test]
+    fn a_question_never_takes_more_than_the_window() {
+        for tokens in [2_000, 8_192, 16_384, 200_000] {
+            for chars in [0, 1_000, 30_000, 1_000_000] {
+                let mut ask = ask(chars, 2_000);
+                let need = fit(&mut ask, &window(tokens), Room::default()).unwrap();
+                assert!(need.tokens <= u64::from(tokens) * 9 / 10, "{tokens} {chars}: {need:?}");
+                assert!(ask.limits.tokens_out_max <= (tokens / 4).max(TOKENS_OUT_MIN));
+            }
+        }
+    }
+
+    #[test]
+    fn what_may_not_be_left_out_and_does_not_fit_is_told() {
+        let misfit = fit(&mut ask(1_000, 40_000), &window(8_192), Room::default()).unwrap_err();
+        assert_eq!(misfit, Misfit::Window { tokens_in: 10_169, room: 5_324, window: 8_192 });
+    }
+
+    #[test]
+    fn an_answer_is_bounded_by_the_model_by_the_role_and_by_what_is_left() {
+        let of = |card: ModelCard, room: Room| {
+            let mut ask = ask(0, 400);
+            fit(&mut ask, &card, room).map(|need| (ask.limits.tokens_out_max, need.tokens))
+        };
+        let card = ModelCard { tokens_out_max: Some(1_000), ..ModelCard::named("m") };
+        let tokens = |left| Room { tokens: Some(left), money: None };
+        assert_eq!(of(card.clone(), Room::default()), Ok((1_000, 0)));
+        assert_eq!(of(card.clone(), tokens(10_000)), Ok((1_000, 1_116)));
+        assert_eq!(of(card.clone(), tokens(600)), Ok((484, 600)));
+        assert_eq!(of(card.clone(), tokens(371)), Err(Misfit::Tokens { least: 372, left: 371 }));
+        let thinking = ModelCard { tokens_thinking_max: 200, ..card.clone() };
+        assert_eq!(of(thinking, tokens(600)), Ok((284, 600)));
+        let money = Room { tokens: None, money: Money::of_units(1.0) };
+        assert_eq!(of(card, money), Err(Misfit::NoPrice));
+        let free = ModelCard { is_free: true, ..ModelCard::named("m") };
+        assert_eq!(of(free.clone(), tokens(1)), Ok((8_192, 0)));
+        assert_eq!(of(free, tokens(0)), Err(Misfit::Tokens { least: 0, left: 0 }));
+    }
+}

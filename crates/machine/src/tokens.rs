@@ -1,0 +1,60 @@
+//! How many tokens a text is, roughly: for the window and the budgets before a call, and where a server does not
+//! count.
+
+use setpoint_protocol::record::Part;
+
+/// Parts that one token has.
+const PARTS: u64 = 20;
+
+/// About so many tokens: rather too many than too few.
+///
+/// In most vocabularies four letters or blanks of ASCII make one, two or three digits or marks make one, and other
+/// characters about one each.
+#[must_use]
+pub fn estimate(text: &str) -> u64 {
+    let parts = |c: char| match c {
+        'a'..='z' | 'A'..='Z' | ' ' | '\n' => PARTS / 4,
+        c if c.is_ascii() => PARTS * 2 / 5,
+        _ => PARTS,
+    };
+    text.chars().map(parts).sum::<u64>().div_ceil(PARTS)
+}
+
+/// Certainly no fewer tokens than this, in any vocabulary: a server that counted fewer has not read all of it.
+#[must_use]
+pub fn at_least(text: &str) -> u64 {
+    // Long words and runs of blanks are single tokens; no vocabulary has such runs of characters in the mean.
+    const CHARS_A_TOKEN: u64 = 12;
+    u64::try_from(text.chars().count()).unwrap_or(u64::MAX) / CHARS_A_TOKEN
+}
+
+/// About so many tokens of an answer.
+#[must_use]
+pub fn of_reply(parts: &[Part]) -> u64 {
+    let part = |part: &Part| match part {
+        Part::Text(text) => estimate(text),
+        Part::ToolCall(call) => estimate(&call.tool).saturating_add(estimate(&call.input.to_text())),
+    };
+    parts.iter().map(part).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_is_rather_too_high() {
+        for (text, expected) in
+            [("", 0), ("four", 1), ("fives", 2), ("日本語", 3), ("ä b", 2), ("{\"a\":1}", 3)]
+        {
+            assert_eq!(estimate(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_least_is_far_below_the_estimate() {
+        let prose = "The quick brown fox jumps over the lazy dog. ".repeat(40);
+        assert!(at_least(&prose) * 2 < estimate(&prose));
+        assert_eq!(at_least("short"), 0);
+    }
+}

@@ -1,0 +1,96 @@
+//! What a server turns out not to have: found out once, then done without.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::wire::{Refusal, Request};
+
+/// Interfaces that a model may lack though its provider has them.
+#[derive(Debug, Default)]
+pub(super) struct Lacks {
+    tools: AtomicBool,
+    schema: AtomicBool,
+}
+
+impl Lacks {
+    /// Whether the model has refused tools.
+    pub(super) fn tools(&self) -> bool {
+        self.tools.load(Ordering::Relaxed)
+    }
+
+    /// Whether the model has refused a schema.
+    pub(super) fn schema(&self) -> bool {
+        self.schema.load(Ordering::Relaxed)
+    }
+
+    /// Notes what a refusal says is missing. Gives the reason when the same question, put otherwise, is worth asking
+    /// again.
+    pub(super) fn learn(&self, refusal: &Refusal, request: &Request<'_>) -> Option<&'static str> {
+        if !matches!(refusal.status, Some(400 | 404 | 415 | 422 | 500 | 501)) {
+            return None;
+        }
+        let message = refusal.message.to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+        if !says(&[
+            "not support",
+            "unsupported",
+            "unknown parameter",
+            "unrecognized",
+            "not enabled",
+            "requires --",
+        ]) {
+            return None;
+        }
+        if !request.tools.is_empty() && says(&["tool", "function call"]) {
+            self.tools.store(true, Ordering::Relaxed);
+            return Some("the model takes no tools through its interface; they are put into the question");
+        }
+        if request.schema.is_some()
+            && says(&["schema", "response_format", "response format", "structured", "format"])
+        {
+            self.schema.store(true, Ordering::Relaxed);
+            return Some("the model takes no schema for its answer; the form is asked for in words");
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+    use setpoint_protocol::tool::ToolSpec;
+    use std::sync::Arc;
+
+    #[test]
+    fn what_is_missing_is_learnt_from_a_refusal_and_nothing_else() {
+        let tools: Vec<Arc<ToolSpec>> = serde_json::from_value(
+            json!([{"name": "t", "description": "", "input_schema": {}, "class": "read"}]),
+        )
+        .unwrap();
+        let schema: Value = json!({});
+        for (status, message, has_tools, expected) in [
+            (400, "registry/llama:7b does not support tools", true, "tools"),
+            (400, "registry/llama:7b does not support tools", false, ""),
+            (400, "Unknown parameter: 'response_format.json_schema'", true, "schema"),
+            (500, "structured output is not supported by this engine", false, "schema"),
+            (400, "tool_use ids were found without tool_result", true, ""),
+            (401, "tools are not supported with this key", true, ""),
+            (429, "not supported tool", true, ""),
+        ] {
+            let lacks = Lacks::default();
+            let request = Request {
+                tools: if has_tools { &tools } else { &[] },
+                schema: Some(&schema),
+                ..Request::default()
+            };
+            let refusal = Refusal { status: Some(status), code: String::new(), message: message.to_owned() };
+            let is_again = lacks.learn(&refusal, &request).is_some();
+            let found = match (lacks.tools(), lacks.schema()) {
+                (true, _) => "tools",
+                (_, true) => "schema",
+                _ => "",
+            };
+            assert_eq!((found, is_again), (expected, !expected.is_empty()), "{message}");
+        }
+    }
+}

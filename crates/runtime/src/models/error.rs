@@ -1,0 +1,195 @@
+//! Why no models can be chosen, each with the setting to change.
+
+use setpoint_model::catalogue::CatalogueError;
+use setpoint_model::remote::ClientError;
+use setpoint_model::remote::base::BaseError;
+use setpoint_protocol::RoleId;
+
+/// Why a model cannot be used.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ChoiceError {
+    /// The name says nothing of the provider, and nothing can be made of it.
+    #[error("find out whose model {model:?} is, which {origin} names")]
+    WhoseModel {
+        /// The name.
+        model: String,
+        /// Where it stands.
+        origin: String,
+    },
+    /// The name has no model's part.
+    #[error("use {name:?} as a model, which {origin} names: it names no model")]
+    NoModel {
+        /// The name.
+        name: String,
+        /// Where it stands.
+        origin: String,
+    },
+    /// A provider is there, and nobody says which of its models.
+    #[error("choose a model of {provider}: {origin} is set, and no model is named")]
+    WhichModel {
+        /// The provider.
+        provider: String,
+        /// What names the provider.
+        origin: String,
+    },
+    /// A provider that is not known by name has no address.
+    #[error("ask {provider}: it has no address (`{key}`)")]
+    NoAddress {
+        /// The provider.
+        provider: String,
+        /// The key that would hold it.
+        key: String,
+    },
+    /// An address that cannot be used.
+    #[error("use the address that {origin} names")]
+    Address {
+        /// Where it stands.
+        origin: String,
+        /// Why not.
+        #[source]
+        source: BaseError,
+    },
+    /// The key is missing.
+    #[error("ask {provider}: its key is missing, {variable} is not set")]
+    NoKey {
+        /// The provider.
+        provider: String,
+        /// The variable.
+        variable: String,
+    },
+    /// Further fields that are no JSON object.
+    #[error("use {origin}: `{key}` is no JSON object: {reason}")]
+    Extra {
+        /// Where it stands.
+        origin: String,
+        /// The key.
+        key: String,
+        /// Why.
+        reason: String,
+    },
+    /// A window in which no question of a task has room.
+    #[error("use {model}: its window of {window} tokens is too small, a task needs {least}")]
+    Window {
+        /// The model.
+        model: String,
+        /// Its window in tokens.
+        window: u32,
+        /// The smallest that will do.
+        least: u32,
+    },
+    /// R4b's model ranks below R2's.
+    #[error("let {judge} verify what {planner} plans: it ranks {judge_rank} and the other {planner_rank}")]
+    Rank {
+        /// R4b's model.
+        judge: String,
+        /// Its rank.
+        judge_rank: u8,
+        /// R2's model.
+        planner: String,
+        /// Its rank.
+        planner_rank: u8,
+    },
+    /// The ranks of two different models are not known.
+    #[error("let {judge} verify what {planner} plans: the rank of {model} is not known")]
+    NoRank {
+        /// R4b's model.
+        judge: String,
+        /// R2's model.
+        planner: String,
+        /// The one whose rank is not known.
+        model: String,
+    },
+    /// There is a budget of money, and a model without a price.
+    #[error("keep to the budget of money: the price of {model} is not known")]
+    NoPrice {
+        /// The model.
+        model: String,
+    },
+    /// A person's table of models that cannot be read.
+    #[error("read {path}: {reason}")]
+    Table {
+        /// The file.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// A table of models that cannot be used.
+    #[error("use {path}")]
+    Catalogue {
+        /// The file.
+        path: String,
+        /// Why.
+        #[source]
+        source: CatalogueError,
+    },
+    /// No client for the network.
+    #[error("ask {model}")]
+    Client {
+        /// The model.
+        model: String,
+        /// Why.
+        #[source]
+        source: ClientError,
+    },
+}
+
+impl ChoiceError {
+    /// What a person can do about it.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            ChoiceError::WhoseModel { model, .. } => {
+                format!(
+                    "write PROVIDER/MODEL, such as `openai/{model}` or `ollama/{model}`; `setpoint models` lists the providers"
+                )
+            }
+            ChoiceError::NoModel { .. } => {
+                "write PROVIDER/MODEL, or `playbook` for the embedded brain".to_owned()
+            }
+            ChoiceError::WhichModel { provider, .. } => format!(
+                "name one with --model {provider}/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and \
+                 `models.tool`; `setpoint init` looks what there is"
+            ),
+            ChoiceError::NoAddress { key, .. } => {
+                format!("set `{key}` in your configuration file; `setpoint config path` shows where that is")
+            }
+            ChoiceError::Address { .. } => {
+                "an address looks like https://host/v1 or http://localhost:8000".to_owned()
+            }
+            ChoiceError::NoKey { variable, .. } => {
+                format!(
+                    "set {variable}, choose another model with --model, or use `--model playbook`, which needs none"
+                )
+            }
+            ChoiceError::Extra { .. } => {
+                "write it as text that holds JSON, such as '{\"top_k\": 20}'".to_owned()
+            }
+            ChoiceError::Window { model, .. } => {
+                format!(
+                    "choose a model with a larger window, or state {model}'s window in `models.toml` if it is larger"
+                )
+            }
+            ChoiceError::Rank { .. } => {
+                format!(
+                    "choose for `models.{}` a model that ranks at least as high, or leave it to `models.brain`; ranks can be \
+                     stated in `models.toml`",
+                    RoleId::MetaValidator.name()
+                )
+            }
+            ChoiceError::NoRank { model, .. } => {
+                format!("state the `rank` of {model} in `models.toml`, or use the same model for both")
+            }
+            ChoiceError::NoPrice { model } => {
+                format!(
+                    "state price_in and price_out of {model} in `models.toml`, or take `budgets.money` out"
+                )
+            }
+            ChoiceError::Table { .. } | ChoiceError::Catalogue { .. } => {
+                "mend the file, or move it away: the built-in table is used then".to_owned()
+            }
+            ChoiceError::Client { .. } => {
+                "install the system's certificate authorities (the package `ca-certificates`)".to_owned()
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Where a provider is and how it is spoken to, from the configuration and the environment.
+
+use std::collections::BTreeMap;
+
+use secrecy::SecretString;
+use serde_json::{Map, Value};
+use setpoint_model::remote::base;
+use setpoint_model::wire::Dialect;
+
+use super::error::ChoiceError;
+use crate::config::Config;
+
+/// A provider that needs no settings.
+struct Known {
+    name: &'static str,
+    dialect: Dialect,
+    base_url: &'static str,
+    /// Where its own server is: there a key is needed.
+    host: &'static str,
+    key_env: &'static str,
+}
+
+/// The providers that are known by name.
+const KNOWN: &[Known] = &[
+    Known {
+        name: "openai",
+        dialect: Dialect::Chat,
+        base_url: "https://api.openai.com/v1",
+        host: "api.openai.com",
+        key_env: "OPENAI_API_KEY",
+    },
+    Known {
+        name: "anthropic",
+        dialect: Dialect::Anthropic,
+        base_url: "https://api.anthropic.com/v1",
+        host: "api.anthropic.com",
+        key_env: "ANTHROPIC_API_KEY",
+    },
+    Known {
+        name: "gemini",
+        dialect: Dialect::Gemini,
+        base_url: "https://generativelanguage.googleapis.com/v1beta",
+        host: "generativelanguage.googleapis.com",
+        key_env: "GEMINI_API_KEY",
+    },
+    Known {
+        name: "ollama",
+        dialect: Dialect::Ollama,
+        base_url: "http://127.0.0.1:11434",
+        host: "",
+        key_env: "",
+    },
+];
+
+/// One provider, ready to be asked.
+#[derive(Clone, Debug)]
+pub struct Provider {
+    /// Its name.
+    pub name: String,
+    /// Whose words it speaks.
+    pub dialect: Dialect,
+    /// Its address, in normal form.
+    pub base: String,
+    /// Its key.
+    pub key: Option<SecretString>,
+    /// The variable that holds its key, or would.
+    pub key_env: Option<String>,
+    /// Whether the server is the provider's own.
+    pub is_first_party: bool,
+    /// What the configuration says of its tools interface.
+    pub tools: Option<bool>,
+    /// What the configuration says of schemas.
+    pub schema: Option<bool>,
+    /// Further fields of every request.
+    pub extra: Map<String, Value>,
+}
+
+/// Whether anything is known of a provider of this name.
+pub(super) fn is_provider(name: &str, config: &Config) -> bool {
+    KNOWN.iter().any(|known| known.name == name) || config.providers().iter().any(|other| other == name)
+}
+
+/// The names of all providers, those of the configuration included.
+pub(crate) fn names(config: &Config) -> Vec<String> {
+    let mut names: Vec<String> = KNOWN.iter().map(|known| known.name.to_owned()).collect();
+    let others = config.providers().into_iter().filter(|name| KNOWN.iter().all(|known| known.name != name));
+    names.extend(others);
+    names
+}
+
+/// The variables whose keys choose a model when nothing else does, with their providers, in this order.
+pub(super) fn key_variables() -> impl Iterator<Item = (&'static str, &'static str)> {
+    KNOWN.iter().filter(|known| !known.key_env.is_empty()).map(|known| (known.key_env, known.name))
+}
+
+/// Puts a provider together.
+pub(super) fn provider(
+    name: &str,
+    config: &Config,
+    env: &BTreeMap<String, String>,
+) -> Result<Provider, ChoiceError> {
+    let known = KNOWN.iter().find(|known| known.name == name);
+    let key_of = |field: &str| format!("providers.{name}.{field}");
+    let text = |field: &str| config.text(&key_of(field));
+    let dialect = match (text("api"), known) {
+        (Some(api), _) => Dialect::ALL.into_iter().find(|dialect| dialect.name() == api),
+        (None, Some(known)) => Some(known.dialect),
+        (None, None) => Some(Dialect::Chat),
+    };
+    let dialect = dialect.unwrap_or(Dialect::Chat);
+    let address = match (text("base_url"), known) {
+        (Some(address), _) => address,
+        (None, Some(known)) => known.base_url,
+        (None, None) => {
+            return Err(ChoiceError::NoAddress { provider: name.to_owned(), key: key_of("base_url") });
+        }
+    };
+    let base = base::normalised(dialect, address).map_err(|source| ChoiceError::Address {
+        origin: config.origin(&key_of("base_url")).to_string(),
+        source,
+    })?;
+    let host =
+        url::Url::parse(&base).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+    let is_first_party = known.is_some_and(|known| !known.host.is_empty() && known.host == host);
+    let key_env = text("key_env").or(known.map(|known| known.key_env).filter(|name| !name.is_empty()));
+    let key =
+        key_env.and_then(|variable| env.get(variable)).map(|key| key.trim()).filter(|key| !key.is_empty());
+    if key.is_none()
+        && let Some(variable) = key_env
+        && (is_first_party || text("key_env").is_some())
+    {
+        return Err(ChoiceError::NoKey { provider: name.to_owned(), variable: variable.to_owned() });
+    }
+    let extra = match text("extra") {
+        None => Map::new(),
+        Some(text) => serde_json::from_str(text).map_err(|error| ChoiceError::Extra {
+            origin: config.origin(&key_of("extra")).to_string(),
+            key: key_of("extra"),
+            reason: error.to_string(),
+        })?,
+    };
+    Ok(Provider {
+        name: name.to_owned(),
+        dialect,
+        base,
+        key: key.map(SecretString::from),
+        key_env: key_env.map(str::to_owned),
+        is_first_party,
+        tools: config.word(&key_of("tools")),
+        schema: config.word(&key_of("schema")),
+        extra,
+    })
+}
