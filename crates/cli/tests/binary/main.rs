@@ -15,6 +15,8 @@ mod commands;
 mod directives;
 #[cfg(test)]
 mod ends;
+#[cfg(test)]
+mod models;
 // `cargo xtask test` turns every feature on.
 #[cfg(test)]
 mod playbooks;

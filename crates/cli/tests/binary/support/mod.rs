@@ -2,6 +2,7 @@
 
 pub(crate) mod held;
 pub(crate) mod task;
+pub(crate) mod thinker;
 pub(crate) mod tree;
 
 use std::ffi::OsStr;

@@ -1,0 +1,3 @@
+//! Goals that language models think about: the binary against the scripted server, over real TCP.
+
+mod wires;

@@ -1,0 +1,151 @@
+//! Each wire drives a whole task to its end, streamed and not, and the count of what it cost is the server's.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use setpoint_model_server::{Hosted, Seen, Wire};
+
+use crate::support::thinker::{Asked, think};
+use crate::support::tree::tree;
+use crate::support::{Came, Home};
+
+const KEY: &str = "sk-test-0123456789-abcdef";
+
+/// Three sub-tasks: two side by side, and one that waits for both. Every kind of judge is needed: code for the files,
+/// R4a for a criterion of taste, R4b for the whole.
+fn plan() -> Value {
+    let subtask = |name: &str, sequence: u32| {
+        let call = json!({ "path": format!("names/{name}.txt"), "content": format!("{name}\n") });
+        json!({
+            "intent": format!("call write_file {call}"),
+            "success_criteria": [
+                { "criterion": format!("{name}.txt says its own name"),
+                  "check": { "on": { "probe": { "tool": "read_file", "input": { "path": format!("names/{name}.txt") } } },
+                             "expect": { "contains": name } } },
+                { "criterion": format!("the name {name} is well chosen"), "mode": "plausible" },
+            ],
+            "sequence": sequence,
+        })
+    };
+    json!({
+        "subtasks": [subtask("alpha", 1), subtask("beta", 1), subtask("gamma", 2)],
+        "task_criteria": [{ "criterion": "the three names fit together", "mode": "plausible" }],
+    })
+}
+
+fn api(wire: Wire) -> &'static str {
+    match wire {
+        Wire::Chat => "openai",
+        Wire::Responses => "openai-responses",
+        Wire::Anthropic => "anthropic",
+        Wire::Gemini => "gemini",
+        Wire::Ollama => "ollama",
+    }
+}
+
+fn run(home: &Home, server: &Hosted, wire: Wire, is_streamed: bool, goal: &str) -> Came {
+    let base = server.base(wire);
+    let mut command = home.command(&["run", "--json", "--model", "test/test-model"]);
+    for setting in [
+        format!("providers.test.api={}", api(wire)),
+        format!("providers.test.base_url={base}"),
+        "providers.test.key_env=TEST_KEY".to_owned(),
+        format!("models.stream={is_streamed}"),
+    ] {
+        command.args(["--set", &setting]);
+    }
+    Came::of(command.env("TEST_KEY", KEY).arg(goal))
+}
+
+#[test]
+fn every_wire_drives_three_sub_tasks_to_accept_streamed_and_not() {
+    for wire in Wire::ALL {
+        for is_streamed in [true, false] {
+            let home = Home::new();
+            let server = Hosted::start(Arc::new(|seen: &Seen| think(seen, &plan()))).unwrap();
+            let came = run(&home, &server, wire, is_streamed, "write three small files");
+            let result = came.json();
+            let what = format!("{wire} streamed {is_streamed}: {came:#?}");
+            assert_eq!((came.code, &result["ended_by"]), (0, &json!("criteria_met")), "{what}");
+            for name in ["alpha", "beta", "gamma"] {
+                assert_eq!(
+                    std::fs::read_to_string(home.work().join(format!("names/{name}.txt"))).unwrap(),
+                    format!("{name}\n")
+                );
+            }
+            // Who was asked, how often, and how.
+            let seen = server.seen();
+            assert!(seen.iter().all(|one| one.wire == wire && one.is_streaming == is_streamed), "{what}");
+            let mut asked: BTreeMap<Asked, u64> = BTreeMap::new();
+            for one in &seen {
+                *asked.entry(Asked::of(one)).or_default() += 1;
+            }
+            let calls = |role: &str| result["usage"]["by_role"][role]["calls"].as_u64().unwrap_or_default();
+            let counted = [
+                (Asked::Perceiver, calls("perceiver")),
+                (Asked::Planner, calls("planner")),
+                (Asked::Executor, calls("executor")),
+                (Asked::AgentValidator, calls("agent_validator")),
+                (Asked::MetaValidator, calls("meta_validator")),
+            ];
+            assert_eq!(asked, BTreeMap::from(counted), "{what}");
+            let expected = [1, 1, 6, 3, 1];
+            assert_eq!(counted.map(|(_, calls)| calls), expected, "{what}");
+            // What it cost is what the server counted.
+            let served = server.served();
+            let sum = |count: fn(&setpoint_model_server::Served) -> Option<i128>| -> i128 {
+                served.iter().map(|one| count(one).unwrap()).sum()
+            };
+            let usage = &result["usage"];
+            assert_eq!(
+                i128::from(usage["tokens_in"].as_u64().unwrap()),
+                sum(|one| one.input_tokens),
+                "{what}"
+            );
+            assert_eq!(
+                i128::from(usage["tokens_out"].as_u64().unwrap()),
+                sum(|one| one.output_tokens),
+                "{what}"
+            );
+            // The key went to the server and nowhere else.
+            assert!(
+                seen.iter()
+                    .all(|one| one.headers.values().any(|value| value.contains(KEY)) || wire == Wire::Ollama)
+            );
+            let written = tree(&home.data());
+            assert!(!written.is_empty());
+            assert!(!format!("{came:?}").contains(KEY));
+            for path in written.keys() {
+                let bytes = std::fs::read(home.data().join(path)).unwrap_or_default();
+                assert!(!bytes.windows(KEY.len()).any(|part| part == KEY.as_bytes()), "{}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn one_step_whose_criteria_have_checks_costs_its_own_calls_and_no_others() {
+    let plan = json!({
+        "subtasks": [{
+            "intent": "call write_file {\"content\":\"x\\n\",\"path\":\"names/x.txt\"}",
+            "success_criteria": [{ "criterion": "x.txt holds an x",
+                "check": { "on": { "probe": { "tool": "read_file", "input": { "path": "names/x.txt" } } }, "expect": { "contains": "x" } } }],
+        }],
+    });
+    let home = Home::new();
+    let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
+    let came = run(&home, &server, Wire::Chat, true, "write a small file");
+    let result = came.json();
+    assert_eq!((came.code, &result["ended_by"]), (0, &json!("criteria_met")), "{came:#?}");
+    let asked: Vec<Asked> = server.seen().iter().map(Asked::of).collect();
+    assert_eq!(asked, [Asked::Perceiver, Asked::Planner, Asked::Executor, Asked::Executor]);
+    let by_role = result["usage"]["by_role"].as_object().unwrap();
+    let calls: Vec<(&str, u64)> = by_role
+        .iter()
+        .map(|(role, usage)| (role.as_str(), usage["calls"].as_u64().unwrap()))
+        .filter(|(_, calls)| *calls > 0)
+        .collect();
+    assert_eq!(calls, [("executor", 2), ("perceiver", 1), ("planner", 1)]);
+    assert_eq!(result["usage"]["calls"], 4);
+}
