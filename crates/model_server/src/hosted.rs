@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tokio::runtime::{Builder, Runtime};
 
+use crate::delay::Gate;
 use crate::script::Script;
 use crate::server::ModelServer;
 
@@ -35,6 +36,13 @@ impl Hosted {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let server = runtime.block_on(ModelServer::start_on(port, script))?;
         Ok(Self { server, runtime: Some(runtime) })
+    }
+
+    /// Waits until this many answers have come to a gate. Not to be called inside another runtime.
+    pub fn wait_for(&self, gate: &Gate, arrivals: usize) {
+        if let Some(runtime) = &self.runtime {
+            runtime.block_on(gate.arrivals(arrivals));
+        }
     }
 }
 

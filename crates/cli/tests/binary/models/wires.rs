@@ -10,52 +10,11 @@ use crate::support::thinker::{Asked, think};
 use crate::support::tree::tree;
 use crate::support::{Came, Home};
 
-const KEY: &str = "sk-test-0123456789-abcdef";
+use super::{KEY, command, plan, writes};
 
-/// Three sub-tasks: two side by side, and one that waits for both. Every kind of judge is needed: code for the files,
-/// R4a for a criterion of taste, R4b for the whole.
-fn plan() -> Value {
-    let subtask = |name: &str, sequence: u32| {
-        let call = json!({ "path": format!("names/{name}.txt"), "content": format!("{name}\n") });
-        json!({
-            "intent": format!("call write_file {call}"),
-            "success_criteria": [
-                { "criterion": format!("{name}.txt says its own name"),
-                  "check": { "on": { "probe": { "tool": "read_file", "input": { "path": format!("names/{name}.txt") } } },
-                             "expect": { "contains": name } } },
-                { "criterion": format!("the name {name} is well chosen"), "mode": "plausible" },
-            ],
-            "sequence": sequence,
-        })
-    };
-    json!({
-        "subtasks": [subtask("alpha", 1), subtask("beta", 1), subtask("gamma", 2)],
-        "task_criteria": [{ "criterion": "the three names fit together", "mode": "plausible" }],
-    })
-}
-
-fn api(wire: Wire) -> &'static str {
-    match wire {
-        Wire::Chat => "openai",
-        Wire::Responses => "openai-responses",
-        Wire::Anthropic => "anthropic",
-        Wire::Gemini => "gemini",
-        Wire::Ollama => "ollama",
-    }
-}
-
-fn run(home: &Home, server: &Hosted, wire: Wire, is_streamed: bool, goal: &str) -> Came {
-    let base = server.base(wire);
-    let mut command = home.command(&["run", "--json", "--model", "test/test-model"]);
-    for setting in [
-        format!("providers.test.api={}", api(wire)),
-        format!("providers.test.base_url={base}"),
-        "providers.test.key_env=TEST_KEY".to_owned(),
-        format!("models.stream={is_streamed}"),
-    ] {
-        command.args(["--set", &setting]);
-    }
-    Came::of(command.env("TEST_KEY", KEY).arg(goal))
+/// Two side by side, and one that waits for both.
+fn three() -> Value {
+    plan(&[writes("alpha", 1), writes("beta", 1), writes("gamma", 2)])
 }
 
 #[test]
@@ -63,8 +22,10 @@ fn every_wire_drives_three_sub_tasks_to_accept_streamed_and_not() {
     for wire in Wire::ALL {
         for is_streamed in [true, false] {
             let home = Home::new();
-            let server = Hosted::start(Arc::new(|seen: &Seen| think(seen, &plan()))).unwrap();
-            let came = run(&home, &server, wire, is_streamed, "write three small files");
+            let server = Hosted::start(Arc::new(|seen: &Seen| think(seen, &three()))).unwrap();
+            let stream = format!("models.stream={is_streamed}");
+            let arguments = ["run", "--json", "--set", &stream, "write three small files"];
+            let came = Came::of(&mut command(&home, &server, wire, &arguments));
             let result = came.json();
             let what = format!("{wire} streamed {is_streamed}: {came:#?}");
             assert_eq!((came.code, &result["ended_by"]), (0, &json!("criteria_met")), "{what}");
@@ -135,7 +96,7 @@ fn one_step_whose_criteria_have_checks_costs_its_own_calls_and_no_others() {
     });
     let home = Home::new();
     let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
-    let came = run(&home, &server, Wire::Chat, true, "write a small file");
+    let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", "write a small file"]));
     let result = came.json();
     assert_eq!((came.code, &result["ended_by"]), (0, &json!("criteria_met")), "{came:#?}");
     let asked: Vec<Asked> = server.seen().iter().map(Asked::of).collect();

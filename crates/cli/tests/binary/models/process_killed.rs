@@ -1,0 +1,56 @@
+//! A process that is killed while an answer is streamed to it, and what the one that takes the task up pays.
+
+use std::sync::Arc;
+
+use rustix::process::Signal;
+use serde_json::json;
+use setpoint_model_server::{Delay, Fault, Gate, Hosted, Seen, Turn, Wire};
+
+use crate::support::thinker::think;
+use crate::support::{Came, Home};
+
+use super::{command, plan, writes};
+
+/// R1, R2, then each sub-task's two turns and its judgement one after the other, then R4b.
+const CALLS: usize = 2 + 3 * 3 + 1;
+
+#[test]
+fn process_an_answer_that_was_there_is_not_paid_again_and_the_count_is_exact() {
+    let plan = plan(&[writes("alpha", 1), writes("beta", 2), writes("gamma", 3)]);
+    for killed_at in 0..CALLS {
+        let wire = Wire::ALL[killed_at % Wire::ALL.len()];
+        let home = Home::new();
+        let gate = Gate::new();
+        let script = {
+            let (plan, gate) = (plan.clone(), gate.clone());
+            move |seen: &Seen| -> Turn {
+                let turn = think(seen, &plan);
+                if seen.nth == killed_at {
+                    turn.with(Fault::PauseInBody(Delay::Until(gate.clone())))
+                } else {
+                    turn
+                }
+            }
+        };
+        let server = Hosted::start(Arc::new(script)).unwrap();
+        let arguments = ["run", "--json", "write three small files"];
+        let mut process = command(&home, &server, wire, &arguments).spawn().unwrap();
+        server.wait_for(&gate, 1);
+        rustix::process::kill_process(rustix::process::Pid::from_child(&process), Signal::KILL).unwrap();
+        process.wait().unwrap();
+        assert_eq!(server.seen().len(), killed_at + 1);
+
+        let came = Came::of(&mut command(&home, &server, wire, &["tasks", "resume", "--json"]));
+        let result = came.json()[0].take();
+        let what = format!("killed at {killed_at} on {wire}: {came:#?}");
+        assert_eq!((came.code, &result["ended_by"]), (0, &json!("criteria_met")), "{what}");
+        // Everything was asked once, and the one that was cut once more.
+        assert_eq!(server.seen().len(), CALLS + 1, "{what}");
+        assert_eq!(result["usage"]["calls"], CALLS + 1, "{what}");
+        let questions: Vec<_> = server.seen().iter().map(|seen| format!("{:?}", seen.asked)).collect();
+        assert_eq!(questions[killed_at], questions[killed_at + 1], "{what}");
+        let complete: i128 =
+            server.served().iter().filter(|one| one.is_complete).filter_map(|one| one.input_tokens).sum();
+        assert_eq!(i128::from(result["usage"]["tokens_in"].as_u64().unwrap()), complete, "{what}");
+    }
+}
