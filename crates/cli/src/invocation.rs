@@ -61,6 +61,11 @@ pub enum Command {
         /// An id or the beginning of one.
         task: String,
     },
+    /// `tasks cost`.
+    TasksCost {
+        /// An id or the beginning of one.
+        task: String,
+    },
     /// `tasks cancel`.
     TasksCancel {
         /// An id or the beginning of one.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use super::values::{count, duration_ms, setting, tasks};
+use super::values::{amount, count, duration_ms, setting, tasks};
 use crate::invocation::Color;
 
 /// A closed-loop agent runtime: states are measured, not claimed.
@@ -118,6 +118,12 @@ pub(super) struct RunArgs {
     /// Model calls at most
     #[arg(long, value_name = "N", value_parser = count)]
     pub(super) max_calls: Option<u64>,
+    /// Tokens at most, in and out
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(super) max_tokens: Option<u64>,
+    /// Money at most, in the currency of the price table
+    #[arg(long, value_name = "AMOUNT", value_parser = amount)]
+    pub(super) max_cost: Option<f64>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -133,6 +139,11 @@ pub(super) enum TasksCommand {
     },
     /// Show one task: rounds, criteria, evidence, cost, result
     Show {
+        /// Its id, or the beginning of it
+        task: String,
+    },
+    /// Say what a task cost, by role, round, criterion and model
+    Cost {
         /// Its id, or the beginning of it
         task: String,
     },

@@ -28,6 +28,9 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation
     let grammar = Grammar::from_arg_matches(&matches).map_err(|error| Refusal::of(&error, &arguments))?;
     let Some(verb) = grammar.verb else { return Err(Refusal::bare(grammar.common.json)) };
     let common = grammar.common;
+    if given(&arguments, "--set") > common.set.len() {
+        return Err(Refusal::apart("--set", common.json));
+    }
     let mut global = GlobalOptions {
         is_json: common.json,
         is_verbose: common.verbose,
@@ -39,6 +42,15 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation
     };
     let command = command(verb, &mut global);
     Ok(Invocation { global, command })
+}
+
+/// How often an option is given. Those before the command are not seen when some stand after it, too.
+fn given(arguments: &[OsString], option: &str) -> usize {
+    let is_option = |argument: &&OsString| {
+        let text = argument.to_string_lossy();
+        text == option || text.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
+    };
+    arguments.iter().take_while(|argument| *argument != "--").filter(is_option).count()
 }
 
 /// The whole grammar, for completions.
@@ -53,9 +65,11 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
                 ("controller.time_budget_ms", run.time_budget),
                 ("controller.max_replans", run.max_replans.map(u64::from)),
                 ("budgets.calls", run.max_calls),
+                ("budgets.tokens", run.max_tokens),
             ];
-            let given = settings.into_iter().filter_map(|(key, value)| Some((key, value?)));
-            global.set.extend(given.map(|(key, value)| (key.to_owned(), value.to_string())));
+            let given = settings.into_iter().filter_map(|(key, value)| Some((key, value?.to_string())));
+            let money = run.max_cost.map(|amount| ("budgets.money", amount.to_string()));
+            global.set.extend(given.chain(money).map(|(key, value)| (key.to_owned(), value)));
             let goal = match (run.file, run.goal.as_slice()) {
                 (Some(file), _) => GoalSource::File(file),
                 (None, [dash]) if dash == "-" => GoalSource::Stdin,
@@ -68,6 +82,7 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
                 Command::TasksList { is_open_only: open, limit: limit.unwrap_or(TASKS_LISTED) }
             }
             TasksCommand::Show { task } => Command::TasksShow { task },
+            TasksCommand::Cost { task } => Command::TasksCost { task },
             TasksCommand::Cancel { task } => Command::TasksCancel { task },
             TasksCommand::Resume { task, approve } => Command::TasksResume(Resume { task, approve }),
             TasksCommand::Export { task, output } => Command::TasksExport { task, output },

@@ -72,6 +72,16 @@ impl Refusal {
     }
 }
 
+impl Refusal {
+    /// An option stands on both sides of the command, where one side would be passed over.
+    pub(super) fn apart(option: &str, is_json: bool) -> Refusal {
+        let message = format!("{option} stands before the command and after it");
+        let error = ClientError::new(ErrorKind::Usage, message)
+            .hint(format!("put every {option} on the same side of the command"));
+        Refusal::Wrong { error, is_json }
+    }
+}
+
 /// `--json` somewhere before a `--`. The arguments are wrong, so nothing better can be known of them.
 fn asks_for_json(arguments: &[OsString]) -> bool {
     arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")

@@ -33,6 +33,12 @@ pub(super) fn count(text: &str) -> Result<u64, String> {
     number.ok_or_else(|| "expected a whole number, 1 or more".to_owned())
 }
 
+/// An amount of money above nothing.
+pub(super) fn amount(text: &str) -> Result<f64, String> {
+    let amount = text.trim().parse::<f64>().ok().filter(|amount| amount.is_finite() && *amount > 0.0);
+    amount.ok_or_else(|| "expected an amount above 0, such as 0.50".to_owned())
+}
+
 /// How many tasks are wanted.
 pub(super) fn tasks(text: &str) -> Result<usize, String> {
     let number = text.parse::<usize>().ok().filter(|number| (1..=TASKS_LISTED_MAX).contains(number));

@@ -3,6 +3,7 @@
 mod cancel;
 mod completions;
 mod config;
+mod cost;
 mod doctor;
 mod export;
 mod ggs;
@@ -52,6 +53,12 @@ async fn dispatch(invocation: Invocation, host: &dyn Host, io: &mut Io) -> Resul
             let shown = tasks::show(&*organisation, &task, &global, io).await;
             shut_down(&organisation).await;
             shown
+        }
+        Command::TasksCost { task } => {
+            let organisation = host.open_without_models().await?;
+            let told = cost::cost(&*organisation, &task, &global, io).await;
+            shut_down(&organisation).await;
+            told
         }
         Command::TasksCancel { task } => cancel::cancel(&task, &global, host, io).await,
         Command::TasksExport { task, output } => {

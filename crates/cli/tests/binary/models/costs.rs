@@ -1,0 +1,129 @@
+//! What a task costs, and what it may cost.
+
+use std::fs;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use setpoint_model_server::{Answer, Hosted, Seen, Turn, Usage, Wire};
+
+use crate::support::thinker::think;
+use crate::support::{Came, Home};
+
+use super::{command, plan, writes};
+
+/// Every answer costs 1,000 tokens in, 400 of them from a cache, and 100 out.
+fn server() -> Hosted {
+    let plan = plan(&[writes("alpha", 1), writes("beta", 2)]);
+    let script = move |seen: &Seen| -> Turn {
+        let turn = think(seen, &plan);
+        let usage = Usage { input: 1_000, cached: 400, output: 100, reasoning: 0 };
+        Turn { answer: Answer::costing(turn.answer.clone(), usage), ..turn }
+    };
+    Hosted::start(Arc::new(script)).unwrap()
+}
+
+fn home() -> Home {
+    let home = Home::new();
+    let table = "[[model]]\nname = \"test/*\"\nprice_in = 10.0\nprice_cached = 1.0\nprice_out = 40.0\nwindow_tokens = 100_000\n";
+    fs::write(home.config().join("models.toml"), table).unwrap();
+    home
+}
+
+/// A call: 600 fresh tokens, 400 cached ones, 100 out.
+const A_CALL: f64 = 0.006 + 0.0004 + 0.004;
+/// R1, R2, two turns and one judgement a sub-task, R4b.
+const CALLS: u32 = 2 + 2 * 3 + 1;
+
+fn run(home: &Home, server: &Hosted, options: &[&str]) -> (Came, Value) {
+    let mut arguments = vec!["run", "--json"];
+    arguments.extend(options);
+    arguments.push("write two small files");
+    let came = Came::of(&mut command(home, server, Wire::Chat, &arguments));
+    let result = came.json();
+    (came, result)
+}
+
+fn near(found: &Value, expected: f64) {
+    let found = found.as_f64().unwrap_or(-1.0);
+    assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
+}
+
+#[test]
+fn money_is_told_by_role_round_criterion_and_model() {
+    let (home, server) = (home(), server());
+    let (came, result) = run(&home, &server, &[]);
+    assert_eq!(came.code, 0, "{came:#?}");
+    near(&result["usage"]["cost"], A_CALL * f64::from(CALLS));
+    near(&result["usage"]["by_role"]["executor"]["cost"], A_CALL * 4.0);
+    assert_eq!(result["usage"]["tokens_cached"], 400 * CALLS);
+    assert!(result["usage"].get("tokens_unpriced").is_none());
+    let task = result["task_id"].as_str().unwrap();
+    let cost = home.run(&["tasks", "cost", "--json", task]).json()["cost"].take();
+    near(&cost["total"]["cost"], A_CALL * f64::from(CALLS));
+    let named = |table: &str, name: &str| -> Value {
+        let rows = cost[table].as_array().unwrap();
+        rows.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("{name}: {cost:#}")).clone()
+    };
+    assert_eq!(named("by_round", "1")["calls"], CALLS);
+    assert_eq!(named("by_model", "test/test-model")["calls"], CALLS);
+    near(&named("by_role", "R4b")["cost"], A_CALL);
+    // Of a sub-task's two turns each of its two criteria bears half; what R4a judged is borne by the one without a check.
+    near(&named("by_criterion", "s1.c1")["cost"], A_CALL);
+    near(&named("by_criterion", "s1.c2")["cost"], A_CALL * 2.0);
+    near(&named("by_criterion", "t1")["cost"], A_CALL);
+    near(&named("by_criterion", "")["cost"], A_CALL * 2.0);
+    let sum: f64 =
+        cost["by_criterion"].as_array().unwrap().iter().map(|row| row["cost"].as_f64().unwrap()).sum();
+    near(&json!(sum), A_CALL * f64::from(CALLS));
+    let told = home.run(&["tasks", "cost", task]);
+    for word in
+        ["R4b", "s1.c2 the name alpha is well chosen", "test/test-model", "the task as a whole", "0.0936"]
+    {
+        assert!(told.out.contains(word), "{word}: {}", told.out);
+    }
+}
+
+#[test]
+fn a_budget_of_money_or_tokens_ends_with_what_there_is_and_asks_no_more() {
+    for (options, most) in [
+        (["--max-cost", "0.5"], None),
+        (["--max-cost", "0.09"], Some("0.09")),
+        (["--max-tokens", "9000"], Some("9000")),
+        (["--max-calls", "6"], Some("6")),
+    ] {
+        let (home, server) = (home(), server());
+        let (came, result) = run(&home, &server, &options);
+        let what = format!("{options:?}: {came:#?}");
+        match most {
+            None => assert_eq!(came.code, 0, "{what}"),
+            Some(most) => {
+                assert_eq!((came.code, &result["ended_by"]), (4, &json!("budget")), "{what}");
+                assert!(result["summary"].as_str().unwrap().contains(most), "{what}");
+                assert!(result["usage"]["cost"].as_f64().unwrap() <= 0.09, "{what}");
+                assert!(result["usage"]["tokens_in"].as_u64().unwrap() <= 9_000, "{what}");
+            }
+        }
+        assert_eq!(result["usage"]["calls"], server.seen().len(), "{what}");
+        // No answer may be longer than what was left for it.
+        assert!(server.seen().iter().all(|seen| seen.asked.tokens_max.is_some()), "{what}");
+    }
+}
+
+#[test]
+fn money_without_a_price_is_refused_before_anything_is_asked() {
+    let (home, server) = (Home::new(), server());
+    let came =
+        Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--max-cost", "1", "write a file"]));
+    assert_eq!(came.code, 2, "{came:#?}");
+    assert!(came.err.contains("the price of test/test-model is not known"), "{came:#?}");
+    assert!(came.err.contains("models.toml"), "{came:#?}");
+    assert!(server.seen().is_empty() && !home.data().exists());
+}
+
+#[test]
+fn settings_on_both_sides_of_the_command_are_refused_and_not_dropped() {
+    let home = Home::new();
+    let came = home.run(&["--set", "controller.delta=0.1", "run", "--set", "controller.rho=0.4", "x"]);
+    assert_eq!(came.code, 2, "{came:#?}");
+    assert!(came.err.contains("put every --set on the same side"), "{came:#?}");
+}

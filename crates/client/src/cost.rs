@@ -1,0 +1,260 @@
+//! What a task cost, from its records: by role, by round, by criterion, by model. Pure.
+//!
+//! A call of an effector was made for the criteria of its sub-task, and each of them bears an equal share of it; what
+//! R4a or R4b judged is borne by the criteria that code could not judge. What is left (intent, plans, report) is borne by
+//! the task as a whole.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use setpoint_protocol::message::Criterion;
+use setpoint_protocol::models::Models;
+use setpoint_protocol::money::Money;
+use setpoint_protocol::record::{Answer, Answered, Ask, Asked, Opened, Reasked, Record, RecordKind, Usage};
+use setpoint_protocol::topology::Payload;
+use setpoint_protocol::{CallId, RoleId};
+
+/// Tokens and money of some calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Spent {
+    /// Attempts of model calls.
+    pub calls: u64,
+    /// Tokens in.
+    pub tokens_in: u64,
+    /// Tokens out.
+    pub tokens_out: u64,
+    /// Tokens in that were read from a cache.
+    pub tokens_cached: u64,
+    /// Money, as far as prices are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Money>,
+    /// Tokens whose price is not known.
+    pub tokens_unpriced: u64,
+}
+
+/// One line of a table of costs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// What it is about: a role, a round, a criterion's id, a model.
+    pub name: String,
+    /// The criterion's text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// What it cost.
+    #[serde(flatten)]
+    pub spent: Spent,
+}
+
+/// What a task cost so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CostReport {
+    /// Everything.
+    pub total: Spent,
+    /// By role, in the order of the loop.
+    pub by_role: Vec<Row>,
+    /// By round, from 1. What comes before the first plan counts to the first round.
+    pub by_round: Vec<Row>,
+    /// By criterion; the line without an id is the task as a whole. A share of a call is no call: `calls` is 0.
+    pub by_criterion: Vec<Row>,
+    /// By model.
+    pub by_model: Vec<Row>,
+}
+
+impl CostReport {
+    /// Of these records. A body that cannot be read is passed over: whoever reads the journal has checked it.
+    #[must_use]
+    pub fn of(records: &[Record]) -> Self {
+        let mut sums = Sums::default();
+        for record in records {
+            sums.take(record);
+        }
+        sums.report()
+    }
+}
+
+impl Spent {
+    fn add(&mut self, other: Spent) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.tokens_in = self.tokens_in.saturating_add(other.tokens_in);
+        self.tokens_out = self.tokens_out.saturating_add(other.tokens_out);
+        self.tokens_cached = self.tokens_cached.saturating_add(other.tokens_cached);
+        self.tokens_unpriced = self.tokens_unpriced.saturating_add(other.tokens_unpriced);
+        self.cost = match (self.cost, other.cost) {
+            (mine, None) => mine,
+            (mine, Some(theirs)) => Some(mine.unwrap_or_default().plus(theirs)),
+        };
+    }
+
+    /// One of `shares` shares of its tokens and money; they add up to the whole.
+    fn share(self, n: u64, shares: u64) -> Spent {
+        let of = |whole: u64| whole / shares + u64::from(n < whole % shares);
+        Spent {
+            calls: 0,
+            tokens_in: of(self.tokens_in),
+            tokens_out: of(self.tokens_out),
+            tokens_cached: of(self.tokens_cached),
+            cost: self.cost.map(|cost| cost.share(n, shares)),
+            tokens_unpriced: of(self.tokens_unpriced),
+        }
+    }
+}
+
+/// A call as it was asked.
+struct Call {
+    role: RoleId,
+    round: u32,
+    criteria: Vec<Criterion>,
+}
+
+#[derive(Default)]
+struct Sums {
+    models: Models,
+    round: u32,
+    /// The criteria of each effector's sub-task, by its instance.
+    subtasks: BTreeMap<u16, Vec<Criterion>>,
+    whole: Vec<Criterion>,
+    calls: BTreeMap<CallId, Call>,
+    total: Spent,
+    by_role: BTreeMap<RoleId, Spent>,
+    by_round: BTreeMap<u32, Spent>,
+    by_criterion: BTreeMap<String, (String, Spent)>,
+    of_the_whole: Spent,
+    by_model: BTreeMap<String, Spent>,
+}
+
+impl Sums {
+    fn take(&mut self, record: &Record) {
+        match record.kind {
+            RecordKind::Opened => {
+                if let Ok(opened) = serde_json::from_slice::<Opened>(&record.body) {
+                    self.models = opened.models;
+                }
+            }
+            RecordKind::Asked => {
+                if let Ok(Asked { call, ask: Ask::Model { .. }, .. }) = serde_json::from_slice(&record.body) {
+                    let criteria = self.criteria_of(call);
+                    let round = self.round.max(1);
+                    self.calls.insert(call, Call { role: call.role, round, criteria });
+                    self.spend(call, None, Spent { calls: 1, ..Spent::default() });
+                }
+            }
+            RecordKind::Reasked => {
+                if let Ok(Reasked { call, .. }) = serde_json::from_slice(&record.body) {
+                    self.spend(call, None, Spent { calls: 1, ..Spent::default() });
+                }
+            }
+            RecordKind::Answered => {
+                if let Ok(Answered { call, answer: Answer::Model(reply), .. }) =
+                    serde_json::from_slice(&record.body)
+                {
+                    let card = self.models.of(call.role);
+                    let (name, price) = match &reply.by {
+                        Some(other) => (other.clone(), None),
+                        None => (card.name.clone(), card.price),
+                    };
+                    let cost = price.map(|price| price.of(reply.usage));
+                    self.spend(call, Some(&name), spent(reply.usage, cost));
+                }
+            }
+            RecordKind::Message(_) => match record.message() {
+                Some(Payload::PlanDirective(_)) => self.round = self.round.max(1) + 1,
+                Some(Payload::DispatchManifest(manifest)) => {
+                    self.round = manifest.round;
+                    self.whole = manifest.task_criteria;
+                }
+                Some(Payload::SubTask(subtask)) => {
+                    for to in record.to.iter().filter(|to| to.role.is_effector()) {
+                        self.subtasks.insert(to.instance.0, subtask.success_criteria.clone());
+                    }
+                }
+                _ => {}
+            },
+            RecordKind::Quiesced | RecordKind::Poisoned => {}
+        }
+    }
+
+    /// The criteria that a call is made for.
+    fn criteria_of(&self, call: CallId) -> Vec<Criterion> {
+        let of_subtask = || self.subtasks.get(&call.instance.0).cloned().unwrap_or_default();
+        match call.role {
+            RoleId::Executor => of_subtask(),
+            RoleId::AgentValidator => without_check(of_subtask()),
+            RoleId::MetaValidator => without_check(self.whole.clone()),
+            _ => Vec::new(),
+        }
+    }
+
+    fn spend(&mut self, call: CallId, model: Option<&str>, spent: Spent) {
+        let Some(Call { role, round, criteria }) = self.calls.get(&call) else { return };
+        self.total.add(spent);
+        self.by_role.entry(*role).or_default().add(spent);
+        self.by_round.entry(*round).or_default().add(spent);
+        let model = model.unwrap_or(&self.models.of(*role).name);
+        self.by_model.entry(model.to_owned()).or_default().add(spent);
+        let shares = u64::try_from(criteria.len()).unwrap_or(u64::MAX);
+        if shares == 0 {
+            self.of_the_whole.add(Spent { calls: 0, ..spent });
+        }
+        for (n, criterion) in (0..).zip(criteria) {
+            let id = criterion.id.to_string();
+            let (_, sum) = self
+                .by_criterion
+                .entry(id)
+                .or_insert_with(|| (criterion.criterion.clone(), Spent::default()));
+            sum.add(spent.share(n, shares));
+        }
+    }
+
+    fn report(self) -> CostReport {
+        let row = |name: String, text: Option<String>, spent: Spent| Row { name, text, spent };
+        let mut by_criterion: Vec<Row> =
+            self.by_criterion.into_iter().map(|(id, (text, spent))| row(id, Some(text), spent)).collect();
+        by_criterion.push(row(String::new(), None, self.of_the_whole));
+        CostReport {
+            total: self.total,
+            by_role: self
+                .by_role
+                .into_iter()
+                .map(|(role, spent)| row(role.label().to_owned(), None, spent))
+                .collect(),
+            by_round: self
+                .by_round
+                .into_iter()
+                .map(|(round, spent)| row(round.to_string(), None, spent))
+                .collect(),
+            by_criterion,
+            by_model: self.by_model.into_iter().map(|(model, spent)| row(model, None, spent)).collect(),
+        }
+    }
+}
+
+fn spent(usage: Usage, cost: Option<Money>) -> Spent {
+    let tokens = usage.tokens_in.saturating_add(usage.tokens_out);
+    Spent {
+        calls: 0,
+        tokens_in: usage.tokens_in,
+        tokens_out: usage.tokens_out,
+        tokens_cached: usage.tokens_cached,
+        cost,
+        tokens_unpriced: if cost.is_some() { 0 } else { tokens },
+    }
+}
+
+/// Those that only a model can judge, or all of them where there are none.
+fn without_check(criteria: Vec<Criterion>) -> Vec<Criterion> {
+    let (unchecked, checked): (Vec<_>, Vec<_>) = criteria.into_iter().partition(|one| one.check.is_none());
+    if unchecked.is_empty() { checked } else { unchecked }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_add_up() {
+        let whole = Spent { calls: 1, tokens_in: 10, tokens_out: 5, tokens_unpriced: 15, ..Spent::default() };
+        let mut sum = Spent::default();
+        (0..3).for_each(|n| sum.add(whole.share(n, 3)));
+        assert_eq!(sum, Spent { calls: 0, ..whole });
+    }
+}
