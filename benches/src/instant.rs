@@ -78,7 +78,7 @@ impl Model for InstantModel {
     }
 }
 
-static PLAN: LazyLock<String> = LazyLock::new(|| {
+pub(crate) static PLAN: LazyLock<String> = LazyLock::new(|| {
     let subtasks: Vec<Value> = ["north", "east", "south", "west", "middle"]
         .iter()
         .map(|place| {

@@ -4,6 +4,7 @@
 //! table. A task here is 1 plan, 5 parallel sub-tasks with one tool call each, 5 judgements and 1 merge: 17 model
 //! calls, 18 with R1's.
 
+mod http;
 mod instant;
 mod measure;
 mod scenario;
@@ -21,6 +22,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.first().map(String::as_str) {
         Some("--one") => one(&arguments),
+        Some("--http") => http::run(&arguments),
+        Some("--serve") => http::serve(),
         Some("--first-call") => scenario::first_call(),
         None => all(),
         Some(_) => Err("usage: cargo xtask bench (it takes no argument)".to_owned()),
@@ -89,6 +92,7 @@ fn all() -> Result<(), String> {
         "\nprocess start to first model call, journal on disk: {:.1} ms [{:.1}, {:.1}]; target < 30",
         starts.median, starts.least, starts.most
     );
+    http::table(ROUNDS)?;
     Ok(())
 }
 

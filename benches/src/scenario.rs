@@ -184,7 +184,7 @@ pub(crate) fn first_call() -> Result<(), String> {
     })
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime, String> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, String> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| error.to_string())
 }
 
@@ -195,7 +195,12 @@ fn organisation(journal: Journal, on_call: fn(), pace: Pace) -> Organisation {
 }
 
 /// Runs `tasks` tasks with at most `in_flight` at a time.
-async fn many(organisation: &Organisation, in_flight: usize, tasks: usize, first: u64) -> Result<(), String> {
+pub(crate) async fn many(
+    organisation: &Organisation,
+    in_flight: usize,
+    tasks: usize,
+    first: u64,
+) -> Result<(), String> {
     let mut running = JoinSet::new();
     for n in 0..tasks {
         if running.len() >= in_flight
@@ -213,7 +218,7 @@ async fn many(organisation: &Organisation, in_flight: usize, tasks: usize, first
     Ok(())
 }
 
-async fn one(organisation: &Organisation, suffix: u64) -> Result<(), String> {
+pub(crate) async fn one(organisation: &Organisation, suffix: u64) -> Result<(), String> {
     let opened = Opened {
         logic_version: 0,
         controller: ControllerSettings::default(),

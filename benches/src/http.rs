@@ -1,0 +1,364 @@
+//! The same task over loopback HTTP, beside a bare client that makes the same calls.
+//!
+//! The model is the scripted server, in a process of its own, so that its work is not counted. R1's question is answered
+//! in this process: the task begins at its `TaskSpec`, and seventeen calls go over the wire.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use setpoint_journal::Journal;
+use setpoint_machine::{Brief, ModelCall};
+use setpoint_model::remote::{Endpoint, Remote};
+use setpoint_model::wire::{Dialect, Request};
+use setpoint_model::{Model, ModelError, Progress};
+use setpoint_model_server::{Answer, ModelServer, Seen, Wire};
+use setpoint_protocol::RoleId;
+use setpoint_protocol::record::Reply;
+use setpoint_runtime::{Models, Organisation, Parts};
+use tokio::task::JoinSet;
+
+use crate::instant::{InstantModel, InstantTools, PLAN, Pace};
+use crate::measure::{self, Spread};
+use crate::scenario;
+
+/// Tasks of one run.
+const TASKS: usize = 300;
+/// Tasks before the clock starts: connections and caches are there then.
+const WARM: usize = 20;
+/// What a task may cost at most, beside what its calls alone cost.
+const RATIO_MAX: f64 = 2.0;
+/// The name of the model at the server.
+const MODEL: &str = "bench-model";
+
+/// Whose calls are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    /// Whole tasks.
+    Organisation,
+    /// The same calls, and nothing else.
+    Bare,
+}
+
+impl Who {
+    fn name(self) -> &'static str {
+        match self {
+            Who::Organisation => "organisation",
+            Who::Bare => "bare",
+        }
+    }
+}
+
+/// Serves until its standard input ends.
+pub(crate) fn serve() -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    let server = runtime.block_on(ModelServer::start(Arc::new(answer))).map_err(|error| error.to_string())?;
+    println!("{}", server.base(Wire::Chat));
+    std::io::stdout().flush().map_err(|error| error.to_string())?;
+    drop(std::io::stdin().read_to_end(&mut Vec::new()));
+    Ok(())
+}
+
+/// What the model of [`crate::instant`] says, found in the text of the question.
+fn answer(seen: &Seen) -> Answer {
+    let system = seen.asked.system.trim_start();
+    let question = seen.asked.last_user().unwrap_or_default();
+    if system.starts_with("You plan") {
+        return Answer::text(&PLAN);
+    }
+    if system.starts_with("You do one sub-task") {
+        if question.contains("data calls so far") {
+            return Answer::text(r#"{"status":"completed","output":"a look was taken and it is fine"}"#);
+        }
+        let work = question.split("The sub-task: ").nth(1).and_then(|rest| rest.lines().next());
+        return Answer::call("look", &json!({ "name": work.unwrap_or_default() }).to_string());
+    }
+    let first_word = |line: &'_ str| line.trim_start().split(' ').next().unwrap_or_default().to_owned();
+    let ids =
+        question.split("Judge:\n").nth(1).unwrap_or_default().lines().take_while(|line| !line.is_empty());
+    let calls = question.lines().filter(|line| line.trim_start().starts_with("r3.") && line.contains(" ok"));
+    let cites: Vec<String> = calls.map(first_word).collect();
+    let verdicts: Vec<Value> = ids
+        .map(|line| {
+            json!({ "criterion_id": first_word(line), "verdict": "pass", "evidence": "seen", "cites": cites })
+        })
+        .collect();
+    Answer::text(&json!({ "verdicts": verdicts, "summary": "all five were looked at" }).to_string())
+}
+
+/// The table: whole tasks and the bare client, in turns.
+pub(crate) fn table(rounds: usize) -> Result<(), String> {
+    let server = Server::start()?;
+    println!(
+        "\nover loopback HTTP, begun at the TaskSpec (17 model calls), beside a bare client that makes the same calls;\n\
+         wall is per task, and the server works beside them\n"
+    );
+    println!(
+        "{:<9} {:>9} {:>26} {:>26} {:>6} {:>13} {:>13} {:>8}",
+        "answers",
+        "in flight",
+        "task CPU ms",
+        "bare CPU ms",
+        "ratio",
+        "task wall ms",
+        "bare wall ms",
+        "target"
+    );
+    for is_streamed in [false, true] {
+        for in_flight in [1, 100] {
+            let mut found = [Vec::new(), Vec::new()];
+            for _ in 0..rounds {
+                for (who, found) in [Who::Organisation, Who::Bare].into_iter().zip(&mut found) {
+                    found.push(child(who, &server.base, is_streamed, in_flight)?);
+                }
+            }
+            let spread =
+                |n: usize, of: fn(&(f64, f64)) -> f64| Spread::of(found.get(n).into_iter().flatten().map(of));
+            let (task, bare) = (spread(0, |one| one.0), spread(1, |one| one.0));
+            let ratio = task.median / bare.median;
+            println!(
+                "{:<9} {:>9} {:>26} {:>26} {:>6.2} {:>13.2} {:>13.2} {:>8}",
+                if is_streamed { "streamed" } else { "whole" },
+                in_flight,
+                task.text(),
+                bare.text(),
+                ratio,
+                spread(0, |one| one.1).median,
+                spread(1, |one| one.1).median,
+                if ratio <= RATIO_MAX { "met" } else { "missed" },
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Runs one side in a process of its own: CPU and wall in milliseconds a task.
+fn child(who: Who, base: &str, is_streamed: bool, in_flight: usize) -> Result<(f64, f64), String> {
+    let me = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new(me)
+        .args(["--http", who.name(), base])
+        .args([is_streamed.to_string(), in_flight.to_string()])
+        .output()
+        .map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    match numbers.as_slice() {
+        [cpu, wall] if output.status.success() => Ok((*cpu, *wall)),
+        _ => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    }
+}
+
+/// One side, in this process.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let [_, who, base, is_streamed, in_flight] = arguments else {
+        return Err("--http WHO BASE STREAMED IN_FLIGHT".to_owned());
+    };
+    let is_streamed = is_streamed == "true";
+    let in_flight: usize = in_flight.parse().map_err(|_| "not a number".to_owned())?;
+    scenario::runtime()?.block_on(async {
+        let calls = Calls::default();
+        let organisation = organisation(base, is_streamed, &calls)?;
+        // The first task also writes down what is asked, for the bare client.
+        scenario::one(&organisation, 1).await?;
+        let (cpu, wall) = if who == Who::Organisation.name() {
+            scenario::many(&organisation, in_flight, WARM, 2).await?;
+            let (begin, cpu) = (measure::start(), measure::cpu_ms());
+            scenario::many(&organisation, in_flight, TASKS, 1_000_000).await?;
+            (measure::cpu_ms() - cpu, begin.elapsed())
+        } else {
+            let bare = Arc::new(Bare::new(base, is_streamed, &calls)?);
+            bare.many(in_flight, WARM).await?;
+            let (begin, cpu) = (measure::start(), measure::cpu_ms());
+            bare.many(in_flight, TASKS).await?;
+            (measure::cpu_ms() - cpu, begin.elapsed())
+        };
+        let tasks = TASKS as f64;
+        println!("{} {}", cpu / tasks, wall.as_secs_f64() * 1e3 / tasks);
+        Ok(())
+    })
+}
+
+fn endpoint(base: &str, is_streamed: bool) -> Endpoint {
+    let mut endpoint =
+        Endpoint::new("bench/model".to_owned(), Dialect::Chat, base.to_owned(), MODEL.to_owned());
+    endpoint.is_streamed = is_streamed;
+    endpoint
+}
+
+fn organisation(base: &str, is_streamed: bool, calls: &Calls) -> Result<Organisation, String> {
+    let remote = Remote::new(endpoint(base, is_streamed), || 0).map_err(|error| error.to_string())?;
+    let noting: Arc<dyn Model> = Arc::new(Noting { remote, calls: calls.clone() });
+    let perceiver = Arc::new(InstantModel { on_call: || {}, pace: Pace::AtOnce });
+    Ok(Organisation::new(Parts {
+        journal: Journal::in_memory(),
+        models: Models::one(noting).with_role(RoleId::Perceiver, perceiver),
+        toolbox: Arc::new(InstantTools),
+    }))
+}
+
+/// The questions of the first task, in the order in which they were asked.
+#[derive(Clone, Default)]
+struct Calls(Arc<Mutex<Vec<ModelCall>>>);
+
+/// Calls of one task.
+const CALLS: usize = 17;
+
+/// A model that writes down the questions of the first task.
+struct Noting {
+    remote: Remote,
+    calls: Calls,
+}
+
+#[async_trait]
+impl Model for Noting {
+    async fn answer(&self, call: &ModelCall, progress: &Progress) -> Result<Reply, ModelError> {
+        {
+            let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if calls.len() < CALLS {
+                calls.push(call.clone());
+            }
+        }
+        self.remote.answer(call, progress).await
+    }
+
+    fn name(&self) -> &str {
+        self.remote.name()
+    }
+}
+
+/// A client that sends prepared requests and reads the answers as JSON. It checks, decides and keeps nothing.
+struct Bare {
+    client: reqwest::Client,
+    url: String,
+    is_streamed: bool,
+    /// The bodies, in waves: those of a wave are sent side by side.
+    waves: Vec<Vec<Vec<u8>>>,
+}
+
+impl Bare {
+    fn new(base: &str, is_streamed: bool, calls: &Calls) -> Result<Self, String> {
+        let calls = calls.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if calls.len() != CALLS {
+            return Err(format!("{} calls were made, not {CALLS}", calls.len()));
+        }
+        let mut waves: [Vec<Vec<u8>>; 5] = Default::default();
+        for call in calls.iter() {
+            let wave = match &call.brief {
+                Brief::Perceive(_) | Brief::Report(_) | Brief::Plan(_) => 0,
+                Brief::Execute(brief) if brief.calls.is_empty() => 1,
+                Brief::Execute(_) => 2,
+                Brief::Judge(_) => 3,
+                Brief::Merge(_) => 4,
+            };
+            if let Some(wave) = waves.get_mut(wave) {
+                wave.push(body(call, is_streamed));
+            }
+        }
+        let client = reqwest::Client::builder().build().map_err(|error| error.to_string())?;
+        Ok(Bare { client, url: format!("{base}/chat/completions"), is_streamed, waves: waves.into() })
+    }
+
+    async fn many(self: &Arc<Self>, in_flight: usize, tasks: usize) -> Result<(), String> {
+        let mut running = JoinSet::new();
+        for _ in 0..tasks {
+            if running.len() >= in_flight
+                && let Some(ended) = running.join_next().await
+            {
+                ended.map_err(|error| error.to_string())??;
+            }
+            let bare = Arc::clone(self);
+            running.spawn(async move { bare.one().await });
+        }
+        while let Some(ended) = running.join_next().await {
+            ended.map_err(|error| error.to_string())??;
+        }
+        Ok(())
+    }
+
+    async fn one(self: &Arc<Self>) -> Result<(), String> {
+        for wave in 0..self.waves.len() {
+            let mut calls = JoinSet::new();
+            for n in 0..self.waves.get(wave).map_or(0, Vec::len) {
+                let bare = Arc::clone(self);
+                calls.spawn(async move { bare.call(wave, n).await });
+            }
+            while let Some(ended) = calls.join_next().await {
+                ended.map_err(|error| error.to_string())??;
+            }
+        }
+        Ok(())
+    }
+
+    async fn call(&self, wave: usize, n: usize) -> Result<(), String> {
+        let body = self.waves.get(wave).and_then(|wave| wave.get(n)).cloned().unwrap_or_default();
+        let request = self.client.post(&self.url).header("content-type", "application/json").body(body);
+        let response = request.send().await.map_err(|error| error.to_string())?;
+        let text = response.text().await.map_err(|error| error.to_string())?;
+        let pieces = if self.is_streamed {
+            text.lines()
+                .filter_map(|line| line.strip_prefix("data: "))
+                .filter(|data| *data != "[DONE]")
+                .map(|data| serde_json::from_str::<Value>(data).map(|_| 1))
+                .sum::<Result<usize, _>>()
+        } else {
+            serde_json::from_str::<Value>(&text).map(|_| 1)
+        };
+        match pieces {
+            Ok(0) => Err("an answer without a piece".to_owned()),
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// The bytes that the organisation would send.
+fn body(call: &ModelCall, is_streamed: bool) -> Vec<u8> {
+    let (system, user) = (call.prompt.system_text(), call.prompt.question_text(call.tools().is_empty()));
+    let schema: Option<Value> = call.schema.and_then(|schema| serde_json::from_str(schema).ok());
+    let request = Request {
+        model: MODEL,
+        system: system.trim_end(),
+        user: user.trim_end(),
+        tools: call.tools(),
+        schema: schema.as_ref(),
+        tokens_out_max: call.limits.tokens_out_max,
+        cache_key: Some(call.purpose().name()),
+        is_streamed,
+        ..Request::default()
+    };
+    serde_json::to_vec(&Dialect::Chat.body(&request)).unwrap_or_default()
+}
+
+/// The server in a process of its own.
+struct Server {
+    child: Child,
+    base: String,
+}
+
+impl Server {
+    fn start() -> Result<Self, String> {
+        let me = std::env::current_exe().map_err(|error| error.to_string())?;
+        let mut child = Command::new(me)
+            .arg("--serve")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| error.to_string())?;
+        let mut base = String::new();
+        if let Some(out) = child.stdout.as_mut() {
+            BufReader::new(out).read_line(&mut base).map_err(|error| error.to_string())?;
+        }
+        Ok(Server { child, base: base.trim().to_owned() })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Its standard input ends, and with it the server.
+        drop(self.child.stdin.take());
+        drop(self.child.wait());
+    }
+}
