@@ -136,15 +136,9 @@ impl Config {
     /// # Errors
     /// The first value that cannot be used, named with file and line.
     pub fn load(sources: &Sources) -> Result<Self, ConfigError> {
-        let mut settings: BTreeMap<&'static str, Setting> = KEYS
-            .iter()
-            .map(|key| (key.name, Setting { value: (key.default)(), origin: Origin::Default }))
-            .collect();
+        let mut settings = built_in();
         for path in &sources.files {
-            for (name, value, line) in file::read(path)? {
-                let origin = Origin::File { path: path.clone(), line };
-                keys::set(&mut settings, &name, value, origin)?;
-            }
+            put(&mut settings, path, file::read(path)?)?;
         }
         for key in KEYS {
             if let Some(name) = key.env
@@ -161,6 +155,21 @@ impl Config {
             let value = keys::parse(key, text, &origin)?;
             keys::set(&mut settings, key.name, value, origin)?;
         }
+        let controller = controller_of(&settings)?;
+        Ok(Config { settings, controller })
+    }
+
+    /// Reads what a file would hold over what is built in, without a file.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub fn of_text(text: &[u8]) -> Result<Self, ConfigError> {
+        let path = Path::new(FILE_NAME);
+        if text.len() as u64 > FILE_BYTES_MAX {
+            return Err(ConfigError::TooLarge { path: path.to_owned() });
+        }
+        let mut settings = built_in();
+        put(&mut settings, path, file::parse(path, text)?)?;
         let controller = controller_of(&settings)?;
         Ok(Config { settings, controller })
     }
@@ -206,6 +215,22 @@ impl Config {
 #[must_use]
 pub fn file_paths(config_dir: &Path, cwd: &Path) -> Vec<PathBuf> {
     vec![config_dir.join(FILE_NAME), cwd.join(FILE_NAME)]
+}
+
+fn built_in() -> BTreeMap<&'static str, Setting> {
+    KEYS.iter().map(|key| (key.name, Setting { value: (key.default)(), origin: Origin::Default })).collect()
+}
+
+/// Puts what one file says in place of what was said before.
+fn put(
+    settings: &mut BTreeMap<&'static str, Setting>,
+    path: &Path,
+    said: Vec<(String, Value, usize)>,
+) -> Result<(), ConfigError> {
+    for (name, value, line) in said {
+        keys::set(settings, &name, value, Origin::File { path: path.to_owned(), line })?;
+    }
+    Ok(())
 }
 
 fn controller_of(settings: &BTreeMap<&'static str, Setting>) -> Result<ControllerSettings, ConfigError> {
