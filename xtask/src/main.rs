@@ -2,7 +2,7 @@
 //!
 //! It checks, generates and measures; it never edits a source file (except the generated ones, on `gen`) and
 //! is never part of the shipped program. One file per command: [`mod@test`], [`tidy`], [`layers`],
-//! [`generate`], [`conformance`], [`mod@bench`], [`clients`]. Shared by them: [`tree`] (the files), [`scan`] (Rust source
+//! [`generate`], [`conformance`], [`mod@bench`], [`clients`], [`fuzz`]. Shared by them: [`tree`] (the files), [`scan`] (Rust source
 //! taken apart), [`finding`] (what a check objects to).
 
 mod bench;
@@ -11,6 +11,7 @@ mod conformance;
 mod counts;
 mod error;
 mod finding;
+mod fuzz;
 mod generate;
 mod layers;
 mod needs;
@@ -58,6 +59,14 @@ enum Command {
     Clients,
     /// Run the benchmarks, in release
     Bench,
+    /// Fuzz what reads the text of others, each target for a while
+    Fuzz {
+        /// How long each target is fuzzed
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+        /// One target; every one without it
+        target: Option<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -86,6 +95,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         }
         Command::Clients => clients::run(root),
         Command::Bench => bench::run(root),
+        Command::Fuzz { seconds, target } => fuzz::run(root, seconds, target.as_deref()),
     }
 }
 

@@ -37,6 +37,21 @@ pub(crate) fn cargo_output(arguments: &[&str], folder: &Path) -> Result<String, 
     captured(command)
 }
 
+/// What the compiler compiles for when it is not told.
+pub(crate) fn host(root: &Path) -> Result<String, Error> {
+    let version = output("rustc", &["-vV"], root)?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.unwrap_or_default().to_owned())
+}
+
+/// Runs a program quietly: whether it succeeded, and what it wrote to stderr.
+pub(crate) fn heard(mut command: Command) -> Result<(bool, String), Error> {
+    let text = line(&command);
+    let result = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
+    let output = result.map_err(|source| Error::Start { command: text, source })?;
+    Ok((output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned()))
+}
+
 /// Runs a program with its output passed through line by line as it comes, and a copy of it returned.
 ///
 /// It gets no stdin: a check that asks a question would hang where nobody can answer.

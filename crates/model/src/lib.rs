@@ -4,8 +4,10 @@
 //! what becomes of its answer (roles validate it), never keeps state between questions, and never reads the journal.
 //!
 //! Reading order: [`model`] (the trait), [`progress`] (text while it is being written), [`playbook`] (the embedded
-//! brain and the data files it knows).
+//! brain and the data files it knows), [`wire`] and [`remote`] (language models), [`catalogue`] (what is known of them), [`cassette`] (recording and playing
+//! back).
 
+pub mod cassette;
 pub mod catalogue;
 pub mod model;
 pub mod playbook;

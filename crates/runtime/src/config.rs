@@ -155,19 +155,10 @@ impl Config {
     /// # Errors
     /// The first value that cannot be used, named with file and line.
     pub fn load(sources: &Sources) -> Result<Self, ConfigError> {
-        let mut settings: BTreeMap<String, Setting> = KEYS
-            .iter()
-            .filter(|key| !key.is_family())
-            .map(|key| (key.name.to_owned(), Setting { value: (key.default)(), origin: Origin::Default }))
-            .collect();
+        let mut settings = built_in();
         for path in &sources.files {
-            for (name, value, line) in file::read(path)? {
-                let origin = Origin::File { path: path.clone(), line };
-                if sources.foreign.as_ref() == Some(path) && name.starts_with(PROVIDERS) {
-                    return Err(ConfigError::Foreign { origin, key: clip(&name, 100) });
-                }
-                keys::set(&mut settings, &name, value, origin)?;
-            }
+            let is_foreign = sources.foreign.as_ref() == Some(path);
+            put(&mut settings, path, is_foreign, file::read(path)?)?;
         }
         for (variable, name) in keys::variables() {
             if let Some(text) = sources.env.get(variable).filter(|text| !text.is_empty()) {
@@ -183,6 +174,22 @@ impl Config {
             let value = keys::parse(key, text, &origin)?;
             keys::set(&mut settings, name, value, origin)?;
         }
+        let controller = controller_of(&settings)?;
+        let budgets = budgets_of(&settings)?;
+        Ok(Config { settings, controller, budgets })
+    }
+
+    /// Reads what a file would hold over what is built in, without a file.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub fn of_text(text: &[u8]) -> Result<Self, ConfigError> {
+        let path = Path::new(FILE_NAME);
+        if text.len() as u64 > FILE_BYTES_MAX {
+            return Err(ConfigError::TooLarge { path: path.to_owned() });
+        }
+        let mut settings = built_in();
+        put(&mut settings, path, false, file::parse(path, text)?)?;
         let controller = controller_of(&settings)?;
         let budgets = budgets_of(&settings)?;
         Ok(Config { settings, controller, budgets })
@@ -257,6 +264,30 @@ impl Config {
 #[must_use]
 pub fn file_paths(config_dir: &Path, cwd: &Path) -> Vec<PathBuf> {
     vec![config_dir.join(FILE_NAME), cwd.join(FILE_NAME)]
+}
+
+fn built_in() -> BTreeMap<String, Setting> {
+    let known = KEYS.iter().filter(|key| !key.is_family());
+    known
+        .map(|key| (key.name.to_owned(), Setting { value: (key.default)(), origin: Origin::Default }))
+        .collect()
+}
+
+/// Puts a file's values over those before. One that came with the working directory may not say everything.
+fn put(
+    settings: &mut BTreeMap<String, Setting>,
+    path: &Path,
+    is_foreign: bool,
+    values: Vec<(String, Value, usize)>,
+) -> Result<(), ConfigError> {
+    for (name, value, line) in values {
+        let origin = Origin::File { path: path.to_owned(), line };
+        if is_foreign && name.starts_with(PROVIDERS) {
+            return Err(ConfigError::Foreign { origin, key: clip(&name, 100) });
+        }
+        keys::set(settings, &name, value, origin)?;
+    }
+    Ok(())
 }
 
 fn budgets_of(settings: &BTreeMap<String, Setting>) -> Result<Budgets, ConfigError> {

@@ -19,17 +19,11 @@ use crate::tree::Tree;
 /// All layer rules over the repository at `root`.
 pub(crate) fn run(root: &Path) -> Result<Vec<Finding>, Error> {
     // Only this platform's part of the graph: all platforms would make cargo download what nobody builds here.
-    let host = host(root)?;
+    let host = process::host(root)?;
     let arguments = ["metadata", "--format-version", "1", "--filter-platform", &host];
     let metadata: Metadata = serde_json::from_str(&process::cargo_output(&arguments, root)?)?;
     let mut findings = manifests::check(&metadata);
     findings.extend(sources::check(&Tree::read(root)?));
     findings.sort();
     Ok(findings)
-}
-
-fn host(root: &Path) -> Result<String, Error> {
-    let version = process::output("rustc", &["-vV"], root)?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.unwrap_or_default().to_owned())
 }

@@ -12,7 +12,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 /// A module of a crate or of this program; scripts of `tests`, `benches` and fixtures are not.
 fn is_module(path: &str) -> bool {
     let parts: Vec<_> = path.split('/').collect();
-    matches!(parts.as_slice(), ["crates", _, "src", ..] | ["xtask" | "benches", "src", ..])
+    matches!(parts.as_slice(), ["crates", _, "src", ..] | ["xtask" | "benches" | "fuzz", "src", ..])
 }
 
 #[cfg(test)]

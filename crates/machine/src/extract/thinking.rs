@@ -46,8 +46,9 @@ const NOISE: &[&str] = &[
     "<|begin_of_text|>",
 ];
 
-/// Characters of a line that are looked at to tell how a mark stands in it.
-const LINE_CHARS_MAX: usize = 256;
+/// Bytes of a line that are looked at before a mark, and blanks behind it, to tell how it stands there.
+const LINE_BYTES_MAX: usize = 512;
+const BLANKS_MAX: usize = 256;
 
 /// A text, taken apart.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -244,7 +245,7 @@ fn ends_with_closing(line: &str, tag: &str) -> bool {
 /// Whether nothing but blanks stands behind it on its line, or JSON or another mark does.
 fn stands_last(text: &str, found: &Found) -> bool {
     let rest = text.get(found.end..).unwrap_or_default();
-    let blanks = rest.chars().take(LINE_CHARS_MAX).take_while(|c| *c != '\n' && is_blank(*c));
+    let blanks = rest.chars().take(BLANKS_MAX).take_while(|c| *c != '\n' && is_blank(*c));
     let rest = rest.get(blanks.map(char::len_utf8).sum()..).unwrap_or_default();
     rest.is_empty() || rest.starts_with(['\n', '{', '[', '<']) || rest.starts_with("```")
 }
@@ -255,11 +256,13 @@ fn is_no_word(text: &str, found: &Found) -> bool {
     line.ends_with(['}', ']']) || (!line.ends_with([' ', '`', '\'']) && !line.contains('"'))
 }
 
-/// What stands before it on its line, or as much of it as is looked at.
+/// What stands before it on its line, or as much of it as is looked at. Not character by character: there may be a
+/// mark in every word.
 fn line_before<'t>(text: &'t str, found: &Found) -> &'t str {
     let before = text.get(..found.start).unwrap_or_default();
-    let line = before.char_indices().rev().take(LINE_CHARS_MAX).take_while(|(_, c)| *c != '\n');
-    line.last().and_then(|(start, _)| before.get(start..)).unwrap_or_default()
+    let from = before.floor_char_boundary(before.len().saturating_sub(LINE_BYTES_MAX));
+    let near = before.get(from..).unwrap_or_default();
+    near.rsplit('\n').next().unwrap_or(near)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

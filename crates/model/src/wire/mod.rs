@@ -28,11 +28,11 @@ pub use collect::{CALLS_MAX, TEXT_BYTES_MAX};
 pub use lines::LINE_BYTES_MAX;
 pub use refusal::Refusal;
 pub use request::{Effort, Request};
+pub use sse::Events;
 
 use crate::progress::Progress;
 use crate::wire::collect::Collect;
 use crate::wire::lines::Lines;
-use crate::wire::sse::Events;
 
 /// Bytes of an answer that are read at most, streamed or not. A streamed answer repeats a frame around every token.
 pub const BODY_BYTES_MAX: usize = 32 * 1024 * 1024;
@@ -269,7 +269,10 @@ fn event(dialect: Dialect, data: &str, collect: &mut Collect<'_>) -> Result<(), 
         return Ok(());
     }
     if data == "[DONE]" {
-        collect.close();
+        // Elsewhere servers say it behind an end that counts, or where there was none.
+        if dialect == Dialect::Chat {
+            collect.close();
+        }
         return Ok(());
     }
     let value: Value = serde_json::from_str(data).map_err(|_| WireError::NotJson("a piece of the answer"))?;

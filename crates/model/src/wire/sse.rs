@@ -7,7 +7,7 @@ use super::lines::{LINE_BYTES_MAX, Lines};
 
 /// Puts events together.
 #[derive(Debug, Default)]
-pub(crate) struct Events {
+pub struct Events {
     lines: Lines,
     event: Event,
 }
@@ -22,7 +22,10 @@ struct Event {
 
 impl Events {
     /// Takes the next bytes and gives every event that ends in them, as name and data, to `each`.
-    pub(crate) fn push(
+    ///
+    /// # Errors
+    /// A line or an event that is too long, a line that is no text, and what `each` objects to.
+    pub fn push(
         &mut self,
         bytes: &[u8],
         mut each: impl FnMut(&str, &str) -> Result<(), WireError>,

@@ -22,9 +22,14 @@ pub(super) fn read(path: &Path) -> Result<Vec<(String, Value, usize)>, ConfigErr
     if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(ConfigError::TooLarge { path: path.to_owned() });
     }
+    parse(path, &bytes)
+}
+
+/// Dotted key, value and line of everything in the content of a file; `path` is what errors name.
+pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<(String, Value, usize)>, ConfigError> {
     let line_of = |offset: usize| bytes.iter().take(offset).filter(|byte| **byte == b'\n').count() + 1;
     let syntax = |line, reason| ConfigError::Syntax { path: path.to_owned(), line, reason };
-    let text = str::from_utf8(&bytes)
+    let text = str::from_utf8(bytes)
         .map_err(|error| syntax(line_of(error.valid_up_to()), "a byte of it is no UTF-8".to_owned()))?;
     let table = DeTable::parse(text).map_err(|error| {
         syntax(error.span().map_or(1, |span| line_of(span.start)), error.message().to_owned())

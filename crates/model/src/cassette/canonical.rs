@@ -1,0 +1,114 @@
+//! What a question means, as text that is the same in every run.
+//!
+//! It holds what adapters see: the prompt, fragment by fragment, the tools, the schema and the bound on the answer. It
+//! does not hold the time that is left, nor what `places` takes out. Lines of a fragment are indented, so that no
+//! fragment can pass for the head of another.
+
+use std::fmt::Write as _;
+
+use setpoint_machine::prompt::FragmentKind;
+use setpoint_machine::{Brief, ModelCall};
+use setpoint_protocol::Any;
+use setpoint_protocol::record::{Part, Reply, Surroundings};
+use setpoint_protocol::tool::ToolCall;
+
+use super::places::{Places, in_value};
+
+/// Fragments in which the controller's numbers stand: they hold the time that passed.
+const REASONED: &[&str] = &["directive", "reason"];
+
+/// One question in its canonical form.
+#[derive(Clone, Debug)]
+pub struct Canonical {
+    text: String,
+    places: Places,
+}
+
+impl Canonical {
+    /// Of this question. `here` stands in where the question itself does not say where it is asked.
+    #[must_use]
+    pub fn of(call: &ModelCall, here: Option<&Surroundings>) -> Option<Self> {
+        let mut places = Places::of(surroundings(&call.brief).or(here))?;
+        let mut text =
+            format!("purpose {}\ntokens_out_max {}\n", call.purpose().name(), call.limits.tokens_out_max);
+        if let Some(schema) = call.schema {
+            line(&mut text, "schema", &hash(schema.as_bytes()));
+        }
+        for tool in call.tools() {
+            let spec = serde_json::to_vec(tool).unwrap_or_default();
+            line(&mut text, &format!("tool {}", tool.name), &hash(&spec));
+        }
+        for fragment in &call.prompt.fragments {
+            let kind = match fragment.kind {
+                FragmentKind::System => "system",
+                FragmentKind::Task => "task",
+                FragmentKind::Data => "data",
+                // What they are stands above.
+                FragmentKind::Tools => continue,
+            };
+            line(&mut text, kind, fragment.name);
+            let hidden = places.hide(fragment.text());
+            let hidden =
+                if REASONED.contains(&fragment.name) { Places::hide_numbers(&hidden) } else { hidden };
+            for said in hidden.split('\n') {
+                line(&mut text, " ", said);
+            }
+        }
+        Some(Canonical { text, places })
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The hash under which its answers are found.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        hash(self.text.as_bytes())
+    }
+
+    /// An answer to this question, as it is recorded.
+    #[must_use]
+    pub fn hide(&self, reply: &Reply) -> Reply {
+        changed(reply, &|text| self.places.hide_known(text))
+    }
+
+    /// A recorded answer, as it answers this question.
+    #[must_use]
+    pub fn show(&self, reply: &Reply) -> Reply {
+        changed(reply, &|text| self.places.show(text))
+    }
+}
+
+/// Where a question is asked, if its brief says so.
+#[must_use]
+pub fn surroundings(brief: &Brief) -> Option<&Surroundings> {
+    match brief {
+        Brief::Plan(brief) => Some(&brief.surroundings),
+        Brief::Execute(brief) => Some(&brief.surroundings),
+        Brief::Judge(brief) => Some(&brief.surroundings),
+        Brief::Merge(brief) => Some(&brief.surroundings),
+        Brief::Perceive(_) | Brief::Report(_) => None,
+    }
+}
+
+fn changed(reply: &Reply, change: &impl Fn(&str) -> String) -> Reply {
+    let part = |part: &Part| match part {
+        Part::Text(text) => Part::Text(change(text)),
+        Part::ToolCall(call) => {
+            Part::ToolCall(ToolCall { tool: call.tool.clone(), input: Any(in_value(&call.input.0, change)) })
+        }
+    };
+    Reply { parts: reply.parts.iter().map(part).collect(), usage: reply.usage, is_cut: reply.is_cut }
+}
+
+fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+fn line(text: &mut String, head: &str, rest: &str) {
+    // Writing to a string does not fail.
+    let _written = writeln!(text, "{head} {rest}");
+}

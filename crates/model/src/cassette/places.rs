@@ -1,0 +1,241 @@
+//! What differs between two runs of the same task, told apart from what a question means.
+//!
+//! Folders, the local time, ids, times and durations become placeholders: `{cwd}`, `{id:1}`, `{time:2}`, `{ms}`. Text
+//! that looks like a placeholder gets a `!` (`{!cwd}`), so that what is put back is never more than what was taken out.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+use serde_json::Value;
+use setpoint_protocol::record::Surroundings;
+
+/// What every text is searched for, the surroundings' own values aside.
+const PATTERNS: &str = r"(?P<literal>\{!*(?:cwd|home|workspace|task|local_time|ms|number|(?:id|time):[0-9]+)\})|(?P<id>\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b)|(?P<time>\b[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2}))|(?P<ms>\b[0-9]+ ms\b)";
+
+/// The controller's numbers, which hold the time that passed.
+const NUMBERS: &str = r"[+-]?\b[0-9]+\.[0-9]{3}\b";
+
+/// What was taken out of one question.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    /// Values of the surroundings with their names, the longest first.
+    values: Vec<(String, &'static str)>,
+    search: Regex,
+    ids: Vec<String>,
+    times: Vec<String>,
+}
+
+/// Two expressions that are ours and compile.
+struct Expressions {
+    plain: Regex,
+    numbers: Regex,
+}
+
+static EXPRESSIONS: LazyLock<Option<Expressions>> = LazyLock::new(|| {
+    Some(Expressions { plain: Regex::new(PATTERNS).ok()?, numbers: Regex::new(NUMBERS).ok()? })
+});
+
+impl Places {
+    /// Of a question with these surroundings. `None` cannot be: the expressions are ours.
+    pub(super) fn of(surroundings: Option<&Surroundings>) -> Option<Self> {
+        let values = surroundings.map(values).unwrap_or_default();
+        let plain = &EXPRESSIONS.as_ref()?.plain;
+        let escaped: Vec<String> = values.iter().map(|(value, _)| regex::escape(value)).collect();
+        let search = match escaped.as_slice() {
+            [] => None,
+            // Too long for an expression, they are no folders that a tape has to play in.
+            values => Regex::new(&format!("(?P<value>{})|{PATTERNS}", values.join("|"))).ok(),
+        };
+        let search = search.unwrap_or_else(|| plain.clone());
+        Some(Places { values, search, ids: Vec::new(), times: Vec::new() })
+    }
+
+    /// A text of the question, with placeholders; what it holds is remembered.
+    pub(super) fn hide(&mut self, text: &str) -> String {
+        let Places { values, search, ids, times } = self;
+        rewritten(text, search, |found, at| match Found::of(found, values, text, at)? {
+            Found::Literal(literal) => Some((literal.len(), marked(literal))),
+            Found::Value(value, name) => Some((value.len(), format!("{{{name}}}"))),
+            Found::Id(id) => {
+                let known = ids.iter().position(|known| known == id);
+                let number = known.unwrap_or_else(|| {
+                    ids.push(id.to_owned());
+                    ids.len() - 1
+                });
+                Some((id.len(), format!("{{id:{}}}", number + 1)))
+            }
+            // Each by itself: whether two are equal is chance.
+            Found::Time(time) => {
+                times.push(time.to_owned());
+                Some((time.len(), format!("{{time:{}}}", times.len())))
+            }
+            Found::Duration(duration) => Some((duration.len(), "{ms}".to_owned())),
+        })
+    }
+
+    /// Numbers of the controller, out of a text that gives its reasons.
+    pub(super) fn hide_numbers(text: &str) -> String {
+        match EXPRESSIONS.as_ref() {
+            Some(known) => known.numbers.replace_all(text, "{number}").into_owned(),
+            None => text.to_owned(),
+        }
+    }
+
+    /// A text of the answer, with placeholders for what the question held; anything else stays.
+    pub(super) fn hide_known(&self, text: &str) -> String {
+        let at_of = |list: &[String], wanted: &str| list.iter().position(|known| known == wanted);
+        rewritten(text, &self.search, |found, at| match Found::of(found, &self.values, text, at)? {
+            Found::Literal(literal) => Some((literal.len(), marked(literal))),
+            Found::Value(value, name) => Some((value.len(), format!("{{{name}}}"))),
+            Found::Id(id) => Some((id.len(), format!("{{id:{}}}", at_of(&self.ids, id)? + 1))),
+            Found::Time(time) => Some((time.len(), format!("{{time:{}}}", at_of(&self.times, time)? + 1))),
+            Found::Duration(_) => None,
+        })
+    }
+
+    /// A recorded text of the answer, with what this question holds in place of the placeholders.
+    pub(super) fn show(&self, text: &str) -> String {
+        rewritten(text, &self.search, |found, _| {
+            let literal = found.name("literal")?.as_str();
+            let name = literal.strip_prefix('{')?.strip_suffix('}')?;
+            let shown = match name.strip_prefix('!') {
+                Some(rest) => format!("{{{rest}}}"),
+                None => self.value_of(name)?.to_owned(),
+            };
+            Some((literal.len(), shown))
+        })
+    }
+
+    fn value_of(&self, name: &str) -> Option<&str> {
+        match name.split_once(':') {
+            Some(("id", number)) => nth(&self.ids, number),
+            Some(("time", number)) => nth(&self.times, number),
+            _ => self.values.iter().find(|(_, known)| *known == name).map(|(value, _)| value.as_str()),
+        }
+    }
+}
+
+/// Every text in a JSON value, names of fields included, made anew.
+pub(super) fn in_value(value: &Value, change: &impl Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(change(text)),
+        Value::Array(items) => items.iter().map(|item| in_value(item, change)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| (change(name), in_value(value, change))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+/// Something that is replaced.
+enum Found<'t> {
+    Literal(&'t str),
+    Value(&'t str, &'static str),
+    Id(&'t str),
+    Time(&'t str),
+    Duration(&'t str),
+}
+
+impl<'t> Found<'t> {
+    /// What was found at `at`; `None` where it is a part of something else.
+    fn of(found: &Captures<'t>, values: &'t [(String, &'static str)], text: &str, at: usize) -> Option<Self> {
+        let named = |name: &str| found.name(name).map(|found| found.as_str());
+        if let Some(literal) = named("literal") {
+            return Some(Found::Literal(literal));
+        }
+        if let Some(id) = named("id") {
+            return Some(Found::Id(id));
+        }
+        if let Some(time) = named("time") {
+            return Some(Found::Time(time));
+        }
+        if let Some(duration) = named("ms") {
+            return Some(Found::Duration(duration));
+        }
+        // The longest that ends where a name ends: one folder may begin like another.
+        let (before, rest) = text.split_at_checked(at)?;
+        let stands =
+            |value: &str| rest.strip_prefix(value).is_some_and(|after| is_whole(before, value, after));
+        values.iter().find(|(value, _)| stands(value)).map(|(value, name)| Found::Value(value.as_str(), name))
+    }
+}
+
+/// Whether a value stands there by itself, and not within a longer path.
+fn is_whole(before: &str, value: &str, after: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let mut next = after.chars();
+    let continues = match next.next() {
+        Some('.') => next.next().is_some_and(is_name),
+        Some(c) => is_name(c),
+        None => false,
+    };
+    let follows = match before.chars().next_back() {
+        // As in `file:///folder`.
+        Some('/') => !before.ends_with("//"),
+        Some(c) => value.starts_with('/') && (is_name(c) || matches!(c, '.' | '~' | '}')),
+        None => false,
+    };
+    !continues && !follows
+}
+
+/// The values that are replaced. The root of all folders is none: it begins every path.
+fn values(place: &Surroundings) -> Vec<(String, &'static str)> {
+    let task = place.workspace.rsplit('/').next().unwrap_or_default();
+    let is_minted = task
+        .rsplit_once('-')
+        .is_some_and(|(_, suffix)| suffix.len() == 16 && suffix.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let task = if is_minted { task } else { "" };
+    let mut values: Vec<(String, &'static str)> = [
+        (place.workspace.as_str(), "workspace"),
+        (place.cwd.as_str(), "cwd"),
+        (place.home.as_str(), "home"),
+        (place.local_time.as_str(), "local_time"),
+        (task, "task"),
+    ]
+    .into_iter()
+    .map(|(value, name)| (if value == "/" { "" } else { value }, name))
+    .filter(|(value, _)| !value.is_empty())
+    .map(|(value, name)| (value.to_owned(), name))
+    .collect();
+    // A stable sort: of two names for one folder the first counts.
+    values.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
+    values
+}
+
+/// A text that looks like a placeholder, told apart from one.
+fn marked(literal: &str) -> String {
+    literal.replacen('{', "{!", 1)
+}
+
+fn nth<'l>(list: &'l [String], number: &str) -> Option<&'l str> {
+    let at = number.parse::<usize>().ok()?.checked_sub(1)?;
+    list.get(at).map(String::as_str)
+}
+
+/// `text` with everything that `search` finds replaced by what `each` makes of it: the bytes that are replaced, and
+/// what with. Where it makes nothing, the search goes on behind the first character.
+fn rewritten<'t>(
+    text: &'t str,
+    search: &Regex,
+    mut each: impl FnMut(&Captures<'t>, usize) -> Option<(usize, String)>,
+) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(found) = search.captures_at(text, at) {
+        let Some(start) = found.get(0).map(|found| found.start()) else { break };
+        out.push_str(text.get(at..start).unwrap_or_default());
+        match each(&found, start) {
+            Some((length, replacement)) if length > 0 => {
+                out.push_str(&replacement);
+                at = start + length;
+            }
+            _ => {
+                let first = text.get(start..).and_then(|rest| rest.chars().next());
+                out.extend(first);
+                at = start + first.map_or(1, char::len_utf8);
+            }
+        }
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    out
+}

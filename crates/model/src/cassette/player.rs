@@ -1,0 +1,67 @@
+//! A model that answers from a tape and nothing else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use setpoint_machine::ModelCall;
+use setpoint_protocol::record::{ModelFailure, ModelFailureKind, Part, Reply};
+
+use super::miss;
+use super::recorder::Here;
+use super::tape::{Answer, Taken, Tape};
+use crate::model::{Model, ModelError};
+use crate::progress::Progress;
+
+/// Answers from a tape. What was not recorded is not answered.
+pub struct Player {
+    tape: Arc<Tape>,
+    name: String,
+    here: Here,
+}
+
+impl Player {
+    /// From this tape, under this name. Several players may share a tape.
+    #[must_use]
+    pub fn new(tape: Arc<Tape>, name: impl Into<String>) -> Self {
+        Player { tape, name: name.into(), here: Here::default() }
+    }
+}
+
+#[async_trait]
+impl Model for Player {
+    async fn answer(&self, call: &ModelCall, progress: &Progress) -> Result<Reply, ModelError> {
+        let Some(asked) = self.here.canonical(call) else {
+            return Err(unable("the question has no canonical form".to_owned()).into());
+        };
+        match self.tape.take(&asked.hash(), call.purpose()) {
+            Taken::Answer(Answer::Reply(reply)) => {
+                let reply = asked.show(reply);
+                for part in &reply.parts {
+                    if let Part::Text(text) = part {
+                        progress.text(text);
+                    }
+                }
+                Ok(reply)
+            }
+            Taken::Answer(Answer::Failed { failure, again_after_ms }) => Err(ModelError {
+                failure: failure.clone(),
+                again_after: again_after_ms.map(Duration::from_millis),
+            }),
+            Taken::Miss { number, recorded } => {
+                let reason = miss::reason(&self.tape, asked.text(), call.purpose(), number, recorded);
+                Err(unable(reason).into())
+            }
+        }
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Asking again would not mend it.
+fn unable(reason: String) -> ModelFailure {
+    let hint = "record the run anew, with the same goal, configuration and program".to_owned();
+    ModelFailure { kind: ModelFailureKind::Unable, reason, hints: vec![hint] }
+}

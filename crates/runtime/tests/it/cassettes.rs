@@ -1,0 +1,117 @@
+//! A whole task, recorded with the embedded brain in one folder and played in another without it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use setpoint_journal::Journal;
+use setpoint_model::Model;
+use setpoint_model::cassette::tape::Head;
+use setpoint_model::cassette::{Player, Recorder, Tape, TapeWriter};
+use setpoint_model::playbook::{Library, Playbook};
+use setpoint_protocol::Timestamp;
+use setpoint_protocol::message::{EndState, FinalResult};
+use setpoint_protocol::record::Surroundings;
+use setpoint_runtime::NewTask;
+
+use crate::support::{new_task, organisation};
+
+/// A folder with files of these sizes, and a home and data of its own.
+struct Place {
+    root: tempfile::TempDir,
+    time: &'static str,
+}
+
+impl Place {
+    fn new(time: &'static str, sizes: &[(&str, usize)]) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let files = root.path().join("files/in");
+        std::fs::create_dir_all(&files).unwrap();
+        for (name, size) in sizes {
+            std::fs::write(files.join(name), vec![b'x'; *size]).unwrap();
+        }
+        Place { root, time }
+    }
+
+    fn task(&self) -> NewTask {
+        let path = |below: &str| self.root.path().join(below).to_string_lossy().into_owned();
+        let mut new =
+            NewTask { raw_input: "find the three largest files under ./in".to_owned(), ..new_task() };
+        new.opened.surroundings = Arc::new(Surroundings {
+            cwd: path("files"),
+            home: path(""),
+            workspace: path("data/{task}"),
+            os: "linux".to_owned(),
+            local_time: self.time.to_owned(),
+            ..Surroundings::default()
+        });
+        // Every run has a task id of its own, which is in the workspace's path.
+        new.suffix = self.time.len() as u64;
+        new
+    }
+
+    /// Where its files are, as a result would name it.
+    fn name(&self) -> String {
+        self.root.path().to_string_lossy().into_owned()
+    }
+}
+
+/// What came of the task, and everything that was recorded of it.
+async fn run(place: &Place, model: impl Model + 'static) -> (FinalResult, String) {
+    let organisation = organisation(&Journal::in_memory(), model);
+    let task = organisation.start(place.task()).await.unwrap();
+    organisation.ended(&task).await;
+    let result = organisation.result(&task).unwrap().unwrap();
+    let records = organisation.records(&task).unwrap();
+    let text: String = records.iter().map(|record| String::from_utf8_lossy(&record.body)).collect();
+    organisation.shutdown().await;
+    (result, text)
+}
+
+async fn recorded(place: &Place, tape: &Path) -> FinalResult {
+    let head = Head::new(Timestamp::from_micros(1_700_000_000_000_000), "setpoint");
+    let tape = Arc::new(TapeWriter::create(tape, &head, &[]).unwrap());
+    let brain = Arc::new(Playbook::new(Arc::new(Library::load(None))));
+    let (result, _) = run(place, Recorder::new(brain, Arc::clone(&tape))).await;
+    assert!(tape.trouble().is_none(), "{:?}", tape.trouble());
+    assert!(tape.exchanges() >= 4, "{} exchanges", tape.exchanges());
+    result
+}
+
+const SIZES: &[(&str, usize)] = &[("a", 10), ("b", 2_000), ("c", 300), ("d", 40)];
+
+#[tokio::test]
+async fn a_tape_made_in_one_folder_plays_in_another() {
+    let here = Place::new("Sunday 2026-11-22 11:05 +01:00 (Europe/Berlin)", SIZES);
+    let there = Place::new("Friday 2027-01-01 00:00 +00:00 (UTC)", SIZES);
+    let path = here.root.path().join("tape.jsonl");
+    let first = recorded(&here, &path).await;
+    assert_eq!((first.directive, first.replans), (EndState::Accept, 0), "{first:?}");
+
+    let tape = Arc::new(Tape::read(&path).unwrap());
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(!text.contains(&here.name()), "the tape names the folder that it was made in");
+    let (second, _) = run(&there, Player::new(Arc::clone(&tape), "recorded")).await;
+    assert_eq!((second.directive, second.replans), (EndState::Accept, 0), "{second:?}");
+    assert_eq!(tape.left(), 0, "not every recorded answer was asked for");
+    let said = |result: &FinalResult| (result.output.to_text(), result.summary.clone(), result.usage.calls);
+    let moved = |text: String| text.replace(&here.name(), &there.name());
+    let (output, summary, calls) = said(&first);
+    assert_eq!(said(&second), (moved(output), moved(summary), calls));
+    assert!(second.output.to_text().contains("2000"), "{}", second.output.to_text());
+}
+
+#[tokio::test]
+async fn a_run_that_goes_another_way_says_where_it_leaves_the_tape() {
+    let here = Place::new("Sunday 2026-11-22 11:05 +01:00 (Europe/Berlin)", SIZES);
+    let there = Place::new("Friday 2027-01-01 00:00 +00:00 (UTC)", &[("a", 10), ("b", 77_777)]);
+    let path = here.root.path().join("tape.jsonl");
+    recorded(&here, &path).await;
+    let tape = Arc::new(Tape::read(&path).unwrap());
+    let (result, records) = run(&there, Player::new(Arc::clone(&tape), "recorded")).await;
+    assert_eq!(result.directive, EndState::Abandon, "{result:?}");
+    let asked = "the recording has no answer to question 2 of `execute`: the nearest is in line 5 of ";
+    assert!(records.contains(asked), "{records}");
+    assert!(records.contains("in `data calls so far`: recorded"), "{records}");
+    assert!(result.summary.contains("the recording has no answer to question 2 of `plan`"), "{result:?}");
+    assert!(tape.left() > 0);
+}

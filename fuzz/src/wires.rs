@@ -1,0 +1,105 @@
+//! Answers by each wire: the same however the bytes were cut, and a cut one never taken for a whole one.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use setpoint_model::Progress;
+use setpoint_model::wire::{Decoded, Decoder, Dialect, Events, Framing, Request, WireError};
+use setpoint_protocol::tool::ToolSpec;
+
+use crate::pieces::pieces;
+
+/// The first byte says whether the answer is streamed, the second one how it is cut, the rest is the answer.
+pub(crate) fn run(dialect: Dialect, input: &[u8]) {
+    let [form, seed, bytes @ ..] = input else { return };
+    let is_streamed = form % 2 == 1;
+    let whole = decode(dialect, is_streamed, &[bytes]);
+    let packets = pieces(bytes, *seed);
+    assert_eq!(decode(dialect, is_streamed, &packets), whole, "the answer depends on how it was cut");
+    if let Err(error) = &whole {
+        assert!(error.to_string().chars().count() < 1_000, "an endless error");
+    }
+    let end = bytes.len().saturating_mul(usize::from(*seed)) / 256;
+    let head = bytes.split_at_checked(end).unwrap_or((bytes, &[])).0;
+    for head in [bytes, head] {
+        if decode(dialect, is_streamed, &[head]).is_ok() {
+            assert!(has_ended(dialect, is_streamed, head), "a cut answer was taken for a whole one");
+        }
+    }
+}
+
+/// Reads an answer that comes in these packets.
+pub(crate) fn decode(dialect: Dialect, is_streamed: bool, packets: &[&[u8]]) -> Result<Decoded, WireError> {
+    let (tools, progress) = (tools(), Progress::none());
+    let mut decoder = Decoder::new(dialect, &request(&tools, is_streamed), &progress);
+    for packet in packets {
+        decoder.push(packet)?;
+    }
+    decoder.finish()
+}
+
+/// What may be called. Two differ by their case alone.
+pub(crate) fn tools() -> Vec<Arc<ToolSpec>> {
+    let spec = |name: &str| {
+        let spec = json!({ "name": name, "description": "", "class": "read", "input_schema": {} });
+        serde_json::from_value(spec).ok().map(Arc::new)
+    };
+    ["list_dir", "read_file", "shell", "Shell"].into_iter().filter_map(spec).collect()
+}
+
+fn request(tools: &[Arc<ToolSpec>], is_streamed: bool) -> Request<'_> {
+    Request {
+        model: "m",
+        system: "",
+        user: "",
+        tools,
+        schema: None,
+        tokens_out_max: 1_000,
+        effort: None,
+        window_tokens: None,
+        cache_key: None,
+        is_first_party: false,
+        is_streamed,
+        extra: None,
+    }
+}
+
+/// Whether the server said, in a whole piece, that nothing follows: read here by other means than the decoder's.
+fn has_ended(dialect: Dialect, is_streamed: bool, bytes: &[u8]) -> bool {
+    match dialect.framing(is_streamed) {
+        Framing::Whole => serde_json::from_slice::<Value>(bytes).is_ok(),
+        Framing::Lines => bytes.split(|byte| matches!(byte, b'\n' | b'\r')).any(|line| ends(dialect, line)),
+        Framing::Events => {
+            let mut has_ended = false;
+            // An error does not take back what came before it.
+            let _read = Events::default().push(bytes, |_, data| {
+                has_ended |= ends(dialect, data.as_bytes());
+                Ok(())
+            });
+            has_ended
+        }
+    }
+}
+
+fn ends(dialect: Dialect, data: &[u8]) -> bool {
+    let data = std::str::from_utf8(data).unwrap_or_default().trim_start_matches('\u{feff}').trim();
+    if data == "[DONE]" {
+        return dialect == Dialect::Chat;
+    }
+    let Ok(value) = serde_json::from_str::<Value>(data) else { return false };
+    let words = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    match dialect {
+        Dialect::Chat => {
+            let choices = value.get("choices").and_then(Value::as_array);
+            let reason = |choice: &Value| choice.get("finish_reason").is_some_and(Value::is_string);
+            choices.is_some_and(|choices| choices.iter().any(reason))
+        }
+        Dialect::Responses => matches!(words("/type"), "response.completed" | "response.incomplete"),
+        Dialect::Anthropic => {
+            words("/type") == "message_stop"
+                || (words("/type") == "message_delta" && value.pointer("/delta/stop_reason").is_some())
+        }
+        Dialect::Gemini => !words("/candidates/0/finishReason").is_empty(),
+        Dialect::Ollama => value.get("done") == Some(&Value::Bool(true)),
+    }
+}

@@ -1,0 +1,4 @@
+//! The fuzz targets without a fuzzer.
+
+#[cfg(test)]
+mod corpus;
