@@ -1,4 +1,4 @@
-//! Whether an attempt gets anywhere: the same call with the same result, counted.
+//! Whether an attempt gets anywhere: the same call with the same result, counted; and rounds without news.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,6 +7,7 @@ use setpoint_protocol::limits::SAME_RESULT_MAX;
 use setpoint_protocol::tool::{Effect, ErrorKind, ToolRecord};
 use setpoint_protocol::{CallId, ToolId};
 
+use super::news::News;
 use crate::evidence::Called;
 
 /// The calls of one attempt.
@@ -19,21 +20,23 @@ pub(super) struct Progress {
     /// Calls made that may change something.
     made: BTreeSet<Key>,
     seen: BTreeMap<(Key, u64), Seen>,
+    news: News,
 }
 
 /// What makes two calls the same: the tools, the target, and what the target does not say.
 ///
-/// A target is the normal form of one parameter (the path, the command). The others stand beside it as they are:
-/// two edits of one file differ, and so do two pages of it.
+/// Whoever reads calls may know the rest in normal form. Where that is not so, a target is taken for the normal form of
+/// one parameter (the path, the command), and the others stand beside it as they are: two edits of one file differ, and
+/// so do two pages of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    tools: Vec<ToolId>,
-    target: String,
-    rest: Vec<u8>,
+pub(super) struct Key {
+    pub(super) tools: Vec<ToolId>,
+    pub(super) target: String,
+    pub(super) rest: String,
 }
 
 /// What makes two results the same.
-type Digest = [u8; 32];
+pub(super) type Digest = [u8; 32];
 
 #[derive(Clone, Debug)]
 struct Seen {
@@ -58,6 +61,20 @@ pub(super) enum Pace {
     Stuck,
 }
 
+/// What a round brought.
+#[must_use = "an attempt without news has to end"]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Round {
+    /// Something new, or too little time has passed to say.
+    GoOn,
+    /// Nothing new for some rounds: the model is told how many.
+    Slow(u32),
+    /// Nothing new for this many rounds.
+    Stale(u32),
+    /// Known errors alone for this many rounds.
+    Failing(u32),
+}
+
 impl Progress {
     /// The record that answers this call without running it.
     pub(super) fn known(&self, called: &Called) -> Option<CallId> {
@@ -70,6 +87,7 @@ impl Progress {
 
     /// Counts a call that was answered from its record.
     pub(super) fn repeated(&mut self, called: &Called) -> Pace {
+        self.news.repeated();
         match self.seen.get_mut(&(Key::of(called), self.epoch)) {
             Some(seen) => count(seen.results.entry(seen.digest).or_default()),
             None => Pace::GoOn,
@@ -84,12 +102,24 @@ impl Progress {
                 self.epoch += 1;
             }
         }
+        if called.reading.effect == Effect::Unsafe && record.ok {
+            self.news.changed();
+        } else {
+            self.news.heard(&Key::of(called), record, &digest(record, result));
+        }
         self.count(called, record, result)
     }
 
     /// Counts a call that was refused: it changed nothing.
     pub(super) fn refused(&mut self, called: &Called, record: &ToolRecord) -> Pace {
-        self.count(called, record, record.evidence.as_bytes())
+        let result = record.evidence.as_bytes();
+        self.news.heard(&Key::of(called), record, &digest(record, result));
+        self.count(called, record, result)
+    }
+
+    /// The calls of a round are made.
+    pub(super) fn end_round(&mut self) -> Round {
+        self.news.end_round()
     }
 
     fn count(&mut self, called: &Called, record: &ToolRecord, result: &[u8]) -> Pace {
@@ -112,6 +142,9 @@ impl Progress {
 impl Key {
     fn of(called: &Called) -> Self {
         let target = called.reading.target.clone();
+        if let Some(beyond) = &called.reading.beyond {
+            return Key { tools: called.reading.tools.clone(), target, rest: beyond.clone() };
+        }
         let mut rest = called.call.input.clone();
         if let Value::Object(fields) = &mut rest.0 {
             let says_the_target = |(name, value): (&String, &Value)| {
@@ -125,7 +158,7 @@ impl Key {
                 fields.remove(&name);
             }
         }
-        Key { tools: called.reading.tools.clone(), target, rest: rest.to_bytes() }
+        Key { tools: called.reading.tools.clone(), target, rest: rest.to_text() }
     }
 }
 
@@ -197,6 +230,7 @@ mod tests {
                 reading: CallReading {
                     tools: vec!["t".parse().unwrap()],
                     target: call.to_owned(),
+                    beyond: None,
                     effect: if call.starts_with('!') { Effect::Unsafe } else { Effect::ReadOnly },
                     volatile: call.starts_with('~'),
                 },
@@ -242,6 +276,7 @@ mod tests {
             let reading = CallReading {
                 tools: vec!["t".parse().unwrap()],
                 target: target.to_owned(),
+                beyond: None,
                 effect: Effect::ReadOnly,
                 volatile: false,
             };
