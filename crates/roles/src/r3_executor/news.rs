@@ -38,8 +38,8 @@ impl News {
     }
 
     /// A call was answered from its record.
-    pub(super) fn repeated(&mut self) {
-        self.has_success = true;
+    pub(super) fn repeated(&mut self, is_ok: bool) {
+        self.has_success |= is_ok;
     }
 
     /// A call came back, with the digest of all that came.
@@ -172,7 +172,7 @@ mod tests {
         let mut news = News::default();
         let mut told = Vec::new();
         for round in 1..=STALE_ROUNDS_MAX {
-            news.repeated();
+            news.repeated(true);
             match news.end_round() {
                 Round::GoOn => {}
                 Round::Slow(rounds) => told.push(rounds),

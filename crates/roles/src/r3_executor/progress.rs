@@ -43,6 +43,7 @@ struct Seen {
     /// The last result.
     last: CallId,
     digest: Digest,
+    is_ok: bool,
     /// Whether the record can stand for another run of a read.
     is_lasting: bool,
     /// How many changes there were when it came.
@@ -87,9 +88,11 @@ impl Progress {
 
     /// Counts a call that was answered from its record.
     pub(super) fn repeated(&mut self, called: &Called) -> Pace {
-        self.news.repeated();
         match self.seen.get_mut(&(Key::of(called), self.epoch)) {
-            Some(seen) => count(seen.results.entry(seen.digest).or_default()),
+            Some(seen) => {
+                self.news.repeated(seen.is_ok);
+                count(seen.results.entry(seen.digest).or_default())
+            }
             None => Pace::GoOn,
         }
     }
@@ -127,12 +130,14 @@ impl Progress {
         let seen = self.seen.entry((Key::of(called), self.epoch)).or_insert_with(|| Seen {
             last: record.call_id,
             digest,
+            is_ok: false,
             is_lasting: false,
             changes: 0,
             results: BTreeMap::new(),
         });
         seen.last = record.call_id;
         seen.digest = digest;
+        seen.is_ok = record.ok;
         seen.is_lasting = is_lasting(record.error_kind);
         seen.changes = self.changes;
         count(seen.results.entry(digest).or_default())

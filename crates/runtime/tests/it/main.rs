@@ -5,6 +5,7 @@ mod again;
 #[cfg(test)]
 mod append_before_effect;
 #[cfg(test)]
+mod loops;
 mod panics;
 #[cfg(test)]
 mod resume;
