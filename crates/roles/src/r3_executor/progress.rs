@@ -20,6 +20,8 @@ pub(super) struct Progress {
     /// Calls made that may change something.
     made: BTreeSet<Key>,
     seen: BTreeMap<(Key, u64), Seen>,
+    /// Calls of this round.
+    round: BTreeSet<Key>,
     news: News,
 }
 
@@ -86,12 +88,15 @@ impl Progress {
         (seen.is_lasting && seen.changes == self.changes).then_some(seen.last)
     }
 
-    /// Counts a call that was answered from its record.
+    /// Counts a call that was answered from its record: once a round, since who asks twice in one reply has not seen
+    /// the answer yet.
     pub(super) fn repeated(&mut self, called: &Called) -> Pace {
-        match self.seen.get_mut(&(Key::of(called), self.epoch)) {
+        let key = Key::of(called);
+        let is_of_this_round = !self.round.insert(key.clone());
+        match self.seen.get_mut(&(key, self.epoch)) {
             Some(seen) => {
                 self.news.repeated(seen.is_ok);
-                count(seen.results.entry(seen.digest).or_default())
+                if is_of_this_round { Pace::GoOn } else { count(seen.results.entry(seen.digest).or_default()) }
             }
             None => Pace::GoOn,
         }
@@ -99,6 +104,7 @@ impl Progress {
 
     /// Counts a call that ran, with what came back as `result`.
     pub(super) fn ran(&mut self, called: &Called, record: &ToolRecord, result: &[u8]) -> Pace {
+        self.round.insert(Key::of(called));
         if called.reading.effect == Effect::Unsafe {
             self.changes += 1;
             if self.made.insert(Key::of(called)) {
@@ -122,6 +128,7 @@ impl Progress {
 
     /// The calls of a round are made.
     pub(super) fn end_round(&mut self) -> Round {
+        self.round.clear();
         self.news.end_round()
     }
 
@@ -224,7 +231,7 @@ mod tests {
     use serde_json::json;
     use setpoint_protocol::tool::{CallReading, Phase, ToolCall};
 
-    /// One word a call: `!` may change something, `~` is volatile; `=` gives the result, else there is none.
+    /// One word a call, and a round: `!` may change something, `~` is volatile; `=` gives the result, else there is none.
     fn play(script: &str) -> String {
         let mut progress = Progress::default();
         let mut out = Vec::new();
@@ -254,6 +261,7 @@ mod tests {
                 out.push("stuck");
                 break;
             }
+            assert_eq!(progress.end_round(), Round::GoOn);
         }
         out.join(" ")
     }
