@@ -201,7 +201,8 @@ fn verdicts(question: &str, whole: Whole) -> Vec<Value> {
 fn calls_in(question: &str) -> Vec<String> {
     let call = |line: &str| {
         let mut words = line.split(' ');
-        let (id, attempt, _, _, ok) = (words.next()?, words.next()?, words.next()?, words.next()?, words.next()?);
+        let (id, attempt, _, _, ok) =
+            (words.next()?, words.next()?, words.next()?, words.next()?, words.next()?);
         (attempt == "attempt" && ok == "ok").then(|| id.to_owned())
     };
     question.lines().filter_map(call).collect()

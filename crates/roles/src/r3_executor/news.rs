@@ -54,8 +54,7 @@ impl News {
 
     /// The calls of a round are made.
     pub(super) fn end_round(&mut self) -> Round {
-        let (is_new, has_success) =
-            (std::mem::take(&mut self.is_new), std::mem::take(&mut self.has_success));
+        let (is_new, has_success) = (std::mem::take(&mut self.is_new), std::mem::take(&mut self.has_success));
         self.stale = if is_new { 0 } else { self.stale + 1 };
         self.failing = if is_new || has_success { 0 } else { self.failing + 1 };
         if self.failing >= FAILED_ROUNDS_MAX {

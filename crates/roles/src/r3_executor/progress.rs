@@ -96,7 +96,11 @@ impl Progress {
         match self.seen.get_mut(&(key, self.epoch)) {
             Some(seen) => {
                 self.news.repeated(seen.is_ok);
-                if is_of_this_round { Pace::GoOn } else { count(seen.results.entry(seen.digest).or_default()) }
+                if is_of_this_round {
+                    Pace::GoOn
+                } else {
+                    count(seen.results.entry(seen.digest).or_default())
+                }
             }
             None => Pace::GoOn,
         }
@@ -229,7 +233,7 @@ fn digest(record: &ToolRecord, result: &[u8]) -> Digest {
 mod tests {
     use super::*;
     use serde_json::json;
-    use setpoint_protocol::tool::{CallReading, Phase, ToolCall};
+    use setpoint_protocol::tool::{CallReading, Phase, ToolAnswer, ToolCall};
 
     /// One word a call, and a round: `!` may change something, `~` is volatile; `=` gives the result, else there is none.
     fn play(script: &str) -> String {
@@ -254,14 +258,15 @@ mod tests {
                 progress.repeated(&called)
             } else {
                 out.push("ran");
-                let record = called.answered("r3.1/1".parse().unwrap(), &Default::default());
+                let answer = ToolAnswer { ok: true, ..ToolAnswer::default() };
+                let record = called.answered("r3.1/1".parse().unwrap(), &answer);
                 progress.ran(&called, &record, result.as_bytes())
             };
             if verdict == Pace::Stuck {
                 out.push("stuck");
                 break;
             }
-            assert_eq!(progress.end_round(), Round::GoOn);
+            assert!(matches!(progress.end_round(), Round::GoOn | Round::Slow(_)), "{script}");
         }
         out.join(" ")
     }

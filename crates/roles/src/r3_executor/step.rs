@@ -84,7 +84,8 @@ pub(super) fn next(
             work.fail(&format!("no progress: {rounds} tool rounds in a row brought nothing new"), fx);
         }
         Round::Failing(rounds) => {
-            let why = format!("no progress: {rounds} tool rounds in a row gave errors that were known before");
+            let why =
+                format!("no progress: {rounds} tool rounds in a row gave errors that were known before");
             work.fail(&why, fx);
         }
     }

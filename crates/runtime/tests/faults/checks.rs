@@ -3,16 +3,19 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use setpoint_model_server::organisation::{CANARY, Site};
-use setpoint_protocol::message::{EndState, FinalResult, PartialReport, TaskSpec};
-use setpoint_protocol::record::{Answer, Answered, Ask, Asked, Record, RecordKind, Reasked};
-use setpoint_protocol::topology::Kind;
+use setpoint_model_server::organisation::{CANARY, GOAL, Site};
 use setpoint_protocol::CallId;
+use setpoint_protocol::message::{EndState, EndedBy, FinalResult, PartialReport, TaskSpec};
+use setpoint_protocol::record::{Answer, Answered, Ask, Asked, Reasked, Record, RecordKind};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::topology::Kind;
 
 use crate::world::{BUDGET, CALLS_MAX, KEY, Outcome, Scenario};
 
 /// Twice the time budget: from then on the watchdog ends a task.
 const DEADLINE: Duration = BUDGET.saturating_mul(2);
+/// Characters of a fault's reason in a line.
+const REASON_CHARS_MAX: usize = 90;
 
 /// Checks all of it, and says in a line what became of the task.
 pub(crate) fn check(scenario: &Scenario, outcome: &Outcome) -> String {
@@ -30,6 +33,9 @@ pub(crate) fn check(scenario: &Scenario, outcome: &Outcome) -> String {
     // Before there is a `TaskSpec` R1 has the time of its one question.
     assert!(outcome.took <= DEADLINE + DEADLINE, "{about}: it took {:?} in all", outcome.took);
 
+    if scenario.is_possible() {
+        assert!(outcome.struck + outcome.astray > 0, "{about}: nothing went wrong");
+    }
     let calls = result.usage.calls;
     assert!(calls <= CALLS_MAX, "{about}: {calls} calls");
     assert_eq!(calls, model_attempts(records), "{about}: not all attempts are counted");
@@ -42,14 +48,15 @@ pub(crate) fn check(scenario: &Scenario, outcome: &Outcome) -> String {
         assert!(Site::of(seen).is_some(), "{about}: nobody's question");
     }
     nothing_is_told(&result, records, &about);
-    said(&result, records, outcome)
+    said(&result, records)
 }
 
 /// There is one, and it is the last record.
 fn only_result(records: &[Record], about: &str) -> FinalResult {
     let is_result = |record: &&Record| record.kind == RecordKind::Message(Kind::FinalResult);
     assert_eq!(records.iter().filter(is_result).count(), 1, "{about}");
-    let last = records.last().filter(is_result).unwrap_or_else(|| panic!("{about}: it goes on after its end"));
+    let last =
+        records.last().filter(is_result).unwrap_or_else(|| panic!("{about}: it goes on after its end"));
     serde_json::from_slice(&last.body).unwrap()
 }
 
@@ -114,13 +121,15 @@ fn nothing_is_told(result: &FinalResult, records: &[Record], about: &str) {
     }
     let verdicts: Vec<&str> = result.verdicts.iter().map(|verdict| verdict.evidence.as_str()).collect();
     let told = [&[result.summary.as_str()], verdicts.as_slice()].concat();
-    let told = told.into_iter().chain(result.next_moves.iter().chain(&result.unmet_criteria).map(String::as_str));
+    let told =
+        told.into_iter().chain(result.next_moves.iter().chain(&result.unmet_criteria).map(String::as_str));
     for text in told {
         assert!(!text.contains(CANARY), "{about}: {text}");
     }
 }
 
-fn said(result: &FinalResult, records: &[Record], outcome: &Outcome) -> String {
+/// What became of the task, in a line.
+fn said(result: &FinalResult, records: &[Record]) -> String {
     let end = match result.directive {
         EndState::Accept => "accept",
         EndState::Success => "success",
@@ -133,17 +142,21 @@ fn said(result: &FinalResult, records: &[Record], outcome: &Outcome) -> String {
     let spec = records.iter().find(|record| record.kind == RecordKind::Message(Kind::TaskSpec));
     if let Some(spec) = spec {
         let spec: TaskSpec = serde_json::from_slice(&spec.body).unwrap();
-        if spec.intent != setpoint_model_server::organisation::GOAL {
+        if spec.intent != GOAL {
             line.push_str(&format!(", intent {:?}", spec.intent));
         }
     }
-    let struck = outcome.struck + outcome.astray;
-    line.push_str(&format!(", {} calls, struck {struck}", result.usage.calls));
+    match result.ended_by {
+        // How far the others were when it ended is chance.
+        EndedBy::Budget | EndedBy::Deadline => {}
+        EndedBy::Fault => {
+            let reason = result.summary.split_once("Reason: ").map_or("", |(_, reason)| reason);
+            line.push_str(&format!(": {}", clip(reason, REASON_CHARS_MAX)));
+        }
+        _ => line.push_str(&format!(", {} calls", result.usage.calls)),
+    }
     if is_report_said(records) {
         line.push_str(", with the model's report");
-    }
-    if let Some((_, reason)) = result.summary.split_once("Reason: ") {
-        line.push_str(&format!(": {}", setpoint_protocol::text::clip(reason, 100)));
     }
     line
 }

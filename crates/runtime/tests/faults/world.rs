@@ -14,10 +14,10 @@ use setpoint_model::wire::Dialect;
 use setpoint_model::{Model, ModelError, Progress};
 use setpoint_model_server::organisation::{FILES, GOAL, Organisation as Script, Site, Whole};
 use setpoint_model_server::{Fault, ModelServer, Seen, Turn, Wire};
-use setpoint_protocol::record::{Models as Names, Opened, Purpose, Reply, Surroundings};
-use setpoint_protocol::record::Record;
-use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_protocol::TaskId;
+use setpoint_protocol::record::Record;
+use setpoint_protocol::record::{Models as Names, Opened, Purpose, Reply, Surroundings};
+use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_runtime::toolbox::Tools;
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
 use setpoint_tools::{Host, Registry};
@@ -44,6 +44,20 @@ pub(crate) struct Scenario {
     pub(crate) is_once: bool,
     pub(crate) wire: Wire,
     pub(crate) is_streamed: bool,
+}
+
+impl Scenario {
+    /// Whether the fault can be made on this wire.
+    pub(crate) fn is_possible(&self) -> bool {
+        let is_made = |fault: &Fault| !is_of_a_turn(fault) || fault.applies(self.wire, self.is_streamed);
+        self.fault.as_ref().is_some_and(is_made)
+    }
+
+    /// Whether it passes by itself, so that asking again is enough.
+    pub(crate) fn is_passing(&self) -> bool {
+        // Below HTTP all but what never ends and what nobody asks again; then the stream, and what a model says.
+        matches!(self.fault.as_ref().map_or(0, Fault::number), 3..=7 | 9..=12 | 21 | 24..=25 | 27..=55 | 57..=58)
+    }
 }
 
 /// What became of it.

@@ -196,7 +196,12 @@ fn result(line: &str) -> (ToolCall, ToolAnswer) {
                 _ => (None, text),
             };
             let error_kind = serde_json::from_value(json!(kind)).unwrap();
-            ToolAnswer { error_kind: Some(error_kind), exit_code, text: text.to_owned(), ..ToolAnswer::default() }
+            ToolAnswer {
+                error_kind: Some(error_kind),
+                exit_code,
+                text: text.to_owned(),
+                ..ToolAnswer::default()
+            }
         }
     };
     (ToolCall { tool: tool.to_owned(), input: Any(input) }, answer)
@@ -226,7 +231,8 @@ fn play(case: &Case) -> End {
     let reader = Reader(Registry::built_in(&Host::new("linux", [])));
     let mut specs = reader.0.specs();
     for name in VOLATILE {
-        let spec = json!({"name": name, "description": "", "input_schema": {}, "class": "fetch", "volatile": true});
+        let spec =
+            json!({"name": name, "description": "", "input_schema": {}, "class": "fetch", "volatile": true});
         specs.push(serde_json::from_value::<ToolSpec>(spec).unwrap());
     }
     let surroundings = Surroundings {
@@ -251,7 +257,11 @@ fn play(case: &Case) -> End {
             Waiting::ForModel(call) => {
                 turns += 1;
                 if turns > TURNS_MAX {
-                    return End { status: ExecutionStatus::Uncertain, turns, why: "it never ended".to_owned() };
+                    return End {
+                        status: ExecutionStatus::Uncertain,
+                        turns,
+                        why: "it never ended".to_owned(),
+                    };
                 }
                 let turn = case.turn(turns);
                 results = turn.results;
@@ -264,7 +274,9 @@ fn play(case: &Case) -> End {
                         Some((call, answer)) if call == asked => break answer,
                         Some(_) => {}
                         // A call that came as text has no result of its own.
-                        None => break ToolAnswer { ok: true, text: "one".to_owned(), ..ToolAnswer::default() },
+                        None => {
+                            break ToolAnswer { ok: true, text: "one".to_owned(), ..ToolAnswer::default() };
+                        }
                     }
                 };
                 waiting = plant.deliver(AnyInput::Answer { call, answer: Answer::Tool(Box::new(answer)) });

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ToolAnswer;
 
-use super::{Halting, Source};
 use super::column::{Column, DISTINCT_MAX};
+use super::{Halting, Source};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::show;
