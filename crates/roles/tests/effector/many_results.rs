@@ -108,11 +108,13 @@ fn came_back(n: usize) -> Answer {
 }
 
 fn results(driver: &Driver) -> Vec<&ExecutionResult> {
-    let result = |sent| match sent {
-        &Payload::ExecutionResult(ref result) => Some(result),
-        _ => None,
-    };
-    driver.sent.iter().filter_map(result).collect()
+    let mut results = Vec::new();
+    for sent in &driver.sent {
+        if let Payload::ExecutionResult(result) = sent {
+            results.push(result);
+        }
+    }
+    results
 }
 
 fn id(n: usize) -> String {

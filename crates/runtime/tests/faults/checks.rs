@@ -10,7 +10,7 @@ use setpoint_protocol::record::{Answer, Answered, Ask, Asked, Reasked, Record, R
 use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::Kind;
 
-use crate::world::{BUDGET, CALLS_MAX, KEY, Outcome, Scenario};
+use crate::world::{BUDGET, KEY, Outcome, Scenario};
 
 /// Twice the time budget: from then on the watchdog ends a task.
 const DEADLINE: Duration = BUDGET.saturating_mul(2);
@@ -37,7 +37,7 @@ pub(crate) fn check(scenario: &Scenario, outcome: &Outcome) -> String {
         assert!(outcome.struck + outcome.astray > 0, "{about}: nothing went wrong");
     }
     let calls = result.usage.calls;
-    assert!(calls <= CALLS_MAX, "{about}: {calls} calls");
+    assert!(calls <= scenario.calls_max(), "{about}: {calls} calls");
     assert_eq!(calls, model_attempts(records), "{about}: not all attempts are counted");
     let sent = seen.len() + outcome.astray;
     let lost = unsent(records);
@@ -136,7 +136,9 @@ fn said(result: &FinalResult, records: &[Record]) -> String {
         EndState::Abandon => "abandon",
     };
     let mut line = format!("{end} by {}", result.ended_by.name());
-    if result.replans > 0 {
+    // How far the others were when it ended is chance.
+    let is_sudden = matches!(result.ended_by, EndedBy::Budget | EndedBy::Deadline);
+    if result.replans > 0 && !is_sudden {
         line.push_str(&format!(" after {} replans", result.replans));
     }
     let spec = records.iter().find(|record| record.kind == RecordKind::Message(Kind::TaskSpec));
@@ -147,8 +149,7 @@ fn said(result: &FinalResult, records: &[Record]) -> String {
         }
     }
     match result.ended_by {
-        // How far the others were when it ended is chance.
-        EndedBy::Budget | EndedBy::Deadline => {}
+        _ if is_sudden => {}
         EndedBy::Fault => {
             let reason = result.summary.split_once("Reason: ").map_or("", |(_, reason)| reason);
             line.push_str(&format!(": {}", clip(reason, REASON_CHARS_MAX)));

@@ -6,6 +6,7 @@ mod again;
 mod append_before_effect;
 #[cfg(test)]
 mod loops;
+#[cfg(test)]
 mod panics;
 #[cfg(test)]
 mod resume;

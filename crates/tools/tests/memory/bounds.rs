@@ -1,8 +1,4 @@
-//! However much a tool reads, and however much a program prints: memory stays bounded, and so does the record.
-//!
-//! One test alone in its process, because what is measured is the process.
-
-#![cfg(target_os = "linux")]
+//! The peak of the memory while everything that can be long is as long as it may be.
 
 use std::collections::BTreeSet;
 use std::fs::File;
