@@ -22,7 +22,7 @@ use setpoint_protocol::record::{ModelFailureKind, Reply};
 
 pub use client::ClientError;
 pub use endpoint::Endpoint;
-pub use failure::WAIT_MAX;
+pub use failure::{BUSY_WAIT, WAIT_MAX};
 
 use crate::model::{Model, ModelError};
 use crate::progress::Progress;

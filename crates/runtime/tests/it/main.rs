@@ -7,6 +7,8 @@ mod append_before_effect;
 #[cfg(test)]
 mod cassettes;
 #[cfg(test)]
+mod loops;
+#[cfg(test)]
 mod panics;
 #[cfg(test)]
 mod resume;
