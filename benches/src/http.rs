@@ -229,13 +229,14 @@ impl Model for Noting {
     }
 }
 
-/// A client that sends prepared requests and reads the answers as JSON. It checks, decides and keeps nothing.
+/// What somebody would write who only wants these calls made: texts into JSON, JSON out of the answers. It checks,
+/// decides and keeps nothing.
 struct Bare {
     client: reqwest::Client,
     url: String,
     is_streamed: bool,
-    /// The bodies, in waves: those of a wave are sent side by side.
-    waves: Vec<Vec<Vec<u8>>>,
+    /// The questions, in waves: those of a wave are asked side by side.
+    waves: Vec<Vec<Value>>,
 }
 
 impl Bare {
@@ -244,7 +245,7 @@ impl Bare {
         if calls.len() != CALLS {
             return Err(format!("{} calls were made, not {CALLS}", calls.len()));
         }
-        let mut waves: [Vec<Vec<u8>>; 5] = Default::default();
+        let mut waves: [Vec<Value>; 5] = Default::default();
         for call in calls.iter() {
             let wave = match &call.brief {
                 Brief::Perceive(_) | Brief::Report(_) | Brief::Plan(_) => 0,
@@ -294,6 +295,7 @@ impl Bare {
 
     async fn call(&self, wave: usize, n: usize) -> Result<(), String> {
         let body = self.waves.get(wave).and_then(|wave| wave.get(n)).cloned().unwrap_or_default();
+        let body = serde_json::to_vec(&body).map_err(|error| error.to_string())?;
         let request = self.client.post(&self.url).header("content-type", "application/json").body(body);
         let response = request.send().await.map_err(|error| error.to_string())?;
         let text = response.text().await.map_err(|error| error.to_string())?;
@@ -314,8 +316,8 @@ impl Bare {
     }
 }
 
-/// The bytes that the organisation would send.
-fn body(call: &ModelCall, is_streamed: bool) -> Vec<u8> {
+/// What the organisation would send.
+fn body(call: &ModelCall, is_streamed: bool) -> Value {
     let (system, user) = (call.prompt.system_text(), call.prompt.question_text(call.tools().is_empty()));
     let schema: Option<Value> = call.schema.and_then(|schema| serde_json::from_str(schema).ok());
     let request = Request {
@@ -329,7 +331,7 @@ fn body(call: &ModelCall, is_streamed: bool) -> Vec<u8> {
         is_streamed,
         ..Request::default()
     };
-    serde_json::to_vec(&Dialect::Chat.body(&request)).unwrap_or_default()
+    Dialect::Chat.body(&request)
 }
 
 /// The server in a process of its own.

@@ -114,6 +114,7 @@ impl CallReader for Reader {
         CallReading {
             tools: call.tool.parse().into_iter().collect(),
             target: call.input.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            beyond: None,
             effect: Effect::ReadOnly,
             volatile: false,
         }

@@ -28,8 +28,19 @@ pub struct GlobalOptions {
     pub model: Option<String>,
     /// Configuration values in order, later ones stronger; those of a command's own options come last.
     pub set: Vec<(String, String)>,
+    /// A recording of models to make or to play.
+    pub cassette: Option<Cassette>,
     /// Whether colours are wanted.
     pub color: Color,
+}
+
+/// A recording of models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cassette {
+    /// What they say is written to this file.
+    Record(PathBuf),
+    /// This file answers instead of them.
+    Replay(PathBuf),
 }
 
 /// Whether colours are wanted.

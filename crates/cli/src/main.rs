@@ -66,6 +66,10 @@ fn wishes(invocation: &Invocation) -> runtime::program::Wishes {
         data_dir: global.data_dir.clone(),
         model: global.model.clone(),
         set: global.set.clone(),
+        cassette: global.cassette.as_ref().map(|cassette| match cassette {
+            setpoint_cli::Cassette::Record(path) => runtime::program::Cassette::Record(path.clone()),
+            setpoint_cli::Cassette::Replay(path) => runtime::program::Cassette::Play(path.clone()),
+        }),
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use setpoint_journal::{Journal, JournalError, JournalOptions};
+use setpoint_model::cassette::TapeError;
 
 use crate::error::RuntimeError;
 use crate::models::choose::Chosen;
@@ -93,6 +94,12 @@ pub fn edge_of(error: &RuntimeError) -> (Edge, Option<&'static str>) {
 #[must_use]
 pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<Cow<'static, str>>) {
     let (edge, hint) = match error {
+        ProgramError::Cassette(TapeError::Exists { .. }) => {
+            (Edge::Configuration, Some("name a file that is not there yet, or move that one away"))
+        }
+        ProgramError::Cassette(_) => {
+            (Edge::Configuration, Some("`setpoint run --record FILE` makes a recording"))
+        }
         ProgramError::Choice(error) => return (Edge::Configuration, Some(Cow::Owned(error.hint()))),
         ProgramError::Config(_) => {
             (Edge::Configuration, Some("`setpoint config path` shows which files are read"))

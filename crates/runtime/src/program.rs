@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use secrecy::SecretString;
 use setpoint_journal::{Journal, JournalError, JournalOptions};
 use setpoint_model::Model;
+use setpoint_model::cassette::tape::Head;
+use setpoint_model::cassette::{Player, Recorder, Tape, TapeError, TapeWriter};
 use setpoint_model::catalogue::Catalogue;
 use setpoint_model::playbook::{Library, Origin, Playbook};
 use setpoint_model::remote::Remote;
-use setpoint_protocol::models::{Models as Cards, Tier};
+use setpoint_protocol::models::{ModelCard, Models as Cards, Tier};
 use setpoint_protocol::record::Opened;
 use setpoint_tools::{Host, Registry};
 
@@ -33,6 +36,11 @@ pub const MODELS_FILE: &str = "models.toml";
 /// Bytes of a person's own table of models at most.
 const MODELS_BYTES_MAX: u64 = 1024 * 1024;
 
+/// Words in the names of variables whose values are secret.
+const SECRET_WORDS: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
+/// A shorter value is no secret: it would be found everywhere.
+const SECRET_BYTES_MIN: usize = 8;
+
 /// Environment variables that say where files are.
 const PLACE_VARS: [&str; 4] = ["SETPOINT_DATA_DIR", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
 
@@ -45,6 +53,17 @@ pub struct Wishes {
     pub model: Option<String>,
     /// Configuration values.
     pub set: Vec<(String, String)>,
+    /// A cassette to record to or to play.
+    pub cassette: Option<Cassette>,
+}
+
+/// What is done with a recording of models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cassette {
+    /// What the models say is written to this file.
+    Record(PathBuf),
+    /// This file answers instead of the models.
+    Play(PathBuf),
 }
 
 /// One playbook, for a list.
@@ -142,6 +161,9 @@ pub enum ProgramError {
     /// The models.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
+    /// A recording of models.
+    #[error(transparent)]
+    Cassette(#[from] TapeError),
 }
 
 /// The program as it is installed and configured here.
@@ -155,6 +177,7 @@ pub struct Program {
     pub config_files: Vec<PathBuf>,
     env: BTreeMap<String, String>,
     cwd: PathBuf,
+    cassette: Option<Cassette>,
 }
 
 impl Program {
@@ -192,7 +215,8 @@ impl Program {
         let foreign = config_files.last().filter(|path| **path != own).cloned();
         let config =
             Config::load(&Sources { files: config_files.clone(), foreign, env: env.clone(), flags })?;
-        Ok(Program { config, directories, config_files, env, cwd })
+        let cassette = wishes.cassette.clone();
+        Ok(Program { config, directories, config_files, env, cwd, cassette })
     }
 
     /// The playbooks of the program and of the person.
@@ -343,6 +367,48 @@ impl Program {
     }
 
     fn models(&self) -> Result<Models, ProgramError> {
+        match &self.cassette {
+            None => self.configured_models(),
+            Some(Cassette::Record(path)) => {
+                let models = self.configured_models()?;
+                let by = concat!("setpoint ", env!("CARGO_PKG_VERSION"));
+                let head = Head::new(clock::now(), by).of_models(models.cards());
+                let tape = Arc::new(TapeWriter::create(&self.cwd.join(path), &head, &self.secrets())?);
+                Ok(models.behind(|model| Arc::new(Recorder::new(Arc::clone(model), Arc::clone(&tape)))))
+            }
+            Some(Cassette::Play(path)) => {
+                let tape = Arc::new(Tape::read(&self.cwd.join(path))?);
+                if let Some(notice) = tape.notice() {
+                    tracing::warn!(notice, "a recording is not whole");
+                }
+                let cards = tape.head().models.clone();
+                let player = |card: &ModelCard| -> Arc<dyn Model> {
+                    Arc::new(Player::of_card(Arc::clone(&tape), card))
+                };
+                let models = Models::tiers(player(&cards.brain), player(&cards.tool));
+                Ok(cards
+                    .roles
+                    .iter()
+                    .fold(models, |models, (role, card)| models.with_role(*role, player(card))))
+            }
+        }
+    }
+
+    /// Values of the environment that no recording may hold: keys, tokens, passwords, by the names of their variables.
+    fn secrets(&self) -> Vec<SecretString> {
+        let is_secret = |name: &str| SECRET_WORDS.iter().any(|word| name.contains(word));
+        let named: Vec<&str> = self
+            .config
+            .providers()
+            .iter()
+            .filter_map(|provider| self.config.text(&format!("providers.{provider}.key_env")))
+            .collect();
+        let secret = |(name, _): &(&String, &String)| is_secret(name) || named.contains(&name.as_str());
+        let values = self.env.iter().filter(secret).map(|(_, value)| value.trim());
+        values.filter(|value| value.len() >= SECRET_BYTES_MIN).map(SecretString::from).collect()
+    }
+
+    fn configured_models(&self) -> Result<Models, ProgramError> {
         let library = Arc::new(self.library());
         let mut tiers = BTreeMap::new();
         let mut roles = Vec::new();

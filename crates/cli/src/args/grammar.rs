@@ -124,6 +124,12 @@ pub(super) struct RunArgs {
     /// Money at most, in the currency of the price table
     #[arg(long, value_name = "AMOUNT", value_parser = amount)]
     pub(super) max_cost: Option<f64>,
+    /// Record what the models say to FILE, which must not be there yet
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub(super) record: Option<PathBuf>,
+    /// Let a recording answer instead of the models
+    #[arg(long, value_name = "FILE")]
+    pub(super) replay: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

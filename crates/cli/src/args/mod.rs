@@ -10,7 +10,7 @@ use clap::{CommandFactory, FromArgMatches};
 
 use self::grammar::{ConfigCommand, Grammar, PlaybooksCommand, TasksCommand, Verb};
 pub use self::refusal::Refusal;
-use crate::invocation::{Command, GlobalOptions, GoalSource, Invocation, Resume, Run};
+use crate::invocation::{Cassette, Command, GlobalOptions, GoalSource, Invocation, Resume, Run};
 
 /// Tasks that `tasks list` shows when nothing else is said.
 pub const TASKS_LISTED: usize = 20;
@@ -38,6 +38,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation
         data_dir: common.data_dir,
         model: common.model,
         set: common.set,
+        cassette: None,
         color: common.color,
     };
     let command = command(verb, &mut global);
@@ -70,6 +71,11 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
             let given = settings.into_iter().filter_map(|(key, value)| Some((key, value?.to_string())));
             let money = run.max_cost.map(|amount| ("budgets.money", amount.to_string()));
             global.set.extend(given.chain(money).map(|(key, value)| (key.to_owned(), value)));
+            global.cassette = match (run.record, run.replay) {
+                (Some(file), _) => Some(Cassette::Record(file)),
+                (None, Some(file)) => Some(Cassette::Replay(file)),
+                (None, None) => None,
+            };
             let goal = match (run.file, run.goal.as_slice()) {
                 (Some(file), _) => GoalSource::File(file),
                 (None, [dash]) if dash == "-" => GoalSource::Stdin,

@@ -11,7 +11,8 @@ use crate::io::Io;
 use crate::report;
 
 /// Options whose value is a path, which need not be UTF-8.
-const PATH_OPTIONS: [&str; 5] = ["--data-dir", "--file", "--approve", "--output", "-o"];
+const PATH_OPTIONS: [&str; 7] =
+    ["--data-dir", "--file", "--approve", "--output", "-o", "--record", "--replay"];
 
 /// Why the arguments lead to no command.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -101,7 +101,7 @@ fn changed(reply: &Reply, change: &impl Fn(&str) -> String) -> Reply {
             Part::ToolCall(ToolCall { tool: call.tool.clone(), input: Any(in_value(&call.input.0, change)) })
         }
     };
-    Reply { parts: reply.parts.iter().map(part).collect(), usage: reply.usage, is_cut: reply.is_cut }
+    Reply { parts: reply.parts.iter().map(part).collect(), ..reply.clone() }
 }
 
 fn hash(bytes: &[u8]) -> String {

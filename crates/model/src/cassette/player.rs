@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use setpoint_machine::ModelCall;
+use setpoint_protocol::models::{ModelCard, Price};
 use setpoint_protocol::record::{ModelFailure, ModelFailureKind, Part, Reply};
 
 use super::miss;
@@ -16,7 +17,7 @@ use crate::progress::Progress;
 /// Answers from a tape. What was not recorded is not answered.
 pub struct Player {
     tape: Arc<Tape>,
-    name: String,
+    card: ModelCard,
     here: Here,
 }
 
@@ -24,7 +25,14 @@ impl Player {
     /// From this tape, under this name. Several players may share a tape.
     #[must_use]
     pub fn new(tape: Arc<Tape>, name: impl Into<String>) -> Self {
-        Player { tape, name: name.into(), here: Here::default() }
+        Player { tape, card: ModelCard::named(&name.into()), here: Here::default() }
+    }
+
+    /// Answers for a model that was recorded, as that model would be asked. Nothing is paid any more.
+    #[must_use]
+    pub fn of_card(tape: Arc<Tape>, card: &ModelCard) -> Self {
+        let card = ModelCard { price: Some(Price::default()), ..card.clone() };
+        Player { tape, card, here: Here::default() }
     }
 }
 
@@ -56,7 +64,11 @@ impl Model for Player {
     }
 
     fn name(&self) -> &str {
-        &self.name
+        &self.card.name
+    }
+
+    fn card(&self) -> ModelCard {
+        self.card.clone()
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use setpoint_machine::ModelCall;
+use setpoint_protocol::models::ModelCard;
 use setpoint_protocol::record::{Reply, Surroundings};
 
 use super::canonical::{Canonical, surroundings};
@@ -47,6 +48,10 @@ impl Model for Recorder {
 
     fn name(&self) -> &str {
         self.inner.name()
+    }
+
+    fn card(&self) -> ModelCard {
+        self.inner.card()
     }
 }
 

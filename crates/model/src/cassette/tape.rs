@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use setpoint_protocol::Timestamp;
+use setpoint_protocol::models::Models;
 use setpoint_protocol::record::{ModelFailure, Purpose, Reply};
 
 use crate::model::ModelError;
@@ -115,13 +116,28 @@ pub struct Head {
     pub recorded: Timestamp,
     /// By which program, such as `setpoint 0.1.0`.
     pub by: String,
+    /// The models that were recorded: questions are cut to their windows, so whoever plays them must know these.
+    #[serde(default)]
+    pub models: Models,
 }
 
 impl Head {
     /// Of a tape that is recorded now.
     #[must_use]
     pub fn new(recorded: Timestamp, by: impl Into<String>) -> Self {
-        Head { format: FORMAT.to_owned(), version: VERSION, recorded, by: by.into() }
+        Head {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            recorded,
+            by: by.into(),
+            models: Models::default(),
+        }
+    }
+
+    /// The same, of these models.
+    #[must_use]
+    pub fn of_models(self, models: Models) -> Self {
+        Head { models, ..self }
     }
 }
 

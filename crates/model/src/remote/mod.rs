@@ -5,7 +5,7 @@
 //! answer into an error, and follows no redirection, since a key would go with it.
 //!
 //! Reading order: [`endpoint`] (where and how), [`base`] (addresses), `client` (one for the process), `lacks` (what a server
-//! turns out not to have), `send` (one
+//! turns out not to have), `schemas` (read once), `send` (one
 //! attempt), `failure` (what went wrong, and what to do about it).
 
 pub mod base;
@@ -13,6 +13,7 @@ mod client;
 pub mod endpoint;
 mod failure;
 mod lacks;
+mod schemas;
 mod send;
 
 use async_trait::async_trait;
@@ -27,6 +28,7 @@ pub use failure::{BUSY_WAIT, WAIT_MAX};
 use crate::model::{Model, ModelError};
 use crate::progress::Progress;
 use crate::remote::lacks::Lacks;
+use crate::remote::schemas::Schemas;
 use crate::wire::{Dialect, Request};
 
 /// Tokens from which on a count is taken for that of a question that was cut.
@@ -38,6 +40,7 @@ pub struct Remote {
     endpoint: Endpoint,
     client: reqwest::Client,
     lacks: Lacks,
+    schemas: Schemas,
     /// Seconds since 1970, for dates that servers name.
     now_s: fn() -> i64,
 }
@@ -48,16 +51,20 @@ impl Remote {
     /// # Errors
     /// When no client can be made here, as without any certificate authorities.
     pub fn new(endpoint: Endpoint, now_s: fn() -> i64) -> Result<Self, ClientError> {
-        Ok(Remote { endpoint, client: client::client()?, lacks: Lacks::default(), now_s })
+        Ok(Remote {
+            endpoint,
+            client: client::client()?,
+            lacks: Lacks::default(),
+            schemas: Schemas::default(),
+            now_s,
+        })
     }
 
     /// A server that keeps to its window by dropping the beginning of a question says so only by its count. What it
     /// answers is no answer to what was asked.
     fn see_that_all_was_read(&self, tokens_in: u64, least: u64) -> Result<(), ModelError> {
         // A server that does not count what it has in its cache counts little, too.
-        let is_truncated =
-            self.endpoint.dialect == Dialect::Ollama && tokens_in >= CUT_TOKENS_MIN && tokens_in < least;
-        if !is_truncated {
+        if tokens_in < CUT_TOKENS_MIN || tokens_in >= least {
             return Ok(());
         }
         let reason = format!(
@@ -82,13 +89,13 @@ impl Model for Remote {
         let takes_schema = endpoint.takes_schema && !self.lacks.schema();
         let system = call.prompt.system_text();
         let user = call.prompt.question_text(!has_tools);
-        let schema = call.schema.filter(|_| takes_schema).and_then(|text| serde_json::from_str(text).ok());
+        let schema = call.schema.filter(|_| takes_schema).map(|text| self.schemas.value(text));
         let request = Request {
             model: &endpoint.model,
             system: system.trim_end(),
             user: user.trim_end(),
             tools: if has_tools { call.tools() } else { &[] },
-            schema: schema.as_ref(),
+            schema: schema.as_deref(),
             tokens_out_max: call.limits.tokens_out_max,
             effort: endpoint.effort,
             window_tokens: endpoint.window_tokens,
@@ -98,7 +105,7 @@ impl Model for Remote {
             extra: Some(&endpoint.extra),
         };
         let mut decoded = send::once(self, &request, progress).await?;
-        if decoded.is_counted {
+        if decoded.is_counted && endpoint.dialect == Dialect::Ollama {
             let least = tokens::at_least(&system).saturating_add(tokens::at_least(&user));
             self.see_that_all_was_read(decoded.reply.usage.tokens_in, least)?;
         }

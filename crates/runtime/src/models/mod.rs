@@ -42,6 +42,16 @@ impl Models {
         self
     }
 
+    /// The same with each model behind another one.
+    #[must_use]
+    pub fn behind(&self, other: impl Fn(&Arc<dyn Model>) -> Arc<dyn Model>) -> Self {
+        Models {
+            brain: other(&self.brain),
+            tool: other(&self.tool),
+            roles: self.roles.iter().map(|(role, model)| (*role, other(model))).collect(),
+        }
+    }
+
     /// The model that a role asks.
     #[must_use]
     pub fn of(&self, role: RoleId) -> &Arc<dyn Model> {

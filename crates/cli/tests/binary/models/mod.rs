@@ -1,5 +1,6 @@
 //! Goals that language models think about: the binary against the scripted server, over real TCP.
 
+mod cassettes;
 mod costs;
 mod process_killed;
 mod wires;

@@ -71,9 +71,9 @@ fn act(question: &str, seen: &Seen) -> Answer {
 fn judge(question: &str) -> Answer {
     let ids =
         question.split("Judge:\n").nth(1).unwrap_or_default().lines().take_while(|line| !line.is_empty());
-    let calls =
-        question.lines().map(str::trim_start).filter(|line| line.starts_with("r3.") && line.contains(" ok"));
-    let call = calls.last().and_then(|line| line.split(' ').next()).unwrap_or_default();
+    let is_good = |line: &&str| line.starts_with("r3.") && line.contains(" ok");
+    let call = question.lines().rev().map(str::trim_start).find(is_good);
+    let call = call.and_then(|line| line.split(' ').next()).unwrap_or_default();
     let verdicts: Vec<Value> = ids
         .filter_map(|line| line.split(' ').next())
         .map(|id| json!({ "criterion_id": id, "verdict": "pass", "evidence": "it is there", "cites": ["output", call] }))
