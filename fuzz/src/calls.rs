@@ -68,15 +68,16 @@ fn expected(said: &[Said<'_>], calls: &[ToolCall]) {
     let tools = wires::tools();
     for (call, said) in calls.iter().zip(named) {
         let name = said.name.trim();
-        let is_offered = |name: &str| tools.iter().any(|tool| tool.name == name);
-        if is_offered(name) || call.tool == name {
-            assert_eq!(call.tool, name, "a name was changed that needs no change");
+        let alike = |name: &str| tools.iter().filter(|tool| tool.name.eq_ignore_ascii_case(name)).count();
+        if tools.iter().any(|tool| tool.name == name) {
+            assert_eq!(call.tool, name, "the name of a tool was changed");
+        } else if call.tool == name {
+            let bare = name.rsplit(['.', ':', '/']).next().unwrap_or(name);
+            assert!(alike(bare) != 1, "{name} means one tool, and was not taken for it");
         } else {
             let ending = name.get(name.len().saturating_sub(call.tool.len())..).unwrap_or_default();
-            assert!(
-                is_offered(&call.tool) && ending.eq_ignore_ascii_case(&call.tool),
-                "{name} was not meant"
-            );
+            assert!(ending.eq_ignore_ascii_case(&call.tool), "{name} was taken for something else");
+            assert_eq!(alike(&call.tool), 1, "{name} could mean two tools, and was taken for one");
         }
         if let Some(arguments) = object(said.arguments) {
             assert_eq!(call.input.0, arguments, "the arguments of {name} changed");

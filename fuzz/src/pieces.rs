@@ -8,7 +8,7 @@ pub(crate) fn pieces(bytes: &[u8], seed: u8) -> Vec<&[u8]> {
     while !rest.is_empty() {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let drawn = state >> 24;
-        let size = if drawn < 200 { drawn % 8 } else { drawn };
+        let size = if drawn < 248 { drawn % 5 } else { drawn };
         let (piece, left) = rest.split_at_checked(size as usize).unwrap_or((rest, &[]));
         pieces.push(piece);
         rest = left;

@@ -203,8 +203,23 @@ impl Outcome {
 
 /// Not one of libFuzzer's own lines on how far it is.
 fn is_told(line: &str) -> bool {
-    let is_progress = ["#", "INFO:", "WARNING:", "stat::", "MS: ", "0x", "artifact_prefix="];
-    !line.trim().is_empty() && !is_progress.iter().any(|start| line.starts_with(start))
+    let is_progress = [
+        "#",
+        "INFO:",
+        "WARNING:",
+        "NOTE:",
+        "SUMMARY:",
+        "Dictionary:",
+        "NEW_FUNC",
+        "Combine libFuzzer",
+        "stat::",
+        "MS: ",
+        "0x",
+        "Base64:",
+        "artifact_prefix=",
+    ];
+    let line = line.trim();
+    !line.is_empty() && !is_progress.iter().any(|start| line.starts_with(start))
 }
 
 fn heading() -> String {

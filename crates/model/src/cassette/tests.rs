@@ -166,7 +166,9 @@ async fn an_answer_is_played_where_and_when_it_was_not_recorded() {
     let recorded = record(dir.path(), vec![(question(&text(&here, "1", 4), &here), Ok(answer))]).await;
     assert!(!recorded.contains("ada"), "{recorded}");
     let player = player(&recorded);
-    let played = player.answer(&question(&text(&there, "2", 12), &there), &Progress::none()).await.unwrap();
+    let (progress, mut tap) = Progress::tapped();
+    let played = player.answer(&question(&text(&there, "2", 12), &there), &progress).await.unwrap();
+    assert_eq!(tap.try_next(), Some(played.text()), "whoever watches sees what is played");
     let expected = Reply {
         parts: vec![
             Part::Text(format!("{}/a at 2026-11-22T11:02:00Z, {} {{cwd}}", there.cwd, there.local_time)),

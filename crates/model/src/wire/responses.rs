@@ -88,8 +88,16 @@ pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), Wire
             collect.preview(text(value, "/delta").unwrap_or_default());
             Ok(())
         }
-        Some("response.completed" | "response.incomplete" | "response.failed") => {
-            whole(value.get("response").unwrap_or(&Value::Null), collect)
+        Some("response.completed") => whole(value.get("response").unwrap_or(&Value::Null), collect),
+        // What these two say by their names need not stand in the answer once more.
+        Some("response.incomplete") => {
+            whole(value.get("response").unwrap_or(&Value::Null), collect)?;
+            collect.end(EndReason::Length);
+            Ok(())
+        }
+        Some("response.failed") => {
+            let refusal = value.get("response").and_then(Refusal::of);
+            Err(WireError::Refused(refusal.unwrap_or_default()))
         }
         // Its fields stand in the event itself.
         Some("error") => {
