@@ -48,7 +48,7 @@ pub(crate) fn check(scenario: &Scenario, outcome: &Outcome) -> String {
         assert!(Site::of(seen).is_some(), "{about}: nobody's question");
     }
     nothing_is_told(&result, records, &about);
-    said(&result, records)
+    said(scenario, &result, records)
 }
 
 /// There is one, and it is the last record.
@@ -129,7 +129,7 @@ fn nothing_is_told(result: &FinalResult, records: &[Record], about: &str) {
 }
 
 /// What became of the task, in a line.
-fn said(result: &FinalResult, records: &[Record]) -> String {
+fn said(scenario: &Scenario, result: &FinalResult, records: &[Record]) -> String {
     let end = match result.directive {
         EndState::Accept => "accept",
         EndState::Success => "success",
@@ -150,6 +150,8 @@ fn said(result: &FinalResult, records: &[Record]) -> String {
     }
     match result.ended_by {
         _ if is_sudden => {}
+        // Who begins the next storm, too.
+        _ if scenario.is_stormy() && !scenario.is_once => {}
         EndedBy::Fault => {
             let reason = result.summary.split_once("Reason: ").map_or("", |(_, reason)| reason);
             line.push_str(&format!(": {}", clip(reason, REASON_CHARS_MAX)));

@@ -57,7 +57,12 @@ impl Scenario {
 
     /// The calls that the task may make.
     pub(crate) fn calls_max(&self) -> u64 {
-        if matches!(self.fault, Some(Fault::UnavailableStorm(_))) { CALLS_IN_STORM_MAX } else { CALLS_MAX }
+        if self.is_stormy() { CALLS_IN_STORM_MAX } else { CALLS_MAX }
+    }
+
+    /// Whether the server is away for everybody.
+    pub(crate) fn is_stormy(&self) -> bool {
+        matches!(self.fault, Some(Fault::UnavailableStorm(_)))
     }
 
     /// Whether it passes by itself, so that asking again is enough.

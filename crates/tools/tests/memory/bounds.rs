@@ -58,7 +58,6 @@ async fn memory_is_bounded_whatever_comes() {
         ("read_file", json!({ "path": path })),
         ("grep", json!({ "path": path, "pattern": "line of" })),
         ("find_files", json!({ "name": "large", "root": folder.path().to_str() })),
-        ("file_facts", json!({ "path": path })),
         ("list_dir", json!({ "path": folder.path().to_str() })),
         ("table_summary", json!({ "path": path, "kind": "csv" })),
         ("table_summary", json!({ "path": strings, "kind": "json" })),
