@@ -86,7 +86,7 @@ fn says(replies: Vec<Result<Reply, ModelError>>) -> Arc<dyn Model> {
 
 fn said(text: &str) -> Result<Reply, ModelError> {
     let usage = Usage { tokens_in: 10, tokens_out: 2, tokens_cached: 1 };
-    Ok(Reply { parts: vec![Part::Text(text.to_owned())], usage, is_cut: false })
+    Ok(Reply { parts: vec![Part::Text(text.to_owned())], usage, is_cut: false, by: None })
 }
 
 #[async_trait]
@@ -162,6 +162,7 @@ async fn an_answer_is_played_where_and_when_it_was_not_recorded() {
         ],
         usage: Usage { tokens_in: 7, tokens_out: 3, tokens_cached: 0 },
         is_cut: true,
+        by: None,
     };
     let recorded = record(dir.path(), vec![(question(&text(&here, "1", 4), &here), Ok(answer))]).await;
     assert!(!recorded.contains("ada"), "{recorded}");
@@ -176,6 +177,7 @@ async fn an_answer_is_played_where_and_when_it_was_not_recorded() {
         ],
         usage: Usage { tokens_in: 7, tokens_out: 3, tokens_cached: 0 },
         is_cut: true,
+        by: None,
     };
     assert_eq!(played, expected);
     assert_eq!(player.name(), "recorded");

@@ -4,9 +4,13 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use expect_test::expect;
+use setpoint_machine::{ModelCall, Prompt};
+use setpoint_model::remote::{Endpoint, Remote, base};
+use setpoint_model::wire::Dialect;
+use setpoint_model::{Model as _, Progress};
 use setpoint_model_server::{Always, Answer, ModelServer, Turn, Wire};
 
-use crate::support::{ask, remote, shown};
+use crate::support::{ask, question, remote, shown};
 
 async fn all(answer: Answer, has_tools: bool) -> String {
     let mut found = String::new();
@@ -65,4 +69,29 @@ async fn calls_come_through_every_wire() {
         ollama streamed: ok: call "list_dir" "{\"path\":\"ä b\"}", call "read_file" "{\"path\":\"c\"}"; 48 in, 11 out
     "#]]
     .assert_eq(&found);
+}
+
+#[tokio::test]
+async fn a_question_that_was_cut_without_a_word_is_no_question_that_was_answered() {
+    let prose = "The quick brown fox jumps over the lazy dog. ".repeat(400);
+    let mut found = String::new();
+    for (what, window, text) in [
+        ("it fits", Some(32_768), prose.as_str()),
+        ("it is cut", Some(1_500), prose.as_str()),
+        ("runs of one character are few tokens", Some(1_500), &" ".repeat(18_000)),
+        ("a short one", Some(1_500), "Which colour?"),
+    ] {
+        let server = ModelServer::start(Arc::new(Always::new(Answer::text("Blue.")))).await.unwrap();
+        let base = base::normalised(Dialect::Ollama, &server.base(Wire::Ollama)).unwrap();
+        let mut endpoint = Endpoint::new("m".to_owned(), Dialect::Ollama, base, "test-model".to_owned());
+        endpoint.window_tokens = window;
+        let remote = Remote::new(endpoint, || 0).unwrap();
+        let call = ModelCall { prompt: Prompt::default().task("work", text, 100_000), ..question(false) };
+        let reply = remote.answer(&call, &Progress::none()).await;
+        writeln!(found, "{what}: {}", shown(&reply)).unwrap();
+        let asked = server.seen().first().and_then(|seen| seen.asked.context);
+        assert_eq!(asked, window.map(u64::from), "the window is asked for");
+        server.stop().await;
+    }
+    expect![""].assert_eq(&found);
 }

@@ -85,7 +85,7 @@ mod tests {
     fn a_long_list_costs_no_more_than_what_is_shown_of_it() {
         let work = |calls: &[Arc<ToolRecord>]| {
             let before = HEADS.get();
-            assert!(listing(calls, 32_000).chars().count() <= 32_100);
+            assert!(listing(calls, 32_000).to_text().chars().count() <= 32_100);
             HEADS.get() - before
         };
         let of =

@@ -77,3 +77,45 @@ fn a_bad_value_is_named_with_file_and_line() {
         use --set controller.time_budget_ms=5 parsecs: `controller.time_budget_ms` is "5 parsecs"; it must be milliseconds, or a number with ms, s, m or h"#]]
     .assert_eq(&said);
 }
+
+#[test]
+fn a_file_of_the_working_directory_does_not_say_where_keys_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let (own, foreign) = (dir.path().join("own.toml"), dir.path().join("foreign.toml"));
+    let load = |text: &str| {
+        std::fs::write(&own, "[providers.openai]\nbase_url = \"http://mine\"\n").unwrap();
+        std::fs::write(&foreign, text).unwrap();
+        let files = vec![own.clone(), foreign.clone()];
+        Config::load(&Sources { files, foreign: Some(foreign.clone()), ..Sources::default() })
+    };
+    let config = load("[models]\nbrain = \"openai/gpt-5\"\n").unwrap();
+    assert_eq!(config.text("models.brain"), Some("openai/gpt-5"));
+    assert_eq!(config.text("providers.openai.base_url"), Some("http://mine"));
+    for line in ["base_url = \"http://elsewhere\"", "key_env = \"AWS_SECRET_ACCESS_KEY\"", "api = \"ollama\""]
+    {
+        let error = load(&format!("[providers.openai]\n{line}\n")).unwrap_err().to_string();
+        assert!(error.contains("foreign.toml:2") && error.contains("may not stand in a file"), "{error}");
+    }
+}
+
+#[test]
+fn a_providers_name_is_one_word_and_everything_said_of_it_is_shown() {
+    let config = load("[providers.my-gpu_2]\napi = \"ollama\"\ntools = false\n", &[], &[]).unwrap();
+    assert_eq!(config.providers(), ["my-gpu_2"]);
+    assert_eq!(config.word("providers.my-gpu_2.tools"), Some(false));
+    let shown: Vec<&str> =
+        config.shown().map(|(name, ..)| name).filter(|name| name.starts_with("prov")).collect();
+    assert_eq!(shown, ["providers.my-gpu_2.api", "providers.my-gpu_2.tools"]);
+    let said = [
+        refusal("[providers.\"a b\"]\napi = \"openai\"\n", &[], &[]),
+        refusal("[providers.x]\napi = \"soap\"\n", &[], &[]),
+        refusal("[providers.x]\nkey = \"sk-1\"\n", &[], &[]),
+        refusal("[budgets]\nmoney = -1\n", &[], &[]),
+    ]
+    .join("\n");
+    expect_test::expect![[r#"
+        use setpoint.toml:2: there is no key `providers.a b.api` (did you mean `providers.*.api`?)
+        use setpoint.toml:2: `providers.x.api` is "soap"; it must be one of openai, openai-responses, anthropic, gemini, ollama
+        use setpoint.toml:2: there is no key `providers.x.key`
+        use setpoint.toml:2: `budgets.money` is -1; it must be from 0 to 1000000"#]].assert_eq(&said);
+}

@@ -140,7 +140,7 @@ impl ChoiceError {
         match self {
             ChoiceError::WhoseModel { model, .. } => {
                 format!(
-                    "write PROVIDER/MODEL, such as `openai/{model}` or `ollama/{model}`; `setpoint models` lists the providers"
+                    "write PROVIDER/MODEL, such as `openai/{model}` or `ollama/{model}`; `playbook` is the embedded brain, and `setpoint models` lists the providers"
                 )
             }
             ChoiceError::NoModel { .. } => {

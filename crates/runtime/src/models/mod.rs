@@ -6,6 +6,8 @@
 pub mod choose;
 pub mod error;
 pub mod provider;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -16,7 +16,7 @@ use setpoint_model_server::organisation::{FILES, GOAL, Organisation as Script, S
 use setpoint_model_server::{Fault, ModelServer, Seen, Turn, Wire};
 use setpoint_protocol::TaskId;
 use setpoint_protocol::record::Record;
-use setpoint_protocol::record::{Models as Names, Opened, Purpose, Reply, Surroundings};
+use setpoint_protocol::record::{Opened, Purpose, Reply, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_runtime::toolbox::Tools;
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
@@ -110,7 +110,7 @@ pub(crate) async fn run(scenario: &Scenario, cellar: &Path) -> Outcome {
         Arc::new(Routed { sane, lost, site: purpose(site), is_once, astray: Arc::clone(&astray) });
     let organisation = Organisation::new(Parts {
         journal: Journal::in_memory(),
-        models: Models { brain: Arc::clone(&model), tool: model },
+        models: Models::one(model),
         toolbox: Arc::new(Tools::new(Registry::built_in(&Host::new("linux", [])))),
     });
     let begun = Instant::now();
@@ -256,7 +256,7 @@ fn task_in(cellar: &Path, whole: Whole, calls_max: u64) -> NewTask {
         direct_answers: false,
         surroundings: surroundings.into(),
         tools: Vec::new(),
-        models: Names::default(),
+        models: setpoint_protocol::models::Models::default(),
         history: Vec::new(),
     };
     NewTask { raw_input: GOAL.to_owned(), opened, suffix: 1 }

@@ -178,7 +178,7 @@ impl Case {
             Some(text) => vec![Part::Text(text.trim_start_matches(' ').replace("\\n", "\n"))],
             None => results.iter().map(|(call, _)| Part::ToolCall(call.clone())).collect(),
         };
-        Turn { reply: Reply { parts, usage: Usage::default(), is_cut: false }, results }
+        Turn { reply: Reply { parts, usage: Usage::default(), is_cut: false, by: None }, results }
     }
 }
 

@@ -1,0 +1,179 @@
+use std::collections::BTreeMap;
+
+use setpoint_model::catalogue::Catalogue;
+
+use super::choose::{Answerer, Chooser, Chosen};
+use super::error::ChoiceError;
+use crate::config::{Config, Sources};
+
+/// A table in which ranks are known, and one model's is not.
+const TABLE: &str = "
+[[model]]
+name = \"local/*\"
+rank = 2
+[[model]]
+name = \"local/big\"
+rank = 4
+window_tokens = 100_000
+[[model]]
+name = \"local/tiny\"
+window_tokens = 2_048
+[[model]]
+name = \"other/*\"
+window_tokens = 32_768
+";
+
+fn choose(settings: &[(&str, &str)], env: &[(&str, &str)]) -> Result<Vec<Chosen>, ChoiceError> {
+    let env: BTreeMap<String, String> =
+        env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let standing = [
+        ("providers.local.base_url", "http://localhost:8000"),
+        ("providers.other.base_url", "http://localhost:9000/v1"),
+    ];
+    let flags = standing.iter().chain(settings);
+    let flags = flags.map(|(key, value)| ((*key).to_owned(), (*value).to_owned(), format!("--set {key}")));
+    let sources = Sources { env: env.clone(), flags: flags.collect(), ..Sources::default() };
+    let config = Config::load(&sources).unwrap();
+    let catalogue = Catalogue::built_in().unwrap().over(TABLE).unwrap();
+    Chooser { config: &config, env: &env, catalogue: &catalogue }.choose()
+}
+
+/// Each slot with its model and what chose it, or the error with its hint.
+fn said(settings: &[(&str, &str)], env: &[(&str, &str)]) -> String {
+    match choose(settings, env) {
+        Ok(chosen) => {
+            let line = |one: &Chosen| format!("{} {} by {}", one.slot.key(), one.name, one.origin);
+            chosen.iter().map(line).collect::<Vec<_>>().join("; ")
+        }
+        Err(error) => format!(
+            "failed to {}. hint: {}",
+            crate::organisation::error_chain(&error).trim_start_matches("failed to "),
+            error.hint()
+        ),
+    }
+}
+
+#[test]
+fn flags_files_and_the_keys_in_the_environment_choose() {
+    let told = [
+        said(&[], &[]),
+        said(&[("models.brain", "playbook")], &[("OPENAI_API_KEY", "k")]),
+        said(&[("models.brain", "local/big")], &[]),
+        said(
+            &[("models.brain", "local/big"), ("models.tool", "other/x/y"), ("models.executor", "local/z")],
+            &[],
+        ),
+        said(&[], &[("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "a")]),
+        said(&[], &[("ANTHROPIC_API_KEY", "a")]),
+        said(&[], &[("GEMINI_API_KEY", " g ")]),
+        said(&[], &[("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", "gpt-x")]),
+        said(&[], &[("OPENAI_BASE_URL", "http://localhost:1234"), ("OPENAI_MODEL", "qwen")]),
+        said(&[], &[("SETPOINT_BRAIN_MODEL", "claude-x"), ("ANTHROPIC_API_KEY", "a")]),
+        said(&[("models.brain", "qwen3:32b")], &[("OLLAMA_HOST", "gpu:11434")]),
+    ]
+    .join("\n");
+    expect_test::expect![[r#"
+        models.brain playbook by built in; models.tool playbook by built in
+        models.brain playbook by --set models.brain; models.tool playbook by --set models.brain
+        models.brain local/big by --set models.brain; models.tool local/big by --set models.brain
+        models.brain local/big by --set models.brain; models.tool other/x/y by --set models.tool; models.executor local/z by --set models.executor
+        models.brain openai/gpt-5 by $OPENAI_API_KEY; models.tool openai/gpt-5-mini by $OPENAI_API_KEY
+        models.brain anthropic/claude-sonnet-4-6 by $ANTHROPIC_API_KEY; models.tool anthropic/claude-haiku-4-5 by $ANTHROPIC_API_KEY
+        models.brain gemini/gemini-2.5-pro by $GEMINI_API_KEY; models.tool gemini/gemini-2.5-flash by $GEMINI_API_KEY
+        models.brain openai/gpt-x by $OPENAI_MODEL; models.tool openai/gpt-x by $OPENAI_MODEL
+        models.brain openai/qwen by $OPENAI_MODEL; models.tool openai/qwen by $OPENAI_MODEL
+        models.brain anthropic/claude-x by $SETPOINT_BRAIN_MODEL; models.tool anthropic/claude-x by $SETPOINT_BRAIN_MODEL
+        models.brain ollama/qwen3:32b by --set models.brain; models.tool ollama/qwen3:32b by --set models.brain"#]].assert_eq(&told);
+}
+
+#[test]
+fn what_cannot_be_used_is_named_with_what_to_change() {
+    let told = [
+        said(&[("models.brain", "qwen")], &[]),
+        said(&[("models.brain", "local/")], &[]),
+        said(&[("models.brain", "gpt-5")], &[]),
+        said(&[("models.brain", "anthropic/claude-x")], &[("ANTHROPIC_API_KEY", " ")]),
+        said(&[("models.brain", "local/tiny")], &[]),
+        said(&[], &[("OLLAMA_HOST", "gpu")]),
+        said(&[], &[("OPENAI_BASE_URL", "http://localhost:1234"), ("OPENAI_API_KEY", "k")]),
+        said(&[("providers.new.api", "gemini"), ("models.brain", "new/x")], &[]),
+        said(&[("providers.local.base_url", "localhost"), ("models.brain", "local/x")], &[]),
+        said(&[("providers.local.extra", "[1]"), ("models.brain", "local/x")], &[]),
+        said(&[("providers.local.key_env", "MY_KEY"), ("models.brain", "local/x")], &[]),
+        said(&[("budgets.money", "1"), ("models.brain", "local/x")], &[]),
+    ]
+    .join("\n");
+    expect_test::expect![[r#"
+        failed to find out whose model "qwen" is, which --set models.brain names. hint: write PROVIDER/MODEL, such as `openai/qwen` or `ollama/qwen`; `playbook` is the embedded brain, and `setpoint models` lists the providers
+        failed to use "local/" as a model, which --set models.brain names: it names no model. hint: write PROVIDER/MODEL, or `playbook` for the embedded brain
+        failed to ask openai: its key is missing, OPENAI_API_KEY is not set. hint: set OPENAI_API_KEY, choose another model with --model, or use `--model playbook`, which needs none
+        failed to ask anthropic: its key is missing, ANTHROPIC_API_KEY is not set. hint: set ANTHROPIC_API_KEY, choose another model with --model, or use `--model playbook`, which needs none
+        failed to use local/tiny: its window of 2048 tokens is too small, a task needs 8192. hint: choose a model with a larger window, or state local/tiny's window in `models.toml` if it is larger
+        failed to choose a model of ollama: $OLLAMA_HOST is set, and no model is named. hint: name one with --model ollama/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`; `setpoint init` looks what there is
+        failed to choose a model of openai: $OPENAI_BASE_URL is set, and no model is named. hint: name one with --model openai/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`; `setpoint init` looks what there is
+        failed to ask new: it has no address (`providers.new.base_url`). hint: set `providers.new.base_url` in your configuration file; `setpoint config path` shows where that is
+        failed to use the address that --set providers.local.base_url names: use "localhost" as a model's address: it does not begin with http:// or https://. hint: an address looks like https://host/v1 or http://localhost:8000
+        failed to use --set providers.local.extra: `providers.local.extra` is no JSON object: invalid type: sequence, expected a map at line 1 column 0. hint: write it as text that holds JSON, such as '{"top_k": 20}'
+        failed to ask local: its key is missing, MY_KEY is not set. hint: set MY_KEY, choose another model with --model, or use `--model playbook`, which needs none
+        failed to keep to the budget of money: the price of local/x is not known. hint: state price_in and price_out of local/x in `models.toml`, or take `budgets.money` out"#]].assert_eq(&told);
+}
+
+#[test]
+fn the_judge_of_the_whole_ranks_at_least_as_high_as_the_planner() {
+    let with = |planner: &str, judge: &str| {
+        said(
+            &[("models.brain", "local/big"), ("models.planner", planner), ("models.meta_validator", judge)],
+            &[],
+        )
+    };
+    for (planner, judge) in [("local/a", "local/big"), ("local/a", "local/b"), ("other/x", "other/x")] {
+        assert!(with(planner, judge).starts_with("models.brain local/big"), "{planner} {judge}");
+    }
+    let told =
+        [with("local/big", "local/a"), with("local/a", "other/x"), with("other/x", "local/big")].join("\n");
+    expect_test::expect![[r#"
+        failed to let local/a verify what local/big plans: it ranks 2 and the other 4. hint: choose for `models.meta_validator` a model that ranks at least as high, or leave it to `models.brain`; ranks can be stated in `models.toml`
+        failed to let other/x verify what local/a plans: the rank of other/x is not known. hint: state the `rank` of other/x in `models.toml`, or use the same model for both
+        failed to let local/big verify what other/x plans: the rank of other/x is not known. hint: state the `rank` of other/x in `models.toml`, or use the same model for both"#]].assert_eq(&told);
+}
+
+#[test]
+fn an_endpoint_is_made_from_all_that_is_known() {
+    let settings = [
+        ("models.brain", "local/big"),
+        ("models.brain_effort", "low"),
+        ("models.stream", "false"),
+        ("models.idle_ms", "5s"),
+        ("providers.local.api", "openai-responses"),
+        ("providers.local.key_env", "MY_KEY"),
+        ("providers.local.tools", "false"),
+        ("providers.local.extra", "{\"top_k\": 20}"),
+    ];
+    let chosen = choose(&settings, &[("MY_KEY", "sk-secret-value")]).unwrap();
+    let Some(Answerer::Remote(endpoint)) = chosen.first().map(|one| &one.answerer) else { panic!() };
+    let told = format!("{endpoint:#?}");
+    assert!(!told.contains("sk-secret-value"));
+    let shown = (
+        endpoint.base.as_str(),
+        endpoint.dialect.name(),
+        endpoint.is_streamed,
+        endpoint.takes_tools,
+        endpoint.takes_schema,
+        endpoint.effort.map(|effort| effort.word()),
+        endpoint.window_tokens,
+        endpoint.idle.as_secs(),
+        endpoint.extra.len(),
+    );
+    let expected = (
+        "http://localhost:8000/v1",
+        "openai-responses",
+        false,
+        false,
+        true,
+        Some("low"),
+        Some(100_000),
+        5,
+        1,
+    );
+    assert_eq!(shown, expected);
+}
