@@ -28,6 +28,10 @@ pub const CALLS_PER_REPLY_MAX: usize = 16;
 pub const CORRECTIONS_MAX: u32 = 2;
 /// Times the same call may give the same result while nothing changed; the last of them ends the attempt.
 pub const SAME_RESULT_MAX: u32 = 3;
+/// Tool rounds in a row that bring nothing new, the calls' numbers aside; the last of them ends the attempt.
+pub const STALE_ROUNDS_MAX: u32 = 8;
+/// The same where every call of them fails, with errors that came before.
+pub const FAILED_ROUNDS_MAX: u32 = 5;
 /// Plan calls in one round; after the last refusal R2 raises a `TaskFault`.
 pub const PLAN_CALLS_MAX: u32 = 4;
 /// Clarification rounds of one task; then R1 commits with what it has.

@@ -66,6 +66,10 @@ pub struct CallReading {
     pub tools: Vec<ToolId>,
     /// The call's input in normal form: cosmetic differences vanish.
     pub target: String,
+    /// What the target leaves out of the call, in normal form too: two calls with equal tools, target and this do the
+    /// same. `None` where that is not known: then the parameters count as they were written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<String>,
     /// What it may do.
     pub effect: Effect,
     /// Whether two equal calls may rightly differ.

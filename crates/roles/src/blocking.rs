@@ -33,6 +33,7 @@ mod tests {
         CallReading {
             tools: tools.iter().map(|id| id.parse().unwrap()).collect(),
             target: target.to_owned(),
+            beyond: None,
             effect: Effect::ReadOnly,
             volatile: false,
         }

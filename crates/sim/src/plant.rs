@@ -36,6 +36,7 @@ impl CallReader for PlantReader {
         CallReading {
             tools: tool.into_iter().collect(),
             target: call.input.get("name").and_then(|name| name.as_str()).unwrap_or("?").to_owned(),
+            beyond: None,
             effect: if call.tool == "look" || call.tool == "search" {
                 Effect::ReadOnly
             } else {

@@ -40,7 +40,8 @@ pub(crate) trait Typed: Send + Sync {
     /// What can be known before it runs. Only a tool whose effect depends on its input says more than this.
     fn reading(&self, input: &Self::Input, place: &Place) -> Result<CallReading, ToolError> {
         let target = self.target(input, place)?.into_text();
-        Ok(CallReading { tools: tool_ids(Self::NAME), target, effect: Self::EFFECT, volatile: false })
+        let beyond = Some(String::new());
+        Ok(CallReading { tools: tool_ids(Self::NAME), target, beyond, effect: Self::EFFECT, volatile: false })
     }
 
     /// Does it.
@@ -60,7 +61,7 @@ pub(crate) fn tool_ids(name: &str) -> Vec<ToolId> {
 /// The reading of a call whose parameters cannot be read.
 pub(crate) fn unreadable(name: &str, input: &Any, effect: Effect) -> CallReading {
     let target = target::bounded(input.to_text());
-    CallReading { tools: tool_ids(name), target, effect, volatile: false }
+    CallReading { tools: tool_ids(name), target, beyond: Some(String::new()), effect, volatile: false }
 }
 
 /// The parameters as the tool's own type.

@@ -101,7 +101,7 @@ struct Nothing;
 impl CallReader for Nothing {
     fn read(&self, call: &ToolCall, _: &Surroundings) -> CallReading {
         let tools = vec![ToolId::of_name(&call.tool)];
-        CallReading { tools, target: String::new(), effect: Effect::Unsafe, volatile: false }
+        CallReading { tools, target: String::new(), beyond: None, effect: Effect::Unsafe, volatile: false }
     }
 }
 

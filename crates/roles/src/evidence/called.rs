@@ -135,6 +135,7 @@ mod tests {
             reading: CallReading {
                 tools: vec!["shell/x".parse().unwrap(), "shell/y".parse().unwrap()],
                 target: "x | y".to_owned(),
+                beyond: None,
                 effect,
                 volatile: false,
             },

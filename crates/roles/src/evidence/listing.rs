@@ -57,6 +57,8 @@ pub fn listing(calls: &[Arc<ToolRecord>], chars_max: usize) -> String {
 }
 
 fn head(record: &ToolRecord) -> String {
+    #[cfg(test)]
+    tests::HEADS.set(tests::HEADS.get() + 1);
     let mut head = format!("{} attempt {} {}", record.call_id, record.attempt, record.tool);
     for tool in record.tool_ids().skip(1) {
         head.push('+');
@@ -106,6 +108,25 @@ mod tests {
     use super::*;
     use expect_test::expect;
     use serde_json::json;
+
+    thread_local! {
+        /// Heads that were made on this thread: the work that a list costs.
+        pub(super) static HEADS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
+
+    #[test]
+    fn a_long_list_costs_no_more_than_what_is_shown_of_it() {
+        let work = |calls: &[Arc<ToolRecord>]| {
+            let before = HEADS.get();
+            assert!(listing(calls, 32_000).chars().count() <= 32_100);
+            HEADS.get() - before
+        };
+        let of =
+            |count: usize| -> Vec<Arc<ToolRecord>> { records().into_iter().cycle().take(count).collect() };
+        let thousand = work(&of(1_000));
+        assert!(thousand < 1_000, "{thousand}");
+        assert_eq!(work(&of(10_000)), thousand);
+    }
 
     fn records() -> Vec<Arc<ToolRecord>> {
         (1..=3)

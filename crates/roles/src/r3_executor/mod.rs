@@ -20,6 +20,12 @@
 //! the attempt. A read that is repeated while no call ran that may change something is answered from its record;
 //! not so a volatile tool, nor a read that failed for a reason that may pass. Attempts start from nothing: a
 //! check on the last attempt's calls needs calls that were really made in it.
+//!
+//! Calls that differ, but in their numbers alone (a counter, a time stamp), may go on like that for ever. So a *round*
+//! is looked at as well: it brings something new when a call changed something, or gave a result that no call like it
+//! gave before, or an error that did not come before. Rounds in a row without anything new end the attempt, sooner when
+//! all their calls fail; halfway the model is told. However many calls a round has, it is one: whoever looks at a list
+//! of things that turn out to be the same can do so in one reply.
 
 mod after;
 mod answer;
@@ -27,6 +33,7 @@ mod approval;
 mod correction;
 mod gate;
 mod machine;
+mod news;
 mod offer;
 mod progress;
 mod prompt;

@@ -1,4 +1,4 @@
-//! Whether an attempt gets anywhere: the same call with the same result, counted.
+//! Whether an attempt gets anywhere: the same call with the same result, counted; and rounds without news.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,6 +7,7 @@ use setpoint_protocol::limits::SAME_RESULT_MAX;
 use setpoint_protocol::tool::{Effect, ErrorKind, ToolRecord};
 use setpoint_protocol::{CallId, ToolId};
 
+use super::news::News;
 use crate::evidence::Called;
 
 /// The calls of one attempt.
@@ -19,27 +20,32 @@ pub(super) struct Progress {
     /// Calls made that may change something.
     made: BTreeSet<Key>,
     seen: BTreeMap<(Key, u64), Seen>,
+    /// Calls of this round.
+    round: BTreeSet<Key>,
+    news: News,
 }
 
 /// What makes two calls the same: the tools, the target, and what the target does not say.
 ///
-/// A target is the normal form of one parameter (the path, the command). The others stand beside it as they are:
-/// two edits of one file differ, and so do two pages of it.
+/// Whoever reads calls may know the rest in normal form. Where that is not so, a target is taken for the normal form of
+/// one parameter (the path, the command), and the others stand beside it as they are: two edits of one file differ, and
+/// so do two pages of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    tools: Vec<ToolId>,
-    target: String,
-    rest: Vec<u8>,
+pub(super) struct Key {
+    pub(super) tools: Vec<ToolId>,
+    pub(super) target: String,
+    pub(super) rest: String,
 }
 
 /// What makes two results the same.
-type Digest = [u8; 32];
+pub(super) type Digest = [u8; 32];
 
 #[derive(Clone, Debug)]
 struct Seen {
     /// The last result.
     last: CallId,
     digest: Digest,
+    is_ok: bool,
     /// Whether the record can stand for another run of a read.
     is_lasting: bool,
     /// How many changes there were when it came.
@@ -58,6 +64,20 @@ pub(super) enum Pace {
     Stuck,
 }
 
+/// What a round brought.
+#[must_use = "an attempt without news has to end"]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Round {
+    /// Something new, or too little time has passed to say.
+    GoOn,
+    /// Nothing new for some rounds: the model is told how many.
+    Slow(u32),
+    /// Nothing new for this many rounds.
+    Stale(u32),
+    /// Known errors alone for this many rounds.
+    Failing(u32),
+}
+
 impl Progress {
     /// The record that answers this call without running it.
     pub(super) fn known(&self, called: &Called) -> Option<CallId> {
@@ -68,28 +88,52 @@ impl Progress {
         (seen.is_lasting && seen.changes == self.changes).then_some(seen.last)
     }
 
-    /// Counts a call that was answered from its record.
+    /// Counts a call that was answered from its record: once a round, since who asks twice in one reply has not seen
+    /// the answer yet.
     pub(super) fn repeated(&mut self, called: &Called) -> Pace {
-        match self.seen.get_mut(&(Key::of(called), self.epoch)) {
-            Some(seen) => count(seen.results.entry(seen.digest).or_default()),
+        let key = Key::of(called);
+        let is_of_this_round = !self.round.insert(key.clone());
+        match self.seen.get_mut(&(key, self.epoch)) {
+            Some(seen) => {
+                self.news.repeated(seen.is_ok);
+                if is_of_this_round {
+                    Pace::GoOn
+                } else {
+                    count(seen.results.entry(seen.digest).or_default())
+                }
+            }
             None => Pace::GoOn,
         }
     }
 
     /// Counts a call that ran, with what came back as `result`.
     pub(super) fn ran(&mut self, called: &Called, record: &ToolRecord, result: &[u8]) -> Pace {
+        self.round.insert(Key::of(called));
         if called.reading.effect == Effect::Unsafe {
             self.changes += 1;
             if self.made.insert(Key::of(called)) {
                 self.epoch += 1;
             }
         }
+        if called.reading.effect == Effect::Unsafe && record.ok {
+            self.news.changed();
+        } else {
+            self.news.heard(&Key::of(called), record, &digest(record, result));
+        }
         self.count(called, record, result)
     }
 
     /// Counts a call that was refused: it changed nothing.
     pub(super) fn refused(&mut self, called: &Called, record: &ToolRecord) -> Pace {
-        self.count(called, record, record.evidence.as_bytes())
+        let result = record.evidence.as_bytes();
+        self.news.heard(&Key::of(called), record, &digest(record, result));
+        self.count(called, record, result)
+    }
+
+    /// The calls of a round are made.
+    pub(super) fn end_round(&mut self) -> Round {
+        self.round.clear();
+        self.news.end_round()
     }
 
     fn count(&mut self, called: &Called, record: &ToolRecord, result: &[u8]) -> Pace {
@@ -97,12 +141,14 @@ impl Progress {
         let seen = self.seen.entry((Key::of(called), self.epoch)).or_insert_with(|| Seen {
             last: record.call_id,
             digest,
+            is_ok: false,
             is_lasting: false,
             changes: 0,
             results: BTreeMap::new(),
         });
         seen.last = record.call_id;
         seen.digest = digest;
+        seen.is_ok = record.ok;
         seen.is_lasting = is_lasting(record.error_kind);
         seen.changes = self.changes;
         count(seen.results.entry(digest).or_default())
@@ -112,6 +158,9 @@ impl Progress {
 impl Key {
     fn of(called: &Called) -> Self {
         let target = called.reading.target.clone();
+        if let Some(beyond) = &called.reading.beyond {
+            return Key { tools: called.reading.tools.clone(), target, rest: beyond.clone() };
+        }
         let mut rest = called.call.input.clone();
         if let Value::Object(fields) = &mut rest.0 {
             let says_the_target = |(name, value): (&String, &Value)| {
@@ -125,7 +174,7 @@ impl Key {
                 fields.remove(&name);
             }
         }
-        Key { tools: called.reading.tools.clone(), target, rest: rest.to_bytes() }
+        Key { tools: called.reading.tools.clone(), target, rest: rest.to_text() }
     }
 }
 
@@ -184,9 +233,9 @@ fn digest(record: &ToolRecord, result: &[u8]) -> Digest {
 mod tests {
     use super::*;
     use serde_json::json;
-    use setpoint_protocol::tool::{CallReading, Phase, ToolCall};
+    use setpoint_protocol::tool::{CallReading, Phase, ToolAnswer, ToolCall};
 
-    /// One word a call: `!` may change something, `~` is volatile; `=` gives the result, else there is none.
+    /// One word a call, and a round: `!` may change something, `~` is volatile; `=` gives the result, else there is none.
     fn play(script: &str) -> String {
         let mut progress = Progress::default();
         let mut out = Vec::new();
@@ -197,6 +246,7 @@ mod tests {
                 reading: CallReading {
                     tools: vec!["t".parse().unwrap()],
                     target: call.to_owned(),
+                    beyond: None,
                     effect: if call.starts_with('!') { Effect::Unsafe } else { Effect::ReadOnly },
                     volatile: call.starts_with('~'),
                 },
@@ -208,13 +258,15 @@ mod tests {
                 progress.repeated(&called)
             } else {
                 out.push("ran");
-                let record = called.answered("r3.1/1".parse().unwrap(), &Default::default());
+                let answer = ToolAnswer { ok: true, ..ToolAnswer::default() };
+                let record = called.answered("r3.1/1".parse().unwrap(), &answer);
                 progress.ran(&called, &record, result.as_bytes())
             };
             if verdict == Pace::Stuck {
                 out.push("stuck");
                 break;
             }
+            assert!(matches!(progress.end_round(), Round::GoOn | Round::Slow(_)), "{script}");
         }
         out.join(" ")
     }
@@ -242,6 +294,7 @@ mod tests {
             let reading = CallReading {
                 tools: vec!["t".parse().unwrap()],
                 target: target.to_owned(),
+                beyond: None,
                 effect: Effect::ReadOnly,
                 volatile: false,
             };

@@ -9,7 +9,7 @@ use setpoint_protocol::tool::{Effect, ErrorKind, Phase, ToolCall};
 use setpoint_protocol::topology::party;
 
 use super::gate;
-use super::progress::Pace;
+use super::progress::{Pace, Round};
 use super::work::{Running, Stage, Wanted, Work};
 use crate::evidence::Called;
 
@@ -71,7 +71,24 @@ pub(super) fn next(
             return;
         }
     }
-    work.think(ctx, fx);
+    match work.progress.end_round() {
+        Round::GoOn => work.think(ctx, fx),
+        Round::Slow(rounds) => {
+            work.notices.push(format!(
+                "the last {rounds} tool rounds brought nothing new: answer with what there is, do something else, or \
+                 say why it cannot be done; what is left of a list goes into one reply"
+            ));
+            work.think(ctx, fx);
+        }
+        Round::Stale(rounds) => {
+            work.fail(&format!("no progress: {rounds} tool rounds in a row brought nothing new"), fx);
+        }
+        Round::Failing(rounds) => {
+            let why =
+                format!("no progress: {rounds} tool rounds in a row gave errors that were known before");
+            work.fail(&why, fx);
+        }
+    }
 }
 
 /// Runs a call, under its grant where it has one.

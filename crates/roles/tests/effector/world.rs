@@ -67,5 +67,11 @@ impl CallReader for Reader {
 }
 
 fn reading(tools: &[&str], target: String, effect: Effect, volatile: bool) -> CallReading {
-    CallReading { tools: tools.iter().map(|tool| ToolId::of_name(tool)).collect(), target, effect, volatile }
+    CallReading {
+        tools: tools.iter().map(|tool| ToolId::of_name(tool)).collect(),
+        target,
+        beyond: None,
+        effect,
+        volatile,
+    }
 }

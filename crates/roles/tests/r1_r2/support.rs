@@ -87,6 +87,7 @@ impl CallReader for Reader {
         let changes_nothing = ["read_file", "search", "shell/wc"].contains(&tool.as_str());
         CallReading {
             target: field("path").or(field("url")).map_or_else(|| call.input.to_text(), str::to_owned),
+            beyond: None,
             effect: if changes_nothing { tool::Effect::ReadOnly } else { tool::Effect::Unsafe },
             volatile: false,
             tools: vec![tool],

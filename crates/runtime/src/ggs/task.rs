@@ -185,6 +185,7 @@ impl CallReader for NoCalls {
         CallReading {
             tools: vec![ToolId::of_name(&call.tool)],
             target: call.input.to_text(),
+            beyond: None,
             effect: ToolEffect::Unsafe,
             volatile: false,
         }

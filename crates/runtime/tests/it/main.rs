@@ -5,6 +5,8 @@ mod again;
 #[cfg(test)]
 mod append_before_effect;
 #[cfg(test)]
+mod loops;
+#[cfg(test)]
 mod panics;
 #[cfg(test)]
 mod resume;

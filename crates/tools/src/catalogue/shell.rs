@@ -29,7 +29,7 @@ use crate::process::env::{self, Programs};
 use crate::process::warden::Warden;
 use crate::process::{self, Ended, Ending, Job};
 use crate::show;
-use crate::target::Target;
+use crate::target::{self, Target};
 use crate::tool::ToolCtx;
 use crate::typed::{Typed, tool_ids};
 
@@ -93,7 +93,8 @@ impl Typed for Shell {
             tools = tool_ids(Self::NAME);
         }
         let effect = if reading.verdict.is_read_only() { Effect::ReadOnly } else { Effect::Unsafe };
-        Ok(CallReading { tools, target: target.into_text(), effect, volatile: reading.volatile })
+        let beyond = Some(target::bounded(reading.script));
+        Ok(CallReading { tools, target: target.into_text(), beyond, effect, volatile: reading.volatile })
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {

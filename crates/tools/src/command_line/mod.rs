@@ -57,6 +57,9 @@ pub struct Reading {
     /// The normal form: the words of each command without redirections, quoted the same way however they were written,
     /// joined by ` | ` or ` ; `. The trimmed text itself where that cannot be had.
     pub target: String,
+    /// The whole text in normal form, redirections and operators with it: two that are equal do the same. Blanks, comments
+    /// and ways of quoting leave no trace. The trimmed text itself where that cannot be had.
+    pub script: String,
     /// What it does.
     pub verdict: Verdict,
     /// Run again, it may answer differently although nothing was changed in between.
@@ -150,6 +153,7 @@ pub fn read(command: &str, surroundings: &Surroundings) -> Reading {
         commands,
         programs: programs.into_iter().collect(),
         target,
+        script: normal::script(&script),
         verdict,
         volatile,
         executes,
@@ -162,6 +166,7 @@ fn unread(command: &str, reason: Reason) -> Reading {
         commands: Vec::new(),
         programs: vec![walk::UNKNOWN_PROGRAM.to_owned()],
         target: command.trim().to_owned(),
+        script: command.trim().to_owned(),
         verdict: Verdict::opaque(reason),
         volatile: true,
         executes: Vec::new(),

@@ -60,6 +60,8 @@ pub(super) fn units(units: &[Unit]) -> String {
 /// A script on one line.
 pub(super) fn script(script: &Script) -> String {
     let mut parts: Vec<String> = Vec::new();
+    // A descriptor stays with its operator: `echo 2>a` is not `echo 2 >a`.
+    let mut descriptor = String::new();
     for lexeme in &script.lexemes {
         match &lexeme.kind {
             LexemeKind::Operator("\n") => {
@@ -67,10 +69,12 @@ pub(super) fn script(script: &Script) -> String {
                     parts.push(";".to_owned());
                 }
             }
-            LexemeKind::Operator(operator) => parts.push((*operator).to_owned()),
+            LexemeKind::Operator(operator) => {
+                parts.push(format!("{}{operator}", std::mem::take(&mut descriptor)));
+            }
             LexemeKind::Word(word) if word.units.is_empty() => parts.push("''".to_owned()),
             LexemeKind::Word(word) | LexemeKind::HereDocument(word) => parts.push(units(&word.units)),
-            LexemeKind::Number(digits) => parts.push(digits.clone()),
+            LexemeKind::Number(digits) => descriptor.clone_from(digits),
             LexemeKind::Arithmetic(arithmetic) => parts.push(units(&arithmetic.units)),
             LexemeKind::HereTag => {}
         }

@@ -266,3 +266,76 @@ async fn a_cancelled_call_says_so() {
     let answer = world.run("shell", json!({"command": "sleep 300"})).await;
     assert_eq!(answer.error_kind, Some(ErrorKind::Interrupted), "{}", answer.text);
 }
+
+/// Whoever compares calls by their readings must not take two for one.
+#[test]
+fn a_reading_tells_apart_whatever_parameter_differs() {
+    let world = World::new();
+    for spec in world.registry.specs() {
+        let tool = world.registry.tool(&spec.name).unwrap();
+        let example = tool.example().0;
+        let read = |input: &Value| {
+            let reading = world.read(&spec.name, input.clone());
+            (reading.tools, reading.target, reading.beyond.unwrap())
+        };
+        let plain = read(&example);
+        let properties = spec.input_schema.get("properties").and_then(Value::as_object).unwrap();
+        for (name, schema) in properties {
+            let differs = others(schema).into_iter().any(|other| {
+                let mut changed = example.clone();
+                changed[name.as_str()] = other;
+                read(&changed) != plain
+            });
+            assert!(differs, "{} reads the same whatever `{name}` is", spec.name);
+        }
+        let mut with_more = example.clone();
+        with_more["why"] = json!("because");
+        assert_eq!(read(&with_more), plain, "{}", spec.name);
+    }
+}
+
+/// Values of a parameter.
+fn others(schema: &Value) -> Vec<Value> {
+    let words = schema.to_string();
+    let said = schema.pointer("/enum").or(schema.pointer("/anyOf/0/enum")).and_then(Value::as_array);
+    match said {
+        Some(said) => said.clone(),
+        None if words.contains("\"boolean\"") => vec![json!(true), json!(false)],
+        None if words.contains("\"integer\"") => vec![json!(7), json!(8)],
+        None if words.contains("\"array\"") => vec![json!(["other.txt"])],
+        None => vec![json!("other.txt"), json!(";")],
+    }
+}
+
+#[test]
+fn a_command_reads_the_same_however_it_is_written() {
+    let world = World::new();
+    let read = |command: &str| {
+        let reading = world.read("shell", json!({ "command": command }));
+        (reading.target, reading.beyond.unwrap())
+    };
+    for (one, other) in [
+        ("ls -l", " ls   -l # again"),
+        ("grep 'a b' c", "grep \"a b\" c"),
+        ("grep a\\ b c", "grep 'a b' c"),
+        ("cat a\ncat b", "cat a; cat b"),
+        ("wc -l <a", "wc -l < a"),
+    ] {
+        assert_eq!(read(one), read(other), "{one} and {other}");
+    }
+    for (one, other) in [
+        ("ls > a", "ls > b"),
+        ("ls 2> a", "ls 2 > a"),
+        ("wc -l < a", "wc -l < b"),
+        ("a && b", "a || b"),
+        ("a; b", "a | b"),
+        ("echo '*'", "echo *"),
+        ("echo '$HOME'", "echo \"$HOME\""),
+        ("cat <<E\nx\nE", "cat <<E\ny\nE"),
+        ("{ ls; } > a", "{ ls; } > b"),
+        ("if a; then b; fi", "if a; then b; else c; fi"),
+        ("(cd x; ls)", "cd x; ls"),
+    ] {
+        assert_ne!(read(one), read(other), "{one} and {other}");
+    }
+}

@@ -54,6 +54,7 @@ impl CallReader for Toys {
         CallReading {
             tools: vec![ToolId::of_name(&call.tool)],
             target: String::new(),
+            beyond: None,
             effect,
             volatile: false,
         }
