@@ -8,6 +8,9 @@ mod brief_line;
 #[path = "effector/driver.rs"]
 mod driver;
 #[cfg(test)]
+#[path = "effector/many_results.rs"]
+mod many_results;
+#[cfg(test)]
 #[path = "effector/prompts.rs"]
 mod prompts;
 #[cfg(test)]
