@@ -1,19 +1,21 @@
 //! Tables with separators.
 
+use std::io::{self, Read};
+
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 use serde_json::{Value, json};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ToolAnswer;
 
-use super::Source;
 use super::column::{Column, DISTINCT_MAX};
+use super::{Halting, Source};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::show;
 
 /// Columns that are looked at; of a wider table the rest is left out.
 const COLUMNS_MAX: usize = 1_000;
-/// Bytes of one row; a table with a longer one (a quote that is never closed) is no table.
+/// Bytes that are read for one row; a table with a longer one (a quote that is never closed) is no table.
 const ROW_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Characters of a column's name.
 const NAME_CHARS_MAX: usize = 200;
@@ -30,9 +32,13 @@ pub(super) fn guess_delimiter(beginning: &[u8]) -> u8 {
 
 pub(super) fn summarise(source: Source<'_>, delimiter: u8) -> Result<ToolAnswer, ToolError> {
     let path = source.path;
+    let rationed = Rationed { reader: source.reader, left: ROW_BYTES_MAX };
     let mut reader =
-        ReaderBuilder::new().delimiter(delimiter).flexible(true).has_headers(true).from_reader(source.reader);
+        ReaderBuilder::new().delimiter(delimiter).flexible(true).has_headers(true).from_reader(rationed);
     let failed = |error: csv::Error| match error.into_kind() {
+        ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            ToolError::unfit(path, "a row is too long; perhaps a quote is never closed")
+        }
         ErrorKind::Io(error) => ToolError::file("read", path, error),
         _ => ToolError::unfit(path, "it is no table"),
     };
@@ -45,17 +51,18 @@ pub(super) fn summarise(source: Source<'_>, delimiter: u8) -> Result<ToolAnswer,
     let mut table = Table { rows: 0, ragged: 0, wide: names.len() > COLUMNS_MAX };
     let mut room = DISTINCT_MAX;
     let mut record = ByteRecord::new();
-    while reader.read_byte_record(&mut record).map_err(failed)? {
+    loop {
+        reader.get_mut().left = ROW_BYTES_MAX;
+        if !reader.read_byte_record(&mut record).map_err(failed)? {
+            break;
+        }
         table.rows += 1;
         table.ragged += u64::from(record.len() != names.len());
-        if record.as_slice().len() > ROW_BYTES_MAX {
-            return Err(ToolError::unfit(path, "a row is too long; perhaps a quote is never closed"));
-        }
         for (value, column) in record.iter().zip(&mut columns) {
             column.add(&String::from_utf8_lossy(value), &mut room);
         }
     }
-    let complete = !reader.get_ref().is_halted() && !table.wide;
+    let complete = !reader.get_ref().reader.is_halted() && !table.wide;
     let columns: Vec<Value> = columns.iter().map(|column| column.facts(table.rows)).collect();
     let mut text = format!(
         "{}: {} of {}",
@@ -80,6 +87,24 @@ pub(super) fn summarise(source: Source<'_>, delimiter: u8) -> Result<ToolAnswer,
         "complete": complete,
     });
     Ok(answer::found(text, facts))
+}
+
+/// A reader that gives so much and then fails, so that no row grows in memory without end.
+struct Rationed<'a> {
+    reader: Halting<'a>,
+    left: usize,
+}
+
+impl Read for Rationed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let room = buffer.len().min(self.left);
+        let got = self.reader.read(buffer.get_mut(..room).unwrap_or_default())?;
+        self.left -= got;
+        Ok(got)
+    }
 }
 
 struct Table {

@@ -1,13 +1,14 @@
 //! One JSON value, read without building it.
 
 use std::fmt;
+use std::io::{self, Read};
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Value, json};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ToolAnswer;
 
-use super::Source;
+use super::{Halting, Source};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::show;
@@ -16,6 +17,8 @@ use crate::show;
 const KEYS_MAX: usize = 1_000;
 /// Characters of a key that is named.
 const KEY_CHARS_MAX: usize = 200;
+/// Bytes of one text or number; a value with a longer one is not read, since each is held in memory once.
+const SCALAR_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// What a value is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,11 +36,14 @@ pub(super) struct Shape {
 
 pub(super) fn summarise(source: Source<'_>) -> Result<ToolAnswer, ToolError> {
     let path = source.path;
-    let mut deserializer = serde_json::Deserializer::from_reader(source.reader);
+    let mut deserializer = serde_json::Deserializer::from_reader(Scalars::of(source.reader));
     let read = ShapeSeed { names_keys: true }.deserialize(&mut deserializer);
     let read = read.and_then(|shape| deserializer.end().map(|()| shape));
     let shape = match read {
         Ok(shape) => shape,
+        Err(error) if error.io_error_kind() == Some(io::ErrorKind::FileTooLarge) => {
+            return Err(ToolError::unfit(path, "a text or number in it is too long"));
+        }
         Err(error) if error.is_io() => return Err(ToolError::file("read", path, error.into())),
         Err(error) => {
             let hint =
@@ -62,6 +68,46 @@ pub(super) fn summarise(source: Source<'_>) -> Result<ToolAnswer, ToolError> {
         object.insert("keys".to_owned(), json!(shape.keys));
     }
     Ok(answer::found(text, facts))
+}
+
+/// A reader that fails in the middle of a text or number that is too long.
+struct Scalars<'a> {
+    reader: Halting<'a>,
+    length: usize,
+    is_text: bool,
+    is_escaped: bool,
+}
+
+impl<'a> Scalars<'a> {
+    fn of(reader: Halting<'a>) -> Self {
+        Scalars { reader, length: 0, is_text: false, is_escaped: false }
+    }
+
+    fn pass(&mut self, byte: u8) {
+        let ends = match (self.is_text, byte) {
+            (true, b'"') => !self.is_escaped,
+            (true, _) => false,
+            (false, byte) => byte.is_ascii_whitespace() || b"\",:[]{}".contains(&byte),
+        };
+        self.is_escaped = self.is_text && byte == b'\\' && !self.is_escaped;
+        if ends && byte == b'"' {
+            self.is_text = !self.is_text;
+        }
+        self.length = if ends { 0 } else { self.length + 1 };
+    }
+}
+
+impl Read for Scalars<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.length > SCALAR_BYTES_MAX {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let got = self.reader.read(buffer)?;
+        for byte in buffer.get(..got).unwrap_or_default() {
+            self.pass(*byte);
+        }
+        Ok(got)
+    }
 }
 
 /// The shape of a value that is at hand.
