@@ -12,6 +12,9 @@ use crate::wire::{Refusal, WireError};
 /// of a task is better spent on saying so.
 pub const WAIT_MAX: Duration = Duration::from_secs(60);
 
+/// How long a server is left alone that has too much to do and does not say when to come back.
+pub const BUSY_WAIT: Duration = Duration::from_secs(8);
+
 /// What a server's answer says of when to come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RetryAfter {
@@ -69,7 +72,8 @@ pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelErr
             reason,
             vec!["check the model's name and the address: `setpoint models` lists what the server has"],
         ),
-        Some(408 | 409 | 425 | 429 | 500..=599) => waiting(reason, retry_after),
+        Some(429 | 503 | 529) => waiting(reason, retry_after, BUSY_WAIT),
+        Some(408 | 409 | 425 | 500..=599) => waiting(reason, retry_after, Duration::ZERO),
         Some(300..=399) => never(
             ModelFailureKind::Unable,
             reason,
@@ -82,12 +86,15 @@ pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelErr
                 never(ModelFailureKind::Refused, reason, vec!["check the key"])
             }
             "invalid_request_error" | "not_found_error" => never(ModelFailureKind::Unable, reason, vec![]),
-            _ => waiting(reason, retry_after),
+            "overloaded_error" | "rate_limit_error" | "rate_limit_exceeded" => {
+                waiting(reason, retry_after, BUSY_WAIT)
+            }
+            _ => waiting(reason, retry_after, Duration::ZERO),
         },
     }
 }
 
-fn waiting(reason: String, retry_after: RetryAfter) -> ModelError {
+fn waiting(reason: String, retry_after: RetryAfter, unsaid: Duration) -> ModelError {
     match retry_after {
         RetryAfter::Wait(wait) if wait > WAIT_MAX => never(
             ModelFailureKind::Unavailable,
@@ -95,7 +102,7 @@ fn waiting(reason: String, retry_after: RetryAfter) -> ModelError {
             vec!["resume later, or choose another provider"],
         ),
         RetryAfter::Wait(wait) => again(ModelFailureKind::Unavailable, reason, vec![], wait),
-        RetryAfter::Silent => again(ModelFailureKind::Unavailable, reason, vec![], Duration::ZERO),
+        RetryAfter::Silent => again(ModelFailureKind::Unavailable, reason, vec![], unsaid),
     }
 }
 

@@ -20,7 +20,7 @@ use setpoint_protocol::record::Reply;
 
 pub use client::ClientError;
 pub use endpoint::Endpoint;
-pub use failure::WAIT_MAX;
+pub use failure::{BUSY_WAIT, WAIT_MAX};
 
 use crate::model::{Model, ModelError};
 use crate::progress::Progress;

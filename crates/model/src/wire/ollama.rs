@@ -37,12 +37,11 @@ pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), Wire
     if let Some(refusal) = Refusal::of(value) {
         return Err(WireError::Refused(refusal));
     }
-    let Some(message) = present(value, "/message") else { return Err(WireError::NotJson("the answer")) };
-    collect.thinking(text(message, "/thinking").unwrap_or_default())?;
-    collect.text(text(message, "/content").unwrap_or_default())?;
-    for call in items(message, "/tool_calls") {
-        let place = collect.next_place();
-        collect.call(place, text(call, "/id"), text(call, "/function/name"), &chat::arguments(call))?;
+    match (present(value, "/message"), value.get("done").and_then(Value::as_bool)) {
+        (Some(message), _) => said(message, collect)?,
+        // A piece that says that there is more, and nothing that we know, is for somebody else.
+        (None, Some(false)) => return Ok(()),
+        (None, _) => return Err(WireError::NotJson("the answer")),
     }
     if value.get("done").and_then(Value::as_bool).unwrap_or_default() {
         collect.count(Counted {
@@ -53,6 +52,16 @@ pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), Wire
         let is_cut = text(value, "/done_reason") == Some("length");
         collect.end(if is_cut { EndReason::Length } else { EndReason::Said });
         collect.close();
+    }
+    Ok(())
+}
+
+fn said(message: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
+    collect.thinking(text(message, "/thinking").unwrap_or_default())?;
+    collect.text(text(message, "/content").unwrap_or_default())?;
+    for call in items(message, "/tool_calls") {
+        let place = collect.next_place();
+        collect.call(place, text(call, "/id"), text(call, "/function/name"), &chat::arguments(call))?;
     }
     Ok(())
 }
