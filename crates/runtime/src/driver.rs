@@ -187,7 +187,7 @@ impl Driver {
             let (external, reply, command) = match inbound {
                 Inbound::External(external) => (external, None, None),
                 Inbound::Failed { call, attempt, error } => match self.failed(call, attempt, error) {
-                    Some(answered) => (External::Answered(answered), None, None),
+                    Some(external) => (external, None, None),
                     None => continue,
                 },
                 Inbound::Said { payload, reply, command } => {

@@ -2,6 +2,9 @@
 //!
 //! Every further attempt is recorded before it is sent, waits longer than the one before, and counts against the
 //! task's budget of calls. All attempts of a question share its time.
+//!
+//! A failure that a person has to mend (a key, a name, a window) ends the task at once, whoever asked: no other plan
+//! helps, and every round would cost the same again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +12,10 @@ use std::time::Duration;
 use setpoint_machine::{External, ModelCall, Outside};
 use setpoint_model::ModelError;
 use setpoint_protocol::CallId;
-use setpoint_protocol::record::{Answer, Answered, ModelFailure, Reasked};
+use setpoint_protocol::RoleId;
+use setpoint_protocol::message::{FailureClass, FaultKind, TaskFault};
+use setpoint_protocol::record::{Answer, Answered, ModelFailure, Purpose, Reasked};
+use setpoint_protocol::text::clip;
 use tokio::time::Instant;
 
 use super::{Driver, Inbound};
@@ -20,6 +26,8 @@ pub(super) const ATTEMPTS_MAX: u32 = 5;
 const WAIT_FIRST: Duration = Duration::from_millis(500);
 /// The longest wait that we choose ourselves.
 const WAIT_LAST: Duration = Duration::from_secs(20);
+/// Characters of a failure in a fault.
+const REASON_CHARS_MAX: usize = 1_000;
 
 /// A question that is going to be asked again.
 pub(super) struct Again {
@@ -36,11 +44,11 @@ pub(super) struct Question {
 }
 
 impl Driver {
-    /// An attempt failed. Either the question is put off, or the failure is the answer.
-    pub(super) fn failed(&mut self, call: CallId, attempt: u32, error: ModelError) -> Option<Answered> {
+    /// An attempt failed. Either the question is put off, or the failure is the answer, or it is the end.
+    pub(super) fn failed(&mut self, call: CallId, attempt: u32, error: ModelError) -> Option<External> {
         let is_stopped = self.running.remove(&call).is_some_and(|running| running.stop_by.is_some());
         if is_stopped {
-            return Some(Answered { call, attempt, answer: Answer::Interrupted });
+            return Some(External::Answered(Answered { call, attempt, answer: Answer::Interrupted }));
         }
         let ModelError { failure, again_after } = error;
         match again_after.and_then(|after| self.next_attempt(call, attempt, after)) {
@@ -49,8 +57,18 @@ impl Driver {
                 None
             }
             None => {
+                let purpose = self.questions.get(&call).map(|question| question.ask.purpose());
+                let fault = purpose.and_then(|purpose| to_be_mended(purpose, &failure));
                 let answer = Answer::ModelFailed(after_attempts(failure, attempt));
-                Some(Answered { call, attempt, answer })
+                let answered = External::Answered(Answered { call, attempt, answer });
+                match fault {
+                    // First the end, or the answer would begin another round.
+                    Some(fault) => {
+                        self.backlog.push_front(Inbound::External(answered));
+                        Some(External::Fault(fault))
+                    }
+                    None => Some(answered),
+                }
             }
         }
     }
@@ -58,7 +76,7 @@ impl Driver {
     /// When the next attempt may begin; `None` when there is to be none.
     fn next_attempt(&self, call: CallId, attempt: u32, after: Duration) -> Option<Instant> {
         let question = self.questions.get(&call)?;
-        let due = Instant::now() + after.max(self.backoff(call, attempt));
+        let due = Instant::now() + after + self.backoff(call, attempt);
         let has_time = due < question.until;
         let has_budget = self.cell.may_ask(question.ask.purpose());
         (attempt < ATTEMPTS_MAX && has_time && has_budget).then_some(due)
@@ -89,6 +107,28 @@ impl Driver {
         let share = hash.as_bytes().first().copied().unwrap_or_default();
         doubled / 2 + doubled.mul_f64(f64::from(share) / 512.0)
     }
+}
+
+/// The end that a failure is which only a person can mend. R1 and R2 say so themselves, each in its own way.
+fn to_be_mended(purpose: Purpose, failure: &ModelFailure) -> Option<TaskFault> {
+    let who = match purpose {
+        Purpose::Perceive | Purpose::Plan | Purpose::Report => return None,
+        Purpose::Execute => "execute",
+        Purpose::Judge => "judge",
+        Purpose::Merge => "judge the whole",
+    };
+    if failure.kind.retryable() || failure.hints.is_empty() {
+        return None;
+    }
+    Some(TaskFault {
+        role: RoleId::Runtime,
+        kind: FaultKind::Fault,
+        reason: format!("no model could {who}: {}", clip(&failure.reason, REASON_CHARS_MAX)),
+        failure_class: Some(FailureClass::Environmental),
+        hints: failure.hints.clone(),
+        retryable: false,
+        elapsed_ms: 0,
+    })
 }
 
 /// The failure as it is recorded: how often it was tried is part of it.

@@ -9,7 +9,7 @@ use setpoint_journal::Journal;
 use setpoint_machine::ModelCall;
 use setpoint_model::{Model, ModelError, Progress};
 use setpoint_protocol::message::{CancelRequest, EndedBy};
-use setpoint_protocol::record::{ModelFailure, ModelFailureKind, RecordKind, Reply};
+use setpoint_protocol::record::{ModelFailure, ModelFailureKind, Part, Purpose, RecordKind, Reply};
 use setpoint_protocol::topology::Payload;
 use setpoint_runtime::{NewTask, Organisation};
 
@@ -110,5 +110,48 @@ async fn a_task_that_waits_for_its_next_attempt_can_be_cancelled() {
     organisation.ended(&task).await;
     let result = organisation.result(&task).unwrap().unwrap();
     assert_eq!((result.ended_by, asked.load(Ordering::SeqCst)), (EndedBy::Cancelled, 1));
+    organisation.shutdown().await;
+}
+
+/// Plans, and has no key for whoever does the work.
+struct Keyless(Arc<AtomicU64>);
+
+#[async_trait]
+impl Model for Keyless {
+    async fn answer(&self, call: &ModelCall, _: &Progress) -> Result<Reply, ModelError> {
+        let text = match call.purpose() {
+            Purpose::Perceive => r#"{"intent":"look at every shelf"}"#,
+            Purpose::Plan => {
+                r#"{"subtasks":[{"intent":"look at the shelf","success_criteria":["the output names each jar"]}]}"#
+            }
+            _ => {
+                self.0.fetch_add(1, Ordering::SeqCst);
+                let failure = ModelFailure {
+                    kind: ModelFailureKind::Refused,
+                    reason: "the key is not valid".to_owned(),
+                    hints: vec!["check the key".to_owned()],
+                };
+                return Err(ModelError { failure, again_after: None });
+            }
+        };
+        Ok(Reply { parts: vec![Part::Text(text.to_owned())], ..Reply::default() })
+    }
+
+    fn name(&self) -> &str {
+        "keyless"
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_has_to_mend_ends_the_task_and_is_not_planned_around() {
+    let asked = Arc::new(AtomicU64::new(0));
+    let organisation = organisation(&Journal::in_memory(), Keyless(Arc::clone(&asked)));
+    let task = organisation.start(new_task()).await.unwrap();
+    organisation.ended(&task).await;
+    let result = organisation.result(&task).unwrap().unwrap();
+    assert_eq!((result.ended_by, result.replans, result.usage.calls), (EndedBy::Fault, 0, 3), "{result:?}");
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    assert!(result.summary.contains("no model could execute: the key is not valid"), "{}", result.summary);
+    assert_eq!(result.next_moves.first().map(String::as_str), Some("check the key"));
     organisation.shutdown().await;
 }
