@@ -36,6 +36,7 @@ mod fault;
 mod hosted;
 mod http;
 mod json;
+pub mod organisation;
 mod plan;
 mod refusal;
 mod render;

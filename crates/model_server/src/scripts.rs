@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::answer::{Answer, Usage};
 use crate::example::example;
 use crate::fault::Fault;
+use crate::organisation::Organisation;
 use crate::script::{Listing, ModelInfo, Script, Turn};
 use crate::seen::Seen;
 
@@ -16,7 +17,7 @@ pub const THOUGHT: &str = "Somebody is there. I should greet.";
 /// What every answer of these scripts costs.
 pub const COST: Usage = Usage { input: 1200, cached: 1024, output: 40, reasoning: 8 };
 /// The names of the scripts.
-pub const NAMES: [&str; 4] = ["hello", "tools", "schema", "by-model"];
+pub const NAMES: [&str; 5] = ["hello", "tools", "schema", "organisation", "by-model"];
 
 /// The script of this name. `arguments` is what `tools` gives to the tool that it calls; without it, the smallest
 /// arguments that the tool's schema takes.
@@ -26,6 +27,7 @@ pub fn by_name(name: &str, arguments: Option<String>) -> Option<Arc<dyn Script>>
         "hello" => Some(Arc::new(hello)),
         "tools" => Some(Arc::new(move |seen: &Seen| tools(seen, arguments.as_deref()))),
         "schema" => Some(Arc::new(schema)),
+        "organisation" => Some(Arc::new(Organisation::default())),
         "by-model" => Some(Arc::new(ByModel)),
         _ => None,
     }

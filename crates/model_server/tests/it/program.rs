@@ -64,5 +64,5 @@ fn what_it_does_not_know_is_named() {
     );
     let (code, _, error) = run(&["--script", "other"]);
     assert_eq!(code, Some(2));
-    assert!(error.contains("hello, tools, schema, by-model"), "{error}");
+    assert!(error.contains("hello, tools, schema, organisation, by-model"), "{error}");
 }

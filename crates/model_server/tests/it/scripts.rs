@@ -1,5 +1,6 @@
 //! The ready-made scripts: what any client gets from the program of this crate.
 
+use setpoint_model_server::organisation::{CANARY, FILES};
 use setpoint_model_server::scripts::{self, COST, HELLO, THOUGHT};
 use setpoint_model_server::{Fault, ModelServer, Wire};
 
@@ -45,6 +46,37 @@ async fn schema_says_the_smallest_value_of_the_schema() {
         "json_schema":{"name":"a","schema":{"type":"object","required":["b"],"properties":{"b":{"type":"null"}}}}}}"#;
     let request = requests::request(Wire::Chat, false, "m", body);
     assert_eq!(got("schema", None, &request).await.text, r#"{"b":null}"#);
+}
+
+#[tokio::test]
+async fn organisation_knows_who_asks_by_the_words() {
+    let say = async |system: &str, user: &str| {
+        let messages = serde_json::json!([
+            { "role": "system", "content": system }, { "role": "user", "content": user },
+        ]);
+        let body = serde_json::json!({ "model": "m", "messages": messages }).to_string();
+        got("organisation", None, &requests::request(Wire::Chat, false, "m", &body)).await.text
+    };
+    let intent =
+        say("You turn what a person typed into one sentence.", "The person typed:\ncount it\nall").await;
+    assert!(intent.contains(r#""intent":"count it""#) && intent.contains(CANARY), "{intent}");
+    let plan = say("You plan how a goal is reached on this machine.", "The goal: x").await;
+    assert!(FILES.iter().all(|file| plan.contains(file)), "{plan}");
+    let call =
+        say("You do one sub-task, for real, with tools.", "The sub-task: read shelf-2.txt and say").await;
+    assert!(call.contains(r#""input":{"path":"shelf-2.txt"}"#), "{call}");
+    let answered = "The sub-task: read shelf-2.txt\nr3.2/1 attempt 1 read_file ok 3 ms {}\n  plum";
+    let answer = say("You do one sub-task, for real, with tools.", answered).await;
+    assert!(answer.contains(r#""status":"completed""#), "{answer}");
+    let listed = "r3.2/1 attempt 1 read_file ok 3 ms {}\nr3.2/2 attempt 1 grep FAILED exit 3 ms {}\nJudge:\ns1.c1 it is so\n\nmore";
+    for who in ["You judge criteria of a piece of work.", "Several pieces of work are done."] {
+        let verdicts = say(who, listed).await;
+        assert_eq!(verdicts.matches("criterion_id").count(), 1, "{verdicts}");
+        assert!(verdicts.contains("s1.c1") && verdicts.contains("r3.2/1"), "{verdicts}");
+        assert!(!verdicts.contains("r3.2/2"), "{verdicts}");
+    }
+    assert!(say("A task is being given up.", "").await.contains("achieved"));
+    assert_eq!(say("Who are you?", "").await, "Nobody asks like that.");
 }
 
 #[tokio::test]
