@@ -1,0 +1,172 @@
+//! What holds of every task, whatever its models do.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use setpoint_model_server::organisation::{CANARY, GOAL, Site};
+use setpoint_protocol::CallId;
+use setpoint_protocol::message::{EndState, EndedBy, FinalResult, PartialReport, TaskSpec};
+use setpoint_protocol::record::{Answer, Answered, Ask, Asked, Reasked, Record, RecordKind};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::topology::Kind;
+
+use crate::world::{BUDGET, KEY, Outcome, Scenario};
+
+/// Twice the time budget: from then on the watchdog ends a task.
+const DEADLINE: Duration = BUDGET.saturating_mul(2);
+/// Characters of a fault's reason in a line.
+const REASON_CHARS_MAX: usize = 90;
+
+/// Checks all of it, and says in a line what became of the task.
+pub(crate) fn check(scenario: &Scenario, outcome: &Outcome) -> String {
+    let Outcome { records, seen, panics, is_driven, .. } = outcome;
+    let about = format!("{scenario:?}");
+    let result = only_result(records, &about);
+    assert_eq!(*panics, 0, "{about}: somebody panicked");
+    assert!(!is_driven, "{about}: it is still driven");
+    assert_eq!(open_calls(records), 0, "{about}: a question is open");
+    let spec = records.iter().find(|record| record.kind == RecordKind::Message(Kind::TaskSpec));
+    let from = spec.map_or(0, |record| record.clock_ms);
+    let end = records.last().map_or(0, |record| record.clock_ms);
+    let took = Duration::from_millis(end - from);
+    assert!(took <= DEADLINE + Duration::from_secs(1), "{about}: it took {took:?}");
+    // Before there is a `TaskSpec` R1 has the time of its one question.
+    assert!(outcome.took <= DEADLINE + DEADLINE, "{about}: it took {:?} in all", outcome.took);
+
+    if scenario.is_possible() {
+        assert!(outcome.struck + outcome.astray > 0, "{about}: nothing went wrong");
+    }
+    let calls = result.usage.calls;
+    assert!(calls <= scenario.calls_max(), "{about}: {calls} calls");
+    assert_eq!(calls, model_attempts(records), "{about}: not all attempts are counted");
+    let sent = seen.len() + outcome.astray;
+    let lost = unsent(records);
+    assert!(sent as u64 <= calls, "{about}: {sent} requests and {calls} calls");
+    assert!(sent as u64 + lost >= calls, "{about}: {sent} requests and {calls} calls, {lost} not sent");
+    for seen in seen {
+        assert!(seen.problems.is_empty(), "{about}: {:?}", seen.problems);
+        assert!(Site::of(seen).is_some(), "{about}: nobody's question");
+    }
+    nothing_is_told(&result, records, &about);
+    said(scenario, &result, records)
+}
+
+/// There is one, and it is the last record.
+fn only_result(records: &[Record], about: &str) -> FinalResult {
+    let is_result = |record: &&Record| record.kind == RecordKind::Message(Kind::FinalResult);
+    assert_eq!(records.iter().filter(is_result).count(), 1, "{about}");
+    let last =
+        records.last().filter(is_result).unwrap_or_else(|| panic!("{about}: it goes on after its end"));
+    serde_json::from_slice(&last.body).unwrap()
+}
+
+/// Questions to models and calls of tools that nobody answered.
+fn open_calls(records: &[Record]) -> usize {
+    let mut open: BTreeMap<CallId, ()> = BTreeMap::new();
+    for record in records {
+        match record.kind {
+            RecordKind::Asked => {
+                let asked: Asked = serde_json::from_slice(&record.body).unwrap();
+                if !matches!(asked.ask, Ask::Timer { .. }) {
+                    open.insert(asked.call, ());
+                }
+            }
+            RecordKind::Answered => {
+                let answered: Answered = serde_json::from_slice(&record.body).unwrap();
+                open.remove(&answered.call);
+            }
+            _ => {}
+        }
+    }
+    open.len()
+}
+
+/// Every attempt of every question to a model.
+fn model_attempts(records: &[Record]) -> u64 {
+    let asked = records.iter().filter(|record| record.kind == RecordKind::Asked).filter(|record| {
+        let asked: Asked = serde_json::from_slice(&record.body).unwrap();
+        matches!(asked.ask, Ask::Model { .. })
+    });
+    let again = records.iter().filter(|record| record.kind == RecordKind::Reasked);
+    (asked.count() + again.count()) as u64
+}
+
+/// Attempts that no server can have seen: those that were stopped before they were sent, and those at a port that
+/// refuses.
+fn unsent(records: &[Record]) -> u64 {
+    let mut unsent = 0;
+    for record in records {
+        match record.kind {
+            RecordKind::Answered => {
+                let answered: Answered = serde_json::from_slice(&record.body).unwrap();
+                let is_refused = matches!(&answered.answer, Answer::ModelFailed(failure)
+                    if failure.reason.starts_with("could not connect"));
+                unsent += u64::from(is_refused || answered.answer == Answer::Interrupted);
+            }
+            RecordKind::Reasked => {
+                let reasked: Reasked = serde_json::from_slice(&record.body).unwrap();
+                unsent += u64::from(reasked.reason.starts_with("could not connect"));
+            }
+            _ => {}
+        }
+    }
+    unsent
+}
+
+/// No key is written down, and nothing that a model said gets into what the result says of its calls.
+fn nothing_is_told(result: &FinalResult, records: &[Record], about: &str) {
+    for record in records {
+        let body = String::from_utf8_lossy(&record.body);
+        assert!(!body.contains(KEY), "{about}: the key stands in {}: {body}", record.kind);
+    }
+    let verdicts: Vec<&str> = result.verdicts.iter().map(|verdict| verdict.evidence.as_str()).collect();
+    let told = [&[result.summary.as_str()], verdicts.as_slice()].concat();
+    let told =
+        told.into_iter().chain(result.next_moves.iter().chain(&result.unmet_criteria).map(String::as_str));
+    for text in told {
+        assert!(!text.contains(CANARY), "{about}: {text}");
+    }
+}
+
+/// What became of the task, in a line.
+fn said(scenario: &Scenario, result: &FinalResult, records: &[Record]) -> String {
+    let end = match result.directive {
+        EndState::Accept => "accept",
+        EndState::Success => "success",
+        EndState::Abandon => "abandon",
+    };
+    let mut line = format!("{end} by {}", result.ended_by.name());
+    // How far the others were when it ended is chance.
+    let is_sudden = matches!(result.ended_by, EndedBy::Budget | EndedBy::Deadline);
+    if result.replans > 0 && !is_sudden {
+        line.push_str(&format!(" after {} replans", result.replans));
+    }
+    let spec = records.iter().find(|record| record.kind == RecordKind::Message(Kind::TaskSpec));
+    if let Some(spec) = spec {
+        let spec: TaskSpec = serde_json::from_slice(&spec.body).unwrap();
+        if spec.intent != GOAL {
+            line.push_str(&format!(", intent {:?}", spec.intent));
+        }
+    }
+    match result.ended_by {
+        _ if is_sudden => {}
+        // Who begins the next storm, too.
+        _ if scenario.is_stormy() && !scenario.is_once => {}
+        EndedBy::Fault => {
+            let reason = result.summary.split_once("Reason: ").map_or("", |(_, reason)| reason);
+            line.push_str(&format!(": {}", clip(reason, REASON_CHARS_MAX)));
+        }
+        _ => line.push_str(&format!(", {} calls", result.usage.calls)),
+    }
+    if is_report_said(records) {
+        line.push_str(", with the model's report");
+    }
+    line
+}
+
+/// Whether the report of a task that was given up is a model's.
+fn is_report_said(records: &[Record]) -> bool {
+    let said = records.iter().filter(|record| record.kind == RecordKind::Message(Kind::PartialReport));
+    said.map(|record| serde_json::from_slice::<PartialReport>(&record.body).unwrap())
+        .any(|report| report.achieved.starts_with("Every shelf"))
+}

@@ -1,0 +1,115 @@
+//! The matrix: faults × places × streamed or not, over the five wires in turn.
+//!
+//! Each fault meets each place on three wires: at every question on two of them, streamed and not, and at the first
+//! question alone on a third, where a fault that passes must not cost the task. What becomes of each is kept in
+//! `expected/`, one file for each place, written anew with `UPDATE_EXPECT=1`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use expect_test::expect_file;
+use setpoint_model_server::organisation::{CALLS, Site};
+use setpoint_model_server::{Delay, Fault, Measures, Wire};
+
+use crate::checks::check;
+use crate::world::{Scenario, cellar, run};
+
+/// What is endless stays so; what is large is larger than our bounds, and no larger than it need be.
+fn measures() -> Measures {
+    Measures {
+        refusal: Delay::For(Duration::from_secs(5)),
+        half_open: Delay::For(Duration::from_secs(1)),
+        pause: Delay::Ever,
+        bomb_bytes: 8 << 20,
+        line_bytes: 2 << 20,
+        text_bytes: 5 << 20,
+        ..Measures::default()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_fault_every_wire_ends_in_accept() {
+    let cellar = cellar();
+    for wire in Wire::ALL {
+        for is_streamed in [false, true] {
+            let site = Site::Execute;
+            let scenario = Scenario { site, fault: None, is_once: false, wire, is_streamed };
+            let outcome = run(&scenario, cellar.path()).await;
+            let line = check(&scenario, &outcome);
+            assert_eq!(line, format!("accept by criteria_met, {CALLS} calls"), "{wire}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_at_r1() {
+    matrix(Site::Perceive).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_at_the_plan() {
+    matrix(Site::Plan).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_at_the_report() {
+    matrix(Site::Report).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_at_r3() {
+    matrix(Site::Execute).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_at_r4a() {
+    matrix(Site::Judge).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_at_r4b() {
+    matrix(Site::Merge).await;
+}
+
+async fn matrix(site: Site) {
+    let cellar = cellar();
+    let mut found = String::new();
+    let mut numbers = BTreeSet::new();
+    let mut scenarios = 0;
+    for (at, fault) in Fault::all_with(&measures()).into_iter().enumerate() {
+        numbers.insert(fault.number());
+        let mut ends: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (is_once, is_streamed) in [(false, false), (false, true), (true, at % 2 == 0)] {
+            let turn = at + site as usize + 2 * usize::from(is_streamed) + usize::from(is_once);
+            let Some(wire) = wire(&fault, turn, is_streamed) else { continue };
+            scenarios += 1;
+            let scenario = Scenario { site, fault: Some(fault.clone()), is_once, wire, is_streamed };
+            let outcome = run(&scenario, cellar.path()).await;
+            let line = check(&scenario, &outcome);
+            if is_once && scenario.is_passing() && site != Site::Report {
+                assert!(line.starts_with("accept "), "{scenario:?}: {line}");
+            }
+            let form = if is_streamed { "streamed" } else { "whole" };
+            let when = if is_once { "once" } else { "always" };
+            ends.entry(line).or_default().push(format!("{when} {wire} {form}"));
+        }
+        writeln!(found, "# {}", fault.name()).unwrap();
+        for (line, places) in ends {
+            writeln!(found, "{line}\n    {}", places.join(", ")).unwrap();
+        }
+    }
+    assert_eq!(numbers.len(), 59);
+    assert!(scenarios >= 3 * numbers.len(), "{scenarios}");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/faults/expected/{}.txt", site.name()));
+    expect_file![path].assert_eq(&found);
+}
+
+/// The wire whose turn it is, or the next one on which the fault can be made; any, where it can be made on none.
+fn wire(fault: &Fault, turn: usize, is_streamed: bool) -> Option<Wire> {
+    let in_turn =
+        || (0..Wire::ALL.len()).filter_map(|more| Wire::ALL.get((turn + more) % Wire::ALL.len()).copied());
+    in_turn().find(|wire| fault.applies(*wire, is_streamed)).or_else(|| in_turn().next())
+}
