@@ -3,10 +3,12 @@
 //! The command line (and later the server) sees an organisation only through these traits, so that it works the
 //! same against one in this process and, later, one elsewhere. This crate decides nothing and does no I/O.
 //!
-//! Reading order: [`organisation`] (tasks), [`desk`] (everything that describes the program itself), [`error`].
+//! Reading order: [`organisation`] (tasks), [`desk`] (everything that describes the program itself, with
+//! [`models`]), [`error`].
 
 pub mod desk;
 pub mod error;
+pub mod models;
 pub mod organisation;
 
 pub use desk::Desk;

@@ -141,6 +141,8 @@ pub struct Config {
 pub struct Sources {
     /// Files, the weakest first; absent ones are passed over.
     pub files: Vec<PathBuf>,
+    /// Further files as texts, which need not be there yet, stronger than the others.
+    pub texts: Vec<(PathBuf, String)>,
     /// The one of them that came with the working directory, and may not say where keys are sent.
     pub foreign: Option<PathBuf>,
     /// The environment.
@@ -160,8 +162,15 @@ impl Config {
             .filter(|key| !key.is_family())
             .map(|key| (key.name.to_owned(), Setting { value: (key.default)(), origin: Origin::Default }))
             .collect();
+        let mut found: Vec<(&PathBuf, file::Lines)> = Vec::new();
         for path in &sources.files {
-            for (name, value, line) in file::read(path)? {
+            found.push((path, file::read(path)?));
+        }
+        for (path, text) in &sources.texts {
+            found.push((path, file::parse(path, text.as_bytes())?));
+        }
+        for (path, lines) in found {
+            for (name, value, line) in lines {
                 let origin = Origin::File { path: path.clone(), line };
                 if sources.foreign.as_ref() == Some(path) && name.starts_with(PROVIDERS) {
                     return Err(ConfigError::Foreign { origin, key: clip(&name, 100) });
