@@ -44,7 +44,7 @@ pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelErr
         || says(refusal, &["billing"]);
     let is_key = says(refusal, &["api key", "not valid"]) || says(refusal, &["invalid", "api key"]);
     if is_too_long(refusal) {
-        let hint = "choose a model with a larger window, or state the window in `models` so that prompts are cut to it";
+        let hint = "choose a model with a larger window, or state its `window_tokens` in `models.toml`: prompts are then cut to it";
         return never(ModelFailureKind::TooLong, reason, vec![hint]);
     }
     match refusal.status {

@@ -63,7 +63,7 @@ pub(super) async fn once(
             Ok(Err(error)) => return decoder.finish().map_err(|_| of_transport(&error)),
             Err(_) => {
                 let reason = format!("the answer stopped coming for {} ms", endpoint.idle.as_millis());
-                let hint = "raise the model's `idle_ms` if it is that slow";
+                let hint = "raise `models.idle_ms` if it is that slow";
                 return Err(failure::again(Timeout, reason, vec![hint], Duration::ZERO));
             }
         }

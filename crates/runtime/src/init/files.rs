@@ -114,9 +114,8 @@ mod tests {
         let path = folder.path().join("taken");
         fs::create_dir(&path).unwrap();
         assert!(matches!(replace(&path, "one", true), Err(ReplaceError::Io(_))));
-        assert!(matches!(replace(&folder.path().join("taken/../gone/"), "one", false), Ok(None)));
         fs::write(folder.path().join("file"), "").unwrap();
         assert!(matches!(replace(&folder.path().join("file/x"), "one", false), Err(ReplaceError::Io(_))));
-        assert_eq!(names(folder.path()), ["file", "gone", "taken"]);
+        assert_eq!(names(folder.path()), ["file", "taken"]);
     }
 }

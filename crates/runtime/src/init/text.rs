@@ -22,7 +22,7 @@ pub(super) fn configuration(sight: &Sight) -> String {
     }
     if let Some((choice, others)) = sight.choices.split_first() {
         let (brain, tool) = (quoted(&choice.brain), quoted(&choice.tool));
-        push(&mut text, format_args!("\n[models]\n# Chosen because {}.\n", choice.why));
+        push(&mut text, format_args!("\n[models]\n# Chosen: {}.\n", choice.why));
         push(
             &mut text,
             format_args!("# For R1, R2 and R4b: plans, and judges the whole.\nbrain = {brain}\n"),
@@ -110,4 +110,123 @@ fn quoted(text: &str) -> String {
 /// Writing to a string cannot fail.
 fn push(text: &mut String, more: std::fmt::Arguments<'_>) {
     let _ = text.write_fmt(more);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::{Choice, Place};
+    use super::*;
+    use expect_test::expect;
+    use setpoint_model::remote::listing::{Offer, Offered};
+
+    fn found(provider: &str, dialect: Dialect, window_tokens: u32, tools: Option<bool>) -> Found {
+        let offered = Offered { name: "m:8b".to_owned(), window_tokens: None, bytes: None };
+        Found {
+            place: Place {
+                provider: provider.to_owned(),
+                title: "A server".to_owned(),
+                dialect,
+                base: "http://127.0.0.1:1/v1".to_owned(),
+                named_by: None,
+                key_env: None,
+            },
+            offer: Offer { models: vec![offered; 7], is_whole: true },
+            pick: Some(Pick {
+                model: "m:8b".to_owned(),
+                window_tokens: Some(window_tokens),
+                tools,
+                why: "the first",
+            }),
+        }
+    }
+
+    fn sight() -> Sight {
+        let choice = |name: &str, why: &str| Choice {
+            brain: format!("{name}/a"),
+            tool: format!("{name}/b"),
+            why: why.to_owned(),
+        };
+        Sight {
+            keys: vec![("GEMINI_API_KEY", "gemini")],
+            servers: vec![
+                found("vllm", Dialect::Chat, 20_480, None),
+                found("ollama", Dialect::Ollama, 131_072, Some(false)),
+            ],
+            choices: vec![choice("gemini", "GEMINI_API_KEY is set"), choice("vllm", "the first")],
+            notes: vec![],
+        }
+    }
+
+    #[test]
+    fn a_configuration_says_what_was_found_and_why_it_chooses() {
+        expect![[r##"
+            # Written by `setpoint init`. `setpoint config` shows every key, docs/models.md what can be chosen.
+            # Keys stay in the environment: this file names variables, never a key.
+            #
+            # Found:
+            #   GEMINI_API_KEY is set: a key for gemini
+            #   A server at http://127.0.0.1:1/v1: m:8b, m:8b, m:8b, m:8b, m:8b, and 2 more
+            #   A server at http://127.0.0.1:1/v1: m:8b, m:8b, m:8b, m:8b, m:8b, and 2 more
+
+            [models]
+            # Chosen: GEMINI_API_KEY is set.
+            # For R1, R2 and R4b: plans, and judges the whole.
+            brain = "gemini/a"
+            # For R3 and R4a: does one sub-task, and judges it.
+            tool = "gemini/b"
+            # Or (the first):
+            # brain = "vllm/a"
+            # tool = "vllm/b"
+
+            [providers.gemini]
+            key_env = "GEMINI_API_KEY"
+
+            # A server
+            [providers.vllm]
+            api = "openai"
+            base_url = "http://127.0.0.1:1/v1"
+
+            # A server
+            [providers.ollama]
+            api = "ollama"
+            base_url = "http://127.0.0.1:1/v1"
+        "##]].assert_eq(&configuration(&sight()));
+    }
+
+    #[test]
+    fn a_table_says_what_servers_say_and_keeps_what_was_there() {
+        let new = table(&sight()).unwrap();
+        expect![[r##"
+            # Written by `setpoint init`: what servers of this machine say of their models.
+            # The fields are explained in docs/models.md.
+
+            [[model]]
+            name = "vllm/m:8b"
+            # As the server says.
+            window_tokens = 20480
+
+            [[model]]
+            name = "ollama/m:8b"
+            # It could have 131072; that takes memory, so raise it if there is enough.
+            window_tokens = 32768
+            # It takes no tools through an interface of its own: they are put into the question.
+            tools = false
+        "##]]
+        .assert_eq(&new.text(None));
+        let old = "[[model]]\nname = \"vllm/m:8b\"\nrank = 2";
+        expect![[r#"
+            [[model]]
+            name = "vllm/m:8b"
+            rank = 2
+
+            [[model]]
+            name = "ollama/m:8b"
+            # It could have 131072; that takes memory, so raise it if there is enough.
+            window_tokens = 32768
+            # It takes no tools through an interface of its own: they are put into the question.
+            tools = false
+        "#]]
+        .assert_eq(&new.text(Some(old)));
+        assert!(table(&Sight::default()).is_none());
+    }
 }
