@@ -298,7 +298,7 @@ fn a_trial_of_a_server_that_misbehaves_is_bad_and_ends() {
     for (fault, finding, hint) in [
         (Fault::Hang(Delay::Ever), "no answer came within 800 ms", "raise `models.idle_ms`"),
         (Fault::Unauthorized(UnauthorizedForm::Status401), "401", "check the key"),
-        (Fault::ModelNotFound, "404", "`setpoint models` lists"),
+        (Fault::ModelNotFound, "404", "`setpoint models --all` lists"),
         (Fault::CutInText, "does not answer", "later"),
         (
             Fault::PauseInBody(Delay::For(Duration::from_secs(30))),
@@ -340,4 +340,31 @@ fn a_machine_without_certificate_authorities_can_ask_a_local_server() {
         assert!((came.out.clone() + &came.err).contains("ca-certificates"), "{came:#?}");
     }
     assert!(!home.data().join("journal").exists());
+}
+
+/// The examples of docs/models.md, put together, are a configuration that is read and chooses what they say.
+#[test]
+fn the_examples_of_the_guide_can_be_used() {
+    let home = Home::new();
+    let guide = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/models.md")).unwrap();
+    let examples: Vec<&str> =
+        guide.split("```toml\n").skip(1).map(|rest| rest.split_once("```").unwrap().0).collect();
+    let (tables, configuration): (Vec<&str>, Vec<&str>) =
+        examples.into_iter().partition(|example| example.starts_with("[[model]]"));
+    assert_eq!((tables.len(), configuration.len()), (1, 3));
+    // Its budget of money needs a price for every model; the table prices what it names.
+    let own = "[[model]]\nname = \"ollama/qwen3:8b\"\nprice_in = 0.0\nprice_out = 0.0\nrank = 2\n";
+    fs::write(home.config().join("setpoint.toml"), configuration.join("\n")).unwrap();
+    fs::write(home.config().join("models.toml"), tables.join("\n") + own).unwrap();
+    let mut command = home.command(&["doctor"]);
+    let came =
+        Came::of(command.env("OPENAI_API_KEY", KEY).env("ANTHROPIC_API_KEY", KEY).env("VLLM_KEY", KEY));
+    assert_eq!(came.code, 0, "{came:#?}");
+    for line in [
+        "models.brain is openai/gpt-5, by ",
+        "models.tool is ollama/qwen3:8b, by ",
+        "models.meta_validator is anthropic/claude-opus-4-1, by ",
+    ] {
+        assert!(came.out.contains(line), "{line:?} is not in {came:#?}");
+    }
 }

@@ -67,7 +67,7 @@ pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelErr
         Some(404) => never(
             ModelFailureKind::Unable,
             reason,
-            vec!["check the model's name and the address: `setpoint models` lists what the server has"],
+            vec!["check the model's name and the address: `setpoint models --all` lists what the server has"],
         ),
         Some(408 | 409 | 425 | 429 | 500..=599) => waiting(reason, retry_after),
         Some(300..=399) => never(

@@ -331,7 +331,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
 
         # model_not_found, 1 calls
         Bad: does not answer: the server answered 404 (model_not_found): The model `test-model` does not exist.
-              check the model's name and the address: `setpoint models` lists what the server has
+              check the model's name and the address: `setpoint models --all` lists what the server has
 
         # internal_error, 1 calls
         Bad: does not answer: the server answered 500 (server_error): The server had an error.

@@ -10,7 +10,7 @@ mod files;
 mod look;
 mod text;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use setpoint_model::catalogue::Catalogue;
 use setpoint_model::remote::base::BaseError;
@@ -185,8 +185,8 @@ pub async fn initialise(program: &Program, wishes: &InitWishes) -> Result<Initia
 }
 
 /// An older table with the new entries after it; what it says of the same models already stays.
-fn over(path: &PathBuf, new: &text::Table, wishes: &InitWishes) -> Result<String, InitError> {
-    let wrong = |reason: String| InitError::Table { path: path.clone(), reason };
+fn over(path: &Path, new: &text::Table, wishes: &InitWishes) -> Result<String, InitError> {
+    let wrong = |reason: String| InitError::Table { path: path.to_owned(), reason };
     let old = if wishes.is_forced {
         config::read_text(path, TABLE_BYTES_MAX).map_err(|error| wrong(error.to_string()))?
     } else {
