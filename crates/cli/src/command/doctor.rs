@@ -8,6 +8,7 @@ use setpoint_client::{ClientError, Desk};
 use crate::exit::Exit;
 use crate::invocation::GlobalOptions;
 use crate::io::Io;
+use crate::report;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 
@@ -19,6 +20,9 @@ pub(super) async fn doctor(
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let mut diagnoses = desk.doctor();
+    if has_models && io.err.is_terminal && !options.is_quiet {
+        report::note(io, "asking the chosen models; a slow one takes its time");
+    }
     let trial = if has_models { desk.try_models().await } else { Trial::default() };
     diagnoses.extend(trial.found);
     let worst = diagnoses.iter().map(|diagnosis| diagnosis.state).max().unwrap_or(Health::Good);

@@ -26,7 +26,7 @@ impl Script for With {
 }
 
 async fn listed(wire: Wire, address: &str) -> String {
-    let lister = Lister::direct(Duration::from_secs(2));
+    let lister = Lister::direct(Duration::from_secs(20));
     match lister.list(&endpoint(wire, address, false)).await {
         Ok(Listed::Offer(offer)) => {
             let names: Vec<String> = offer.models.into_iter().map(|model| model.name).collect();
@@ -72,14 +72,14 @@ async fn every_fault_of_a_list_is_a_typed_end() {
     }
     expect![[r#"
         refuse_connect: Unavailable: the request failed: client error (SendRequest): connection error: Connection reset by peer (os error 104)
-        hang: Timeout: the server did not answer within 2000 ms; see that the server is not stuck, and check the address and the proxy variables
+        hang: Timeout: the server did not answer within 20000 ms; see that the server is not stuck, and check the address and the proxy variables
         dns_failure: m
         tls_garbage: Unavailable: the request failed: client error (SendRequest): invalid HTTP version parsed
         reset_before_head: Unavailable: the request failed: client error (SendRequest): connection error: Connection reset by peer (os error 104)
         reset_in_body: Unavailable: the answer broke off: error reading a body from connection: Connection reset by peer (os error 104)
         half_close: Unavailable: the answer broke off: error reading a body from connection: end of file before message length reached
-        drip: Timeout: the server did not answer within 2000 ms; see that the server is not stuck, and check the address and the proxy variables
-        pause_in_body: Timeout: the server did not answer within 2000 ms; see that the server is not stuck, and check the address and the proxy variables
+        drip: Timeout: the server did not answer within 20000 ms; see that the server is not stuck, and check the address and the proxy variables
+        pause_in_body: Timeout: the server did not answer within 20000 ms; see that the server is not stuck, and check the address and the proxy variables
         end_without_done: m
         truncated_chunks: Unavailable: the answer broke off: error reading a body from connection: end of file before message length reached
         length_says_more: Unavailable: the answer broke off: error reading a body from connection: end of file before message length reached
@@ -143,7 +143,7 @@ async fn ollama_tells_what_it_is_and_what_its_models_could_have() {
     let model = ModelInfo { context: 40_960, has_tools: false, ..ModelInfo::new("q:8b") };
     let server = ModelServer::start(Arc::new(With(vec![model], None))).await.unwrap();
     let endpoint_of = |address: &str| endpoint(Wire::Ollama, address, false);
-    let lister = Lister::direct(Duration::from_secs(2));
+    let lister = Lister::direct(Duration::from_secs(20));
     assert!(lister.is_ollama(&endpoint_of(&server.base(Wire::Ollama))).await);
     let details = lister.details(&endpoint_of(&server.base(Wire::Ollama)), "q:8b").await;
     let said = (details.window_tokens, details.answers, details.tools);

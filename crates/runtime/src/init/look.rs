@@ -18,7 +18,7 @@ use crate::program::Program;
 /// Time that a look at a server of this machine may take.
 pub const LOOK_TIME_MAX: Duration = Duration::from_millis(500);
 /// Time for an address that somebody named, which may be far away.
-const NAMED_TIME_MAX: Duration = Duration::from_secs(3);
+const NAMED_TIME_MAX: Duration = Duration::from_secs(5);
 /// Where servers of this machine usually are: port, the provider's name in the file, what a person calls it.
 pub const USUAL_PORTS: [(u16, &str, &str); 4] = [
     (11_434, "ollama", "Ollama"),

@@ -35,7 +35,8 @@ pub struct Cost {
     pub money: Option<Money>,
 }
 
-/// Tries out every model that is chosen, each once, side by side. A choice that cannot be used is no trial: whoever looks
+/// Tries out every model that is chosen, each once: servers side by side, and models of one server one after another,
+/// since it may have to load them. A choice that cannot be used is no trial: whoever looks
 /// at the choices says so.
 pub async fn try_out(program: &Program) -> Trial {
     let Ok(chosen) = program.chosen_models() else { return Trial::default() };
@@ -52,10 +53,18 @@ pub async fn try_out(program: &Program) -> Trial {
         let subject = Cow::Borrowed("models");
         return Trial { found: vec![Diagnosis { subject, health: Health::Note, finding, hint }], cost: None };
     }
-    let tried = join_all(distinct.into_iter().map(try_one)).await;
+    let mut servers: Vec<(&str, Vec<&Chosen>)> = Vec::new();
+    for one in distinct {
+        let base = base_of(one);
+        match servers.iter_mut().find(|(other, _)| *other == base) {
+            Some((_, models)) => models.push(one),
+            None => servers.push((base, vec![one])),
+        }
+    }
+    let tried = join_all(servers.into_iter().map(|(_, models)| try_each(models))).await;
     let mut trial = Trial::default();
     let mut cost = Cost { money: Some(Money::ZERO), ..Cost::default() };
-    for (found, of_one) in tried {
+    for (found, of_one) in tried.into_iter().flatten() {
         trial.found.extend(found);
         cost.calls = cost.calls.saturating_add(of_one.calls);
         cost.usage.tokens_in = cost.usage.tokens_in.saturating_add(of_one.usage.tokens_in);
@@ -66,6 +75,21 @@ pub async fn try_out(program: &Program) -> Trial {
     trial.found.push(told(cost));
     trial.cost = Some(cost);
     trial
+}
+
+fn base_of(chosen: &Chosen) -> &str {
+    match &chosen.answerer {
+        Answerer::Playbook => "",
+        Answerer::Remote(endpoint) => &endpoint.base,
+    }
+}
+
+async fn try_each(models: Vec<&Chosen>) -> Vec<(Vec<Diagnosis>, Cost)> {
+    let mut tried = Vec::new();
+    for one in models {
+        tried.push(try_one(one).await);
+    }
+    tried
 }
 
 async fn try_one(chosen: &Chosen) -> (Vec<Diagnosis>, Cost) {
