@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap_complete::Shell;
+use setpoint_client::models::InitWishes;
 
 /// A whole command line.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,8 +106,18 @@ pub enum Command {
         /// The file; all playbooks when it is not said.
         file: Option<PathBuf>,
     },
+    /// `init`.
+    Init(InitWishes),
+    /// `models`.
+    Models {
+        /// With what their servers have.
+        is_all: bool,
+    },
     /// `doctor`.
-    Doctor,
+    Doctor {
+        /// With a trial of the models.
+        has_models: bool,
+    },
     /// `config show`.
     ConfigShow,
     /// `config path`.

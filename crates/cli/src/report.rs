@@ -10,9 +10,7 @@ use crate::text::{Line, Tone};
 /// Says what went wrong on stderr, and as the one JSON value on stdout where machine output was asked for.
 pub fn error(io: &mut Io, error: &ClientError, is_json: bool) -> Exit {
     if is_json {
-        let value = json!({
-            "error": { "kind": error.kind.name(), "message": error.message, "hints": error.hints }
-        });
+        let value = json!({ "error": value(error) });
         // When stdout cannot be written to, stderr still says what went wrong.
         drop(io.out.json(&value));
     }
@@ -23,6 +21,11 @@ pub fn error(io: &mut Io, error: &ClientError, is_json: bool) -> Exit {
     // There is no third place to report to.
     drop(io.err.lines(&lines));
     Exit::of_error(error)
+}
+
+/// An error as other programs get it.
+pub(crate) fn value(error: &ClientError) -> serde_json::Value {
+    json!({ "kind": error.kind.name(), "message": error.message, "hints": error.hints })
 }
 
 /// Says something worth knowing on stderr.

@@ -2,10 +2,12 @@
 
 use std::io::{BufRead, Write};
 
+use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::ClientError;
+use crate::models::{InitWishes, Initialised, ModelsReport, Trial};
 
 /// One configuration value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -81,7 +83,8 @@ pub struct ControllerSummary {
     pub refused: u64,
 }
 
-/// The program's own desk. Everything here answers at once; `open` is where a data directory is first touched.
+/// The program's own desk. What is not `async` answers at once; nothing here touches a data directory but `doctor`.
+#[async_trait]
 pub trait Desk: Send + Sync {
     /// Every configuration value with its origin.
     ///
@@ -109,6 +112,18 @@ pub trait Desk: Send + Sync {
 
     /// How everything stands; never fails.
     fn doctor(&self) -> Vec<Diagnosis>;
+
+    /// Which models are chosen, and whether they are there: servers are asked for their lists, models nothing.
+    async fn models(&self) -> ModelsReport;
+
+    /// Asks every chosen model a few questions. Never fails; a choice that cannot be used is the doctor's to tell.
+    async fn try_models(&self) -> Trial;
+
+    /// Looks for keys and servers of this machine, and writes a first configuration.
+    ///
+    /// # Errors
+    /// A file that is there, or that cannot be written; an address that cannot be looked at.
+    async fn initialise(&self, wishes: &InitWishes) -> Result<Initialised, ClientError>;
 
     /// The controller alone, on JSON lines.
     ///

@@ -141,6 +141,8 @@ pub struct Config {
 pub struct Sources {
     /// Files, the weakest first; absent ones are passed over.
     pub files: Vec<PathBuf>,
+    /// Further files as texts, which need not be there yet, stronger than the others.
+    pub texts: Vec<(PathBuf, String)>,
     /// The one of them that came with the working directory, and may not say where keys are sent.
     pub foreign: Option<PathBuf>,
     /// The environment.
@@ -159,6 +161,9 @@ impl Config {
         for path in &sources.files {
             let is_foreign = sources.foreign.as_ref() == Some(path);
             put(&mut settings, path, is_foreign, file::read(path)?)?;
+        }
+        for (path, text) in &sources.texts {
+            put(&mut settings, path, false, file::parse(path, text.as_bytes())?)?;
         }
         for (variable, name) in keys::variables() {
             if let Some(text) = sources.env.get(variable).filter(|text| !text.is_empty()) {

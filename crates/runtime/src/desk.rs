@@ -27,7 +27,7 @@ pub enum Health {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
     /// What.
-    pub subject: &'static str,
+    pub subject: Cow<'static, str>,
     /// How it stands.
     pub health: Health,
     /// What was seen.
@@ -177,7 +177,7 @@ fn models(program: &Program) -> Vec<Diagnosis> {
     };
     if chosen.iter().all(|one| one.name == PLAYBOOK) {
         return vec![Diagnosis {
-            subject: "models",
+            subject: Cow::Borrowed("models"),
             health: Health::Note,
             finding: "the embedded brain answers, from playbooks; it is no language model".to_owned(),
             hint: Some(
@@ -275,9 +275,9 @@ fn tempfile_in(dir: &Path) -> std::io::Result<()> {
 }
 
 fn good(subject: &'static str, finding: String) -> Diagnosis {
-    Diagnosis { subject, health: Health::Good, finding, hint: None }
+    Diagnosis { subject: Cow::Borrowed(subject), health: Health::Good, finding, hint: None }
 }
 
 fn bad(subject: &'static str, finding: String, hint: String) -> Diagnosis {
-    Diagnosis { subject, health: Health::Bad, finding, hint: Some(hint) }
+    Diagnosis { subject: Cow::Borrowed(subject), health: Health::Bad, finding, hint: Some(hint) }
 }

@@ -213,8 +213,13 @@ impl Program {
         flags.extend(wishes.set.iter().map(|(k, v)| (k.clone(), v.clone(), format!("--set {k}={v}"))));
         let own = directories.config.join(config::FILE_NAME);
         let foreign = config_files.last().filter(|path| **path != own).cloned();
-        let config =
-            Config::load(&Sources { files: config_files.clone(), foreign, env: env.clone(), flags })?;
+        let config = Config::load(&Sources {
+            files: config_files.clone(),
+            foreign,
+            env: env.clone(),
+            flags,
+            texts: vec![],
+        })?;
         let cassette = wishes.cassette.clone();
         Ok(Program { config, directories, config_files, env, cwd, cassette })
     }
@@ -430,6 +435,11 @@ impl Program {
         let tool = tiers.remove(&Tier::Tool).unwrap_or_else(playbook);
         let models = Models::tiers(brain, tool);
         Ok(roles.into_iter().fold(models, |models, (role, model)| models.with_role(role, model)))
+    }
+
+    /// The environment that it was started in.
+    pub(crate) fn env(&self) -> &BTreeMap<String, String> {
+        &self.env
     }
 
     /// The working directory.

@@ -70,8 +70,20 @@ pub(super) enum Verb {
         #[command(subcommand)]
         command: Option<PlaybooksCommand>,
     },
+    /// Look for keys and local servers, and write a first configuration
+    Init(InitArgs),
+    /// Show which models are chosen and whether they are there
+    Models {
+        /// List the models that their servers have, too
+        #[arg(long)]
+        all: bool,
+    },
     /// Say how everything stands
-    Doctor,
+    Doctor {
+        /// Ask the chosen models, or NAME, a few questions, too; this costs some tokens, which are told
+        #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+        model: Option<String>,
+    },
     /// Show the configuration with its origins
     Config {
         #[command(subcommand)]
@@ -130,6 +142,19 @@ pub(super) struct RunArgs {
     /// Let a recording answer instead of the models
     #[arg(long, value_name = "FILE")]
     pub(super) replay: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct InitArgs {
+    /// Look at this address instead of the usual ports of this machine; may be given again
+    #[arg(long, value_name = "URL")]
+    pub(super) look_at: Vec<String>,
+    /// Write files that are there anew, and keep the old ones as `.bak`
+    #[arg(long, conflicts_with = "print")]
+    pub(super) force: bool,
+    /// Show what would be written, and write nothing
+    #[arg(long, visible_alias = "dry-run")]
+    pub(super) print: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -7,6 +7,7 @@ mod values;
 use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches};
+use setpoint_client::models::InitWishes;
 
 use self::grammar::{ConfigCommand, Grammar, PlaybooksCommand, TasksCommand, Verb};
 pub use self::refusal::Refusal;
@@ -99,7 +100,17 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
             Some(PlaybooksCommand::Show { name }) => Command::PlaybooksShow { name },
             Some(PlaybooksCommand::Check { file }) => Command::PlaybooksCheck { file },
         },
-        Verb::Doctor => Command::Doctor,
+        Verb::Init(init) => Command::Init(InitWishes {
+            look_at: init.look_at,
+            is_forced: init.force,
+            is_shown_only: init.print,
+        }),
+        Verb::Models { all } => Command::Models { is_all: all },
+        Verb::Doctor { model } => {
+            // The same option as everywhere, but that its value may be left out.
+            global.model = model.clone().filter(|model| !model.is_empty());
+            Command::Doctor { has_models: model.is_some() }
+        }
         Verb::Config { command } => match command {
             None | Some(ConfigCommand::Show) => Command::ConfigShow,
             Some(ConfigCommand::Path) => Command::ConfigPath,

@@ -1,49 +1,74 @@
-//! `doctor`: how everything stands.
+//! `doctor`: how everything stands, and with `--model` what the chosen models can do.
 
 use serde_json::json;
-use setpoint_client::desk::Health;
+use setpoint_client::desk::{Diagnosis, Health};
+use setpoint_client::models::Trial;
 use setpoint_client::{ClientError, Desk};
 
 use crate::exit::Exit;
 use crate::invocation::GlobalOptions;
 use crate::io::Io;
+use crate::report;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 
 /// Something that does not work makes the exit code 1.
-pub(super) fn doctor(options: &GlobalOptions, desk: &dyn Desk, io: &mut Io) -> Result<Exit, ClientError> {
-    let diagnoses = desk.doctor();
+pub(super) async fn doctor(
+    has_models: bool,
+    options: &GlobalOptions,
+    desk: &dyn Desk,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let mut diagnoses = desk.doctor();
+    if has_models && io.err.is_terminal && !options.is_quiet {
+        report::note(io, "asking the chosen models; a slow one takes its time");
+    }
+    let trial = if has_models { desk.try_models().await } else { Trial::default() };
+    diagnoses.extend(trial.found);
     let worst = diagnoses.iter().map(|diagnosis| diagnosis.state).max().unwrap_or(Health::Good);
     if options.is_json {
-        io.out.json(&json!({ "state": worst, "findings": diagnoses }))?;
-    } else {
-        let rows: Vec<Vec<Cell>> = diagnoses
-            .iter()
-            .map(|diagnosis| {
-                let (tone, word) = words(diagnosis.state);
-                vec![
-                    (tone, word.to_owned()),
-                    (Tone::Name, diagnosis.subject.clone()),
-                    (Tone::Plain, diagnosis.finding.clone()),
-                ]
-            })
-            .collect();
-        let mut lines = Vec::new();
-        for (line, diagnosis) in table(&[], &rows).into_iter().zip(&diagnoses) {
-            lines.push(line);
-            if let Some(hint) = &diagnosis.hint {
-                lines.push(Line::plain("      ").and(Tone::Care, "hint: ").and(Tone::Plain, hint));
-            }
+        let mut value = json!({ "state": worst, "findings": diagnoses });
+        if let (Some(cost), Some(fields)) = (&trial.cost, value.as_object_mut()) {
+            fields.insert("cost".to_owned(), json!(cost));
         }
-        io.out.lines(&lines)?;
+        io.out.json(&value)?;
+    } else {
+        io.out.lines(&lines(&diagnoses))?;
     }
-    Ok(if worst == Health::Bad { Exit::INTERNAL } else { Exit::DONE })
+    Ok(exit(worst))
 }
 
-const fn words(health: Health) -> (Tone, &'static str) {
-    match health {
+/// A table of findings, each with its hint below it.
+fn lines(diagnoses: &[Diagnosis]) -> Vec<Line> {
+    let row = |diagnosis: &Diagnosis| -> Vec<Cell> {
+        let subject = (Tone::Name, diagnosis.subject.clone());
+        vec![state(diagnosis.state), subject, (Tone::Plain, diagnosis.finding.clone())]
+    };
+    let rows: Vec<Vec<Cell>> = diagnoses.iter().map(row).collect();
+    let mut lines = Vec::new();
+    for (line, diagnosis) in table(&[], &rows).into_iter().zip(diagnoses) {
+        lines.push(line);
+        lines.extend(diagnosis.hint.as_deref().map(hint));
+    }
+    lines
+}
+
+/// The exit code of the worst thing that was found.
+pub(super) fn exit(worst: Health) -> Exit {
+    if worst == Health::Bad { Exit::INTERNAL } else { Exit::DONE }
+}
+
+/// What to do about what stands above it.
+pub(super) fn hint(text: &str) -> Line {
+    Line::plain("      ").and(Tone::Care, "hint: ").and(Tone::Plain, text)
+}
+
+/// How a thing stands, in a word.
+pub(super) fn state(health: Health) -> Cell {
+    let (tone, word) = match health {
         Health::Good => (Tone::Good, "good"),
         Health::Note => (Tone::Care, "note"),
         Health::Bad => (Tone::Bad, "bad"),
-    }
+    };
+    (tone, word.to_owned())
 }

@@ -6,6 +6,8 @@ mod approval_files;
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod bad_models;
+#[cfg(test)]
 mod bad_places;
 #[cfg(test)]
 mod cancel;
@@ -15,6 +17,10 @@ mod commands;
 mod directives;
 #[cfg(test)]
 mod ends;
+#[cfg(test)]
+mod first_configuration;
+#[cfg(test)]
+mod language_models;
 #[cfg(test)]
 mod models;
 // `cargo xtask test` turns every feature on.

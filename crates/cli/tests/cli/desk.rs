@@ -1,6 +1,8 @@
 //! Commands about the program itself: none of them touches a data directory.
 
 use setpoint_client::desk::{Diagnosis, Health, PlaybookProblem};
+use setpoint_client::models::*;
+use setpoint_client::{ClientError, ErrorKind};
 
 use crate::support::host::FakeDesk;
 use crate::support::organisation::Fake;
@@ -131,4 +133,169 @@ async fn completions_know_the_commands() {
         assert_eq!(came.code, 0);
         assert!(came.out.contains("playbooks"), "{shell}");
     }
+}
+
+fn language_models() -> FakeDesk {
+    let model = ModelLine {
+        slot: "models.brain".to_owned(),
+        name: "mine/big".to_owned(),
+        origin: "setpoint.toml:2".to_owned(),
+        address: Some("http://127.0.0.1:8000/v1".to_owned()),
+        key_env: Some("MY_KEY".to_owned()),
+        is_key_set: false,
+        window_tokens: Some(8_192),
+        tokens_out_max: None,
+        rank: Some(3),
+        price: Some(PriceLine {
+            million_in: "1.25".to_owned(),
+            million_out: "10.00".to_owned(),
+            million_cached: "0.1250".to_owned(),
+        }),
+        state: Health::Bad,
+        finding: "its server is there and does not have the model".to_owned(),
+        hint: Some("it has big\u{1b}[2Jger".to_owned()),
+    };
+    let own = ModelLine {
+        slot: "models.tool".to_owned(),
+        address: None,
+        hint: None,
+        state: Health::Note,
+        ..model.clone()
+    };
+    let provider = ProviderLine {
+        name: "mine".to_owned(),
+        api: "openai".to_owned(),
+        address: Some("http://127.0.0.1:8000/v1".to_owned()),
+        key_env: Some("MY_KEY".to_owned()),
+        is_key_set: false,
+        is_key_needed: true,
+        problem: None,
+    };
+    let server = |models: usize, problem: Option<&str>| ServerLine {
+        provider: "mine".to_owned(),
+        address: "http://127.0.0.1:8000/v1".to_owned(),
+        models: (0..models).map(|n| format!("m{n}")).collect(),
+        is_whole: models < 3,
+        problem: problem.map(str::to_owned),
+    };
+    FakeDesk {
+        models: ModelsReport {
+            models: vec![model, own],
+            servers: vec![server(2, None), server(202, None), server(0, Some("it has no list (status 404)"))],
+            providers: vec![provider],
+            error: None,
+        },
+        trial: Trial {
+            found: vec![Diagnosis {
+                subject: "mine/big".to_owned(),
+                state: Health::Note,
+                finding: "takes no tools".to_owned(),
+                hint: None,
+            }],
+            cost: Some(TrialCost { calls: 4, tokens_in: 9_000, tokens_out: 70, money: Some(0.01) }),
+        },
+        ..FakeDesk::default()
+    }
+}
+
+#[tokio::test]
+async fn models_are_shown_with_what_is_known_of_them() {
+    let came = at(language_models(), "", "models").await;
+    assert_eq!((came.code, came.err.as_str()), (1, ""));
+    insta::assert_snapshot!(came.out);
+    let value = at(language_models(), "", "models --json").await.json();
+    assert_eq!((&value["state"], &value["models"][0]["rank"]), (&"bad".into(), &3.into()));
+    assert!(value.get("servers").is_none());
+    let all = at(language_models(), "", "models --all").await.out;
+    assert!(
+        all.contains("mine/m1\n") && all.contains("mine/m199\n") && !all.contains("mine/m200\n"),
+        "{all}"
+    );
+    assert!(
+        all.contains("202 models, and others\n") && all.contains("… 2 more; `--json` has them all"),
+        "{all}"
+    );
+    assert!(all.contains("it has no list (status 404)"), "{all}");
+    let all = at(language_models(), "", "models --all --json").await.json();
+    assert_eq!(all["servers"][1]["models"].as_array().unwrap().len(), 202);
+}
+
+#[tokio::test]
+async fn a_choice_that_cannot_be_used_is_told_beside_the_providers() {
+    let broken = || {
+        let mut desk = language_models();
+        let error = ClientError::new(ErrorKind::Configuration, "failed to ask mine: MY_KEY is not set")
+            .hint("set MY_KEY");
+        (desk.models.error, desk.models.models) = (Some(error), vec![]);
+        desk
+    };
+    let came = at(broken(), "", "models").await;
+    assert_eq!(
+        (came.code, came.err.as_str()),
+        (2, "error: failed to ask mine: MY_KEY is not set\nhint: set MY_KEY\n")
+    );
+    assert!(came.out.contains("MY_KEY has to be set"), "{}", came.out);
+    let came = at(broken(), "", "models --json").await;
+    assert_eq!((came.code, &came.json()["error"]["hints"][0]), (2, &"set MY_KEY".into()));
+}
+
+#[tokio::test]
+async fn the_doctor_asks_models_only_when_it_is_told_to() {
+    let without = at(language_models(), "", "doctor").await;
+    assert!(!without.out.contains("mine/big"), "{}", without.out);
+    for line in ["doctor --model", "doctor --model mine/big"] {
+        assert_eq!(at(language_models(), "", line).await.out, "note  mine/big  takes no tools\n", "{line}");
+    }
+    let value = at(language_models(), "", "doctor --model --json").await.json();
+    assert_eq!((&value["cost"]["calls"], &value["state"]), (&4.into(), &"note".into()));
+}
+
+#[tokio::test]
+async fn a_first_configuration_is_told_shown_or_missed() {
+    let written = || FakeDesk {
+        initialised: Initialised {
+            found: vec!["OPENAI_API_KEY is set: a key for openai".to_owned()],
+            brain: Some("openai/a".to_owned()),
+            tool: Some("openai/b".to_owned()),
+            files: vec![InitFile {
+                path: "/home/ada/setpoint.toml".to_owned(),
+                text: "brain = 1\n".to_owned(),
+                kept: Some("/home/ada/setpoint.toml.bak".to_owned()),
+            }],
+            is_written: true,
+            notes: vec!["SETPOINT_BRAIN_MODEL is set".to_owned()],
+            variables: vec![KeyVariable {
+                variable: "OPENAI_API_KEY".to_owned(),
+                provider: "openai".to_owned(),
+            }],
+        },
+        ..FakeDesk::default()
+    };
+    let came = at(written(), "", "init").await;
+    assert_eq!((came.code, came.err.as_str()), (0, "warning: SETPOINT_BRAIN_MODEL is set\n"));
+    insta::assert_snapshot!(came.out);
+    assert_eq!(at(written(), "", "init --json").await.json()["tool"], "openai/b");
+    let mut shown = written();
+    shown.initialised.is_written = false;
+    let came = at(shown, "", "init --print").await;
+    assert_eq!(came.out, "# /home/ada/setpoint.toml\nbrain = 1\n\n");
+    let mut nothing = written();
+    (nothing.initialised.brain, nothing.initialised.files) = (None, vec![]);
+    let came = at(nothing, "", "init").await;
+    assert_eq!(came.code, 0);
+    insta::assert_snapshot!(came.out);
+}
+
+#[tokio::test]
+async fn what_a_first_configuration_is_to_be_made_of_is_passed_on() {
+    let mut world = World::headless(Fake::with(vec![]));
+    world.host.desk = FakeDesk::default();
+    let (_, host) = world.run_arguments(words("init --look-at http://a --look-at b --force")).await;
+    let wishes = InitWishes {
+        look_at: vec!["http://a".to_owned(), "b".to_owned()],
+        is_forced: true,
+        is_shown_only: false,
+    };
+    assert_eq!(*host.desk.wishes.lock().unwrap(), wishes);
+    assert_eq!(run("init --force --print").await.code, 2);
 }

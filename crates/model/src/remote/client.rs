@@ -1,9 +1,9 @@
-//! The one HTTP client of the process.
+//! The HTTP clients of the process.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use reqwest::Client;
+use reqwest::{Client, ClientBuilder};
 
 /// Time in which a connection must stand.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -15,17 +15,57 @@ const POOL_IDLE: Duration = Duration::from_secs(60);
 #[error("set up HTTPS: {0}")]
 pub struct ClientError(Arc<str>);
 
-/// The client, made once. It follows no redirections and unpacks nothing, it waits for headers as long as whoever asks
-/// does (a model may think before its first word), and it goes through the proxies that the environment names.
-pub(super) fn client() -> Result<Client, ClientError> {
-    static CLIENT: OnceLock<Result<Client, ClientError>> = OnceLock::new();
-    CLIENT.get_or_init(make).clone()
+/// Whether the proxies that the environment names are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Proxies {
+    /// As the environment says.
+    OfEnvironment,
+    /// None: for a look at this machine.
+    None,
 }
 
-fn make() -> Result<Client, ClientError> {
+/// A client, and whether it can tell a server by its certificate.
+#[derive(Clone, Debug)]
+struct Made {
+    client: Client,
+    https: Result<(), ClientError>,
+}
+
+/// The client for a server at this address. It follows no redirections and unpacks nothing, and it waits for headers as
+/// long as whoever asks does (a model may think before its first word).
+///
+/// A machine without certificate authorities can still ask a server that needs none.
+pub(super) fn client(base: &str, proxies: Proxies) -> Result<Client, ClientError> {
+    static USUAL: OnceLock<Result<Made, ClientError>> = OnceLock::new();
+    static LOCAL: OnceLock<Result<Made, ClientError>> = OnceLock::new();
+    let made = match proxies {
+        Proxies::OfEnvironment => USUAL.get_or_init(|| make(proxies)),
+        Proxies::None => LOCAL.get_or_init(|| make(proxies)),
+    };
+    let made = made.clone()?;
+    if !base.starts_with("http://") {
+        made.https?;
+    }
+    Ok(made.client)
+}
+
+fn make(proxies: Proxies) -> Result<Made, ClientError> {
     // A provider that is installed already is the same one: no other is built in.
     drop(rustls::crypto::ring::default_provider().install_default());
-    Client::builder()
+    made(builder(proxies), || builder(proxies).tls_certs_only([]))
+}
+
+/// With the system's authorities, and where there are none without any: then no certificate is trusted.
+fn made(usual: ClientBuilder, without: impl Fn() -> ClientBuilder) -> Result<Made, ClientError> {
+    let failed = |error: reqwest::Error| ClientError(super::send::chain(&error).into());
+    match usual.build() {
+        Ok(client) => Ok(Made { client, https: Ok(()) }),
+        Err(error) => Ok(Made { client: without().build().map_err(failed)?, https: Err(failed(error)) }),
+    }
+}
+
+fn builder(proxies: Proxies) -> ClientBuilder {
+    let builder = Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .pool_idle_timeout(POOL_IDLE)
         .redirect(reqwest::redirect::Policy::none())
@@ -33,7 +73,9 @@ fn make() -> Result<Client, ClientError> {
         .no_gzip()
         .no_brotli()
         .no_zstd()
-        .no_deflate()
-        .build()
-        .map_err(|error| ClientError(super::send::chain(&error).into()))
+        .no_deflate();
+    match proxies {
+        Proxies::OfEnvironment => builder,
+        Proxies::None => builder.no_proxy(),
+    }
 }

@@ -47,7 +47,7 @@ pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelErr
         || says(refusal, &["billing"]);
     let is_key = says(refusal, &["api key", "not valid"]) || says(refusal, &["invalid", "api key"]);
     if is_too_long(refusal) {
-        let hint = "choose a model with a larger window, or state the window in `models` so that prompts are cut to it";
+        let hint = "choose a model with a larger window, or state its `window_tokens` in `models.toml`: prompts are then cut to it";
         return never(ModelFailureKind::TooLong, reason, vec![hint]);
     }
     match refusal.status {
@@ -70,7 +70,7 @@ pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelErr
         Some(404) => never(
             ModelFailureKind::Unable,
             reason,
-            vec!["check the model's name and the address: `setpoint models` lists what the server has"],
+            vec!["check the model's name and the address: `setpoint models --all` lists what the server has"],
         ),
         Some(429 | 503 | 529) => waiting(reason, retry_after, BUSY_WAIT),
         Some(408 | 409 | 425 | 500..=599) => waiting(reason, retry_after, Duration::ZERO),

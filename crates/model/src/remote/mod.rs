@@ -4,15 +4,17 @@
 //! bounds. It never asks twice: whoever asked records each further attempt first. It never writes a key, a prompt or an
 //! answer into an error, and follows no redirection, since a key would go with it.
 //!
-//! Reading order: [`endpoint`] (where and how), [`base`] (addresses), `client` (one for the process), `lacks` (what a server
-//! turns out not to have), `schemas` (read once), `send` (one
-//! attempt), `failure` (what went wrong, and what to do about it).
+//! Reading order: [`endpoint`] (where and how), [`base`] (addresses), `client` (one for the process), `lacks`
+//! (what a server turns out not to have), `schemas` (read once), `send` (one attempt), `failure` (what went wrong, and
+//! what to do about it), [`listing`] (what a server has), [`probe`] (what a model can do).
 
 pub mod base;
 mod client;
 pub mod endpoint;
 mod failure;
 mod lacks;
+pub mod listing;
+pub mod probe;
 mod schemas;
 mod send;
 
@@ -27,6 +29,7 @@ pub use failure::{BUSY_WAIT, WAIT_MAX};
 
 use crate::model::{Model, ModelError};
 use crate::progress::Progress;
+use crate::remote::client::Proxies;
 use crate::remote::lacks::Lacks;
 use crate::remote::schemas::Schemas;
 use crate::wire::{Dialect, Request};
@@ -49,15 +52,10 @@ impl Remote {
     /// The model at this endpoint. `now_s` gives the seconds since 1970.
     ///
     /// # Errors
-    /// When no client can be made here, as without any certificate authorities.
+    /// When no client can be made here, as for HTTPS without any certificate authorities.
     pub fn new(endpoint: Endpoint, now_s: fn() -> i64) -> Result<Self, ClientError> {
-        Ok(Remote {
-            endpoint,
-            client: client::client()?,
-            lacks: Lacks::default(),
-            schemas: Schemas::default(),
-            now_s,
-        })
+        let client = client::client(&endpoint.base, Proxies::OfEnvironment)?;
+        Ok(Remote { endpoint, client, lacks: Lacks::default(), schemas: Schemas::default(), now_s })
     }
 
     /// A server that keeps to its window by dropping the beginning of a question says so only by its count. What it

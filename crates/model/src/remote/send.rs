@@ -63,7 +63,7 @@ pub(super) async fn once(
             Ok(Err(error)) => return decoder.finish().map_err(|_| of_transport(&error)),
             Err(_) => {
                 let reason = format!("the answer stopped coming for {} ms", endpoint.idle.as_millis());
-                let hint = "raise the model's `idle_ms` if it is that slow";
+                let hint = "raise `models.idle_ms` if it is that slow";
                 return Err(failure::again(Timeout, reason, vec![hint], Duration::ZERO));
             }
         }
@@ -71,7 +71,7 @@ pub(super) async fn once(
     decoder.finish().map_err(of_wire)
 }
 
-fn headers(endpoint: &Endpoint, request: &Request<'_>) -> Result<HeaderMap, ModelError> {
+pub(super) fn headers(endpoint: &Endpoint, request: &Request<'_>) -> Result<HeaderMap, ModelError> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let accept = match endpoint.dialect.framing(request.is_streamed) {
@@ -117,7 +117,7 @@ async fn head_of(response: &mut Response, idle: Duration) -> Vec<u8> {
 }
 
 /// Servers have echoed keys in their messages.
-fn without_key(refusal: Refusal, endpoint: &Endpoint) -> Refusal {
+pub(super) fn without_key(refusal: Refusal, endpoint: &Endpoint) -> Refusal {
     let Some(key) = endpoint.key.as_ref().map(ExposeSecret::expose_secret).filter(|key| !key.is_empty())
     else {
         return refusal;
@@ -155,7 +155,7 @@ fn without_key_in(mut error: ModelError, endpoint: &Endpoint) -> ModelError {
 }
 
 /// A connection that did not stand or broke.
-fn of_transport(error: &reqwest::Error) -> ModelError {
+pub(super) fn of_transport(error: &reqwest::Error) -> ModelError {
     let reason = chain(error);
     let says = |word: &str| reason.contains(word);
     if says("certificate") {

@@ -5,4 +5,8 @@ mod answers;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod listing;
+#[cfg(test)]
+mod probe;
+#[cfg(test)]
 mod support;

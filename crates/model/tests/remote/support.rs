@@ -14,6 +14,8 @@ use setpoint_model_server::Wire;
 use setpoint_protocol::Any;
 use setpoint_protocol::message::EndedBy;
 use setpoint_protocol::record::{Part, Reply};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpListener;
 
 static STANDING: Instruction = Instruction::new("Answer in one word.");
 
@@ -29,12 +31,58 @@ pub(crate) fn dialect(wire: Wire) -> Dialect {
 }
 
 /// A model at this address, with a key.
-pub(crate) fn remote(wire: Wire, address: &str, is_streamed: bool) -> Remote {
+pub(crate) fn endpoint(wire: Wire, address: &str, is_streamed: bool) -> Endpoint {
     let base = base::normalised(dialect(wire), address).unwrap();
     let mut endpoint = Endpoint::new("the-model".to_owned(), dialect(wire), base, "test-model".to_owned());
     endpoint.key = Some("sk-very-secret-0123456789".to_owned().into());
     endpoint.is_streamed = is_streamed;
-    Remote::new(endpoint, || 0).unwrap()
+    endpoint
+}
+
+/// The same, ready to be asked.
+pub(crate) fn remote(wire: Wire, address: &str, is_streamed: bool) -> Remote {
+    Remote::new(endpoint(wire, address, is_streamed), || 0).unwrap()
+}
+
+/// A server that answers a path and a body with a status and a body, for what no model server says. It stops when its
+/// task is dropped with the runtime.
+pub(crate) async fn canned(
+    answer: impl Fn(&str, &str) -> (u16, String) + Send + Sync + 'static,
+) -> (String, tokio::task::JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let answer = Arc::new(answer);
+    let serving = tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let answer = Arc::clone(&answer);
+            tokio::spawn(async move {
+                let mut stream = BufReader::new(stream);
+                let (mut head, mut length) = (String::new(), 0);
+                loop {
+                    let from = head.len();
+                    if stream.read_line(&mut head).await.unwrap_or(0) <= 2 {
+                        break;
+                    }
+                    let line = head.split_at(from).1.to_lowercase();
+                    if let Some(value) = line.strip_prefix("content-length:") {
+                        length = value.trim().parse().unwrap();
+                    }
+                }
+                let mut body = vec![0; length];
+                stream.read_exact(&mut body).await.unwrap();
+                let path = head.split(' ').nth(1).unwrap_or_default();
+                let (status, text) = answer(path, &String::from_utf8(body).unwrap());
+                let head = format!(
+                    "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                    text.len()
+                );
+                // A client that has read enough closes.
+                let _head = stream.write_all(head.as_bytes()).await;
+                let _body = stream.write_all(text.as_bytes()).await;
+            });
+        }
+    });
+    (address, serving)
 }
 
 /// A question without tools, or R3's with two.

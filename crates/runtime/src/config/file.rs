@@ -13,8 +13,11 @@ use super::{ConfigError, FILE_BYTES_MAX};
 /// Depth of tables; a deeper one is no key of ours.
 const DEPTH_MAX: usize = 4;
 
+/// Dotted key, value and line.
+pub(super) type Lines = Vec<(String, Value, usize)>;
+
 /// Dotted key, value and line of everything in the file. A file that is not there says nothing.
-pub(super) fn read(path: &Path) -> Result<Vec<(String, Value, usize)>, ConfigError> {
+pub(super) fn read(path: &Path) -> Result<Lines, ConfigError> {
     let bytes = head_of(path, FILE_BYTES_MAX);
     let Some(bytes) = bytes.map_err(|source| ConfigError::Read { path: path.to_owned(), source })? else {
         return Ok(vec![]);
@@ -25,8 +28,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<(String, Value, usize)>, ConfigErr
     parse(path, &bytes)
 }
 
-/// Dotted key, value and line of everything in the content of a file; `path` is what errors name.
-pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<(String, Value, usize)>, ConfigError> {
+/// The same of a text that stands, or will stand, in the file.
+pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Lines, ConfigError> {
     let line_of = |offset: usize| bytes.iter().take(offset).filter(|byte| **byte == b'\n').count() + 1;
     let syntax = |line, reason| ConfigError::Syntax { path: path.to_owned(), line, reason };
     let text = str::from_utf8(bytes)

@@ -5,6 +5,7 @@ fn load(file: &str, env: &[(&str, &str)], flags: &[(&str, &str)]) -> Result<Conf
     let path = dir.path().join(FILE_NAME);
     std::fs::write(&path, file).unwrap();
     Config::load(&Sources {
+        texts: vec![],
         files: vec![dir.path().join("absent.toml"), path],
         foreign: None,
         env: env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),

@@ -140,7 +140,8 @@ impl ChoiceError {
         match self {
             ChoiceError::WhoseModel { model, .. } => {
                 format!(
-                    "write PROVIDER/MODEL, such as `openai/{model}` or `ollama/{model}`; `playbook` is the embedded brain, and `setpoint models` lists the providers"
+                    "write PROVIDER/MODEL, such as `openai/{model}` or `ollama/{model}`, or `playbook` for the embedded brain; \
+                     `setpoint models` lists the providers"
                 )
             }
             ChoiceError::NoModel { .. } => {

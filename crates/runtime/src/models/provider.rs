@@ -81,7 +81,7 @@ pub(super) fn is_provider(name: &str, config: &Config) -> bool {
 }
 
 /// The names of all providers, those of the configuration included.
-pub(crate) fn names(config: &Config) -> Vec<String> {
+fn names(config: &Config) -> Vec<String> {
     let mut names: Vec<String> = KNOWN.iter().map(|known| known.name.to_owned()).collect();
     let others = config.providers().into_iter().filter(|name| KNOWN.iter().all(|known| known.name != name));
     names.extend(others);
@@ -89,7 +89,7 @@ pub(crate) fn names(config: &Config) -> Vec<String> {
 }
 
 /// The variables whose keys choose a model when nothing else does, with their providers, in this order.
-pub(super) fn key_variables() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn key_variables() -> impl Iterator<Item = (&'static str, &'static str)> {
     KNOWN.iter().filter(|known| !known.key_env.is_empty()).map(|known| (known.key_env, known.name))
 }
 
@@ -102,12 +102,7 @@ pub(super) fn provider(
     let known = KNOWN.iter().find(|known| known.name == name);
     let key_of = |field: &str| format!("providers.{name}.{field}");
     let text = |field: &str| config.text(&key_of(field));
-    let dialect = match (text("api"), known) {
-        (Some(api), _) => Dialect::ALL.into_iter().find(|dialect| dialect.name() == api),
-        (None, Some(known)) => Some(known.dialect),
-        (None, None) => Some(Dialect::Chat),
-    };
-    let dialect = dialect.unwrap_or(Dialect::Chat);
+    let dialect = api(text("api"), known);
     let address = match (text("base_url"), known) {
         (Some(address), _) => address,
         (None, Some(known)) => known.base_url,
@@ -150,4 +145,67 @@ pub(super) fn provider(
         schema: config.word(&key_of("schema")),
         extra,
     })
+}
+
+/// One provider that could be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderLine {
+    /// Its name, as it stands before a model's.
+    pub name: String,
+    /// Whose words it speaks.
+    pub api: &'static str,
+    /// Its address, as it is written.
+    pub address: Option<String>,
+    /// The variable that holds its key, or would.
+    pub key_env: Option<String>,
+    /// Whether that is set.
+    pub is_key_set: bool,
+    /// Whether it gives no answer without a key, as far as that is known.
+    pub is_key_needed: bool,
+    /// Why it cannot be used as it is.
+    pub problem: Option<String>,
+}
+
+/// Every provider that could be used, those of the configuration included.
+pub(super) fn lines(config: &Config, env: &BTreeMap<String, String>) -> Vec<ProviderLine> {
+    let line = |name: String| {
+        let known = KNOWN.iter().find(|known| known.name == name);
+        let text = |field: &str| config.text(&format!("providers.{name}.{field}"));
+        let ready = provider(&name, config, env);
+        let key_env = text("key_env").or(known.map(|known| known.key_env).filter(|name| !name.is_empty()));
+        let is_key_set =
+            key_env.and_then(|variable| env.get(variable)).is_some_and(|key| !key.trim().is_empty());
+        // An address that cannot be used may carry a password.
+        let address = match &ready {
+            Ok(ready) => Some(ready.base.clone()),
+            Err(ChoiceError::NoKey { .. } | ChoiceError::Extra { .. }) => {
+                let dialect = api(text("api"), known);
+                let address = text("base_url").or(known.map(|known| known.base_url));
+                address.and_then(|address| base::normalised(dialect, address).ok())
+            }
+            Err(_) => None,
+        };
+        ProviderLine {
+            api: api(text("api"), known).name(),
+            address,
+            key_env: key_env.map(str::to_owned),
+            is_key_set,
+            is_key_needed: ready.as_ref().map_or_else(
+                |error| matches!(error, ChoiceError::NoKey { .. }),
+                |ready| ready.is_first_party || text("key_env").is_some(),
+            ),
+            problem: match ready {
+                Ok(_) | Err(ChoiceError::NoKey { .. }) => None,
+                Err(error) => Some(crate::organisation::error_chain(&error)),
+            },
+            name,
+        }
+    };
+    names(config).into_iter().map(line).collect()
+}
+
+/// Whose words are spoken: what the configuration says, else what is known, else what most servers speak.
+fn api(said: Option<&str>, known: Option<&Known>) -> Dialect {
+    let said = said.and_then(|api| Dialect::ALL.into_iter().find(|dialect| dialect.name() == api));
+    said.or(known.map(|known| known.dialect)).unwrap_or(Dialect::Chat)
 }

@@ -104,7 +104,7 @@ fn what_cannot_be_used_is_named_with_what_to_change() {
     ]
     .join("\n");
     expect_test::expect![[r#"
-        failed to find out whose model "qwen" is, which --set models.brain names. hint: write PROVIDER/MODEL, such as `openai/qwen` or `ollama/qwen`; `playbook` is the embedded brain, and `setpoint models` lists the providers
+        failed to find out whose model "qwen" is, which --set models.brain names. hint: write PROVIDER/MODEL, such as `openai/qwen` or `ollama/qwen`, or `playbook` for the embedded brain; `setpoint models` lists the providers
         failed to use "local/" as a model, which --set models.brain names: it names no model. hint: write PROVIDER/MODEL, or `playbook` for the embedded brain
         failed to ask openai: its key is missing, OPENAI_API_KEY is not set. hint: set OPENAI_API_KEY, choose another model with --model, or use `--model playbook`, which needs none
         failed to ask anthropic: its key is missing, ANTHROPIC_API_KEY is not set. hint: set ANTHROPIC_API_KEY, choose another model with --model, or use `--model playbook`, which needs none

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use setpoint_cli::{Allowance, ApprovalPolicy, Host};
 use setpoint_client::desk::*;
+use setpoint_client::models::*;
 use setpoint_client::{ClientError, Desk, ErrorKind, Organisation};
 use setpoint_protocol::tool::ApprovalNeed;
 
@@ -77,8 +78,13 @@ pub(crate) struct FakeDesk {
     pub(crate) refused: u64,
     pub(crate) problems: Vec<PlaybookProblem>,
     pub(crate) diagnoses: Vec<Diagnosis>,
+    pub(crate) models: ModelsReport,
+    pub(crate) trial: Trial,
+    pub(crate) initialised: Initialised,
+    pub(crate) wishes: Mutex<InitWishes>,
 }
 
+#[async_trait]
 impl Desk for FakeDesk {
     fn config(&self) -> Result<Vec<ConfigLine>, ClientError> {
         if *self.is_broken.lock().unwrap() {
@@ -129,6 +135,19 @@ impl Desk for FakeDesk {
 
     fn doctor(&self) -> Vec<Diagnosis> {
         self.diagnoses.clone()
+    }
+
+    async fn models(&self) -> ModelsReport {
+        self.models.clone()
+    }
+
+    async fn try_models(&self) -> Trial {
+        self.trial.clone()
+    }
+
+    async fn initialise(&self, wishes: &InitWishes) -> Result<Initialised, ClientError> {
+        self.wishes.lock().unwrap().clone_from(wishes);
+        Ok(self.initialised.clone())
     }
 
     fn controller(

@@ -1,0 +1,79 @@
+//! `init`: a first configuration from what is there.
+
+use serde_json::json;
+use setpoint_client::models::{InitWishes, Initialised};
+use setpoint_client::{ClientError, Desk};
+
+use crate::exit::Exit;
+use crate::invocation::GlobalOptions;
+use crate::io::Io;
+use crate::report;
+use crate::text::table::{Cell, table};
+use crate::text::{Line, Tone};
+
+/// Nothing found is no error: the embedded brain answers then.
+pub(super) async fn init(
+    wishes: &InitWishes,
+    options: &GlobalOptions,
+    desk: &dyn Desk,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let done = desk.initialise(wishes).await?;
+    if options.is_json {
+        io.out.json(&json!(done))?;
+        return Ok(Exit::DONE);
+    }
+    if done.brain.is_none() {
+        io.out.lines(&nothing(&done))?;
+    } else if done.is_written {
+        io.out.lines(&written(&done))?;
+    } else {
+        for found in &done.found {
+            report::note(io, &format!("found  {found}"));
+        }
+        for file in &done.files {
+            io.out.data(&format!("# {}\n{}\n", file.path, file.text))?;
+        }
+    }
+    for note in &done.notes {
+        report::warning(io, note);
+    }
+    Ok(Exit::DONE)
+}
+
+fn row(name: &str, text: String) -> Vec<Cell> {
+    vec![(Tone::Dim, name.to_owned()), (Tone::Plain, text)]
+}
+
+fn written(done: &Initialised) -> Vec<Line> {
+    let mut rows: Vec<Vec<Cell>> = done.found.iter().map(|found| row("found", found.clone())).collect();
+    for (key, name) in [("models.brain", &done.brain), ("models.tool", &done.tool)] {
+        rows.extend(name.as_ref().map(|name| row("chosen", format!("{key} = {name}"))));
+    }
+    for file in &done.files {
+        rows.push(row("written", file.path.clone()));
+        rows.extend(file.kept.as_ref().map(|kept| row("kept", kept.clone())));
+    }
+    rows.push(row(
+        "next",
+        "`setpoint models` looks whether it is there, `setpoint doctor --model` what it can do".to_owned(),
+    ));
+    table(&[], &rows)
+}
+
+fn nothing(done: &Initialised) -> Vec<Line> {
+    let mut rows: Vec<Vec<Cell>> = done.found.iter().map(|found| row("found", found.clone())).collect();
+    rows.push(row(
+        "chosen",
+        "nothing: the embedded brain answers (playbook); it is no language model".to_owned(),
+    ));
+    let variable =
+        |one: &setpoint_client::models::KeyVariable| format!("{} to a key of {}", one.variable, one.provider);
+    rows.extend(done.variables.iter().map(|one| row("set", variable(one))));
+    rows.push(row(
+        "or",
+        "start a server (Ollama, llama.cpp, vLLM, LM Studio), or name one with --look-at URL".to_owned(),
+    ));
+    rows.push(row("written", "nothing".to_owned()));
+    table(&[], &rows)
+}

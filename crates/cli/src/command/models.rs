@@ -1,0 +1,141 @@
+//! `models`: which models are chosen, by what, what is known of them, and whether they are there.
+
+use serde_json::json;
+use setpoint_client::desk::Health;
+use setpoint_client::models::{ModelLine, ModelsReport, ProviderLine, ServerLine};
+use setpoint_client::{ClientError, Desk};
+
+use super::doctor;
+use crate::exit::Exit;
+use crate::invocation::GlobalOptions;
+use crate::io::Io;
+use crate::report;
+use crate::text::table::{Cell, table};
+use crate::text::{Line, Tone};
+
+/// Models of one server that are listed for a person; a program gets them all.
+pub(crate) const LISTED_MAX: usize = 200;
+
+/// A choice that cannot be used is a configuration that cannot be used; a model that is not there makes the exit code 1.
+pub(super) async fn models(
+    is_all: bool,
+    options: &GlobalOptions,
+    desk: &dyn Desk,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let report = desk.models().await;
+    let worst = report.models.iter().map(|model| model.state).max().unwrap_or(Health::Good);
+    if options.is_json {
+        io.out.json(&value(is_all, worst, &report))?;
+    } else {
+        io.out.lines(&lines(is_all, &report))?;
+    }
+    Ok(match &report.error {
+        // As JSON it has been told above.
+        Some(error) => report::error(io, error, false),
+        None => doctor::exit(worst),
+    })
+}
+
+fn value(is_all: bool, worst: Health, report: &ModelsReport) -> serde_json::Value {
+    let ModelsReport { models, servers, providers, error } = report;
+    match error {
+        Some(error) => json!({ "error": report::value(error), "providers": providers }),
+        None if is_all => {
+            json!({ "state": worst, "models": models, "providers": providers, "servers": servers })
+        }
+        None => json!({ "state": worst, "models": models, "providers": providers }),
+    }
+}
+
+fn lines(is_all: bool, report: &ModelsReport) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for model in &report.models {
+        lines.extend(of_model(model));
+        lines.push(Line::new());
+    }
+    if is_all {
+        for server in &report.servers {
+            lines.extend(of_server(server));
+            lines.push(Line::new());
+        }
+    }
+    let rows: Vec<Vec<Cell>> = report.providers.iter().map(of_provider).collect();
+    lines.extend(table(&["provider", "speaks", "address", "key"], &rows));
+    lines
+}
+
+fn of_model(model: &ModelLine) -> Vec<Line> {
+    let (tone, word) = doctor::state(model.state);
+    let mut lines = vec![
+        Line::new()
+            .and(tone, &format!("{word}  "))
+            .and(Tone::Name, &model.slot)
+            .and(Tone::Plain, &format!(" is {}, by {}", model.name, model.origin)),
+    ];
+    let cell = |name: &str, text: String| vec![(Tone::Dim, format!("      {name}")), (Tone::Plain, text)];
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    if let Some(address) = &model.address {
+        let known =
+            |number: Option<u32>| number.map_or_else(|| "not known".to_owned(), |n| format!("{n} tokens"));
+        rows.push(cell("address", address.clone()));
+        rows.push(cell("key", key(model.key_env.as_deref(), model.is_key_set, false)));
+        rows.push(cell("window", known(model.window_tokens)));
+        rows.push(cell("answer", known(model.tokens_out_max)));
+        rows.push(cell("rank", model.rank.map_or_else(|| "not known".to_owned(), |rank| rank.to_string())));
+        let price = model.price.as_ref().map(|price| {
+            format!(
+                "{} in, {} out, {} cached, a million tokens",
+                price.million_in, price.million_out, price.million_cached
+            )
+        });
+        rows.push(cell("price", price.unwrap_or_else(|| "not known".to_owned())));
+    }
+    rows.push(cell("seen", model.finding.clone()));
+    lines.extend(table(&[], &rows));
+    lines.extend(model.hint.as_deref().map(doctor::hint));
+    lines
+}
+
+fn of_server(server: &ServerLine) -> Vec<Line> {
+    let head =
+        Line::new().and(Tone::Name, &server.provider).and(Tone::Plain, &format!(" at {}", server.address));
+    if let Some(problem) = &server.problem {
+        return vec![head.and(Tone::Plain, &format!(": {problem}"))];
+    }
+    let count = server.models.len();
+    let words = match (count, server.is_whole) {
+        (1, true) => "1 model".to_owned(),
+        (_, true) => format!("{count} models"),
+        (_, false) => format!("{count} models, and others"),
+    };
+    let mut lines = vec![head.and(Tone::Dim, &format!(": {words}"))];
+    let names = server.models.iter().take(LISTED_MAX);
+    lines.extend(
+        names.map(|name| Line::plain("      ").and(Tone::Plain, &format!("{}/{name}", server.provider))),
+    );
+    if count > LISTED_MAX {
+        let more = format!("      … {} more; `--json` has them all", count - LISTED_MAX);
+        lines.push(Line::new().and(Tone::Dim, &more));
+    }
+    lines
+}
+
+fn of_provider(provider: &ProviderLine) -> Vec<Cell> {
+    let address = provider.address.clone().or_else(|| provider.problem.clone()).unwrap_or_default();
+    vec![
+        (Tone::Name, provider.name.clone()),
+        (Tone::Plain, provider.api.clone()),
+        (Tone::Plain, address),
+        (Tone::Plain, key(provider.key_env.as_deref(), provider.is_key_set, provider.is_key_needed)),
+    ]
+}
+
+fn key(variable: Option<&str>, is_set: bool, is_needed: bool) -> String {
+    match (variable, is_set, is_needed) {
+        (None, _, _) => "none needed".to_owned(),
+        (Some(variable), true, _) => format!("{variable} is set"),
+        (Some(variable), false, true) => format!("{variable} has to be set"),
+        (Some(variable), false, false) => format!("{variable} is not set"),
+    }
+}

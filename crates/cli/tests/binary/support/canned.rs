@@ -1,0 +1,44 @@
+//! A server that says what a test writes, for what no model server says: lists of models in forms of their own.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+
+/// Starts one on a free port of 127.0.0.1 and gives its address. It answers a path and a body with a status and a body,
+/// for as long as the test's process lives.
+pub(crate) fn canned(answer: impl Fn(&str, &str) -> (u16, String) + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let answer = Arc::new(answer);
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let answer = Arc::clone(&answer);
+            // A client that goes away is no failure of the test.
+            thread::spawn(move || drop(serve(stream, &*answer)));
+        }
+    });
+    address
+}
+
+fn serve(stream: TcpStream, answer: &dyn Fn(&str, &str) -> (u16, String)) -> std::io::Result<()> {
+    let mut stream = BufReader::new(stream);
+    let (mut path, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        if stream.read_line(&mut line)? <= 2 {
+            break;
+        }
+        if path.is_empty() {
+            path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+        } else if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body)?;
+    let (status, text) = answer(&path, &String::from_utf8(body).unwrap());
+    let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", text.len());
+    stream.get_mut().write_all(head.as_bytes())?;
+    stream.get_mut().write_all(text.as_bytes())
+}

@@ -1,0 +1,467 @@
+//! What a model can do, found out by asking it: a few small questions, and one that is as long as its window is said
+//! to be.
+//!
+//! It never shows a word of what a model says, asks no question twice, and gives every question a bounded time. What
+//! it costs is counted and told.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use setpoint_machine::draft::TurnDraft;
+use setpoint_machine::extract::{extract, said};
+use setpoint_machine::tokens;
+use setpoint_protocol::record::ModelFailureKind::{Timeout, TooLong, Unable};
+use setpoint_protocol::record::{Part, Reply, Usage};
+use setpoint_protocol::tool::{CapabilityClass, ToolCall, ToolSpec};
+
+use super::{Remote, failure, send};
+use crate::model::ModelError;
+use crate::progress::Progress;
+use crate::wire::{Dialect, Request};
+
+/// Tokens of the long question at most, so that finding out costs little.
+pub const CONTEXT_TOKENS_MAX: u64 = 24_000;
+/// Tokens of an answer at most; a model that thinks needs some before its first word.
+pub const ANSWER_TOKENS_MAX: u32 = 2_048;
+/// Time that one question may take, whatever the configuration says of silence.
+pub const QUESTION_TIME_MAX: Duration = Duration::from_secs(600);
+
+/// The tool that is to be called.
+const TOOL: &str = "report_number";
+/// The number that is to be reported.
+const NUMBER: i64 = 7;
+/// What stands at the beginning of the long question.
+const CODE_WORD: (&str, &str) = ("quintel", "4187");
+const SYSTEM: &str = "You are being tested. Do exactly what you are asked to, in the shortest form.";
+
+/// How one thing stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// As it should be.
+    Good,
+    /// Works, with something to know.
+    Note,
+    /// Does not work.
+    Bad,
+}
+
+/// One thing that was found out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How it stands.
+    pub outcome: Outcome,
+    /// What was found.
+    pub text: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// Everything that was found out of one model, and what it cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Probed {
+    /// In the order in which it was asked.
+    pub findings: Vec<Finding>,
+    /// Questions asked.
+    pub calls: u64,
+    /// Tokens that they cost, as far as there was an answer.
+    pub usage: Usage,
+}
+
+/// Asks. Where nothing is answered at all, the rest is not asked.
+pub async fn probe(remote: &Remote) -> Probed {
+    let mut probe = Probe { remote, probed: Probed::default() };
+    if probe.answers().await {
+        probe.tools().await;
+        probe.schema().await;
+        probe.context().await;
+    }
+    probe.probed
+}
+
+struct Probe<'r> {
+    remote: &'r Remote,
+    probed: Probed,
+}
+
+/// What came of asking for something through an interface of the provider's.
+enum Came {
+    /// What was asked for.
+    Fits,
+    /// Something else.
+    Misfit(&'static str),
+    /// The interface is not there.
+    Lacks,
+    /// Nothing.
+    Failed(ModelError),
+}
+
+impl Probe<'_> {
+    /// Whether it answers at all.
+    async fn answers(&mut self) -> bool {
+        let question = "Answer with this one word and nothing else: ready";
+        match self.ask(&Request { user: question, ..Request::default() }).await {
+            Err(error) => {
+                self.failed("does not answer", error);
+                false
+            }
+            Ok(reply) => {
+                let text = text_of(&reply);
+                if text.to_lowercase().contains("ready") {
+                    self.found(Outcome::Good, "answers", None);
+                } else if text.is_empty() && reply.is_cut {
+                    let hint = "let it think less (`models.brain_effort`, `models.tool_effort`)";
+                    let text = format!("thinks for {ANSWER_TOKENS_MAX} tokens without coming to an answer");
+                    self.found(Outcome::Bad, text, Some(hint.to_owned()));
+                } else if text.is_empty() {
+                    let hint = "choose another model: this one has nothing to say";
+                    self.found(Outcome::Bad, "gives an empty answer", Some(hint.to_owned()));
+                } else {
+                    let hint = "it may be too weak for a task: expect repairs and replans";
+                    let text = "answers, but not with the one word that was asked for";
+                    self.found(Outcome::Note, text, Some(hint.to_owned()));
+                }
+                !text.is_empty()
+            }
+        }
+    }
+
+    /// Tool calls through the provider's interface, and where that fails as text.
+    async fn tools(&mut self) {
+        let user = format!("Call the tool {TOOL} with the number {NUMBER}.");
+        let came = if self.remote.endpoint.takes_tools {
+            let tools = [tool()];
+            let request = Request { user: &user, tools: &tools, ..Request::default() };
+            match self.ask(&request).await {
+                Ok(reply) => fitting_call(&reply),
+                Err(_) if self.remote.lacks.tools() => Came::Lacks,
+                Err(error) if error.failure.kind == Unable => Came::Misfit("refuses a question with a tool"),
+                Err(error) => Came::Failed(error),
+            }
+        } else {
+            Came::Lacks
+        };
+        let why = match came {
+            Came::Fits => {
+                return self.found(Outcome::Good, "calls tools through the provider's interface", None);
+            }
+            Came::Failed(error) => return self.failed("does not answer a question with a tool", error),
+            Came::Lacks => "takes no tools through the provider's interface",
+            Came::Misfit(why) => why,
+        };
+        let user = format!(
+            "There is one tool, {TOOL}; its input has one field, `number`, an integer. Call it with the number {NUMBER}: \
+             answer with one JSON object of the form {{\"tool\": …, \"input\": {{…}}}} and nothing else."
+        );
+        match self.ask(&Request { user: &user, ..Request::default() }).await {
+            Ok(reply) if matches!(extract(&text_of(&reply)), Ok(TurnDraft::Call(call)) if fits(&call)) => {
+                let hint = self.setting("tools").filter(|_| self.remote.endpoint.takes_tools);
+                self.found(Outcome::Note, format!("{why}; calls them in its text, which will do"), hint);
+            }
+            Ok(_) => {
+                let hint = "choose another model for R3 (`models.tool`, or `models.executor`)".to_owned();
+                self.found(
+                    Outcome::Bad,
+                    format!("{why}, and cannot call them in its text either"),
+                    Some(hint),
+                );
+            }
+            Err(error) => self.failed("does not answer a question with a tool in its text", error),
+        }
+    }
+
+    /// Answers held to a JSON Schema, and where that fails JSON for the asking.
+    async fn schema(&mut self) {
+        let user = "Name a colour and how many letters the word for it has.";
+        let came = if self.remote.endpoint.takes_schema {
+            let schema = schema();
+            let request = Request { user, schema: Some(&schema), ..Request::default() };
+            match self.ask(&request).await {
+                Ok(reply) if is_colour(&text_of(&reply)) => Came::Fits,
+                Ok(_) => Came::Misfit("does not keep to a JSON Schema"),
+                Err(_) if self.remote.lacks.schema() => Came::Lacks,
+                Err(error) if error.failure.kind == Unable => Came::Misfit("refuses a JSON Schema"),
+                Err(error) => Came::Failed(error),
+            }
+        } else {
+            Came::Lacks
+        };
+        let why = match came {
+            Came::Fits => return self.found(Outcome::Good, "keeps to a JSON Schema", None),
+            Came::Failed(error) => {
+                return self.failed("does not answer a question with a JSON Schema", error);
+            }
+            Came::Lacks => "takes no JSON Schema",
+            Came::Misfit(why) => why,
+        };
+        let user = format!(
+            "{user} Answer with one JSON object with the fields `colour` (text) and `letters` (an integer), and nothing else."
+        );
+        match self.ask(&Request { user: &user, ..Request::default() }).await {
+            Ok(reply) if is_colour(&text_of(&reply)) => {
+                let hint = self.setting("schema").filter(|_| self.remote.endpoint.takes_schema);
+                self.found(
+                    Outcome::Note,
+                    format!("{why}; writes JSON when it is asked to, which will do"),
+                    hint,
+                );
+            }
+            Ok(_) => {
+                let hint = "choose another model: without JSON there is no plan and no verdict".to_owned();
+                self.found(
+                    Outcome::Bad,
+                    format!("{why}, and writes no JSON that can be read either"),
+                    Some(hint),
+                );
+            }
+            Err(error) => self.failed("does not answer a question for JSON", error),
+        }
+    }
+
+    /// Whether the window is what it is said to be: what stands at the beginning of a long question is asked for at its
+    /// end.
+    async fn context(&mut self) {
+        let endpoint = &self.remote.endpoint;
+        let name = &endpoint.name;
+        let Some(window) = endpoint.window_tokens else {
+            let hint =
+                format!("state the `window_tokens` of {name} in `models.toml`: prompts are then cut to it");
+            return self.found(Outcome::Note, "its window is not known, and was not tried", Some(hint));
+        };
+        let thinking = endpoint.effort.map_or(0, crate::wire::Effort::tokens);
+        let answer = ANSWER_TOKENS_MAX.min(window / 10);
+        let room = u64::from(window.saturating_sub(thinking).saturating_sub(answer));
+        let target = (u64::from(window) * 4 / 5).min(room * 9 / 10).min(CONTEXT_TOKENS_MAX);
+        let user = long_question(target);
+        let request = Request { user: &user, tokens_out_max: answer, ..Request::default() };
+        let smaller = match endpoint.dialect {
+            Dialect::Ollama => format!(
+                "let the server give {name} a larger window, or state its real `window_tokens` in `models.toml`"
+            ),
+            _ => format!(
+                "state the real `window_tokens` of {name} in `models.toml`: prompts are then cut to it"
+            ),
+        };
+        let reply = match self.ask(&request).await {
+            Err(error) if error.failure.kind == TooLong => {
+                let text = format!("its window is smaller than the {window} tokens it is said to have");
+                return self.found(Outcome::Bad, text, Some(smaller));
+            }
+            Err(error) => return self.failed("does not answer a long question", error),
+            Ok(reply) => reply,
+        };
+        let text = text_of(&reply).to_lowercase();
+        let has_word = text.contains(CODE_WORD.0) && text.contains(CODE_WORD.1);
+        let least = tokens::at_least(&user);
+        if reply.usage.tokens_in < least {
+            let read = reply.usage.tokens_in;
+            let text = format!(
+                "its server read {read} tokens of a question of at least {least}, and did not say so"
+            );
+            return self.found(Outcome::Bad, text, Some(smaller));
+        }
+        if !has_word {
+            let text = format!("does not know the beginning of a question of about {target} tokens");
+            return self.found(Outcome::Bad, text, Some(smaller));
+        }
+        let text = if target < u64::from(window) * 4 / 5 {
+            format!(
+                "reads a question of about {target} tokens to its end; its window of {window} was not tried out"
+            )
+        } else {
+            format!("reads a question of about {target} tokens to its end, in a window of {window}")
+        };
+        self.found(Outcome::Good, text, None);
+    }
+
+    /// Asks once, and counts. The reply's usage is what the server counted, or else our estimate.
+    async fn ask(&mut self, request: &Request<'_>) -> Result<Reply, ModelError> {
+        let endpoint = &self.remote.endpoint;
+        let wanted = if request.tokens_out_max == 0 { ANSWER_TOKENS_MAX } else { request.tokens_out_max };
+        let request = Request {
+            model: &endpoint.model,
+            system: SYSTEM,
+            tokens_out_max: wanted.min(endpoint.tokens_out_max.unwrap_or(u32::MAX)),
+            effort: endpoint.effort,
+            window_tokens: endpoint.window_tokens,
+            cache_key: Some("probe"),
+            is_first_party: endpoint.is_first_party,
+            is_streamed: endpoint.is_streamed,
+            extra: Some(&endpoint.extra),
+            ..*request
+        };
+        self.probed.calls += 1;
+        let time_max = endpoint.idle.saturating_mul(2).min(QUESTION_TIME_MAX);
+        let progress = Progress::none();
+        let once = tokio::time::timeout(time_max, send::once(self.remote, &request, &progress));
+        let mut decoded = once.await.unwrap_or_else(|_| {
+            let reason = format!("no answer came within {} ms", time_max.as_millis());
+            Err(failure::never(Timeout, reason, vec!["raise `models.idle_ms` if the model is that slow"]))
+        })?;
+        let usage = &mut decoded.reply.usage;
+        if !decoded.is_counted {
+            usage.tokens_in = usage.tokens_in.max(tokens::estimate(SYSTEM) + tokens::estimate(request.user));
+            usage.tokens_out = usage.tokens_out.max(tokens::of_reply(&decoded.reply.parts));
+        }
+        let sum = &mut self.probed.usage;
+        sum.tokens_in = sum.tokens_in.saturating_add(usage.tokens_in);
+        sum.tokens_out = sum.tokens_out.saturating_add(usage.tokens_out);
+        sum.tokens_cached = sum.tokens_cached.saturating_add(usage.tokens_cached);
+        Ok(decoded.reply)
+    }
+
+    /// The setting that spares the model what it does not have.
+    fn setting(&self, field: &str) -> Option<String> {
+        let (provider, _) = self.remote.endpoint.name.split_once('/')?;
+        Some(format!("set `providers.{provider}.{field} = false`: then it is not tried first each time"))
+    }
+
+    fn found(&mut self, outcome: Outcome, text: impl Into<String>, hint: Option<String>) {
+        self.probed.findings.push(Finding { outcome, text: text.into(), hint });
+    }
+
+    fn failed(&mut self, what: &str, error: ModelError) {
+        let hint = match error.failure.hints.into_iter().next() {
+            Some(hint) => hint,
+            None => "try again later; if it stays so, choose another model".to_owned(),
+        };
+        self.found(Outcome::Bad, format!("{what}: {}", error.failure.reason), Some(hint));
+    }
+}
+
+fn tool() -> Arc<ToolSpec> {
+    Arc::new(ToolSpec {
+        name: TOOL.to_owned(),
+        description: "Takes the number that was asked for.".to_owned(),
+        input_schema: json!({
+            "type": "object",
+            "properties": { "number": { "type": "integer", "description": "The number." } },
+            "required": ["number"],
+            "additionalProperties": false,
+        })
+        .into(),
+        class: CapabilityClass::Read,
+        volatile: false,
+    })
+}
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "colour": { "type": "string", "description": "The colour." },
+            "letters": { "type": "integer", "description": "How many letters its word has." },
+        },
+        "required": ["colour", "letters"],
+        "additionalProperties": false,
+    })
+}
+
+fn fitting_call(reply: &Reply) -> Came {
+    let call = reply.parts.iter().find_map(|part| match part {
+        Part::ToolCall(call) => Some(call),
+        Part::Text(_) => None,
+    });
+    match call {
+        None => Came::Misfit("does not call the tool that it is given"),
+        Some(call) if fits(call) => Came::Fits,
+        Some(call) if call.tool != TOOL => Came::Misfit("calls a tool that there is not"),
+        Some(_) => Came::Misfit("calls a tool with an input that does not fit its schema"),
+    }
+}
+
+fn fits(call: &ToolCall) -> bool {
+    let number = call.input.get("number").and_then(Value::as_i64);
+    let is_alone = call.input.as_object().is_some_and(|fields| fields.len() == 1);
+    call.tool == TOOL && number == Some(NUMBER) && is_alone
+}
+
+/// One JSON object with both fields, whatever fence is around it.
+fn is_colour(text: &str) -> bool {
+    let text = said(text);
+    let (Some(start), Some(end)) = (text.find('{'), text.rfind('}')) else { return false };
+    let object = text.get(start..=end).and_then(|object| serde_json::from_str::<Value>(object).ok());
+    object.is_some_and(|object| {
+        let colour = object.get("colour").and_then(Value::as_str);
+        colour.is_some_and(|colour| !colour.is_empty()) && object.get("letters").is_some_and(Value::is_i64)
+    })
+}
+
+/// What was said, without the thinking.
+fn text_of(reply: &Reply) -> String {
+    let texts = reply.parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        Part::ToolCall(_) => None,
+    });
+    let text: String = texts.collect();
+    said(&text).into_owned()
+}
+
+/// A question of about so many tokens: a code word, many lines about nothing, and what the code word was.
+fn long_question(target: u64) -> String {
+    const WHO: [&str; 7] = ["ferry", "baker", "clock", "river", "lantern", "teacher", "train"];
+    const DID: [&str; 5] = ["crossed", "left", "reached", "passed", "saw"];
+    const WHAT: [&str; 11] = [
+        "harbour", "market", "bridge", "garden", "tower", "library", "square", "station", "orchard", "mill",
+        "shore",
+    ];
+    let end = "What is the code word that was stated at the very beginning? Answer with the code word and nothing else.";
+    let mut question = format!(
+        "The code word is {}-{}. Remember it. What follows does not matter.\n",
+        CODE_WORD.0.to_uppercase(),
+        CODE_WORD.1
+    );
+    let mut count = tokens::estimate(&question) + tokens::estimate(end);
+    for n in 0.. {
+        let of = |words: &[&'static str], n: usize| words.get(n % words.len()).copied().unwrap_or_default();
+        let line =
+            format!("Line {}: the {} {} the {}.\n", n + 1, of(&WHO, n), of(&DID, n / 2), of(&WHAT, n / 3));
+        count += tokens::estimate(&line);
+        if count > target {
+            break;
+        }
+        question.push_str(&line);
+    }
+    question + end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_question_is_as_long_as_it_should_be_and_no_longer() {
+        for target in [0, 200, 6_553, CONTEXT_TOKENS_MAX] {
+            let question = long_question(target);
+            let count = tokens::estimate(&question);
+            assert!(count <= target.max(120) && count + 60 > target, "{target}: {count}");
+            assert!(question.starts_with("The code word is QUINTEL-4187."));
+        }
+    }
+
+    #[test]
+    fn only_a_call_that_fits_fits() {
+        let call = |tool: &str, input: Value| ToolCall { tool: tool.to_owned(), input: input.into() };
+        assert!(fits(&call(TOOL, json!({ "number": 7 }))));
+        for input in [json!({ "number": "7" }), json!({ "number": 7.5 }), json!({}), json!([7]), json!(7)] {
+            assert!(!fits(&call(TOOL, input.clone())), "{input}");
+        }
+        assert!(!fits(&call(TOOL, json!({ "number": 7, "more": 1 }))));
+        assert!(!fits(&call("functions.report_number", json!({ "number": 7 }))));
+    }
+
+    #[test]
+    fn json_counts_in_a_fence_and_after_thinking_and_only_with_both_fields() {
+        for (text, expected) in [
+            (r#"{"colour": "red", "letters": 3}"#, true),
+            ("<think>{}</think>Sure:\n```json\n{\"colour\": \"red\", \"letters\": 3}\n```", true),
+            (r#"{"colour": "red", "letters": "3"}"#, false),
+            (r#"{"colour": "", "letters": 3}"#, false),
+            (r#"{"colour": "red", "letters": 3"#, false),
+            ("}{", false),
+            ("red, 3", false),
+        ] {
+            assert_eq!(is_colour(text), expected, "{text}");
+        }
+    }
+}

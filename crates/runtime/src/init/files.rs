@@ -1,0 +1,121 @@
+//! Files that are whole or not there, and that replace nothing unless they are meant to.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Names tried for a file that is kept, and for one that is not whole yet.
+const NAMES_MAX: u32 = 100;
+
+/// Why a file was not written.
+#[derive(Debug)]
+pub(super) enum ReplaceError {
+    /// There is one, and it was not to be replaced.
+    Exists,
+    /// Everything else.
+    Io(io::Error),
+}
+
+impl From<io::Error> for ReplaceError {
+    fn from(error: io::Error) -> Self {
+        ReplaceError::Io(error)
+    }
+}
+
+/// Writes a file, making its folder where there is none. One that is there is left alone, or replaced and kept: then
+/// this gives its new name.
+pub(super) fn replace(path: &Path, text: &str, is_forced: bool) -> Result<Option<PathBuf>, ReplaceError> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let is_there = path.symlink_metadata().is_ok();
+    if is_there && !is_forced {
+        return Err(ReplaceError::Exists);
+    }
+    let kept = if is_there { Some(keep(path)?) } else { None };
+    let (partial, mut file) = create_beside(path, "part")?;
+    let whole = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let placed = match whole {
+        Err(error) => Err(ReplaceError::Io(error)),
+        Ok(()) if is_forced => fs::rename(&partial, path).map_err(ReplaceError::Io),
+        Ok(()) => place(&partial, path),
+    };
+    // Renamed it is gone already; linked or failed, it is in the way.
+    drop(fs::remove_file(&partial));
+    placed.map(|()| kept)
+}
+
+/// Gives a file its name if nobody else has it by now.
+fn place(partial: &Path, path: &Path) -> Result<(), ReplaceError> {
+    match fs::hard_link(partial, path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(ReplaceError::Exists),
+        // Some file systems have no links.
+        Err(_) => fs::rename(partial, path).map_err(ReplaceError::Io),
+    }
+}
+
+/// Copies a file to `NAME.bak`, or where that is taken to a numbered one.
+fn keep(path: &Path) -> io::Result<PathBuf> {
+    let text = fs::read(path)?;
+    let (kept, mut file) = create_beside(path, "bak")?;
+    file.write_all(&text).and_then(|()| file.sync_all())?;
+    Ok(kept)
+}
+
+/// A new file in the same folder.
+fn create_beside(path: &Path, ending: &str) -> io::Result<(PathBuf, fs::File)> {
+    let name = path.file_name().ok_or_else(|| io::Error::from(ErrorKind::InvalidFilename))?;
+    for n in 1..=NAMES_MAX {
+        let mut other = OsString::from(name);
+        other.push(if n == 1 { format!(".{ending}") } else { format!(".{ending}{n}") });
+        let other = path.with_file_name(other);
+        match OpenOptions::new().write(true).create_new(true).open(&other) {
+            Ok(file) => return Ok((other, file)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::from(ErrorKind::AlreadyExists))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_made_with_its_folder_and_replaced_only_when_it_is_meant_to_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b/x.toml");
+        assert_eq!(replace(&path, "one", false).unwrap(), None);
+        assert!(matches!(replace(&path, "two", false), Err(ReplaceError::Exists)));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one");
+        let kept = replace(&path, "two", true).unwrap().unwrap();
+        assert_eq!(fs::read_to_string(&kept).unwrap(), "one");
+        replace(&path, "three", true).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "three");
+        assert_eq!(names(path.parent().unwrap()), ["x.toml", "x.toml.bak", "x.toml.bak2"]);
+        // Somebody was quicker than the look.
+        assert!(matches!(place(&kept, &path), Err(ReplaceError::Exists)));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("taken");
+        fs::create_dir(&path).unwrap();
+        assert!(matches!(replace(&path, "one", true), Err(ReplaceError::Io(_))));
+        fs::write(folder.path().join("file"), "").unwrap();
+        assert!(matches!(replace(&folder.path().join("file/x"), "one", false), Err(ReplaceError::Io(_))));
+        assert_eq!(names(folder.path()), ["file", "taken"]);
+    }
+}

@@ -1,0 +1,339 @@
+//! What is there: keys in the environment, and servers that answer at an address. All looks are side by side, and each
+//! is bounded.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use secrecy::SecretString;
+use setpoint_model::remote::Endpoint;
+use setpoint_model::remote::base::{self, BaseError};
+use setpoint_model::remote::listing::{Listed, Lister, Offer, Offered};
+use setpoint_model::wire::Dialect;
+
+use super::InitError;
+use crate::models::choose::WINDOW_TOKENS_MIN;
+use crate::models::provider;
+use crate::program::Program;
+
+/// Time that a look at a server of this machine may take.
+pub const LOOK_TIME_MAX: Duration = Duration::from_millis(500);
+/// Time for an address that somebody named, which may be far away.
+const NAMED_TIME_MAX: Duration = Duration::from_secs(5);
+/// Where servers of this machine usually are: port, the provider's name in the file, what a person calls it.
+pub const USUAL_PORTS: [(u16, &str, &str); 4] = [
+    (11_434, "ollama", "Ollama"),
+    (8_080, "llamacpp", "llama.cpp"),
+    (8_000, "vllm", "vLLM"),
+    (1_234, "lmstudio", "LM Studio"),
+];
+/// Models of an Ollama that are asked about, the largest first, until one will do.
+const DETAILS_MAX: usize = 8;
+/// Names of models that are told of one server.
+const NAMES_MAX: usize = 5;
+/// The largest window that is asked of an Ollama. What a model could have takes memory that few machines have.
+pub(super) const OLLAMA_WINDOW_TOKENS_MAX: u32 = 32_768;
+
+/// Everything that was found.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sight {
+    /// Variables that hold a key, with their providers.
+    pub(super) keys: Vec<(&'static str, &'static str)>,
+    /// Servers that answered.
+    pub(super) servers: Vec<Found>,
+    /// What could be chosen, the best first.
+    pub(super) choices: Vec<Choice>,
+    /// What else should be known.
+    pub(super) notes: Vec<String>,
+}
+
+/// A server that answered with a list.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    /// Where it is and how it is spoken to.
+    pub(super) place: Place,
+    /// Its models.
+    pub(super) offer: Offer,
+    /// The model that a task could use.
+    pub(super) pick: Option<Pick>,
+}
+
+/// Where a server may be.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The provider's name in the file.
+    pub(super) provider: String,
+    /// What a person calls it.
+    pub(super) title: String,
+    /// Whose words it speaks.
+    pub(super) dialect: Dialect,
+    /// Its address.
+    pub(super) base: String,
+    /// What named it; a usual port when nothing did.
+    pub(super) named_by: Option<String>,
+    /// The variable of its key.
+    pub(super) key_env: Option<&'static str>,
+}
+
+/// A model that a task could use.
+#[derive(Clone, Debug)]
+pub(super) struct Pick {
+    /// Its name there.
+    pub(super) model: String,
+    /// The window that the server says it gives or could give it.
+    pub(super) window_tokens: Option<u32>,
+    /// Whether it takes tools, where that is known.
+    pub(super) tools: Option<bool>,
+    /// Why this one.
+    pub(super) why: &'static str,
+}
+
+/// One pair of models that could be chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// For R1, R2 and R4b.
+    pub(super) brain: String,
+    /// For R3 and R4a.
+    pub(super) tool: String,
+    /// Why.
+    pub(super) why: String,
+}
+
+impl Sight {
+    /// What was found, a line each.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let keys =
+            self.keys.iter().map(|(variable, provider)| format!("{variable} is set: a key for {provider}"));
+        keys.chain(self.servers.iter().map(Found::line)).collect()
+    }
+}
+
+impl Found {
+    fn line(&self) -> String {
+        let Found { place, offer, .. } = self;
+        let names: Vec<&str> = offer.models.iter().take(NAMES_MAX).map(|model| model.name.as_str()).collect();
+        let more = offer.models.len().saturating_sub(NAMES_MAX);
+        let models = match (names.len(), more) {
+            (0, _) => "no model".to_owned(),
+            (_, 0) => names.join(", "),
+            (_, more) => format!("{}, and {more} more", names.join(", ")),
+        };
+        format!("{} at {}: {models}", place.title, place.base)
+    }
+}
+
+/// Looks at the environment, and at the usual ports or the addresses that are named.
+pub(super) async fn look(program: &Program, look_at: &[String]) -> Result<Sight, InitError> {
+    let set =
+        |name: &str| program.env().get(name).map(|value| value.trim()).filter(|value| !value.is_empty());
+    let keys: Vec<_> = provider::key_variables().filter(|(variable, _)| set(variable).is_some()).collect();
+    let mut places = Vec::new();
+    let mut notes = Vec::new();
+    for (variable, name, dialect, key_env) in [
+        ("OPENAI_BASE_URL", "openai", Dialect::Chat, Some("OPENAI_API_KEY")),
+        ("OLLAMA_HOST", "ollama", Dialect::Ollama, None),
+    ] {
+        let Some(address) = set(variable) else { continue };
+        match base::normalised(dialect, address) {
+            Ok(base) => places.push(Place {
+                provider: name.to_owned(),
+                title: format!("the server of {variable}"),
+                dialect,
+                base,
+                named_by: Some(variable.to_owned()),
+                key_env: key_env.filter(|key| set(key).is_some()),
+            }),
+            Err(error) => notes.push(format!("{variable} cannot be used: {error}")),
+        }
+    }
+    if look_at.is_empty() {
+        places.extend(usual(&places));
+    }
+    for address in look_at {
+        places.push(named(address).map_err(InitError::Address)?);
+    }
+    let looks = places.into_iter().map(|place| {
+        let key = place.key_env.and_then(set).map(|key| SecretString::from(key.to_owned()));
+        look_there(place, key)
+    });
+    let mut sight = Sight { keys, notes, ..Sight::default() };
+    for seen in join_all(looks).await {
+        match seen {
+            Ok(mut found) => {
+                found.place.provider = unused(&found.place.provider, &sight.servers);
+                sight.servers.push(found);
+            }
+            Err(note) => sight.notes.extend(note),
+        }
+    }
+    sight.notes.extend(sight.servers.iter().filter(|found| found.pick.is_none()).map(without_pick));
+    sight.choices = choices(program, &sight);
+    Ok(sight)
+}
+
+/// The usual ports, but for a place that something else names.
+fn usual(named: &[Place]) -> Vec<Place> {
+    let place = |(port, provider, title): (u16, &str, &str)| {
+        let dialect = if provider == "ollama" { Dialect::Ollama } else { Dialect::Chat };
+        let version = if dialect == Dialect::Ollama { "" } else { "/v1" };
+        Place {
+            provider: provider.to_owned(),
+            title: title.to_owned(),
+            dialect,
+            base: format!("http://127.0.0.1:{port}{version}"),
+            named_by: None,
+            key_env: None,
+        }
+    };
+    let is_named = |place: &Place| {
+        named.iter().any(|other| other.provider == place.provider || other.base == place.base)
+    };
+    USUAL_PORTS.into_iter().map(place).filter(|place| !is_named(place)).collect()
+}
+
+/// An address that a person names. One with a path is a chat server's; at a bare one there may be an Ollama.
+fn named(address: &str) -> Result<Place, BaseError> {
+    let address = address.trim();
+    let with_scheme = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+    let base = base::normalised(Dialect::Chat, &with_scheme)?;
+    let has_path = with_scheme.trim_end_matches('/').matches('/').count() > 2;
+    let (dialect, base) = if has_path {
+        (Dialect::Chat, base)
+    } else {
+        (Dialect::Ollama, base::normalised(Dialect::Ollama, &with_scheme)?)
+    };
+    let title = "the server".to_owned();
+    let provider = "local".to_owned();
+    Ok(Place {
+        provider,
+        title,
+        dialect,
+        base,
+        named_by: Some(format!("--look-at {address}")),
+        key_env: None,
+    })
+}
+
+/// Looks at one place. What does not answer at a usual port is not worth a word.
+async fn look_there(mut place: Place, key: Option<SecretString>) -> Result<Found, Option<String>> {
+    let time_max = if place.named_by.is_none() { LOOK_TIME_MAX } else { NAMED_TIME_MAX };
+    let lister =
+        if is_of_this_machine(&place.base) { Lister::direct(time_max) } else { Lister::new(time_max) };
+    let endpoint_of = |place: &Place| {
+        let mut endpoint = Endpoint::new(String::new(), place.dialect, place.base.clone(), String::new());
+        endpoint.key.clone_from(&key);
+        endpoint
+    };
+    let mut endpoint = endpoint_of(&place);
+    if place.dialect == Dialect::Ollama {
+        if lister.is_ollama(&endpoint).await {
+            "ollama".clone_into(&mut place.provider);
+            place.title = "Ollama".to_owned();
+        } else if place.named_by.as_deref().is_some_and(|by| by.starts_with("--look-at")) {
+            place.dialect = Dialect::Chat;
+            place.base.push_str("/v1");
+            endpoint = endpoint_of(&place);
+        } else {
+            return Err(place.named_by.map(|by| format!("no Ollama answers at the address of {by}")));
+        }
+    }
+    let offer = match lister.list(&endpoint).await {
+        Ok(Listed::Offer(offer)) => offer,
+        Ok(Listed::NoList { status }) => {
+            return Err(place.named_by.map(|by| format!("{by}: no list of models there (status {status})")));
+        }
+        Err(error) => return Err(place.named_by.map(|by| format!("{by}: {error}"))),
+    };
+    let pick = match place.dialect {
+        Dialect::Ollama => largest(&lister, &endpoint, &offer).await,
+        _ => first(&offer),
+    };
+    Ok(Found { place, offer, pick })
+}
+
+/// A name that no other server has.
+fn unused(name: &str, servers: &[Found]) -> String {
+    let is_taken = |name: &str| servers.iter().any(|found| found.place.provider == name);
+    let numbered = (2..).map(|n| format!("{name}{n}"));
+    std::iter::once(name.to_owned()).chain(numbered).find(|name| !is_taken(name)).unwrap_or_default()
+}
+
+/// Whether no proxy stands between.
+fn is_of_this_machine(base: &str) -> bool {
+    ["http://127.", "http://localhost", "http://[::1]"].iter().any(|head| base.starts_with(head))
+}
+
+/// The largest model that answers questions and could have a window that is large enough.
+async fn largest(lister: &Lister, endpoint: &Endpoint, offer: &Offer) -> Option<Pick> {
+    let mut models: Vec<&Offered> = offer.models.iter().collect();
+    models.sort_by_key(|model| std::cmp::Reverse(model.bytes));
+    for model in models.into_iter().take(DETAILS_MAX) {
+        let details = lister.details(endpoint, &model.name).await;
+        if details.answers != Some(false) && is_wide(details.window_tokens) {
+            let (window_tokens, tools) = (details.window_tokens, details.tools);
+            let why = "the largest model that it has";
+            return Some(Pick { model: model.name.clone(), window_tokens, tools, why });
+        }
+    }
+    None
+}
+
+/// The first model of a list that is not there to measure texts only.
+fn first(offer: &Offer) -> Option<Pick> {
+    let mut models = offer.models.iter();
+    let will_do =
+        |model: &&Offered| !model.name.to_lowercase().contains("embed") && is_wide(model.window_tokens);
+    let model = models.find(will_do)?;
+    let why = if offer.models.len() == 1 { "the model that it has" } else { "the first model that it lists" };
+    Some(Pick { model: model.name.clone(), window_tokens: model.window_tokens, tools: None, why })
+}
+
+fn is_wide(window_tokens: Option<u32>) -> bool {
+    window_tokens.is_none_or(|window| window >= WINDOW_TOKENS_MIN)
+}
+
+fn without_pick(found: &Found) -> String {
+    let Place { title, base, dialect, .. } = &found.place;
+    if found.offer.models.is_empty() {
+        let what = if *dialect == Dialect::Ollama { "`ollama pull MODEL` gets one" } else { "load one" };
+        format!("{title} at {base} has no model: {what}")
+    } else {
+        format!(
+            "{title} at {base} has no model that a task could use: one that answers questions, with a window of \
+             {WINDOW_TOKENS_MIN} tokens or more"
+        )
+    }
+}
+
+/// What could be chosen, the best first: what the environment names, then keys, then servers.
+fn choices(program: &Program, sight: &Sight) -> Vec<Choice> {
+    let set =
+        |name: &str| program.env().get(name).map(|value| value.trim()).filter(|value| !value.is_empty());
+    let mut choices: Vec<Choice> = Vec::new();
+    let own_openai = set("OPENAI_BASE_URL").is_some();
+    if let Some(model) = set("OPENAI_MODEL")
+        && (own_openai || set("OPENAI_API_KEY").is_some())
+    {
+        let name = format!("openai/{model}");
+        choices.push(Choice { brain: name.clone(), tool: name, why: "OPENAI_MODEL names it".to_owned() });
+    }
+    let catalogue = setpoint_model::catalogue::Catalogue::built_in().unwrap_or_default();
+    for (variable, provider) in &sight.keys {
+        // A server of one's own has models of its own.
+        if *provider == "openai" && own_openai {
+            continue;
+        }
+        if let Some(defaults) = catalogue.defaults(provider) {
+            let (brain, tool) =
+                (format!("{provider}/{}", defaults.brain), format!("{provider}/{}", defaults.tool));
+            choices.push(Choice { brain, tool, why: format!("{variable} is set") });
+        }
+    }
+    for found in &sight.servers {
+        if let Some(pick) = &found.pick {
+            let name = format!("{}/{}", found.place.provider, pick.model);
+            let why = format!("{} at {}: {}", found.place.title, found.place.base, pick.why);
+            choices.push(Choice { brain: name.clone(), tool: name, why });
+        }
+    }
+    choices
+}

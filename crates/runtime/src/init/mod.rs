@@ -1,0 +1,236 @@
+//! A first configuration: keys in the environment and servers of this machine are looked for, and what is found becomes
+//! a file with the reasons in it.
+//!
+//! It never writes a key (the file names variables), never asks a model anything, and replaces no file unless it is told
+//! to, and then keeps the old one.
+//!
+//! Reading order: [`initialise`], `look` (what is there), `text` (what is written about it), `files` (how).
+
+mod files;
+mod look;
+mod text;
+
+use std::path::{Path, PathBuf};
+
+use setpoint_model::catalogue::Catalogue;
+use setpoint_model::remote::base::BaseError;
+
+use self::look::Sight;
+use crate::config::{self, Config, Sources};
+use crate::models::choose::{Chooser, Slot};
+use crate::models::provider;
+use crate::program::{MODELS_FILE, Program};
+
+pub use self::look::{LOOK_TIME_MAX, USUAL_PORTS};
+
+/// Variables that name a model and win over any file.
+const WINNING_VARS: [&str; 2] = ["SETPOINT_BRAIN_MODEL", "SETPOINT_TOOL_MODEL"];
+/// Bytes of an older table of models that is kept.
+const TABLE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// How it is to be done.
+#[derive(Clone, Debug, Default)]
+pub struct InitWishes {
+    /// Addresses to look at instead of the usual ports.
+    pub look_at: Vec<String>,
+    /// Whether files that are there are replaced, and kept under another name.
+    pub is_forced: bool,
+    /// Whether nothing is written.
+    pub is_shown_only: bool,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub struct Initialised {
+    /// What was found, a line each.
+    pub found: Vec<String>,
+    /// The models that the file chooses: for R1, R2 and R4b, and for R3 and R4a. `None` when there is nothing to choose.
+    pub chosen: Option<(String, String)>,
+    /// The files, written or shown.
+    pub files: Vec<InitFile>,
+    /// Whether they were written.
+    pub is_written: bool,
+    /// What else should be known.
+    pub notes: Vec<String>,
+    /// Variables that would choose a model, with their providers.
+    pub variables: Vec<(String, String)>,
+}
+
+/// One file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InitFile {
+    /// Where.
+    pub path: PathBuf,
+    /// What it says.
+    pub text: String,
+    /// Where the older one is kept.
+    pub kept: Option<PathBuf>,
+}
+
+/// Why it was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum InitError {
+    /// An address that cannot be looked at.
+    #[error("look at an address")]
+    Address(#[source] BaseError),
+    /// A file that is there already.
+    #[error("write {path}: it is there already")]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file that cannot be written.
+    #[error("write {path}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// An older table of models that cannot be used together with what was found.
+    #[error("add to {path}: {reason}")]
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// What would be written does not choose what it says.
+    #[error("write a configuration that can be used: {reason}")]
+    Check {
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl InitError {
+    /// What a person can do about it.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            InitError::Address(_) => {
+                "an address looks like http://127.0.0.1:8000 or http://127.0.0.1:8000/v1".to_owned()
+            }
+            InitError::Exists { .. } => {
+                "`--force` writes it anew and keeps the old one as a `.bak`; `--print` only shows what would be written".to_owned()
+            }
+            InitError::Write { .. } => {
+                "see that its folder may be written and has room; `--print` only shows what would be written".to_owned()
+            }
+            InitError::Table { .. } => "mend the file, or move it away".to_owned(),
+            InitError::Check { .. } => {
+                "write the file yourself: `--print` shows what was found, docs/models.md what can be written".to_owned()
+            }
+        }
+    }
+
+    /// Whether it is the command line's fault.
+    #[must_use]
+    pub const fn is_usage(&self) -> bool {
+        matches!(self, InitError::Address(_))
+    }
+}
+
+/// Looks, and writes what it finds.
+///
+/// # Errors
+/// An address that cannot be looked at, a file that is there, one that cannot be written.
+pub async fn initialise(program: &Program, wishes: &InitWishes) -> Result<Initialised, InitError> {
+    let path = program.directories.config.join(config::FILE_NAME);
+    let table_path = program.directories.config.join(MODELS_FILE);
+    let may_write = |path: &PathBuf| {
+        if !wishes.is_forced && !wishes.is_shown_only && path.symlink_metadata().is_ok() {
+            return Err(InitError::Exists { path: path.clone() });
+        }
+        Ok(())
+    };
+    may_write(&path)?;
+    let sight = look::look(program, &wishes.look_at).await?;
+    let mut done = Initialised {
+        found: sight.lines(),
+        notes: sight.notes.clone(),
+        variables: provider::key_variables().map(|(var, of)| (var.to_owned(), of.to_owned())).collect(),
+        ..Initialised::default()
+    };
+    let Some(choice) = sight.choices.first() else { return Ok(done) };
+    done.chosen = Some((choice.brain.clone(), choice.tool.clone()));
+    let text = text::configuration(&sight);
+    let table = text::table(&sight);
+    let table = match table {
+        Some(new) => {
+            may_write(&table_path)?;
+            Some(over(&table_path, &new, wishes)?)
+        }
+        None => None,
+    };
+    done.notes.extend(winning(program));
+    let mut made = vec![InitFile { path, text, kept: None }];
+    made.extend(table.map(|text| InitFile { path: table_path, text, kept: None }));
+    check(program, &sight, &made)?;
+    if !wishes.is_shown_only {
+        // The table first: the configuration is what makes it count.
+        for file in made.iter_mut().rev() {
+            let write = |source| InitError::Write { path: file.path.clone(), source };
+            file.kept =
+                files::replace(&file.path, &file.text, wishes.is_forced).map_err(|error| match error {
+                    files::ReplaceError::Exists => InitError::Exists { path: file.path.clone() },
+                    files::ReplaceError::Io(source) => write(source),
+                })?;
+        }
+        done.is_written = true;
+    }
+    done.files = made;
+    Ok(done)
+}
+
+/// An older table with the new entries after it; what it says of the same models already stays.
+fn over(path: &Path, new: &text::Table, wishes: &InitWishes) -> Result<String, InitError> {
+    let wrong = |reason: String| InitError::Table { path: path.to_owned(), reason };
+    let old = if wishes.is_forced {
+        config::read_text(path, TABLE_BYTES_MAX).map_err(|error| wrong(error.to_string()))?
+    } else {
+        None
+    };
+    let text = new.text(old.as_deref());
+    Catalogue::default().over(&text).map_err(|error| wrong(error.to_string()))?;
+    Ok(text)
+}
+
+/// What wins over the file that is written.
+fn winning(program: &Program) -> Vec<String> {
+    let is_set = |name: &str| program.env().get(name).is_some_and(|value| !value.is_empty());
+    let set = WINNING_VARS.into_iter().filter(|name| is_set(name));
+    set.map(|name| format!("{name} is set, and wins over what the file says")).collect()
+}
+
+/// Reads what is to be written as it will be read, and sees that it chooses what it says.
+fn check(program: &Program, sight: &Sight, made: &[InitFile]) -> Result<(), InitError> {
+    // A chain begins as every layer above does.
+    let wrong =
+        |reason: String| InitError::Check { reason: reason.trim_start_matches("failed to ").to_owned() };
+    let Some(choice) = sight.choices.first() else { return Ok(()) };
+    let mut env = program.env().clone();
+    env.retain(|name, _| !WINNING_VARS.contains(&name.as_str()));
+    let texts: Vec<(PathBuf, String)> =
+        made.iter().take(1).map(|file| (file.path.clone(), file.text.clone())).collect();
+    let sources = Sources { texts, env: env.clone(), ..Sources::default() };
+    let config = Config::load(&sources).map_err(|error| wrong(crate::organisation::error_chain(&error)))?;
+    let catalogue = Catalogue::built_in().and_then(|built_in| match made.get(1) {
+        Some(table) => built_in.over(&table.text),
+        None => Ok(built_in),
+    });
+    let catalogue = catalogue.map_err(|error| wrong(error.to_string()))?;
+    let chosen = Chooser { config: &config, env: &env, catalogue: &catalogue }.choose();
+    let chosen = chosen.map_err(|error| wrong(crate::organisation::error_chain(&error)))?;
+    for one in &chosen {
+        let expected = match one.slot {
+            Slot::Tier(setpoint_protocol::models::Tier::Brain) => &choice.brain,
+            _ => &choice.tool,
+        };
+        if one.name != *expected {
+            return Err(wrong(format!("`{}` would be {}, not {expected}", one.slot.key(), one.name)));
+        }
+    }
+    Ok(())
+}

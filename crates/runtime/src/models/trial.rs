@@ -1,0 +1,132 @@
+//! What the chosen models can do: each is asked a few questions, and what that cost is told.
+
+use std::borrow::Cow;
+
+use futures_util::future::join_all;
+use setpoint_model::remote::Remote;
+use setpoint_model::remote::probe::{Outcome, Probed, probe};
+use setpoint_protocol::money::Money;
+use setpoint_protocol::record::Usage;
+
+use super::choose::{Answerer, Chosen};
+use super::error::ChoiceError;
+use crate::clock;
+use crate::desk::{Diagnosis, Health};
+use crate::organisation::error_chain;
+use crate::program::Program;
+
+/// What was found out, and what it cost.
+#[derive(Clone, Debug, Default)]
+pub struct Trial {
+    /// What was found out, model by model.
+    pub found: Vec<Diagnosis>,
+    /// What it cost; nothing where no language model is chosen.
+    pub cost: Option<Cost>,
+}
+
+/// What a trial cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Questions asked.
+    pub calls: u64,
+    /// Tokens, as far as there were answers.
+    pub usage: Usage,
+    /// Money; `None` where the price of one of the models is not known.
+    pub money: Option<Money>,
+}
+
+/// Tries out every model that is chosen, each once: servers side by side, and models of one server one after another,
+/// since it may have to load them. A choice that cannot be used is no trial: whoever looks
+/// at the choices says so.
+pub async fn try_out(program: &Program) -> Trial {
+    let Ok(chosen) = program.chosen_models() else { return Trial::default() };
+    let mut distinct: Vec<&Chosen> = Vec::new();
+    for one in &chosen {
+        if matches!(one.answerer, Answerer::Remote(_)) && !distinct.iter().any(|other| other.name == one.name)
+        {
+            distinct.push(one);
+        }
+    }
+    if distinct.is_empty() {
+        let finding = "no language model is chosen: there is nothing to try out".to_owned();
+        let hint = Some("`setpoint init` looks for language models".to_owned());
+        let subject = Cow::Borrowed("models");
+        return Trial { found: vec![Diagnosis { subject, health: Health::Note, finding, hint }], cost: None };
+    }
+    let mut servers: Vec<(&str, Vec<&Chosen>)> = Vec::new();
+    for one in distinct {
+        let base = base_of(one);
+        match servers.iter_mut().find(|(other, _)| *other == base) {
+            Some((_, models)) => models.push(one),
+            None => servers.push((base, vec![one])),
+        }
+    }
+    let tried = join_all(servers.into_iter().map(|(_, models)| try_each(models))).await;
+    let mut trial = Trial::default();
+    let mut cost = Cost { money: Some(Money::ZERO), ..Cost::default() };
+    for (found, of_one) in tried.into_iter().flatten() {
+        trial.found.extend(found);
+        cost.calls = cost.calls.saturating_add(of_one.calls);
+        cost.usage.tokens_in = cost.usage.tokens_in.saturating_add(of_one.usage.tokens_in);
+        cost.usage.tokens_out = cost.usage.tokens_out.saturating_add(of_one.usage.tokens_out);
+        cost.usage.tokens_cached = cost.usage.tokens_cached.saturating_add(of_one.usage.tokens_cached);
+        cost.money = cost.money.zip(of_one.money).map(|(sum, money)| sum.plus(money));
+    }
+    trial.found.push(told(cost));
+    trial.cost = Some(cost);
+    trial
+}
+
+fn base_of(chosen: &Chosen) -> &str {
+    match &chosen.answerer {
+        Answerer::Playbook => "",
+        Answerer::Remote(endpoint) => &endpoint.base,
+    }
+}
+
+async fn try_each(models: Vec<&Chosen>) -> Vec<(Vec<Diagnosis>, Cost)> {
+    let mut tried = Vec::new();
+    for one in models {
+        tried.push(try_one(one).await);
+    }
+    tried
+}
+
+async fn try_one(chosen: &Chosen) -> (Vec<Diagnosis>, Cost) {
+    let Answerer::Remote(endpoint) = &chosen.answerer else { return (vec![], Cost::default()) };
+    let subject = || Cow::Owned(chosen.name.clone());
+    let price = endpoint.price;
+    let remote = match Remote::new((**endpoint).clone(), clock::now_s) {
+        Ok(remote) => remote,
+        Err(source) => {
+            let error = ChoiceError::Client { model: chosen.name.clone(), source };
+            let (finding, hint) = (error_chain(&error), Some(error.hint()));
+            let money = Some(Money::ZERO);
+            let found = Diagnosis { subject: subject(), health: Health::Bad, finding, hint };
+            return (vec![found], Cost { money, ..Cost::default() });
+        }
+    };
+    let Probed { findings, calls, usage } = probe(&remote).await;
+    let found = findings.into_iter().map(|finding| Diagnosis {
+        subject: subject(),
+        health: match finding.outcome {
+            Outcome::Good => Health::Good,
+            Outcome::Note => Health::Note,
+            Outcome::Bad => Health::Bad,
+        },
+        finding: finding.text,
+        hint: finding.hint,
+    });
+    (found.collect(), Cost { calls, usage, money: price.map(|price| price.of(usage)) })
+}
+
+fn told(cost: Cost) -> Diagnosis {
+    let Cost { calls, usage, money } = cost;
+    let calls = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
+    let money = money.map_or_else(
+        || "money not known (a model has no price)".to_owned(),
+        |money| format!("{money} in the currency of the price table"),
+    );
+    let finding = format!("{calls}, {} tokens in, {} out, {money}", usage.tokens_in, usage.tokens_out);
+    Diagnosis { subject: Cow::Borrowed("cost of asking"), health: Health::Good, finding, hint: None }
+}
