@@ -380,8 +380,10 @@ pub struct ModelFailure {
 pub enum ModelFailureKind {
     /// It has nothing to say to this: another try would give the same.
     Unable,
-    /// The service could not be reached or broke.
+    /// The service broke, or cannot be reached any more.
     Unavailable,
+    /// The service was never reached: the address is wrong, or nothing runs there.
+    Unreachable,
     /// It took too long.
     Timeout,
     /// Credentials or payment are missing.

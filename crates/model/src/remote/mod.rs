@@ -18,6 +18,8 @@ pub mod probe;
 mod schemas;
 mod send;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use async_trait::async_trait;
 use setpoint_machine::{ModelCall, tokens};
 use setpoint_protocol::models::ModelCard;
@@ -44,6 +46,8 @@ pub struct Remote {
     client: reqwest::Client,
     lacks: Lacks,
     schemas: Schemas,
+    /// Whether its server has answered anything yet.
+    has_reached: AtomicBool,
     /// Seconds since 1970, for dates that servers name.
     now_s: fn() -> i64,
 }
@@ -55,7 +59,14 @@ impl Remote {
     /// When no client can be made here, as for HTTPS without any certificate authorities.
     pub fn new(endpoint: Endpoint, now_s: fn() -> i64) -> Result<Self, ClientError> {
         let client = client::client(&endpoint.base, Proxies::OfEnvironment)?;
-        Ok(Remote { endpoint, client, lacks: Lacks::default(), schemas: Schemas::default(), now_s })
+        Ok(Remote {
+            endpoint,
+            client,
+            lacks: Lacks::default(),
+            schemas: Schemas::default(),
+            has_reached: AtomicBool::new(false),
+            now_s,
+        })
     }
 
     /// A server that keeps to its window by dropping the beginning of a question says so only by its count. What it
@@ -70,6 +81,20 @@ impl Remote {
         );
         let hint = "state the window that the server really gives the model (`window_tokens`), or give it a larger one";
         Err(failure::never(ModelFailureKind::TooLong, reason, vec![hint]))
+    }
+
+    /// A connection that did not stand. To a server that was there before it is worth coming back for a while; one that
+    /// never was is named to whoever can mend it.
+    fn not_sent(&self, error: &reqwest::Error) -> ModelError {
+        let mut failed = send::of_transport(error);
+        if error.is_connect() && failed.failure.kind == ModelFailureKind::Unavailable {
+            if self.has_reached.load(Ordering::Relaxed) {
+                failed.again_after = Some(BUSY_WAIT);
+            } else {
+                failed.failure.kind = ModelFailureKind::Unreachable;
+            }
+        }
+        failed
     }
 
     /// Where it is and how it is asked.

@@ -411,16 +411,27 @@ fn long_question(target: u64) -> String {
         CODE_WORD.0.to_uppercase(),
         CODE_WORD.1
     );
-    let mut count = tokens::estimate(&question) + tokens::estimate(end);
-    for n in 0.. {
-        let of = |words: &[&'static str], n: usize| words.get(n % words.len()).copied().unwrap_or_default();
-        let line =
-            format!("Line {}: the {} {} the {}.\n", n + 1, of(&WHO, n), of(&DID, n / 2), of(&WHAT, n / 3));
-        count += tokens::estimate(&line);
-        if count > target {
+    let mut line = 0;
+    loop {
+        // What lines count together is a little less than the sum of what each counts, so some room is left each time.
+        let mut left = target.saturating_sub(tokens::estimate(&question) + tokens::estimate(end));
+        let before = line;
+        loop {
+            let of =
+                |words: &[&'static str], n: usize| words.get(n % words.len()).copied().unwrap_or_default();
+            let (who, did, what) = (of(&WHO, line), of(&DID, line / 2), of(&WHAT, line / 3));
+            let next = format!("Line {}: the {who} {did} the {what}.\n", line + 1);
+            let count = tokens::estimate(&next);
+            if count > left {
+                break;
+            }
+            left -= count;
+            line += 1;
+            question.push_str(&next);
+        }
+        if line == before {
             break;
         }
-        question.push_str(&line);
     }
     question + end
 }

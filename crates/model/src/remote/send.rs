@@ -1,6 +1,7 @@
 //! One attempt: a request goes out, an answer is read as it comes.
 
 use std::error::Error;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use reqwest::header::{
@@ -35,7 +36,8 @@ pub(super) async fn once(
         .map_err(|error| failure::never(Unable, format!("failed to write the question: {error}"), vec![]))?;
     let url = format!("{}/{}", endpoint.base, endpoint.dialect.path(request));
     let sent = client.post(url).headers(headers(endpoint, request)?).body(body).send().await;
-    let mut response = sent.map_err(|error| of_transport(&error))?;
+    let mut response = sent.map_err(|error| remote.not_sent(&error))?;
+    remote.has_reached.store(true, Ordering::Relaxed);
     let status = response.status();
     let retry_after =
         response.headers().get(reqwest::header::RETRY_AFTER).and_then(|value| value.to_str().ok());

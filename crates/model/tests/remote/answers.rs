@@ -93,5 +93,10 @@ async fn a_question_that_was_cut_without_a_word_is_no_question_that_was_answered
         assert_eq!(asked, window.map(u64::from), "the window is asked for");
         server.stop().await;
     }
-    expect![""].assert_eq(&found);
+    expect![[r#"
+        it fits: ok: text "Blue."
+        it is cut: TooLong: the server read 1500 tokens of a question of at least 2250: it dropped the rest without a word
+        runs of one character are few tokens: ok: text "Blue."
+        a short one: ok: text "Blue."
+    "#]].assert_eq(&found);
 }

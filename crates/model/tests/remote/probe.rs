@@ -182,7 +182,7 @@ async fn what_a_model_lacks_is_named_with_what_to_do() {
         4 calls
 
         context
-        Bad: its server read 4096 tokens of a question of at least 7087, and did not say so
+        Bad: its server read 4096 tokens of a question of at least 10821, and did not say so
               state the real `window_tokens` of local/test-model in `models.toml`: prompts are then cut to it
         4 calls
 
@@ -267,7 +267,7 @@ async fn an_ollama_that_cuts_without_a_word_is_found_out() {
     assert_eq!(endpoint.dialect, Dialect::Ollama);
     let probed = probe(&Remote::new(endpoint, || 0).unwrap()).await;
     let last = probed.findings.last().unwrap();
-    expect!["Bad: its server read 2048 tokens of a question of at least 3907, and did not say so; let the server give the-model a larger window, or state its real `window_tokens` in `models.toml`"].assert_eq(&format!(
+    expect!["Bad: its server read 2048 tokens of a question of at least 5933, and did not say so; let the server give the-model a larger window, or state its real `window_tokens` in `models.toml`"].assert_eq(&format!(
         "{:?}: {}; {}",
         last.outcome,
         last.text,
