@@ -13,6 +13,8 @@ use crate::tokens;
 const DATA_CHARS_MIN: usize = 400;
 /// Characters to which long texts of the task may be cut then, once there is nothing left to cut in the data.
 const TASK_CHARS_MIN: usize = 1_000;
+/// Bytes of the frame around a fragment, in most cases.
+const FRAME_BYTES: usize = 48;
 /// Tokens of the frame around a fragment.
 const FRAME_TOKENS: u64 = 16;
 
@@ -179,14 +181,17 @@ impl Prompt {
     }
 
     fn text_of(&self, is_wanted: impl Fn(FragmentKind) -> bool) -> String {
-        let mut out = String::new();
+        let length = self.fragments.iter().map(|fragment| fragment.text().len() + FRAME_BYTES);
+        let mut out = String::with_capacity(length.sum());
         for fragment in self.fragments.iter().filter(|fragment| is_wanted(fragment.kind)) {
             match fragment.kind {
                 FragmentKind::System | FragmentKind::Task => out.push_str(fragment.text()),
                 FragmentKind::Data | FragmentKind::Tools => {
                     let text = fragment.text();
                     let fence = fence_for(text);
-                    out.push_str(&format!("{fence}data {}\n{text}\n{fence}", fragment.name));
+                    for part in [&*fence, "data ", fragment.name, "\n", text, "\n", &*fence] {
+                        out.push_str(part);
+                    }
                 }
             }
             out.push_str("\n\n");
@@ -273,14 +278,17 @@ pub fn trimmed_end(mut text: String) -> String {
 }
 
 /// A fence that the text does not contain, so that data cannot end it early.
-fn fence_for(text: &str) -> String {
+fn fence_for(text: &str) -> Cow<'static, str> {
+    if !text.contains("```") {
+        return Cow::Borrowed("```");
+    }
     let mut longest = 2;
     let mut run = 0;
     for c in text.chars() {
         run = if c == '`' { run + 1 } else { 0 };
         longest = longest.max(run);
     }
-    "`".repeat(longest + 1)
+    Cow::Owned("`".repeat(longest + 1))
 }
 
 #[cfg(test)]
