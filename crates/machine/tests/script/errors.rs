@@ -33,7 +33,7 @@ fn an_input_that_cannot_be_read_names_its_first_line() {
     fails(
         "> failed r3.3/1 {\"kind\": \"shy\", \"reason\": \"\"}\n",
         expect![
-            "run script line 1: unknown variant `shy`, expected one of `unable`, `unavailable`, `timeout`, `refused`, `too_long` at line 1 column 14"
+            "run script line 1: unknown variant `shy`, expected one of `unable`, `unavailable`, `unreachable`, `timeout`, `refused`, `too_long` at line 1 column 14"
         ],
     );
     fails("> tool r3.3/1 fine\n", expect!["run script line 1: expected ident at line 1 column 2"]);
