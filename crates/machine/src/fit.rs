@@ -86,7 +86,9 @@ pub fn fit(ask: &mut ModelCall, card: &ModelCard, room: Room) -> Result<Need, Mi
     if card.window_tokens.is_none() && room == Room::default() {
         return Ok(Need::default());
     }
-    let thinking = u64::from(card.tokens_thinking_max);
+    // Where the window is small, the provider thinks less: no more of it is kept free than for the answer.
+    let thinking = card.window_tokens.map_or(u32::MAX, share_of).min(card.tokens_thinking_max);
+    let thinking = u64::from(thinking);
     let overhead = overhead(ask, card);
     if let Some(window) = card.window_tokens {
         let filled = u64::from(window) * FILLED.0 / FILLED.1;
@@ -193,6 +195,13 @@ mod tests {
                 assert!(ask.limits.tokens_out_max <= (tokens / 4).max(TOKENS_OUT_MIN));
             }
         }
+    }
+
+    #[test]
+    fn much_thinking_leaves_room_for_the_question_in_a_small_window() {
+        let card = ModelCard { tokens_thinking_max: 24_576, ..window(16_384) };
+        let need = fit(&mut ask(30_000, 2_000), &card, Room::default()).unwrap();
+        assert!(need.tokens <= 16_384 * 9 / 10, "{need:?}");
     }
 
     #[test]
