@@ -14,6 +14,7 @@ use setpoint_machine::{Brief, ModelCall};
 use setpoint_model::remote::{Endpoint, Remote};
 use setpoint_model::wire::{Dialect, Request};
 use setpoint_model::{Model, ModelError, Progress};
+use setpoint_model_server::question::{self, Site};
 use setpoint_model_server::{Answer, ModelServer, Seen, Wire};
 use setpoint_protocol::RoleId;
 use setpoint_protocol::record::Reply;
@@ -64,29 +65,20 @@ pub(crate) fn serve() -> Result<(), String> {
 
 /// What the model of [`crate::instant`] says, found in the text of the question.
 fn answer(seen: &Seen) -> Answer {
-    let system = seen.asked.system.trim_start();
     let question = seen.asked.last_user().unwrap_or_default();
-    if system.starts_with("You plan") {
-        return Answer::text(&PLAN);
-    }
-    if system.starts_with("You do one sub-task") {
-        if question.contains("data calls so far") {
-            return Answer::text(r#"{"status":"completed","output":"a look was taken and it is fine"}"#);
+    match Site::of(seen) {
+        Some(Site::Plan) => Answer::text(&PLAN),
+        Some(Site::Execute) if question::calls(question).next().is_some() => {
+            Answer::text(r#"{"status":"completed","output":"a look was taken and it is fine"}"#)
         }
-        let work = question.split("The sub-task: ").nth(1).and_then(|rest| rest.lines().next());
-        return Answer::call("look", &json!({ "name": work.unwrap_or_default() }).to_string());
+        Some(Site::Execute) => Answer::call("look", &json!({ "name": question::work(question) }).to_string()),
+        _ => {
+            let cites: Vec<&str> = question::calls(question).collect();
+            let verdict = |id: &str| json!({ "criterion_id": id, "verdict": "pass", "evidence": "seen", "cites": cites });
+            let verdicts: Vec<Value> = question::criteria(question).map(verdict).collect();
+            Answer::text(&json!({ "verdicts": verdicts, "summary": "all five were looked at" }).to_string())
+        }
     }
-    let first_word = |line: &'_ str| line.trim_start().split(' ').next().unwrap_or_default().to_owned();
-    let ids =
-        question.split("Judge:\n").nth(1).unwrap_or_default().lines().take_while(|line| !line.is_empty());
-    let calls = question.lines().filter(|line| line.trim_start().starts_with("r3.") && line.contains(" ok"));
-    let cites: Vec<String> = calls.map(first_word).collect();
-    let verdicts: Vec<Value> = ids
-        .map(|line| {
-            json!({ "criterion_id": first_word(line), "verdict": "pass", "evidence": "seen", "cites": cites })
-        })
-        .collect();
-    Answer::text(&json!({ "verdicts": verdicts, "summary": "all five were looked at" }).to_string())
 }
 
 /// The table: whole tasks and the bare client, in turns.

@@ -48,20 +48,7 @@ pub(crate) fn tools() -> Vec<Arc<ToolSpec>> {
 }
 
 fn request(tools: &[Arc<ToolSpec>], is_streamed: bool) -> Request<'_> {
-    Request {
-        model: "m",
-        system: "",
-        user: "",
-        tools,
-        schema: None,
-        tokens_out_max: 1_000,
-        effort: None,
-        window_tokens: None,
-        cache_key: None,
-        is_first_party: false,
-        is_streamed,
-        extra: None,
-    }
+    Request { model: "m", tools, tokens_out_max: 1_000, is_streamed, ..Request::default() }
 }
 
 /// Whether the server said, in a whole piece, that nothing follows: read here by other means than the decoder's.

@@ -38,6 +38,7 @@ mod http;
 mod json;
 pub mod organisation;
 mod plan;
+pub mod question;
 mod refusal;
 mod render;
 mod script;

@@ -1,7 +1,7 @@
 //! A script that plays the models of a whole organisation: it takes a goal to its end in three sub-tasks, so that tests of
 //! whole tasks have something sane to go wrong with.
 //!
-//! Who asks is told by the standing words of the question. Two files are read side by side and a third one after them
+//! Two files are read side by side and a third one after them
 //! ([`FILES`]; a test that wants the calls to succeed makes them); nothing has a check, so that every judge is asked. A
 //! task without trouble asks [`CALLS`] times.
 
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::json::Json;
+use crate::question::{self, Site};
 use crate::script::{Script, Turn};
 use crate::seen::Seen;
 
@@ -23,62 +24,6 @@ pub const FILES: [&str; 3] = ["shelf-1.txt", "shelf-2.txt", "shelf-3.txt"];
 pub const CALLS: usize = 12;
 /// Stands in every answer, in a field that nobody asked for: it has no business anywhere else.
 pub const CANARY: &str = "canary-5d41402a";
-
-/// Who asks a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Site {
-    /// R1, for the intent.
-    Perceive,
-    /// R2, for a plan.
-    Plan,
-    /// R2, for the report of a task that is given up.
-    Report,
-    /// R3, for the next step.
-    Execute,
-    /// R4a, for verdicts on a sub-task.
-    Judge,
-    /// R4b, for verdicts on the whole.
-    Merge,
-}
-
-impl Site {
-    /// All of them, in the order of a task.
-    pub const ALL: [Self; 6] =
-        [Self::Perceive, Self::Plan, Self::Execute, Self::Judge, Self::Merge, Self::Report];
-
-    /// Whose question this is; `None` for nobody's.
-    #[must_use]
-    pub fn of(seen: &Seen) -> Option<Self> {
-        let whole = || format!("{}\n{}", seen.asked.system, seen.asked.last_user().unwrap_or_default());
-        let whole = whole();
-        Self::ALL.into_iter().find(|site| whole.contains(site.standing_words()))
-    }
-
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Perceive => "perceive",
-            Self::Plan => "plan",
-            Self::Report => "report",
-            Self::Execute => "execute",
-            Self::Judge => "judge",
-            Self::Merge => "merge",
-        }
-    }
-
-    /// What only its questions say.
-    const fn standing_words(self) -> &'static str {
-        match self {
-            Self::Perceive => "You turn what a person typed into one sentence",
-            Self::Plan => "You plan how a goal is reached",
-            Self::Report => "A task is being given up.",
-            Self::Execute => "You do one sub-task, for real, with tools.",
-            Self::Judge => "You judge criteria of a piece of work",
-            Self::Merge => "Several pieces of work are done",
-        }
-    }
-}
 
 /// What R4b's model says of the whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -109,7 +54,7 @@ impl Script for Organisation {
     fn turn(&self, seen: &Seen) -> Turn {
         let question = seen.asked.last_user().unwrap_or_default();
         let answer = match Site::of(seen) {
-            Some(Site::Perceive) => said(json!({ "intent": goal_in(question) })),
+            Some(Site::Perceive) => said(json!({ "intent": question::goal(question).unwrap_or(GOAL) })),
             Some(Site::Plan) => {
                 let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
                 *plans += 1;
@@ -138,12 +83,6 @@ fn said(mut value: Value) -> Answer {
     Answer::text(&Json::sorted(&value).to_string())
 }
 
-/// The first line that the person typed.
-fn goal_in(question: &str) -> &str {
-    let after = question.split_once("The person typed:\n").map_or(GOAL, |(_, after)| after);
-    after.lines().next().unwrap_or(GOAL)
-}
-
 /// No two plans are alike, since one that failed may not come again.
 fn plan(number: usize) -> Value {
     const VERBS: [&str; 6] = ["read", "look through", "go over", "check", "open", "study"];
@@ -167,9 +106,9 @@ fn plan(number: usize) -> Value {
 
 /// A call first, and the answer when it has come back.
 fn step(seen: &Seen, question: &str) -> Answer {
-    let work = question.lines().find_map(|line| line.strip_prefix("The sub-task: ")).unwrap_or_default();
+    let work = question::work(question).unwrap_or_default();
     let file = FILES.into_iter().find(|file| work.contains(file)).unwrap_or(FILES[0]);
-    if !calls_in(question).is_empty() {
+    if question::calls(question).next().is_some() {
         return said(json!({ "status": "completed", "output": format!("{file}: plum, quince") }));
     }
     let input = json!({ "path": file });
@@ -181,11 +120,8 @@ fn step(seen: &Seen, question: &str) -> Answer {
 
 /// One verdict for each criterion that is listed, citing every call that succeeded.
 fn verdicts(question: &str, whole: Whole) -> Vec<Value> {
-    let mut cites = calls_in(question);
-    cites.push("output".to_owned());
-    let listed = question.split_once("Judge:\n").map(|(_, listed)| listed).unwrap_or_default();
-    let ids = listed.lines().map_while(|line| line.split_once(' ')).map(|(id, _)| id);
-    ids.map(|id| match whole {
+    let cites: Vec<&str> = question::calls(question).chain(["output"]).collect();
+    let verdict = |id: &str| match whole {
         Whole::Holds => {
             json!({ "criterion_id": id, "verdict": "pass", "evidence": "it is there", "cites": cites })
         }
@@ -193,17 +129,6 @@ fn verdicts(question: &str, whole: Whole) -> Vec<Value> {
             "criterion_id": id, "verdict": "fail", "evidence": "a list is missing", "cites": cites,
             "failure_class": "environmental",
         }),
-    })
-    .collect()
-}
-
-/// The ids of the calls that are listed and succeeded.
-fn calls_in(question: &str) -> Vec<String> {
-    let call = |line: &str| {
-        let mut words = line.split(' ');
-        let (id, attempt, _, _, ok) =
-            (words.next()?, words.next()?, words.next()?, words.next()?, words.next()?);
-        (attempt == "attempt" && ok == "ok").then(|| id.to_owned())
     };
-    question.lines().filter_map(call).collect()
+    question::criteria(question).map(verdict).collect()
 }

@@ -6,30 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use expect_test::expect_file;
-use setpoint_model_server::{Always, Answer, Delay, Fault, Group, Measures, ModelServer, Turn, Wire};
+use setpoint_model_server::{Always, Answer, Fault, Group, Measures, ModelServer, Turn, Wire};
 
 use crate::support::{ask, remote, shown};
-
-/// What takes time takes as long as the list says, and what is endless stays so; what is large is larger than our
-/// bounds, and no larger than it need be.
-fn measures() -> Measures {
-    Measures {
-        refusal: Delay::For(Duration::from_secs(5)),
-        half_open: Delay::For(Duration::from_secs(1)),
-        pause: Delay::Ever,
-        bomb_bytes: 8 << 20,
-        line_bytes: 2 << 20,
-        text_bytes: 5 << 20,
-        ..Measures::default()
-    }
-}
 
 /// The clock runs on whenever everybody waits, so that no wait takes any time.
 #[tokio::test(start_paused = true)]
 async fn every_fault_on_every_wire_has_one_typed_end() {
     let mut found = String::new();
     let mut scenarios = 0;
-    for fault in Fault::all_with(&measures()) {
+    for fault in Fault::all_with(&Measures::endless()) {
         let mut ends: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for wire in Wire::ALL {
             for is_streamed in [false, true] {

@@ -28,14 +28,9 @@ pub(crate) fn request(tools: &[Arc<ToolSpec>], is_streamed: bool) -> Request<'_>
         system: "You list files.",
         user: "Which are there?",
         tools,
-        schema: None,
         tokens_out_max: 1_000,
-        effort: None,
-        window_tokens: None,
-        cache_key: None,
-        is_first_party: false,
         is_streamed,
-        extra: None,
+        ..Request::default()
     }
 }
 

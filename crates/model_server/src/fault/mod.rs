@@ -344,6 +344,23 @@ pub struct Measures {
     pub calls: usize,
 }
 
+impl Measures {
+    /// For a clock that runs on whenever everybody waits: what is endless stays so, and what is large is larger than a
+    /// client's bounds need be, and no larger.
+    #[must_use]
+    pub fn endless() -> Self {
+        Self {
+            refusal: Delay::For(Duration::from_secs(5)),
+            half_open: Delay::For(Duration::from_secs(1)),
+            pause: Delay::Ever,
+            bomb_bytes: 8 << 20,
+            line_bytes: 2 << 20,
+            text_bytes: 5 << 20,
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for Measures {
     /// The figures of the list: hang for ever, a byte a second, a pause of 30 s, a storm of 60 s, 1 GiB behind
     /// the compression, 10 MiB in a line, 50 MiB of text, a depth of 10,000, 100 calls.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use setpoint_model_server::organisation::{CANARY, GOAL, Site};
+use setpoint_model_server::organisation::{CANARY, GOAL};
+use setpoint_model_server::question::Site;
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{EndState, EndedBy, FinalResult, PartialReport, TaskSpec};
 use setpoint_protocol::record::{Answer, Answered, Ask, Asked, Reasked, Record, RecordKind};

@@ -7,27 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
-use std::time::Duration;
 
 use expect_test::expect_file;
-use setpoint_model_server::organisation::{CALLS, Site};
-use setpoint_model_server::{Delay, Fault, Measures, Wire};
+use setpoint_model_server::organisation::CALLS;
+use setpoint_model_server::question::Site;
+use setpoint_model_server::{Fault, Measures, Wire};
 
 use crate::checks::check;
 use crate::world::{Scenario, cellar, run};
-
-/// What is endless stays so; what is large is larger than our bounds, and no larger than it need be.
-fn measures() -> Measures {
-    Measures {
-        refusal: Delay::For(Duration::from_secs(5)),
-        half_open: Delay::For(Duration::from_secs(1)),
-        pause: Delay::Ever,
-        bomb_bytes: 8 << 20,
-        line_bytes: 2 << 20,
-        text_bytes: 5 << 20,
-        ..Measures::default()
-    }
-}
 
 #[tokio::test(start_paused = true)]
 async fn without_a_fault_every_wire_ends_in_accept() {
@@ -78,7 +65,7 @@ async fn matrix(site: Site) {
     let mut found = String::new();
     let mut numbers = BTreeSet::new();
     let mut scenarios = 0;
-    for (at, fault) in Fault::all_with(&measures()).into_iter().enumerate() {
+    for (at, fault) in Fault::all_with(&Measures::endless()).into_iter().enumerate() {
         numbers.insert(fault.number());
         let mut ends: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (is_once, is_streamed) in [(false, false), (false, true), (true, at % 2 == 0)] {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use setpoint_model_server::question::Site;
 use setpoint_model_server::{Hosted, Seen, Wire};
 
-use crate::support::thinker::{Asked, think};
+use crate::support::thinker::{site, think};
 use crate::support::tree::tree;
 use crate::support::{Came, Home};
 
@@ -38,17 +39,17 @@ fn every_wire_drives_three_sub_tasks_to_accept_streamed_and_not() {
             // Who was asked, how often, and how.
             let seen = server.seen();
             assert!(seen.iter().all(|one| one.wire == wire && one.is_streaming == is_streamed), "{what}");
-            let mut asked: BTreeMap<Asked, u64> = BTreeMap::new();
+            let mut asked: BTreeMap<Site, u64> = BTreeMap::new();
             for one in &seen {
-                *asked.entry(Asked::of(one)).or_default() += 1;
+                *asked.entry(site(one)).or_default() += 1;
             }
             let calls = |role: &str| result["usage"]["by_role"][role]["calls"].as_u64().unwrap_or_default();
             let counted = [
-                (Asked::Perceiver, calls("perceiver")),
-                (Asked::Planner, calls("planner")),
-                (Asked::Executor, calls("executor")),
-                (Asked::AgentValidator, calls("agent_validator")),
-                (Asked::MetaValidator, calls("meta_validator")),
+                (Site::Perceive, calls("perceiver")),
+                (Site::Plan, calls("planner")),
+                (Site::Execute, calls("executor")),
+                (Site::Judge, calls("agent_validator")),
+                (Site::Merge, calls("meta_validator")),
             ];
             assert_eq!(asked, BTreeMap::from(counted), "{what}");
             let expected = [1, 1, 6, 3, 1];
@@ -99,8 +100,8 @@ fn one_step_whose_criteria_have_checks_costs_its_own_calls_and_no_others() {
     let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", "write a small file"]));
     let result = came.json();
     assert_eq!((came.code, &result["ended_by"]), (0, &json!("criteria_met")), "{came:#?}");
-    let asked: Vec<Asked> = server.seen().iter().map(Asked::of).collect();
-    assert_eq!(asked, [Asked::Perceiver, Asked::Planner, Asked::Executor, Asked::Executor]);
+    let asked: Vec<Site> = server.seen().iter().map(site).collect();
+    assert_eq!(asked, [Site::Perceive, Site::Plan, Site::Execute, Site::Execute]);
     let by_role = result["usage"]["by_role"].as_object().unwrap();
     let calls: Vec<(&str, u64)> = by_role
         .iter()

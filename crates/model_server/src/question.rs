@@ -1,0 +1,103 @@
+//! What an organisation asks, found in the text of its questions: who asks, and what about. For scripts that answer as
+//! models would.
+
+use crate::seen::Seen;
+
+/// Who asks a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Site {
+    /// R1, for the intent.
+    Perceive,
+    /// R2, for a plan.
+    Plan,
+    /// R2, for the report of a task that is given up.
+    Report,
+    /// R3, for the next step.
+    Execute,
+    /// R4a, for verdicts on a sub-task.
+    Judge,
+    /// R4b, for verdicts on the whole.
+    Merge,
+}
+
+impl Site {
+    /// All of them, in the order of a task.
+    pub const ALL: [Self; 6] =
+        [Self::Perceive, Self::Plan, Self::Execute, Self::Judge, Self::Merge, Self::Report];
+
+    /// Whose question this is; `None` for nobody's.
+    #[must_use]
+    pub fn of(seen: &Seen) -> Option<Self> {
+        let whole = || format!("{}\n{}", seen.asked.system, seen.asked.last_user().unwrap_or_default());
+        let whole = whole();
+        Self::ALL.into_iter().find(|site| whole.contains(site.standing_words()))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Perceive => "perceive",
+            Self::Plan => "plan",
+            Self::Report => "report",
+            Self::Execute => "execute",
+            Self::Judge => "judge",
+            Self::Merge => "merge",
+        }
+    }
+
+    /// What only its questions say.
+    const fn standing_words(self) -> &'static str {
+        match self {
+            Self::Perceive => "You turn what a person typed into one sentence",
+            Self::Plan => "You plan how a goal is reached",
+            Self::Report => "A task is being given up.",
+            Self::Execute => "You do one sub-task, for real, with tools.",
+            Self::Judge => "You judge criteria of a piece of work",
+            Self::Merge => "Several pieces of work are done",
+        }
+    }
+}
+
+/// The first line that the person typed, in R1's question.
+#[must_use]
+pub fn goal(question: &str) -> Option<&str> {
+    question.split_once("The person typed:\n").and_then(|(_, after)| after.lines().next())
+}
+
+/// What is to be done, in R3's question.
+#[must_use]
+pub fn work(question: &str) -> Option<&str> {
+    question.lines().find_map(|line| line.strip_prefix("The sub-task: "))
+}
+
+/// The ids of the criteria that R4a or R4b asks about.
+pub fn criteria(question: &str) -> impl Iterator<Item = &str> {
+    let listed = question.split_once("Judge:\n").map_or("", |(_, listed)| listed);
+    listed.lines().map_while(|line| line.split_once(' ')).map(|(id, _)| id)
+}
+
+/// The ids of the calls that are listed and succeeded.
+pub fn calls(question: &str) -> impl Iterator<Item = &str> {
+    question.lines().filter_map(|line| {
+        let mut words = line.split(' ');
+        let (id, attempt, _, _, ok) =
+            (words.next()?, words.next()?, words.next()?, words.next()?, words.next()?);
+        (attempt == "attempt" && ok == "ok").then_some(id)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_says_what_it_is_about() {
+        let question = "The person typed:\ncount\nall\n\nThe sub-task: look\n\nr3.1/1 attempt 1 find ok 3 ms {}\n  a\n\
+                        r3.1/2 attempt 1 find FAILED exit exit 1 2 ms {}\n\nJudge:\ns1.c1 it is there\ns1.c2 it is good\n\nx y";
+        assert_eq!((goal(question), work(question)), (Some("count"), Some("look")));
+        assert_eq!(calls(question).collect::<Vec<_>>(), ["r3.1/1"]);
+        assert_eq!(criteria(question).collect::<Vec<_>>(), ["s1.c1", "s1.c2"]);
+        assert_eq!((goal(""), work(""), calls("").count(), criteria("").count()), (None, None, 0, 0));
+    }
+}
