@@ -8,8 +8,9 @@ use setpoint_model::cassette::TapeError;
 
 use crate::error::RuntimeError;
 use crate::models::choose::Chosen;
+use crate::models::choose::PLAYBOOK;
 use crate::organisation::error_chain;
-use crate::program::{PLAYBOOK, Program, ProgramError};
+use crate::program::{Program, ProgramError};
 use crate::surroundings::is_installed;
 
 /// How a thing stands.

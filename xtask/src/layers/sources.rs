@@ -21,12 +21,13 @@ const WORLD: &[&[&str]] = &[
 
 const ROLES: &str = "crates/roles/src/";
 const CLI: &str = "crates/cli/src/";
-const CLI_MAIN: &str = "crates/cli/src/main.rs";
+/// The binary itself, beside the library that it is made of.
+const CLI_BINARY: &str = "crates/cli/src/bin/setpoint/";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = pure_layers_stay_pure(tree);
     findings.extend(roles_do_not_name_each_other(tree));
-    findings.extend(only_main_composes(tree));
+    findings.extend(only_the_binary_composes(tree));
     findings
 }
 
@@ -80,8 +81,8 @@ fn is_role(module: &str) -> bool {
     number.trim_end_matches(['a', 'b']).bytes().all(|byte| byte.is_ascii_digit()) && !number.is_empty()
 }
 
-fn only_main_composes(tree: &Tree) -> Vec<Finding> {
-    let others = tree.texts("rs").filter(|(path, _)| path.starts_with(CLI) && *path != CLI_MAIN);
+fn only_the_binary_composes(tree: &Tree) -> Vec<Finding> {
+    let others = tree.texts("rs").filter(|(path, _)| path.starts_with(CLI) && !path.starts_with(CLI_BINARY));
     let mut findings = Vec::new();
     for (path, text) in others.filter(|(path, _)| !is_test_file(path)) {
         let names = scan::paths(Source::new(text).shipped());
@@ -90,7 +91,7 @@ fn only_main_composes(tree: &Tree) -> Vec<Finding> {
             Finding::at(
                 path,
                 *number,
-                "only `main.rs` names `setpoint_runtime`: take what you need from `client`",
+                "only `bin/setpoint` names `setpoint_runtime`: take what you need from `client`",
             )
         }));
     }
@@ -152,17 +153,17 @@ mod tests {
     }
 
     #[test]
-    fn only_the_main_of_cli_composes() {
+    fn only_the_binary_of_cli_composes() {
         let text = "use setpoint_runtime::Driver;";
         check(
             &[
-                ("crates/cli/src/main.rs", text),
+                ("crates/cli/src/bin/setpoint/main.rs", text),
                 ("crates/cli/src/run.rs", text),
                 ("crates/cli/tests/run.rs", text),
                 ("crates/server/src/main.rs", text),
             ],
             &expect![[r#"
-                crates/cli/src/run.rs:1: only `main.rs` names `setpoint_runtime`: take what you need from `client`
+                crates/cli/src/run.rs:1: only `bin/setpoint` names `setpoint_runtime`: take what you need from `client`
             "#]],
         );
     }

@@ -37,7 +37,7 @@ pub(super) const TABLE: &[Row] = &[
     Row { name: "runtime", layer: 4, may_use: MayUse::UpTo(3) },
     Row { name: "sim", layer: 4, may_use: MayUse::UpTo(3) },
     Row { name: "client", layer: 5, may_use: MayUse::Only(&["protocol"]) },
-    // The composition happens in `main.rs` alone; `sources` holds the rest of the crate to `client`.
+    // The composition happens in `bin/setpoint` alone; `sources` holds the rest of the crate to `client`.
     Row { name: "cli", layer: 5, may_use: MayUse::Only(&["client", "protocol", "runtime"]) },
     Row { name: "server", layer: 5, may_use: MayUse::Only(&["client", "protocol"]) },
 ];

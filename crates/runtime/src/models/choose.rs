@@ -11,7 +11,9 @@ use setpoint_protocol::models::Tier;
 use super::error::ChoiceError;
 use super::provider::{self, Provider};
 use crate::config::{Config, Origin};
-use crate::program::PLAYBOOK;
+
+/// The name of the embedded brain.
+pub const PLAYBOOK: &str = "playbook";
 
 /// The smallest window in which a task's questions have room, in tokens.
 pub const WINDOW_TOKENS_MIN: u32 = 8_192;

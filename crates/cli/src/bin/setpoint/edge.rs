@@ -1,0 +1,27 @@
+//! The runtime's errors as a client's.
+
+use setpoint_client::{ClientError, ErrorKind};
+use setpoint_runtime as runtime;
+
+pub(crate) fn runtime_error(error: &runtime::RuntimeError) -> ClientError {
+    let (kind, hint) = runtime::desk::edge_of(error);
+    at_the_edge(kind, runtime::organisation::error_chain(error), hint.map(str::to_owned))
+}
+
+pub(crate) fn program_error(error: &runtime::program::ProgramError) -> ClientError {
+    let (kind, hint) = runtime::desk::edge_of_program(error);
+    at_the_edge(kind, runtime::organisation::error_chain(error), hint.map(|hint| hint.into_owned()))
+}
+
+fn at_the_edge(kind: runtime::desk::Edge, message: String, hint: Option<String>) -> ClientError {
+    let kind = match kind {
+        runtime::desk::Edge::Usage => ErrorKind::Usage,
+        runtime::desk::Edge::Configuration => ErrorKind::Configuration,
+        runtime::desk::Edge::Internal => ErrorKind::Internal,
+    };
+    let error = ClientError::new(kind, message);
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}

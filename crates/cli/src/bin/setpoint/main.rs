@@ -1,0 +1,132 @@
+//! The `setpoint` binary: the one place that puts the command line and the runtime together.
+
+mod desk;
+mod edge;
+mod running;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use setpoint_cli::{Allowance, ApprovalPolicy, Host, Invocation, Io};
+use setpoint_client::{ClientError, Desk, ErrorKind, Organisation};
+use setpoint_protocol::tool::ApprovalNeed;
+use setpoint_runtime as runtime;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+use crate::edge::program_error;
+use crate::running::Running;
+
+/// A task is thousands of small allocations from several threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let invocation = match setpoint_cli::parse(std::env::args_os()) {
+        Ok(invocation) => invocation,
+        Err(refusal) => {
+            let mut io = Io::of_process(setpoint_cli::Color::Auto);
+            return refusal.report(&mut io).into();
+        }
+    };
+    let mut io = Io::of_process(invocation.global.color);
+    let is_json = invocation.global.is_json;
+    let program = match runtime::program::Program::load(&wishes(&invocation)) {
+        Ok(program) => program,
+        Err(error) => return setpoint_cli::report_error(&mut io, &program_error(&error), is_json).into(),
+    };
+    start_logging(&program, invocation.global.is_verbose);
+    let host = Local { program };
+    match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(tokio) => {
+            let _inside = tokio.enter();
+            if let Err(error) = runtime::program::outlive_file_size_limits() {
+                tracing::warn!(%error, "a limit on the size of files will end this process");
+            }
+            tokio.block_on(setpoint_cli::execute(invocation, &host, &mut io)).into()
+        }
+        Err(error) => {
+            let error =
+                ClientError::new(ErrorKind::Internal, format!("failed to start the runtime: {error}")).hint(
+                    "see what the system allows this process: open files, processes, memory (`ulimit -a`)",
+                );
+            setpoint_cli::report_error(&mut io, &error, is_json).into()
+        }
+    }
+}
+
+fn wishes(invocation: &Invocation) -> runtime::program::Wishes {
+    let global = &invocation.global;
+    runtime::program::Wishes {
+        data_dir: global.data_dir.clone(),
+        model: global.model.clone(),
+        set: global.set.clone(),
+        cassette: global.cassette.as_ref().map(|cassette| match cassette {
+            setpoint_cli::Cassette::Record(path) => runtime::program::Cassette::Record(path.clone()),
+            setpoint_cli::Cassette::Replay(path) => runtime::program::Cassette::Play(path.clone()),
+        }),
+    }
+}
+
+/// Logs go to a file in the data directory, which is made when there is something to say, and with `-v` to stderr.
+fn start_logging(program: &runtime::program::Program, is_verbose: bool) {
+    let filter = || {
+        tracing_subscriber::EnvFilter::try_from_env("SETPOINT_LOG")
+            .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("setpoint=debug,info"))
+    };
+    let log = Arc::new(runtime::program::LogFile::new(program.directories.log()));
+    let file = tracing_subscriber::fmt::layer()
+        .with_ansi(false)
+        .with_writer(move || Arc::clone(&log).writer())
+        .with_filter(filter());
+    let stderr = is_verbose.then(|| {
+        tracing_subscriber::fmt::layer().with_ansi(false).with_writer(std::io::stderr).with_filter(filter())
+    });
+    drop(tracing_subscriber::registry().with(file).with(stderr).try_init());
+}
+
+struct Local {
+    program: runtime::program::Program,
+}
+
+#[async_trait]
+impl Host for Local {
+    fn desk(&self) -> &dyn Desk {
+        self
+    }
+
+    async fn open(&self) -> Result<Arc<dyn Organisation>, ClientError> {
+        let organisation = self.program.open().map_err(|error| program_error(&error))?;
+        Ok(Arc::new(Running { organisation, program: self.program.clone() }))
+    }
+
+    async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, ClientError> {
+        let organisation = self.program.open_without_models().map_err(|error| program_error(&error))?;
+        Ok(Arc::new(Running { organisation, program: self.program.clone() }))
+    }
+
+    fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {
+        let policy = runtime::approvals::read(file, &self.program.surroundings()).map_err(|error| {
+            let reason = runtime::organisation::error_chain(&error);
+            ClientError::new(ErrorKind::Configuration, reason).hint(
+                "a line allows with `path PATH` or `command COMMAND`, forbids with `deny` before it, or is a comment after `#`; docs/approvals.md has examples",
+            )
+        })?;
+        Ok(Box::new(Policy(policy)))
+    }
+}
+
+struct Policy(runtime::approvals::Policy);
+
+impl ApprovalPolicy for Policy {
+    fn decide(&self, need: &ApprovalNeed) -> Allowance {
+        match self.0.decide(need) {
+            runtime::approvals::Word::Allow(by) => Allowance::Allow { by },
+            runtime::approvals::Word::Deny(by) => Allowance::Deny { by },
+            runtime::approvals::Word::Silent => Allowance::Silent,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! An organisation that lives in this process, as a client sees one.
+
+use async_trait::async_trait;
+use setpoint_client::organisation::EVENTS_MAX;
+use setpoint_client::{ClientError, ErrorKind, Event, Goal, Organisation, Resumed, TaskLine};
+use setpoint_protocol::TaskId;
+use setpoint_protocol::record::Record;
+use setpoint_protocol::topology::Payload;
+use setpoint_runtime as runtime;
+use tokio::sync::mpsc;
+
+use crate::edge::runtime_error;
+
+/// An organisation in this process.
+pub(crate) struct Running {
+    pub(crate) organisation: runtime::Organisation,
+    pub(crate) program: runtime::program::Program,
+}
+
+#[async_trait]
+impl Organisation for Running {
+    async fn start(&self, goal: Goal) -> Result<(TaskId, mpsc::Receiver<Event>), ClientError> {
+        let new = self.program.new_task(goal.raw_input, goal.interactive, goal.preview_plan);
+        // Tapped before the task is there, so that its first records are not missed.
+        let tap = self.organisation.tap();
+        let task = self.organisation.start(new).await.map_err(|error| runtime_error(&error))?;
+        Ok((task.clone(), self.follow(task, tap)))
+    }
+
+    async fn resume(&self, task: &TaskId) -> Result<(Resumed, mpsc::Receiver<Event>), ClientError> {
+        let tap = self.organisation.tap();
+        let resumed = match self.organisation.resume(task).await.map_err(|error| runtime_error(&error))? {
+            runtime::Resumed::Running => Resumed::Running,
+            runtime::Resumed::Ended => Resumed::Ended,
+        };
+        Ok((resumed, self.follow(task.clone(), tap)))
+    }
+
+    async fn say(&self, task: &TaskId, payload: Payload) -> Result<(), ClientError> {
+        self.organisation.say(task, payload).await.map_err(|error| runtime_error(&error))
+    }
+
+    async fn records(&self, task: &TaskId) -> Result<Vec<Record>, ClientError> {
+        let (organisation, task) = (self.organisation.clone(), task.clone());
+        blocking(move || organisation.records(&task)).await
+    }
+
+    async fn tasks(&self, only_open: bool, limit: usize) -> Result<Vec<TaskLine>, ClientError> {
+        let organisation = self.organisation.clone();
+        let tasks = blocking(move || organisation.tasks(only_open, limit)).await?;
+        Ok(tasks.into_iter().map(task_line).collect())
+    }
+
+    async fn resolve(&self, prefix: &str) -> Result<TaskId, ClientError> {
+        let (organisation, prefix) = (self.organisation.clone(), prefix.to_owned());
+        blocking(move || organisation.resolve(&prefix)).await
+    }
+
+    async fn export(&self, task: &TaskId) -> Result<Vec<String>, ClientError> {
+        let (organisation, task) = (self.organisation.clone(), task.clone());
+        blocking(move || organisation.export(&task)).await
+    }
+
+    async fn shutdown(&self) {
+        self.organisation.shutdown().await;
+    }
+}
+
+impl Running {
+    /// The events of one task, out of everything that the tap hears.
+    fn follow(&self, task: TaskId, mut tap: runtime::Tap) -> mpsc::Receiver<Event> {
+        let (sender, receiver) = mpsc::channel(EVENTS_MAX);
+        let organisation = self.organisation.clone();
+        tokio::spawn(async move {
+            loop {
+                let event = match tap.next().await {
+                    runtime::Tapped::Event(runtime::TapEvent::Records { task: of, records, closed })
+                        if of == task =>
+                    {
+                        Event::Records { records, closed }
+                    }
+                    runtime::Tapped::Event(runtime::TapEvent::Progress { task: of, call, text })
+                        if of == task =>
+                    {
+                        Event::Progress { call, text }
+                    }
+                    runtime::Tapped::Event(runtime::TapEvent::Released { task: of, reason })
+                        if of == task =>
+                    {
+                        let error = organisation.take_failure(&task).map_or_else(
+                            || ClientError::new(ErrorKind::Internal, &*reason),
+                            |error| runtime_error(&error),
+                        );
+                        Event::Released(error)
+                    }
+                    runtime::Tapped::Event(_) => continue,
+                    runtime::Tapped::Lagged(_) => Event::Lagged,
+                    runtime::Tapped::Closed => return,
+                };
+                let is_last = matches!(event, Event::Records { closed: true, .. } | Event::Released(_));
+                if sender.send(event).await.is_err() || is_last {
+                    return;
+                }
+            }
+        });
+        receiver
+    }
+}
+
+fn task_line(summary: runtime::organisation::TaskSummary) -> TaskLine {
+    TaskLine {
+        task: summary.task,
+        goal: summary.title,
+        opened_at: summary.opened_at,
+        closed_at: summary.closed_at,
+        result: summary.result,
+        records: summary.records,
+        driven_by: summary.driven_by,
+    }
+}
+
+/// Reads the journal where waiting harms nobody.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, runtime::RuntimeError> + Send + 'static,
+) -> Result<T, ClientError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result.map_err(|error| runtime_error(&error)),
+        Err(error) => Err(ClientError::new(ErrorKind::Internal, error.to_string())
+            .hint("the journal keeps what was done; `setpoint doctor` looks at it")),
+    }
+}

@@ -1,0 +1,120 @@
+//! How an external input comes in: it is admitted or refused, recorded, and queued for its machine.
+
+use setpoint_protocol::message::{ApprovalWord, TaskFault};
+use setpoint_protocol::record::{Answer, Answered, Reasked, RecordKind};
+use setpoint_protocol::topology::{Payload, allows};
+use setpoint_protocol::{Address, Instance, RoleId, Timestamp};
+
+use super::{AskClass, Cell, Delivery, External, Step, StepError, answered_call, encode};
+use crate::input::AnyInput;
+
+impl Cell {
+    /// Refuses what may not come in, before anything is recorded.
+    pub(super) fn admit(&self, external: &External) -> Result<(), StepError> {
+        match external {
+            External::Message { from, payload } => {
+                let kind = payload.kind();
+                let to = kind.route().to.first().copied().unwrap_or(RoleId::Runtime);
+                let from_outside = matches!(from, RoleId::User | RoleId::Memory);
+                if !from_outside || !to.lives_in_cell() || !allows(*from, to, kind) {
+                    return Err(StepError::NoRoute { from: *from, kind });
+                }
+                let Some(call) = answered_call(payload) else { return Ok(()) };
+                // The message must answer this ask: one that this party was asked, by the role it goes to.
+                match self.asks.get(call) {
+                    Some(ask) if ask.class.is_answered_by(*from) && call.role == to => Ok(()),
+                    _ => Err(StepError::NotOpen(call)),
+                }
+            }
+            External::Answered(Answered { call, answer, .. }) => match self.asks.known(*call) {
+                Some(ask) if ask.class.can_have(answer) => Ok(()),
+                _ => Err(StepError::NotOpen(*call)),
+            },
+            External::Reasked(Reasked { call, .. }) => {
+                if self.asks.known(*call).is_some() {
+                    Ok(())
+                } else {
+                    Err(StepError::NotOpen(*call))
+                }
+            }
+            External::Opened(_) | External::Fault(_) | External::Poisoned(_) => Ok(()),
+        }
+    }
+
+    /// Records an external input and queues its delivery.
+    pub(super) fn take(
+        &mut self,
+        external: External,
+        at: Timestamp,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        let runtime = Address::singleton(RoleId::Runtime);
+        match external {
+            External::Opened(opened) => {
+                let body = encode(&*opened)?;
+                self.time_budget_ms = opened.controller.time_budget_ms;
+                self.opened = Some(*opened);
+                self.write(step, at, runtime, vec![], RecordKind::Opened, None, body)?;
+            }
+            External::Message { from, payload } => {
+                let asked = answered_call(&payload).and_then(|call| self.asks.close(call));
+                let cause = asked.as_ref().map(|ask| ask.seq);
+                if let Payload::ApprovalDecision(decision) = &payload
+                    && decision.decision == ApprovalWord::ForTask
+                    && asked.and_then(|ask| ask.digest).as_ref() == Some(&decision.digest)
+                {
+                    self.grants.insert(decision.digest.clone());
+                }
+                let instance = answered_call(&payload).map_or(Instance(0), |call| call.instance);
+                self.say(step, at, Address::singleton(from), payload, instance, cause)?;
+            }
+            External::Answered(answered) => self.take_answer(answered, at, step)?,
+            External::Reasked(reasked) => {
+                let body = encode(&reasked)?;
+                let ask = self.asks.get_mut(reasked.call).map(|ask| {
+                    ask.attempt = reasked.attempt;
+                    (ask.seq, ask.class)
+                });
+                if let Some((_, AskClass::Model)) = ask {
+                    self.ledger.model_reasked(reasked.call.role);
+                }
+                let cause = ask.map(|(seq, _)| seq);
+                self.write(step, at, runtime, vec![], RecordKind::Reasked, cause, body)?;
+            }
+            External::Fault(fault) => {
+                let fault = TaskFault { elapsed_ms: self.elapsed_ms(), ..fault };
+                self.say(step, at, runtime, Payload::TaskFault(fault), Instance(0), None)?;
+            }
+            External::Poisoned(poisoned) => {
+                let body = encode(&poisoned)?;
+                self.write(step, at, runtime, vec![], RecordKind::Poisoned, None, body)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_answer(&mut self, answered: Answered, at: Timestamp, step: &mut Step) -> Result<(), StepError> {
+        let call = answered.call;
+        let Some(ask) = self.asks.finish(call) else { return Err(StepError::NotOpen(call)) };
+        match &answered.answer {
+            Answer::Model(reply) => {
+                let known = self.opened.as_ref().filter(|_| reply.by.is_none());
+                let card = known.map(|opened| opened.models.of(call.role));
+                self.ledger.model_answered(call, reply.usage, card);
+            }
+            _ => self.ledger.model_failed(call),
+        }
+        let body = encode(&answered)?;
+        let to = Address { role: call.role, instance: call.instance };
+        let runtime = Address::singleton(RoleId::Runtime);
+        let seq = self.write(step, at, runtime, vec![to], RecordKind::Answered, Some(ask.seq), body)?;
+        if !ask.stopped {
+            self.queue.push_back(Delivery {
+                to,
+                seq,
+                input: AnyInput::Answer { call, answer: answered.answer },
+            });
+        }
+        self.quiesce_if_drained(step, at, Some(seq))
+    }
+}

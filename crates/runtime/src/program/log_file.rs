@@ -1,0 +1,49 @@
+//! The log file of the process.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// A log file that is made when there is something to say. A log that cannot be written loses nothing: what a task
+/// did is in its journal.
+#[derive(Debug)]
+pub struct LogFile {
+    path: PathBuf,
+    file: OnceLock<Option<Mutex<File>>>,
+}
+
+impl LogFile {
+    /// At this path; nothing is made yet.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        LogFile { path, file: OnceLock::new() }
+    }
+
+    /// Something that one event is written to.
+    #[must_use]
+    pub fn writer(self: Arc<Self>) -> LogWriter {
+        LogWriter(self)
+    }
+}
+
+/// See [`LogFile::writer`].
+#[derive(Debug)]
+pub struct LogWriter(Arc<LogFile>);
+
+impl Write for LogWriter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let open = || {
+            let file = OpenOptions::new().create(true).append(true).open(&self.0.path);
+            file.ok().map(Mutex::new)
+        };
+        if let Some(file) = self.0.file.get_or_init(open) {
+            file.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+//! The models that an organisation is given: those of the configuration, recorded, or played from a recording.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use secrecy::SecretString;
+use setpoint_model::Model;
+use setpoint_model::cassette::tape::Head;
+use setpoint_model::cassette::{Player, Recorder, Tape, TapeWriter};
+use setpoint_model::catalogue::Catalogue;
+use setpoint_model::playbook::Playbook;
+use setpoint_model::remote::Remote;
+use setpoint_protocol::models::{ModelCard, Tier};
+
+use super::{Program, ProgramError};
+use crate::models::Models;
+use crate::models::choose::{Answerer, Chooser, Chosen, Slot};
+use crate::models::error::ChoiceError;
+use crate::{clock, config};
+
+/// The name of a person's own table of models, in the configuration directory.
+pub const MODELS_FILE: &str = "models.toml";
+/// Bytes of a person's own table of models at most.
+const MODELS_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Words in the names of variables whose values are secret.
+const SECRET_WORDS: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
+/// A shorter value is no secret: it would be found everywhere.
+const SECRET_BYTES_MIN: usize = 8;
+
+/// What is done with a recording of models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cassette {
+    /// What the models say is written to this file.
+    Record(PathBuf),
+    /// This file answers instead of the models.
+    Play(PathBuf),
+}
+
+impl Program {
+    /// Where a person's own table of models is, whether or not it is there.
+    #[must_use]
+    pub fn models_file(&self) -> PathBuf {
+        self.directories.config.join(MODELS_FILE)
+    }
+
+    /// What is known of models, the person's own table included.
+    ///
+    /// # Errors
+    /// A table that cannot be used.
+    pub fn catalogue(&self) -> Result<Catalogue, ChoiceError> {
+        let built_in = Catalogue::built_in();
+        let built_in = built_in
+            .map_err(|source| ChoiceError::Catalogue { path: "the built-in table".to_owned(), source })?;
+        let path = self.models_file();
+        let text = config::read_text(&path, MODELS_BYTES_MAX).map_err(|error| ChoiceError::Table {
+            path: path.display().to_string(),
+            reason: error.to_string(),
+        })?;
+        match text {
+            None => Ok(built_in),
+            Some(text) => built_in
+                .over(&text)
+                .map_err(|source| ChoiceError::Catalogue { path: path.display().to_string(), source }),
+        }
+    }
+
+    /// Which model answers whom, by flags, environment and files. Asks nobody.
+    ///
+    /// # Errors
+    /// The first choice that cannot be used.
+    pub fn chosen_models(&self) -> Result<Vec<Chosen>, ChoiceError> {
+        let catalogue = self.catalogue()?;
+        Chooser { config: &self.config, env: &self.env, catalogue: &catalogue }.choose()
+    }
+
+    /// The models that tasks are started with, recorded or played from a recording when that was wished.
+    pub(super) fn models(&self) -> Result<Models, ProgramError> {
+        match &self.cassette {
+            None => self.configured_models(),
+            Some(Cassette::Record(path)) => {
+                let models = self.configured_models()?;
+                let by = concat!("setpoint ", env!("CARGO_PKG_VERSION"));
+                let head = Head::new(clock::now(), by).of_models(models.cards());
+                let tape = Arc::new(TapeWriter::create(&self.cwd.join(path), &head, &self.secrets())?);
+                Ok(models.behind(|model| Arc::new(Recorder::new(Arc::clone(model), Arc::clone(&tape)))))
+            }
+            Some(Cassette::Play(path)) => {
+                let tape = Arc::new(Tape::read(&self.cwd.join(path))?);
+                if let Some(notice) = tape.notice() {
+                    tracing::warn!(notice, "a recording is not whole");
+                }
+                let cards = tape.head().models.clone();
+                let player = |card: &ModelCard| -> Arc<dyn Model> {
+                    Arc::new(Player::of_card(Arc::clone(&tape), card))
+                };
+                let models = Models::tiers(player(&cards.brain), player(&cards.tool));
+                Ok(cards
+                    .roles
+                    .iter()
+                    .fold(models, |models, (role, card)| models.with_role(*role, player(card))))
+            }
+        }
+    }
+
+    /// Values of the environment that no recording may hold: keys, tokens, passwords, by the names of their variables.
+    fn secrets(&self) -> Vec<SecretString> {
+        let is_secret = |name: &str| SECRET_WORDS.iter().any(|word| name.contains(word));
+        let named: Vec<&str> = self
+            .config
+            .providers()
+            .iter()
+            .filter_map(|provider| self.config.text(&format!("providers.{provider}.key_env")))
+            .collect();
+        let secret = |(name, _): &(&String, &String)| is_secret(name) || named.contains(&name.as_str());
+        let values = self.env.iter().filter(secret).map(|(_, value)| value.trim());
+        values.filter(|value| value.len() >= SECRET_BYTES_MIN).map(SecretString::from).collect()
+    }
+
+    fn configured_models(&self) -> Result<Models, ProgramError> {
+        let library = Arc::new(self.library());
+        let mut tiers = BTreeMap::new();
+        let mut roles = Vec::new();
+        for chosen in self.chosen_models()? {
+            let model: Arc<dyn Model> = match chosen.answerer {
+                Answerer::Playbook => Arc::new(Playbook::new(Arc::clone(&library))),
+                Answerer::Remote(endpoint) => {
+                    let remote = Remote::new(*endpoint, clock::now_s);
+                    Arc::new(remote.map_err(|source| ChoiceError::Client { model: chosen.name, source })?)
+                }
+            };
+            match chosen.slot {
+                Slot::Tier(tier) => drop(tiers.insert(tier, model)),
+                Slot::Role(role) => roles.push((role, model)),
+            }
+        }
+        let playbook = || -> Arc<dyn Model> { Arc::new(Playbook::new(Arc::clone(&library))) };
+        let brain = tiers.remove(&Tier::Brain).unwrap_or_else(playbook);
+        let tool = tiers.remove(&Tier::Tool).unwrap_or_else(playbook);
+        let models = Models::tiers(brain, tool);
+        Ok(roles.into_iter().fold(models, |models, (role, model)| models.with_role(role, model)))
+    }
+}

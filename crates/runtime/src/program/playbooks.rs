@@ -1,0 +1,89 @@
+//! The playbooks as a person lists, reads and checks them.
+
+use std::path::Path;
+
+use setpoint_model::playbook::{Library, Origin};
+use setpoint_tools::{Host, Registry};
+
+use super::Program;
+
+/// One playbook, for a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaybookSummary {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub title: String,
+    /// A goal that it knows.
+    pub example: String,
+    /// Its approaches, in order.
+    pub approaches: Vec<String>,
+    /// `built in`, or the file.
+    pub origin: String,
+}
+
+/// A playbook, or a part of one, that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaybookProblem {
+    /// The file.
+    pub file: String,
+    /// The line, from 1; 0 when the file as a whole is meant.
+    pub line: usize,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl Program {
+    /// The playbooks of the program and of the person.
+    #[must_use]
+    pub fn library(&self) -> Library {
+        Library::load(Some(&self.directories.playbooks()))
+    }
+
+    /// What the person may know of each playbook, and what is broken.
+    #[must_use]
+    pub fn playbooks(&self) -> (Vec<PlaybookSummary>, Vec<PlaybookProblem>) {
+        let library = self.library();
+        let known = library
+            .list()
+            .into_iter()
+            .map(|book| PlaybookSummary {
+                name: book.name,
+                title: book.title,
+                example: book.examples.first().cloned().unwrap_or_default(),
+                approaches: book.approaches.into_iter().map(|(name, _)| name).collect(),
+                origin: match book.origin {
+                    Origin::BuiltIn => "built in".to_owned(),
+                    Origin::File(path) => path,
+                },
+            })
+            .collect();
+        let broken = library.broken().iter().map(|broken| PlaybookProblem {
+            file: broken.file.clone(),
+            line: broken.line,
+            reason: broken.error.reason(),
+        });
+        (known, broken.collect())
+    }
+
+    /// One playbook's own text.
+    #[must_use]
+    pub fn playbook(&self, name: &str) -> Option<String> {
+        self.library().show(name).map(|(_, text)| text.to_owned())
+    }
+
+    /// Checks one file, or every playbook, against the tools there are.
+    #[must_use]
+    pub fn check_playbooks(&self, file: Option<&Path>) -> Vec<PlaybookProblem> {
+        let library = self.library();
+        let tools = Registry::built_in(&Host::this()).specs();
+        let problems = match file {
+            Some(file) => library.check_file(file, &tools),
+            None => library.check(None, &tools),
+        };
+        problems
+            .into_iter()
+            .map(|problem| PlaybookProblem { file: problem.file, line: problem.line, reason: problem.reason })
+            .collect()
+    }
+}
