@@ -323,7 +323,7 @@ fn body(call: &ModelCall, is_streamed: bool) -> Value {
         is_streamed,
         ..Request::default()
     };
-    Dialect::Chat.body(&request)
+    serde_json::from_slice(&Dialect::Chat.body(&request).unwrap_or_default()).unwrap_or_default()
 }
 
 /// The server in a process of its own.

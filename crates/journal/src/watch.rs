@@ -26,6 +26,8 @@ pub(crate) struct Watch {
 struct State {
     last_pos: u64,
     closed: bool,
+    /// Readers that wait. To tell nobody costs a call of the system all the same.
+    waiting: usize,
     next_id: u64,
     listeners: BTreeMap<u64, Listener>,
 }
@@ -39,9 +41,11 @@ impl Watch {
     /// journal goes.
     pub(crate) fn wait_behind(&self, pos: u64, timeout: Duration) -> u64 {
         let waiting = |state: &mut State| state.last_pos <= pos && !state.closed;
-        let state = self.lock();
-        let (state, _) =
+        let mut state = self.lock();
+        state.waiting += 1;
+        let (mut state, _) =
             self.changed.wait_timeout_while(state, timeout, waiting).unwrap_or_else(PoisonError::into_inner);
+        state.waiting -= 1;
         state.last_pos
     }
 
@@ -55,15 +59,17 @@ impl Watch {
 
     /// Tells everybody; listeners run on this thread, outside the lock.
     pub(crate) fn advance(&self, last_pos: u64) {
-        let listeners: Vec<Listener> = {
+        let (listeners, is_awaited): (Vec<Listener>, bool) = {
             let mut state = self.lock();
             if last_pos <= state.last_pos {
                 return;
             }
             state.last_pos = last_pos;
-            state.listeners.values().cloned().collect()
+            (state.listeners.values().cloned().collect(), state.waiting > 0)
         };
-        self.changed.notify_all();
+        if is_awaited {
+            self.changed.notify_all();
+        }
         for listener in listeners {
             guarded("a commit listener", || listener(last_pos));
         }

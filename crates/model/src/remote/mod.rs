@@ -21,6 +21,7 @@ mod send;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use reqwest::Url;
 use setpoint_machine::{ModelCall, tokens};
 use setpoint_protocol::models::ModelCard;
 use setpoint_protocol::record::{ModelFailureKind, Reply};
@@ -43,6 +44,8 @@ const CUT_TOKENS_MIN: u64 = 1_000;
 #[derive(Debug)]
 pub struct Remote {
     endpoint: Endpoint,
+    /// Where questions go; `None` when the address is none.
+    url: Option<Url>,
     client: reqwest::Client,
     lacks: Lacks,
     schemas: Schemas,
@@ -59,8 +62,11 @@ impl Remote {
     /// When no client can be made here, as for HTTPS without any certificate authorities.
     pub fn new(endpoint: Endpoint, now_s: fn() -> i64) -> Result<Self, ClientError> {
         let client = client::client(&endpoint.base, Proxies::OfEnvironment)?;
+        let path = endpoint.dialect.path(&endpoint.model, endpoint.is_streamed);
+        let url = Url::parse(&format!("{}/{path}", endpoint.base)).ok();
         Ok(Remote {
             endpoint,
+            url,
             client,
             lacks: Lacks::default(),
             schemas: Schemas::default(),

@@ -31,10 +31,15 @@ pub(super) async fn once(
     request: &Request<'_>,
     progress: &Progress,
 ) -> Result<Decoded, ModelError> {
-    let Remote { endpoint, client, now_s, .. } = remote;
-    let body = serde_json::to_vec(&endpoint.dialect.body(request))
+    let Remote { endpoint, url, client, now_s, .. } = remote;
+    let body = endpoint
+        .dialect
+        .body(request)
         .map_err(|error| failure::never(Unable, format!("failed to write the question: {error}"), vec![]))?;
-    let url = format!("{}/{}", endpoint.base, endpoint.dialect.path(request));
+    let url = url.clone().ok_or_else(|| {
+        let reason = "the model's address is none".to_owned();
+        failure::never(Unable, reason, vec!["check `base_url` of its provider"])
+    })?;
     let sent = client.post(url).headers(headers(endpoint, request)?).body(body).send().await;
     let mut response = sent.map_err(|error| remote.not_sent(&error))?;
     remote.has_reached.store(true, Ordering::Relaxed);

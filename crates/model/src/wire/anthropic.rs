@@ -1,6 +1,11 @@
 //! Anthropic's Messages.
 
-use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use setpoint_protocol::Any;
+use setpoint_protocol::tool::ToolSpec;
 
 use super::collect::{Collect, Counted, EndReason};
 use super::fields::{items, present, text, tokens};
@@ -9,33 +14,88 @@ use super::{Refusal, Request, WireError};
 /// The version of the interface that these words are of.
 pub const VERSION: &str = "2023-06-01";
 
-pub(super) fn body(request: &Request<'_>) -> Value {
-    let mut body = Map::new();
-    body.insert("model".to_owned(), json!(request.model));
-    body.insert("max_tokens".to_owned(), json!(request.tokens_total_max()));
-    if !request.system.is_empty() {
+/// A request's body.
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<[System<'a>; 1]>,
+    messages: [Message<'a>; 1],
+    stream: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<Thinking>,
+}
+
+#[derive(Serialize)]
+struct System<'a> {
+    r#type: &'static str,
+    text: &'a str,
+    cache_control: CacheControl,
+}
+
+#[derive(Serialize)]
+struct CacheControl {
+    r#type: &'static str,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: &'a str,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    description: &'a str,
+    input_schema: &'a Any,
+}
+
+#[derive(Serialize)]
+struct OutputConfig<'a> {
+    format: Format<'a>,
+}
+
+#[derive(Serialize)]
+struct Format<'a> {
+    r#type: &'static str,
+    schema: &'a Value,
+}
+
+#[derive(Serialize)]
+struct Thinking {
+    r#type: &'static str,
+    budget_tokens: u32,
+}
+
+pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
+    let tool = |tool: &'a Arc<ToolSpec>| Tool {
+        name: &tool.name,
+        description: &tool.description,
+        input_schema: &tool.input_schema,
+    };
+    Body {
+        model: request.model,
+        max_tokens: request.tokens_total_max(),
         // Tools and standing instructions come first and stay the same: from here on they may be kept.
-        let kept = json!({ "type": "ephemeral" });
-        let system = json!([{ "type": "text", "text": request.system, "cache_control": kept }]);
-        body.insert("system".to_owned(), system);
+        system: (!request.system.is_empty()).then_some([System {
+            r#type: "text",
+            text: request.system,
+            cache_control: CacheControl { r#type: "ephemeral" },
+        }]),
+        messages: [Message { role: "user", content: request.user }],
+        stream: request.is_streamed,
+        tools: request.tools.iter().map(tool).collect(),
+        output_config: request
+            .schema
+            .map(|schema| OutputConfig { format: Format { r#type: "json_schema", schema } }),
+        thinking: request.effort.map(|effort| Thinking { r#type: "enabled", budget_tokens: effort.tokens() }),
     }
-    body.insert("messages".to_owned(), json!([{ "role": "user", "content": request.user }]));
-    body.insert("stream".to_owned(), json!(request.is_streamed));
-    if !request.tools.is_empty() {
-        let tool = |tool: &std::sync::Arc<setpoint_protocol::tool::ToolSpec>| json!({ "name": tool.name, "description": tool.description, "input_schema": tool.input_schema });
-        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
-    }
-    if let Some(schema) = request.schema {
-        body.insert(
-            "output_config".to_owned(),
-            json!({ "format": { "type": "json_schema", "schema": schema } }),
-        );
-    }
-    if let Some(effort) = request.effort {
-        let thinking = json!({ "type": "enabled", "budget_tokens": effort.tokens() });
-        body.insert("thinking".to_owned(), thinking);
-    }
-    Value::Object(body)
 }
 
 /// An answer that is not streamed.

@@ -1,53 +1,113 @@
 //! OpenAI's chat completions, which many servers speak with small differences.
 
-use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+use setpoint_protocol::Any;
+use setpoint_protocol::tool::ToolSpec;
 
 use super::collect::{Collect, Counted, EndReason};
 use super::fields::{items, present, text, tokens};
-use super::{Refusal, Request, WireError};
+use super::{Effort, Refusal, Request, WireError};
 
-pub(super) fn body(request: &Request<'_>) -> Value {
-    let mut body = Map::new();
-    body.insert("model".to_owned(), json!(request.model));
-    body.insert("messages".to_owned(), messages(request));
-    let limit = if request.is_first_party { "max_completion_tokens" } else { "max_tokens" };
-    body.insert(limit.to_owned(), json!(request.tokens_total_max()));
-    body.insert("stream".to_owned(), json!(request.is_streamed));
-    if request.is_streamed {
-        body.insert("stream_options".to_owned(), json!({ "include_usage": true }));
-    }
-    if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), tools(request));
-    }
-    if let Some(schema) = request.schema {
-        let format = json!({ "name": "answer", "schema": schema, "strict": false });
-        body.insert("response_format".to_owned(), json!({ "type": "json_schema", "json_schema": format }));
-    }
-    if let Some(effort) = request.effort {
-        body.insert("reasoning_effort".to_owned(), json!(effort.word()));
-    }
-    if let Some(key) = request.cache_key.filter(|_| request.is_first_party) {
-        body.insert("prompt_cache_key".to_owned(), json!(key));
-    }
-    Value::Object(body)
+/// A request's body.
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    messages: Vec<Message<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<&'a str>,
 }
 
-/// System and user, as this dialect and Ollama's have them.
-pub(super) fn messages(request: &Request<'_>) -> Value {
-    let system = json!({ "role": "system", "content": request.system });
-    let user = json!({ "role": "user", "content": request.user });
-    if request.system.is_empty() { json!([user]) } else { json!([system, user]) }
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
 }
 
-/// The tools, as this dialect and Ollama's have them.
-pub(super) fn tools(request: &Request<'_>) -> Value {
-    let tool = |tool: &std::sync::Arc<setpoint_protocol::tool::ToolSpec>| {
-        json!({
-            "type": "function",
-            "function": {
-                "name": tool.name, "description": tool.description, "parameters": tool.input_schema,
-            },
-        })
+#[derive(Serialize)]
+struct ResponseFormat<'a> {
+    r#type: &'static str,
+    json_schema: JsonSchema<'a>,
+}
+
+#[derive(Serialize)]
+struct JsonSchema<'a> {
+    name: &'static str,
+    schema: &'a Value,
+    strict: bool,
+}
+
+/// A message, as this dialect and Ollama's have it.
+#[derive(Serialize)]
+pub(super) struct Message<'a> {
+    role: &'static str,
+    content: &'a str,
+}
+
+/// A tool, as this dialect and Ollama's have it.
+#[derive(Serialize)]
+pub(super) struct Tool<'a> {
+    r#type: &'static str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a Any,
+}
+
+pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
+    let limit = Some(request.tokens_total_max());
+    let (max_completion_tokens, max_tokens) =
+        if request.is_first_party { (limit, None) } else { (None, limit) };
+    Body {
+        model: request.model,
+        messages: messages(request),
+        max_completion_tokens,
+        max_tokens,
+        stream: request.is_streamed,
+        stream_options: request.is_streamed.then_some(StreamOptions { include_usage: true }),
+        tools: tools(request),
+        response_format: request.schema.map(|schema| ResponseFormat {
+            r#type: "json_schema",
+            json_schema: JsonSchema { name: "answer", schema, strict: false },
+        }),
+        reasoning_effort: request.effort.map(Effort::word),
+        prompt_cache_key: request.cache_key.filter(|_| request.is_first_party),
+    }
+}
+
+/// System and user.
+pub(super) fn messages<'a>(request: &Request<'a>) -> Vec<Message<'a>> {
+    let system = (!request.system.is_empty()).then_some(Message { role: "system", content: request.system });
+    system.into_iter().chain([Message { role: "user", content: request.user }]).collect()
+}
+
+/// The tools.
+pub(super) fn tools<'a>(request: &Request<'a>) -> Vec<Tool<'a>> {
+    let tool = |tool: &'a Arc<ToolSpec>| Tool {
+        r#type: "function",
+        function: Function {
+            name: &tool.name,
+            description: &tool.description,
+            parameters: &tool.input_schema,
+        },
     };
     request.tools.iter().map(tool).collect()
 }
@@ -106,9 +166,9 @@ fn said(choice: &Value, at: &str, collect: &mut Collect<'_>) -> Result<(), WireE
 
 /// The arguments of a call: a piece of JSON text, or an object from servers that know better.
 pub(super) fn arguments(call: &Value) -> std::borrow::Cow<'_, str> {
-    match call.pointer("/function/arguments") {
+    match present(call, "/function/arguments") {
         Some(Value::String(piece)) => piece.into(),
-        None | Some(Value::Null) => "".into(),
+        None => "".into(),
         Some(other) => other.to_string().into(),
     }
 }

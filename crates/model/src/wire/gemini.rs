@@ -1,16 +1,20 @@
 //! Gemini's `generateContent`. A piece of a streamed answer has the form of a whole one.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
+use setpoint_protocol::Any;
+use setpoint_protocol::tool::ToolSpec;
 
 use super::collect::{Collect, Counted, EndReason};
 use super::fields::{items, present, text, tokens};
 use super::{Refusal, Request, WireError};
 
 /// The path names the model and the way.
-pub(super) fn path(request: &Request<'_>) -> String {
-    let model = request.model.strip_prefix("models/").unwrap_or(request.model);
+pub(super) fn path(model: &str, is_streamed: bool) -> String {
+    let model = model.strip_prefix("models/").unwrap_or(model);
     let mut path = "models/".to_owned();
     for byte in model.bytes() {
         match byte {
@@ -19,38 +23,85 @@ pub(super) fn path(request: &Request<'_>) -> String {
             _ => drop(write!(path, "%{byte:02X}")),
         }
     }
-    path.push_str(if request.is_streamed { ":streamGenerateContent?alt=sse" } else { ":generateContent" });
+    path.push_str(if is_streamed { ":streamGenerateContent?alt=sse" } else { ":generateContent" });
     path
 }
 
-pub(super) fn body(request: &Request<'_>) -> Value {
-    let mut body = Map::new();
-    if !request.system.is_empty() {
-        body.insert("systemInstruction".to_owned(), json!({ "parts": [{ "text": request.system }] }));
+/// A request's body.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<Content<'a>>,
+    contents: [Content<'a>; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<[Tools<'a>; 1]>,
+    generation_config: Config<'a>,
+}
+
+#[derive(Serialize)]
+struct Content<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
+    parts: [Part<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct Part<'a> {
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tools<'a> {
+    function_declarations: Vec<Declaration<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Declaration<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters_json_schema: &'a Any,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Config<'a> {
+    max_output_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_mime_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_json_schema: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_config: Option<Thinking>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Thinking {
+    thinking_budget: u32,
+}
+
+pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
+    let tool = |tool: &'a Arc<ToolSpec>| Declaration {
+        name: &tool.name,
+        description: &tool.description,
+        parameters_json_schema: &tool.input_schema,
+    };
+    let said = |role, text| Content { role, parts: [Part { text }] };
+    Body {
+        system_instruction: (!request.system.is_empty()).then(|| said(None, request.system)),
+        contents: [said(Some("user"), request.user)],
+        tools: (!request.tools.is_empty())
+            .then(|| [Tools { function_declarations: request.tools.iter().map(tool).collect() }]),
+        generation_config: Config {
+            max_output_tokens: request.tokens_total_max(),
+            response_mime_type: request.schema.map(|_| "application/json"),
+            response_json_schema: request.schema,
+            thinking_config: request.effort.map(|effort| Thinking { thinking_budget: effort.tokens() }),
+        },
     }
-    body.insert("contents".to_owned(), json!([{ "role": "user", "parts": [{ "text": request.user }] }]));
-    if !request.tools.is_empty() {
-        let tool = |tool: &std::sync::Arc<setpoint_protocol::tool::ToolSpec>| {
-            json!({
-                "name": tool.name, "description": tool.description,
-                "parametersJsonSchema": tool.input_schema,
-            })
-        };
-        let tools: Vec<Value> = request.tools.iter().map(tool).collect();
-        body.insert("tools".to_owned(), json!([{ "functionDeclarations": tools }]));
-    }
-    let mut config = json!({ "maxOutputTokens": request.tokens_total_max() });
-    if let Some(config) = config.as_object_mut() {
-        if let Some(schema) = request.schema {
-            config.insert("responseMimeType".to_owned(), json!("application/json"));
-            config.insert("responseJsonSchema".to_owned(), schema.clone());
-        }
-        if let Some(effort) = request.effort {
-            config.insert("thinkingConfig".to_owned(), json!({ "thinkingBudget": effort.tokens() }));
-        }
-    }
-    body.insert("generationConfig".to_owned(), config);
-    Value::Object(body)
 }
 
 /// An answer, or a piece of one.

@@ -122,30 +122,30 @@ impl Dialect {
         }
     }
 
-    /// The path of a request, below the provider's base.
+    /// The path of a request to `model`, below the provider's base.
     #[must_use]
-    pub fn path(self, request: &Request<'_>) -> String {
+    pub fn path(self, model: &str, is_streamed: bool) -> String {
         match self {
             Dialect::Chat => "chat/completions".to_owned(),
             Dialect::Responses => "responses".to_owned(),
             Dialect::Anthropic => "messages".to_owned(),
-            Dialect::Gemini => gemini::path(request),
+            Dialect::Gemini => gemini::path(model, is_streamed),
             Dialect::Ollama => "api/chat".to_owned(),
         }
     }
 
     /// The request's body.
-    #[must_use]
-    pub fn body(self, request: &Request<'_>) -> Value {
-        let mut body = match self {
-            Dialect::Chat => chat::body(request),
-            Dialect::Responses => responses::body(request),
-            Dialect::Anthropic => anthropic::body(request),
-            Dialect::Gemini => gemini::body(request),
-            Dialect::Ollama => ollama::body(request),
-        };
-        request::merge(&mut body, request.extra);
-        body
+    ///
+    /// # Errors
+    /// What JSON cannot hold; nothing that a request is made of.
+    pub fn body(self, request: &Request<'_>) -> serde_json::Result<Vec<u8>> {
+        match self {
+            Dialect::Chat => request::write(&chat::body(request), request.extra),
+            Dialect::Responses => request::write(&responses::body(request), request.extra),
+            Dialect::Anthropic => request::write(&anthropic::body(request), request.extra),
+            Dialect::Gemini => request::write(&gemini::body(request), request.extra),
+            Dialect::Ollama => request::write(&ollama::body(request), request.extra),
+        }
     }
 
     /// How the answer to a request is framed.

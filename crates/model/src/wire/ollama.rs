@@ -3,33 +3,46 @@
 //! The server cuts a prompt that is longer than its window without a word. The window is therefore asked for, and the
 //! count that comes back says whether the prompt was read to its end.
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::chat;
 use super::collect::{Collect, Counted, EndReason};
 use super::fields::{items, present, text, tokens};
-use super::{Refusal, Request, WireError};
+use super::{Effort, Refusal, Request, WireError};
 
-pub(super) fn body(request: &Request<'_>) -> Value {
-    let mut body = Map::new();
-    body.insert("model".to_owned(), json!(request.model));
-    body.insert("messages".to_owned(), chat::messages(request));
-    body.insert("stream".to_owned(), json!(request.is_streamed));
-    if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), chat::tools(request));
+/// A request's body.
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    messages: Vec<chat::Message<'a>>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<chat::Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    think: Option<&'static str>,
+    options: Options,
+}
+
+#[derive(Serialize)]
+struct Options {
+    num_predict: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_ctx: Option<u32>,
+}
+
+pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
+    Body {
+        model: request.model,
+        messages: chat::messages(request),
+        stream: request.is_streamed,
+        tools: chat::tools(request),
+        format: request.schema,
+        think: request.effort.map(Effort::word),
+        options: Options { num_predict: request.tokens_total_max(), num_ctx: request.window_tokens },
     }
-    if let Some(schema) = request.schema {
-        body.insert("format".to_owned(), schema.clone());
-    }
-    if let Some(effort) = request.effort {
-        body.insert("think".to_owned(), json!(effort.word()));
-    }
-    let mut options = json!({ "num_predict": request.tokens_total_max() });
-    if let (Some(window), Some(options)) = (request.window_tokens, options.as_object_mut()) {
-        options.insert("num_ctx".to_owned(), json!(window));
-    }
-    body.insert("options".to_owned(), options);
-    Value::Object(body)
 }
 
 /// An answer, or a piece of one.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 use setpoint_protocol::tool::ToolSpec;
 
@@ -80,12 +81,23 @@ impl Effort {
     }
 }
 
+/// A body as it goes out. It is written from what it is made of, and only one with further fields is put together first.
+pub(super) fn write(
+    body: &impl Serialize,
+    extra: Option<&Map<String, Value>>,
+) -> serde_json::Result<Vec<u8>> {
+    let Some(extra) = extra.filter(|extra| !extra.is_empty()) else { return serde_json::to_vec(body) };
+    let mut body = serde_json::to_value(body)?;
+    merge(&mut body, extra);
+    serde_json::to_vec(&body)
+}
+
 /// Puts further fields into a body. Objects are merged field by field, everything else replaces what was there.
-pub(super) fn merge(body: &mut Value, extra: Option<&Map<String, Value>>) {
-    let (Some(extra), Some(body)) = (extra, body.as_object_mut()) else { return };
+fn merge(body: &mut Value, extra: &Map<String, Value>) {
+    let Some(body) = body.as_object_mut() else { return };
     for (name, value) in extra {
         match (body.get_mut(name), value) {
-            (Some(old), Value::Object(fields)) if old.is_object() => merge(old, Some(fields)),
+            (Some(old), Value::Object(fields)) if old.is_object() => merge(old, fields),
             _ => {
                 body.insert(name.clone(), value.clone());
             }

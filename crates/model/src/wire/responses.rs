@@ -3,44 +3,104 @@
 //! A streamed answer says everything once more in its last event. That event is the answer; the pieces before it are
 //! only shown.
 
-use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use setpoint_protocol::Any;
+use setpoint_protocol::tool::ToolSpec;
 
 use super::collect::{Collect, Counted, EndReason};
 use super::fields::{items, present, text, tokens};
 use super::{Refusal, Request, WireError};
 
-pub(super) fn body(request: &Request<'_>) -> Value {
-    let mut body = Map::new();
-    body.insert("model".to_owned(), json!(request.model));
-    if !request.system.is_empty() {
-        body.insert("instructions".to_owned(), json!(request.system));
+/// A request's body.
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+    input: [Message<'a>; 1],
+    max_output_tokens: u32,
+    stream: bool,
+    store: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Text<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Reasoning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    r#type: &'static str,
+    role: &'static str,
+    content: [Part<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct Part<'a> {
+    r#type: &'static str,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    r#type: &'static str,
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a Any,
+    strict: bool,
+}
+
+#[derive(Serialize)]
+struct Text<'a> {
+    format: Format<'a>,
+}
+
+#[derive(Serialize)]
+struct Format<'a> {
+    r#type: &'static str,
+    name: &'static str,
+    schema: &'a Value,
+    strict: bool,
+}
+
+#[derive(Serialize)]
+struct Reasoning {
+    effort: &'static str,
+}
+
+pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
+    let tool = |tool: &'a Arc<ToolSpec>| Tool {
+        r#type: "function",
+        name: &tool.name,
+        description: &tool.description,
+        parameters: &tool.input_schema,
+        strict: false,
+    };
+    Body {
+        model: request.model,
+        instructions: (!request.system.is_empty()).then_some(request.system),
+        input: [Message {
+            r#type: "message",
+            role: "user",
+            content: [Part { r#type: "input_text", text: request.user }],
+        }],
+        max_output_tokens: request.tokens_total_max(),
+        stream: request.is_streamed,
+        // The journal keeps what was said; the provider need not.
+        store: false,
+        tools: request.tools.iter().map(tool).collect(),
+        text: request.schema.map(|schema| Text {
+            format: Format { r#type: "json_schema", name: "answer", schema, strict: false },
+        }),
+        reasoning: request.effort.map(|effort| Reasoning { effort: effort.word() }),
+        prompt_cache_key: request.cache_key.filter(|_| request.is_first_party),
     }
-    let content = json!([{ "type": "input_text", "text": request.user }]);
-    body.insert("input".to_owned(), json!([{ "type": "message", "role": "user", "content": content }]));
-    body.insert("max_output_tokens".to_owned(), json!(request.tokens_total_max()));
-    body.insert("stream".to_owned(), json!(request.is_streamed));
-    // The journal keeps what was said; the provider need not.
-    body.insert("store".to_owned(), json!(false));
-    if !request.tools.is_empty() {
-        let tool = |tool: &std::sync::Arc<setpoint_protocol::tool::ToolSpec>| {
-            json!({
-                "type": "function", "name": tool.name, "description": tool.description,
-                "parameters": tool.input_schema, "strict": false,
-            })
-        };
-        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
-    }
-    if let Some(schema) = request.schema {
-        let format = json!({ "type": "json_schema", "name": "answer", "schema": schema, "strict": false });
-        body.insert("text".to_owned(), json!({ "format": format }));
-    }
-    if let Some(effort) = request.effort {
-        body.insert("reasoning".to_owned(), json!({ "effort": effort.word() }));
-    }
-    if let Some(key) = request.cache_key.filter(|_| request.is_first_party) {
-        body.insert("prompt_cache_key".to_owned(), json!(key));
-    }
-    Value::Object(body)
 }
 
 /// An answer that is not streamed, or the last event of one that is.

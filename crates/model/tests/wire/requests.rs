@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use expect_test::expect_file;
-use serde_json::json;
+use serde_json::{Value, json};
 use setpoint_model::wire::{Dialect, Effort, Request};
 
 use crate::support::{request, tools};
@@ -29,8 +29,15 @@ fn a_question_in_every_dialect() {
     let mut all = String::new();
     for dialect in Dialect::ALL {
         for request in [bare, full] {
-            let body = serde_json::to_string_pretty(&dialect.body(&request)).unwrap();
-            writeln!(all, "# {} {}\n{body}\n", dialect.name(), dialect.path(&request)).unwrap();
+            let body: Value = serde_json::from_slice(&dialect.body(&request).unwrap()).unwrap();
+            let body = serde_json::to_string_pretty(&body).unwrap();
+            writeln!(
+                all,
+                "# {} {}\n{body}\n",
+                dialect.name(),
+                dialect.path(request.model, request.is_streamed)
+            )
+            .unwrap();
         }
     }
     expect_file!["requests.expected"].assert_eq(&all);
