@@ -101,6 +101,7 @@ impl Spent {
 
 /// A call as it was asked.
 struct Call {
+    attempts: u32,
     role: RoleId,
     round: u32,
     criteria: Vec<Criterion>,
@@ -134,19 +135,26 @@ impl Sums {
                 if let Ok(Asked { call, ask: Ask::Model { .. }, .. }) = serde_json::from_slice(&record.body) {
                     let criteria = self.criteria_of(call);
                     let round = self.round.max(1);
-                    self.calls.insert(call, Call { role: call.role, round, criteria });
+                    self.calls.insert(call, Call { attempts: 1, role: call.role, round, criteria });
                     self.spend(call, None, Spent { calls: 1, ..Spent::default() });
                 }
             }
             RecordKind::Reasked => {
-                if let Ok(Reasked { call, .. }) = serde_json::from_slice(&record.body) {
+                if let Ok(Reasked { call, attempt, spent, .. }) = serde_json::from_slice(&record.body) {
+                    self.lose(call, spent);
                     self.spend(call, None, Spent { calls: 1, ..Spent::default() });
+                    if let Some(call) = self.calls.get_mut(&call) {
+                        call.attempts = attempt;
+                    }
                 }
             }
             RecordKind::Answered => {
-                if let Ok(Answered { call, answer: Answer::Model(reply), .. }) =
-                    serde_json::from_slice(&record.body)
-                {
+                let Ok(Answered { call, attempt, answer, spent: lost }) =
+                    serde_json::from_slice::<Answered>(&record.body)
+                else {
+                    return;
+                };
+                if let Answer::Model(reply) = answer {
                     let card = self.models.of(call.role);
                     let (name, price) = match &reply.by {
                         Some(other) => (other.clone(), None),
@@ -154,6 +162,9 @@ impl Sums {
                     };
                     let cost = price.map(|price| price.of(reply.usage));
                     self.spend(call, Some(&name), spent(reply.usage, cost));
+                } else {
+                    self.lose(call, lost);
+                    self.never_made(call, attempt);
                 }
             }
             RecordKind::Message(_) => match record.message() {
@@ -184,8 +195,32 @@ impl Sums {
         }
     }
 
+    /// An attempt that gave no answer.
+    fn lose(&mut self, call: CallId, lost: Usage) {
+        if !lost.is_zero() {
+            let cost = self.models.of(call.role).price.map(|price| price.of(lost));
+            self.spend(call, None, spent(lost, cost));
+        }
+    }
+
+    /// Attempts that were recorded and then stopped before they began.
+    fn never_made(&mut self, call: CallId, attempt: u32) {
+        let Some(Call { attempts, role, round, .. }) = self.calls.get(&call) else { return };
+        let count = u64::from(attempts.saturating_sub(attempt));
+        let name = &self.models.of(*role).name;
+        let sums = [
+            Some(&mut self.total),
+            self.by_role.get_mut(role),
+            self.by_round.get_mut(round),
+            self.by_model.get_mut(name),
+        ];
+        for sum in sums.into_iter().flatten() {
+            sum.calls = sum.calls.saturating_sub(count);
+        }
+    }
+
     fn spend(&mut self, call: CallId, model: Option<&str>, spent: Spent) {
-        let Some(Call { role, round, criteria }) = self.calls.get(&call) else { return };
+        let Some(Call { role, round, criteria, .. }) = self.calls.get(&call) else { return };
         self.total.add(spent);
         self.by_role.entry(*role).or_default().add(spent);
         self.by_round.entry(*round).or_default().add(spent);

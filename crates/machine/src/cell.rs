@@ -20,13 +20,16 @@ use std::sync::Arc;
 use serde_json::Value;
 use setpoint_protocol::limits::{BODY_BYTES_MAX, STEP_RECORDS_MAX};
 use setpoint_protocol::message::TaskFault;
-use setpoint_protocol::record::{Answered, Opened, Poisoned, Purpose, Reasked, RecordKind, Surroundings};
+use setpoint_protocol::record::{
+    Answered, Opened, Poisoned, Purpose, Reasked, RecordKind, Surroundings, Usage,
+};
 use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{Address, Any, CallId, RoleId, TaskId, Timestamp};
 
 use crate::input::AnyInput;
 use crate::ledger::Ledger;
 use crate::machine::AnyMachine;
+use crate::model_call::ModelCall;
 use crate::reading::CallReader;
 
 pub use self::asks::{AskClass, Outside, Pending};
@@ -128,6 +131,8 @@ pub struct Cell {
     clock_ms: u64,
     asks: Asks,
     ledger: Ledger,
+    /// Questions that wait until calls under way free what is reserved for them, the oldest first.
+    waiting: VecDeque<Waiting>,
     grants: BTreeSet<String>,
     phase: Phase,
     /// Whether a stop is under way whose end R7 must hear of.
@@ -148,6 +153,14 @@ struct Delivery {
     to: Address,
     seq: u64,
     input: AnyInput,
+}
+
+/// A question that the budgets have no room for while others are under way.
+struct Waiting {
+    from: Address,
+    call: CallId,
+    ask: Arc<ModelCall>,
+    cause: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,6 +187,7 @@ impl Cell {
             clock_ms: 0,
             asks: Asks::default(),
             ledger: Ledger::default(),
+            waiting: VecDeque::new(),
             grants: BTreeSet::new(),
             phase: Phase::Running,
             draining: false,
@@ -293,13 +307,22 @@ impl Cell {
     /// Takes an input and runs everything it causes.
     fn run(&mut self, external: External, at: Timestamp, step: &mut Step) -> Result<(), StepError> {
         self.take(external, at, step)?;
-        while let Some(delivery) = self.queue.pop_front() {
-            if step.records.len() > STEP_RECORDS_MAX {
-                return Err(StepError::Runaway(format!("more than {STEP_RECORDS_MAX} records in one step")));
+        loop {
+            while let Some(delivery) = self.queue.pop_front() {
+                if step.records.len() > STEP_RECORDS_MAX {
+                    return Err(StepError::Runaway(format!(
+                        "more than {STEP_RECORDS_MAX} records in one step"
+                    )));
+                }
+                self.deliver(delivery, at, step)?;
+                if self.phase == Phase::Closed {
+                    self.queue.clear();
+                    self.waiting.clear();
+                }
             }
-            self.deliver(delivery, at, step)?;
-            if self.phase == Phase::Closed {
-                self.queue.clear();
+            self.ask_waiting(at, step)?;
+            if self.queue.is_empty() {
+                break;
             }
         }
         step.closed = self.phase == Phase::Closed;
@@ -316,16 +339,25 @@ impl Cell {
         self.asks.pending()
     }
 
-    /// Whether the budgets leave room for another attempt of a model call.
+    /// Whether the budgets leave room for another attempt of a model call, when the one before it cost so much.
     #[must_use]
-    pub fn may_ask_again(&self, purpose: Purpose) -> bool {
-        self.opened.as_ref().is_none_or(|opened| self.ledger.room(&opened.budgets, purpose).is_ok())
+    pub fn may_ask_again(&self, call: CallId, purpose: Purpose, lost: Usage) -> bool {
+        self.opened.as_ref().is_none_or(|opened| {
+            self.ledger.has_room_again(&opened.budgets, purpose, lost, opened.models.of(call.role))
+        })
+    }
+
+    /// The last attempt of an open ask.
+    #[must_use]
+    pub fn attempt_of(&self, call: CallId) -> Option<u32> {
+        self.asks.known(call).map(|ask| ask.attempt)
     }
 
     /// Stops everything that runs and drops the effectors. R7 hears `Quiesced` when the last ask has come back.
     fn stop_all(&mut self, step: &mut Step, at: Timestamp, cause: u64) -> Result<(), StepError> {
         self.machines.retain(|address, _| !address.role.is_effector());
-        // The round is over: what was still on its way to the others belongs to it.
+        // The round is over: what was still on its way to the others, or waited to be asked, belongs to it.
+        self.waiting.clear();
         self.queue.retain(|delivery| delivery.to.role == RoleId::GoalGradientSolver);
         self.halted = true;
         for call in self.asks.stop_all() {

@@ -33,6 +33,8 @@ pub struct Need {
     pub tokens: u64,
     /// Money.
     pub money: Money,
+    /// Whether the budgets bound its answer more than the role and the model do.
+    pub is_tight: bool,
 }
 
 /// Why a question cannot be asked.
@@ -75,7 +77,9 @@ pub fn fit(ask: &mut ModelCall, card: &ModelCard, room: Room) -> Result<Need, Mi
         Some(window) => wanted.min(share_of(window)),
         None => wanted,
     };
+    let thinking = thinking(card, wanted);
     ask.limits.tokens_out_max = wanted;
+    ask.limits.tokens_thinking_max = thinking;
     if card.is_free {
         return match room.tokens {
             Some(0) => Err(Misfit::Tokens { least: 0, left: 0 }),
@@ -86,8 +90,6 @@ pub fn fit(ask: &mut ModelCall, card: &ModelCard, room: Room) -> Result<Need, Mi
     if card.window_tokens.is_none() && room == Room::default() {
         return Ok(Need::default());
     }
-    // Where the window is small, the provider thinks less: no more of it is kept free than for the answer.
-    let thinking = card.window_tokens.map_or(u32::MAX, share_of).min(card.tokens_thinking_max);
     let thinking = u64::from(thinking);
     let overhead = overhead(ask, card);
     if let Some(window) = card.window_tokens {
@@ -113,7 +115,22 @@ pub fn fit(ask: &mut ModelCall, card: &ModelCard, room: Room) -> Result<Need, Mi
     Ok(Need {
         tokens: tokens_in.saturating_add(usage.tokens_out),
         money: card.price.map_or(Money::ZERO, |price| price.of(usage)),
+        is_tight: tokens_out < wanted,
     })
+}
+
+/// About so many tokens go in with this question.
+#[must_use]
+pub fn tokens_in(ask: &ModelCall, card: &ModelCard) -> u64 {
+    ask.prompt.tokens(card.takes_tools).saturating_add(overhead(ask, card))
+}
+
+/// Tokens of thinking that are asked for: as many as the card says, but no more of a window than the answer may have,
+/// and with the answer no more than the model gives out at once.
+fn thinking(card: &ModelCard, wanted: u32) -> u32 {
+    let by_window = card.window_tokens.map_or(u32::MAX, share_of);
+    let by_model = card.tokens_out_max.map_or(u32::MAX, |most| most.saturating_sub(wanted));
+    card.tokens_thinking_max.min(by_window).min(by_model)
 }
 
 /// Tokens of an answer that the budget of tokens leaves.
@@ -205,6 +222,19 @@ mod tests {
     }
 
     #[test]
+    fn thinking_and_answer_are_no_more_than_a_model_gives_out_at_once() {
+        for (most, expected) in
+            [(None, (8_192, 24_576)), (Some(32_000), (8_192, 23_808)), (Some(4_096), (4_096, 0))]
+        {
+            let card =
+                ModelCard { tokens_thinking_max: 24_576, tokens_out_max: most, ..ModelCard::named("m") };
+            let mut ask = ask(0, 400);
+            fit(&mut ask, &card, Room::default()).unwrap();
+            assert_eq!((ask.limits.tokens_out_max, ask.limits.tokens_thinking_max), expected);
+        }
+    }
+
+    #[test]
     fn what_may_not_be_left_out_and_does_not_fit_is_told() {
         let misfit = fit(&mut ask(1_000, 40_000), &window(8_192), Room::default()).unwrap_err();
         assert_eq!(misfit, Misfit::Window { tokens_in: 10_169, room: 5_324, window: 8_192 });
@@ -223,7 +253,7 @@ mod tests {
         assert_eq!(of(card.clone(), tokens(600)), Ok((484, 600)));
         assert_eq!(of(card.clone(), tokens(371)), Err(Misfit::Tokens { least: 372, left: 371 }));
         let thinking = ModelCard { tokens_thinking_max: 200, ..card.clone() };
-        assert_eq!(of(thinking, tokens(600)), Ok((284, 600)));
+        assert_eq!(of(ModelCard { tokens_out_max: None, ..thinking }, tokens(600)), Ok((284, 600)));
         let money = Room { tokens: None, money: Money::of_units(1.0) };
         assert_eq!(of(card, money), Err(Misfit::NoPrice));
         let free = ModelCard { is_free: true, ..ModelCard::named("m") };

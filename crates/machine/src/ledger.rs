@@ -34,13 +34,33 @@ impl Ledger {
         if need != Need::default() {
             self.reserved.insert(call, need);
         }
-        self.model_reasked(call.role);
+        self.attempt(call.role);
     }
 
-    /// Counts a further attempt of a model call. What is reserved for the call is enough for the attempt.
-    pub(crate) fn model_reasked(&mut self, role: RoleId) {
+    /// Counts an attempt of a model call.
+    fn attempt(&mut self, role: RoleId) {
         self.usage.calls += 1;
         self.usage.by_role.entry(role).or_default().calls += 1;
+    }
+
+    /// Counts a further attempt of a model call, and what the one before it cost. What is reserved for the call stays.
+    pub(crate) fn model_reasked(&mut self, call: CallId, lost: Usage, card: Option<&ModelCard>) {
+        self.book(call, lost, card);
+        self.lose(lost);
+        self.attempt(call.role);
+    }
+
+    /// Takes back what was counted for attempts that were recorded and then never made.
+    pub(crate) fn never_made(&mut self, role: RoleId, is_tool: bool, attempts: u32) {
+        let attempts = u64::from(attempts);
+        let share = self.usage.by_role.entry(role).or_default();
+        let (total, share) = if is_tool {
+            (&mut self.usage.tool_calls, &mut share.tool_calls)
+        } else {
+            (&mut self.usage.calls, &mut share.calls)
+        };
+        *total = total.saturating_sub(attempts);
+        *share = share.saturating_sub(attempts);
     }
 
     /// Counts a tool call that is about to be made.
@@ -49,14 +69,28 @@ impl Ledger {
         self.usage.by_role.entry(role).or_default().tool_calls += 1;
     }
 
-    /// Frees what was reserved for a call that has come back without an answer.
-    pub(crate) fn model_failed(&mut self, call: CallId) {
+    /// Settles a call that has come back without an answer.
+    pub(crate) fn model_failed(&mut self, call: CallId, lost: Usage, card: Option<&ModelCard>) {
         self.reserved.remove(&call);
+        self.book(call, lost, card);
+        self.lose(lost);
     }
 
     /// Settles a model call.
     pub(crate) fn model_answered(&mut self, call: CallId, usage: Usage, card: Option<&ModelCard>) {
         self.reserved.remove(&call);
+        self.book(call, usage, card);
+    }
+
+    fn lose(&mut self, lost: Usage) {
+        let tokens = lost.tokens_in.saturating_add(lost.tokens_out);
+        self.usage.tokens_lost = self.usage.tokens_lost.saturating_add(tokens);
+    }
+
+    fn book(&mut self, call: CallId, usage: Usage, card: Option<&ModelCard>) {
+        if usage.is_zero() {
+            return;
+        }
         let price = card.and_then(|card| card.price);
         let cost = price.map(|price| price.of(usage));
         let total = &mut self.usage;
@@ -89,16 +123,46 @@ impl Ledger {
                 self.usage.calls
             ));
         }
-        let reserved = self.reserved.values().fold(Need::default(), |sum, need| Need {
-            tokens: sum.tokens.saturating_add(need.tokens),
-            money: sum.money.plus(need.money),
-        });
+        let reserved = self.reserved();
         let tokens = self.tokens().saturating_add(reserved.tokens);
         let cost = self.cost().plus(reserved.money);
         Ok(Room {
             tokens: budgets.tokens.map(|max| max.saturating_sub(tokens)),
             money: budgets.money.map(|max| max.minus(cost)),
         })
+    }
+
+    /// What is reserved for the calls under way.
+    fn reserved(&self) -> Need {
+        self.reserved.values().fold(Need::default(), |sum, need| Need {
+            tokens: sum.tokens.saturating_add(need.tokens),
+            money: sum.money.plus(need.money),
+            is_tight: false,
+        })
+    }
+
+    /// Whether a call that has too little room would have more when those under way have come back.
+    pub(crate) fn has_reserved(&self) -> bool {
+        !self.reserved.is_empty()
+    }
+
+    /// Whether the budgets leave room for another attempt of a call for which they had room, when the attempt before it
+    /// cost so much.
+    pub(crate) fn has_room_again(
+        &self,
+        budgets: &Budgets,
+        purpose: Purpose,
+        lost: Usage,
+        card: &ModelCard,
+    ) -> bool {
+        let reserved = self.reserved();
+        let lost_tokens = lost.tokens_in.saturating_add(lost.tokens_out);
+        let tokens = self.tokens().saturating_add(lost_tokens).saturating_add(reserved.tokens);
+        let lost_money = card.price.map_or(Money::ZERO, |price| price.of(lost));
+        let money = self.cost().plus(lost_money).plus(reserved.money);
+        self.room(budgets, purpose).is_ok()
+            && budgets.tokens.is_none_or(|max| tokens <= max)
+            && budgets.money.is_none_or(|max| money <= max)
     }
 
     /// Which budget a call breaks that does not fit into the room that it has, with its numbers; `None` when it is

@@ -25,15 +25,17 @@ pub struct ModelCall {
 /// Bounds on one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelLimits {
-    /// Tokens out at most.
+    /// Tokens out at most, thinking not counted.
     pub tokens_out_max: u32,
+    /// Tokens of thinking at most, where the model thinks by a number.
+    pub tokens_thinking_max: u32,
     /// Milliseconds at most, retries included.
     pub ms_max: u64,
 }
 
 impl Default for ModelLimits {
     fn default() -> Self {
-        ModelLimits { tokens_out_max: 8_192, ms_max: 300_000 }
+        ModelLimits { tokens_out_max: 8_192, tokens_thinking_max: 0, ms_max: 300_000 }
     }
 }
 

@@ -32,6 +32,7 @@ use setpoint_protocol::{Address, CallId, Instance, TaskId, Timestamp};
 
 use crate::ctx::Ctx;
 use crate::effects::{Effect, EffectBuffer};
+use crate::fit::Need;
 use crate::input::AnyInput;
 use crate::ledger::Ledger;
 use crate::machine::AnyMachine;
@@ -168,7 +169,7 @@ impl State<'_> {
         self.calls = calls;
         for effect in &effects {
             match effect {
-                Effect::Model { call, .. } => self.ledger.model_reasked(call.role),
+                Effect::Model { call, .. } => self.ledger.model_asked(*call, Need::default()),
                 Effect::Tool { call, .. } => self.ledger.tool_asked(call.role),
                 Effect::Send { .. } | Effect::Timer { .. } => {}
             }

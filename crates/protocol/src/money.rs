@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Parts that one unit of money has: a millionth of a millionth, so that the price of one token is a whole number.
 const PARTS: f64 = 1e12;
-/// The most that can be stated, in units.
+/// The most that a price, a budget or a setting can state, in units. Sums may be larger.
 pub const UNITS_MAX: f64 = 1e6;
 
 /// An amount in the currency of the price table (US dollars in the built-in one). Written as a number of units.
@@ -94,11 +94,16 @@ impl Serialize for Money {
     }
 }
 
+/// What was once a sum is read again, however large; whatever states an amount of its own is checked by
+/// [`Money::of_units`].
 impl<'de> Deserialize<'de> for Money {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let units = f64::deserialize(deserializer)?;
-        Money::of_units(units)
-            .ok_or_else(|| serde::de::Error::custom(format!("{units} is no amount from 0 to {UNITS_MAX}")))
+        if !units.is_finite() || units < 0.0 {
+            return Err(serde::de::Error::custom(format!("{units} is no amount of money")));
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+        Ok(Money((units * PARTS).round() as u64))
     }
 }
 
@@ -128,6 +133,18 @@ mod tests {
         }
         for wrong in [-1.0, f64::NAN, f64::INFINITY, UNITS_MAX * 2.0] {
             assert_eq!(Money::of_units(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_sum_is_read_again_however_large() {
+        let most = Money::of_units(UNITS_MAX).unwrap();
+        for sum in [most.times(2), most.times(u64::MAX)] {
+            let read: Money = serde_json::from_str(&serde_json::to_string(&sum).unwrap()).unwrap();
+            assert!((read.units() - sum.units()).abs() < 1.0, "{read} {sum}");
+        }
+        for wrong in ["-1.0", "\"1\"", "null"] {
+            assert!(serde_json::from_str::<Money>(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -274,6 +274,9 @@ pub struct Reasked {
     pub attempt: u32,
     /// Why.
     pub reason: String,
+    /// What the attempt before it cost, as far as the provider counted, else by our own estimate.
+    #[serde(default, skip_serializing_if = "Usage::is_zero")]
+    pub spent: Usage,
 }
 
 /// What came back.
@@ -281,10 +284,22 @@ pub struct Reasked {
 pub struct Answered {
     /// The ask.
     pub call: CallId,
-    /// Its last attempt.
+    /// The last attempt that was made; 0 for an ask that was stopped before anything was asked.
     pub attempt: u32,
     /// The answer.
     pub answer: Answer,
+    /// What the last attempt of a model cost that gave no answer, as far as the provider counted, else by our own
+    /// estimate. An answer states its own cost.
+    #[serde(default, skip_serializing_if = "Usage::is_zero")]
+    pub spent: Usage,
+}
+
+impl Answered {
+    /// An answer that states its own cost, or costs nothing.
+    #[must_use]
+    pub fn new(call: CallId, attempt: u32, answer: Answer) -> Self {
+        Answered { call, attempt, answer, spent: Usage::default() }
+    }
 }
 
 /// An answer of the world.
@@ -360,6 +375,14 @@ pub struct Usage {
     /// Tokens in that were read from a cache.
     #[serde(default)]
     pub tokens_cached: u64,
+}
+
+impl Usage {
+    /// Whether nothing was used.
+    #[must_use]
+    pub const fn is_zero(&self) -> bool {
+        self.tokens_in == 0 && self.tokens_out == 0
+    }
 }
 
 /// Why a model did not answer. Never carries the model's own text.

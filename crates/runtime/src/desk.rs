@@ -79,6 +79,15 @@ pub fn edge_of(error: &RuntimeError) -> (Edge, Option<&'static str>) {
         RuntimeError::HeldElsewhere { .. } => {
             (Edge::Usage, Some("wait for that process, or stop it: its tasks can then be resumed"))
         }
+        RuntimeError::OtherModels { unlike, .. } if unlike.is_for_money => {
+            (Edge::Configuration, Some("resume it with the models that it was opened with"))
+        }
+        RuntimeError::OtherModels { .. } => (
+            Edge::Configuration,
+            Some(
+                "set the model and its key as they were, or name the one that is to go on with it: `--model NAME`",
+            ),
+        ),
         RuntimeError::Refused { .. } => {
             (Edge::Usage, Some("`setpoint tasks show` shows what the task waits for"))
         }

@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 use setpoint_journal::{Lease, TaskHead};
 use setpoint_machine::cell::{StepError, needs_rebuild};
-use setpoint_machine::{Cell, External, Outside};
+use setpoint_machine::{Cell, External};
 use setpoint_model::ModelError;
 use setpoint_protocol::message::Availability;
 use setpoint_protocol::message::MemoryReply;
-use setpoint_protocol::record::{Answer, Answered};
+use setpoint_protocol::record::{Answer, Answered, Usage};
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, RoleId, TaskId};
 use tokio::sync::{mpsc, oneshot};
@@ -27,7 +27,7 @@ use crate::clock::{self, TaskClock};
 use crate::error::RuntimeError;
 use crate::organisation::Shared;
 
-use self::again::{Again, Question};
+use self::again::{Again, Question, Resumed};
 use self::commit::Staged;
 use self::perform::Running;
 use self::timing::Timing;
@@ -52,6 +52,8 @@ pub(crate) enum Inbound {
         attempt: u32,
         /// Why.
         error: ModelError,
+        /// What the attempt cost.
+        spent: Usage,
     },
     /// A person's message, with who wants to know whether it was taken.
     Said {
@@ -101,8 +103,8 @@ pub(crate) struct Driver {
     title: String,
     /// Commands that this driver was given.
     commands: BTreeSet<u64>,
-    /// Asks of a process that died, to be started again once their new attempt is recorded.
-    resumed: BTreeMap<CallId, (u32, Outside)>,
+    /// Asks that begin once more when their new attempt is recorded.
+    resumed: BTreeMap<CallId, Resumed>,
 }
 
 impl Driver {
@@ -186,10 +188,12 @@ impl Driver {
             steps += 1;
             let (external, reply, command) = match inbound {
                 Inbound::External(external) => (external, None, None),
-                Inbound::Failed { call, attempt, error } => match self.failed(call, attempt, error) {
-                    Some(external) => (external, None, None),
-                    None => continue,
-                },
+                Inbound::Failed { call, attempt, error, spent } => {
+                    match self.failed(call, attempt, error, spent) {
+                        Some(external) => (external, None, None),
+                        None => continue,
+                    }
+                }
                 Inbound::Said { payload, reply, command } => {
                     (External::Message { from: RoleId::User, payload }, reply, command)
                 }
@@ -203,6 +207,7 @@ impl Driver {
                     return Ok(Some(DriverEnd::Released("released".to_owned())));
                 }
             };
+            let external = self.in_budget(external);
             self.note(&external, &mut staged);
             match self.cell.step(external, clock::now(), self.clock.read_ms()) {
                 Ok(step) => {
@@ -255,7 +260,10 @@ impl Driver {
                     Arc::make_mut(&mut self.created).extend(answer.created.iter().cloned());
                 }
             }
-            External::Reasked(reasked) => staged.restarts.extend(self.resumed.remove(&reasked.call)),
+            External::Reasked(reasked) => {
+                let resumed = self.resumed.remove(&reasked.call);
+                staged.restarts.extend(resumed.map(|resumed| (resumed.attempt, resumed.effect)));
+            }
             External::Opened(_) | External::Message { .. } | External::Fault(_) | External::Poisoned(_) => {}
         }
     }

@@ -6,6 +6,8 @@ use setpoint_journal::JournalError;
 use setpoint_machine::cell::{Divergence, StepError};
 use setpoint_protocol::TaskId;
 
+use crate::models::Unlike;
+
 /// A failure of the runtime. Failures of a task are no errors: they end in its `FinalResult`.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
@@ -44,6 +46,14 @@ pub enum RuntimeError {
         task: TaskId,
         /// Who.
         owner: String,
+    },
+    /// The task was opened with other models than those that would be asked now.
+    #[error("resume {task}: {unlike}")]
+    OtherModels {
+        /// The task.
+        task: TaskId,
+        /// Which models.
+        unlike: Unlike,
     },
     /// The task has ended.
     #[error("reach {0}: it has ended")]

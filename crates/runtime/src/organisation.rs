@@ -64,7 +64,7 @@ pub struct NewTask {
 }
 
 /// What a resume found.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resumed {
     /// The task is driven again.
     Running,
@@ -171,7 +171,7 @@ impl Organisation {
     /// Takes up a task that no live process drives.
     ///
     /// # Errors
-    /// An unknown or damaged task, or one that another live process drives.
+    /// An unknown or damaged task, one that another live process drives, or one that was opened with other models.
     pub async fn resume(&self, task: &TaskId) -> Result<Resumed, RuntimeError> {
         if self.shared.drivers().contains_key(task) {
             return Ok(Resumed::Running);
@@ -186,6 +186,10 @@ impl Organisation {
         // Before anybody looks whether it was done: what still runs may do it yet.
         if let Some(dead) = dead {
             self.shared.toolbox.end_calls_of(&dead).await;
+        }
+        if let Some(unlike) = restored.cell.opened().and_then(|opened| self.shared.models.unlike(opened)) {
+            lease::release(&self.shared, task).await;
+            return Err(RuntimeError::OtherModels { task: task.clone(), unlike });
         }
         let (sender, inbox) = mpsc::channel(INBOX_MAX);
         let driver = Driver::new(

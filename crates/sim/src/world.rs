@@ -9,7 +9,7 @@ use setpoint_protocol::message::{
     ApprovalDecision, ApprovalWord, Availability, CancelRequest, ClarificationAnswer, FaultKind, MemoryReply,
     PlanDecision, Potentials, TaskFault, UserInput,
 };
-use setpoint_protocol::record::{Answer, Answered, Opened, Reasked, Surroundings};
+use setpoint_protocol::record::{Answer, Answered, Opened, Reasked, Surroundings, Usage};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, RoleId, TaskId, Timestamp};
@@ -262,7 +262,7 @@ impl World<'_> {
 
     fn come_back(&mut self, call: CallId, attempt: u32, effect: Outside) -> External {
         let person = |payload| External::Message { from: RoleId::User, payload };
-        let answered = |answer| External::Answered(Answered { call, attempt, answer });
+        let answered = |answer| External::Answered(Answered::new(call, attempt, answer));
         if self.stopped.remove(&call) {
             return answered(Answer::Interrupted);
         }
@@ -355,13 +355,10 @@ impl World<'_> {
                         call: pending.call,
                         attempt: pending.attempt + 1,
                         reason: "the process died".to_owned(),
+                        spent: Usage::default(),
                     })
                 }
-                _ => External::Answered(Answered {
-                    call: pending.call,
-                    attempt: pending.attempt,
-                    answer: Answer::Interrupted,
-                }),
+                _ => External::Answered(Answered::new(pending.call, pending.attempt, Answer::Interrupted)),
             };
             // What resuming says comes before anything else happens.
             self.step(again)?;

@@ -62,6 +62,9 @@ pub(crate) fn cost(result: &FinalResult) -> Line {
         let (tokens_in, tokens_out) = (words::thousands(usage.tokens_in), words::thousands(usage.tokens_out));
         parts.push(format!("{tokens_in} tokens in, {tokens_out} out"));
     }
+    if usage.tokens_lost > 0 {
+        parts.push(format!("{} of them without an answer", words::thousands(usage.tokens_lost)));
+    }
     if let Some(cost) = usage.cost {
         parts.push(format!("price {cost}"));
     }

@@ -12,12 +12,25 @@ use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{Address, CallId, Instance, RoleId, Timestamp};
 
 use super::asks::AskClass;
-use super::{Cell, Delivery, Outside, Phase, Slot, Step, StepError, encode, opened_call};
+use super::{Cell, Delivery, Outside, Phase, Slot, Step, StepError, Waiting, encode, opened_call};
 use crate::ctx::Ctx;
 use crate::effects::{Effect, EffectBuffer, ToolAsk};
 use crate::fit::{Misfit, Need, fit};
 use crate::input::AnyInput;
 use crate::model_call::ModelCall;
+
+/// A question that does not fit, and the end that this is when nothing frees room for it.
+struct Unfit {
+    misfit: Option<Misfit>,
+    fault: TaskFault,
+}
+
+impl Unfit {
+    /// Whether there is more room when calls under way have come back.
+    fn may_pass(&self) -> bool {
+        matches!(self.misfit, Some(Misfit::Tokens { .. } | Misfit::Money { .. }))
+    }
+}
 
 impl Cell {
     /// Hands a queued record to its machine. A machine that is gone hears nothing; a closing task only tells R7.
@@ -102,13 +115,42 @@ impl Cell {
         cause: u64,
         step: &mut Step,
     ) -> Result<(), StepError> {
+        // Whoever waits already is asked first.
+        if self.waiting.is_empty() {
+            self.ask_or_wait(Waiting { from, call, ask, cause }, at, step).map(drop)
+        } else {
+            self.waiting.push_back(Waiting { from, call, ask, cause });
+            Ok(())
+        }
+    }
+
+    /// Asks those that waited for what others had reserved, in their order, until one has to wait on.
+    pub(super) fn ask_waiting(&mut self, at: Timestamp, step: &mut Step) -> Result<(), StepError> {
+        while let Some(waiting) = self.waiting.pop_front() {
+            if !self.ask_or_wait(waiting, at, step)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks a question, lets it wait at the head of the line (then it says no), or ends the task for want of room.
+    fn ask_or_wait(&mut self, waiting: Waiting, at: Timestamp, step: &mut Step) -> Result<bool, StepError> {
+        let Waiting { from, call, ask, cause } = waiting;
         let mut ask = Arc::unwrap_or_clone(ask);
-        let need = match self.fit(from.role, &mut ask) {
+        let limits = ask.limits;
+        let found = self.fit(from.role, &mut ask);
+        if self.ledger.has_reserved() && found.as_ref().map_or_else(Unfit::may_pass, |need| need.is_tight) {
+            ask.limits = limits;
+            self.waiting.push_front(Waiting { from, call, ask: Arc::new(ask), cause });
+            return Ok(false);
+        }
+        let need = match found {
             Ok(need) => need,
-            Err(fault) => {
+            Err(Unfit { fault, .. }) => {
                 let runtime = Address::singleton(RoleId::Runtime);
-                let fault = Payload::TaskFault(fault);
-                return self.say(step, at, runtime, fault, Instance(0), Some(cause)).map(drop);
+                self.say(step, at, runtime, Payload::TaskFault(fault), Instance(0), Some(cause))?;
+                return Ok(true);
             }
         };
         let ask = Arc::new(ask);
@@ -119,11 +161,11 @@ impl Cell {
         self.asks.open(call, seq, AskClass::Model);
         self.ledger.model_asked(call, need);
         step.effects.push(Outside::Model { call, ask, fragments });
-        Ok(())
+        Ok(true)
     }
 
     /// Makes a question fit into the model's window and the budgets, or says why the task cannot go on.
-    fn fit(&self, role: RoleId, ask: &mut ModelCall) -> Result<Need, TaskFault> {
+    fn fit(&self, role: RoleId, ask: &mut ModelCall) -> Result<Need, Unfit> {
         let Some(opened) = &self.opened else { return Ok(Need::default()) };
         let fault = |kind, reason, hint: String| TaskFault {
             role,
@@ -139,8 +181,9 @@ impl Cell {
             fault(FaultKind::Budget, reason, hint.to_owned())
         };
         let card = opened.models.of(role);
-        let room = self.ledger.room(&opened.budgets, ask.purpose()).map_err(over_budget)?;
-        fit(ask, card, room).map_err(|misfit| match misfit {
+        let room = self.ledger.room(&opened.budgets, ask.purpose());
+        let room = room.map_err(|reason| Unfit { misfit: None, fault: over_budget(reason) })?;
+        let told = |misfit: &Misfit| match misfit {
             Misfit::Window { tokens_in, room, window } => fault(
                 FaultKind::Fault,
                 format!(
@@ -154,8 +197,9 @@ impl Cell {
                     if opened.models.roles.contains_key(&role) { role.name() } else { Tier::of(role).name() }
                 ),
             ),
-            misfit => over_budget(self.ledger.broken_by(&opened.budgets, &misfit).unwrap_or_default()),
-        })
+            misfit => over_budget(self.ledger.broken_by(&opened.budgets, misfit).unwrap_or_default()),
+        };
+        fit(ask, card, room).map_err(|misfit| Unfit { fault: told(&misfit), misfit: Some(misfit) })
     }
 
     fn ask_tool(
@@ -263,6 +307,9 @@ impl Cell {
                 self.machines
                     .retain(|address, _| !(address.role.is_effector() && address.instance == from.instance));
                 let instance = from.instance;
+                self.waiting.retain(|waiting| {
+                    !(waiting.from.role.is_effector() && waiting.from.instance == instance)
+                });
                 let told =
                     self.asks.stop_instance(|call| call.role.is_effector() && call.instance == instance);
                 step.effects.extend(told.into_iter().map(|call| Outside::Stop { call }));

@@ -97,6 +97,7 @@ impl Cell {
         // The machines may have said more than the journal holds; the stream goes on behind what is stored.
         self.seq = last_seq;
         self.queue.clear();
+        self.waiting.clear();
         if self.phase == Phase::Closed {
             self.phase = Phase::Running;
         }

@@ -30,8 +30,9 @@ impl Cell {
                 Some(ask) if ask.class.can_have(answer) => Ok(()),
                 _ => Err(StepError::NotOpen(*call)),
             },
+            // What was told to stop is not asked again.
             External::Reasked(Reasked { call, .. }) => {
-                if self.asks.known(*call).is_some() {
+                if self.asks.get(*call).is_some() {
                     Ok(())
                 } else {
                     Err(StepError::NotOpen(*call))
@@ -76,7 +77,8 @@ impl Cell {
                     (ask.seq, ask.class)
                 });
                 if let Some((_, AskClass::Model)) = ask {
-                    self.ledger.model_reasked(reasked.call.role);
+                    let card = self.opened.as_ref().map(|opened| opened.models.of(reasked.call.role));
+                    self.ledger.model_reasked(reasked.call, reasked.spent, card);
                 }
                 let cause = ask.map(|(seq, _)| seq);
                 self.write(step, at, runtime, vec![], RecordKind::Reasked, cause, body)?;
@@ -96,13 +98,16 @@ impl Cell {
     fn take_answer(&mut self, answered: Answered, at: Timestamp, step: &mut Step) -> Result<(), StepError> {
         let call = answered.call;
         let Some(ask) = self.asks.finish(call) else { return Err(StepError::NotOpen(call)) };
+        let card = self.opened.as_ref().map(|opened| opened.models.of(call.role));
         match &answered.answer {
             Answer::Model(reply) => {
-                let known = self.opened.as_ref().filter(|_| reply.by.is_none());
-                let card = known.map(|opened| opened.models.of(call.role));
-                self.ledger.model_answered(call, reply.usage, card);
+                self.ledger.model_answered(call, reply.usage, card.filter(|_| reply.by.is_none()));
             }
-            _ => self.ledger.model_failed(call),
+            _ => self.ledger.model_failed(call, answered.spent, card),
+        }
+        let is_tool = matches!(ask.class, AskClass::Pure | AskClass::Unsafe);
+        if is_tool || ask.class == AskClass::Model {
+            self.ledger.never_made(call.role, is_tool, ask.attempt.saturating_sub(answered.attempt));
         }
         let body = encode(&answered)?;
         let to = Address { role: call.role, instance: call.instance };

@@ -126,6 +126,7 @@ impl Model for Remote {
             tools: if has_tools { call.tools() } else { &[] },
             schema: schema.as_deref(),
             tokens_out_max: call.limits.tokens_out_max,
+            tokens_thinking_max: call.limits.tokens_thinking_max,
             effort: endpoint.effort,
             window_tokens: endpoint.window_tokens,
             cache_key: Some(call.purpose().name()),

@@ -278,10 +278,13 @@ impl Probe<'_> {
     async fn ask(&mut self, request: &Request<'_>) -> Result<Reply, ModelError> {
         let endpoint = &self.remote.endpoint;
         let wanted = if request.tokens_out_max == 0 { ANSWER_TOKENS_MAX } else { request.tokens_out_max };
+        let wanted = wanted.min(endpoint.tokens_out_max.unwrap_or(u32::MAX));
+        let thinking = endpoint.effort.map_or(0, crate::wire::Effort::tokens);
         let request = Request {
             model: &endpoint.model,
             system: SYSTEM,
-            tokens_out_max: wanted.min(endpoint.tokens_out_max.unwrap_or(u32::MAX)),
+            tokens_out_max: wanted,
+            tokens_thinking_max: thinking.min(endpoint.tokens_out_max.map_or(u32::MAX, |most| most - wanted)),
             effort: endpoint.effort,
             window_tokens: endpoint.window_tokens,
             cache_key: Some("probe"),

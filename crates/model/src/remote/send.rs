@@ -55,6 +55,7 @@ pub(super) async fn once(
         }
         return Err(failure::of_refusal(&without_key(refusal, endpoint), retry_after));
     }
+    progress.begun();
     let encoding = response.headers().get(CONTENT_ENCODING);
     if encoding.is_some_and(|encoding| encoding != "identity") {
         let reason = "the server packed its answer, though it was asked not to".to_owned();

@@ -94,7 +94,7 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
         output_config: request
             .schema
             .map(|schema| OutputConfig { format: Format { r#type: "json_schema", schema } }),
-        thinking: request.effort.map(|effort| Thinking { r#type: "enabled", budget_tokens: effort.tokens() }),
+        thinking: request.thinking().map(|budget_tokens| Thinking { r#type: "enabled", budget_tokens }),
     }
 }
 

@@ -72,7 +72,7 @@ impl<'a> Collect<'a> {
     /// A piece of the answer's text.
     pub(super) fn text(&mut self, piece: &str) -> Result<(), WireError> {
         self.answer(piece)?;
-        self.progress.text(piece);
+        self.preview(piece);
         Ok(())
     }
 
@@ -87,11 +87,13 @@ impl<'a> Collect<'a> {
 
     /// Text that is said once more in the end, and counts then: it is shown now.
     pub(super) fn preview(&mut self, piece: &str) {
+        self.progress.came(piece.len());
         self.progress.text(piece);
     }
 
     /// A piece of thinking. It is bounded like text, and not kept: nothing may rest on it.
     pub(super) fn thinking(&mut self, piece: &str) -> Result<(), WireError> {
+        self.progress.came(piece.len());
         self.thinking_bytes = self.thinking_bytes.saturating_add(piece.len());
         if self.thinking_bytes > TEXT_BYTES_MAX {
             return Err(WireError::TooLarge { what: "an answer's thinking", max: TEXT_BYTES_MAX });
@@ -118,6 +120,7 @@ impl<'a> Collect<'a> {
                 kept.push_str(said);
             }
         }
+        self.progress.came(arguments.len());
         call.arguments.push_str(arguments);
         if call.id.len() + call.name.len() + call.arguments.len() > CALL_BYTES_MAX {
             return Err(WireError::TooLarge { what: "a tool call", max: CALL_BYTES_MAX });
@@ -153,6 +156,17 @@ impl<'a> Collect<'a> {
         self.counted.tokens_in = counted.tokens_in.or(self.counted.tokens_in);
         self.counted.tokens_out = counted.tokens_out.or(self.counted.tokens_out);
         self.counted.tokens_cached = counted.tokens_cached.or(self.counted.tokens_cached);
+        self.progress.counted(self.usage());
+    }
+
+    /// What was counted so far.
+    fn usage(&self) -> Usage {
+        let Counted { tokens_in, tokens_out, tokens_cached } = self.counted;
+        Usage {
+            tokens_in: tokens_in.unwrap_or_default(),
+            tokens_out: tokens_out.unwrap_or_default(),
+            tokens_cached: tokens_cached.unwrap_or_default().min(tokens_in.unwrap_or_default()),
+        }
     }
 
     /// The model stopped for this reason. Counts may still follow.
@@ -175,6 +189,7 @@ impl<'a> Collect<'a> {
         if !self.is_ended && !self.is_closed {
             return Err(WireError::Cut);
         }
+        let usage = self.usage();
         let mut parts = Vec::with_capacity(self.calls.len() + 1);
         if !self.text.is_empty() {
             parts.push(Part::Text(self.text));
@@ -186,12 +201,7 @@ impl<'a> Collect<'a> {
                 input: arguments(&call.arguments),
             })
         }));
-        let Counted { tokens_in, tokens_out, tokens_cached } = self.counted;
-        let usage = Usage {
-            tokens_in: tokens_in.unwrap_or_default(),
-            tokens_out: tokens_out.unwrap_or_default(),
-            tokens_cached: tokens_cached.unwrap_or_default().min(tokens_in.unwrap_or_default()),
-        };
+        let Counted { tokens_in, tokens_out, .. } = self.counted;
         let is_counted = tokens_in.is_some() && tokens_out.is_some();
         Ok(Decoded { reply: Reply { parts, usage, is_cut: self.is_cut, by: None }, is_counted })
     }

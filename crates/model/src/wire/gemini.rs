@@ -99,7 +99,7 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
             max_output_tokens: request.tokens_total_max(),
             response_mime_type: request.schema.map(|_| "application/json"),
             response_json_schema: request.schema,
-            thinking_config: request.effort.map(|effort| Thinking { thinking_budget: effort.tokens() }),
+            thinking_config: request.thinking().map(|thinking_budget| Thinking { thinking_budget }),
         },
     }
 }

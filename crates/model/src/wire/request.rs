@@ -21,6 +21,8 @@ pub struct Request<'a> {
     pub schema: Option<&'a Value>,
     /// Tokens of the answer at most, thinking not counted.
     pub tokens_out_max: u32,
+    /// Tokens of thinking at most; no more than [`Effort::tokens`] of its effort.
+    pub tokens_thinking_max: u32,
     /// How much it thinks; `None` leaves it to the provider.
     pub effort: Option<Effort>,
     /// The window to ask for, where the server sets one for each request (Ollama's `num_ctx`).
@@ -35,10 +37,19 @@ pub struct Request<'a> {
     pub extra: Option<&'a Map<String, Value>>,
 }
 
+/// The least that a provider lets a model think (Anthropic's `budget_tokens`).
+const THINKING_TOKENS_MIN: u32 = 1_024;
+
 impl Request<'_> {
     /// Tokens of the answer and of the thinking at most, for providers that count both.
     pub(super) fn tokens_total_max(&self) -> u32 {
-        self.tokens_out_max.saturating_add(self.effort.map_or(0, Effort::tokens))
+        self.tokens_out_max.saturating_add(self.tokens_thinking_max)
+    }
+
+    /// Tokens of thinking, for providers that are told a number; `None` where it is not to think, or where there are
+    /// too few of them for any provider.
+    pub(super) fn thinking(&self) -> Option<u32> {
+        self.effort.and(Some(self.tokens_thinking_max)).filter(|tokens| *tokens >= THINKING_TOKENS_MIN)
     }
 }
 

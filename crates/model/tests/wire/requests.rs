@@ -19,6 +19,7 @@ fn a_question_in_every_dialect() {
         tools: &tools,
         schema: Some(&schema),
         effort: Some(Effort::Low),
+        tokens_thinking_max: 2_048,
         window_tokens: Some(32_768),
         cache_key: Some("r2"),
         is_first_party: true,

@@ -124,6 +124,10 @@ pub struct UsageReport {
     /// Tokens in that a provider read from its cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub tokens_cached: u64,
+    /// Of the tokens in and out, those of attempts that gave no answer: as the provider counted them, else by our own
+    /// estimate.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tokens_lost: u64,
     /// Money, as far as prices are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,

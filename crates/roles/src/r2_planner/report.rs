@@ -54,7 +54,11 @@ impl Planner {
             brief: Brief::Report(Box::new(brief)),
             prompt,
             schema: Some(prompt::report_schema()),
-            limits: ModelLimits { tokens_out_max: TOKENS_OUT_MAX, ms_max: REPORT_MS_MAX },
+            limits: ModelLimits {
+                tokens_out_max: TOKENS_OUT_MAX,
+                ms_max: REPORT_MS_MAX,
+                ..ModelLimits::default()
+            },
         });
         let timer = fx.start_timer(REPORT_MS_MAX);
         self.phase = Phase::Reporting(Box::new(Reporting { model, timer, notice }));

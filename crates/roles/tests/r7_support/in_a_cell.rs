@@ -47,7 +47,7 @@ impl Task {
     /// R7's timer goes off.
     pub(crate) fn wait(&mut self) -> String {
         let call = self.timer.take().expect("a timer runs");
-        self.step(External::Answered(Answered { call, attempt: 1, answer: Answer::Timer }))
+        self.step(External::Answered(Answered::new(call, 1, Answer::Timer)))
     }
 
     pub(crate) fn is_closed(&self) -> bool {

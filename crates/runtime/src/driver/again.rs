@@ -14,7 +14,7 @@ use setpoint_model::ModelError;
 use setpoint_protocol::CallId;
 use setpoint_protocol::RoleId;
 use setpoint_protocol::message::{FailureClass, FaultKind, TaskFault};
-use setpoint_protocol::record::{Answer, Answered, ModelFailure, Purpose, Reasked};
+use setpoint_protocol::record::{Answer, Answered, ModelFailure, ModelFailureKind, Purpose, Reasked, Usage};
 use setpoint_protocol::text::clip;
 use tokio::time::Instant;
 
@@ -31,9 +31,20 @@ const REASON_CHARS_MAX: usize = 1_000;
 
 /// A question that is going to be asked again.
 pub(super) struct Again {
+    /// The attempt that failed.
     pub(super) attempt: u32,
-    reason: String,
+    /// What it cost.
+    pub(super) spent: Usage,
+    failure: ModelFailure,
     pub(super) due: Instant,
+}
+
+/// An ask that begins once more when its new attempt is recorded.
+pub(super) struct Resumed {
+    pub(super) attempt: u32,
+    pub(super) effect: Outside,
+    /// Its answer, if the budgets are used up by then.
+    pub(super) failure: ModelFailure,
 }
 
 /// A question to a model, and the time that all its attempts share.
@@ -45,22 +56,29 @@ pub(super) struct Question {
 
 impl Driver {
     /// An attempt failed. Either the question is put off, or the failure is the answer, or it is the end.
-    pub(super) fn failed(&mut self, call: CallId, attempt: u32, error: ModelError) -> Option<External> {
+    pub(super) fn failed(
+        &mut self,
+        call: CallId,
+        attempt: u32,
+        error: ModelError,
+        spent: Usage,
+    ) -> Option<External> {
         let is_stopped = self.running.remove(&call).is_some_and(|running| running.stop_by.is_some());
         if is_stopped {
-            return Some(External::Answered(Answered { call, attempt, answer: Answer::Interrupted }));
+            let answer = Answer::Interrupted;
+            return Some(External::Answered(Answered { call, attempt, answer, spent }));
         }
         let ModelError { failure, again_after } = error;
-        match again_after.and_then(|after| self.next_attempt(call, attempt, after)) {
+        match again_after.and_then(|after| self.next_attempt(call, attempt, after, spent)) {
             Some(due) => {
-                self.again.insert(call, Again { attempt, reason: failure.reason, due });
+                self.again.insert(call, Again { attempt, spent, failure, due });
                 None
             }
             None => {
                 let purpose = self.questions.get(&call).map(|question| question.ask.purpose());
                 let fault = purpose.and_then(|purpose| to_be_mended(purpose, &failure));
                 let answer = Answer::ModelFailed(after_attempts(failure, attempt));
-                let answered = External::Answered(Answered { call, attempt, answer });
+                let answered = External::Answered(Answered { call, attempt, answer, spent });
                 match fault {
                     // First the end, or the answer would begin another round.
                     Some(fault) => {
@@ -74,15 +92,16 @@ impl Driver {
     }
 
     /// When the next attempt may begin; `None` when there is to be none.
-    fn next_attempt(&self, call: CallId, attempt: u32, after: Duration) -> Option<Instant> {
+    fn next_attempt(&self, call: CallId, attempt: u32, after: Duration, spent: Usage) -> Option<Instant> {
         let question = self.questions.get(&call)?;
         let due = Instant::now() + after + self.backoff(call, attempt);
         let has_time = due < question.until;
-        let has_budget = self.cell.may_ask_again(question.ask.purpose());
+        let has_budget = self.cell.may_ask_again(call, question.ask.purpose(), spent);
         (attempt < ATTEMPTS_MAX && has_time && has_budget).then_some(due)
     }
 
-    /// Turns what is due into inputs: the attempt begins once its record is durable.
+    /// Turns what is due into inputs: the attempt begins once its record is durable. Whether the budgets still have room
+    /// for it is seen when its turn has come ([`Driver::in_budget`]).
     pub(super) fn ask_due_again(&mut self) {
         let now = Instant::now();
         let due: Vec<CallId> =
@@ -91,12 +110,44 @@ impl Driver {
             let (Some(again), Some(question)) = (self.again.remove(&call), self.questions.get(&call)) else {
                 continue;
             };
-            let attempt = again.attempt.saturating_add(1);
-            let effect = Outside::Model { call, ask: Arc::clone(&question.ask), fragments: vec![] };
-            self.resumed.insert(call, (attempt, effect));
-            let reason = again.reason;
-            self.backlog.push_back(Inbound::External(External::Reasked(Reasked { call, attempt, reason })));
+            let ask = Arc::clone(&question.ask);
+            let effect = Outside::Model { call, ask, fragments: vec![] };
+            let Again { attempt, spent, failure, .. } = again;
+            let reasked =
+                Reasked { call, attempt: attempt.saturating_add(1), reason: failure.reason.clone(), spent };
+            self.ask_again(reasked, effect, failure);
         }
+    }
+
+    /// Lets an ask begin once more when `reasked` is recorded; `failure` is its answer if the budgets are used up by
+    /// then.
+    pub(super) fn ask_again(&mut self, reasked: Reasked, effect: Outside, failure: ModelFailure) {
+        self.resumed.insert(reasked.call, Resumed { attempt: reasked.attempt, effect, failure });
+        self.backlog.push_back(Inbound::External(External::Reasked(reasked)));
+    }
+
+    /// Looks at a further attempt just before it is recorded. Others may have used the budgets up while it waited; then
+    /// the failure of the attempt before it stands.
+    pub(super) fn in_budget(&mut self, external: External) -> External {
+        let External::Reasked(reasked) = external else { return external };
+        if !self.cell.is_open(reasked.call) {
+            // It was told to stop meanwhile; the cell refuses it.
+            self.resumed.remove(&reasked.call);
+            return External::Reasked(reasked);
+        }
+        let purpose = match self.resumed.get(&reasked.call).map(|resumed| &resumed.effect) {
+            Some(Outside::Model { ask, .. }) => ask.purpose(),
+            _ => return External::Reasked(reasked),
+        };
+        if self.cell.may_ask_again(reasked.call, purpose, reasked.spent) {
+            return External::Reasked(reasked);
+        }
+        let Reasked { call, attempt, spent, reason } = reasked;
+        let attempt = attempt.saturating_sub(1);
+        let failure = self.resumed.remove(&call).map(|resumed| resumed.failure);
+        let failure = failure.unwrap_or_else(|| broken_off(reason));
+        let answer = Answer::ModelFailed(after_attempts(failure, attempt));
+        External::Answered(Answered { call, attempt, answer, spent })
     }
 
     /// Between half and all of a wait that doubles. What share it is depends on task, call and attempt, so that tasks
@@ -129,6 +180,11 @@ fn to_be_mended(purpose: Purpose, failure: &ModelFailure) -> Option<TaskFault> {
         retryable: false,
         elapsed_ms: 0,
     })
+}
+
+/// The failure of an attempt that nobody saw the end of.
+pub(super) fn broken_off(reason: String) -> ModelFailure {
+    ModelFailure { kind: ModelFailureKind::Unavailable, reason, hints: vec![] }
 }
 
 /// The failure as it is recorded: how often it was tried is part of it.

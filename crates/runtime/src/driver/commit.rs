@@ -133,17 +133,16 @@ impl Driver {
         for waiter in waiters {
             drop(waiter.send(Ok(())));
         }
-        // What was asked and stopped in the same batch is never begun; the stop answers it.
+        // What was asked and stopped in the same batch is never begun: it is answered by how often it was.
         let stopped: BTreeSet<CallId> = effects.iter().filter_map(stops).collect();
-        for effect in effects {
-            if !(begins(&effect) && stopped.contains(&effect.call())) {
-                self.start(effect);
-            }
+        let begun = effects.into_iter().map(|effect| (1, effect)).chain(restarts);
+        let is_in_vain = |effect: &Outside| begins(effect) && stopped.contains(&effect.call());
+        let (in_vain, begun): (Vec<_>, Vec<_>) = begun.partition(|(_, effect)| is_in_vain(effect));
+        for (attempt, effect) in in_vain {
+            self.interrupted(effect.call(), attempt.saturating_sub(1));
         }
-        for (attempt, effect) in restarts {
-            if !stopped.contains(&effect.call()) {
-                self.start_attempt(effect, attempt);
-            }
+        for (attempt, effect) in begun {
+            self.start_attempt(effect, attempt);
         }
         Ok(())
     }

@@ -6,17 +6,18 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use setpoint_machine::effects::ToolAsk;
+use setpoint_machine::fit::tokens_in;
 use setpoint_machine::{External, ModelCall, Outside};
 use setpoint_model::{Model, ModelError, Progress};
 use setpoint_protocol::CallId;
 use setpoint_protocol::limits::STOP_MS_MAX;
-use setpoint_protocol::record::{Answer, Answered, ModelFailure, ModelFailureKind, Reply};
+use setpoint_protocol::record::{Answer, Answered, ModelFailure, ModelFailureKind, Reply, Usage};
 use setpoint_protocol::tool::{ErrorKind, ToolAnswer};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::again::Question;
+use super::again::{Again, Question};
 use super::{Driver, Inbound};
 use crate::toolbox::ToolRun;
 
@@ -32,15 +33,20 @@ pub(super) struct Running {
 /// What came of an ask.
 enum Came {
     Answer(Answer),
-    /// A model did not answer; it may be asked again.
-    Failed(ModelError),
+    /// A model was told to stop; what it has cost so far.
+    Stopped(Usage),
+    /// A model did not answer; it may be asked again. What the attempt cost.
+    Failed(ModelError, Usage),
 }
 
 impl Came {
     fn of(self, call: CallId, attempt: u32) -> Inbound {
+        let answered =
+            |answer, spent| Inbound::External(External::Answered(Answered { call, attempt, answer, spent }));
         match self {
-            Came::Answer(answer) => Inbound::External(External::Answered(Answered { call, attempt, answer })),
-            Came::Failed(error) => Inbound::Failed { call, attempt, error },
+            Came::Answer(answer) => answered(answer, Usage::default()),
+            Came::Stopped(spent) => answered(Answer::Interrupted, spent),
+            Came::Failed(error, spent) => Inbound::Failed { call, attempt, error, spent },
         }
     }
 }
@@ -72,16 +78,23 @@ impl Driver {
         let cancelled = cancel.clone();
         self.begin(call, attempt, cancel, async move {
             let answer = AssertUnwindSafe(model.answer(&ask, &progress)).catch_unwind();
-            tokio::select! {
+            let error = tokio::select! {
                 biased;
-                () = cancelled.cancelled() => Came::Answer(Answer::Interrupted),
+                // It works on the question, and has for as long as it was waited for: that is paid for.
+                () = cancelled.cancelled() => return Came::Stopped(used(&*model, &ask, &progress)),
                 answer = tokio::time::timeout_at(until, answer) => match answer {
-                    Ok(Ok(Ok(reply))) => Came::Answer(Answer::Model(Reply { by, ..reply })),
-                    Ok(Ok(Err(error))) => Came::Failed(error),
-                    Ok(Err(_panic)) => Came::Failed(failure(ModelFailureKind::Unavailable, "the model's adapter panicked").into()),
-                    Err(_) => Came::Failed(failure(ModelFailureKind::Timeout, "the model took too long").into()),
+                    Ok(Ok(Ok(reply))) => return Came::Answer(Answer::Model(Reply { by, ..reply })),
+                    Ok(Ok(Err(error))) => error,
+                    Ok(Err(_panic)) => failure(ModelFailureKind::Unavailable, "the model's adapter panicked").into(),
+                    Err(_) => {
+                        let error = failure(ModelFailureKind::Timeout, "the model took too long");
+                        return Came::Failed(error.into(), used(&*model, &ask, &progress));
+                    }
                 },
-            }
+            };
+            // Who refuses a question, or never got it, takes nothing for it.
+            let spent = if progress.has_begun() { used(&*model, &ask, &progress) } else { Usage::default() };
+            Came::Failed(error, spent)
         });
     }
 
@@ -89,6 +102,14 @@ impl Driver {
     fn other_than_opened(&self, call: CallId, model: &dyn Model) -> Option<String> {
         let known = &self.cell.opened()?.models.of(call.role).name;
         (model.name() != known).then(|| model.name().to_owned())
+    }
+
+    /// What an ask cost that a process had under way when it died; nothing of its answer is known.
+    pub(super) fn spent_unseen(&self, call: CallId, effect: &Outside) -> Usage {
+        match effect {
+            Outside::Model { ask, .. } => used(&**self.shared.models.of(call.role), ask, &Progress::none()),
+            _ => Usage::default(),
+        }
     }
 
     fn start_tool(&mut self, call: CallId, ask: ToolAsk, attempt: u32) {
@@ -142,7 +163,9 @@ impl Driver {
             return;
         }
         if let Some(again) = self.again.remove(&call) {
-            self.interrupted(call, again.attempt);
+            let Again { attempt, spent, .. } = again;
+            let answered = Answered { call, attempt, answer: Answer::Interrupted, spent };
+            self.backlog.push_back(Inbound::External(External::Answered(answered)));
             return;
         }
         match self.running.get_mut(&call) {
@@ -150,7 +173,11 @@ impl Driver {
                 running.cancel.cancel();
                 running.stop_by.get_or_insert(Instant::now() + Duration::from_millis(STOP_MS_MAX));
             }
-            None if !self.cell.is_closed() => self.interrupted(call, 1),
+            None if !self.cell.is_closed() => {
+                // Its answer waits already, ahead of this one.
+                let attempt = self.cell.attempt_of(call).unwrap_or(1);
+                self.interrupted(call, attempt);
+            }
             None => {}
         }
     }
@@ -173,7 +200,7 @@ impl Driver {
     }
 
     pub(super) fn interrupted(&mut self, call: CallId, attempt: u32) {
-        let answered = Answered { call, attempt, answer: Answer::Interrupted };
+        let answered = Answered::new(call, attempt, Answer::Interrupted);
         self.backlog.push_back(Inbound::External(External::Answered(answered)));
     }
 
@@ -197,6 +224,12 @@ impl Driver {
         self.running.remove(&call);
         self.questions.remove(&call);
     }
+}
+
+/// What an attempt has cost so far that may be going on still.
+fn used(model: &dyn Model, ask: &ModelCall, progress: &Progress) -> Usage {
+    let card = model.card();
+    if card.is_free { Usage::default() } else { progress.used(|| tokens_in(ask, &card)) }
 }
 
 fn failure(kind: ModelFailureKind, reason: &str) -> ModelFailure {

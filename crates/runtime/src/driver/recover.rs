@@ -10,6 +10,7 @@ use setpoint_protocol::message::{FaultKind, TaskFault};
 use setpoint_protocol::record::{Answer, Answered, Reasked, Record, RecordKind};
 use setpoint_protocol::{CallId, RoleId, TaskId};
 
+use super::again::broken_off;
 use super::{Driver, Inbound};
 use crate::error::RuntimeError;
 use crate::factory::LOGIC_VERSION;
@@ -104,11 +105,11 @@ impl Driver {
             (AskClass::Timer, Some(effect)) if !pending.stopped => self.start(effect),
             (AskClass::Memory, _) => self.memory_is_unavailable(pending.call),
             (AskClass::Model | AskClass::Pure, Some(effect)) if !pending.stopped => {
-                let attempt = pending.attempt + 1;
                 let reason = "the process that asked has died".to_owned();
-                self.resumed.insert(pending.call, (attempt, effect));
-                let reasked = Reasked { call: pending.call, attempt, reason };
-                self.backlog.push_back(Inbound::External(External::Reasked(reasked)));
+                let failure = broken_off(reason.clone());
+                let spent = self.spent_unseen(pending.call, &effect);
+                let reasked = Reasked { call: pending.call, attempt: pending.attempt + 1, reason, spent };
+                self.ask_again(reasked, effect, failure);
             }
             (AskClass::Model | AskClass::Pure | AskClass::Unsafe | AskClass::Timer, _) => {
                 self.interrupted(pending.call, pending.attempt);

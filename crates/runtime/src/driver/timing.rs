@@ -55,7 +55,7 @@ impl Driver {
             self.timing.timers.iter().filter(|(_, due)| **due <= clock_ms).map(|(call, _)| *call).collect();
         for call in due {
             self.timing.timers.remove(&call);
-            let answered = Answered { call, attempt: 1, answer: Answer::Timer };
+            let answered = Answered::new(call, 1, Answer::Timer);
             self.backlog.push_back(Inbound::External(External::Answered(answered)));
         }
         if !self.timing.fired

@@ -24,8 +24,8 @@ pub use self::models::{Cassette, MODELS_FILE};
 pub use self::playbooks::{PlaybookProblem, PlaybookSummary};
 use crate::clock;
 use crate::config::{self, Config, ConfigError, Sources};
-use crate::models::Models;
 use crate::models::error::ChoiceError;
+use crate::models::{Models, StandIn};
 use crate::organisation::{NewTask, Organisation, Parts};
 use crate::surroundings::{Directories, NoHome, surroundings};
 use crate::toolbox::Tools;
@@ -160,7 +160,8 @@ impl Program {
     /// # Errors
     /// A data directory that cannot be used.
     pub fn open_without_models(&self) -> Result<Organisation, ProgramError> {
-        self.open_with(Models::one(Arc::new(Playbook::new(Arc::new(self.library())))))
+        let nobody = Models::one(Arc::new(Playbook::new(Arc::new(self.library()))));
+        self.open_with(nobody.standing_in(StandIn::Unasked))
     }
 
     fn open_with(&self, models: Models) -> Result<Organisation, ProgramError> {

@@ -14,9 +14,10 @@ use setpoint_model::remote::Remote;
 use setpoint_protocol::models::{ModelCard, Tier};
 
 use super::{Program, ProgramError};
-use crate::models::Models;
+use crate::config::Origin;
 use crate::models::choose::{Answerer, Chooser, Chosen, Slot};
 use crate::models::error::ChoiceError;
+use crate::models::{Models, StandIn};
 use crate::{clock, config};
 
 /// The name of a person's own table of models, in the configuration directory.
@@ -122,7 +123,9 @@ impl Program {
         let library = Arc::new(self.library());
         let mut tiers = BTreeMap::new();
         let mut roles = Vec::new();
-        for chosen in self.chosen_models()? {
+        let chosen = self.chosen_models()?;
+        let is_named = chosen.iter().any(|chosen| matches!(chosen.origin, Origin::Flag(_)));
+        for chosen in chosen {
             let model: Arc<dyn Model> = match chosen.answerer {
                 Answerer::Playbook => Arc::new(Playbook::new(Arc::clone(&library))),
                 Answerer::Remote(endpoint) => {
@@ -138,7 +141,8 @@ impl Program {
         let playbook = || -> Arc<dyn Model> { Arc::new(Playbook::new(Arc::clone(&library))) };
         let brain = tiers.remove(&Tier::Brain).unwrap_or_else(playbook);
         let tool = tiers.remove(&Tier::Tool).unwrap_or_else(playbook);
-        let models = Models::tiers(brain, tool);
+        let stand_in = if is_named { StandIn::Named } else { StandIn::No };
+        let models = Models::tiers(brain, tool).standing_in(stand_in);
         Ok(roles.into_iter().fold(models, |models, (role, model)| models.with_role(role, model)))
     }
 }

@@ -82,14 +82,32 @@ fn open_calls(records: &[Record]) -> usize {
     open.len()
 }
 
-/// Every attempt of every question to a model.
+/// Every attempt of every question to a model that was made: not those that were stopped before they began.
 fn model_attempts(records: &[Record]) -> u64 {
-    let asked = records.iter().filter(|record| record.kind == RecordKind::Asked).filter(|record| {
-        let asked: Asked = serde_json::from_slice(&record.body).unwrap();
-        matches!(asked.ask, Ask::Model { .. })
-    });
-    let again = records.iter().filter(|record| record.kind == RecordKind::Reasked);
-    (asked.count() + again.count()) as u64
+    let mut attempts: BTreeMap<CallId, u32> = BTreeMap::new();
+    for record in records {
+        match record.kind {
+            RecordKind::Asked => {
+                let asked: Asked = serde_json::from_slice(&record.body).unwrap();
+                if matches!(asked.ask, Ask::Model { .. }) {
+                    attempts.insert(asked.call, 1);
+                }
+            }
+            RecordKind::Reasked => {
+                let reasked: Reasked = serde_json::from_slice(&record.body).unwrap();
+                attempts.insert(reasked.call, reasked.attempt);
+            }
+            RecordKind::Answered => {
+                let answered: Answered = serde_json::from_slice(&record.body).unwrap();
+                if let Some(attempt) = attempts.get_mut(&answered.call) {
+                    assert!(answered.attempt <= *attempt, "{answered:?}");
+                    *attempt = answered.attempt;
+                }
+            }
+            _ => {}
+        }
+    }
+    attempts.into_values().map(u64::from).sum()
 }
 
 /// Attempts that no server can have seen: those that were stopped before they were sent, and those at a port that

@@ -4,6 +4,7 @@
 mod again;
 #[cfg(test)]
 mod append_before_effect;
+mod budgets;
 #[cfg(test)]
 mod cassettes;
 #[cfg(test)]

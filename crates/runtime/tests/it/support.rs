@@ -12,9 +12,14 @@ use setpoint_tools::{Host, Registry};
 
 /// One that asks this model everything and has the tools of a Linux machine.
 pub(crate) fn organisation(journal: &Journal, model: impl Model + 'static) -> Organisation {
+    organisation_of(journal, Models::one(Arc::new(model)))
+}
+
+/// The same with these models.
+pub(crate) fn organisation_of(journal: &Journal, models: Models) -> Organisation {
     Organisation::new(Parts {
         journal: journal.clone(),
-        models: Models::one(Arc::new(model)),
+        models,
         toolbox: Arc::new(Tools::new(Registry::built_in(&Host::new("linux", [])))),
     })
 }

@@ -51,6 +51,9 @@ fn process_an_answer_that_was_there_is_not_paid_again_and_the_count_is_exact() {
         assert_eq!(questions[killed_at], questions[killed_at + 1], "{what}");
         let complete: i128 =
             server.served().iter().filter(|one| one.is_complete).filter_map(|one| one.input_tokens).sum();
-        assert_eq!(i128::from(result["usage"]["tokens_in"].as_u64().unwrap()), complete, "{what}");
+        // The server may have begun on the one that was cut, and its question is paid for: it is estimated, and told apart.
+        let count = |name: &str| i128::from(result["usage"][name].as_u64().unwrap());
+        assert_eq!(count("tokens_in") - count("tokens_lost"), complete, "{what}");
+        assert!(count("tokens_lost") > 0, "{what}");
     }
 }

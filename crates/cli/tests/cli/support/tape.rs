@@ -84,13 +84,19 @@ impl Tape {
 
     pub(crate) fn reask(&mut self, call: &str, attempt: u32, reason: &str) -> &mut Self {
         let call = id(call);
-        let body = serde_json::to_vec(&Reasked { call, attempt, reason: reason.to_owned() }).unwrap();
+        let body = serde_json::to_vec(&Reasked {
+            call,
+            attempt,
+            reason: reason.to_owned(),
+            spent: Usage::default(),
+        })
+        .unwrap();
         self.push(address(RoleId::Runtime, 0), vec![], RecordKind::Reasked, body)
     }
 
     pub(crate) fn answer(&mut self, call: &str, answer: Answer) -> &mut Self {
         let call = id(call);
-        let body = serde_json::to_vec(&Answered { call, attempt: 1, answer }).unwrap();
+        let body = serde_json::to_vec(&Answered::new(call, 1, answer)).unwrap();
         self.push(
             address(RoleId::Runtime, 0),
             vec![address(call.role, call.instance.0)],

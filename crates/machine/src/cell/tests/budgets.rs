@@ -85,16 +85,48 @@ fn priced() -> setpoint_protocol::models::Models {
     Models { brain: card.clone(), tool: card, ..Models::default() }
 }
 
+fn faults(bench: &Bench) -> Vec<String> {
+    let fault = |record: &Record| match record.message() {
+        Some(Payload::TaskFault(fault)) => Some(fault.reason),
+        _ => None,
+    };
+    bench.records.iter().filter_map(fault).collect()
+}
+
 #[test]
-fn calls_under_way_share_what_is_left() {
-    // A toy's question takes 18 tokens, and three judges think at once. Each may answer with 8,192 tokens; the third has what the others leave.
+fn what_finds_too_little_room_beside_calls_under_way_waits_for_them() {
+    // A toy's question takes 18 tokens and its answer at most 8,192, and three judges think at once: there is room for
+    // two of them.
     let budgets = Budgets { tokens: Some(22 + 2 * (18 + 8_192) + 18 + 300), ..Budgets::default() };
     let mut bench = Bench::dispatched(Opened { budgets, ..opened() }, "one,two,three");
     for call in ["r3.1/2", "r3.2/2", "r3.3/2"] {
         bench.tool_answers(call);
     }
-    let allowed: Vec<u32> = bench.asked.iter().map(|ask| ask.limits.tokens_out_max).collect();
-    assert_eq!(allowed, [8_192, 8_192, 8_192, 8_192, 300]);
+    let allowed = |bench: &Bench| bench.asked.iter().map(|ask| ask.limits.tokens_out_max).collect::<Vec<_>>();
+    assert_eq!(allowed(&bench), [8_192; 4]);
+    assert_eq!(bench.cell.ledger().usage.calls, 4, "one that waits is not counted");
+    expect![[r#"
+        28 Answered(r4a.2/1) runtime→agent_validator.2 25
+        29 SubTaskOutcome agent_validator.2→meta_validator 28
+        30 Asked(model r4a.3/1) agent_validator.3→runtime 27
+        ! stop r3.2/1
+        ! model r4a.3/1
+    "#]]
+    .assert_eq(&bench.replies("r4a.2/1", "fine"));
+    assert_eq!((allowed(&bench), faults(&bench)), (vec![8_192; 5], vec![]));
+}
+
+#[test]
+fn what_waits_is_asked_in_its_turn_and_dropped_when_everything_stops() {
+    let budgets = Budgets { tokens: Some(22 + 18 + 8_192), ..Budgets::default() };
+    let mut bench = Bench::dispatched(Opened { budgets, ..opened() }, "one,two,three");
+    for call in ["r3.1/2", "r3.2/2", "r3.3/2"] {
+        bench.tool_answers(call);
+    }
+    assert_eq!(bench.asked.len(), 3, "one judge of three is asked");
+    bench.step(fault());
+    let story = bench.step(External::Answered(Answered::new(id("r4a.1/1"), 1, Answer::Interrupted)));
+    assert!(!story.contains("model r4a"), "{story}");
 }
 
 #[test]
@@ -133,20 +165,40 @@ fn a_budget_of_money_bounds_the_answer_and_ends_the_task() {
     bench.replies("r2/2", "one,two");
     bench.tool_answers("r3.1/2");
     bench.tool_answers("r3.2/2");
-    let faults: Vec<String> = bench
-        .records
-        .iter()
-        .filter_map(|record| match record.message() {
-            Some(Payload::TaskFault(fault)) => Some(fault.reason),
-            _ => None,
-        })
-        .collect();
+    assert_eq!(bench.asked[2].limits.tokens_out_max, 258);
+    assert_eq!((bench.asked.len(), faults(&bench)), (3, vec![]), "the second judge waits for the first");
+    bench.replies("r4a.1/1", "fine");
     assert_eq!(
-        faults,
-        [
-            "0.000022 of 0.000298 are spent, 0.000276 is reserved for calls under way, and the next call may cost 0.000274"
-        ]
+        faults(&bench).first().map(String::as_str),
+        Some(
+            "0.000033 of 0.000298 are spent, 0.00 is reserved for calls under way, and the next call may cost 0.000274"
+        )
     );
+}
+
+#[test]
+fn attempts_without_an_answer_cost_what_they_cost() {
+    use setpoint_protocol::money::Money;
+    use setpoint_protocol::record::{ModelFailure, ModelFailureKind};
+    let budgets = Budgets { tokens: Some(9_000), money: Money::of_units(1.0), ..Budgets::default() };
+    let mut bench = Bench::with_goal(Opened { budgets, models: priced(), ..opened() }, "count");
+    let spent = Usage { tokens_in: 200, tokens_out: 100, tokens_cached: 0 };
+    let call = id("r1/1");
+    bench.step(External::Reasked(Reasked { call, attempt: 2, reason: String::new(), spent }));
+    let usage = bench.cell.ledger().usage.clone();
+    assert_eq!((usage.calls, usage.tokens_in, usage.tokens_out, usage.tokens_lost), (2, 200, 100, 300));
+    assert_eq!(usage.cost, Money::of_units(300e-6));
+    // The third attempt has what is reserved for it and what the second leaves: 490 tokens.
+    let lost = |tokens_out| Usage { tokens_in: 0, tokens_out, tokens_cached: 0 };
+    let may = |bench: &Bench, tokens_out| bench.cell.may_ask_again(call, Purpose::Perceive, lost(tokens_out));
+    assert_eq!((may(&bench, 490), may(&bench, 491)), (true, false));
+    let failure =
+        ModelFailure { kind: ModelFailureKind::Unavailable, reason: "down".to_owned(), hints: vec![] };
+    let answer = Answer::ModelFailed(failure);
+    bench.step(External::Answered(Answered { call, attempt: 2, answer, spent }));
+    let usage = bench.cell.ledger().usage.clone();
+    assert_eq!((usage.calls, usage.tokens_lost, usage.cost), (2, 600, Money::of_units(600e-6)));
+    assert_eq!(usage.by_role[&RoleId::Perceiver].tokens_in, 400);
 }
 
 #[test]

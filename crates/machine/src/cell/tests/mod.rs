@@ -170,7 +170,7 @@ fn approval(call: &str, digest: &str) -> Payload {
 }
 
 fn answered(call: &str, answer: Answer) -> External {
-    External::Answered(Answered { call: id(call), attempt: 1, answer })
+    External::Answered(Answered::new(id(call), 1, answer))
 }
 
 fn reply(text: &str) -> Answer {

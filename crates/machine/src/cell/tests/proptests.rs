@@ -6,6 +6,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::super::{AskClass, Strictness};
+use setpoint_protocol::settings::Budgets;
+
 use super::*;
 
 /// What happened in one step, and what was open after it.
@@ -23,7 +25,9 @@ fn run(choices: &[(u8, u8, u16)]) -> (Vec<Happened>, Vec<Record>) {
     let mut open = BTreeMap::new();
     let mut story = Vec::new();
     let mut choices = choices.iter();
-    let mut next = Some(External::Opened(Box::new(opened())));
+    // Room for two questions at a time: a third waits for them.
+    let budgets = Budgets { tokens: Some(20_000), ..Budgets::default() };
+    let mut next = Some(External::Opened(Box::new(Opened { budgets, ..opened() })));
     while let Some(external) = next.take() {
         if let Some(call) = ends(&external) {
             open.remove(&call);
@@ -60,9 +64,14 @@ fn choose(bench: &Bench, records: usize, what: u8, which: usize) -> Option<Exter
     let call = ask.call.to_string();
     let message = |from, payload| External::Message { from, payload };
     Some(match ask.class {
-        AskClass::Model | AskClass::Pure | AskClass::Unsafe if what < 20 => {
+        AskClass::Model | AskClass::Pure | AskClass::Unsafe if what < 20 && !ask.stopped => {
             let attempt = ask.attempt + 1;
-            External::Reasked(Reasked { call: ask.call, attempt, reason: String::new() })
+            External::Reasked(Reasked {
+                call: ask.call,
+                attempt,
+                reason: String::new(),
+                spent: Usage::default(),
+            })
         }
         AskClass::Timer => answered(&call, Answer::Timer),
         AskClass::Memory => message(RoleId::Memory, memory_reply(&call)),

@@ -106,12 +106,38 @@ fn a_cancelled_task_only_hears_its_controller() {
 }
 
 #[test]
-fn a_further_attempt_of_a_stopped_ask_keeps_its_cause() {
+fn what_was_told_to_stop_is_not_asked_again() {
     let mut bench = Bench::with_goal(opened(), "count");
     bench.step(fault());
-    let reasked = Reasked { call: id("r1/1"), attempt: 2, reason: "the line was cut".to_owned() };
-    expect![[r#"
-        5 Reasked runtime→- 3
-    "#]]
-    .assert_eq(&bench.step(External::Reasked(reasked)));
+    let reasked = Reasked {
+        call: id("r1/1"),
+        attempt: 2,
+        reason: "the line was cut".to_owned(),
+        spent: Usage::default(),
+    };
+    let error = bench.try_step(External::Reasked(reasked)).unwrap_err();
+    assert_eq!(error.to_string(), "take an answer to r1/1: it is not open");
+}
+
+#[test]
+fn attempts_that_were_recorded_and_never_made_are_taken_back() {
+    let mut bench = Bench::dispatched(opened(), "one");
+    bench.step(fault());
+    let counts = |bench: &Bench| {
+        let usage = &bench.cell.ledger().usage;
+        (usage.calls, usage.tool_calls, usage.by_role[&RoleId::Executor].tool_calls)
+    };
+    assert_eq!(counts(&bench), (2, 1, 1));
+    bench.step(External::Answered(Answered::new(id("r3.1/2"), 0, Answer::Interrupted)));
+    assert_eq!(counts(&bench), (2, 0, 0));
+    let mut bench = Bench::with_goal(opened(), "count");
+    bench.step(External::Reasked(Reasked {
+        call: id("r1/1"),
+        attempt: 2,
+        reason: String::new(),
+        spent: Usage::default(),
+    }));
+    assert_eq!(bench.cell.ledger().usage.calls, 2);
+    bench.step(External::Answered(Answered::new(id("r1/1"), 1, Answer::Interrupted)));
+    assert_eq!(bench.cell.ledger().usage.calls, 1);
 }

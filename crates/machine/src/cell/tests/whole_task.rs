@@ -145,7 +145,12 @@ fn a_deadline_shortens_the_time_budget_and_never_lengthens_it() {
 #[test]
 fn a_further_attempt_is_recorded_and_starts_nothing_by_itself() {
     let mut bench = Bench::with_goal(opened(), "count");
-    let reasked = Reasked { call: id("r1/1"), attempt: 2, reason: "the line was cut".to_owned() };
+    let reasked = Reasked {
+        call: id("r1/1"),
+        attempt: 2,
+        reason: "the line was cut".to_owned(),
+        spent: Usage::default(),
+    };
     expect![[r#"
         4 Reasked runtime→- 3
     "#]]
