@@ -13,6 +13,7 @@ use super::client::{self, Proxies};
 use super::{Endpoint, failure, send};
 use crate::catalogue::WINDOW_TOKENS_MAX;
 use crate::model::ModelError;
+use crate::scrub::Scrub;
 use crate::wire::{Dialect, Refusal, Request};
 
 /// Bytes of a list that are read.
@@ -125,7 +126,8 @@ impl Lister {
             return Ok(Listed::NoList { status: status.as_u16() });
         }
         if status != StatusCode::OK {
-            let refusal = send::without_key(Refusal::of_status(status.as_u16(), &body), endpoint);
+            let scrub = Scrub::of(endpoint.key.as_slice());
+            let refusal = Refusal::of_status(status.as_u16(), &body).reworded(|text| scrub.text(text));
             return Err(failure::of_refusal(&refusal, failure::RetryAfter::Silent));
         }
         let offer = serde_json::from_slice(&body).ok().and_then(|value| offer(endpoint.dialect, &value));

@@ -110,7 +110,7 @@ pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), Wire
         return Err(WireError::Refused(refusal));
     }
     if let Some(reason) = text(value, "/promptFeedback/blockReason") {
-        return Err(WireError::Withheld(super::refusal::line(reason, 60)));
+        return Err(WireError::Withheld(reason.to_owned()));
     }
     let candidate = items(value, "/candidates").first();
     if candidate.is_none() && present(value, "/usageMetadata").is_none() {
@@ -134,7 +134,7 @@ pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), Wire
         Some("MAX_TOKENS") => collect.end(EndReason::Length),
         // A call that could not be written is an answer without one.
         Some("STOP" | "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL") => collect.end(EndReason::Said),
-        Some(other) => return Err(WireError::Withheld(super::refusal::line(other, 60))),
+        Some(other) => return Err(WireError::Withheld(other.to_owned())),
     }
     Ok(())
 }

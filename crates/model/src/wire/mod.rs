@@ -39,6 +39,9 @@ pub const BODY_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Tokens that a count may state; a larger or negative one is no count.
 pub const TOKENS_MAX: u64 = 100_000_000;
 
+/// Characters of a provider's reason that are shown.
+const REASON_CHARS_MAX: usize = 60;
+
 /// Whose words are spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dialect {
@@ -88,12 +91,28 @@ pub enum WireError {
     /// It stopped before its end.
     #[error("read the answer to its end: the connection ended before it")]
     Cut,
-    /// The provider does not give the answer out.
-    #[error("get the answer: the provider withheld it ({0})")]
+    /// The provider does not give the answer out, for this reason in its words.
+    #[error("get the answer: the provider withheld it ({})", refusal::line(.0, REASON_CHARS_MAX))]
     Withheld(String),
     /// The server says that something went wrong.
     #[error("get an answer: {0}")]
     Refused(Refusal),
+}
+
+impl WireError {
+    /// The same with these words in place of the server's own.
+    #[must_use]
+    pub fn reworded(self, words: impl Fn(String) -> String) -> Self {
+        match self {
+            WireError::Refused(refusal) => WireError::Refused(refusal.reworded(words)),
+            WireError::Withheld(reason) => WireError::Withheld(words(reason)),
+            WireError::TooLarge { .. }
+            | WireError::TooManyCalls
+            | WireError::NotText(_)
+            | WireError::NotJson(_)
+            | WireError::Cut => self,
+        }
+    }
 }
 
 /// An answer, and what the provider counted.

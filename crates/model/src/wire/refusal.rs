@@ -5,19 +5,20 @@ use std::fmt;
 use serde_json::Value;
 use setpoint_protocol::text::clip;
 
-/// Characters of a server's message that are kept.
+/// Characters of a server's message that are shown.
 const MESSAGE_CHARS_MAX: usize = 300;
 /// Characters of an error's code.
 const CODE_CHARS_MAX: usize = 60;
 
-/// An error in the words of the server: never the model's.
+/// An error in the words of the server: never the model's. It holds them whole, so that a key can be taken out of them
+/// before they are clipped, and shows the beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refusal {
     /// The HTTP status, or the one that the error object states.
     pub status: Option<u16>,
     /// The server's name for it, such as `rate_limit_exceeded`; empty when it has none.
     pub code: String,
-    /// Its message, in one line, clipped; empty when it has none.
+    /// Its message; empty when it has none.
     pub message: String,
 }
 
@@ -30,20 +31,22 @@ impl Refusal {
         let value = value.as_array().and_then(|list| list.first()).unwrap_or(value);
         let error = value.get("error").filter(|error| !error.is_null())?;
         if let Some(message) = error.as_str() {
-            return Some(Refusal {
-                status: None,
-                code: String::new(),
-                message: line(message, MESSAGE_CHARS_MAX),
-            });
+            return Some(Refusal { message: message.to_owned(), ..Refusal::default() });
         }
         let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
         let code = ["code", "type", "status"].into_iter().map(text).find(|text| !text.is_empty());
         let status = ["code", "status"].into_iter().find_map(|name| error.get(name)?.as_u64());
         Some(Refusal {
             status: status.and_then(|status| u16::try_from(status).ok()).filter(|s| (400..600).contains(s)),
-            code: line(code.unwrap_or_default(), CODE_CHARS_MAX),
-            message: line(text("message"), MESSAGE_CHARS_MAX),
+            code: code.unwrap_or_default().to_owned(),
+            message: text("message").to_owned(),
         })
+    }
+
+    /// The same with these words in place of its own.
+    #[must_use]
+    pub fn reworded(self, words: impl Fn(String) -> String) -> Self {
+        Refusal { code: words(self.code), message: words(self.message), ..self }
     }
 
     /// Reads the body of an answer with an error status. A body that is no JSON, such as a proxy's page, says
@@ -61,11 +64,12 @@ impl fmt::Display for Refusal {
             Some(status) => write!(f, "the server answered {status}")?,
             None => f.write_str("the server reported an error")?,
         }
-        if !self.code.is_empty() {
-            write!(f, " ({})", self.code)?;
+        let (code, message) = (line(&self.code, CODE_CHARS_MAX), line(&self.message, MESSAGE_CHARS_MAX));
+        if !code.is_empty() {
+            write!(f, " ({code})")?;
         }
-        if !self.message.is_empty() {
-            write!(f, ": {}", self.message)?;
+        if !message.is_empty() {
+            write!(f, ": {message}")?;
         }
         Ok(())
     }

@@ -134,7 +134,7 @@ async fn what_is_no_list_is_said_and_a_list_without_end_is_not_read() {
         deep: Unable: what the server sent is no list of models; check the address: another program may answer there
         large: Unavailable: the server sent a list of more than 4194304 bytes; check the address: another program may answer there
         names: sound, and others
-        other: Unavailable: the server answered 500: … is not known
+        other: Unavailable: the server answered 500: {secret} is not known
     "#]].assert_eq(&found);
 }
 

@@ -5,6 +5,8 @@ mod answers;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod keys;
+#[cfg(test)]
 mod listing;
 #[cfg(test)]
 mod probe;
