@@ -2,7 +2,7 @@
 //! where that name was meant.
 
 use serde_json::{Value, json};
-use setpoint_model::wire::Dialect;
+use setpoint_model::wire::{CALL_DEPTH_MAX, Dialect};
 use setpoint_protocol::record::Part;
 use setpoint_protocol::tool::ToolCall;
 
@@ -11,8 +11,6 @@ use crate::wires;
 
 /// Calls of one answer here.
 const CALLS_MAX: usize = 8;
-/// Deeper arguments than these need not fit into every wire's own nesting.
-const DEPTH_MAX: usize = 90;
 
 /// A call as a model makes it.
 struct Said<'t> {
@@ -103,7 +101,7 @@ fn decoded(dialect: Dialect, is_streamed: bool, body: &str) -> Vec<ToolCall> {
 fn object(arguments: &str) -> Option<Value> {
     let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
     let value = serde_json::from_str::<Value>(arguments).ok()?;
-    (value.is_object() && depth(&value) < DEPTH_MAX).then_some(value)
+    (value.is_object() && depth(&value) <= CALL_DEPTH_MAX).then_some(value)
 }
 
 fn depth(value: &Value) -> usize {

@@ -133,7 +133,7 @@ impl Lister {
         let offer = serde_json::from_slice(&body).ok().and_then(|value| offer(endpoint.dialect, &value));
         let offer = offer.ok_or_else(|| {
             let reason = "what the server sent is no list of models".to_owned();
-            failure::never(Unable, reason, vec!["check the address: another program may answer there"])
+            failure::never(Unable, reason, vec![failure::ANOTHER_PROGRAM])
         });
         offer.map(Listed::Offer)
     }
@@ -194,8 +194,7 @@ async fn read(mut response: Response) -> Result<Vec<u8>, ModelError> {
     while let Some(bytes) = response.chunk().await.map_err(|error| send::of_transport(&error))? {
         if body.len() + bytes.len() > LIST_BYTES_MAX {
             let reason = format!("the server sent a list of more than {LIST_BYTES_MAX} bytes");
-            let hint = "check the address: another program may answer there";
-            return Err(failure::never(Unavailable, reason, vec![hint]));
+            return Err(failure::never(Unavailable, reason, vec![failure::ANOTHER_PROGRAM]));
         }
         body.extend_from_slice(&bytes);
     }

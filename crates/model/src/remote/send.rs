@@ -60,10 +60,10 @@ pub(super) async fn once(
         }
         return Err(failure::of_refusal(&refusal, retry_after));
     }
-    let encoding = response.headers().get(CONTENT_ENCODING);
-    if encoding.is_some_and(|encoding| encoding != "identity") {
+    if response.headers().get_all(CONTENT_ENCODING).iter().any(is_packed) {
         let reason = "the server packed its answer, though it was asked not to".to_owned();
-        return Err(failure::never(Unable, reason, vec![]));
+        let hint = "look at what stands between here and the model: a proxy may pack what it passes on";
+        return Err(failure::never(Unable, reason, vec![hint]));
     }
     let mut decoder = Decoder::new(endpoint.dialect, request, progress);
     let of_wire = |error: WireError| failure::of_wire(error.reworded(|text| scrub.text(text)), retry_after);
@@ -73,14 +73,22 @@ pub(super) async fn once(
             Ok(Ok(None)) => break,
             // What came may be whole all the same: a server that closes its connection badly has still answered.
             Ok(Err(error)) => return decoder.finish().map_err(|_| of_transport(&error)),
-            Err(_) => {
-                let reason = format!("the answer stopped coming for {} ms", endpoint.idle.as_millis());
-                let hint = "raise `models.idle_ms` if it is that slow";
-                return Err(failure::again(Timeout, reason, vec![hint], Duration::ZERO));
-            }
+            // So has one that leaves it open.
+            Err(_) => return decoder.finish().map_err(|_| idle_for(endpoint.idle)),
         }
     }
     decoder.finish().map_err(of_wire)
+}
+
+fn idle_for(idle: Duration) -> ModelError {
+    let reason = format!("the answer stopped coming for {} ms", idle.as_millis());
+    failure::again(Timeout, reason, vec!["raise `models.idle_ms` if it is that slow"], Duration::ZERO)
+}
+
+/// Whether a body with this `Content-Encoding` is not what it says.
+fn is_packed(encoding: &HeaderValue) -> bool {
+    let encoding = encoding.as_bytes().trim_ascii();
+    !encoding.is_empty() && !encoding.eq_ignore_ascii_case(b"identity")
 }
 
 pub(super) fn headers(endpoint: &Endpoint, request: &Request<'_>) -> Result<HeaderMap, ModelError> {
@@ -152,6 +160,10 @@ pub(super) fn of_transport(error: &reqwest::Error) -> ModelError {
         let hint =
             "the server's certificate is not trusted here: install its authority, or check the address";
         return failure::never(Refused, reason, vec![hint]);
+    }
+    if says("invalid HTTP version") {
+        let hint = "what answers there is no web server, or wants https://: check the address and its port";
+        return failure::never(Unable, reason, vec![hint]);
     }
     if error.is_builder() {
         return failure::never(Unable, reason, vec!["check the model's address and the proxy variables"]);

@@ -1,6 +1,7 @@
 //! The pieces of an answer, put together within bounds.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -17,6 +18,12 @@ pub const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const CALLS_MAX: usize = 128;
 /// Bytes of one call's name and arguments.
 const CALL_BYTES_MAX: usize = 1024 * 1024;
+/// Levels of objects and lists in a call's arguments: what a record puts around them must still be readable, and
+/// `serde_json` reads 127.
+pub const CALL_DEPTH_MAX: usize = 64;
+/// Bytes of an answer's text and calls as they stand in a record, where a control character takes six. It leaves room for
+/// whatever else a record holds.
+pub const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// An answer on its way.
 #[derive(Debug)]
@@ -40,17 +47,23 @@ struct CallPieces {
     id: String,
     name: String,
     arguments: String,
+    /// Whether the arguments are those of its beginning, which pieces replace.
+    is_preliminary: bool,
 }
 
 /// What a provider counted so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
-    /// Tokens in, cached ones included.
+    /// Tokens in, cached ones included, unless these are counted apart.
     pub(super) tokens_in: Option<u64>,
     /// Tokens out, thinking included.
     pub(super) tokens_out: Option<u64>,
     /// Tokens in that came from a cache.
     pub(super) tokens_cached: Option<u64>,
+    /// Tokens in that went into a cache, where they are counted apart.
+    pub(super) tokens_stored: Option<u64>,
+    /// Whether `tokens_in` leaves out what came from a cache or went into one.
+    pub(super) is_apart: bool,
 }
 
 impl<'a> Collect<'a> {
@@ -118,11 +131,23 @@ impl<'a> Collect<'a> {
                 kept.push_str(said);
             }
         }
+        if call.is_preliminary && !arguments.is_empty() {
+            call.arguments.clear();
+            call.is_preliminary = false;
+        }
         call.arguments.push_str(arguments);
         if call.id.len() + call.name.len() + call.arguments.len() > CALL_BYTES_MAX {
             return Err(WireError::TooLarge { what: "a tool call", max: CALL_BYTES_MAX });
         }
         Ok(())
+    }
+
+    /// What is known of the call at this place is its beginning: arguments that come in pieces are not added to those
+    /// that it began with, they are said once more.
+    pub(super) fn call_begins(&mut self, place: u64) {
+        if let Some(call) = self.calls.get_mut(&place) {
+            call.is_preliminary = true;
+        }
     }
 
     /// The place of the call that the server numbers so. Some servers number every call 0: a new id at a place that
@@ -148,11 +173,14 @@ impl<'a> Collect<'a> {
         self.calls.last_key_value().map_or(0, |(place, _)| place.saturating_add(1))
     }
 
-    /// What was counted; a later count of the same thing replaces an earlier one.
+    /// What was counted. Counts grow: a later one of the same thing replaces an earlier one, and never by less.
     pub(super) fn count(&mut self, counted: Counted) {
-        self.counted.tokens_in = counted.tokens_in.or(self.counted.tokens_in);
-        self.counted.tokens_out = counted.tokens_out.or(self.counted.tokens_out);
-        self.counted.tokens_cached = counted.tokens_cached.or(self.counted.tokens_cached);
+        let known = &mut self.counted;
+        known.tokens_in = known.tokens_in.max(counted.tokens_in);
+        known.tokens_out = known.tokens_out.max(counted.tokens_out);
+        known.tokens_cached = known.tokens_cached.max(counted.tokens_cached);
+        known.tokens_stored = known.tokens_stored.max(counted.tokens_stored);
+        known.is_apart |= counted.is_apart;
     }
 
     /// The model stopped for this reason. Counts may still follow.
@@ -186,7 +214,17 @@ impl<'a> Collect<'a> {
                 input: arguments(&call.arguments),
             })
         }));
-        let Counted { tokens_in, tokens_out, tokens_cached } = self.counted;
+        if written_bytes(&parts) > REPLY_BYTES_MAX {
+            return Err(WireError::TooLarge {
+                what: "an answer, as it is written down,",
+                max: REPLY_BYTES_MAX,
+            });
+        }
+        let Counted { tokens_in, tokens_out, tokens_cached, tokens_stored, is_apart } = self.counted;
+        let tokens_in = if is_apart { sum([tokens_in, tokens_cached, tokens_stored]) } else { tokens_in };
+        // No question costs nothing, and no answer with something in it does: that is no count.
+        let tokens_in = tokens_in.filter(|count| *count > 0);
+        let tokens_out = tokens_out.filter(|count| *count > 0 || parts.is_empty());
         let usage = Usage {
             tokens_in: tokens_in.unwrap_or_default(),
             tokens_out: tokens_out.unwrap_or_default(),
@@ -195,6 +233,11 @@ impl<'a> Collect<'a> {
         let is_counted = tokens_in.is_some() && tokens_out.is_some();
         Ok(Decoded { reply: Reply { parts, usage, is_cut: self.is_cut, by: None }, is_counted })
     }
+}
+
+/// What these counts come to, as far as they are there.
+pub(super) fn sum<const N: usize>(counts: [Option<u64>; N]) -> Option<u64> {
+    counts.into_iter().flatten().reduce(u64::saturating_add)
 }
 
 /// Why a model stopped.
@@ -221,19 +264,54 @@ fn offered(tools: &[Arc<ToolSpec>], said: &str) -> String {
     }
 }
 
-/// The arguments of a call. None are an empty object; text that is no JSON is kept as text, which no tool takes and
-/// every tool answers with what it wants instead.
+/// The arguments of a call. None are an empty object; text that is no JSON, or nested deeper than [`CALL_DEPTH_MAX`], is
+/// kept as text, which no tool takes and every tool answers with what it wants instead.
 fn arguments(text: &str) -> Any {
     if text.trim().is_empty() {
         return Any(Value::Object(Map::new()));
     }
-    match serde_json::from_str::<Value>(text) {
+    let read =
+        |text: &str| serde_json::from_str::<Value>(text).ok().filter(|value| depth(value) <= CALL_DEPTH_MAX);
+    match read(text) {
         // Some models put the object into a string.
-        Ok(Value::String(inner)) => match serde_json::from_str::<Value>(&inner) {
-            Ok(Value::Object(fields)) => Any(Value::Object(fields)),
+        Some(Value::String(inner)) => match read(&inner) {
+            Some(Value::Object(fields)) => Any(Value::Object(fields)),
             _ => Any(Value::String(inner)),
         },
-        Ok(value) => Any(value),
-        Err(_) => Any(Value::String(text.to_owned())),
+        Some(value) => Any(value),
+        None => Any(Value::String(text.to_owned())),
+    }
+}
+
+/// Levels of objects and lists. It goes as deep as `serde_json` reads.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
+        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or_default(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+    }
+}
+
+/// How long it is when it is written down.
+fn written_bytes(parts: &[Part]) -> usize {
+    let mut written = Written(0);
+    match serde_json::to_writer(&mut written, parts) {
+        Ok(()) => written.0,
+        // Counting does not fail, and nothing is here that JSON cannot hold.
+        Err(_) => usize::MAX,
+    }
+}
+
+/// Counts what is written to it.
+struct Written(usize);
+
+impl io::Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

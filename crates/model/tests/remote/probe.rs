@@ -321,7 +321,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
 
         # tls_garbage, 1 calls
         Bad: does not answer: the request failed: client error (SendRequest): invalid HTTP version parsed
-              try again later; if it stays so, choose another model
+              what answers there is no web server, or wants https://: check the address and its port
 
         # unauthorized, 1 calls
         Bad: does not answer: the server answered 401 (invalid_api_key): The API key is not valid.
@@ -345,7 +345,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
 
         # gzip_bomb, 1 calls
         Bad: does not answer: the server packed its answer, though it was asked not to
-              try again later; if it stays so, choose another model
+              look at what stands between here and the model: a proxy may pack what it passes on
 
         # huge_text, 1 calls
         Bad: does not answer: read an answer's text of more than 4194304 bytes
@@ -353,7 +353,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
 
         # cut_in_text, 1 calls
         Bad: does not answer: read the answer to its end: the connection ended before it
-              try again later; if it stays so, choose another model
+              if it stays so, try `models.stream = false`: a proxy may cut what is streamed
 
         # empty_reply, 1 calls
         Bad: gives an empty answer
