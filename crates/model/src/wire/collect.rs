@@ -18,9 +18,6 @@ pub const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const CALLS_MAX: usize = 128;
 /// Bytes of one call's name and arguments.
 const CALL_BYTES_MAX: usize = 1024 * 1024;
-/// Levels of objects and lists in a call's arguments: what a record puts around them must still be readable, and
-/// `serde_json` reads 127.
-pub const CALL_DEPTH_MAX: usize = 64;
 /// Bytes of an answer's text and calls as they stand in a record, where a control character takes six. It leaves room for
 /// whatever else a record holds.
 pub const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -264,31 +261,21 @@ fn offered(tools: &[Arc<ToolSpec>], said: &str) -> String {
     }
 }
 
-/// The arguments of a call. None are an empty object; text that is no JSON, or nested deeper than [`CALL_DEPTH_MAX`], is
-/// kept as text, which no tool takes and every tool answers with what it wants instead.
+/// The arguments of a call. None are an empty object; text that is no JSON, or nested too deeply for a record, is kept as
+/// text, which no tool takes and every tool answers with what it wants instead.
 fn arguments(text: &str) -> Any {
     if text.trim().is_empty() {
         return Any(Value::Object(Map::new()));
     }
-    let read =
-        |text: &str| serde_json::from_str::<Value>(text).ok().filter(|value| depth(value) <= CALL_DEPTH_MAX);
+    let read = |text: &str| serde_json::from_str::<Any>(text).ok().filter(|value| !value.is_deep());
     match read(text) {
         // Some models put the object into a string.
-        Some(Value::String(inner)) => match read(&inner) {
-            Some(Value::Object(fields)) => Any(Value::Object(fields)),
+        Some(Any(Value::String(inner))) => match read(&inner) {
+            Some(Any(Value::Object(fields))) => Any(Value::Object(fields)),
             _ => Any(Value::String(inner)),
         },
-        Some(value) => Any(value),
+        Some(value) => value,
         None => Any(Value::String(text.to_owned())),
-    }
-}
-
-/// Levels of objects and lists. It goes as deep as `serde_json` reads.
-fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
-        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or_default(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
     }
 }
 

@@ -24,7 +24,7 @@ use serde_json::Value;
 use setpoint_protocol::record::Reply;
 
 pub use anthropic::VERSION as ANTHROPIC_VERSION;
-pub use collect::{CALL_DEPTH_MAX, CALLS_MAX, REPLY_BYTES_MAX, TEXT_BYTES_MAX};
+pub use collect::{CALLS_MAX, REPLY_BYTES_MAX, TEXT_BYTES_MAX};
 pub use lines::LINE_BYTES_MAX;
 pub use refusal::Refusal;
 pub use request::{Effort, Request};

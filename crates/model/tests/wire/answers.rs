@@ -6,7 +6,7 @@ use std::path::Path;
 use expect_test::expect_file;
 use serde_json::json;
 use setpoint_model::wire::{
-    BODY_BYTES_MAX, CALL_DEPTH_MAX, Dialect, LINE_BYTES_MAX, REPLY_BYTES_MAX, TEXT_BYTES_MAX, WireError,
+    BODY_BYTES_MAX, Dialect, LINE_BYTES_MAX, REPLY_BYTES_MAX, TEXT_BYTES_MAX, WireError,
 };
 use setpoint_protocol::limits;
 use setpoint_protocol::record::Reply;
@@ -143,7 +143,7 @@ fn arguments_of_any_depth_can_be_read_again() {
         let body = json!({ "choices": [{ "message": { "tool_calls": [call] } }] }).to_string();
         let reply = decode(Dialect::Chat, false, [body.as_bytes()]).unwrap().reply;
         let input = &reply.tool_calls().next().unwrap().input;
-        assert_eq!(input.is_object(), depth <= CALL_DEPTH_MAX, "{depth}");
+        assert_eq!(input.is_object(), depth <= limits::VALUE_DEPTH_MAX, "{depth}");
         let record = json!({ "a": { "b": [{ "c": reply }] } }).to_string();
         assert!(serde_json::from_str::<serde_json::Value>(&record).is_ok(), "{depth}");
     }
