@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 use setpoint_model::wire::Dialect;
+use setpoint_protocol::Any;
 use setpoint_protocol::record::Part;
 use setpoint_protocol::tool::ToolCall;
 
@@ -11,8 +12,6 @@ use crate::wires;
 
 /// Calls of one answer here.
 const CALLS_MAX: usize = 8;
-/// Deeper arguments than these need not fit into every wire's own nesting.
-const DEPTH_MAX: usize = 90;
 
 /// A call as a model makes it.
 struct Said<'t> {
@@ -102,16 +101,8 @@ fn decoded(dialect: Dialect, is_streamed: bool, body: &str) -> Vec<ToolCall> {
 /// The arguments, where they are an object that any wire can carry.
 fn object(arguments: &str) -> Option<Value> {
     let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
-    let value = serde_json::from_str::<Value>(arguments).ok()?;
-    (value.is_object() && depth(&value) < DEPTH_MAX).then_some(value)
-}
-
-fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
-        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or_default(),
-        _ => 0,
-    }
+    let value = serde_json::from_str::<Any>(arguments).ok().filter(|value| !value.is_deep())?;
+    value.is_object().then_some(value.0)
 }
 
 fn chat_whole(said: &[Said<'_>]) -> String {

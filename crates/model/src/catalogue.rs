@@ -13,6 +13,8 @@ const BUILT_IN: &str = include_str!("../../../models.toml");
 pub const ENTRIES_MAX: usize = 2_000;
 /// The highest rank.
 pub const RANK_MAX: u8 = 5;
+/// The smallest window in which a task's questions have room, in tokens.
+pub const WINDOW_TOKENS_MIN: u32 = 8_192;
 /// The largest window that is believed, in tokens.
 pub const WINDOW_TOKENS_MAX: u32 = 100_000_000;
 /// Tokens that a price is stated for.

@@ -4,8 +4,8 @@
 //! what becomes of its answer (roles validate it), never keeps state between questions, and never reads the journal.
 //!
 //! Reading order: [`model`] (the trait), [`progress`] (text while it is being written), [`playbook`] (the embedded
-//! brain and the data files it knows), [`wire`] and [`remote`] (language models), [`catalogue`] (what is known of them), [`cassette`] (recording and playing
-//! back).
+//! brain and the data files it knows), [`wire`] and [`remote`] (language models), [`catalogue`] (what is known of
+//! them), [`scrub`] (taking keys out of what they say), [`cassette`] (recording and playing back).
 
 pub mod cassette;
 pub mod catalogue;
@@ -13,6 +13,7 @@ pub mod model;
 pub mod playbook;
 pub mod progress;
 pub mod remote;
+pub mod scrub;
 pub mod wire;
 
 pub use model::{Model, ModelError};

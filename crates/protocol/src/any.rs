@@ -7,6 +7,8 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
+use crate::limits::VALUE_DEPTH_MAX;
+
 /// A JSON value whose objects are written with sorted keys, whatever map `serde_json` was built with.
 ///
 /// Records are compared byte by byte on replay and hashed into the chain, so the order of keys must not
@@ -27,6 +29,19 @@ impl Any {
             Value::Null => String::new(),
             _ => serde_json::to_string(self).unwrap_or_default(),
         }
+    }
+
+    /// What a record can hold and be read again: the value, or where it is nested deeper than [`VALUE_DEPTH_MAX`] its
+    /// text.
+    #[must_use]
+    pub fn shallow(self) -> Self {
+        if self.is_deep() { Any(Value::String(self.to_text())) } else { self }
+    }
+
+    /// Whether it is nested deeper than [`VALUE_DEPTH_MAX`].
+    #[must_use]
+    pub fn is_deep(&self) -> bool {
+        is_deeper(&self.0, VALUE_DEPTH_MAX)
     }
 
     /// Canonical JSON bytes.
@@ -58,6 +73,18 @@ impl From<&str> for Any {
 impl Serialize for Any {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         canonical(&self.0, serializer)
+    }
+}
+
+fn is_deeper(value: &Value, levels: usize) -> bool {
+    let mut inner: Box<dyn Iterator<Item = &Value>> = match value {
+        Value::Array(items) => Box::new(items.iter()),
+        Value::Object(fields) => Box::new(fields.values()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return false,
+    };
+    match levels.checked_sub(1) {
+        None => true,
+        Some(levels) => inner.any(|value| is_deeper(value, levels)),
     }
 }
 
@@ -126,5 +153,21 @@ mod tests {
             let back: Any = serde_json::from_str(&text).unwrap();
             assert_eq!(back.as_f64().unwrap().to_bits(), bits, "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_too_deep_for_a_record_is_kept_as_text() {
+        let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        let read = |text: &str| serde_json::from_str::<Any>(text).unwrap();
+        for levels in [1, VALUE_DEPTH_MAX] {
+            let any = read(&nested(levels));
+            assert_eq!(any.clone().shallow(), any);
+        }
+        for levels in [VALUE_DEPTH_MAX + 1, 127] {
+            let text = nested(levels);
+            assert_eq!(read(&text).shallow(), Any::from(text.as_str()));
+        }
+        let inside = read(&format!(r#"{{"a":[1,{}]}}"#, nested(VALUE_DEPTH_MAX - 1)));
+        assert!(inside.is_deep() && !read("7").is_deep() && !read("{}").is_deep());
     }
 }

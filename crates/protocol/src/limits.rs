@@ -56,6 +56,9 @@ pub const STOP_MS_MAX: u64 = 2_000;
 pub const INSTANCES_MAX: u16 = 4_096;
 /// Characters of a task id.
 pub const TASK_ID_CHARS_MAX: usize = 80;
+/// Levels of objects and lists in JSON of no fixed shape that a model said. A record puts some around it, and `serde_json`
+/// reads no more than 127 back.
+pub const VALUE_DEPTH_MAX: usize = 64;
 /// Nesting depth of a predicate; a deeper one is malformed.
 pub const PREDICATE_DEPTH_MAX: usize = 8;
 /// Characters of a regular expression in a predicate; a longer one is malformed.

@@ -98,10 +98,10 @@ fn answer(status: StatusDraft, mut fields: Map<String, Value>) -> ExecuteDraft {
     let reason = take(&mut fields, "reason").map(|reason| Any(reason).to_text());
     let uncertainty = take(&mut fields, "uncertainty").map(|doubt| Any(doubt).to_text());
     let output = match output {
-        Some(output) => Any(output),
+        Some(output) => Any(output).shallow(),
         // The result stands beside the status instead of in `output`: nothing of it is lost.
         None if reason.is_none() && fields.keys().any(|name| !same_name("status", name)) => {
-            Any(Value::Object(fields))
+            Any(Value::Object(fields)).shallow()
         }
         None => Any::NULL,
     };
@@ -124,7 +124,7 @@ fn call(fields: &Map<String, Value>) -> Option<ToolCall> {
         None => beside(fields),
     };
     let is_call = name == "tool" || input.is_object();
-    is_call.then_some(ToolCall { tool, input: Any(input) })
+    is_call.then_some(ToolCall { tool, input: Any(input).shallow() })
 }
 
 /// What stands beside `tool`: the parameters, by a model that left out the object around them.

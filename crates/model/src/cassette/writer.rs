@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use secrecy::SecretString;
 
-use super::scrub::Scrub;
 use super::tape::{EXCHANGES_MAX, Exchange, Head, LINE_BYTES_MAX, TAPE_BYTES_MAX, TapeError};
+use crate::scrub::Scrub;
 
 /// A tape that is being recorded. All recorders of a run share one.
 #[derive(Debug)]
@@ -31,7 +31,8 @@ struct State {
 }
 
 impl TapeWriter {
-    /// Makes the file, which only its owner can read, and writes its head. `secrets` are never written.
+    /// Makes the file, which only its owner can read, and writes its head. `secrets` are never written, but for those
+    /// that are too short to be any ([`crate::scrub::SECRET_BYTES_MIN`]).
     ///
     /// # Errors
     /// When there is a file already, or none can be made.
@@ -88,7 +89,7 @@ impl TapeWriter {
             return Err(TapeError::Full { path: self.path.clone() });
         }
         let line = serde_json::to_string(exchange.ok_or_else(unwritable)?).map_err(|_| unwritable())?;
-        let line = self.scrub.line(line);
+        let line = self.scrub.text(line);
         if line.len() > LINE_BYTES_MAX {
             return Err(TapeError::LineTooLong { path: self.path.clone(), line: state.exchanges + 2 });
         }

@@ -23,7 +23,8 @@ pub struct BaseError {
 /// Ollama a bare `host:port` will do, and the address that a server listens on is one that can be reached.
 ///
 /// # Errors
-/// An address that is no URL of a web server, or that carries a password, which would be seen in messages.
+/// An address that is no URL of a web server, that carries a password, which would be seen in messages, or a query, which
+/// would not be sent.
 pub fn normalised(dialect: Dialect, address: &str) -> Result<String, BaseError> {
     let trimmed = address.trim();
     let wrong = |reason| BaseError { address: shown(trimmed), reason };
@@ -42,6 +43,9 @@ pub fn normalised(dialect: Dialect, address: &str) -> Result<String, BaseError> 
     if !url.username().is_empty() || url.password().is_some() {
         return Err(wrong("it carries a user or a password; a key has its own setting"));
     }
+    if url.query().is_some_and(|query| !query.is_empty()) {
+        return Err(wrong("it carries a query, and none is sent: leave out what follows the `?`"));
+    }
     if url.host_str() == Some("0.0.0.0") {
         url.set_host(Some("127.0.0.1")).map_err(|_| wrong("it has no host"))?;
     }
@@ -55,22 +59,27 @@ pub fn normalised(dialect: Dialect, address: &str) -> Result<String, BaseError> 
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// The path of the base: endpoints are taken off its end, what is doubled is said once, and what must be there is added.
+/// The path of the base: endpoints are taken off its end, what is doubled is said once where it ends like a base or an
+/// endpoint (another path may repeat a name), and what must be there is added.
 fn path_of(dialect: Dialect, path: &str) -> String {
+    let ends: &[&[&str]] = match dialect {
+        Dialect::Chat | Dialect::Responses => {
+            &[&["chat", "completions"], &["completions"], &["responses"], &["models"]]
+        }
+        Dialect::Anthropic => &[&["messages"], &["models"]],
+        Dialect::Gemini => &[&["models"]],
+        Dialect::Ollama => &[&["api", "chat"], &["api", "tags"], &["api"], &["v1"]],
+    };
     let mut segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
     loop {
-        let ends: &[&[&str]] = match dialect {
-            Dialect::Chat | Dialect::Responses => {
-                &[&["chat", "completions"], &["completions"], &["responses"], &["models"]]
-            }
-            Dialect::Anthropic => &[&["messages"], &["models"]],
-            Dialect::Gemini => &[&["models"]],
-            Dialect::Ollama => &[&["api", "chat"], &["api", "tags"], &["api"], &["v1"]],
-        };
-        let Some(end) = ends.iter().find(|end| segments.ends_with(end)) else { break };
-        segments.truncate(segments.len() - end.len());
+        let end = ends.iter().find(|end| segments.ends_with(end)).map_or(0, |end| end.len());
+        let is_base = end > 0 || segments.last().is_some_and(|last| is_version(last));
+        let surplus = if is_base { doubled(&segments).unwrap_or(end) } else { 0 };
+        if surplus == 0 {
+            break;
+        }
+        segments.truncate(segments.len() - surplus);
     }
-    segments.dedup();
     let version = match dialect {
         Dialect::Chat | Dialect::Responses | Dialect::Anthropic => "v1",
         Dialect::Gemini => "v1beta",
@@ -79,13 +88,32 @@ fn path_of(dialect: Dialect, path: &str) -> String {
     if segments.is_empty() { version.to_owned() } else { segments.join("/") }
 }
 
-/// An address as a message may show it.
+/// How many segments at the end say once more what stands before them, as in `/api/v1/api/v1`.
+fn doubled(segments: &[&str]) -> Option<usize> {
+    (1..=segments.len() / 2).find(|len| {
+        let (head, tail) = segments.split_at(segments.len() - len);
+        head.ends_with(tail)
+    })
+}
+
+/// `v1`, `v1beta`.
+fn is_version(segment: &str) -> bool {
+    let number = segment.strip_prefix('v').unwrap_or_default();
+    number.starts_with(|c: char| c.is_ascii_digit()) && number.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+/// An address as a message may show it: without what stands before an `@`, or in a query.
 fn shown(address: &str) -> String {
-    let without_user = match (address.split_once("://"), address.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://…@{host}"),
-        _ => address.to_owned(),
+    let scheme = address.split_once("://").map_or(String::new(), |(scheme, _)| format!("{scheme}://"));
+    let without_user = match address.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}…@{host}"),
+        None => address.to_owned(),
     };
-    setpoint_protocol::text::clip(&without_user, 200)
+    let without_query = match without_user.split_once('?') {
+        Some((address, _)) => format!("{address}?…"),
+        None => without_user,
+    };
+    setpoint_protocol::text::clip(&without_query, 200)
 }
 
 #[cfg(test)]
@@ -103,7 +131,14 @@ mod tests {
             (Dialect::Chat, "http://localhost:8000//v1//chat/completions", "http://localhost:8000/v1"),
             (Dialect::Chat, "http://h/v1/chat/completions/chat/completions", "http://h/v1"),
             (Dialect::Chat, "https://api.groq.com/openai/v1", "https://api.groq.com/openai/v1"),
-            (Dialect::Chat, " https://openrouter.ai/api/v1?x=1#y ", "https://openrouter.ai/api/v1"),
+            (Dialect::Chat, " https://openrouter.ai/api/v1?#y ", "https://openrouter.ai/api/v1"),
+            (Dialect::Chat, "https://openrouter.ai/api/v1/api/v1", "https://openrouter.ai/api/v1"),
+            (Dialect::Chat, "http://h/v1/chat/completions/v1/chat/completions", "http://h/v1"),
+            (Dialect::Chat, "http://h/x/x/v1", "http://h/x/x/v1"),
+            (Dialect::Chat, "http://h/x/x", "http://h/x/x"),
+            (Dialect::Chat, "http://h/v/v", "http://h/v/v"),
+            (Dialect::Chat, "http://h/v1/v2/v1/v2/v1/v2", "http://h/v1/v2"),
+            (Dialect::Gemini, "https://g.example/v1beta/v1beta/models", "https://g.example/v1beta"),
             (Dialect::Chat, "http://0.0.0.0:1234/v1", "http://127.0.0.1:1234/v1"),
             (Dialect::Responses, "https://api.openai.com/v1/responses", "https://api.openai.com/v1"),
             (Dialect::Anthropic, "https://api.anthropic.com", "https://api.anthropic.com/v1"),
@@ -134,6 +169,22 @@ mod tests {
             (
                 "https://me:secret@host/v1",
                 "use \"https://…@host/v1\" as a model's address: it carries a user or a password; a key has its own setting",
+            ),
+            (
+                "me:secret@host:11434",
+                "use \"…@host:11434\" as a model's address: it does not begin with http:// or https://",
+            ),
+            (
+                "https:me:secret@host",
+                "use \"…@host\" as a model's address: it does not begin with http:// or https://",
+            ),
+            (
+                "ftp://me:se@c?ret@host/?secret",
+                "use \"ftp://…@host/?…\" as a model's address: it does not begin with http:// or https://",
+            ),
+            (
+                "https://host/openai?api-version=1&key=secret",
+                "use \"https://host/openai?…\" as a model's address: it carries a query, and none is sent: leave out what follows the `?`",
             ),
         ] {
             assert_eq!(normalised(Dialect::Chat, address).unwrap_err().to_string(), expected);

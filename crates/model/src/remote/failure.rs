@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use jiff::civil::DateTime;
 use setpoint_protocol::record::{ModelFailure, ModelFailureKind};
 
 use crate::model::ModelError;
@@ -14,6 +15,10 @@ pub const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// How long a server is left alone that has too much to do and does not say when to come back.
 pub const BUSY_WAIT: Duration = Duration::from_secs(8);
+
+/// What to look at when what answers does not seem to be a model's server.
+pub(crate) const ANOTHER_PROGRAM: &str =
+    "check the address: another program may answer there, or a proxy in its place";
 
 /// What a server's answer says of when to come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,9 +34,14 @@ pub(crate) fn of_wire(error: WireError, retry_after: RetryAfter) -> ModelError {
     match error {
         WireError::Refused(refusal) => of_refusal(&refusal, retry_after),
         WireError::Withheld(_) => never(ModelFailureKind::Unable, error.to_string(), vec![]),
+        WireError::Page => never(ModelFailureKind::Unable, error.to_string(), vec![ANOTHER_PROGRAM]),
         // Another try may be spared the accident; none of these costs more than the first.
-        WireError::Cut | WireError::NotText(_) | WireError::NotJson(_) => {
-            again(ModelFailureKind::Unavailable, error.to_string(), vec![], Duration::ZERO)
+        WireError::Cut => {
+            let hint = "if it stays so, try `models.stream = false`: a proxy may cut what is streamed";
+            again(ModelFailureKind::Unavailable, error.to_string(), vec![hint], Duration::ZERO)
+        }
+        WireError::NotText(_) | WireError::NotJson(_) => {
+            again(ModelFailureKind::Unavailable, error.to_string(), vec![ANOTHER_PROGRAM], Duration::ZERO)
         }
         WireError::TooLarge { .. } | WireError::TooManyCalls => {
             never(ModelFailureKind::Unavailable, error.to_string(), vec![])
@@ -42,6 +52,10 @@ pub(crate) fn of_wire(error: WireError, retry_after: RetryAfter) -> ModelError {
 /// A server that says no.
 pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelError {
     let reason = refusal.to_string();
+    let retry_after = match (retry_after, refusal.retry_after) {
+        (RetryAfter::Silent, Some(wait)) => RetryAfter::Wait(wait),
+        (said, _) => said,
+    };
     let is_quota = ["insufficient_quota", "billing_hard_limit_reached", "billing_error"]
         .contains(&refusal.code.as_str())
         || says(refusal, &["billing"]);
@@ -67,7 +81,7 @@ pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelErr
             reason,
             vec!["check the key: `setpoint models` shows where it is taken from"],
         ),
-        Some(404) => never(
+        Some(404 | 405) => never(
             ModelFailureKind::Unable,
             reason,
             vec!["check the model's name and the address: `setpoint models --all` lists what the server has"],
@@ -79,6 +93,8 @@ pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelErr
             reason,
             vec!["the address moved: state the new one, redirections are not followed with a key"],
         ),
+        // No model server takes a question without answering it.
+        Some(100..=299) => never(ModelFailureKind::Unable, reason, vec![ANOTHER_PROGRAM]),
         Some(_) => never(ModelFailureKind::Unable, reason, vec![]),
         // An error in the middle of an answer, without a status: what these words mean is known.
         None => match refusal.code.as_str() {
@@ -153,13 +169,24 @@ pub(crate) fn retry_after(header: Option<&str>, now_s: i64) -> RetryAfter {
     {
         return RetryAfter::Wait(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
     }
-    match jiff::fmt::rfc2822::parse(header) {
-        Ok(date) => {
-            let wait = date.timestamp().as_second().saturating_sub(now_s).max(0);
+    match date_s(header) {
+        Some(date) => {
+            let wait = date.saturating_sub(now_s).max(0);
             RetryAfter::Wait(Duration::from_secs(wait.unsigned_abs()))
         }
-        Err(_) => RetryAfter::Silent,
+        None => RetryAfter::Silent,
     }
+}
+
+/// Seconds since 1970 of a date in any of the forms that HTTP has (RFC 9110, 5.6.7). The day of the week says nothing
+/// that the rest does not, and is passed over.
+fn date_s(text: &str) -> Option<i64> {
+    let (_, date) = text.split_once(' ')?;
+    let date = date.trim().trim_end_matches("GMT").trim_end();
+    let forms = ["%d %b %Y %H:%M:%S", "%d-%b-%y %H:%M:%S", "%b %e %H:%M:%S %Y"];
+    let read = |form: &&str| DateTime::strptime(form, date).ok();
+    let date = forms.iter().find_map(read)?;
+    Some(date.duration_since(DateTime::constant(1970, 1, 1, 0, 0, 0, 0)).as_secs())
 }
 
 #[cfg(test)]
@@ -176,6 +203,13 @@ mod tests {
             (Some(" 1.5 "), Some(1)),
             (Some("Sun, 06 Nov 1994 08:50:07 GMT"), Some(30)),
             (Some("Sun, 06 Nov 1994 08:00:00 GMT"), Some(0)),
+            (Some("Sunday, 06-Nov-94 08:50:07 GMT"), Some(30)),
+            (Some("Sun Nov  6 08:50:07 1994"), Some(30)),
+            (Some("Mon, 06 Nov 1994 08:50:07 GMT"), Some(30)),
+            (Some("Fri, 31 Dec 9999 23:59:59 GMT"), Some(252_618_189_022)),
+            (Some("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0)),
+            (Some("Sun, 06 Nov 1994 25:00:00 GMT"), None),
+            (Some("Sun, 31 Feb 1994 08:00:00 GMT"), None),
             (Some("999999999999999999999"), Some(u64::MAX)),
             (Some("-5"), None),
             (Some("soon"), None),
@@ -196,6 +230,7 @@ mod tests {
             status: (status > 0).then_some(status),
             code: code.to_owned(),
             message: message.to_owned(),
+            retry_after: None,
         };
         for (refusal, kind, is_again) in [
             (refusal(400, "context_length_exceeded", ""), TooLong, false),

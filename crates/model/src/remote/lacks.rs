@@ -83,7 +83,7 @@ mod tests {
                 schema: Some(&schema),
                 ..Request::default()
             };
-            let refusal = Refusal { status: Some(status), code: String::new(), message: message.to_owned() };
+            let refusal = Refusal { status: Some(status), message: message.to_owned(), ..Refusal::default() };
             let is_again = lacks.learn(&refusal, &request).is_some();
             let found = match (lacks.tools(), lacks.schema()) {
                 (true, _) => "tools",

@@ -13,6 +13,7 @@ use super::client::{self, Proxies};
 use super::{Endpoint, failure, send};
 use crate::catalogue::WINDOW_TOKENS_MAX;
 use crate::model::ModelError;
+use crate::scrub::Scrub;
 use crate::wire::{Dialect, Refusal, Request};
 
 /// Bytes of a list that are read.
@@ -125,13 +126,14 @@ impl Lister {
             return Ok(Listed::NoList { status: status.as_u16() });
         }
         if status != StatusCode::OK {
-            let refusal = send::without_key(Refusal::of_status(status.as_u16(), &body), endpoint);
+            let scrub = Scrub::of(endpoint.key.as_slice());
+            let refusal = Refusal::of_status(status.as_u16(), &body).reworded(|text| scrub.text(text));
             return Err(failure::of_refusal(&refusal, failure::RetryAfter::Silent));
         }
         let offer = serde_json::from_slice(&body).ok().and_then(|value| offer(endpoint.dialect, &value));
         let offer = offer.ok_or_else(|| {
             let reason = "what the server sent is no list of models".to_owned();
-            failure::never(Unable, reason, vec!["check the address: another program may answer there"])
+            failure::never(Unable, reason, vec![failure::ANOTHER_PROGRAM])
         });
         offer.map(Listed::Offer)
     }
@@ -192,8 +194,7 @@ async fn read(mut response: Response) -> Result<Vec<u8>, ModelError> {
     while let Some(bytes) = response.chunk().await.map_err(|error| send::of_transport(&error))? {
         if body.len() + bytes.len() > LIST_BYTES_MAX {
             let reason = format!("the server sent a list of more than {LIST_BYTES_MAX} bytes");
-            let hint = "check the address: another program may answer there";
-            return Err(failure::never(Unavailable, reason, vec![hint]));
+            return Err(failure::never(Unavailable, reason, vec![failure::ANOTHER_PROGRAM]));
         }
         body.extend_from_slice(&bytes);
     }

@@ -35,6 +35,7 @@ use crate::progress::Progress;
 use crate::remote::client::Proxies;
 use crate::remote::lacks::Lacks;
 use crate::remote::schemas::Schemas;
+use crate::scrub::Scrub;
 use crate::wire::{Dialect, Request};
 
 /// Tokens from which on a count is taken for that of a question that was cut.
@@ -49,6 +50,8 @@ pub struct Remote {
     client: reqwest::Client,
     lacks: Lacks,
     schemas: Schemas,
+    /// Takes the key out of what its server says.
+    scrub: Scrub,
     /// Whether its server has answered anything yet.
     has_reached: AtomicBool,
     /// Seconds since 1970, for dates that servers name.
@@ -65,6 +68,7 @@ impl Remote {
         let path = endpoint.dialect.path(&endpoint.model, endpoint.is_streamed);
         let url = Url::parse(&format!("{}/{path}", endpoint.base)).ok();
         Ok(Remote {
+            scrub: Scrub::of(endpoint.key.as_slice()),
             endpoint,
             url,
             client,
@@ -150,7 +154,7 @@ impl Model for Remote {
         }
         // Some servers say what they were told, the key included; nothing of it may be written down.
         if let Some(key) = &endpoint.key {
-            send::redact(&mut decoded.reply.parts, key);
+            decoded.reply.parts = send::without_key(decoded.reply.parts, key, &self.scrub);
         }
         Ok(decoded.reply)
     }

@@ -16,6 +16,7 @@ use setpoint_protocol::record::{Part, Reply, Usage};
 use setpoint_protocol::tool::{CapabilityClass, ToolCall, ToolSpec};
 
 use super::{Remote, failure, send};
+use crate::catalogue::WINDOW_TOKENS_MIN;
 use crate::model::ModelError;
 use crate::progress::Progress;
 use crate::wire::{Dialect, Request};
@@ -218,16 +219,13 @@ impl Probe<'_> {
         }
     }
 
-    /// Whether the window is what it is said to be: what stands at the beginning of a long question is asked for at its
-    /// end.
+    /// Whether the window is what it is said to be, or else what a task needs: what stands at the beginning of a long
+    /// question is asked for at its end.
     async fn context(&mut self) {
         let endpoint = &self.remote.endpoint;
         let name = &endpoint.name;
-        let Some(window) = endpoint.window_tokens else {
-            let hint =
-                format!("state the `window_tokens` of {name} in `models.toml`: prompts are then cut to it");
-            return self.found(Outcome::Note, "its window is not known, and was not tried", Some(hint));
-        };
+        let window = endpoint.window_tokens.unwrap_or(WINDOW_TOKENS_MIN);
+        let is_known = endpoint.window_tokens.is_some();
         let thinking = endpoint.effort.map_or(0, crate::wire::Effort::tokens);
         let answer = ANSWER_TOKENS_MAX.min(window / 10);
         let room = u64::from(window.saturating_sub(thinking).saturating_sub(answer));
@@ -235,6 +233,11 @@ impl Probe<'_> {
         let user = long_question(target);
         let request = Request { user: &user, tokens_out_max: answer, ..Request::default() };
         let smaller = match endpoint.dialect {
+            _ if !is_known => {
+                format!(
+                    "let the server give {name} a larger window, or choose another model: a task needs {window} tokens"
+                )
+            }
             Dialect::Ollama => format!(
                 "let the server give {name} a larger window, or state its real `window_tokens` in `models.toml`"
             ),
@@ -244,7 +247,8 @@ impl Probe<'_> {
         };
         let reply = match self.ask(&request).await {
             Err(error) if error.failure.kind == TooLong => {
-                let text = format!("its window is smaller than the {window} tokens it is said to have");
+                let what = if is_known { "it is said to have" } else { "that a task needs" };
+                let text = format!("its window is smaller than the {window} tokens {what}");
                 return self.found(Outcome::Bad, text, Some(smaller));
             }
             Err(error) => return self.failed("does not answer a long question", error),
@@ -263,6 +267,14 @@ impl Probe<'_> {
         if !has_word {
             let text = format!("does not know the beginning of a question of about {target} tokens");
             return self.found(Outcome::Bad, text, Some(smaller));
+        }
+        if !is_known {
+            let text = format!(
+                "reads a question of about {target} tokens to its end; how large its window is, is not known"
+            );
+            let hint =
+                format!("state the `window_tokens` of {name} in `models.toml`: prompts are then cut to it");
+            return self.found(Outcome::Note, text, Some(hint));
         }
         let text = if target < u64::from(window) * 4 / 5 {
             format!(

@@ -13,15 +13,19 @@ use setpoint_protocol::Any;
 use setpoint_protocol::record::ModelFailureKind::{Refused, Timeout, Unable, Unavailable};
 use setpoint_protocol::record::Part;
 use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::ToolCall;
 
 use super::failure;
 use super::{Endpoint, Remote};
 use crate::model::ModelError;
 use crate::progress::Progress;
-use crate::wire::{ANTHROPIC_VERSION, Decoded, Decoder, Dialect, Framing, Refusal, Request};
+use crate::scrub::Scrub;
+use crate::wire::{ANTHROPIC_VERSION, Decoded, Decoder, Dialect, Framing, Refusal, Request, WireError};
 
 /// Bytes of an error's body that are read.
 const ERROR_BYTES_MAX: usize = 64 * 1024;
+/// A shorter key is left where it stands in an answer.
+const ANSWER_KEY_BYTES_MIN: usize = 16;
 /// Characters of a transport error.
 const CHAIN_CHARS_MAX: usize = 400;
 
@@ -31,7 +35,7 @@ pub(super) async fn once(
     request: &Request<'_>,
     progress: &Progress,
 ) -> Result<Decoded, ModelError> {
-    let Remote { endpoint, url, client, now_s, .. } = remote;
+    let Remote { endpoint, url, client, now_s, scrub, .. } = remote;
     let body = endpoint
         .dialect
         .body(request)
@@ -49,34 +53,43 @@ pub(super) async fn once(
     let retry_after = failure::retry_after(retry_after, now_s());
     if status != StatusCode::OK {
         let body = head_of(&mut response, endpoint.idle).await;
-        let refusal = Refusal::of_status(status.as_u16(), &body);
+        // Servers have echoed keys in their messages.
+        let refusal = Refusal::of_status(status.as_u16(), &body).reworded(|text| scrub.text(text));
         if let Some(reason) = remote.lacks.learn(&refusal, request) {
             return Err(failure::again(Unable, reason.to_owned(), vec![], Duration::ZERO));
         }
-        return Err(failure::of_refusal(&without_key(refusal, endpoint), retry_after));
+        return Err(failure::of_refusal(&refusal, retry_after));
     }
     progress.begun();
-    let encoding = response.headers().get(CONTENT_ENCODING);
-    if encoding.is_some_and(|encoding| encoding != "identity") {
+    if response.headers().get_all(CONTENT_ENCODING).iter().any(is_packed) {
         let reason = "the server packed its answer, though it was asked not to".to_owned();
-        return Err(failure::never(Unable, reason, vec![]));
+        let hint = "look at what stands between here and the model: a proxy may pack what it passes on";
+        return Err(failure::never(Unable, reason, vec![hint]));
     }
     let mut decoder = Decoder::new(endpoint.dialect, request, progress);
-    let of_wire = |error| without_key_in(failure::of_wire(error, retry_after), endpoint);
+    let of_wire = |error: WireError| failure::of_wire(error.reworded(|text| scrub.text(text)), retry_after);
     while !decoder.is_complete() {
         match tokio::time::timeout(endpoint.idle, response.chunk()).await {
             Ok(Ok(Some(bytes))) => decoder.push(&bytes).map_err(of_wire)?,
             Ok(Ok(None)) => break,
             // What came may be whole all the same: a server that closes its connection badly has still answered.
             Ok(Err(error)) => return decoder.finish().map_err(|_| of_transport(&error)),
-            Err(_) => {
-                let reason = format!("the answer stopped coming for {} ms", endpoint.idle.as_millis());
-                let hint = "raise `models.idle_ms` if it is that slow";
-                return Err(failure::again(Timeout, reason, vec![hint], Duration::ZERO));
-            }
+            // So has one that leaves it open.
+            Err(_) => return decoder.finish().map_err(|_| idle_for(endpoint.idle)),
         }
     }
     decoder.finish().map_err(of_wire)
+}
+
+fn idle_for(idle: Duration) -> ModelError {
+    let reason = format!("the answer stopped coming for {} ms", idle.as_millis());
+    failure::again(Timeout, reason, vec!["raise `models.idle_ms` if it is that slow"], Duration::ZERO)
+}
+
+/// Whether a body with this `Content-Encoding` is not what it says.
+fn is_packed(encoding: &HeaderValue) -> bool {
+    let encoding = encoding.as_bytes().trim_ascii();
+    !encoding.is_empty() && !encoding.eq_ignore_ascii_case(b"identity")
 }
 
 pub(super) fn headers(endpoint: &Endpoint, request: &Request<'_>) -> Result<HeaderMap, ModelError> {
@@ -124,42 +137,20 @@ async fn head_of(response: &mut Response, idle: Duration) -> Vec<u8> {
     head
 }
 
-/// Servers have echoed keys in their messages.
-pub(super) fn without_key(refusal: Refusal, endpoint: &Endpoint) -> Refusal {
-    let Some(key) = endpoint.key.as_ref().map(ExposeSecret::expose_secret).filter(|key| !key.is_empty())
-    else {
-        return refusal;
-    };
-    Refusal {
-        status: refusal.status,
-        code: refusal.code.replace(key, "…"),
-        message: refusal.message.replace(key, "…"),
+/// Takes the keys out of what was said. A short one stays: those that stand in for a key where none is needed (`x`,
+/// `ollama`) are words of any answer, and no key of a provider is that short.
+pub(super) fn without_key(parts: Vec<Part>, key: &SecretString, scrub: &Scrub) -> Vec<Part> {
+    if key.expose_secret().len() < ANSWER_KEY_BYTES_MIN {
+        return parts;
     }
-}
-
-/// Takes the key out of what was said.
-pub(super) fn redact(parts: &mut [Part], key: &SecretString) {
-    let key = key.expose_secret();
-    if key.is_empty() {
-        return;
-    }
-    for part in parts {
-        match part {
-            Part::Text(text) if text.contains(key) => *text = text.replace(key, "…"),
-            Part::ToolCall(call) if call.tool.contains(key) || call.input.to_text().contains(key) => {
-                call.tool = call.tool.replace(key, "…");
-                call.input = Any(serde_json::Value::String(call.input.to_text().replace(key, "…")));
-            }
-            Part::Text(_) | Part::ToolCall(_) => {}
+    let without = |part| match part {
+        Part::Text(text) => Part::Text(scrub.text(text)),
+        Part::ToolCall(call) => {
+            let (tool, input) = (scrub.text(call.tool), Any(scrub.value(call.input.0)));
+            Part::ToolCall(ToolCall { tool, input })
         }
-    }
-}
-
-fn without_key_in(mut error: ModelError, endpoint: &Endpoint) -> ModelError {
-    if let Some(key) = endpoint.key.as_ref().map(ExposeSecret::expose_secret).filter(|key| !key.is_empty()) {
-        error.failure.reason = error.failure.reason.replace(key, "…");
-    }
-    error
+    };
+    parts.into_iter().map(without).collect()
 }
 
 /// A connection that did not stand or broke.
@@ -170,6 +161,10 @@ pub(super) fn of_transport(error: &reqwest::Error) -> ModelError {
         let hint =
             "the server's certificate is not trusted here: install its authority, or check the address";
         return failure::never(Refused, reason, vec![hint]);
+    }
+    if says("invalid HTTP version") {
+        let hint = "what answers there is no web server, or wants https://: check the address and its port";
+        return failure::never(Unable, reason, vec![hint]);
     }
     if error.is_builder() {
         return failure::never(Unable, reason, vec!["check the model's address and the proxy variables"]);

@@ -155,10 +155,12 @@ fn block_begins(place: u64, block: &Value, collect: &mut Collect<'_>) -> Result<
         Some("text") => collect.text(text(block, "/text").unwrap_or_default()),
         Some("thinking") => collect.thinking(text(block, "/thinking").unwrap_or_default()),
         Some("tool_use") => {
-            // Of a streamed call the input is empty here and follows in pieces.
+            // Of a streamed call the input is empty here and follows in pieces; some servers say it here and once more.
             let input = present(block, "/input").filter(|input| **input != json!({}));
             let input = input.map(Value::to_string).unwrap_or_default();
-            collect.call(place, text(block, "/id"), text(block, "/name"), &input)
+            collect.call(place, text(block, "/id"), text(block, "/name"), &input)?;
+            collect.call_begins(place);
+            Ok(())
         }
         _ => Ok(()),
     }
@@ -174,13 +176,14 @@ fn ended(value: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Tokens in are counted in three parts here.
+/// Tokens in are counted in three parts here. The end of an answer often repeats only one of them.
 fn count(value: &Value, collect: &mut Collect<'_>) {
     let Some(usage) = present(value, "/usage") else { return };
-    let cached = tokens(usage, "/cache_read_input_tokens");
-    let added = tokens(usage, "/cache_creation_input_tokens");
-    let tokens_in = tokens(usage, "/input_tokens").map(|fresh| {
-        fresh.saturating_add(cached.unwrap_or_default()).saturating_add(added.unwrap_or_default())
+    collect.count(Counted {
+        tokens_in: tokens(usage, "/input_tokens"),
+        tokens_out: tokens(usage, "/output_tokens"),
+        tokens_cached: tokens(usage, "/cache_read_input_tokens"),
+        tokens_stored: tokens(usage, "/cache_creation_input_tokens"),
+        is_apart: true,
     });
-    collect.count(Counted { tokens_in, tokens_out: tokens(usage, "/output_tokens"), tokens_cached: cached });
 }

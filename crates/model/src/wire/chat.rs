@@ -189,6 +189,7 @@ fn count(value: &Value, collect: &mut Collect<'_>) {
             tokens_in: tokens(usage, "/prompt_tokens"),
             tokens_out: tokens(usage, "/completion_tokens"),
             tokens_cached: tokens(usage, "/prompt_tokens_details/cached_tokens"),
+            ..Counted::default()
         });
     }
 }

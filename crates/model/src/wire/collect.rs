@@ -1,6 +1,7 @@
 //! The pieces of an answer, put together within bounds.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -17,6 +18,9 @@ pub const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const CALLS_MAX: usize = 128;
 /// Bytes of one call's name and arguments.
 const CALL_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of an answer's text and calls as they stand in a record, where a control character takes six. It leaves room for
+/// whatever else a record holds.
+pub const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// An answer on its way.
 #[derive(Debug)]
@@ -40,17 +44,23 @@ struct CallPieces {
     id: String,
     name: String,
     arguments: String,
+    /// Whether the arguments are those of its beginning, which pieces replace.
+    is_preliminary: bool,
 }
 
 /// What a provider counted so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
-    /// Tokens in, cached ones included.
+    /// Tokens in, cached ones included, unless these are counted apart.
     pub(super) tokens_in: Option<u64>,
     /// Tokens out, thinking included.
     pub(super) tokens_out: Option<u64>,
     /// Tokens in that came from a cache.
     pub(super) tokens_cached: Option<u64>,
+    /// Tokens in that went into a cache, where they are counted apart.
+    pub(super) tokens_stored: Option<u64>,
+    /// Whether `tokens_in` leaves out what came from a cache or went into one.
+    pub(super) is_apart: bool,
 }
 
 impl<'a> Collect<'a> {
@@ -121,11 +131,23 @@ impl<'a> Collect<'a> {
             }
         }
         self.progress.came(arguments.len());
+        if call.is_preliminary && !arguments.is_empty() {
+            call.arguments.clear();
+            call.is_preliminary = false;
+        }
         call.arguments.push_str(arguments);
         if call.id.len() + call.name.len() + call.arguments.len() > CALL_BYTES_MAX {
             return Err(WireError::TooLarge { what: "a tool call", max: CALL_BYTES_MAX });
         }
         Ok(())
+    }
+
+    /// What is known of the call at this place is its beginning: arguments that come in pieces are not added to those
+    /// that it began with, they are said once more.
+    pub(super) fn call_begins(&mut self, place: u64) {
+        if let Some(call) = self.calls.get_mut(&place) {
+            call.is_preliminary = true;
+        }
     }
 
     /// The place of the call that the server numbers so. Some servers number every call 0: a new id at a place that
@@ -151,22 +173,15 @@ impl<'a> Collect<'a> {
         self.calls.last_key_value().map_or(0, |(place, _)| place.saturating_add(1))
     }
 
-    /// What was counted; a later count of the same thing replaces an earlier one.
+    /// What was counted. Counts grow: a later one of the same thing replaces an earlier one, and never by less.
     pub(super) fn count(&mut self, counted: Counted) {
-        self.counted.tokens_in = counted.tokens_in.or(self.counted.tokens_in);
-        self.counted.tokens_out = counted.tokens_out.or(self.counted.tokens_out);
-        self.counted.tokens_cached = counted.tokens_cached.or(self.counted.tokens_cached);
-        self.progress.counted(self.usage());
-    }
-
-    /// What was counted so far.
-    fn usage(&self) -> Usage {
-        let Counted { tokens_in, tokens_out, tokens_cached } = self.counted;
-        Usage {
-            tokens_in: tokens_in.unwrap_or_default(),
-            tokens_out: tokens_out.unwrap_or_default(),
-            tokens_cached: tokens_cached.unwrap_or_default().min(tokens_in.unwrap_or_default()),
-        }
+        let known = &mut self.counted;
+        known.tokens_in = known.tokens_in.max(counted.tokens_in);
+        known.tokens_out = known.tokens_out.max(counted.tokens_out);
+        known.tokens_cached = known.tokens_cached.max(counted.tokens_cached);
+        known.tokens_stored = known.tokens_stored.max(counted.tokens_stored);
+        known.is_apart |= counted.is_apart;
+        self.progress.counted(self.counted.usage());
     }
 
     /// The model stopped for this reason. Counts may still follow.
@@ -189,7 +204,6 @@ impl<'a> Collect<'a> {
         if !self.is_ended && !self.is_closed {
             return Err(WireError::Cut);
         }
-        let usage = self.usage();
         let mut parts = Vec::with_capacity(self.calls.len() + 1);
         if !self.text.is_empty() {
             parts.push(Part::Text(self.text));
@@ -201,9 +215,38 @@ impl<'a> Collect<'a> {
                 input: arguments(&call.arguments),
             })
         }));
-        let Counted { tokens_in, tokens_out, .. } = self.counted;
-        let is_counted = tokens_in.is_some() && tokens_out.is_some();
+        if written_bytes(&parts) > REPLY_BYTES_MAX {
+            return Err(WireError::TooLarge {
+                what: "an answer, as it is written down,",
+                max: REPLY_BYTES_MAX,
+            });
+        }
+        let usage = self.counted.usage();
+        // No question costs nothing, and no answer with something in it does: that is no count.
+        let is_counted = match self.counted.tokens_out {
+            None => false,
+            Some(count) => usage.tokens_in > 0 && (count > 0 || parts.is_empty()),
+        };
         Ok(Decoded { reply: Reply { parts, usage, is_cut: self.is_cut, by: None }, is_counted })
+    }
+}
+
+/// What these counts come to, as far as they are there.
+pub(super) fn sum<const N: usize>(counts: [Option<u64>; N]) -> Option<u64> {
+    counts.into_iter().flatten().reduce(u64::saturating_add)
+}
+
+impl Counted {
+    /// Everything in and out; 0 where nothing was counted.
+    fn usage(self) -> Usage {
+        let Counted { tokens_in, tokens_out, tokens_cached, tokens_stored, is_apart } = self;
+        let tokens_in = if is_apart { sum([tokens_in, tokens_cached, tokens_stored]) } else { tokens_in };
+        let tokens_in = tokens_in.unwrap_or_default();
+        Usage {
+            tokens_in,
+            tokens_out: tokens_out.unwrap_or_default(),
+            tokens_cached: tokens_cached.unwrap_or_default().min(tokens_in),
+        }
     }
 }
 
@@ -231,19 +274,44 @@ fn offered(tools: &[Arc<ToolSpec>], said: &str) -> String {
     }
 }
 
-/// The arguments of a call. None are an empty object; text that is no JSON is kept as text, which no tool takes and
-/// every tool answers with what it wants instead.
+/// The arguments of a call. None are an empty object; text that is no JSON, or nested too deeply for a record, is kept as
+/// text, which no tool takes and every tool answers with what it wants instead.
 fn arguments(text: &str) -> Any {
     if text.trim().is_empty() {
         return Any(Value::Object(Map::new()));
     }
-    match serde_json::from_str::<Value>(text) {
+    let read = |text: &str| serde_json::from_str::<Any>(text).ok().filter(|value| !value.is_deep());
+    match read(text) {
         // Some models put the object into a string.
-        Ok(Value::String(inner)) => match serde_json::from_str::<Value>(&inner) {
-            Ok(Value::Object(fields)) => Any(Value::Object(fields)),
+        Some(Any(Value::String(inner))) => match read(&inner) {
+            Some(Any(Value::Object(fields))) => Any(Value::Object(fields)),
             _ => Any(Value::String(inner)),
         },
-        Ok(value) => Any(value),
-        Err(_) => Any(Value::String(text.to_owned())),
+        Some(value) => value,
+        None => Any(Value::String(text.to_owned())),
+    }
+}
+
+/// How long it is when it is written down.
+fn written_bytes(parts: &[Part]) -> usize {
+    let mut written = Written(0);
+    match serde_json::to_writer(&mut written, parts) {
+        Ok(()) => written.0,
+        // Counting does not fail, and nothing is here that JSON cannot hold.
+        Err(_) => usize::MAX,
+    }
+}
+
+/// Counts what is written to it.
+struct Written(usize);
+
+impl io::Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

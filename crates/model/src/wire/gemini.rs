@@ -8,7 +8,7 @@ use serde_json::Value;
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolSpec;
 
-use super::collect::{Collect, Counted, EndReason};
+use super::collect::{Collect, Counted, EndReason, sum};
 use super::fields::{items, present, text, tokens};
 use super::{Refusal, Request, WireError};
 
@@ -110,7 +110,7 @@ pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), Wire
         return Err(WireError::Refused(refusal));
     }
     if let Some(reason) = text(value, "/promptFeedback/blockReason") {
-        return Err(WireError::Withheld(super::refusal::line(reason, 60)));
+        return Err(WireError::Withheld(reason.to_owned()));
     }
     let candidate = items(value, "/candidates").first();
     if candidate.is_none() && present(value, "/usageMetadata").is_none() {
@@ -122,11 +122,12 @@ pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), Wire
         }
     }
     if let Some(usage) = present(value, "/usageMetadata") {
-        let thought = tokens(usage, "/thoughtsTokenCount").unwrap_or_default();
         collect.count(Counted {
             tokens_in: tokens(usage, "/promptTokenCount"),
-            tokens_out: tokens(usage, "/candidatesTokenCount").map(|said| said.saturating_add(thought)),
+            // One that only thought has said nothing, and costs what it thought.
+            tokens_out: sum([tokens(usage, "/candidatesTokenCount"), tokens(usage, "/thoughtsTokenCount")]),
             tokens_cached: tokens(usage, "/cachedContentTokenCount"),
+            ..Counted::default()
         });
     }
     match candidate.and_then(|candidate| text(candidate, "/finishReason")) {
@@ -134,7 +135,7 @@ pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), Wire
         Some("MAX_TOKENS") => collect.end(EndReason::Length),
         // A call that could not be written is an answer without one.
         Some("STOP" | "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL") => collect.end(EndReason::Said),
-        Some(other) => return Err(WireError::Withheld(super::refusal::line(other, 60))),
+        Some(other) => return Err(WireError::Withheld(other.to_owned())),
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ use serde_json::Value;
 use setpoint_protocol::record::Reply;
 
 pub use anthropic::VERSION as ANTHROPIC_VERSION;
-pub use collect::{CALLS_MAX, TEXT_BYTES_MAX};
+pub use collect::{CALLS_MAX, REPLY_BYTES_MAX, TEXT_BYTES_MAX};
 pub use lines::LINE_BYTES_MAX;
 pub use refusal::Refusal;
 pub use request::{Effort, Request};
@@ -38,6 +38,9 @@ use crate::wire::lines::Lines;
 pub const BODY_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Tokens that a count may state; a larger or negative one is no count.
 pub const TOKENS_MAX: u64 = 100_000_000;
+
+/// Characters of a provider's reason that are shown.
+const REASON_CHARS_MAX: usize = 60;
 
 /// Whose words are spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,15 +88,35 @@ pub enum WireError {
     /// Text that is no JSON of the dialect.
     #[error("read {0}: it is not the JSON that this provider sends")]
     NotJson(&'static str),
+    /// Something that no model server sends, and many others do.
+    #[error("read the answer: a web page came in its place")]
+    Page,
     /// It stopped before its end.
     #[error("read the answer to its end: the connection ended before it")]
     Cut,
-    /// The provider does not give the answer out.
-    #[error("get the answer: the provider withheld it ({0})")]
+    /// The provider does not give the answer out, for this reason in its words.
+    #[error("get the answer: the provider withheld it ({})", refusal::line(.0, REASON_CHARS_MAX))]
     Withheld(String),
     /// The server says that something went wrong.
     #[error("get an answer: {0}")]
     Refused(Refusal),
+}
+
+impl WireError {
+    /// The same with these words in place of the server's own.
+    #[must_use]
+    pub fn reworded(self, words: impl Fn(String) -> String) -> Self {
+        match self {
+            WireError::Refused(refusal) => WireError::Refused(refusal.reworded(words)),
+            WireError::Withheld(reason) => WireError::Withheld(words(reason)),
+            WireError::TooLarge { .. }
+            | WireError::TooManyCalls
+            | WireError::NotText(_)
+            | WireError::NotJson(_)
+            | WireError::Page
+            | WireError::Cut => self,
+        }
+    }
 }
 
 /// An answer, and what the provider counted.
@@ -179,6 +202,8 @@ impl Dialect {
 pub struct Decoder<'a> {
     dialect: Dialect,
     framed: Framed,
+    /// Whether anything but blanks has come.
+    is_begun: bool,
     read: usize,
     collect: Collect<'a>,
 }
@@ -199,7 +224,8 @@ impl<'a> Decoder<'a> {
             Framing::Events => Framed::Events(Events::default()),
             Framing::Lines => Framed::Lines(Lines::default()),
         };
-        Decoder { dialect, framed, read: 0, collect: Collect::new(request.tools, progress) }
+        let collect = Collect::new(request.tools, progress);
+        Decoder { dialect, framed, is_begun: false, read: 0, collect }
     }
 
     /// Takes the next bytes.
@@ -211,6 +237,7 @@ impl<'a> Decoder<'a> {
         if self.read > BODY_BYTES_MAX {
             return Err(WireError::TooLarge { what: "an answer", max: BODY_BYTES_MAX });
         }
+        let bytes = if self.is_begun { bytes } else { self.begin(bytes)? };
         let Decoder { dialect, framed, collect, .. } = self;
         match framed {
             Framed::Whole(body) => {
@@ -223,6 +250,22 @@ impl<'a> Decoder<'a> {
             Framed::Events(events) => events.push(bytes, |_, data| event(*dialect, data, collect)),
             Framed::Lines(lines) => lines.push(bytes, |line| event(*dialect, line, collect)),
         }
+    }
+
+    /// Looks at what comes first, blanks aside: some servers answer whole though they were asked for pieces, and what is
+    /// no model server at all answers with a page.
+    fn begin<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8], WireError> {
+        let bytes = bytes.trim_ascii_start();
+        match bytes.first() {
+            None => return Ok(bytes),
+            Some(b'<') => return Err(WireError::Page),
+            Some(b'{' | b'[') if matches!(self.framed, Framed::Events(_)) => {
+                self.framed = Framed::Whole(Vec::new());
+            }
+            Some(_) => {}
+        }
+        self.is_begun = true;
+        Ok(bytes)
     }
 
     /// Whether everything has come, so that the rest of the connection is not worth waiting for.
@@ -238,6 +281,9 @@ impl<'a> Decoder<'a> {
     pub fn finish(self) -> Result<Decoded, WireError> {
         let Decoder { dialect, framed, mut collect, .. } = self;
         match framed {
+            Framed::Whole(body) if is_events(&body) => {
+                Events::default().push(&body, |_, data| event(dialect, data, &mut collect))?;
+            }
             Framed::Whole(body) => {
                 let value = serde_json::from_slice(&body).map_err(|_| whole_error(&body))?;
                 dialect.read(&value, false, &mut collect)?;
@@ -277,6 +323,11 @@ fn event(dialect: Dialect, data: &str, collect: &mut Collect<'_>) -> Result<(), 
     }
     let value: Value = serde_json::from_str(data).map_err(|_| WireError::NotJson("a piece of the answer"))?;
     dialect.read(&value, true, collect)
+}
+
+/// Whether a body has the form of a streamed one: some servers know no other.
+fn is_events(body: &[u8]) -> bool {
+    [&b"data:"[..], b"event:", b":"].iter().any(|begin| body.starts_with(begin))
 }
 
 /// A body that breaks off inside its JSON was cut; anything else is not the provider's.

@@ -61,6 +61,7 @@ pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), Wire
             tokens_in: tokens(value, "/prompt_eval_count"),
             tokens_out: tokens(value, "/eval_count"),
             tokens_cached: None,
+            ..Counted::default()
         });
         let is_cut = text(value, "/done_reason") == Some("length");
         collect.end(if is_cut { EndReason::Length } else { EndReason::Said });

@@ -1,24 +1,28 @@
 //! What a server says when it gives no answer.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde_json::Value;
 use setpoint_protocol::text::clip;
 
-/// Characters of a server's message that are kept.
+/// Characters of a server's message that are shown.
 const MESSAGE_CHARS_MAX: usize = 300;
 /// Characters of an error's code.
 const CODE_CHARS_MAX: usize = 60;
 
-/// An error in the words of the server: never the model's.
+/// An error in the words of the server: never the model's. It holds them whole, so that a key can be taken out of them
+/// before they are clipped, and shows the beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refusal {
     /// The HTTP status, or the one that the error object states.
     pub status: Option<u16>,
     /// The server's name for it, such as `rate_limit_exceeded`; empty when it has none.
     pub code: String,
-    /// Its message, in one line, clipped; empty when it has none.
+    /// Its message; empty when it has none.
     pub message: String,
+    /// How long it wants to be left alone, where it says so in the error itself.
+    pub retry_after: Option<Duration>,
 }
 
 impl Refusal {
@@ -28,22 +32,25 @@ impl Refusal {
     #[must_use]
     pub fn of(value: &Value) -> Option<Self> {
         let value = value.as_array().and_then(|list| list.first()).unwrap_or(value);
-        let error = value.get("error").filter(|error| !error.is_null())?;
+        let error = value.get("error").filter(|error| says_something(error))?;
         if let Some(message) = error.as_str() {
-            return Some(Refusal {
-                status: None,
-                code: String::new(),
-                message: line(message, MESSAGE_CHARS_MAX),
-            });
+            return Some(Refusal { message: message.to_owned(), ..Refusal::default() });
         }
         let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
         let code = ["code", "type", "status"].into_iter().map(text).find(|text| !text.is_empty());
         let status = ["code", "status"].into_iter().find_map(|name| error.get(name)?.as_u64());
         Some(Refusal {
             status: status.and_then(|status| u16::try_from(status).ok()).filter(|s| (400..600).contains(s)),
-            code: line(code.unwrap_or_default(), CODE_CHARS_MAX),
-            message: line(text("message"), MESSAGE_CHARS_MAX),
+            code: code.unwrap_or_default().to_owned(),
+            message: text("message").to_owned(),
+            retry_after: retry_delay(error),
         })
+    }
+
+    /// The same with these words in place of its own.
+    #[must_use]
+    pub fn reworded(self, words: impl Fn(String) -> String) -> Self {
+        Refusal { code: words(self.code), message: words(self.message), ..self }
     }
 
     /// Reads the body of an answer with an error status. A body that is no JSON, such as a proxy's page, says
@@ -61,14 +68,35 @@ impl fmt::Display for Refusal {
             Some(status) => write!(f, "the server answered {status}")?,
             None => f.write_str("the server reported an error")?,
         }
-        if !self.code.is_empty() {
-            write!(f, " ({})", self.code)?;
+        let (code, message) = (line(&self.code, CODE_CHARS_MAX), line(&self.message, MESSAGE_CHARS_MAX));
+        if !code.is_empty() {
+            write!(f, " ({code})")?;
         }
-        if !self.message.is_empty() {
-            write!(f, ": {}", self.message)?;
+        if !message.is_empty() {
+            write!(f, ": {message}")?;
         }
         Ok(())
     }
+}
+
+/// Whether a field of this name is an error: some servers send one with nothing in it beside every answer.
+fn says_something(error: &Value) -> bool {
+    match error {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::Bool(true) => true,
+    }
+}
+
+/// How long Google's servers want to be left alone: `{"@type": "…RetryInfo", "retryDelay": "1.5s"}` among the details.
+fn retry_delay(error: &Value) -> Option<Duration> {
+    let details = error.get("details")?.as_array()?;
+    let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
+    let seconds = delay.trim().strip_suffix('s')?.parse::<f64>().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// A server's text in one line without control characters.
@@ -105,8 +133,31 @@ mod tests {
         ] {
             assert_eq!(Refusal::of(&value).unwrap().to_string(), expected);
         }
-        assert_eq!(Refusal::of(&json!({"error": null, "choices": []})), None);
+        for nothing in [json!(null), json!(""), json!(" "), json!(false), json!(0), json!({}), json!([])] {
+            assert_eq!(Refusal::of(&json!({"error": nothing, "choices": []})), None, "{nothing}");
+        }
+        assert!(Refusal::of(&json!({"error": true})).is_some());
         let page = Refusal::of_status(502, b"<html>Bad gateway</html>");
         assert_eq!(page.to_string(), "the server answered 502");
+    }
+
+    #[test]
+    fn the_time_that_an_error_asks_for_is_read() {
+        for (delay, expected) in [
+            (json!("20s"), Some(20_000)),
+            (json!("1.5s"), Some(1_500)),
+            (json!("0s"), Some(0)),
+            (json!("-1s"), None),
+            (json!("1e300s"), None),
+            (json!("NaNs"), None),
+            (json!("20"), None),
+            (json!(20), None),
+        ] {
+            let help = json!({"@type": "type.googleapis.com/google.rpc.Help"});
+            let retry = json!({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay});
+            let error = json!({"error": {"code": 429, "details": [help, retry]}});
+            let found = Refusal::of(&error).unwrap().retry_after;
+            assert_eq!(found, expected.map(Duration::from_millis), "{delay}");
+        }
     }
 }

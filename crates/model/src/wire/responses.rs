@@ -130,6 +130,7 @@ pub(super) fn whole(value: &Value, collect: &mut Collect<'_>) -> Result<(), Wire
         tokens_in: tokens(value, "/usage/input_tokens"),
         tokens_out: tokens(value, "/usage/output_tokens"),
         tokens_cached: tokens(value, "/usage/input_tokens_details/cached_tokens"),
+        ..Counted::default()
     });
     match (text(value, "/status"), text(value, "/incomplete_details/reason")) {
         (Some("failed" | "cancelled"), _) => return Err(WireError::Refused(Refusal::default())),

@@ -5,7 +5,11 @@ mod answers;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod keys;
+#[cfg(test)]
 mod listing;
+#[cfg(test)]
+mod odd_servers;
 #[cfg(test)]
 mod probe;
 #[cfg(test)]

@@ -246,12 +246,45 @@ async fn what_the_configuration_says_is_not_asked() {
         Good: answers
         Note: takes no tools through the provider's interface; calls them in its text, which will do
         Note: takes no JSON Schema; writes JSON when it is asked to, which will do
-        Note: its window is not known, and was not tried
+        Note: reads a question of about 6553 tokens to its end; how large its window is, is not known
               state the `window_tokens` of the-model in `models.toml`: prompts are then cut to it
     "#]]
     .assert_eq(&shown(&probed));
-    assert_eq!(probed.calls, 3);
+    assert_eq!(probed.calls, 4);
     assert!(server.seen().iter().all(|seen| seen.asked.tools.is_empty() && seen.asked.schema.is_none()));
+}
+
+/// Where nothing is known of a window, what a task needs is tried.
+#[tokio::test]
+async fn a_window_that_is_not_known_is_tried_as_far_as_a_task_needs_it() {
+    let usage = Usage { input: 4_096, cached: 0, output: 2, reasoning: 0 };
+    let cut = Usage { input: 2_048, ..usage };
+    let mut found = String::new();
+    for (wire, turn) in [
+        (Wire::Chat, Turn::from(Answer::text("QUINTEL-4187"))),
+        (Wire::Chat, Turn::from(Answer::text("None.").costing(usage))),
+        (Wire::Ollama, Turn::from(Answer::text("None.").costing(cut))),
+        (Wire::Chat, Turn::from(Fault::ContextTooLong)),
+    ] {
+        let script = move |seen: &Seen| if phase(seen) == "context" { turn.clone() } else { able(seen) };
+        let server = ModelServer::start(Arc::new(script)).await.unwrap();
+        let endpoint = endpoint(wire, &server.base(wire), true);
+        let probed = probe(&Remote::new(endpoint, || 0).unwrap()).await;
+        let context = Probed { findings: probed.findings.into_iter().skip(3).collect(), ..Probed::default() };
+        found.push_str(&shown(&context));
+        assert!(probed.usage.tokens_in < 20_000, "finding out costs little");
+    }
+    expect![[r#"
+        Note: reads a question of about 6553 tokens to its end; how large its window is, is not known
+              state the `window_tokens` of the-model in `models.toml`: prompts are then cut to it
+        Bad: does not know the beginning of a question of about 6553 tokens
+              let the server give the-model a larger window, or choose another model: a task needs 8192 tokens
+        Bad: its server read 2048 tokens of a question of at least 2984, and did not say so
+              let the server give the-model a larger window, or choose another model: a task needs 8192 tokens
+        Bad: its window is smaller than the 8192 tokens that a task needs
+              let the server give the-model a larger window, or choose another model: a task needs 8192 tokens
+    "#]]
+    .assert_eq(&found);
 }
 
 /// The window is asked for, and a server that gives less and cuts without a word is found out.
@@ -321,7 +354,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
 
         # tls_garbage, 1 calls
         Bad: does not answer: the request failed: client error (SendRequest): invalid HTTP version parsed
-              try again later; if it stays so, choose another model
+              what answers there is no web server, or wants https://: check the address and its port
 
         # unauthorized, 1 calls
         Bad: does not answer: the server answered 401 (invalid_api_key): The API key is not valid.
@@ -345,7 +378,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
 
         # gzip_bomb, 1 calls
         Bad: does not answer: the server packed its answer, though it was asked not to
-              try again later; if it stays so, choose another model
+              look at what stands between here and the model: a proxy may pack what it passes on
 
         # huge_text, 1 calls
         Bad: does not answer: read an answer's text of more than 4194304 bytes
@@ -353,7 +386,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
 
         # cut_in_text, 1 calls
         Bad: does not answer: read the answer to its end: the connection ended before it
-              try again later; if it stays so, choose another model
+              if it stays so, try `models.stream = false`: a proxy may cut what is streamed
 
         # empty_reply, 1 calls
         Bad: gives an empty answer

@@ -49,6 +49,20 @@ pub(crate) fn remote(wire: Wire, address: &str, is_streamed: bool) -> Remote {
 pub(crate) async fn canned(
     answer: impl Fn(&str, &str) -> (u16, String) + Send + Sync + 'static,
 ) -> (String, tokio::task::JoinHandle<()>) {
+    raw(move |path, body| {
+        let (status, text) = answer(path, body);
+        let length = text.len();
+        format!(
+            "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{text}"
+        )
+    })
+    .await
+}
+
+/// The same with all that it answers in its hands. It leaves a connection open until the other side closes it.
+pub(crate) async fn raw(
+    answer: impl Fn(&str, &str) -> String + Send + Sync + 'static,
+) -> (String, tokio::task::JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let answer = Arc::new(answer);
@@ -71,14 +85,10 @@ pub(crate) async fn canned(
                 let mut body = vec![0; length];
                 stream.read_exact(&mut body).await.unwrap();
                 let path = head.split(' ').nth(1).unwrap_or_default();
-                let (status, text) = answer(path, &String::from_utf8(body).unwrap());
-                let head = format!(
-                    "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-                    text.len()
-                );
+                let answer = answer(path, &String::from_utf8(body).unwrap());
                 // A client that has read enough closes.
-                let _head = stream.write_all(head.as_bytes()).await;
-                let _body = stream.write_all(text.as_bytes()).await;
+                let _written = stream.write_all(answer.as_bytes()).await;
+                let _closed = stream.read(&mut [0]).await;
             });
         }
     });

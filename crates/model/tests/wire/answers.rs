@@ -4,7 +4,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use expect_test::expect_file;
-use setpoint_model::wire::{BODY_BYTES_MAX, Dialect, LINE_BYTES_MAX, TEXT_BYTES_MAX, WireError};
+use serde_json::json;
+use setpoint_model::wire::{
+    BODY_BYTES_MAX, Dialect, LINE_BYTES_MAX, REPLY_BYTES_MAX, TEXT_BYTES_MAX, WireError,
+};
+use setpoint_protocol::limits;
+use setpoint_protocol::record::Reply;
 
 use crate::support::{decode, shown};
 
@@ -126,4 +131,56 @@ fn depth_is_bounded() {
     let decoded = decode(Dialect::Chat, false, [body.as_bytes()]).unwrap();
     let call = decoded.reply.tool_calls().next().unwrap();
     assert!(call.input.0.is_string(), "arguments that cannot be read are kept as text");
+}
+
+/// What was read stands in a record, which is read again when the task is resumed.
+#[test]
+fn arguments_of_any_depth_can_be_read_again() {
+    for depth in 1..=127 {
+        let arguments = format!(r#"{{"path":{}{}}}"#, "[".repeat(depth - 1), "]".repeat(depth - 1));
+        let arguments = if depth == 1 { r#"{"path":1}"#.to_owned() } else { arguments };
+        let call = json!({ "function": { "name": "list_dir", "arguments": arguments } });
+        let body = json!({ "choices": [{ "message": { "tool_calls": [call] } }] }).to_string();
+        let reply = decode(Dialect::Chat, false, [body.as_bytes()]).unwrap().reply;
+        let input = &reply.tool_calls().next().unwrap().input;
+        assert_eq!(input.is_object(), depth <= limits::VALUE_DEPTH_MAX, "{depth}");
+        let record = json!({ "a": { "b": [{ "c": reply }] } }).to_string();
+        assert!(serde_json::from_str::<serde_json::Value>(&record).is_ok(), "{depth}");
+    }
+}
+
+/// A control character is one byte of an answer and six of a record.
+#[test]
+fn an_answer_fits_into_a_record_or_is_refused() {
+    const { assert!(REPLY_BYTES_MAX < limits::BODY_BYTES_MAX / 2) };
+    let text = |piece: &str, times: usize| {
+        let delta = json!({ "choices": [{ "delta": { "content": piece } }] });
+        let end = r#"data: {"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+        format!("{}{end}\n\ndata: [DONE]\n\n", format!("data: {delta}\n\n").repeat(times))
+    };
+    let calls = |count: usize, bytes: usize| {
+        let arguments = json!({ "path": "a".repeat(bytes) }).to_string();
+        let delta = |n: usize| {
+            let function = json!({ "name": "list_dir", "arguments": arguments });
+            let call = json!({ "index": n, "id": format!("c{n}"), "function": function });
+            format!("data: {}\n\n", json!({ "choices": [{ "delta": { "tool_calls": [call] } }] }))
+        };
+        (0..count).map(delta).collect::<String>() + "data: [DONE]\n\n"
+    };
+    for (what, body, is_read) in [
+        ("much text", text(&"x".repeat(100_000), 41), true),
+        ("much text of control characters", text(&"\0".repeat(10_000), 60), true),
+        ("more of them", text(&"\0".repeat(10_000), 80), false),
+        ("many calls", calls(4, 900_000), true),
+        ("more of them", calls(20, 900_000), false),
+    ] {
+        match decode(Dialect::Chat, true, [body.as_bytes()]) {
+            Ok(decoded) => assert!(is_read && written(&decoded.reply) <= REPLY_BYTES_MAX + 1_000, "{what}"),
+            Err(error) => assert!(!is_read && matches!(error, WireError::TooLarge { .. }), "{what}: {error}"),
+        }
+    }
+}
+
+fn written(reply: &Reply) -> usize {
+    serde_json::to_vec(reply).unwrap().len()
 }

@@ -8,15 +8,14 @@ use setpoint_model::wire::Effort;
 use setpoint_protocol::RoleId;
 use setpoint_protocol::models::Tier;
 
+pub use setpoint_model::catalogue::WINDOW_TOKENS_MIN;
+
 use super::error::ChoiceError;
 use super::provider::{self, Provider};
 use crate::config::{Config, Origin};
 
 /// The name of the embedded brain.
 pub const PLAYBOOK: &str = "playbook";
-
-/// The smallest window in which a task's questions have room, in tokens.
-pub const WINDOW_TOKENS_MIN: u32 = 8_192;
 
 /// Roles that may have a model of their own.
 pub const OWN_MODEL: [RoleId; 5] =

@@ -27,8 +27,6 @@ const MODELS_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Words in the names of variables whose values are secret.
 const SECRET_WORDS: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
-/// A shorter value is no secret: it would be found everywhere.
-const SECRET_BYTES_MIN: usize = 8;
 
 /// What is done with a recording of models.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,9 +103,9 @@ impl Program {
         }
     }
 
-    /// Values of the environment that no recording may hold: keys, tokens, passwords, by the names of their variables.
+    /// Values of the environment that no recording may hold: keys, tokens, passwords, by the names of their variables,
+    /// however these are written.
     fn secrets(&self) -> Vec<SecretString> {
-        let is_secret = |name: &str| SECRET_WORDS.iter().any(|word| name.contains(word));
         let named: Vec<&str> = self
             .config
             .providers()
@@ -115,8 +113,7 @@ impl Program {
             .filter_map(|provider| self.config.text(&format!("providers.{provider}.key_env")))
             .collect();
         let secret = |(name, _): &(&String, &String)| is_secret(name) || named.contains(&name.as_str());
-        let values = self.env.iter().filter(secret).map(|(_, value)| value.trim());
-        values.filter(|value| value.len() >= SECRET_BYTES_MIN).map(SecretString::from).collect()
+        self.env.iter().filter(secret).map(|(_, value)| SecretString::from(value.as_str())).collect()
     }
 
     fn configured_models(&self) -> Result<Models, ProgramError> {
@@ -144,5 +141,26 @@ impl Program {
         let stand_in = if is_named { StandIn::Named } else { StandIn::No };
         let models = Models::tiers(brain, tool).standing_in(stand_in);
         Ok(roles.into_iter().fold(models, |models, (role, model)| models.with_role(role, model)))
+    }
+}
+
+/// Whether a variable of this name holds what is secret.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_uppercase();
+    SECRET_WORDS.iter().any(|word| name.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_of_secrets_is_known_by_its_name_however_it_is_written() {
+        for name in ["OPENAI_API_KEY", "my_token", "DbPassword", "client-secret", "credentials"] {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in ["PATH", "HOME", "LANG", ""] {
+            assert!(!is_secret(name), "{name}");
+        }
     }
 }

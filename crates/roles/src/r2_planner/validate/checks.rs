@@ -1,5 +1,6 @@
 //! Whether a check can run at all, and on what.
 
+use setpoint_protocol::limits::VALUE_DEPTH_MAX;
 use setpoint_protocol::predicate::{Check, CheckOn};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{CallReading, Effect, ToolCall};
@@ -24,6 +25,9 @@ pub(super) fn check(value: &Any, rules: &Rules<'_>) -> Result<Check, String> {
         format!("has a malformed check: {}", clip(&error.to_string(), ERROR_CHARS_MAX))
     };
     let unusable = |error: &dyn std::fmt::Display| malformed(&format_args!("failed to {error}"));
+    if value.is_deep() {
+        return Err(malformed(&format_args!("it is nested deeper than {VALUE_DEPTH_MAX}")));
+    }
     let check: Check = serde_json::from_value(value.0.clone()).map_err(|error| malformed(&error))?;
     check.expect.validate().map_err(|error| unusable(&error))?;
     match &check.on {

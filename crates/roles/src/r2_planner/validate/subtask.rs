@@ -102,4 +102,5 @@ fn is_well_formed(approach: &Approach) -> bool {
     is_name(&approach.playbook)
         && is_name(&approach.approach)
         && approach.params.to_bytes().len() <= PARAMS_BYTES_MAX
+        && !approach.params.is_deep()
 }

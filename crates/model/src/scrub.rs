@@ -6,15 +6,14 @@
 use std::collections::BTreeSet;
 
 use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
 
 /// Shorter values are no secrets: they occur in any text.
-pub const SECRET_BYTES_MIN: usize = 4;
+pub const SECRET_BYTES_MIN: usize = 8;
 /// What stands in place of a secret. It needs no escape in JSON.
 pub const MARK: &str = "{secret}";
 /// JSON within JSON within JSON.
 const NESTING_MAX: usize = 3;
-/// A piece of base64 that is shorter occurs in any text.
-const BASE64_CHARS_MIN: usize = 5;
 
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const FOR_ADDRESSES: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -44,15 +43,29 @@ impl Scrub {
         Scrub { forms: forms.into_iter().map(SecretString::from).collect() }
     }
 
-    /// The line without them.
+    /// The text without them.
     #[must_use]
-    pub fn line(&self, mut line: String) -> String {
+    pub fn text(&self, mut text: String) -> String {
         for form in self.forms.iter().map(|form| form.expose_secret()) {
-            if line.contains(form) {
-                line = line.replace(form, MARK);
+            if text.contains(form) {
+                text = text.replace(form, MARK);
             }
         }
-        line
+        text
+    }
+
+    /// The value without them, of the same form: only its texts and the names of its fields change. It goes as deep as
+    /// the value does, which whoever read it has bounded.
+    #[must_use]
+    pub fn value(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.text(text)),
+            Value::Array(items) => items.into_iter().map(|item| self.value(item)).collect(),
+            Value::Object(fields) => {
+                fields.into_iter().map(|(name, value)| (self.text(name), self.value(value))).collect()
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => value,
+        }
     }
 }
 
@@ -71,8 +84,7 @@ fn forms_of(secret: &str) -> Vec<String> {
     forms.push(secret.bytes().map(|byte| format!("{byte:02x}")).collect());
     forms.push(secret.bytes().map(|byte| format!("{byte:02X}")).collect());
     for alphabet in [STANDARD, FOR_ADDRESSES] {
-        let pieces = (0..3).map(|before| in_base64(secret.as_bytes(), before, alphabet));
-        forms.extend(pieces.filter(|piece| piece.len() >= BASE64_CHARS_MIN));
+        forms.extend((0..3).map(|before| in_base64(secret.as_bytes(), before, alphabet)));
     }
     forms
 }
@@ -118,7 +130,7 @@ mod tests {
     const SECRET: &str = "sk-a\"b\\c d+e/f=ü9";
 
     fn scrubbed(line: &str) -> String {
-        Scrub::of(&[SecretString::from(SECRET)]).line(line.to_owned())
+        Scrub::of(&[SecretString::from(SECRET)]).text(line.to_owned())
     }
 
     #[test]
@@ -166,20 +178,34 @@ mod tests {
         }
         let secret = SecretString::from("key>>>???~~~key");
         let coded = "a2V5Pj4-Pz8_fn5-a2V5";
-        assert_eq!(Scrub::of(&[secret]).line(coded.to_owned()), MARK);
+        assert_eq!(Scrub::of(&[secret]).text(coded.to_owned()), MARK);
     }
 
     #[test]
     fn what_ends_with_its_line_is_found_without_it_and_what_is_too_short_is_no_secret() {
         let scrub =
             Scrub::of(&[SecretString::from("s3cr3t-key\n"), SecretString::from("a"), SecretString::from("")]);
-        assert_eq!(scrub.line("a s3cr3t-key b".to_owned()), "a {secret} b");
-        assert!(!format!("{scrub:?}").contains("s3cr3t"));
+        assert_eq!(scrub.text("a s3cr3t-key b".to_owned()), "a {secret} b");
+        let short = "x".repeat(SECRET_BYTES_MIN - 1);
+        let shortest = format!("{short}y");
+        let scrub = Scrub::of(&[SecretString::from(short.as_str()), SecretString::from(shortest.as_str())]);
+        assert_eq!(scrub.text(format!("{short} {shortest}")), format!("{short} {{secret}}"));
+        assert!(!format!("{scrub:?}").contains("xxx"));
     }
 
     #[test]
     fn a_secret_that_begins_like_another_leaves_nothing_of_it() {
-        let scrub = Scrub::of(&[SecretString::from("sk-one"), SecretString::from("sk-one-and-two")]);
-        assert_eq!(scrub.line("sk-one-and-two, sk-one".to_owned()), "{secret}, {secret}");
+        let scrub = Scrub::of(&[SecretString::from("sk-begin"), SecretString::from("sk-begin-and-two")]);
+        assert_eq!(scrub.text("sk-begin-and-two, sk-begin".to_owned()), "{secret}, {secret}");
+    }
+
+    #[test]
+    fn a_value_keeps_its_form() {
+        let scrub = Scrub::of(&[SecretString::from("s3cr3t-key")]);
+        let value =
+            serde_json::json!({ "path": "s3cr3t-key", "s3cr3t-key": [1, "a s3cr3t-key", null], "n": 7.5 });
+        let expected =
+            serde_json::json!({ "path": "{secret}", "{secret}": [1, "a {secret}", null], "n": 7.5 });
+        assert_eq!(scrub.value(value), expected);
     }
 }
