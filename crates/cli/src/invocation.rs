@@ -25,14 +25,25 @@ pub struct GlobalOptions {
     pub is_quiet: bool,
     /// Where the data lies, when the command line says so.
     pub data_dir: Option<PathBuf>,
-    /// The model of both tiers, when the command line says so.
+    /// The model of everybody, when the command line says so.
     pub model: Option<String>,
     /// Configuration values in order, later ones stronger; those of a command's own options come last.
-    pub set: Vec<(String, String)>,
+    pub set: Vec<OwnValue>,
     /// A recording of models to make or to play.
     pub cassette: Option<Cassette>,
     /// Whether colours are wanted.
     pub color: Color,
+}
+
+/// A configuration value that the command line sets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnValue {
+    /// Its dotted key.
+    pub key: String,
+    /// It, as text.
+    pub value: String,
+    /// The option that sets it, without the value: that may be secret.
+    pub option: String,
 }
 
 /// A recording of models.
@@ -134,6 +145,17 @@ pub enum Command {
         /// For which shell.
         shell: Shell,
     },
+}
+
+impl Command {
+    /// Whether it goes by the configuration. What helps to mend one that cannot be used does not.
+    #[must_use]
+    pub const fn needs_configuration(&self) -> bool {
+        !matches!(
+            self,
+            Command::ConfigPath | Command::Init(_) | Command::Schema { .. } | Command::Completions { .. }
+        )
+    }
 }
 
 /// `run`.

@@ -25,6 +25,6 @@ pub use self::args::{Refusal, TASKS_LISTED, TASKS_LISTED_MAX, parse};
 pub use self::command::execute;
 pub use self::exit::Exit;
 pub use self::host::{Allowance, ApprovalPolicy, Host};
-pub use self::invocation::{Cassette, Color, Command, GlobalOptions, Invocation};
+pub use self::invocation::{Cassette, Color, Command, GlobalOptions, Invocation, OwnValue};
 pub use self::io::Io;
 pub use self::report::error as report_error;

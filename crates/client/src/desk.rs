@@ -95,6 +95,9 @@ pub trait Desk: Send + Sync {
     /// The configuration files that are read, weakest first, and whether each is there.
     fn config_files(&self) -> Vec<(String, bool)>;
 
+    /// What a person should know before a task is driven, a line each.
+    fn notices(&self) -> Vec<String>;
+
     /// The playbooks, and what is broken.
     fn playbooks(&self) -> (Vec<PlaybookLine>, Vec<PlaybookProblem>);
 

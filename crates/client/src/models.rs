@@ -146,8 +146,19 @@ pub struct Initialised {
     pub is_written: bool,
     /// What else should be known.
     pub notes: Vec<String>,
-    /// Variables that would choose a model.
+    /// Variables that are not set and would choose a model.
     pub variables: Vec<KeyVariable>,
+    /// Providers that are somewhere else and of which no model is named: a task that names none is not started then.
+    pub unnamed: Vec<UnnamedProvider>,
+}
+
+/// A provider that is somewhere else, and nobody says which of its models.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnnamedProvider {
+    /// Its name.
+    pub provider: String,
+    /// What says where it is.
+    pub origin: String,
 }
 
 /// One file.

@@ -2,6 +2,7 @@
 //! that says something wins, and every value knows where it comes from.
 
 mod file;
+mod foreign;
 mod keys;
 
 use std::collections::BTreeMap;
@@ -12,7 +13,6 @@ use serde_json::Value;
 use setpoint_control::GainsError;
 use setpoint_protocol::money::Money;
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
-use setpoint_protocol::text::clip;
 use setpoint_roles::r7_goal_gradient_solver::gains;
 
 pub(crate) use self::file::read_text;
@@ -103,6 +103,19 @@ pub enum ConfigError {
         /// The key.
         key: String,
     },
+    /// A file that came with the working directory lifts a limit that holds without it.
+    #[error(
+        "use {origin}: `{key}` {lift}: a file of the working directory, which anybody may have written, can only make it \
+         stricter"
+    )]
+    Lifted {
+        /// Where it stands.
+        origin: Origin,
+        /// The key.
+        key: String,
+        /// What it is, and what it would be without that line.
+        lift: String,
+    },
     /// The value is of another type, or outside its range.
     #[error("use {origin}: `{key}` {reason}")]
     Value {
@@ -134,6 +147,7 @@ pub struct Config {
     settings: BTreeMap<String, Setting>,
     controller: ControllerSettings,
     budgets: Budgets,
+    told: Vec<String>,
 }
 
 /// What a configuration is read from.
@@ -141,10 +155,10 @@ pub struct Config {
 pub struct Sources {
     /// Files, the weakest first; absent ones are passed over.
     pub files: Vec<PathBuf>,
-    /// Further files as texts, which need not be there yet, stronger than the others.
-    pub texts: Vec<(PathBuf, String)>,
-    /// The one of them that came with the working directory, and may not say where keys are sent.
-    pub foreign: Option<PathBuf>,
+    /// What is taken to stand in some of them, whatever does.
+    pub texts: BTreeMap<PathBuf, String>,
+    /// Those of them that came with the working directory, and may not say everything.
+    pub foreign: Vec<PathBuf>,
     /// The environment.
     pub env: BTreeMap<String, String>,
     /// Flags: key, value as text, and the flag as the person wrote it.
@@ -159,14 +173,14 @@ impl Config {
     pub fn load(sources: &Sources) -> Result<Self, ConfigError> {
         let mut settings = built_in();
         for path in &sources.files {
-            let is_foreign = sources.foreign.as_ref() == Some(path);
-            put(&mut settings, path, is_foreign, file::read(path)?)?;
-        }
-        for (path, text) in &sources.texts {
-            put(&mut settings, path, false, file::parse(path, text.as_bytes())?)?;
+            let values = match sources.texts.get(path) {
+                Some(text) => file::parse(path, text.as_bytes())?,
+                None => file::read(path)?,
+            };
+            put(&mut settings, path, sources.foreign.contains(path), values)?;
         }
         for (variable, name) in keys::variables() {
-            if let Some(text) = sources.env.get(variable).filter(|text| !text.is_empty()) {
+            if let Some(text) = sources.env.get(variable).filter(|text| !text.trim().is_empty()) {
                 let origin = Origin::Env(variable);
                 let key = keys::find(name, &origin)?;
                 let value = keys::parse(key, text, &origin)?;
@@ -181,7 +195,8 @@ impl Config {
         }
         let controller = controller_of(&settings)?;
         let budgets = budgets_of(&settings)?;
-        Ok(Config { settings, controller, budgets })
+        let told = foreign::told(&settings, &sources.foreign);
+        Ok(Config { settings, controller, budgets, told })
     }
 
     /// Reads what a file would hold over what is built in, without a file.
@@ -197,7 +212,13 @@ impl Config {
         put(&mut settings, path, false, file::parse(path, text)?)?;
         let controller = controller_of(&settings)?;
         let budgets = budgets_of(&settings)?;
-        Ok(Config { settings, controller, budgets })
+        Ok(Config { settings, controller, budgets, told: vec![] })
+    }
+
+    /// What files of the working directory choose and whoever runs a task should know, a line each.
+    #[must_use]
+    pub fn told(&self) -> &[String] {
+        &self.told
     }
 
     /// Every value with its origin, by key.
@@ -212,6 +233,22 @@ impl Config {
             let of_key = self.settings.iter().filter(|(name, _)| key.names(name));
             of_key.map(move |(name, setting)| (name.as_str(), key, setting))
         })
+    }
+
+    /// A value as it may be seen: an address without the user and the password that somebody put into it.
+    #[must_use]
+    pub fn seen(name: &str, setting: &Setting) -> Value {
+        match setting.value.as_str() {
+            Some(address) if name.ends_with(".base_url") => match address.rsplit_once('@') {
+                None => setting.value.clone(),
+                Some((before, host)) => {
+                    let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
+                    let end = if scheme.is_empty() { "" } else { "://" };
+                    Value::String(format!("{scheme}{end}…@{host}"))
+                }
+            },
+            _ => setting.value.clone(),
+        }
     }
 
     /// Where a value comes from.
@@ -265,12 +302,6 @@ impl Config {
     }
 }
 
-/// Where the configuration files are, the weakest first.
-#[must_use]
-pub fn file_paths(config_dir: &Path, cwd: &Path) -> Vec<PathBuf> {
-    vec![config_dir.join(FILE_NAME), cwd.join(FILE_NAME)]
-}
-
 fn built_in() -> BTreeMap<String, Setting> {
     let known = KEYS.iter().filter(|key| !key.is_family());
     known
@@ -287,10 +318,11 @@ fn put(
 ) -> Result<(), ConfigError> {
     for (name, value, line) in values {
         let origin = Origin::File { path: path.to_owned(), line };
-        if is_foreign && name.starts_with(PROVIDERS) {
-            return Err(ConfigError::Foreign { origin, key: clip(&name, 100) });
-        }
+        let before = settings.get(&name).cloned();
         keys::set(settings, &name, value, origin)?;
+        if is_foreign && let Some(now) = settings.get(&name) {
+            foreign::check(&name, before.as_ref(), now)?;
+        }
     }
     Ok(())
 }

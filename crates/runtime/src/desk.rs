@@ -6,6 +6,7 @@ use std::path::Path;
 use setpoint_journal::{Journal, JournalError, JournalOptions};
 use setpoint_model::cassette::TapeError;
 
+use crate::config::ConfigError;
 use crate::error::RuntimeError;
 use crate::models::choose::Chosen;
 use crate::models::choose::PLAYBOOK;
@@ -36,6 +37,12 @@ pub struct Diagnosis {
     /// What to do about it.
     pub hint: Option<String>,
 }
+
+/// What is said of the embedded brain.
+pub(crate) const EMBEDDED: &str = "the embedded brain answers, from playbooks; it is no language model";
+/// What can be done about it.
+pub(crate) const EMBEDDED_HINT: &str =
+    "`setpoint playbooks` lists the goals it knows; `setpoint init` looks for language models";
 
 /// Programs that some tools need, and what is lost without them.
 const WANTED: &[(&str, &str)] =
@@ -111,11 +118,18 @@ pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<Cow<'static, str>>
             (Edge::Configuration, Some("`setpoint run --record FILE` makes a recording"))
         }
         ProgramError::Choice(error) => return (Edge::Configuration, Some(Cow::Owned(error.hint()))),
+        ProgramError::Config(ConfigError::Foreign { .. } | ConfigError::Lifted { .. }) => (
+            Edge::Configuration,
+            Some(
+                "say it yourself if you mean it: in your own configuration file, which `setpoint config path` names first, or \
+                 with --set; else take the line out",
+            ),
+        ),
         ProgramError::Config(_) => {
             (Edge::Configuration, Some("`setpoint config path` shows which files are read"))
         }
         ProgramError::NoHome(_) => {
-            (Edge::Configuration, Some("set HOME, or name a directory with --data-dir"))
+            (Edge::Configuration, Some("set HOME to an absolute path, or name a directory with --data-dir"))
         }
         ProgramError::NotText { .. } => (
             Edge::Configuration,
@@ -189,11 +203,8 @@ fn models(program: &Program) -> Vec<Diagnosis> {
         return vec![Diagnosis {
             subject: Cow::Borrowed("models"),
             health: Health::Note,
-            finding: "the embedded brain answers, from playbooks; it is no language model".to_owned(),
-            hint: Some(
-                "`setpoint playbooks` lists the goals it knows; `setpoint init` looks for language models"
-                    .to_owned(),
-            ),
+            finding: EMBEDDED.to_owned(),
+            hint: Some(EMBEDDED_HINT.to_owned()),
         }];
     }
     let one = |one: &Chosen| good("models", format!("{} is {}, by {}", one.slot.key(), one.name, one.origin));

@@ -16,33 +16,46 @@ pub struct Directories {
     pub config: PathBuf,
     /// Journal, workspaces, logs: `$SETPOINT_DATA_DIR`, or `$XDG_DATA_HOME/setpoint`.
     pub data: PathBuf,
+    /// Whether the configuration is where the working directory may have brought it along: nothing says where home is,
+    /// and the data directory that it lies in is named as seen from here, or is below here.
+    pub is_config_foreign: bool,
 }
 
 /// The environment that the program runs in has no place for its files.
-#[derive(Debug, thiserror::Error)]
-#[error("find a home directory: neither HOME nor SETPOINT_DATA_DIR is set")]
-pub struct NoHome;
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoHome {
+    /// Nothing says where home is.
+    #[error("find a home directory: neither HOME nor SETPOINT_DATA_DIR is set")]
+    Unset,
+    /// Home is somewhere else in every directory.
+    #[error("find a home directory: HOME is no absolute path")]
+    Relative,
+}
 
 impl Directories {
-    /// From the environment (XDG Base Directory Specification).
+    /// From the environment (XDG Base Directory Specification), as seen from the working directory.
     ///
     /// # Errors
     /// When nothing says where home is.
-    pub fn from_env(env: &BTreeMap<String, String>) -> Result<Self, NoHome> {
+    pub fn from_env(env: &BTreeMap<String, String>, cwd: &Path) -> Result<Self, NoHome> {
         let get =
             |name: &str| env.get(name).filter(|value| Path::new(value).is_absolute()).map(PathBuf::from);
         let home = get("HOME");
-        let data = match env.get("SETPOINT_DATA_DIR").filter(|value| !value.is_empty()) {
+        let is_home_set = env.get("HOME").is_some_and(|home| !home.is_empty());
+        let no_home = if is_home_set { NoHome::Relative } else { NoHome::Unset };
+        let named = match env.get("SETPOINT_DATA_DIR").filter(|value| !value.is_empty()) {
             Some(dir) => PathBuf::from(dir),
             None => get("XDG_DATA_HOME")
                 .or_else(|| home.as_ref().map(|home| home.join(".local/share")))
-                .ok_or(NoHome)?
+                .ok_or(no_home)?
                 .join("setpoint"),
         };
-        let config = get("XDG_CONFIG_HOME")
-            .or_else(|| home.map(|home| home.join(".config")))
-            .map_or_else(|| data.join("config"), |base| base.join("setpoint"));
-        Ok(Directories { config, data })
+        // A relative data directory means the one seen from here, whatever the working directory is later.
+        let data = cwd.join(&named);
+        let own = get("XDG_CONFIG_HOME").or_else(|| home.map(|home| home.join(".config")));
+        let is_config_foreign = own.is_none() && (named.is_relative() || is_below(&data, cwd));
+        let config = own.map_or_else(|| data.join("config"), |base| base.join("setpoint"));
+        Ok(Directories { config, data, is_config_foreign })
     }
 
     /// The folder of the journal.
@@ -68,6 +81,14 @@ impl Directories {
     pub fn workspaces(&self) -> PathBuf {
         self.data.join("workspaces")
     }
+}
+
+/// Whether a place is in a directory, by its name or by where that leads. Everything is in the root, which no
+/// repository is.
+fn is_below(place: &Path, directory: &Path) -> bool {
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    directory.parent().is_some()
+        && (place.starts_with(directory) || whole(place).starts_with(whole(directory)))
 }
 
 /// What a task that opens now works in. `{task}` in the workspace stands for the task's id.
@@ -112,18 +133,51 @@ mod tests {
         vars.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
     }
 
+    fn from_env(vars: &[(&str, &str)]) -> Result<Directories, NoHome> {
+        Directories::from_env(&env(vars), Path::new("/home/user/repo"))
+    }
+
     #[test]
     fn directories_follow_the_environment() {
-        let plain = Directories::from_env(&env(&[("HOME", "/home/user")])).unwrap();
+        let plain = from_env(&[("HOME", "/home/user")]).unwrap();
         assert_eq!(plain.config, Path::new("/home/user/.config/setpoint"));
         assert_eq!(plain.data, Path::new("/home/user/.local/share/setpoint"));
-        let own =
-            Directories::from_env(&env(&[("HOME", "/home/user"), ("SETPOINT_DATA_DIR", "/d")])).unwrap();
+        let own = from_env(&[("HOME", "/home/user"), ("SETPOINT_DATA_DIR", "/d")]).unwrap();
         assert_eq!(own.data, Path::new("/d"));
         // A relative XDG directory is to be ignored.
-        let relative =
-            Directories::from_env(&env(&[("HOME", "/home/user"), ("XDG_DATA_HOME", "x")])).unwrap();
+        let relative = from_env(&[("HOME", "/home/user"), ("XDG_DATA_HOME", "x")]).unwrap();
         assert_eq!(relative.data, plain.data);
-        assert!(Directories::from_env(&env(&[])).is_err());
+        assert_eq!(from_env(&[]), Err(NoHome::Unset));
+        assert_eq!(from_env(&[("HOME", "")]), Err(NoHome::Unset));
+        assert_eq!(from_env(&[("HOME", "home")]), Err(NoHome::Relative));
+        let data = from_env(&[("HOME", "home"), ("SETPOINT_DATA_DIR", "d")]).unwrap();
+        assert_eq!(data.data, Path::new("/home/user/repo/d"));
+    }
+
+    #[test]
+    fn a_configuration_that_the_working_directory_brought_along_is_foreign() {
+        let is_foreign = |vars: &[(&str, &str)]| from_env(vars).unwrap().is_config_foreign;
+        let home = ("HOME", "/home/user");
+        for data in [".data", "../d", "/home/user/repo/.data", "/home/user/repo"] {
+            let data = ("SETPOINT_DATA_DIR", data);
+            assert!(is_foreign(&[data]) && is_foreign(&[data, ("HOME", "relative")]), "{data:?}");
+            // Home says where the person's own configuration is, wherever the data is.
+            assert!(
+                !is_foreign(&[data, home]) && !is_foreign(&[data, ("XDG_CONFIG_HOME", "/c")]),
+                "{data:?}"
+            );
+        }
+        assert!(!is_foreign(&[("SETPOINT_DATA_DIR", "/var/lib/setpoint")]));
+        assert!(!is_foreign(&[("XDG_DATA_HOME", "/var/lib")]));
+        // In the root nothing comes along.
+        let of_root = env(&[("SETPOINT_DATA_DIR", "/data")]);
+        assert!(!Directories::from_env(&of_root, Path::new("/")).unwrap().is_config_foreign);
+        // By another name it is the same place.
+        let dir = tempfile::tempdir().unwrap();
+        let (repo, link) = (dir.path().join("repo"), dir.path().join("link"));
+        std::fs::create_dir_all(repo.join("data")).unwrap();
+        std::os::unix::fs::symlink(&repo, &link).unwrap();
+        let by_link = env(&[("SETPOINT_DATA_DIR", link.join("data").to_str().unwrap())]);
+        assert!(Directories::from_env(&by_link, &repo).unwrap().is_config_foreign);
     }
 }

@@ -45,7 +45,7 @@ pub(super) struct Common {
     /// Keep the data in DIR
     #[arg(long, value_name = "DIR", global = true)]
     pub(super) data_dir: Option<PathBuf>,
-    /// Use this model for everything
+    /// Use this model for everything, for roles with a model of their own too
     #[arg(long, value_name = "NAME", global = true)]
     pub(super) model: Option<String>,
     /// Set a configuration value; `setpoint config` lists them

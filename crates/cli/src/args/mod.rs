@@ -11,7 +11,7 @@ use setpoint_client::models::InitWishes;
 
 use self::grammar::{ConfigCommand, Grammar, PlaybooksCommand, TasksCommand, Verb};
 pub use self::refusal::Refusal;
-use crate::invocation::{Cassette, Command, GlobalOptions, GoalSource, Invocation, Resume, Run};
+use crate::invocation::{Cassette, Command, GlobalOptions, GoalSource, Invocation, OwnValue, Resume, Run};
 
 /// Tasks that `tasks list` shows when nothing else is said.
 pub const TASKS_LISTED: usize = 20;
@@ -38,12 +38,18 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation
         is_quiet: common.quiet,
         data_dir: common.data_dir,
         model: common.model,
-        set: common.set,
+        set: common.set.into_iter().map(own_value).collect(),
         cassette: None,
         color: common.color,
     };
     let command = command(verb, &mut global);
     Ok(Invocation { global, command })
+}
+
+/// What `--set` says.
+fn own_value((key, value): (String, String)) -> OwnValue {
+    let option = format!("--set {key}");
+    OwnValue { key, value, option }
 }
 
 /// How often an option is given. Those before the command are not seen when some stand after it, too.
@@ -64,14 +70,16 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
     match verb {
         Verb::Run(run) => {
             let settings = [
-                ("controller.time_budget_ms", run.time_budget),
-                ("controller.max_replans", run.max_replans.map(u64::from)),
-                ("budgets.calls", run.max_calls),
-                ("budgets.tokens", run.max_tokens),
+                ("--time-budget", "controller.time_budget_ms", run.time_budget.map(|ms| ms.to_string())),
+                ("--max-replans", "controller.max_replans", run.max_replans.map(|n| n.to_string())),
+                ("--max-calls", "budgets.calls", run.max_calls.map(|n| n.to_string())),
+                ("--max-tokens", "budgets.tokens", run.max_tokens.map(|n| n.to_string())),
+                ("--max-cost", "budgets.money", run.max_cost.map(|amount| amount.to_string())),
             ];
-            let given = settings.into_iter().filter_map(|(key, value)| Some((key, value?.to_string())));
-            let money = run.max_cost.map(|amount| ("budgets.money", amount.to_string()));
-            global.set.extend(given.chain(money).map(|(key, value)| (key.to_owned(), value)));
+            let own = |(option, key, value): (&str, &str, Option<String>)| {
+                Some(OwnValue { key: key.to_owned(), value: value?, option: option.to_owned() })
+            };
+            global.set.extend(settings.into_iter().filter_map(own));
             global.cassette = match (run.record, run.replay) {
                 (Some(file), _) => Some(Cassette::Record(file)),
                 (None, Some(file)) => Some(Cassette::Replay(file)),

@@ -1,7 +1,7 @@
 //! `init`: a first configuration from what is there.
 
 use serde_json::json;
-use setpoint_client::models::{InitWishes, Initialised};
+use setpoint_client::models::{InitWishes, Initialised, KeyVariable, UnnamedProvider};
 use setpoint_client::{ClientError, Desk};
 
 use crate::exit::Exit;
@@ -63,12 +63,20 @@ fn written(done: &Initialised) -> Vec<Line> {
 
 fn nothing(done: &Initialised) -> Vec<Line> {
     let mut rows: Vec<Vec<Cell>> = done.found.iter().map(|found| row("found", found.clone())).collect();
-    rows.push(row(
-        "chosen",
-        "nothing: the embedded brain answers (playbook); it is no language model".to_owned(),
-    ));
-    let variable =
-        |one: &setpoint_client::models::KeyVariable| format!("{} to a key of {}", one.variable, one.provider);
+    let chosen = if done.unnamed.is_empty() {
+        "nothing: the embedded brain answers (playbook); it is no language model"
+    } else {
+        "nothing, and a task that names no model is not started"
+    };
+    rows.push(row("chosen", chosen.to_owned()));
+    for one in &done.unnamed {
+        let UnnamedProvider { provider, origin } = one;
+        rows.push(row(
+            "name",
+            format!("a model of {provider}, which is where {origin} says: `--model {provider}/MODEL`, SETPOINT_BRAIN_MODEL"),
+        ));
+    }
+    let variable = |one: &KeyVariable| format!("{} to a key of {}", one.variable, one.provider);
     rows.extend(done.variables.iter().map(|one| row("set", variable(one))));
     rows.push(row(
         "or",

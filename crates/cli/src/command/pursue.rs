@@ -31,6 +31,13 @@ pub(super) fn show(options: &GlobalOptions, io: &Io) -> Show {
     }
 }
 
+/// Says what a person should know before a task is driven.
+pub(super) fn tell_notices(host: &dyn Host, io: &mut Io) {
+    for notice in host.desk().notices() {
+        report::warning(io, &notice);
+    }
+}
+
 /// The approval policy of a file, when one is named.
 pub(super) fn policy(
     file: Option<&Path>,

@@ -5,7 +5,7 @@ use setpoint_client::{ClientError, Organisation, Resumed};
 use setpoint_protocol::TaskId;
 use tokio::sync::mpsc;
 
-use super::pursue::{exit_of, interrupts, is_interactive, left, policy, pursue, show, tell};
+use super::pursue::{exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices};
 use super::shut_down;
 use crate::args::TASKS_LISTED_MAX;
 use crate::exit::Exit;
@@ -24,6 +24,7 @@ pub(super) async fn resume(
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let policy = policy(resume.approve.as_deref(), host)?;
+    tell_notices(host, io);
     let organisation = host.open().await?;
     let mut work = Work { organisation: &*organisation, policy: policy.as_deref(), options };
     let resumed = match &resume.task {

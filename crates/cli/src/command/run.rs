@@ -2,7 +2,7 @@
 
 use setpoint_client::{ClientError, ErrorKind, Goal, Organisation};
 
-use super::pursue::{exit_of, interrupts, is_interactive, left, policy, pursue, show, tell};
+use super::pursue::{exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices};
 use super::shut_down;
 use crate::exit::Exit;
 use crate::goal;
@@ -29,6 +29,7 @@ pub(super) async fn run(
     let policy = policy(run.approve.as_deref(), host)?;
     let goal =
         Goal { raw_input, interactive: is_interactive, preview_plan: run.is_plan_shown.then_some(true) };
+    tell_notices(host, io);
     let organisation = host.open().await?;
     let ended = start(&*organisation, goal, policy.as_deref(), run, options, io).await;
     shut_down(&organisation).await;

@@ -97,7 +97,7 @@ fn a_value_that_cannot_be_used_is_named_with_key_file_and_line() {
 fn a_value_from_a_flag_or_the_environment_is_named_by_it() {
     let home = Home::new();
     let came = home.run(&["--set", "controller.delta=near", "run", GOAL]);
-    assert_refused(&home, &came, &["--set controller.delta=near", "a finite number"]);
+    assert_refused(&home, &came, &["--set controller.delta:", "\"near\"", "a finite number"]);
     let came = home.run(&["--set", "controller.nonsense=1", "run", GOAL]);
     assert_refused(&home, &came, &["controller.nonsense"]);
     let came = home.run(&["--model", "gpt", "run", GOAL]);

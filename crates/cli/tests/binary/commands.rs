@@ -189,7 +189,7 @@ fn config_shows_every_value_with_where_it_comes_from() {
     );
     assert_eq!(of("budgets.calls"), (99.into(), place(&user, 6)));
     assert_eq!(of("models.tool"), ("playbook".into(), "$SETPOINT_TOOL_MODEL".to_owned()));
-    assert_eq!(of("controller.delta"), (0.1.into(), "--set controller.delta=0.1".to_owned()));
+    assert_eq!(of("controller.delta"), (0.1.into(), "--set controller.delta".to_owned()));
     assert_eq!(of("controller.rho"), (0.5.into(), "built in".to_owned()));
     assert!(shown.as_array().unwrap().iter().all(|line| !line["about"].as_str().unwrap().is_empty()));
     let text = home.run(&["config"]);

@@ -144,7 +144,9 @@ fn a_budget_of_calls_ends_with_what_there_is() {
     assert_eq!(ended.result["directive"], "abandon");
     let told = told(&home, &options, 4);
     assert!(first_line(&told).starts_with("given up (budget): "), "{told}");
-    assert!(told.contains("raise the budget"), "{told}");
+    assert!(told.contains("allow more with `budgets.calls` or `run --max-calls`"), "{told}");
+    let moves = ended.next_moves();
+    assert_eq!(moves.iter().filter(|text| text.contains("smaller")).count(), 1, "{moves:#?}");
 }
 
 #[test]

@@ -32,6 +32,10 @@ mod process_crashes;
 #[cfg(test)]
 mod process_terminal;
 #[cfg(test)]
+mod proxies;
+#[cfg(test)]
 mod support;
+#[cfg(test)]
+mod trust;
 #[cfg(test)]
 mod version;

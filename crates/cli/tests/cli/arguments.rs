@@ -40,15 +40,15 @@ fn options_of_run_become_settings_after_the_others() {
     let global =
         parsed("run --time-budget 5m --max-replans 2 --set a.b=c=d --max-calls 7 --model m --color never x")
             .global;
-    let set: Vec<(&str, &str)> =
-        global.set.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    let set: Vec<(&str, &str, &str)> =
+        global.set.iter().map(|one| (one.key.as_str(), one.value.as_str(), one.option.as_str())).collect();
     assert_eq!(
         set,
         [
-            ("a.b", "c=d"),
-            ("controller.time_budget_ms", "300000"),
-            ("controller.max_replans", "2"),
-            ("budgets.calls", "7")
+            ("a.b", "c=d", "--set a.b"),
+            ("controller.time_budget_ms", "300000", "--time-budget"),
+            ("controller.max_replans", "2", "--max-replans"),
+            ("budgets.calls", "7", "--max-calls")
         ]
     );
     assert_eq!((global.model.as_deref(), global.color), (Some("m"), Color::Never));

@@ -268,6 +268,7 @@ async fn a_first_configuration_is_told_shown_or_missed() {
                 variable: "OPENAI_API_KEY".to_owned(),
                 provider: "openai".to_owned(),
             }],
+            unnamed: vec![],
         },
         ..FakeDesk::default()
     };
@@ -284,6 +285,11 @@ async fn a_first_configuration_is_told_shown_or_missed() {
     let came = at(nothing, "", "init").await;
     assert_eq!(came.code, 0);
     insta::assert_snapshot!(came.out);
+    let mut unnamed = written();
+    (unnamed.initialised.brain, unnamed.initialised.files) = (None, vec![]);
+    let (provider, origin) = ("openai".to_owned(), "$OPENAI_BASE_URL".to_owned());
+    unnamed.initialised.unnamed = vec![UnnamedProvider { provider, origin }];
+    insta::assert_snapshot!(at(unnamed, "", "init").await.out);
 }
 
 #[tokio::test]

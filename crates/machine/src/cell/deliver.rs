@@ -176,13 +176,10 @@ impl Cell {
             retryable: false,
             elapsed_ms: self.elapsed_ms(),
         };
-        let over_budget = |reason| {
-            let hint = "raise the budget in the configuration, or state a smaller goal";
-            fault(FaultKind::Budget, reason, hint.to_owned())
-        };
+        let over_budget = |reason, budget| fault(FaultKind::Budget, reason, more(budget));
         let card = opened.models.of(role);
         let room = self.ledger.room(&opened.budgets, ask.purpose());
-        let room = room.map_err(|reason| Unfit { misfit: None, fault: over_budget(reason) })?;
+        let room = room.map_err(|reason| Unfit { misfit: None, fault: over_budget(reason, "calls") })?;
         let told = |misfit: &Misfit| match misfit {
             Misfit::Window { tokens_in, room, window } => fault(
                 FaultKind::Fault,
@@ -197,7 +194,10 @@ impl Cell {
                     if opened.models.roles.contains_key(&role) { role.name() } else { Tier::of(role).name() }
                 ),
             ),
-            misfit => over_budget(self.ledger.broken_by(&opened.budgets, misfit).unwrap_or_default()),
+            misfit => {
+                let reason = self.ledger.broken_by(&opened.budgets, misfit).unwrap_or_default();
+                over_budget(reason, if matches!(misfit, Misfit::Tokens { .. }) { "tokens" } else { "money" })
+            }
         };
         fit(ask, card, room).map_err(|misfit| Unfit { fault: told(&misfit), misfit: Some(misfit) })
     }
@@ -372,4 +372,10 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
         .or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "no message".to_owned());
     setpoint_protocol::text::clip(&text, 400)
+}
+
+/// What a person can do about a budget that is reached: its key, and the option of `run` that says the same.
+fn more(budget: &str) -> String {
+    let option = if budget == "money" { "cost" } else { budget };
+    format!("allow more with `budgets.{budget}` or `run --max-{option}`")
 }

@@ -10,18 +10,54 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time after which an idle connection is closed.
 const POOL_IDLE: Duration = Duration::from_secs(60);
 
+/// Variables that name certificate authorities in place of the system's.
+const AUTHORITY_VARS: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
+
 /// No client can be made on this machine.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("set up HTTPS: {0}")]
-pub struct ClientError(Arc<str>);
+#[error("set up HTTPS: {reason}")]
+pub struct ClientError {
+    reason: Arc<str>,
+    /// The variables that were set.
+    named_by: Arc<[&'static str]>,
+}
+
+impl ClientError {
+    /// What a person can do about it.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        if self.named_by.is_empty() {
+            return "install the system's certificate authorities (the package `ca-certificates`)".to_owned();
+        }
+        format!(
+            "{} is used in place of the system's certificate authorities: see that it leads to some, or take it out of the \
+             environment",
+            self.named_by.join(" with ")
+        )
+    }
+}
 
 /// Whether the proxies that the environment names are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Proxies {
+enum Proxies {
     /// As the environment says.
     OfEnvironment,
-    /// None: for a look at this machine.
+    /// None: this machine is reached without help, and through a proxy elsewhere not at all.
     None,
+}
+
+impl Proxies {
+    /// Those for a server at this address.
+    fn of(base: &str) -> Self {
+        let url = url::Url::parse(base).ok();
+        let is_of_this_machine = match url.as_ref().and_then(url::Url::host) {
+            Some(url::Host::Domain(name)) => name.trim_end_matches('.') == "localhost",
+            Some(url::Host::Ipv4(address)) => address.is_loopback(),
+            Some(url::Host::Ipv6(address)) => address.to_canonical().is_loopback(),
+            None => false,
+        };
+        if is_of_this_machine { Proxies::None } else { Proxies::OfEnvironment }
+    }
 }
 
 /// A client, and whether it can tell a server by its certificate.
@@ -34,8 +70,10 @@ struct Made {
 /// The client for a server at this address. It follows no redirections and unpacks nothing, and it waits for headers as
 /// long as whoever asks does (a model may think before its first word).
 ///
-/// A machine without certificate authorities can still ask a server that needs none.
-pub(super) fn client(base: &str, proxies: Proxies) -> Result<Client, ClientError> {
+/// A machine without certificate authorities can still ask a server that needs none. A server of this machine is asked
+/// past any proxy.
+pub(super) fn client(base: &str) -> Result<Client, ClientError> {
+    let proxies = Proxies::of(base);
     static USUAL: OnceLock<Result<Made, ClientError>> = OnceLock::new();
     static LOCAL: OnceLock<Result<Made, ClientError>> = OnceLock::new();
     let made = match proxies {
@@ -57,7 +95,10 @@ fn make(proxies: Proxies) -> Result<Made, ClientError> {
 
 /// With the system's authorities, and where there are none without any: then no certificate is trusted.
 fn made(usual: ClientBuilder, without: impl Fn() -> ClientBuilder) -> Result<Made, ClientError> {
-    let failed = |error: reqwest::Error| ClientError(super::send::chain(&error).into());
+    let failed = |error: reqwest::Error| ClientError {
+        reason: super::send::chain(&error).into(),
+        named_by: AUTHORITY_VARS.into_iter().filter(|name| std::env::var_os(name).is_some()).collect(),
+    };
     match usual.build() {
         Ok(client) => Ok(Made { client, https: Ok(()) }),
         Err(error) => Ok(Made { client: without().build().map_err(failed)?, https: Err(failed(error)) }),
@@ -77,5 +118,49 @@ fn builder(proxies: Proxies) -> ClientBuilder {
     match proxies {
         Proxies::OfEnvironment => builder,
         Proxies::None => builder.no_proxy(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_is_told_by_its_host_alone() {
+        for base in [
+            "http://127.0.0.1:11434",
+            "http://127.8.9.1/v1",
+            "http://localhost:8000/v1",
+            "https://LOCALHOST/v1",
+            "http://localhost./v1",
+            "http://[::1]:8000/v1",
+            "http://[::ffff:127.0.0.1]:8000/v1",
+            "http://0x7f.1/v1",
+        ] {
+            assert_eq!(Proxies::of(base), Proxies::None, "{base}");
+        }
+        for base in [
+            "http://127.0.0.1.evil.example/v1",
+            "http://localhost.evil.example/v1",
+            "http://127.example/v1",
+            "http://x@evil.example/127.0.0.1",
+            "http://127.0.0.1@evil.example/v1",
+            "http://10.0.0.1/v1",
+            "http://[::2]/v1",
+            "https://api.example/v1",
+            "127.0.0.1",
+        ] {
+            assert_eq!(Proxies::of(base), Proxies::OfEnvironment, "{base}");
+        }
+    }
+
+    #[test]
+    fn what_names_the_authorities_is_what_is_to_be_changed() {
+        let error = |named_by: &[&'static str]| ClientError { reason: "x".into(), named_by: named_by.into() };
+        assert!(error(&[]).hint().contains("ca-certificates"));
+        let hint = error(&AUTHORITY_VARS).hint();
+        assert!(
+            hint.starts_with("SSL_CERT_FILE with SSL_CERT_DIR is used") && !hint.contains("ca-certificates")
+        );
     }
 }

@@ -9,8 +9,7 @@ use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use setpoint_protocol::record::ModelFailureKind::{Refused, Timeout, Unable, Unavailable};
 
-use super::client::{self, Proxies};
-use super::{Endpoint, failure, send};
+use super::{Endpoint, client, failure, send};
 use crate::catalogue::WINDOW_TOKENS_MAX;
 use crate::model::ModelError;
 use crate::scrub::Scrub;
@@ -74,7 +73,6 @@ pub struct Details {
 #[derive(Clone, Copy, Debug)]
 pub struct Lister {
     time_max: Duration,
-    proxies: Proxies,
 }
 
 impl Offer {
@@ -95,16 +93,10 @@ fn is_date(rest: &str) -> bool {
 }
 
 impl Lister {
-    /// As models are asked: through the proxies that the environment names.
+    /// Waits no longer than this for each answer.
     #[must_use]
     pub fn new(time_max: Duration) -> Self {
-        Lister { time_max, proxies: Proxies::OfEnvironment }
-    }
-
-    /// Past any proxy, for servers of this machine.
-    #[must_use]
-    pub fn direct(time_max: Duration) -> Self {
-        Lister { time_max, proxies: Proxies::None }
+        Lister { time_max }
     }
 
     /// The list of the server that this endpoint is on.
@@ -162,10 +154,8 @@ impl Lister {
         path: &str,
         body: Option<&Value>,
     ) -> Result<(StatusCode, Vec<u8>), ModelError> {
-        let client = client::client(&endpoint.base, self.proxies).map_err(|error| {
-            let hint = "install the system's certificate authorities (the package `ca-certificates`)";
-            failure::never(Refused, error.to_string(), vec![hint])
-        })?;
+        let client = client::client(&endpoint.base)
+            .map_err(|error| failure::never(Refused, error.to_string(), vec![&error.hint()]))?;
         let url = format!("{}/{path}", endpoint.base);
         let request = match body {
             None => client.get(url),

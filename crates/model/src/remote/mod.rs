@@ -32,7 +32,6 @@ pub use failure::{BUSY_WAIT, WAIT_MAX};
 
 use crate::model::{Model, ModelError};
 use crate::progress::Progress;
-use crate::remote::client::Proxies;
 use crate::remote::lacks::Lacks;
 use crate::remote::schemas::Schemas;
 use crate::scrub::Scrub;
@@ -64,7 +63,7 @@ impl Remote {
     /// # Errors
     /// When no client can be made here, as for HTTPS without any certificate authorities.
     pub fn new(endpoint: Endpoint, now_s: fn() -> i64) -> Result<Self, ClientError> {
-        let client = client::client(&endpoint.base, Proxies::OfEnvironment)?;
+        let client = client::client(&endpoint.base)?;
         let path = endpoint.dialect.path(&endpoint.model, endpoint.is_streamed);
         let url = Url::parse(&format!("{}/{path}", endpoint.base)).ok();
         Ok(Remote {

@@ -26,7 +26,7 @@ impl Script for With {
 }
 
 async fn listed(wire: Wire, address: &str) -> String {
-    let lister = Lister::direct(Duration::from_secs(20));
+    let lister = Lister::new(Duration::from_secs(20));
     match lister.list(&endpoint(wire, address, false)).await {
         Ok(Listed::Offer(offer)) => {
             let names: Vec<String> = offer.models.into_iter().map(|model| model.name).collect();
@@ -143,7 +143,7 @@ async fn ollama_tells_what_it_is_and_what_its_models_could_have() {
     let model = ModelInfo { context: 40_960, has_tools: false, ..ModelInfo::new("q:8b") };
     let server = ModelServer::start(Arc::new(With(vec![model], None))).await.unwrap();
     let endpoint_of = |address: &str| endpoint(Wire::Ollama, address, false);
-    let lister = Lister::direct(Duration::from_secs(20));
+    let lister = Lister::new(Duration::from_secs(20));
     assert!(lister.is_ollama(&endpoint_of(&server.base(Wire::Ollama))).await);
     let details = lister.details(&endpoint_of(&server.base(Wire::Ollama)), "q:8b").await;
     let said = (details.window_tokens, details.answers, details.tools);

@@ -9,6 +9,9 @@ const CRITERIA_NAMED_MAX: usize = 10;
 /// Longest criterion or evidence in characters as a sentence quotes it.
 const QUOTE_CHARS_MAX: usize = 200;
 
+/// What may help whenever a goal is too much at once.
+const SMALLER: &str = "state the goal in smaller steps and run them one by one";
+
 /// The report.
 pub(super) fn report(notice: &AbandonNotice) -> PartialReport {
     PartialReport {
@@ -56,10 +59,11 @@ fn next_moves(notice: &AbandonNotice) -> Vec<String> {
     let mut moves = Vec::new();
     match notice.ended_by {
         EndedBy::Consent => moves.push("allow the action that was refused, or say how to do without it"),
-        EndedBy::Budget => moves.push("raise the budget, or split the goal into smaller ones"),
         EndedBy::Deadline => moves.push("give the task more time, or split the goal into smaller ones"),
         EndedBy::Cancelled => moves.push("start the task again when it is wanted after all"),
         EndedBy::Fault => moves.push("mend what the reason names and run the task again"),
+        // Which budget it is, and what allows more of it, the fault itself says.
+        EndedBy::Budget => moves.push(SMALLER),
         EndedBy::CriteriaMet | EndedBy::Distance | EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds => {}
     }
     if failed_as(FailureClass::Environmental) {
@@ -69,7 +73,7 @@ fn next_moves(notice: &AbandonNotice) -> Vec<String> {
         moves.push("say more precisely what the result should look like, or name the method to use");
     }
     if moves.is_empty() {
-        moves.push("state the goal in smaller steps and run them one by one");
+        moves.push(SMALLER);
     }
     moves.into_iter().map(str::to_owned).collect()
 }

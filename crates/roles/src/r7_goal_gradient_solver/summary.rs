@@ -192,7 +192,8 @@ impl Facts {
             EndedBy::Fault if !self.hints.is_empty() => return Vec::new(),
             EndedBy::Fault => "mend what the reason names and state the goal again",
             EndedBy::Consent => "allow the action that was refused, or say how to go without it",
-            EndedBy::Budget => "raise the budget, or state the goal in smaller steps",
+            // Which budget it is, and what allows more of it, the fault itself says.
+            EndedBy::Budget => "state the goal in smaller steps and run them one by one",
             EndedBy::Deadline => "give the task more time, or state the goal in smaller steps",
         };
         vec![text.to_owned()]

@@ -158,6 +158,7 @@ pub(super) fn set(
         (_, value) => value,
     };
     let expected = match (key.kind, &value) {
+        (_, Value::Null) if (key.default)().is_null() => None,
         (KeyType::Number, Value::Number(number)) if number.as_f64().is_some_and(f64::is_finite) => None,
         (KeyType::Whole | KeyType::Millis, Value::Number(number)) if number.as_u64().is_some() => None,
         (KeyType::Text, Value::String(_)) | (KeyType::Bool, Value::Bool(_)) => None,
@@ -192,6 +193,10 @@ pub(super) fn parse(key: &Key, text: &str, origin: &Origin) -> Result<Value, Con
         key: key.name.to_owned(),
         reason: format!("is {:?}; it must be {expected}", setpoint_protocol::text::clip(text, 80)),
     };
+    // Nothing at all takes back what a weaker layer says.
+    if text.trim().is_empty() && (key.default)().is_null() {
+        return Ok(Value::Null);
+    }
     Ok(match key.kind {
         KeyType::Text | KeyType::Choice(_) => json!(text),
         KeyType::Number => {

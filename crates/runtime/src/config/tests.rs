@@ -5,9 +5,9 @@ fn load(file: &str, env: &[(&str, &str)], flags: &[(&str, &str)]) -> Result<Conf
     let path = dir.path().join(FILE_NAME);
     std::fs::write(&path, file).unwrap();
     Config::load(&Sources {
-        texts: vec![],
+        texts: BTreeMap::new(),
         files: vec![dir.path().join("absent.toml"), path],
-        foreign: None,
+        foreign: vec![],
         env: env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
         flags: flags
             .iter()
@@ -87,7 +87,7 @@ fn a_file_of_the_working_directory_does_not_say_where_keys_go() {
         std::fs::write(&own, "[providers.openai]\nbase_url = \"http://mine\"\n").unwrap();
         std::fs::write(&foreign, text).unwrap();
         let files = vec![own.clone(), foreign.clone()];
-        Config::load(&Sources { files, foreign: Some(foreign.clone()), ..Sources::default() })
+        Config::load(&Sources { files, foreign: vec![foreign.clone()], ..Sources::default() })
     };
     let config = load("[models]\nbrain = \"openai/gpt-5\"\n").unwrap();
     assert_eq!(config.text("models.brain"), Some("openai/gpt-5"));
@@ -119,4 +119,150 @@ fn a_providers_name_is_one_word_and_everything_said_of_it_is_shown() {
         use setpoint.toml:2: `providers.x.api` is "soap"; it must be one of openai, openai-responses, anthropic, gemini, ollama
         use setpoint.toml:2: there is no key `providers.x.key`
         use setpoint.toml:2: `budgets.money` is -1; it must be from 0 to 1000000"#]].assert_eq(&said);
+}
+
+/// What becomes of the person's own file and one of the working directory: a value with its origin, or the refusal.
+fn beside_own(own: &str, foreign: &str, key: &str) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let (own_path, foreign_path) = (dir.path().join("own.toml"), dir.path().join("foreign.toml"));
+    let sources = Sources {
+        files: vec![own_path.clone(), foreign_path.clone()],
+        texts: [(own_path, own.to_owned()), (foreign_path.clone(), foreign.to_owned())].into(),
+        foreign: vec![foreign_path],
+        ..Sources::default()
+    };
+    let said = match Config::load(&sources) {
+        Ok(config) => format!("{} by {}", config.settings()[key].value, config.origin(key)),
+        Err(error) => error.to_string(),
+    };
+    said.replace(&format!("{}/", dir.path().display()), "")
+}
+
+#[test]
+fn a_file_of_the_working_directory_lifts_no_limit() {
+    let said = [
+        beside_own("[budgets]\ncalls = 5\n", "[budgets]\ncalls = 6\n", "budgets.calls"),
+        beside_own("[budgets]\ncalls = 5\n", "[budgets]\ncalls = 4\n", "budgets.calls"),
+        beside_own("", "[budgets]\ntokens = 1_000\n", "budgets.tokens"),
+        beside_own("[budgets]\ntokens = 1\n", "[budgets]\ntokens = 2\n", "budgets.tokens"),
+        beside_own("[budgets]\nmoney = 0.5\n", "[budgets]\nmoney = 0.51\n", "budgets.money"),
+        beside_own("[budgets]\nmoney = 1\n", "[budgets]\nmoney = 0.9\n", "budgets.money"),
+        beside_own("", "[controller]\ntime_budget_ms = \"2m\"\n", "controller.time_budget_ms"),
+        beside_own("", "[controller]\ntime_budget_ms = \"24h\"\n", "controller.time_budget_ms"),
+        beside_own("", "[controller]\nmax_replans = 100\n", "controller.max_replans"),
+        beside_own(
+            "[controller]\nmax_replans = 2\n",
+            "[controller]\nmax_replans = 3\n",
+            "controller.max_replans",
+        ),
+        beside_own("", "[controller]\nlaw2_rounds = 9\n", "controller.law2_rounds"),
+        beside_own("", "[controller]\ntheta = 1.0\n", "controller.theta"),
+        beside_own("", "[models]\nidle_ms = \"2h\"\n", "models.idle_ms"),
+        beside_own("[run]\npreview_plan = true\n", "[run]\npreview_plan = false\n", "run.preview_plan"),
+        beside_own("", "[run]\npreview_plan = true\n", "run.preview_plan"),
+        beside_own("", "[controller]\ndelta = 0.2\n", "controller.delta"),
+    ]
+    .join("\n");
+    expect_test::expect![[r#"
+        use foreign.toml:2: `budgets.calls` is 6, and without that line 5 (own.toml:2): a file of the working directory, which anybody may have written, can only make it stricter
+        4 by foreign.toml:2
+        1000 by foreign.toml:2
+        use foreign.toml:2: `budgets.tokens` is 2, and without that line 1 (own.toml:2): a file of the working directory, which anybody may have written, can only make it stricter
+        use foreign.toml:2: `budgets.money` is 0.51, and without that line 0.5 (own.toml:2): a file of the working directory, which anybody may have written, can only make it stricter
+        0.9 by foreign.toml:2
+        120000 by foreign.toml:2
+        use foreign.toml:2: `controller.time_budget_ms` is 86400000, and without that line 300000 (built in): a file of the working directory, which anybody may have written, can only make it stricter
+        use foreign.toml:2: `controller.max_replans` is 100, and without that line 3 (built in): a file of the working directory, which anybody may have written, can only make it stricter
+        use foreign.toml:2: `controller.max_replans` is 3, and without that line 2 (own.toml:2): a file of the working directory, which anybody may have written, can only make it stricter
+        use foreign.toml:2: `controller.law2_rounds` is 9, and without that line 2 (built in): a file of the working directory, which anybody may have written, can only make it stricter
+        use foreign.toml:2: `controller.theta` is 1.0, and without that line 0.8 (built in): a file of the working directory, which anybody may have written, can only make it stricter
+        use foreign.toml:2: `models.idle_ms` is 7200000, and without that line 60000 (built in): a file of the working directory, which anybody may have written, can only make it stricter
+        use foreign.toml:2: `run.preview_plan` is false, and without that line true (own.toml:2): a file of the working directory, which anybody may have written, can only make it stricter
+        true by foreign.toml:2
+        0.2 by foreign.toml:2"#]].assert_eq(&said);
+}
+
+/// A new key is nothing that such a file may say, until somebody thinks of it.
+#[test]
+fn every_key_has_a_rule_for_files_of_the_working_directory() {
+    let told: Vec<String> =
+        KEYS.iter().map(|key| format!("{:?} {}", foreign::rule(key.name), key.name)).collect();
+    expect_test::expect![[r#"
+        Told models.brain
+        Told models.tool
+        Told models.perceiver
+        Told models.planner
+        Told models.executor
+        Told models.agent_validator
+        Told models.meta_validator
+        Told models.brain_effort
+        Told models.tool_effort
+        Free models.stream
+        Lower models.idle_ms
+        Never providers.*.api
+        Never providers.*.base_url
+        Never providers.*.key_env
+        Never providers.*.tools
+        Never providers.*.schema
+        Never providers.*.extra
+        Free controller.law
+        Free controller.alpha
+        Free controller.beta
+        Free controller.lambda
+        Free controller.w1
+        Free controller.w2
+        Free controller.epsilon
+        Free controller.delta
+        Free controller.rho
+        Lower controller.theta
+        Lower controller.time_budget_ms
+        Lower controller.max_replans
+        Lower controller.law2_rounds
+        Free controller.law2_gradient
+        Free controller.urgency
+        Lower budgets.calls
+        Lower budgets.tokens
+        Lower budgets.money
+        SwitchOn run.preview_plan"#]]
+    .assert_eq(&told.join("\n"));
+    assert_eq!(foreign::rule("models.new"), foreign::Rule::Never);
+}
+
+#[test]
+fn a_model_that_a_file_of_the_working_directory_chooses_is_told() {
+    let path = PathBuf::from("/repo/setpoint.toml");
+    let load = |flags: &[(&str, &str)]| {
+        let text = "[models]\nbrain = \"openai/dear\"\nbrain_effort = \"high\"\nstream = false\n";
+        let flag = |(k, v): &(&str, &str)| ((*k).to_owned(), (*v).to_owned(), "--model".to_owned());
+        let sources = Sources {
+            files: vec![path.clone()],
+            texts: [(path.clone(), text.to_owned())].into(),
+            foreign: vec![path.clone()],
+            flags: flags.iter().map(flag).collect(),
+            ..Sources::default()
+        };
+        Config::load(&sources).unwrap().told().join("\n")
+    };
+    expect_test::expect![[r#"
+        models.brain = openai/dear comes from /repo/setpoint.toml:2, a file of the working directory
+        models.brain_effort = high comes from /repo/setpoint.toml:3, a file of the working directory"#]]
+    .assert_eq(&load(&[]));
+    // What a person says has the last word, and nothing is to be told of it.
+    assert!(!load(&[("models.brain", "playbook")]).contains("models.brain "));
+}
+
+#[test]
+fn an_address_is_seen_without_its_password() {
+    let seen = |address: &str| {
+        let setting = Setting { value: Value::String(address.to_owned()), origin: Origin::Default };
+        Config::seen("providers.x.base_url", &setting)
+    };
+    for (address, expected) in [
+        ("https://me:pw@h/v1", "https://…@h/v1"),
+        ("me:pw@h:1", "…@h:1"),
+        ("https://me:p@w@h/v1", "https://…@h/v1"),
+        ("https://h/v1", "https://h/v1"),
+    ] {
+        assert_eq!(seen(address), expected, "{address}");
+    }
 }

@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use secrecy::SecretString;
+use setpoint_model::catalogue::Catalogue;
 use setpoint_model::remote::Endpoint;
 use setpoint_model::remote::base::{self, BaseError};
 use setpoint_model::remote::listing::{Listed, Lister, Offer, Offered};
 use setpoint_model::wire::Dialect;
 
 use super::InitError;
-use crate::models::choose::WINDOW_TOKENS_MIN;
+use crate::config::{Config, Origin, Sources};
+use crate::models::choose::{Chooser, Offer as Named, WINDOW_TOKENS_MIN};
 use crate::models::provider;
 use crate::program::Program;
 
@@ -42,6 +44,8 @@ pub(super) struct Sight {
     pub(super) servers: Vec<Found>,
     /// What could be chosen, the best first.
     pub(super) choices: Vec<Choice>,
+    /// Providers that are somewhere else and of which no model is named, with what says where.
+    pub(super) unnamed: Vec<(String, String)>,
     /// What else should be known.
     pub(super) notes: Vec<String>,
 }
@@ -130,6 +134,7 @@ pub(super) async fn look(program: &Program, look_at: &[String]) -> Result<Sight,
     let mut notes = Vec::new();
     for (variable, name, dialect, key_env) in [
         ("OPENAI_BASE_URL", "openai", Dialect::Chat, Some("OPENAI_API_KEY")),
+        ("ANTHROPIC_BASE_URL", "anthropic", Dialect::Anthropic, Some("ANTHROPIC_API_KEY")),
         ("OLLAMA_HOST", "ollama", Dialect::Ollama, None),
     ] {
         let Some(address) = set(variable) else { continue };
@@ -166,7 +171,13 @@ pub(super) async fn look(program: &Program, look_at: &[String]) -> Result<Sight,
         }
     }
     sight.notes.extend(sight.servers.iter().filter(|found| found.pick.is_none()).map(without_pick));
-    sight.choices = choices(program, &sight);
+    let offers = offers(program)?;
+    sight.choices = choices(&offers, &sight.servers);
+    sight.unnamed = offers
+        .iter()
+        .filter(|offer| offer.models.is_none())
+        .map(|offer| (offer.provider.to_owned(), offer.origin.to_string()))
+        .collect();
     Ok(sight)
 }
 
@@ -216,8 +227,7 @@ fn named(address: &str) -> Result<Place, BaseError> {
 /// Looks at one place. What does not answer at a usual port is not worth a word.
 async fn look_there(mut place: Place, key: Option<SecretString>) -> Result<Found, Option<String>> {
     let time_max = if place.named_by.is_none() { LOOK_TIME_MAX } else { NAMED_TIME_MAX };
-    let lister =
-        if is_of_this_machine(&place.base) { Lister::direct(time_max) } else { Lister::new(time_max) };
+    let lister = Lister::new(time_max);
     let endpoint_of = |place: &Place| {
         let mut endpoint = Endpoint::new(String::new(), place.dialect, place.base.clone(), String::new());
         endpoint.key.clone_from(&key);
@@ -255,11 +265,6 @@ fn unused(name: &str, servers: &[Found]) -> String {
     let is_taken = |name: &str| servers.iter().any(|found| found.place.provider == name);
     let numbered = (2..).map(|n| format!("{name}{n}"));
     std::iter::once(name.to_owned()).chain(numbered).find(|name| !is_taken(name)).unwrap_or_default()
-}
-
-/// Whether no proxy stands between.
-fn is_of_this_machine(base: &str) -> bool {
-    ["http://127.", "http://localhost", "http://[::1]"].iter().any(|head| base.starts_with(head))
 }
 
 /// The largest model that answers questions and could have a window that is large enough.
@@ -304,36 +309,31 @@ fn without_pick(found: &Found) -> String {
     }
 }
 
+/// What the environment offers, files aside: one of them is written anew.
+fn offers(program: &Program) -> Result<Vec<Named>, InitError> {
+    let env = program.env().clone();
+    let config = Config::load(&Sources { env, ..Sources::default() }).map_err(InitError::Config)?;
+    let catalogue = Catalogue::built_in().unwrap_or_default();
+    Ok(Chooser { config: &config, env: program.env(), catalogue: &catalogue }.offers())
+}
+
 /// What could be chosen, the best first: what the environment names, then keys, then servers.
-fn choices(program: &Program, sight: &Sight) -> Vec<Choice> {
-    let set =
-        |name: &str| program.env().get(name).map(|value| value.trim()).filter(|value| !value.is_empty());
-    let mut choices: Vec<Choice> = Vec::new();
-    let own_openai = set("OPENAI_BASE_URL").is_some();
-    if let Some(model) = set("OPENAI_MODEL")
-        && (own_openai || set("OPENAI_API_KEY").is_some())
-    {
-        let name = format!("openai/{model}");
-        choices.push(Choice { brain: name.clone(), tool: name, why: "OPENAI_MODEL names it".to_owned() });
-    }
-    let catalogue = setpoint_model::catalogue::Catalogue::built_in().unwrap_or_default();
-    for (variable, provider) in &sight.keys {
-        // A server of one's own has models of its own.
-        if *provider == "openai" && own_openai {
-            continue;
-        }
-        if let Some(defaults) = catalogue.defaults(provider) {
-            let (brain, tool) =
-                (format!("{provider}/{}", defaults.brain), format!("{provider}/{}", defaults.tool));
-            choices.push(Choice { brain, tool, why: format!("{variable} is set") });
-        }
-    }
-    for found in &sight.servers {
-        if let Some(pick) = &found.pick {
-            let name = format!("{}/{}", found.place.provider, pick.model);
-            let why = format!("{} at {}: {}", found.place.title, found.place.base, pick.why);
-            choices.push(Choice { brain: name.clone(), tool: name, why });
-        }
-    }
-    choices
+fn choices(offers: &[Named], servers: &[Found]) -> Vec<Choice> {
+    let of_offer = |offer: &Named| {
+        let models = offer.models.as_ref()?;
+        let name = |model: &str| format!("{}/{model}", offer.provider);
+        let why = match &offer.origin {
+            Origin::Env("OPENAI_MODEL") => "OPENAI_MODEL names it".to_owned(),
+            Origin::Env(variable) => format!("{variable} is set"),
+            other => other.to_string(),
+        };
+        Some(Choice { brain: name(&models.brain), tool: name(&models.tool), why })
+    };
+    let of_server = |found: &Found| {
+        let pick = found.pick.as_ref()?;
+        let name = format!("{}/{}", found.place.provider, pick.model);
+        let why = format!("{} at {}: {}", found.place.title, found.place.base, pick.why);
+        Some(Choice { brain: name.clone(), tool: name, why })
+    };
+    offers.iter().filter_map(of_offer).chain(servers.iter().filter_map(of_server)).collect()
 }

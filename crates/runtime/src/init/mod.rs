@@ -16,15 +16,18 @@ use setpoint_model::catalogue::Catalogue;
 use setpoint_model::remote::base::BaseError;
 
 use self::look::Sight;
-use crate::config::{self, Config, Sources};
+use crate::config::{self, Config, ConfigError, Origin, Sources};
 use crate::models::choose::{Chooser, Slot};
 use crate::models::provider;
+use crate::organisation::error_chain;
 use crate::program::{MODELS_FILE, Program};
 
 pub use self::look::{LOOK_TIME_MAX, USUAL_PORTS};
 
 /// Variables that name a model and win over any file.
 const WINNING_VARS: [&str; 2] = ["SETPOINT_BRAIN_MODEL", "SETPOINT_TOOL_MODEL"];
+/// What the file says, and other sources may say otherwise.
+const SAID: [&str; 2] = ["models.brain", "models.tool"];
 /// Bytes of an older table of models that is kept.
 const TABLE_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -52,8 +55,11 @@ pub struct Initialised {
     pub is_written: bool,
     /// What else should be known.
     pub notes: Vec<String>,
-    /// Variables that would choose a model, with their providers.
+    /// Variables that are not set and would choose a model, with their providers.
     pub variables: Vec<(String, String)>,
+    /// Providers that are somewhere else and of which no model is named, with what says where: a task that names none
+    /// is not started then.
+    pub unnamed: Vec<(String, String)>,
 }
 
 /// One file.
@@ -73,6 +79,17 @@ pub enum InitError {
     /// An address that cannot be looked at.
     #[error("look at an address")]
     Address(#[source] BaseError),
+    /// The environment cannot be used.
+    #[error("read the environment")]
+    Config(#[source] ConfigError),
+    /// A place that is not the person's own.
+    #[error(
+        "write {path}: it is below the working directory or named as seen from there, where a file is not trusted"
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file that is there already.
     #[error("write {path}: it is there already")]
     Exists {
@@ -112,6 +129,12 @@ impl InitError {
             InitError::Address(_) => {
                 "an address looks like http://127.0.0.1:8000 or http://127.0.0.1:8000/v1".to_owned()
             }
+            InitError::Config(_) => "take the variable that is named out of the environment".to_owned(),
+            InitError::Foreign { .. } => {
+                "set HOME or XDG_CONFIG_HOME, which say where your own configuration is; `--print` only shows what would be \
+                 written"
+                    .to_owned()
+            }
             InitError::Exists { .. } => {
                 "`--force` writes it anew and keeps the old one as a `.bak`; `--print` only shows what would be written".to_owned()
             }
@@ -145,12 +168,19 @@ pub async fn initialise(program: &Program, wishes: &InitWishes) -> Result<Initia
         }
         Ok(())
     };
+    if program.directories.is_config_foreign && !wishes.is_shown_only {
+        return Err(InitError::Foreign { path });
+    }
     may_write(&path)?;
     let sight = look::look(program, &wishes.look_at).await?;
     let mut done = Initialised {
         found: sight.lines(),
         notes: sight.notes.clone(),
-        variables: provider::key_variables().map(|(var, of)| (var.to_owned(), of.to_owned())).collect(),
+        variables: provider::key_variables()
+            .filter(|variable| !sight.keys.contains(variable))
+            .map(|(variable, of)| (variable.to_owned(), of.to_owned()))
+            .collect(),
+        unnamed: sight.unnamed.clone(),
         ..Initialised::default()
     };
     let Some(choice) = sight.choices.first() else { return Ok(done) };
@@ -164,7 +194,7 @@ pub async fn initialise(program: &Program, wishes: &InitWishes) -> Result<Initia
         }
         None => None,
     };
-    done.notes.extend(winning(program));
+    done.notes.extend(winning(program, &path, &text));
     let mut made = vec![InitFile { path, text, kept: None }];
     made.extend(table.map(|text| InitFile { path: table_path, text, kept: None }));
     check(program, &sight, &made)?;
@@ -197,11 +227,23 @@ fn over(path: &Path, new: &text::Table, wishes: &InitWishes) -> Result<String, I
     Ok(text)
 }
 
-/// What wins over the file that is written.
-fn winning(program: &Program) -> Vec<String> {
-    let is_set = |name: &str| program.env().get(name).is_some_and(|value| !value.is_empty());
-    let set = WINNING_VARS.into_iter().filter(|name| is_set(name));
-    set.map(|name| format!("{name} is set, and wins over what the file says")).collect()
+/// What wins over the file that is written: the working directory's, the environment and the command line, read as every
+/// command will read them.
+fn winning(program: &Program, path: &Path, text: &str) -> Vec<String> {
+    let config = match Config::load(&program.sources_with(path, text)) {
+        Ok(config) => config,
+        Err(error) => return vec![format!("it will not be used: {}", error_chain(&error))],
+    };
+    let is_here = |origin: &Origin| matches!(origin, Origin::File { path: of, .. } if of == path);
+    let others = SAID.into_iter().map(|key| (key, config.origin(key))).filter(|(_, origin)| !is_here(origin));
+    let line = |(key, origin): (&str, Origin)| match origin {
+        Origin::Env(variable) => format!("{variable} is set, and wins over what the file says"),
+        other => format!(
+            "{key} = {} comes from {other}, and wins over what the file says",
+            config.text(key).unwrap_or_default()
+        ),
+    };
+    others.map(line).collect()
 }
 
 /// Reads what is to be written as it will be read, and sees that it chooses what it says.
@@ -212,17 +254,21 @@ fn check(program: &Program, sight: &Sight, made: &[InitFile]) -> Result<(), Init
     let Some(choice) = sight.choices.first() else { return Ok(()) };
     let mut env = program.env().clone();
     env.retain(|name, _| !WINNING_VARS.contains(&name.as_str()));
-    let texts: Vec<(PathBuf, String)> =
-        made.iter().take(1).map(|file| (file.path.clone(), file.text.clone())).collect();
-    let sources = Sources { texts, env: env.clone(), ..Sources::default() };
-    let config = Config::load(&sources).map_err(|error| wrong(crate::organisation::error_chain(&error)))?;
+    let Some(file) = made.first() else { return Ok(()) };
+    let sources = Sources {
+        files: vec![file.path.clone()],
+        texts: [(file.path.clone(), file.text.clone())].into(),
+        env: env.clone(),
+        ..Sources::default()
+    };
+    let config = Config::load(&sources).map_err(|error| wrong(error_chain(&error)))?;
     let catalogue = Catalogue::built_in().and_then(|built_in| match made.get(1) {
         Some(table) => built_in.over(&table.text),
         None => Ok(built_in),
     });
     let catalogue = catalogue.map_err(|error| wrong(error.to_string()))?;
     let chosen = Chooser { config: &config, env: &env, catalogue: &catalogue }.choose();
-    let chosen = chosen.map_err(|error| wrong(crate::organisation::error_chain(&error)))?;
+    let chosen = chosen.map_err(|error| wrong(error_chain(&error)))?;
     for one in &chosen {
         let expected = match one.slot {
             Slot::Tier(setpoint_protocol::models::Tier::Brain) => &choice.brain,

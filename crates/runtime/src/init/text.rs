@@ -153,7 +153,7 @@ mod tests {
                 found("ollama", Dialect::Ollama, 131_072, Some(false)),
             ],
             choices: vec![choice("gemini", "GEMINI_API_KEY is set"), choice("vllm", "the first")],
-            notes: vec![],
+            ..Sight::default()
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use setpoint_model::catalogue::{Catalogue, Facts};
+use setpoint_model::catalogue::{Catalogue, Defaults, Facts};
 use setpoint_model::remote::Endpoint;
 use setpoint_model::wire::Effort;
 use setpoint_protocol::RoleId;
@@ -87,6 +87,17 @@ pub struct Chooser<'a> {
     pub catalogue: &'a Catalogue,
 }
 
+/// What could answer although nobody names a model.
+#[derive(Clone, Debug)]
+pub(crate) struct Offer {
+    /// The provider.
+    pub(crate) provider: &'static str,
+    /// What says that it could.
+    pub(crate) origin: Origin,
+    /// Its models for the two tiers; `None` where it is on a server of its own, whose models nobody knows.
+    pub(crate) models: Option<Defaults>,
+}
+
 impl Chooser<'_> {
     /// Chooses for both tiers and every role that has a model of its own.
     ///
@@ -121,35 +132,54 @@ impl Chooser<'_> {
         self.by_environment(slot)
     }
 
-    /// Nobody named a model: the first key that lies in the environment chooses, and without any the embedded brain.
+    /// Nobody named a model: what the environment offers chooses, and without anything the embedded brain.
     fn by_environment(&self, slot: Slot) -> Result<Chosen, ChoiceError> {
-        let is_set = |variable: &str| self.env.get(variable).is_some_and(|value| !value.trim().is_empty());
-        if let Some(model) = self.env.get("OPENAI_MODEL").filter(|model| !model.trim().is_empty())
-            && (is_set("OPENAI_API_KEY") || is_set("OPENAI_BASE_URL"))
-        {
-            return self.remote(slot, "openai", model.trim(), Origin::Env("OPENAI_MODEL"));
-        }
-        for (variable, provider) in provider::key_variables() {
-            // A server of one's own has models of its own: the provider's are not there.
-            let is_elsewhere = self.config.text(&format!("providers.{provider}.base_url")).is_some();
-            if !is_set(variable) || is_elsewhere {
-                continue;
-            }
-            if let Some(defaults) = self.catalogue.defaults(provider) {
+        let offers = self.offers();
+        match offers.iter().find(|offer| offer.models.is_some()).or_else(|| offers.first()) {
+            None => Ok(playbook(slot, Origin::Default)),
+            Some(Offer { provider, origin, models: Some(models) }) => {
                 let model = match slot.tier() {
-                    Tier::Brain => &defaults.brain,
-                    Tier::Tool => &defaults.tool,
+                    Tier::Brain => &models.brain,
+                    Tier::Tool => &models.tool,
                 };
-                return self.remote(slot, provider, model, Origin::Env(variable));
+                self.remote(slot, provider, model, origin.clone())
+            }
+            Some(Offer { provider, origin, models: None }) => {
+                let (provider, origin) = ((*provider).to_owned(), origin.to_string());
+                Err(ChoiceError::WhichModel { provider, origin })
             }
         }
-        for (variable, provider) in [("OPENAI_BASE_URL", "openai"), ("OLLAMA_HOST", "ollama")] {
-            if is_set(variable) {
-                let (provider, origin) = (provider.to_owned(), format!("${variable}"));
-                return Err(ChoiceError::WhichModel { provider, origin });
+    }
+
+    /// What could answer although nobody names a model, the best first: what `OPENAI_MODEL` names, then the providers
+    /// that are known by name, where one of them has a key or a server of its own.
+    pub(crate) fn offers(&self) -> Vec<Offer> {
+        let set =
+            |variable: &str| self.env.get(variable).map(|value| value.trim()).filter(|it| !it.is_empty());
+        let mut offers = Vec::new();
+        for provider in provider::known() {
+            let address = format!("providers.{provider}.base_url");
+            let is_elsewhere = self.config.text(&address).is_some();
+            let key = provider::key_variable(provider).filter(|variable| set(variable).is_some());
+            let named =
+                set("OPENAI_MODEL").filter(|_| provider == "openai" && (is_elsewhere || key.is_some()));
+            if let Some(model) = named {
+                let models = Some(Defaults { brain: model.to_owned(), tool: model.to_owned() });
+                offers.push(Offer { provider, origin: Origin::Env("OPENAI_MODEL"), models });
+            }
+            if is_elsewhere {
+                // A server of one's own has models of its own: the provider's are not there.
+                if named.is_none() {
+                    offers.push(Offer { provider, origin: self.config.origin(&address), models: None });
+                }
+            } else if let Some(variable) = key
+                && let Some(defaults) = self.catalogue.defaults(provider)
+            {
+                let origin = Origin::Env(variable);
+                offers.push(Offer { provider, origin, models: Some(defaults.clone()) });
             }
         }
-        Ok(playbook(slot, Origin::Default))
+        offers
     }
 
     /// A model by the name that a person gave it: `PROVIDER/MODEL`, or a model's name alone where it tells the provider.
@@ -175,15 +205,20 @@ impl Chooser<'_> {
     /// Whose model this is, by its name alone.
     fn whose(&self, model: &str) -> Option<&'static str> {
         let begins = |heads: &[&str]| heads.iter().any(|head| model.starts_with(head));
+        let is_elsewhere =
+            |provider: &str| self.config.text(&format!("providers.{provider}.base_url")).is_some();
         if begins(&["claude-"]) {
             Some("anthropic")
         } else if begins(&["gemini-"]) {
             Some("gemini")
-        } else if begins(&["gpt-", "o1", "o3", "o4", "chatgpt-"])
-            || self.config.text("providers.openai.base_url").is_some()
-        {
+        } else if begins(&["ft:"]) {
             Some("openai")
-        } else if self.env.get("OLLAMA_HOST").is_some_and(|host| !host.is_empty()) {
+        } else if model.contains(':') && (is_elsewhere("ollama") || !is_elsewhere("openai")) {
+            // With a tag it is a model of Ollama, whatever it begins with: `gpt-oss:20b`.
+            Some("ollama")
+        } else if begins(&["gpt-", "o1", "o3", "o4", "chatgpt-"]) || is_elsewhere("openai") {
+            Some("openai")
+        } else if is_elsewhere("ollama") {
             Some("ollama")
         } else {
             None
@@ -247,7 +282,8 @@ impl Chooser<'_> {
                 if let Answerer::Remote(endpoint) = &one.answerer
                     && endpoint.price.is_none()
                 {
-                    return Err(ChoiceError::NoPrice { model: one.name.clone() });
+                    let origin = self.config.origin("budgets.money");
+                    return Err(ChoiceError::NoPrice { model: one.name.clone(), origin });
                 }
             }
         }

@@ -5,6 +5,8 @@ use setpoint_model::remote::ClientError;
 use setpoint_model::remote::base::BaseError;
 use setpoint_protocol::RoleId;
 
+use crate::config::Origin;
+
 /// Why a model cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ChoiceError {
@@ -25,11 +27,11 @@ pub enum ChoiceError {
         origin: String,
     },
     /// A provider is there, and nobody says which of its models.
-    #[error("choose a model of {provider}: {origin} is set, and no model is named")]
+    #[error("choose a model of {provider}: {origin} says where it is, and no model is named")]
     WhichModel {
         /// The provider.
         provider: String,
-        /// What names the provider.
+        /// What says where it is.
         origin: String,
     },
     /// A provider that is not known by name has no address.
@@ -52,6 +54,14 @@ pub enum ChoiceError {
     /// The key is missing.
     #[error("ask {provider}: its key is missing, {variable} is not set")]
     NoKey {
+        /// The provider.
+        provider: String,
+        /// The variable.
+        variable: String,
+    },
+    /// The key is nothing that a request can carry.
+    #[error("ask {provider}: the key in {variable} holds what no request can carry")]
+    BadKey {
         /// The provider.
         provider: String,
         /// The variable.
@@ -104,6 +114,8 @@ pub enum ChoiceError {
     NoPrice {
         /// The model.
         model: String,
+        /// What sets the budget.
+        origin: Origin,
     },
     /// A person's table of models that cannot be read.
     #[error("read {path}: {reason}")]
@@ -112,6 +124,14 @@ pub enum ChoiceError {
         path: String,
         /// Why.
         reason: String,
+    },
+    /// A table of models that came with the working directory.
+    #[error(
+        "use {path}: it may have come with the working directory, which anybody may have written, and says what models cost"
+    )]
+    ForeignTable {
+        /// The file.
+        path: String,
     },
     /// A table of models that cannot be used.
     #[error("use {path}")]
@@ -149,7 +169,7 @@ impl ChoiceError {
             }
             ChoiceError::WhichModel { provider, .. } => format!(
                 "name one with --model {provider}/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and \
-                 `models.tool`; `setpoint init` looks what there is"
+                 `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is"
             ),
             ChoiceError::NoAddress { key, .. } => {
                 format!("set `{key}` in your configuration file; `setpoint config path` shows where that is")
@@ -161,6 +181,9 @@ impl ChoiceError {
                 format!(
                     "set {variable}, choose another model with --model, or use `--model playbook`, which needs none"
                 )
+            }
+            ChoiceError::BadKey { variable, .. } => {
+                format!("set {variable} to the key alone: letters, digits and signs in one line")
             }
             ChoiceError::Extra { .. } => {
                 "write it as text that holds JSON, such as '{\"top_k\": 20}'".to_owned()
@@ -180,17 +203,20 @@ impl ChoiceError {
             ChoiceError::NoRank { model, .. } => {
                 format!("state the `rank` of {model} in `models.toml`, or use the same model for both")
             }
-            ChoiceError::NoPrice { model } => {
-                format!(
-                    "state price_in and price_out of {model} in `models.toml`, or take `budgets.money` out"
-                )
+            ChoiceError::NoPrice { model, origin } => {
+                let budget = match origin {
+                    Origin::Flag(flag) => format!("leave {flag} out"),
+                    other => format!("take `budgets.money` out ({other})"),
+                };
+                format!("state price_in and price_out of {model} in `models.toml`, or {budget}")
+            }
+            ChoiceError::ForeignTable { .. } => {
+                "set HOME or XDG_CONFIG_HOME, which say where your own configuration is, or move the file away".to_owned()
             }
             ChoiceError::Table { .. } | ChoiceError::Catalogue { .. } => {
                 "mend the file, or move it away: the built-in table is used then".to_owned()
             }
-            ChoiceError::Client { .. } => {
-                "install the system's certificate authorities (the package `ca-certificates`)".to_owned()
-            }
+            ChoiceError::Client { source, .. } => source.hint(),
         }
     }
 }

@@ -93,6 +93,28 @@ pub(crate) fn key_variables() -> impl Iterator<Item = (&'static str, &'static st
     KNOWN.iter().filter(|known| !known.key_env.is_empty()).map(|known| (known.key_env, known.name))
 }
 
+/// The variables of all keys, those of the configuration included.
+pub(crate) fn keys_of(config: &Config) -> Vec<String> {
+    let known = key_variables().map(|(variable, _)| variable.to_owned());
+    let own = config.providers().into_iter().map(|name| format!("providers.{name}.key_env"));
+    known.chain(own.filter_map(|key| config.text(&key).map(str::to_owned))).collect()
+}
+
+/// Whether a request can carry this key.
+fn is_key(key: &str) -> bool {
+    key.chars().all(|c| c.is_ascii_graphic() || c == ' ')
+}
+
+/// The providers that are known by name, in the order in which their keys choose.
+pub(crate) fn known() -> impl Iterator<Item = &'static str> {
+    KNOWN.iter().map(|known| known.name)
+}
+
+/// The variable of a known provider's key.
+pub(crate) fn key_variable(name: &str) -> Option<&'static str> {
+    key_variables().find(|(_, provider)| *provider == name).map(|(variable, _)| variable)
+}
+
 /// Puts a provider together.
 pub(super) fn provider(
     name: &str,
@@ -125,6 +147,9 @@ pub(super) fn provider(
         && (is_first_party || text("key_env").is_some())
     {
         return Err(ChoiceError::NoKey { provider: name.to_owned(), variable: variable.to_owned() });
+    }
+    if let Some(variable) = key_env.filter(|_| key.is_some_and(|key| !is_key(key))) {
+        return Err(ChoiceError::BadKey { provider: name.to_owned(), variable: variable.to_owned() });
     }
     let extra = match text("extra") {
         None => Map::new(),
@@ -178,7 +203,7 @@ pub(super) fn lines(config: &Config, env: &BTreeMap<String, String>) -> Vec<Prov
         // An address that cannot be used may carry a password.
         let address = match &ready {
             Ok(ready) => Some(ready.base.clone()),
-            Err(ChoiceError::NoKey { .. } | ChoiceError::Extra { .. }) => {
+            Err(ChoiceError::NoKey { .. } | ChoiceError::BadKey { .. } | ChoiceError::Extra { .. }) => {
                 let dialect = api(text("api"), known);
                 let address = text("base_url").or(known.map(|known| known.base_url));
                 address.and_then(|address| base::normalised(dialect, address).ok())

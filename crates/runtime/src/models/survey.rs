@@ -13,7 +13,7 @@ use setpoint_protocol::record::ModelFailure;
 use super::choose::{Answerer, Chosen};
 use super::error::ChoiceError;
 use super::provider::{self, ProviderLine};
-use crate::desk::Health;
+use crate::desk::{EMBEDDED, EMBEDDED_HINT, Health};
 use crate::program::Program;
 
 /// Names of other models that are told where one is missing.
@@ -149,9 +149,7 @@ fn stands(chosen: &Chosen, servers: &[Server]) -> Surveyed {
         hint,
     };
     let Some(endpoint) = endpoint_of(chosen) else {
-        let finding = "the embedded brain answers, from playbooks; it is no language model".to_owned();
-        let hint = "`setpoint playbooks` lists the goals it knows; `setpoint init` looks for language models";
-        return surveyed(Health::Note, finding, Some(hint.to_owned()));
+        return surveyed(Health::Note, EMBEDDED.to_owned(), Some(EMBEDDED_HINT.to_owned()));
     };
     let server = servers
         .iter()

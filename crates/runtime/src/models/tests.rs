@@ -70,6 +70,15 @@ fn flags_files_and_the_keys_in_the_environment_choose() {
         said(&[], &[("OPENAI_BASE_URL", "http://localhost:1234"), ("OPENAI_MODEL", "qwen")]),
         said(&[], &[("SETPOINT_BRAIN_MODEL", "claude-x"), ("ANTHROPIC_API_KEY", "a")]),
         said(&[("models.brain", "qwen3:32b")], &[("OLLAMA_HOST", "gpu:11434")]),
+        said(&[("models.brain", "gpt-oss:20b")], &[("OLLAMA_HOST", "gpu:11434"), ("OPENAI_API_KEY", "k")]),
+        said(&[("models.brain", "gpt-oss:20b")], &[("OPENAI_API_KEY", "k")]),
+        said(&[("models.brain", "gpt-oss:20b")], &[("OPENAI_BASE_URL", "http://localhost:1234")]),
+        said(&[("models.brain", "ft:gpt-x:me::1")], &[("OPENAI_API_KEY", "k")]),
+        said(&[("models.brain", "gpt-oss")], &[("OLLAMA_HOST", "gpu"), ("OPENAI_API_KEY", "k")]),
+        // A server of one's own has models that nobody knows; another provider's key has not.
+        said(&[], &[("ANTHROPIC_BASE_URL", "http://h"), ("ANTHROPIC_API_KEY", "a"), ("GEMINI_API_KEY", "g")]),
+        said(&[], &[("OLLAMA_HOST", "gpu"), ("ANTHROPIC_API_KEY", "a")]),
+        said(&[("models.brain", "local/big"), ("models.executor", "")], &[]),
     ]
     .join("\n");
     expect_test::expect![[r#"
@@ -83,7 +92,15 @@ fn flags_files_and_the_keys_in_the_environment_choose() {
         models.brain openai/gpt-x by $OPENAI_MODEL; models.tool openai/gpt-x by $OPENAI_MODEL
         models.brain openai/qwen by $OPENAI_MODEL; models.tool openai/qwen by $OPENAI_MODEL
         models.brain anthropic/claude-x by $SETPOINT_BRAIN_MODEL; models.tool anthropic/claude-x by $SETPOINT_BRAIN_MODEL
-        models.brain ollama/qwen3:32b by --set models.brain; models.tool ollama/qwen3:32b by --set models.brain"#]].assert_eq(&told);
+        models.brain ollama/qwen3:32b by --set models.brain; models.tool ollama/qwen3:32b by --set models.brain
+        models.brain ollama/gpt-oss:20b by --set models.brain; models.tool ollama/gpt-oss:20b by --set models.brain
+        models.brain ollama/gpt-oss:20b by --set models.brain; models.tool ollama/gpt-oss:20b by --set models.brain
+        models.brain openai/gpt-oss:20b by --set models.brain; models.tool openai/gpt-oss:20b by --set models.brain
+        models.brain openai/ft:gpt-x:me::1 by --set models.brain; models.tool openai/ft:gpt-x:me::1 by --set models.brain
+        models.brain openai/gpt-oss by --set models.brain; models.tool openai/gpt-oss by --set models.brain
+        models.brain gemini/gemini-2.5-pro by $GEMINI_API_KEY; models.tool gemini/gemini-2.5-flash by $GEMINI_API_KEY
+        models.brain anthropic/claude-sonnet-4-6 by $ANTHROPIC_API_KEY; models.tool anthropic/claude-haiku-4-5 by $ANTHROPIC_API_KEY
+        models.brain local/big by --set models.brain; models.tool local/big by --set models.brain"#]].assert_eq(&told);
 }
 
 #[test]
@@ -96,6 +113,10 @@ fn what_cannot_be_used_is_named_with_what_to_change() {
         said(&[("models.brain", "local/tiny")], &[]),
         said(&[], &[("OLLAMA_HOST", "gpu")]),
         said(&[], &[("OPENAI_BASE_URL", "http://localhost:1234"), ("OPENAI_API_KEY", "k")]),
+        said(&[], &[("ANTHROPIC_BASE_URL", "http://localhost:1234"), ("ANTHROPIC_API_KEY", "k")]),
+        said(&[("providers.gemini.base_url", "http://localhost:1234")], &[("GEMINI_API_KEY", "k")]),
+        said(&[("models.brain", "openai/gpt-5")], &[("OPENAI_API_KEY", "sk-\u{fffd}x")]),
+        said(&[("models.brain", "openai/gpt-5")], &[("OPENAI_API_KEY", "sk-a\nb")]),
         said(&[("providers.new.api", "gemini"), ("models.brain", "new/x")], &[]),
         said(&[("providers.local.base_url", "localhost"), ("models.brain", "local/x")], &[]),
         said(&[("providers.local.extra", "[1]"), ("models.brain", "local/x")], &[]),
@@ -109,13 +130,17 @@ fn what_cannot_be_used_is_named_with_what_to_change() {
         failed to ask openai: its key is missing, OPENAI_API_KEY is not set. hint: set OPENAI_API_KEY, choose another model with --model, or use `--model playbook`, which needs none
         failed to ask anthropic: its key is missing, ANTHROPIC_API_KEY is not set. hint: set ANTHROPIC_API_KEY, choose another model with --model, or use `--model playbook`, which needs none
         failed to use local/tiny: its window of 2048 tokens is too small, a task needs 8192. hint: choose a model with a larger window, or state local/tiny's window in `models.toml` if it is larger
-        failed to choose a model of ollama: $OLLAMA_HOST is set, and no model is named. hint: name one with --model ollama/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`; `setpoint init` looks what there is
-        failed to choose a model of openai: $OPENAI_BASE_URL is set, and no model is named. hint: name one with --model openai/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`; `setpoint init` looks what there is
+        failed to choose a model of ollama: $OLLAMA_HOST says where it is, and no model is named. hint: name one with --model ollama/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is
+        failed to choose a model of openai: $OPENAI_BASE_URL says where it is, and no model is named. hint: name one with --model openai/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is
+        failed to choose a model of anthropic: $ANTHROPIC_BASE_URL says where it is, and no model is named. hint: name one with --model anthropic/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is
+        failed to choose a model of gemini: --set providers.gemini.base_url says where it is, and no model is named. hint: name one with --model gemini/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is
+        failed to ask openai: the key in OPENAI_API_KEY holds what no request can carry. hint: set OPENAI_API_KEY to the key alone: letters, digits and signs in one line
+        failed to ask openai: the key in OPENAI_API_KEY holds what no request can carry. hint: set OPENAI_API_KEY to the key alone: letters, digits and signs in one line
         failed to ask new: it has no address (`providers.new.base_url`). hint: set `providers.new.base_url` in your configuration file; `setpoint config path` shows where that is
         failed to use the address that --set providers.local.base_url names: use "localhost" as a model's address: it does not begin with http:// or https://. hint: an address looks like https://host/v1 or http://localhost:8000
         failed to use --set providers.local.extra: `providers.local.extra` is no JSON object: invalid type: sequence, expected a map at line 1 column 0. hint: write it as text that holds JSON, such as '{"top_k": 20}'
         failed to ask local: its key is missing, MY_KEY is not set. hint: set MY_KEY, choose another model with --model, or use `--model playbook`, which needs none
-        failed to keep to the budget of money: the price of local/x is not known. hint: state price_in and price_out of local/x in `models.toml`, or take `budgets.money` out"#]].assert_eq(&told);
+        failed to keep to the budget of money: the price of local/x is not known. hint: state price_in and price_out of local/x in `models.toml`, or leave --set budgets.money out"#]].assert_eq(&told);
 }
 
 #[test]

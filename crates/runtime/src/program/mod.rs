@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use setpoint_journal::{Journal, JournalError, JournalOptions};
 use setpoint_model::cassette::TapeError;
 use setpoint_model::playbook::Playbook;
-use setpoint_protocol::models::Models as Cards;
+use setpoint_protocol::models::{Models as Cards, Tier};
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_tools::{Host, Registry};
 
@@ -24,8 +24,9 @@ pub use self::models::{Cassette, MODELS_FILE};
 pub use self::playbooks::{PlaybookProblem, PlaybookSummary};
 use crate::clock;
 use crate::config::{self, Config, ConfigError, Sources};
+use crate::models::choose::{OWN_MODEL, Slot};
 use crate::models::error::ChoiceError;
-use crate::models::{Models, StandIn};
+use crate::models::{Models, StandIn, provider};
 use crate::organisation::{NewTask, Organisation, Parts};
 use crate::surroundings::{Directories, NoHome, surroundings};
 use crate::toolbox::Tools;
@@ -38,10 +39,10 @@ const PLACE_VARS: [&str; 4] = ["SETPOINT_DATA_DIR", "HOME", "XDG_DATA_HOME", "XD
 pub struct Wishes {
     /// The data directory.
     pub data_dir: Option<PathBuf>,
-    /// The model of both tiers.
+    /// The model of everybody.
     pub model: Option<String>,
-    /// Configuration values.
-    pub set: Vec<(String, String)>,
+    /// Configuration values: key, value, and the option that says so, without what may be secret in it.
+    pub set: Vec<(String, String, String)>,
     /// A cassette to record to or to play.
     pub cassette: Option<Cassette>,
 }
@@ -84,9 +85,7 @@ pub struct Program {
     pub config: Config,
     /// Its directories.
     pub directories: Directories,
-    /// The files that the configuration is read from, the weakest first.
-    pub config_files: Vec<PathBuf>,
-    env: BTreeMap<String, String>,
+    sources: Sources,
     cwd: PathBuf,
     cassette: Option<Cassette>,
 }
@@ -97,6 +96,18 @@ impl Program {
     /// # Errors
     /// What cannot be used.
     pub fn load(wishes: &Wishes) -> Result<Self, ProgramError> {
+        let mut program = Program::without_files(wishes)?;
+        program.config = Config::load(&program.sources)?;
+        program.take_keys_that_are_no_text();
+        Ok(program)
+    }
+
+    /// The same with a configuration of the environment alone: for whoever looks where the files are, or writes the
+    /// first of them, whatever is wrong with those that are there.
+    ///
+    /// # Errors
+    /// Places that cannot be used.
+    pub fn without_files(wishes: &Wishes) -> Result<Self, ProgramError> {
         for name in PLACE_VARS {
             if let Some(place) = std::env::var_os(name) {
                 text_of(name, &place)?;
@@ -111,48 +122,71 @@ impl Program {
         }
         let cwd = std::env::current_dir().map_err(ProgramError::Cwd)?;
         text_of("the working directory", cwd.as_os_str())?;
-        let mut directories = Directories::from_env(&env)?;
-        // A relative data directory means the one seen from here, whatever the working directory is later.
-        directories.data = cwd.join(&directories.data);
-        let config_files = config::file_paths(&directories.config, &cwd);
-        let mut flags = Vec::new();
-        if let Some(model) = &wishes.model {
-            for key in ["models.brain", "models.tool"] {
-                flags.push((key.to_owned(), model.clone(), format!("--model {model}")));
+        let directories = Directories::from_env(&env, &cwd)?;
+        let (files, foreign) = files_of(&directories, &cwd);
+        let flags = flags_of(wishes);
+        let config = Config::load(&Sources { env: env.clone(), ..Sources::default() })?;
+        let sources = Sources { files, foreign, env, flags, texts: BTreeMap::new() };
+        let mut program = Program { config, directories, sources, cwd, cassette: wishes.cassette.clone() };
+        program.take_keys_that_are_no_text();
+        Ok(program)
+    }
+
+    /// A key that is no text is there, and cannot be used: it is not to be taken for one that is missing.
+    fn take_keys_that_are_no_text(&mut self) {
+        for name in provider::keys_of(&self.config) {
+            if let Some(value) = std::env::var_os(&name).filter(|value| value.to_str().is_none()) {
+                self.sources.env.insert(name, value.to_string_lossy().into_owned());
             }
         }
-        flags.extend(wishes.set.iter().map(|(k, v)| (k.clone(), v.clone(), format!("--set {k}={v}"))));
-        let own = directories.config.join(config::FILE_NAME);
-        let foreign = config_files.last().filter(|path| **path != own).cloned();
-        let config = Config::load(&Sources {
-            files: config_files.clone(),
-            foreign,
-            env: env.clone(),
-            flags,
-            texts: vec![],
-        })?;
-        let cassette = wishes.cassette.clone();
-        Ok(Program { config, directories, config_files, env, cwd, cassette })
+    }
+
+    /// The files that the configuration is read from, the weakest first.
+    #[must_use]
+    pub fn config_files(&self) -> &[PathBuf] {
+        &self.sources.files
+    }
+
+    /// What a person should know before a task is driven, a line each: what came with the working directory and counts,
+    /// and what came with it and does not.
+    #[must_use]
+    pub fn notices(&self) -> Vec<String> {
+        let mut notices = match &self.cassette {
+            // A recording answers: nobody is asked who was chosen.
+            Some(Cassette::Play(_)) => vec![],
+            None | Some(Cassette::Record(_)) => self.config.told().to_vec(),
+        };
+        let playbooks = self.directories.playbooks();
+        if self.directories.is_config_foreign && playbooks.exists() {
+            let shown = playbooks.display();
+            notices.push(format!(
+                "the playbooks in {shown} are not read: they may have come with the working directory"
+            ));
+        }
+        notices
     }
 
     /// The surroundings that a task would open in now.
     #[must_use]
     pub fn surroundings(&self) -> Surroundings {
-        surroundings(&self.cwd, &self.directories, &self.env, Host::this().notable_programs())
+        surroundings(&self.cwd, &self.directories, &self.sources.env, Host::this().notable_programs())
     }
 
     /// The search path for programs.
     #[must_use]
     pub fn path(&self) -> &str {
-        self.env.get("PATH").map_or("", String::as_str)
+        self.sources.env.get("PATH").map_or("", String::as_str)
     }
 
-    /// Opens the journal and puts the organisation together. The first thing that writes.
+    /// Opens the journal and puts the organisation together. The first thing that writes; a recording is begun last, so
+    /// that what cannot start leaves no empty one behind.
     ///
     /// # Errors
     /// A data directory or a model that cannot be used.
     pub fn open(&self) -> Result<Organisation, ProgramError> {
-        self.open_with(self.models()?)
+        let models = self.models()?;
+        let journal = self.journal()?;
+        Ok(Program::organisation(journal, self.recorded(models)?))
     }
 
     /// The same for whoever only reads or passes messages on: no task is driven, and no model has to be there.
@@ -161,16 +195,16 @@ impl Program {
     /// A data directory that cannot be used.
     pub fn open_without_models(&self) -> Result<Organisation, ProgramError> {
         let nobody = Models::one(Arc::new(Playbook::new(Arc::new(self.library()))));
-        self.open_with(nobody.standing_in(StandIn::Unasked))
+        Ok(Program::organisation(self.journal()?, nobody.standing_in(StandIn::Unasked)))
     }
 
-    fn open_with(&self, models: Models) -> Result<Organisation, ProgramError> {
-        let journal = Journal::open(&self.directories.journal(), &JournalOptions::default())?;
-        Ok(Organisation::new(Parts {
-            journal,
-            models,
-            toolbox: Arc::new(Tools::new(Registry::built_in(&Host::this()))),
-        }))
+    fn journal(&self) -> Result<Journal, JournalError> {
+        Journal::open(&self.directories.journal(), &JournalOptions::default())
+    }
+
+    fn organisation(journal: Journal, models: Models) -> Organisation {
+        let toolbox = Arc::new(Tools::new(Registry::built_in(&Host::this())));
+        Organisation::new(Parts { journal, models, toolbox })
     }
 
     /// A task for this goal, in these surroundings.
@@ -194,9 +228,16 @@ impl Program {
         }
     }
 
+    /// What the configuration is read from, with this text in one of the files.
+    pub(crate) fn sources_with(&self, path: &Path, text: &str) -> Sources {
+        let mut sources = self.sources.clone();
+        sources.texts.insert(path.to_owned(), text.to_owned());
+        sources
+    }
+
     /// The environment that it was started in.
     pub(crate) fn env(&self) -> &BTreeMap<String, String> {
-        &self.env
+        &self.sources.env
     }
 
     /// The working directory.
@@ -204,6 +245,38 @@ impl Program {
     pub fn cwd(&self) -> &Path {
         &self.cwd
     }
+}
+
+/// The files that the configuration is read from, and those of them that came with the working directory.
+fn files_of(directories: &Directories, cwd: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let own = directories.config.join(config::FILE_NAME);
+    let mut files = vec![own.clone()];
+    let mut foreign: Vec<PathBuf> = Vec::new();
+    if directories.is_config_foreign {
+        foreign.push(own);
+    }
+    let same =
+        |a: &Path, b: &Path| a == b || a.canonicalize().is_ok_and(|a| Some(a) == b.canonicalize().ok());
+    if !same(&directories.config, cwd) {
+        files.push(cwd.join(config::FILE_NAME));
+        foreign.push(cwd.join(config::FILE_NAME));
+    }
+    (files, foreign)
+}
+
+/// What the command line says, as configuration values.
+fn flags_of(wishes: &Wishes) -> Vec<(String, String, String)> {
+    let mut flags = Vec::new();
+    if let Some(model) = &wishes.model {
+        let flag = || format!("--model {model}");
+        for tier in [Slot::Tier(Tier::Brain), Slot::Tier(Tier::Tool)] {
+            flags.push((tier.key(), model.clone(), flag()));
+        }
+        // A model for everything is one for roles that had a model of their own, too.
+        flags.extend(OWN_MODEL.map(|role| (Slot::Role(role).key(), String::new(), flag())));
+    }
+    flags.extend(wishes.set.iter().cloned());
+    flags
 }
 
 /// A place as text.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use secrecy::SecretString;
 use setpoint_model::Model;
 use setpoint_model::cassette::tape::Head;
-use setpoint_model::cassette::{Player, Recorder, Tape, TapeWriter};
+use setpoint_model::cassette::{Player, Recorder, Tape, TapeError, TapeWriter};
 use setpoint_model::catalogue::Catalogue;
 use setpoint_model::playbook::Playbook;
 use setpoint_model::remote::Remote;
@@ -53,6 +53,10 @@ impl Program {
         let built_in = built_in
             .map_err(|source| ChoiceError::Catalogue { path: "the built-in table".to_owned(), source })?;
         let path = self.models_file();
+        // A table of somebody else's could call a dear model cheap.
+        if self.directories.is_config_foreign && path.exists() {
+            return Err(ChoiceError::ForeignTable { path: path.display().to_string() });
+        }
         let text = config::read_text(&path, MODELS_BYTES_MAX).map_err(|error| ChoiceError::Table {
             path: path.display().to_string(),
             reason: error.to_string(),
@@ -71,19 +75,20 @@ impl Program {
     /// The first choice that cannot be used.
     pub fn chosen_models(&self) -> Result<Vec<Chosen>, ChoiceError> {
         let catalogue = self.catalogue()?;
-        Chooser { config: &self.config, env: &self.env, catalogue: &catalogue }.choose()
+        Chooser { config: &self.config, env: &self.sources.env, catalogue: &catalogue }.choose()
     }
 
-    /// The models that tasks are started with, recorded or played from a recording when that was wished.
+    /// The models that tasks are started with, those of the configuration or a recording.
     pub(super) fn models(&self) -> Result<Models, ProgramError> {
         match &self.cassette {
             None => self.configured_models(),
             Some(Cassette::Record(path)) => {
-                let models = self.configured_models()?;
-                let by = concat!("setpoint ", env!("CARGO_PKG_VERSION"));
-                let head = Head::new(clock::now(), by).of_models(models.cards());
-                let tape = Arc::new(TapeWriter::create(&self.cwd.join(path), &head, &self.secrets())?);
-                Ok(models.behind(|model| Arc::new(Recorder::new(Arc::clone(model), Arc::clone(&tape)))))
+                let path = self.cwd.join(path);
+                // Known before anything is written.
+                if path.symlink_metadata().is_ok() {
+                    return Err(TapeError::Exists { path }.into());
+                }
+                self.configured_models()
             }
             Some(Cassette::Play(path)) => {
                 let tape = Arc::new(Tape::read(&self.cwd.join(path))?);
@@ -103,6 +108,15 @@ impl Program {
         }
     }
 
+    /// The same models, recorded when that was wished.
+    pub(super) fn recorded(&self, models: Models) -> Result<Models, ProgramError> {
+        let Some(Cassette::Record(path)) = &self.cassette else { return Ok(models) };
+        let by = concat!("setpoint ", env!("CARGO_PKG_VERSION"));
+        let head = Head::new(clock::now(), by).of_models(models.cards());
+        let tape = Arc::new(TapeWriter::create(&self.cwd.join(path), &head, &self.secrets())?);
+        Ok(models.behind(|model| Arc::new(Recorder::new(Arc::clone(model), Arc::clone(&tape)))))
+    }
+
     /// Values of the environment that no recording may hold: keys, tokens, passwords, by the names of their variables,
     /// however these are written.
     fn secrets(&self) -> Vec<SecretString> {
@@ -113,7 +127,7 @@ impl Program {
             .filter_map(|provider| self.config.text(&format!("providers.{provider}.key_env")))
             .collect();
         let secret = |(name, _): &(&String, &String)| is_secret(name) || named.contains(&name.as_str());
-        self.env.iter().filter(secret).map(|(_, value)| SecretString::from(value.as_str())).collect()
+        self.sources.env.iter().filter(secret).map(|(_, value)| SecretString::from(value.as_str())).collect()
     }
 
     fn configured_models(&self) -> Result<Models, ProgramError> {

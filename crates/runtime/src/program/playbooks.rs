@@ -34,10 +34,11 @@ pub struct PlaybookProblem {
 }
 
 impl Program {
-    /// The playbooks of the program and of the person.
+    /// The playbooks of the program and of the person. Those that came with the working directory are nobody's.
     #[must_use]
     pub fn library(&self) -> Library {
-        Library::load(Some(&self.directories.playbooks()))
+        let own = self.directories.playbooks();
+        Library::load((!self.directories.is_config_foreign).then_some(own.as_path()))
     }
 
     /// What the person may know of each playbook, and what is broken.

@@ -9,7 +9,7 @@ use setpoint_client::desk::{
 };
 use setpoint_client::models::{
     InitFile, InitWishes, Initialised, KeyVariable, ModelLine, ModelsReport, PriceLine, ProviderLine,
-    ServerLine, Trial, TrialCost,
+    ServerLine, Trial, TrialCost, UnnamedProvider,
 };
 use setpoint_client::{ClientError, Desk, ErrorKind};
 use setpoint_runtime as runtime;
@@ -23,7 +23,7 @@ impl Desk for Local {
         let line =
             |(name, key, setting): (&str, &runtime::config::Key, &runtime::config::Setting)| ConfigLine {
                 key: name.to_owned(),
-                value: setting.value.clone(),
+                value: runtime::config::Config::seen(name, setting),
                 origin: setting.origin.to_string(),
                 about: key.about.to_owned(),
             };
@@ -31,8 +31,12 @@ impl Desk for Local {
     }
 
     fn config_files(&self) -> Vec<(String, bool)> {
-        let files = self.program.config_files.iter();
+        let files = self.program.config_files().iter();
         files.map(|path| (path.display().to_string(), path.exists())).collect()
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.program.notices()
     }
 
     fn playbooks(&self) -> (Vec<PlaybookLine>, Vec<PlaybookProblem>) {
@@ -185,6 +189,7 @@ fn initialised(done: runtime::init::Initialised) -> Initialised {
         kept: file.kept.map(|kept| kept.display().to_string()),
     };
     let variable = |(variable, provider)| KeyVariable { variable, provider };
+    let unnamed = |(provider, origin)| UnnamedProvider { provider, origin };
     Initialised {
         found: done.found,
         brain,
@@ -193,5 +198,6 @@ fn initialised(done: runtime::init::Initialised) -> Initialised {
         is_written: done.is_written,
         notes: done.notes,
         variables: done.variables.into_iter().map(variable).collect(),
+        unnamed: done.unnamed.into_iter().map(unnamed).collect(),
     }
 }

@@ -34,7 +34,13 @@ fn main() -> ExitCode {
     };
     let mut io = Io::of_process(invocation.global.color);
     let is_json = invocation.global.is_json;
-    let program = match runtime::program::Program::load(&wishes(&invocation)) {
+    let wishes = wishes(&invocation);
+    let program = if invocation.command.needs_configuration() {
+        runtime::program::Program::load(&wishes)
+    } else {
+        runtime::program::Program::without_files(&wishes)
+    };
+    let program = match program {
         Ok(program) => program,
         Err(error) => return setpoint_cli::report_error(&mut io, &program_error(&error), is_json).into(),
     };
@@ -63,12 +69,16 @@ fn wishes(invocation: &Invocation) -> runtime::program::Wishes {
     runtime::program::Wishes {
         data_dir: global.data_dir.clone(),
         model: global.model.clone(),
-        set: global.set.clone(),
+        set: own(&global.set),
         cassette: global.cassette.as_ref().map(|cassette| match cassette {
             setpoint_cli::Cassette::Record(path) => runtime::program::Cassette::Record(path.clone()),
             setpoint_cli::Cassette::Replay(path) => runtime::program::Cassette::Play(path.clone()),
         }),
     }
+}
+
+fn own(set: &[setpoint_cli::OwnValue]) -> Vec<(String, String, String)> {
+    set.iter().map(|one| (one.key.clone(), one.value.clone(), one.option.clone())).collect()
 }
 
 /// Logs go to a file in the data directory, which is made when there is something to say, and with `-v` to stderr.

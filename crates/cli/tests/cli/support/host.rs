@@ -82,10 +82,15 @@ pub(crate) struct FakeDesk {
     pub(crate) trial: Trial,
     pub(crate) initialised: Initialised,
     pub(crate) wishes: Mutex<InitWishes>,
+    pub(crate) notices: Vec<String>,
 }
 
 #[async_trait]
 impl Desk for FakeDesk {
+    fn notices(&self) -> Vec<String> {
+        self.notices.clone()
+    }
+
     fn config(&self) -> Result<Vec<ConfigLine>, ClientError> {
         if *self.is_broken.lock().unwrap() {
             return Err(ClientError::new(

@@ -1,0 +1,250 @@
+//! Whose word counts: what came with the working directory lifts no limit and takes no key, what the person says on the
+//! command line overrules every file, and a configuration that is broken can be mended.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::sync::Arc;
+
+use serde_json::Value;
+use setpoint_model_server::{Always, Fault, Hosted, UnauthorizedForm, Wire};
+
+use crate::support::{Came, Home};
+
+const GOAL: &str = "count the lines of code by language";
+const KEY: &str = "sk-never-to-be-sent-0123456789";
+/// An address at which nobody is.
+const NOBODY: &str = "http://127.0.0.1:1";
+
+fn own(home: &Home, text: &str) {
+    fs::write(home.config().join("setpoint.toml"), text).unwrap();
+}
+
+fn assert_refused(home: &Home, came: &Came, parts: &[&str]) {
+    assert_eq!(came.code, 2, "{came:#?}");
+    for part in parts {
+        assert!(came.err.contains(part), "{part:?} is not in {came:#?}");
+    }
+    assert!(came.err.contains("\nhint: "), "{came:#?}");
+    assert!(!home.data().exists(), "{came:#?}");
+}
+
+#[test]
+fn a_file_of_the_working_directory_lifts_no_budget_and_may_lower_one() {
+    let home = Home::new();
+    own(&home, "[budgets]\nmoney = 2.0\n");
+    for (line, key) in [
+        ("[budgets]\nmoney = 100.0\n", "budgets.money"),
+        ("[controller]\ntime_budget_ms = \"24h\"\n", "controller.time_budget_ms"),
+        ("[providers.openai]\nbase_url = \"http://evil.example\"\n", "providers.openai.base_url"),
+    ] {
+        home.file("setpoint.toml", line);
+        let came = home.run(&["run", GOAL]);
+        assert_refused(&home, &came, &[&format!("work/setpoint.toml:2: `{key}`"), "say it yourself"]);
+    }
+    home.file("setpoint.toml", "[budgets]\nmoney = 1.0\n");
+    let shown = home.run(&["config", "--json"]).json();
+    let money = shown.as_array().unwrap().iter().find(|line| line["key"] == "budgets.money").unwrap();
+    assert_eq!(money["value"], 1.0);
+}
+
+#[test]
+fn a_model_that_a_file_of_the_working_directory_chooses_is_told() {
+    let home = Home::new();
+    home.file("setpoint.toml", "[models]\nbrain = \"playbook\"\n");
+    let said = "warning: models.brain = playbook comes from ";
+    for line in [&["run", GOAL][..], &["run", "--json", "--quiet", GOAL], &["tasks", "resume"]] {
+        let came = home.run(line);
+        assert!(came.err.contains(said) && came.err.contains("work/setpoint.toml:2, a file of"), "{came:#?}");
+    }
+    // The person's own word is not told back.
+    let came = home.run(&["run", "--model", "playbook", GOAL]);
+    assert!(!came.err.contains("comes from"), "{came:#?}");
+}
+
+/// Without a home the configuration lies in the data directory, and that may have come with the working directory.
+#[test]
+fn a_configuration_in_a_data_directory_of_the_working_directory_gets_no_key() {
+    let home = Home::new();
+    let server =
+        Hosted::start(Arc::new(Always::new(Fault::Unauthorized(UnauthorizedForm::Status401)))).unwrap();
+    let planted = format!("[providers.openai]\nbase_url = \"{}\"\n", server.base(Wire::Chat));
+    home.file(".data/config/setpoint.toml", planted);
+    let within = |arguments: &[&str], data: &str| {
+        let mut command = home.command(arguments);
+        command.env_remove("HOME").env_remove("XDG_CONFIG_HOME").env("OPENAI_API_KEY", KEY);
+        Came::of(command.env("SETPOINT_DATA_DIR", data))
+    };
+    let whole = home.work().join(".data");
+    for data in [".data", whole.to_str().unwrap()] {
+        let came = within(&["run", "--model", "openai/gpt-5", GOAL], data);
+        assert_refused(&home, &came, &["providers.openai.base_url", "may not stand in a file"]);
+    }
+    // Nor does it say what models cost, and nothing is written where it would not be trusted.
+    fs::remove_file(home.work().join(".data/config/setpoint.toml")).unwrap();
+    home.file(
+        ".data/config/models.toml",
+        "[[model]]\nname = \"openai/*\"\nprice_in = 0.0\nprice_out = 0.0\n",
+    );
+    let came = within(&["run", "--model", "openai/gpt-5", GOAL], ".data");
+    assert_refused(&home, &came, &["models.toml", "XDG_CONFIG_HOME"]);
+    let came = within(&["init", "--look-at", NOBODY], ".data");
+    assert_refused(&home, &came, &["setpoint.toml", "XDG_CONFIG_HOME"]);
+    assert_eq!(server.seen().len(), 0);
+}
+
+#[test]
+fn a_model_of_the_command_line_is_one_for_everything() {
+    let home = Home::new();
+    own(
+        &home,
+        "[models]\nbrain = \"openai/gpt-5\"\nexecutor = \"openai/gpt-5\"\nmeta_validator = \"gpt-5\"\n",
+    );
+    let came = home.run(&["run", GOAL]);
+    assert_refused(&home, &came, &["OPENAI_API_KEY is not set", "--model playbook"]);
+    // What the hint says helps.
+    let came = home.run(&["run", "--json", "--model", "playbook", GOAL]);
+    assert!(came.code != 2 && came.json()["ended_by"].is_string(), "{came:#?}");
+    for line in
+        [&["doctor", "--model", "playbook", "--json"][..], &["models", "--model", "playbook", "--json"]]
+    {
+        let came = home.run(line);
+        assert!(came.code == 0 && !came.out.contains("gpt-5"), "{came:#?}");
+    }
+    // What is said of one role on the same line stays.
+    let came = home.run(&["run", "--model", "playbook", "--set", "models.executor=openai/gpt-5", GOAL]);
+    assert!(came.code == 2 && came.err.contains("OPENAI_API_KEY is not set"), "{came:#?}");
+}
+
+#[test]
+fn a_provider_that_is_elsewhere_needs_a_model_by_name() {
+    for (variable, provider, key) in [
+        ("OPENAI_BASE_URL", "openai", "OPENAI_API_KEY"),
+        ("ANTHROPIC_BASE_URL", "anthropic", "ANTHROPIC_API_KEY"),
+        ("OLLAMA_HOST", "ollama", "UNUSED"),
+    ] {
+        let home = Home::new();
+        let with = |arguments: &[&str]| Came::of(home.command(arguments).env(variable, NOBODY).env(key, KEY));
+        let came = with(&["run", GOAL]);
+        assert_refused(
+            &home,
+            &came,
+            &[&format!("${variable} says where it is"), &format!("{provider}/MODEL")],
+        );
+        // `init` says the same, and nothing of a key that is set.
+        let came = with(&["init", "--look-at", NOBODY]);
+        assert_eq!(came.code, 0, "{came:#?}");
+        assert!(came.out.contains(&format!("`--model {provider}/MODEL`")), "{came:#?}");
+        assert!(!came.out.contains(&format!("{key} to a key")), "{came:#?}");
+        assert!(!came.out.contains("the embedded brain answers"), "{came:#?}");
+    }
+}
+
+#[test]
+fn a_broken_configuration_can_be_found_and_replaced() {
+    let home = Home::new();
+    own(&home, "[controller\n");
+    assert_refused(&home, &home.run(&["run", GOAL]), &["setpoint.toml:1", "`setpoint config path`"]);
+    let came = home.run(&["config", "path"]);
+    assert!(came.code == 0 && came.out.contains("config/setpoint/setpoint.toml"), "{came:#?}");
+    assert_eq!(home.run(&["schema", "FinalResult"]).code, 0);
+    let mut init = home.command(&["init", "--force", "--look-at", NOBODY]);
+    let came = Came::of(init.env("OPENAI_API_KEY", KEY));
+    assert_eq!(came.code, 0, "{came:#?}");
+    assert_eq!(home.run(&["config"]).code, 0);
+    // A file of the working directory wins over it, or keeps it from being used, and both is said.
+    let again =
+        || Came::of(home.command(&["init", "--force", "--look-at", NOBODY]).env("OPENAI_API_KEY", KEY));
+    home.file("setpoint.toml", "[models]\nbrain = \"playbook\"\n");
+    let came = again();
+    assert!(
+        came.err.contains("models.brain = playbook comes from") && came.err.contains("wins"),
+        "{came:#?}"
+    );
+    home.file("setpoint.toml", "[models\n");
+    let came = again();
+    assert!(came.code == 0 && came.err.contains("it will not be used"), "{came:#?}");
+}
+
+#[test]
+fn a_password_in_an_address_is_not_shown() {
+    let home = Home::new();
+    let setting = "providers.openai.base_url=https://me:secretpw@h/v1";
+    for line in [&["config"][..], &["config", "--json"], &["models"], &["run", "--model", "openai/x", GOAL]] {
+        let mut arguments = vec!["--set", setting];
+        arguments.extend(line);
+        let came = home.run(&arguments);
+        assert!(!(came.out.clone() + &came.err).contains("secretpw"), "{came:#?}");
+        let came = Came::of(home.command(line).env("OPENAI_BASE_URL", "https://me:secretpw@h/v1"));
+        assert!(!(came.out.clone() + &came.err).contains("secretpw"), "{came:#?}");
+    }
+    let shown = home.run(&["--set", setting, "config", "--json"]).json();
+    let is_address = |line: &&Value| line["key"] == "providers.openai.base_url";
+    let line = shown.as_array().unwrap().iter().find(is_address).unwrap();
+    assert_eq!(
+        (&line["value"], &line["origin"]),
+        (&"https://…@h/v1".into(), &"--set providers.openai.base_url".into())
+    );
+}
+
+#[test]
+fn an_option_is_named_as_it_was_written() {
+    let home = Home::new();
+    let came = home.run(&["run", "--max-cost", "1000001", GOAL]);
+    assert_refused(&home, &came, &["use --max-cost: `budgets.money` is 1000001"]);
+    own(&home, "[providers.mine]\nbase_url = \"http://127.0.0.1:1\"\n");
+    let came = home.run(&["run", "--model", "mine/m", "--max-cost", "1", GOAL]);
+    assert_refused(&home, &came, &["the price of mine/m", "or leave --max-cost out"]);
+}
+
+#[test]
+fn a_run_that_cannot_start_leaves_no_recording_behind() {
+    let home = Home::new();
+    let taken = home.file("taken", "");
+    let record = ["run", "--json", "--record", "tape.jsonl", GOAL];
+    let came = Came::of(home.command(&record).env("SETPOINT_DATA_DIR", &taken));
+    assert!(came.json()["error"]["kind"].is_string(), "{came:#?}");
+    assert!(!home.work().join("tape.jsonl").exists());
+    let came = home.run(&record);
+    assert!(came.json()["ended_by"].is_string() && home.work().join("tape.jsonl").exists(), "{came:#?}");
+}
+
+#[test]
+fn a_key_that_is_no_text_is_not_taken_for_a_missing_one() {
+    let home = Home::new();
+    let key = OsStr::from_bytes(b"sk-\xff\xfe-0123456789");
+    for line in [&["run", "--model", "openai/gpt-5", GOAL][..], &["run", GOAL]] {
+        let came = Came::of(home.command(line).env("OPENAI_API_KEY", key));
+        assert_refused(&home, &came, &["the key in OPENAI_API_KEY holds what no request can carry"]);
+    }
+    own(
+        &home,
+        "[models]\nbrain = \"mine/m\"\n[providers.mine]\nbase_url = \"http://h\"\nkey_env = \"MINE\"\n",
+    );
+    let came = Came::of(home.command(&["run", GOAL]).env("MINE", key));
+    assert_refused(&home, &came, &["the key in MINE holds"]);
+}
+
+#[test]
+fn a_home_that_is_no_absolute_path_is_named() {
+    let home = Home::new();
+    let mut command = home.command(&["config"]);
+    let came = Came::of(command.env("HOME", "home").env_remove("SETPOINT_DATA_DIR"));
+    assert_refused(&home, &came, &["HOME is no absolute path", "set HOME"]);
+}
+
+#[test]
+fn authorities_that_are_not_there_are_named_by_their_variable() {
+    let home = Home::new();
+    own(&home, "[providers.mine]\nbase_url = \"https://127.0.0.1:1\"\n");
+    for line in [&["run", "--model", "mine/m", GOAL][..], &["models", "--model", "mine/m"]] {
+        let mut command = home.command(line);
+        let came = Came::of(command.env("SSL_CERT_FILE", home.work().join("nothing.pem")));
+        let told = came.out.clone() + &came.err;
+        assert!(
+            came.code != 0 && told.contains("SSL_CERT_FILE is used in place of the system's"),
+            "{came:#?}"
+        );
+        assert!(!told.contains("ca-certificates"), "{came:#?}");
+    }
+}
