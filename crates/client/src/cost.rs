@@ -148,11 +148,10 @@ impl Sums {
                     serde_json::from_slice(&record.body)
                 {
                     let card = self.models.of(call.role);
-                    let (name, price) = match &reply.by {
+                    let (name, cost) = match &reply.by {
                         Some(other) => (other.clone(), None),
-                        None => (card.name.clone(), card.price),
+                        None => (card.name.clone(), card.paid(reply.usage)),
                     };
-                    let cost = price.map(|price| price.of(reply.usage));
                     self.spend(call, Some(&name), spent(reply.usage, cost));
                 }
             }

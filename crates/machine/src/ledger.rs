@@ -18,6 +18,9 @@ pub struct Ledger {
     pub usage: UsageReport,
     /// The task's clock at the `TaskSpec`.
     pub spec_clock_ms: Option<u64>,
+    /// What answers of a recording cost when they were recorded. It counts against the budget, so that a task is
+    /// bounded in a replay as it was then; nobody pays it.
+    recorded: Money,
     /// What the calls under way may take at most.
     reserved: BTreeMap<CallId, Need>,
 }
@@ -57,8 +60,12 @@ impl Ledger {
     /// Settles a model call.
     pub(crate) fn model_answered(&mut self, call: CallId, usage: Usage, card: Option<&ModelCard>) {
         self.reserved.remove(&call);
-        let price = card.and_then(|card| card.price);
-        let cost = price.map(|price| price.of(usage));
+        let cost = card.and_then(|card| card.paid(usage));
+        if let Some(card) = card.filter(|card| card.is_recorded) {
+            self.recorded = self.recorded.plus(card.price.map_or(Money::ZERO, |price| price.of(usage)));
+            let tokens = usage.tokens_in.saturating_add(usage.tokens_out);
+            self.usage.tokens_recorded = self.usage.tokens_recorded.saturating_add(tokens);
+        }
         let total = &mut self.usage;
         total.tokens_in = total.tokens_in.saturating_add(usage.tokens_in);
         total.tokens_out = total.tokens_out.saturating_add(usage.tokens_out);
@@ -119,8 +126,10 @@ impl Ledger {
                 let max = budgets.money.unwrap_or_default();
                 let used = self.cost();
                 let reserved = max.minus(used).minus(*left);
+                let spent =
+                    if self.recorded > Money::ZERO { "were spent when it was recorded" } else { "are spent" };
                 Some(format!(
-                    "{used} of {max} are spent, {reserved} is reserved for calls under way, and the next call may \
+                    "{used} of {max} {spent}, {reserved} is reserved for calls under way, and the next call may \
                      cost {least}"
                 ))
             }
@@ -135,7 +144,7 @@ impl Ledger {
     }
 
     fn cost(&self) -> Money {
-        self.usage.cost.unwrap_or_default()
+        self.usage.cost.unwrap_or_default().plus(self.recorded)
     }
 }
 

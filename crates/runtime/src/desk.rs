@@ -79,6 +79,12 @@ pub fn edge_of(error: &RuntimeError) -> (Edge, Option<&'static str>) {
         RuntimeError::HeldElsewhere { .. } => {
             (Edge::Usage, Some("wait for that process, or stop it: its tasks can then be resumed"))
         }
+        RuntimeError::WasPlayed { .. } => {
+            (Edge::Usage, Some("`setpoint tasks resume --replay FILE TASK` goes on from the recording"))
+        }
+        RuntimeError::WasNotPlayed { .. } => {
+            (Edge::Usage, Some("`setpoint tasks resume TASK`, without --replay, lets the models go on"))
+        }
         RuntimeError::Refused { .. } => {
             (Edge::Usage, Some("`setpoint tasks show` shows what the task waits for"))
         }
