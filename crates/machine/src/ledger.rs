@@ -5,11 +5,23 @@ use std::collections::BTreeMap;
 use setpoint_protocol::message::{RoleUsage, UsageReport};
 use setpoint_protocol::models::ModelCard;
 use setpoint_protocol::money::Money;
-use setpoint_protocol::record::{Purpose, Usage};
+use setpoint_protocol::record::{ModelFailure, Purpose, Usage};
 use setpoint_protocol::settings::Budgets;
 use setpoint_protocol::{CallId, RoleId};
 
 use crate::fit::{Misfit, Need, Room};
+
+/// Failures of models that are remembered; more of a round are much the same.
+const FAILURES_MAX: usize = 6;
+
+/// Why a model gave a role no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unanswered {
+    /// Who asked.
+    pub role: RoleId,
+    /// What happened.
+    pub failure: ModelFailure,
+}
 
 /// The sums. Reserved at `Asked`, settled at `Answered`, both from records, so exact across a restart.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +33,10 @@ pub struct Ledger {
     /// What answers of a recording cost when they were recorded. It counts against the budget, so that a task is
     /// bounded in a replay as it was then; nobody pays it.
     recorded: Money,
+    /// Why models did not answer who does and judges the work, in the last round that was worked on. Each once.
+    unanswered: Vec<Unanswered>,
+    /// Whether a plan was asked for since: what is done next is another round.
+    is_planned_anew: bool,
     /// What the calls under way may take at most.
     reserved: BTreeMap<CallId, Need>,
 }
@@ -33,7 +49,11 @@ impl Ledger {
     }
 
     /// Counts a model call that is about to be made, and reserves what it may take.
-    pub(crate) fn model_asked(&mut self, call: CallId, need: Need) {
+    pub(crate) fn model_asked(&mut self, call: CallId, purpose: Purpose, need: Need) {
+        self.is_planned_anew |= purpose == Purpose::Plan;
+        if purpose == Purpose::Execute && std::mem::take(&mut self.is_planned_anew) {
+            self.unanswered.clear();
+        }
         if need != Need::default() {
             self.reserved.insert(call, need);
         }
@@ -53,8 +73,21 @@ impl Ledger {
     }
 
     /// Frees what was reserved for a call that has come back without an answer.
-    pub(crate) fn model_failed(&mut self, call: CallId) {
+    pub(crate) fn model_failed(&mut self, call: CallId, failure: Option<&ModelFailure>) {
         self.reserved.remove(&call);
+        let is_work = matches!(call.role, RoleId::Executor | RoleId::AgentValidator | RoleId::MetaValidator);
+        if let Some(failure) = failure.filter(|_| is_work && self.unanswered.len() < FAILURES_MAX) {
+            let one = Unanswered { role: call.role, failure: failure.clone() };
+            if !self.unanswered.contains(&one) {
+                self.unanswered.push(one);
+            }
+        }
+    }
+
+    /// Why models did not answer who does and judges the work, in the last round that was worked on.
+    #[must_use]
+    pub fn unanswered(&self) -> &[Unanswered] {
+        &self.unanswered
     }
 
     /// Settles a model call.

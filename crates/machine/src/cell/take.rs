@@ -102,7 +102,8 @@ impl Cell {
                 let card = known.map(|opened| opened.models.of(call.role));
                 self.ledger.model_answered(call, reply.usage, card);
             }
-            _ => self.ledger.model_failed(call),
+            Answer::ModelFailed(failure) => self.ledger.model_failed(call, Some(failure)),
+            Answer::Tool(_) | Answer::Timer | Answer::Interrupted => self.ledger.model_failed(call, None),
         }
         let body = encode(&answered)?;
         let to = Address { role: call.role, instance: call.instance };
