@@ -156,11 +156,10 @@ impl Sums {
                 };
                 if let Answer::Model(reply) = answer {
                     let card = self.models.of(call.role);
-                    let (name, price) = match &reply.by {
+                    let (name, cost) = match &reply.by {
                         Some(other) => (other.clone(), None),
-                        None => (card.name.clone(), card.price),
+                        None => (card.name.clone(), card.paid(reply.usage)),
                     };
-                    let cost = price.map(|price| price.of(reply.usage));
                     self.spend(call, Some(&name), spent(reply.usage, cost));
                 } else {
                     self.lose(call, lost);
@@ -198,7 +197,7 @@ impl Sums {
     /// An attempt that gave no answer.
     fn lose(&mut self, call: CallId, lost: Usage) {
         if !lost.is_zero() {
-            let cost = self.models.of(call.role).price.map(|price| price.of(lost));
+            let cost = self.models.of(call.role).paid(lost);
             self.spend(call, None, spent(lost, cost));
         }
     }

@@ -5,11 +5,23 @@ use std::collections::BTreeMap;
 use setpoint_protocol::message::{RoleUsage, UsageReport};
 use setpoint_protocol::models::ModelCard;
 use setpoint_protocol::money::Money;
-use setpoint_protocol::record::{Purpose, Usage};
+use setpoint_protocol::record::{ModelFailure, Purpose, Usage};
 use setpoint_protocol::settings::Budgets;
 use setpoint_protocol::{CallId, RoleId};
 
 use crate::fit::{Misfit, Need, Room};
+
+/// Failures of models that are remembered; more of a round are much the same.
+const FAILURES_MAX: usize = 6;
+
+/// Why a model gave a role no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unanswered {
+    /// Who asked.
+    pub role: RoleId,
+    /// What happened.
+    pub failure: ModelFailure,
+}
 
 /// The sums. Reserved at `Asked`, settled at `Answered`, both from records, so exact across a restart.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +30,13 @@ pub struct Ledger {
     pub usage: UsageReport,
     /// The task's clock at the `TaskSpec`.
     pub spec_clock_ms: Option<u64>,
+    /// What answers of a recording cost when they were recorded. It counts against the budget, so that a task is
+    /// bounded in a replay as it was then; nobody pays it.
+    recorded: Money,
+    /// Why models did not answer who does and judges the work, in the last round that was worked on. Each once.
+    unanswered: Vec<Unanswered>,
+    /// Whether a plan was asked for since: what is done next is another round.
+    is_planned_anew: bool,
     /// What the calls under way may take at most.
     reserved: BTreeMap<CallId, Need>,
 }
@@ -30,7 +49,11 @@ impl Ledger {
     }
 
     /// Counts a model call that is about to be made, and reserves what it may take.
-    pub(crate) fn model_asked(&mut self, call: CallId, need: Need) {
+    pub(crate) fn model_asked(&mut self, call: CallId, purpose: Purpose, need: Need) {
+        self.is_planned_anew |= purpose == Purpose::Plan;
+        if purpose == Purpose::Execute && std::mem::take(&mut self.is_planned_anew) {
+            self.unanswered.clear();
+        }
         if need != Need::default() {
             self.reserved.insert(call, need);
         }
@@ -70,10 +93,29 @@ impl Ledger {
     }
 
     /// Settles a call that has come back without an answer.
-    pub(crate) fn model_failed(&mut self, call: CallId, lost: Usage, card: Option<&ModelCard>) {
+    pub(crate) fn model_failed(
+        &mut self,
+        call: CallId,
+        failure: Option<&ModelFailure>,
+        lost: Usage,
+        card: Option<&ModelCard>,
+    ) {
         self.reserved.remove(&call);
         self.book(call, lost, card);
         self.lose(lost);
+        let is_work = matches!(call.role, RoleId::Executor | RoleId::AgentValidator | RoleId::MetaValidator);
+        if let Some(failure) = failure.filter(|_| is_work && self.unanswered.len() < FAILURES_MAX) {
+            let one = Unanswered { role: call.role, failure: failure.clone() };
+            if !self.unanswered.contains(&one) {
+                self.unanswered.push(one);
+            }
+        }
+    }
+
+    /// Why models did not answer who does and judges the work, in the last round that was worked on.
+    #[must_use]
+    pub fn unanswered(&self) -> &[Unanswered] {
+        &self.unanswered
     }
 
     /// Settles a model call.
@@ -91,8 +133,12 @@ impl Ledger {
         if usage.is_zero() {
             return;
         }
-        let price = card.and_then(|card| card.price);
-        let cost = price.map(|price| price.of(usage));
+        let cost = card.and_then(|card| card.paid(usage));
+        if let Some(card) = card.filter(|card| card.is_recorded) {
+            self.recorded = self.recorded.plus(card.price.map_or(Money::ZERO, |price| price.of(usage)));
+            let tokens = usage.tokens_in.saturating_add(usage.tokens_out);
+            self.usage.tokens_recorded = self.usage.tokens_recorded.saturating_add(tokens);
+        }
         let total = &mut self.usage;
         total.tokens_in = total.tokens_in.saturating_add(usage.tokens_in);
         total.tokens_out = total.tokens_out.saturating_add(usage.tokens_out);
@@ -183,8 +229,10 @@ impl Ledger {
                 let max = budgets.money.unwrap_or_default();
                 let used = self.cost();
                 let reserved = max.minus(used).minus(*left);
+                let spent =
+                    if self.recorded > Money::ZERO { "were spent when it was recorded" } else { "are spent" };
                 Some(format!(
-                    "{used} of {max} are spent, {reserved} is reserved for calls under way, and the next call may \
+                    "{used} of {max} {spent}, {reserved} is reserved for calls under way, and the next call may \
                      cost {least}"
                 ))
             }
@@ -199,7 +247,7 @@ impl Ledger {
     }
 
     fn cost(&self) -> Money {
-        self.usage.cost.unwrap_or_default()
+        self.usage.cost.unwrap_or_default().plus(self.recorded)
     }
 }
 

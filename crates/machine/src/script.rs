@@ -169,7 +169,7 @@ impl State<'_> {
         self.calls = calls;
         for effect in &effects {
             match effect {
-                Effect::Model { call, .. } => self.ledger.model_asked(*call, Need::default()),
+                Effect::Model { call, ask } => self.ledger.model_asked(*call, ask.purpose(), Need::default()),
                 Effect::Tool { call, .. } => self.ledger.tool_asked(call.role),
                 Effect::Send { .. } | Effect::Timer { .. } => {}
             }

@@ -53,6 +53,9 @@ pub struct ModelCard {
     /// What its tokens cost; not known when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
+    /// Whether a recording answers in its place: its price bounds what is asked, as it did then, and nobody pays it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_recorded: bool,
 }
 
 /// What one token costs.
@@ -108,6 +111,12 @@ impl ModelCard {
     pub fn named(name: &str) -> Self {
         ModelCard { name: name.to_owned(), ..ModelCard::default() }
     }
+
+    /// What somebody pays for these tokens; not known when absent.
+    #[must_use]
+    pub fn paid(&self, usage: Usage) -> Option<Money> {
+        if self.is_recorded { Some(Money::ZERO) } else { self.price.map(|price| price.of(usage)) }
+    }
 }
 
 impl Price {
@@ -139,6 +148,8 @@ impl<'de> Deserialize<'de> for ModelCard {
             #[serde(default)]
             takes_tools: bool,
             price: Option<Price>,
+            #[serde(default)]
+            is_recorded: bool,
         }
         #[derive(Deserialize)]
         #[serde(untagged)]
@@ -156,6 +167,7 @@ impl<'de> Deserialize<'de> for ModelCard {
                 is_free: fields.is_free,
                 takes_tools: fields.takes_tools,
                 price: fields.price,
+                is_recorded: fields.is_recorded,
             },
         })
     }
@@ -176,6 +188,7 @@ mod tests {
             is_free: false,
             takes_tools: true,
             price: Some(Price { token_in: Money::of_units(3e-6).unwrap(), ..Price::default() }),
+            is_recorded: true,
         };
         let text = serde_json::to_string(&card).unwrap();
         assert_eq!(serde_json::from_str::<ModelCard>(&text).unwrap(), card);

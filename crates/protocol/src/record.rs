@@ -409,7 +409,7 @@ pub enum ModelFailureKind {
     Unreachable,
     /// It took too long.
     Timeout,
-    /// Credentials or payment are missing.
+    /// Credentials or payment are missing, or it wants to be left alone for longer than a task waits.
     Refused,
     /// The prompt is larger than its window.
     TooLong,

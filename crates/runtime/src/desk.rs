@@ -95,6 +95,12 @@ pub fn edge_of(error: &RuntimeError) -> (Edge, Option<&'static str>) {
                 "set the model and its key as they were, or name the one that is to go on with it: `--model NAME`",
             ),
         ),
+        RuntimeError::WasPlayed { .. } => {
+            (Edge::Usage, Some("`setpoint tasks resume --replay FILE TASK` goes on from the recording"))
+        }
+        RuntimeError::WasNotPlayed { .. } => {
+            (Edge::Usage, Some("`setpoint tasks resume TASK`, without --replay, lets the models go on"))
+        }
         RuntimeError::Refused { .. } => {
             (Edge::Usage, Some("`setpoint tasks show` shows what the task waits for"))
         }

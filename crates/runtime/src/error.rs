@@ -55,6 +55,18 @@ pub enum RuntimeError {
         /// Which models.
         unlike: Unlike,
     },
+    /// A recording answered the task, and now models would.
+    #[error("resume {task}: a recording answered it, and no recording is played now")]
+    WasPlayed {
+        /// The task.
+        task: TaskId,
+    },
+    /// Models answered the task, and now a recording would.
+    #[error("resume {task} from a recording: models answered it")]
+    WasNotPlayed {
+        /// The task.
+        task: TaskId,
+    },
     /// The task has ended.
     #[error("reach {0}: it has ended")]
     Ended(TaskId),

@@ -187,10 +187,6 @@ impl Organisation {
         if let Some(dead) = dead {
             self.shared.toolbox.end_calls_of(&dead).await;
         }
-        if let Some(unlike) = restored.cell.opened().and_then(|opened| self.shared.models.unlike(opened)) {
-            lease::release(&self.shared, task).await;
-            return Err(RuntimeError::OtherModels { task: task.clone(), unlike });
-        }
         let (sender, inbox) = mpsc::channel(INBOX_MAX);
         let driver = Driver::new(
             Arc::clone(&self.shared),

@@ -20,6 +20,7 @@ mod host;
 pub mod paths;
 mod place;
 mod process;
+mod processes;
 mod registry;
 mod show;
 mod target;

@@ -190,6 +190,9 @@ pub(super) enum TasksCommand {
         /// Allow without asking what FILE covers
         #[arg(long, value_name = "FILE")]
         approve: Option<PathBuf>,
+        /// Go on from the recording that answered the task so far
+        #[arg(long, value_name = "FILE", requires = "task")]
+        replay: Option<PathBuf>,
     },
     /// Write a task's records as CloudEvents, one JSON object a line
     Export {

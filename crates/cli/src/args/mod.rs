@@ -99,7 +99,10 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
             TasksCommand::Show { task } => Command::TasksShow { task },
             TasksCommand::Cost { task } => Command::TasksCost { task },
             TasksCommand::Cancel { task } => Command::TasksCancel { task },
-            TasksCommand::Resume { task, approve } => Command::TasksResume(Resume { task, approve }),
+            TasksCommand::Resume { task, approve, replay } => {
+                global.cassette = replay.map(Cassette::Replay);
+                Command::TasksResume(Resume { task, approve })
+            }
             TasksCommand::Export { task, output } => Command::TasksExport { task, output },
         },
         Verb::Ggs => Command::Ggs,

@@ -72,6 +72,9 @@ pub(crate) fn cost(result: &FinalResult) -> Line {
     if usage.tokens_unpriced > 0 && usage.cost.is_some() {
         parts.push(format!("{} tokens of unknown price", words::thousands(usage.tokens_unpriced)));
     }
+    if usage.tokens_recorded > 0 {
+        parts.push("a recording answered".to_owned());
+    }
     if result.replans > 0 {
         parts.push(words::count(u64::from(result.replans), "replan"));
     }

@@ -297,7 +297,7 @@ fn a_trial_of_a_server_that_misbehaves_is_bad_and_ends() {
         (Fault::Hang(Delay::Ever), "no answer came within 800 ms", "raise `models.idle_ms`"),
         (Fault::Unauthorized(UnauthorizedForm::Status401), "401", "check the key"),
         (Fault::ModelNotFound, "404", "`setpoint models --all` lists"),
-        (Fault::CutInText, "does not answer", "later"),
+        (Fault::CutInText, "does not answer", "models.stream = false"),
         (
             Fault::PauseInBody(Delay::For(Duration::from_secs(30))),
             "stopped coming for 400 ms",

@@ -20,6 +20,9 @@ mod ends;
 #[cfg(test)]
 mod first_configuration;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod insides;
+#[cfg(test)]
 mod language_models;
 #[cfg(test)]
 mod models;

@@ -159,7 +159,7 @@ impl Cell {
         let asked = Asked { call, attempt: 1, ask: what };
         let seq = self.write_asked(step, at, from, &asked, cause)?;
         self.asks.open(call, seq, AskClass::Model);
-        self.ledger.model_asked(call, need);
+        self.ledger.model_asked(call, ask.purpose(), need);
         step.effects.push(Outside::Model { call, ask, fragments });
         Ok(true)
     }

@@ -103,7 +103,13 @@ impl Cell {
             Answer::Model(reply) => {
                 self.ledger.model_answered(call, reply.usage, card.filter(|_| reply.by.is_none()));
             }
-            _ => self.ledger.model_failed(call, answered.spent, card),
+            other => {
+                let failure = match other {
+                    Answer::ModelFailed(failure) => Some(failure),
+                    _ => None,
+                };
+                self.ledger.model_failed(call, failure, answered.spent, card);
+            }
         }
         let is_tool = matches!(ask.class, AskClass::Pure | AskClass::Unsafe);
         if is_tool || ask.class == AskClass::Model {

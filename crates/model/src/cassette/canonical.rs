@@ -1,8 +1,9 @@
 //! What a question means, as text that is the same in every run.
 //!
-//! It holds what adapters see: the prompt, fragment by fragment, the tools, the schema and the bound on the answer. It
-//! does not hold the time that is left, nor what `places` takes out. Lines of a fragment are indented, so that no
-//! fragment can pass for the head of another.
+//! It holds what adapters see: the prompt, fragment by fragment, the tools and the schema. It does not hold the time
+//! that is left, nor the bound on the answer, which follows what is left of the budgets to the last token and so the
+//! length of every path; nor what `places` takes out. Lines of a fragment are indented, so that no fragment can pass for
+//! the head of another.
 
 use std::fmt::Write as _;
 
@@ -29,8 +30,7 @@ impl Canonical {
     #[must_use]
     pub fn of(call: &ModelCall, here: Option<&Surroundings>) -> Option<Self> {
         let mut places = Places::of(surroundings(&call.brief).or(here))?;
-        let mut text =
-            format!("purpose {}\ntokens_out_max {}\n", call.purpose().name(), call.limits.tokens_out_max);
+        let mut text = format!("purpose {}\n", call.purpose().name());
         if let Some(schema) = call.schema {
             line(&mut text, "schema", &hash(schema.as_bytes()));
         }

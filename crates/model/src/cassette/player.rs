@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use setpoint_machine::ModelCall;
-use setpoint_protocol::models::{ModelCard, Price};
+use setpoint_protocol::models::ModelCard;
 use setpoint_protocol::record::{ModelFailure, ModelFailureKind, Part, Reply};
 
 use super::miss;
@@ -28,10 +28,12 @@ impl Player {
         Player { tape, card: ModelCard::named(&name.into()), here: Here::default() }
     }
 
-    /// Answers for a model that was recorded, as that model would be asked. Nothing is paid any more.
+    /// Answers for a model that was recorded, asked as that one was, prices and all. Its name says what it is, so that
+    /// nobody takes it for the model.
     #[must_use]
     pub fn of_card(tape: Arc<Tape>, card: &ModelCard) -> Self {
-        let card = ModelCard { price: Some(Price::default()), ..card.clone() };
+        let name = format!("recording of {}", card.name);
+        let card = ModelCard { name, is_recorded: true, ..card.clone() };
         Player { tape, card, here: Here::default() }
     }
 }

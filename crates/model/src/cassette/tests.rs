@@ -194,7 +194,6 @@ fn the_canonical_form_holds_what_is_meant_and_nothing_else() {
     let shown = canonical.text().replace(&blake3::hash(b"{}").to_hex().to_string(), "HASH");
     expect![[r#"
         purpose merge
-        tokens_out_max 8192
         schema HASH
         system contract
           Answer.
@@ -205,12 +204,9 @@ fn the_canonical_form_holds_what_is_meant_and_nothing_else() {
           {task} took {ms}
     "#]]
     .assert_eq(&shown);
-    let later = ModelLimits { ms_max: 5, ..ModelLimits::default() };
+    let later = ModelLimits { ms_max: 5, tokens_out_max: 5, tokens_thinking_max: 5 };
     let again = ModelCall { limits: later, ..question(&text, &here) };
     assert_eq!(Canonical::of(&again, None).unwrap().hash(), canonical.hash());
-    let shorter = ModelLimits { tokens_out_max: 5, ..ModelLimits::default() };
-    let other = ModelCall { limits: shorter, ..question(&text, &here) };
-    assert_ne!(Canonical::of(&other, None).unwrap().hash(), canonical.hash());
 }
 
 #[test]
@@ -281,9 +277,9 @@ async fn a_miss_names_the_question_and_the_nearest_and_quotes_no_answer() {
     let longer = perceive(&format!("count the files here\n\u{1b}[31m{}", "x".repeat(1_000)));
     let longer = ask(&player, &longer).await.unwrap_err();
     expect![[r#"
-        the recording has no answer to question 1 of `perceive`: the nearest is in line 2 of tape.jsonl and differs first in line 6 of the question, in `task input`: recorded `count the files here`, asked `count the folders here`
-        the recording has no answer to question 1 of `merge`: the nearest is in line 4 of tape.jsonl and differs first in line 9 of the question, in `data pieces`
-        the recording has no answer to question 2 of `perceive`: the nearest is in line 2 of tape.jsonl and differs first in line 7 of the question, in `task input`: recorded nothing more, asked ` [31mxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…`"#]]
+        the recording has no answer to question 1 of `perceive`: the nearest is in line 2 of tape.jsonl and differs first in line 5 of the question, in `task input`: recorded `count the files here`, asked `count the folders here`
+        the recording has no answer to question 1 of `merge`: the nearest is in line 4 of tape.jsonl and differs first in line 8 of the question, in `data pieces`
+        the recording has no answer to question 2 of `perceive`: the nearest is in line 2 of tape.jsonl and differs first in line 6 of the question, in `task input`: recorded nothing more, asked ` [31mxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…`"#]]
     .assert_eq(&format!("{task}\n{block}\n{longer}"));
     assert!(!format!("{task}{block}{longer}").contains("SAID"));
     let other = Tape::of(Path::new("t"), recorded.lines().next().unwrap().as_bytes()).unwrap();
@@ -403,8 +399,8 @@ async fn hostile_tapes_are_refused_by_line_and_not_quoted() {
         play t: line 2 is no recorded exchange (column 1)
         play t: line 2 is no recorded exchange (column 0)
         play t: line 2 is no recorded exchange (column 94)
-        play t: line 2 is no recorded exchange (column 221)
-        play t: line 2 is no recorded exchange (column 240)
+        play t: line 2 is no recorded exchange (column 200)
+        play t: line 2 is no recorded exchange (column 219)
         play t: line 2 is no recorded exchange (column 1)
         hold one exchange of t: line 2 has more than 16777216 bytes"#]]
     .assert_eq(&refusals);

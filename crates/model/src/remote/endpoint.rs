@@ -80,6 +80,7 @@ impl Endpoint {
             is_free: false,
             takes_tools: self.takes_tools,
             price: self.price,
+            is_recorded: false,
         }
     }
 }

@@ -9,9 +9,12 @@ use setpoint_protocol::record::{ModelFailure, ModelFailureKind};
 use crate::model::ModelError;
 use crate::wire::{Refusal, WireError};
 
-/// The longest that a server may make us wait before the same question. Who wants more is given up at once: the time
-/// of a task is better spent on saying so.
+/// The longest that a server may make us wait before the same question. Who wants more ends the task, which says when
+/// to come back: another plan would ask the same server.
 pub const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// The longest time to come back in that is said in seconds.
+const WAIT_SAID_MAX: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 
 /// How long a server is left alone that has too much to do and does not say when to come back.
 pub const BUSY_WAIT: Duration = Duration::from_secs(8);
@@ -113,13 +116,18 @@ pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelErr
 fn waiting(reason: String, retry_after: RetryAfter, unsaid: Duration) -> ModelError {
     match retry_after {
         RetryAfter::Wait(wait) if wait > WAIT_MAX => never(
-            ModelFailureKind::Unavailable,
-            format!("{reason}; it asks to come back in {} s", wait.as_secs()),
-            vec!["resume later, or choose another provider"],
+            ModelFailureKind::Refused,
+            format!("{reason}; it asks to come back {}", later(wait)),
+            vec!["state the goal again when that time is over, or choose another provider"],
         ),
         RetryAfter::Wait(wait) => again(ModelFailureKind::Unavailable, reason, vec![], wait),
         RetryAfter::Silent => again(ModelFailureKind::Unavailable, reason, vec![], unsaid),
     }
+}
+
+/// A time that a server names; one that is no time is not repeated.
+fn later(wait: Duration) -> String {
+    if wait <= WAIT_SAID_MAX { format!("in {} s", wait.as_secs()) } else { "in more than a month".to_owned() }
 }
 
 /// Whether the server's message has all these words.
@@ -279,5 +287,11 @@ mod tests {
         let late = of_refusal(&refusal, RetryAfter::Wait(Duration::from_secs(3_600)));
         assert_eq!(late.again_after, None);
         assert_eq!(late.failure.reason, "the server answered 429; it asks to come back in 3600 s");
+        assert!(!late.failure.kind.retryable(), "another plan would ask the same server");
+        let never = of_refusal(&refusal, RetryAfter::Wait(Duration::MAX));
+        assert_eq!(
+            never.failure.reason,
+            "the server answered 429; it asks to come back in more than a month"
+        );
     }
 }

@@ -134,6 +134,9 @@ pub struct UsageReport {
     /// Tokens in and out whose price is not known.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub tokens_unpriced: u64,
+    /// Tokens in and out of answers that a recording gave: nobody paid for them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tokens_recorded: u64,
     /// Tool calls, probes included.
     pub tool_calls: u64,
     /// The same by role.

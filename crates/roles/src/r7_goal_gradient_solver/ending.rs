@@ -126,7 +126,8 @@ impl Ending {
     }
 
     fn worded(self, report: &PartialReport, ctx: &Ctx<'_>) -> FinalResult {
-        let Ending { result, facts } = self;
+        let Ending { result, mut facts } = self;
+        facts.hear_of(ctx.ledger.unanswered());
         FinalResult {
             summary: summary::of(&result, &facts, report),
             next_moves: facts.next_moves(report),

@@ -2,6 +2,7 @@
 //! words are quoted under that. Nothing here calls a result complete unless every criterion is met.
 
 use setpoint_control::Decision;
+use setpoint_machine::ledger::Unanswered;
 use setpoint_protocol::message::{EndState, EndedBy, FinalResult, PartialReport};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ErrorKind;
@@ -19,6 +20,9 @@ const NAMED_MAX: usize = 20;
 const QUOTE_CHARS_MAX: usize = 400;
 /// Most next moves; the rest are dropped, people try the first ones.
 const NEXT_MOVES_MAX: usize = 8;
+
+/// What a person can try when models failed and none of the failures says it.
+const MODEL_MOVE: &str = "a model did not answer: try again later, or choose another model";
 
 /// The summary of an end.
 pub(super) fn of(result: &FinalResult, facts: &Facts, report: &PartialReport) -> String {
@@ -48,6 +52,7 @@ fn with_gaps(result: &FinalResult, facts: &Facts) -> String {
     if !facts.met.is_empty() {
         text.push_str(&format!(" Met: {}.", quoted(&facts.met)));
     }
+    push_unanswered(&mut text, facts);
     text
 }
 
@@ -57,6 +62,7 @@ fn given_up(result: &FinalResult, facts: &Facts, report: &PartialReport) -> Stri
         by => format!("Given up ({}): {}", by.name(), facts.details()),
     };
     push_unmet(&mut text, result);
+    push_unanswered(&mut text, facts);
     text.push_str(&format!(" Achieved: {}", sentence(&clip(report.achieved.trim(), WORDS_CHARS_MAX))));
     // What R7 said itself need not be said twice.
     let blocked_by = report.blocked_by.trim();
@@ -73,6 +79,12 @@ fn push_unmet(text: &mut String, result: &FinalResult) {
     }
 }
 
+fn push_unanswered(text: &mut String, facts: &Facts) {
+    if !facts.unanswered.is_empty() {
+        text.push_str(&format!(" No answer from a model: {}.", facts.unanswered.join("; ")));
+    }
+}
+
 /// What the words rest on.
 #[derive(Debug)]
 pub(super) struct Facts {
@@ -83,6 +95,10 @@ pub(super) struct Facts {
     said: Option<String>,
     /// What a person can do about the fault.
     hints: Vec<String>,
+    /// Why models did not answer in the last round, each with who asked.
+    unanswered: Vec<String>,
+    /// What a person can do about that.
+    model_hints: Vec<String>,
     /// Calls that were refused consent, as `<tool>: <target>`.
     refused: Vec<String>,
     /// Criteria that were met.
@@ -114,6 +130,8 @@ impl Facts {
             rule: rule.to_owned(),
             said: said.map(|text| one_line(text, QUOTE_CHARS_MAX)).filter(|text| !text.is_empty()),
             hints,
+            unanswered: Vec::new(),
+            model_hints: Vec::new(),
             refused: if ended_by == EndedBy::Consent {
                 shown.map(refused).unwrap_or_default()
             } else {
@@ -123,6 +141,22 @@ impl Facts {
             words: shown.map(|round| round.words.trim().to_owned()).unwrap_or_default(),
             has_output: shown.is_some_and(|round| !is_empty(&round.output)),
             is_judged: shown.is_some(),
+        }
+    }
+
+    /// Takes what models failed with. What the fault says already is not said twice.
+    pub(super) fn hear_of(&mut self, unanswered: &[Unanswered]) {
+        for Unanswered { role, failure } in unanswered {
+            let reason = one_line(&failure.reason, QUOTE_CHARS_MAX);
+            let is_said = self.said.as_ref().is_some_and(|said| said.contains(&reason));
+            let line = format!("{}: {reason}", role.label());
+            if !is_said && !self.unanswered.contains(&line) {
+                self.unanswered.push(line);
+                self.model_hints.extend(failure.hints.iter().cloned());
+            }
+        }
+        if self.model_hints.is_empty() && !self.unanswered.is_empty() {
+            self.model_hints.push(MODEL_MOVE.to_owned());
         }
     }
 
@@ -168,10 +202,10 @@ impl Facts {
         PartialReport { achieved, blocked_by: String::new(), next_moves: self.own_moves() }
     }
 
-    /// What a person could try next: what the fault says about itself first, then the report's.
+    /// What a person could try next: what the fault says about itself first, then models that failed, then the report's.
     pub(super) fn next_moves(&self, report: &PartialReport) -> Vec<String> {
         let mut moves: Vec<String> = Vec::new();
-        for text in self.hints.iter().chain(&report.next_moves) {
+        for text in self.hints.iter().chain(&self.model_hints).chain(&report.next_moves) {
             let text = one_line(text, QUOTE_CHARS_MAX);
             if !text.is_empty() && !moves.contains(&text) {
                 moves.push(text);

@@ -3,8 +3,9 @@
 //! Every further attempt is recorded before it is sent, waits longer than the one before, and counts against the
 //! task's budget of calls. All attempts of a question share its time.
 //!
-//! A failure that a person has to mend (a key, a name, a window) ends the task at once, whoever asked: no other plan
-//! helps, and every round would cost the same again.
+//! A failure that a person has to mend (a key, a name, a window, a server that wants to be left alone for long) ends the
+//! task at once, whoever asked: no other plan helps, and every round would cost the same again. Only a goal that is too
+//! long for R1's model goes on to R2, which asks about it in its own way.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -160,10 +161,13 @@ impl Driver {
     }
 }
 
-/// The end that a failure is which only a person can mend. R1 and R2 say so themselves, each in its own way.
+/// The end that a failure is which only a person can mend. R2 says so itself.
 fn to_be_mended(purpose: Purpose, failure: &ModelFailure) -> Option<TaskFault> {
     let who = match purpose {
-        Purpose::Perceive | Purpose::Plan | Purpose::Report => return None,
+        Purpose::Plan | Purpose::Report => return None,
+        // What is too long to be read still is the goal: R1 passes it on as it is.
+        Purpose::Perceive if failure.kind == ModelFailureKind::TooLong => return None,
+        Purpose::Perceive => "read the goal",
         Purpose::Execute => "execute",
         Purpose::Judge => "judge",
         Purpose::Merge => "judge the whole",

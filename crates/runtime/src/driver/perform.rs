@@ -229,7 +229,7 @@ impl Driver {
 /// What an attempt has cost so far that may be going on still.
 fn used(model: &dyn Model, ask: &ModelCall, progress: &Progress) -> Usage {
     let card = model.card();
-    if card.is_free { Usage::default() } else { progress.used(|| tokens_in(ask, &card)) }
+    if card.is_free || card.is_recorded { Usage::default() } else { progress.used(|| tokens_in(ask, &card)) }
 }
 
 fn failure(kind: ModelFailureKind, reason: &str) -> ModelFailure {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use setpoint_journal::{Lease, TaskFilter, TaskHead};
 use setpoint_protocol::message::FinalResult;
-use setpoint_protocol::record::{Record, RecordKind};
+use setpoint_protocol::models::Models as Cards;
+use setpoint_protocol::record::{Opened, Record, RecordKind};
 use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{TaskId, Timestamp};
 
@@ -121,8 +122,40 @@ pub(super) fn load_for_resume(shared: &Arc<Shared>, task: &TaskId) -> Result<Opt
     if stored.closed_at_us.is_some() {
         return Ok(None);
     }
+    check_who_answers(shared, task)?;
     let (lease, dead) = lease::take(&shared.journal, &stored, &shared.lease_terms())?;
     let restored = recover::restore(&shared.journal, task, Arc::clone(&shared.factory))?;
     let head = shared.journal.head(task.as_str())?;
     Ok(Some(Loaded { restored, head, lease, dead }))
+}
+
+/// A recording goes on where a recording answered, and models where models did: else somebody would pay for what costs
+/// nothing, or call what was recorded an answer. The models are those that the task was opened with, or named. Whoever
+/// cancels needs none of them.
+fn check_who_answers(shared: &Shared, task: &TaskId) -> Result<(), RuntimeError> {
+    let first = shared.journal.read_rows(task.as_str(), 1, 1)?.into_iter().next();
+    // What cannot be read is told by whoever reads the whole task.
+    let opened = first.and_then(|row| record_of(row).ok());
+    let Some(opened) = opened.and_then(|record| serde_json::from_slice::<Opened>(&record.body).ok()) else {
+        return Ok(());
+    };
+    let is_played = |cards: &Cards| cards.all().any(|card| card.is_recorded);
+    let (was_played, is_played) = (is_played(&opened.models), is_played(&shared.models.cards()));
+    let task_id = task.clone();
+    let refused = if was_played != is_played {
+        if was_played {
+            RuntimeError::WasPlayed { task: task_id }
+        } else {
+            RuntimeError::WasNotPlayed { task: task_id }
+        }
+    } else if let Some(unlike) = shared.models.unlike(&opened) {
+        RuntimeError::OtherModels { task: task_id, unlike }
+    } else {
+        return Ok(());
+    };
+    let waiting = shared.journal.waiting_commands(task.as_str())?;
+    if waiting.iter().any(|command| command.kind == Kind::CancelRequest.to_string()) {
+        return Ok(());
+    }
+    Err(refused)
 }

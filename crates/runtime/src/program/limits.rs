@@ -1,4 +1,5 @@
-//! Limits of the system that would end this process without a word.
+//! What is asked of the system about this process itself: limits that would end it without a word, and that no other
+//! process may look into it.
 
 /// From now on a write beyond a limit on the size of files (`ulimit -f`) fails like one to a full disk, and is told;
 /// left alone, the signal that comes with it would end the process without a word. The programs that it starts are
@@ -19,5 +20,26 @@ pub fn outlive_file_size_limits() -> std::io::Result<()> {
 /// Never.
 #[cfg(not(unix))]
 pub fn outlive_file_size_limits() -> std::io::Result<()> {
+    Ok(())
+}
+
+/// From now on no other process of this person may read this one's environment or memory, where keys are, and it leaves
+/// no core file. Whoever may look into every process (root) still can: there the gate of the tools is all there is. The
+/// programs that it starts are not changed.
+///
+/// # Errors
+/// When the system does not do it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub fn keep_to_itself() -> std::io::Result<()> {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+    Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
+}
+
+/// Other systems do not show a process to others.
+///
+/// # Errors
+/// Never.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub fn keep_to_itself() -> std::io::Result<()> {
     Ok(())
 }

@@ -18,7 +18,7 @@ use setpoint_protocol::models::{Models as Cards, Tier};
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_tools::{Host, Registry};
 
-pub use self::limits::outlive_file_size_limits;
+pub use self::limits::{keep_to_itself, outlive_file_size_limits};
 pub use self::log_file::{LogFile, LogWriter};
 pub use self::models::{Cassette, MODELS_FILE};
 pub use self::playbooks::{PlaybookProblem, PlaybookSummary};

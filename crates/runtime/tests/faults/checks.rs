@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use setpoint_model_server::organisation::{CANARY, GOAL};
 use setpoint_model_server::question::Site;
-use setpoint_protocol::CallId;
 use setpoint_protocol::message::{EndState, EndedBy, FinalResult, PartialReport, TaskSpec};
 use setpoint_protocol::record::{Answer, Answered, Ask, Asked, Reasked, Record, RecordKind};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::Kind;
+use setpoint_protocol::{CallId, RoleId};
 
 use crate::world::{BUDGET, KEY, Outcome, Scenario};
 
@@ -49,6 +49,9 @@ pub(crate) fn check(scenario: &Scenario, outcome: &Outcome) -> String {
         assert!(Site::of(seen).is_some(), "{about}: nobody's question");
     }
     nothing_is_told(&result, records, &about);
+    if !scenario.is_once {
+        the_failure_is_told(&result, records, &about);
+    }
     said(scenario, &result, records)
 }
 
@@ -144,6 +147,28 @@ fn nothing_is_told(result: &FinalResult, records: &[Record], about: &str) {
         told.into_iter().chain(result.next_moves.iter().chain(&result.unmet_criteria).map(String::as_str));
     for text in told {
         assert!(!text.contains(CANARY), "{about}: {text}");
+    }
+}
+
+/// Why models did not answer who does and judges the work stands in a result that is no accept.
+fn the_failure_is_told(result: &FinalResult, records: &[Record], about: &str) {
+    let plans = records.iter().rposition(|record| record.kind == RecordKind::Message(Kind::DispatchManifest));
+    let answered = records.iter().skip(plans.unwrap_or(records.len()));
+    let answered = answered.filter(|record| record.kind == RecordKind::Answered);
+    let mut failed = answered.filter_map(|record| {
+        let answered: Answered = serde_json::from_slice(&record.body).unwrap();
+        match (answered.call.role, answered.answer) {
+            (RoleId::Planner, _) => None,
+            (_, Answer::ModelFailed(failure)) => Some(clip(&failure.reason, REASON_CHARS_MAX)),
+            _ => None,
+        }
+    });
+    if let Some(reason) = failed.next()
+        && result.directive != EndState::Accept
+    {
+        let reason = reason.trim_end_matches('…');
+        assert!(result.summary.contains(reason), "{about}: {reason} is not in {}", result.summary);
+        assert!(!result.next_moves.is_empty(), "{about}");
     }
 }
 

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use setpoint_journal::Journal;
 use setpoint_machine::ModelCall;
 use setpoint_model::{Model, ModelError, Progress};
-use setpoint_protocol::message::{CancelRequest, EndedBy};
+use setpoint_protocol::message::{CancelRequest, EndedBy, FinalResult};
 use setpoint_protocol::record::{ModelFailure, ModelFailureKind, Part, Purpose, RecordKind, Reply};
 use setpoint_protocol::topology::Payload;
 use setpoint_runtime::{NewTask, Organisation};
@@ -154,4 +154,69 @@ async fn what_a_person_has_to_mend_ends_the_task_and_is_not_planned_around() {
     assert!(result.summary.contains("no model could execute: the key is not valid"), "{}", result.summary);
     assert_eq!(result.next_moves.first().map(String::as_str), Some("check the key"));
     organisation.shutdown().await;
+}
+
+/// Reads the goal and plans, where it is not at fault; whoever else asks is at fault.
+struct Faulty {
+    failure: ModelFailure,
+    at_once: bool,
+    asked: Arc<AtomicU64>,
+}
+
+#[async_trait]
+impl Model for Faulty {
+    async fn answer(&self, call: &ModelCall, progress: &Progress) -> Result<Reply, ModelError> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let plans = matches!(call.purpose(), Purpose::Perceive | Purpose::Plan) && !self.at_once;
+        if plans || (call.purpose() == Purpose::Plan && self.failure.kind == ModelFailureKind::TooLong) {
+            return Keyless(Arc::default()).answer(call, progress).await;
+        }
+        Err(ModelError { failure: self.failure.clone(), again_after: None })
+    }
+
+    fn name(&self) -> &str {
+        "faulty"
+    }
+}
+
+async fn faulty(kind: ModelFailureKind, hints: &[&str], at_once: bool) -> (FinalResult, u64) {
+    let asked = Arc::new(AtomicU64::new(0));
+    let hints = hints.iter().map(|hint| (*hint).to_owned()).collect();
+    let failure = ModelFailure { kind, reason: "the server answered 429: too much".to_owned(), hints };
+    let model = Faulty { failure, at_once, asked: Arc::clone(&asked) };
+    let organisation = organisation(&Journal::in_memory(), model);
+    let task = organisation.start(new_task()).await.unwrap();
+    organisation.ended(&task).await;
+    let result = organisation.result(&task).unwrap().unwrap();
+    organisation.shutdown().await;
+    (result, asked.load(Ordering::SeqCst))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_has_to_mend_ends_the_task_at_its_first_question() {
+    for kind in [ModelFailureKind::Refused, ModelFailureKind::Unable, ModelFailureKind::Unreachable] {
+        let (result, asked) = faulty(kind, &["check the key"], true).await;
+        assert_eq!((result.ended_by, asked), (EndedBy::Fault, 1), "{kind:?}: {result:?}");
+        let reason = "no model could read the goal: the server answered 429: too much";
+        assert!(result.summary.contains(reason), "{}", result.summary);
+        assert_eq!(result.next_moves.first().map(String::as_str), Some("check the key"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_goal_that_is_too_long_for_r1_goes_on_to_r2_as_it_is() {
+    let (result, asked) = faulty(ModelFailureKind::TooLong, &["choose another model"], true).await;
+    assert!(asked > 2, "{result:?}");
+    assert!(result.summary.contains("no model could execute"), "{}", result.summary);
+}
+
+#[tokio::test(start_paused = true)]
+async fn why_models_did_not_answer_is_in_the_result_once() {
+    let (result, _) = faulty(ModelFailureKind::Unavailable, &[], false).await;
+    // It ends because there is no other plan; that is not why it failed.
+    assert!(result.summary.contains("no valid plan"), "{}", result.summary);
+    let told = "No answer from a model: R3: the server answered 429: too much.";
+    assert_eq!(result.summary.matches(told).count(), 1, "{}", result.summary);
+    let told = "a model did not answer: try again later, or choose another model";
+    assert_eq!(result.next_moves.iter().filter(|one| *one == told).count(), 1, "{:?}", result.next_moves);
 }

@@ -14,6 +14,7 @@ mod argument;
 mod assigned;
 mod expand;
 mod grammar;
+mod insides;
 mod lex;
 mod normal;
 mod programs;

@@ -163,6 +163,9 @@ pub enum Reason {
     /// A redirection to or from something that is no file.
     #[error("it opens a network connection")]
     Network,
+    /// It shows the environment or the memory of processes.
+    #[error("it shows the inside of other processes, where keys are")]
+    Insides,
     /// `PATH` has an entry that the command's own directory controls, or the shell reads a file at its start.
     #[error("{name} lets files of the working directory take the place of programs")]
     SearchPath {

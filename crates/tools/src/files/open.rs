@@ -7,6 +7,9 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
+#[cfg(target_os = "linux")]
+use crate::processes::{Leads, leads};
+
 /// Opens a regular file. Never waits for the other end of a pipe, never becomes the owner of a terminal.
 ///
 /// # Errors
@@ -16,6 +19,12 @@ pub(crate) fn regular(path: &Path) -> io::Result<File> {
     let flags = i32::try_from(flags.bits()).unwrap_or(0);
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let kind = file.metadata()?;
+    if shows_a_process(&file) {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "it shows the inside of a process, where keys are",
+        ));
+    }
     if kind.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
     }
@@ -23,6 +32,25 @@ pub(crate) fn regular(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
     }
     Ok(file)
+}
+
+/// Whether an open file is the environment, the memory or the like of a process, wherever the path to it began.
+#[cfg(target_os = "linux")]
+fn shows_a_process(file: &File) -> bool {
+    use std::os::fd::AsRawFd;
+
+    let is_proc = rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type == rustix::fs::PROC_SUPER_MAGIC);
+    let real = || std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    // Where `/proc` is mounted elsewhere too, the path tells nothing.
+    is_proc
+        && !real().is_ok_and(|path| {
+            path.starts_with("/proc") && leads(&path.to_string_lossy(), '*') == Leads::Elsewhere
+        })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn shows_a_process(_file: &File) -> bool {
+    false
 }
 
 #[cfg(test)]
@@ -38,6 +66,24 @@ mod tests {
         assert_eq!(regular(folder.path()).unwrap_err().kind(), io::ErrorKind::IsADirectory);
         assert_eq!(regular(Path::new("/dev/null")).unwrap_err().kind(), io::ErrorKind::InvalidInput);
         assert_eq!(regular(&folder.path().join("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_inside_of_a_process_is_not_opened_by_any_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let [link, through] = ["link", "through"].map(|name| folder.path().join(name));
+        std::os::unix::fs::symlink("/proc/self/environ", &link).unwrap();
+        std::os::unix::fs::symlink("/proc", &through).unwrap();
+        let environ = Path::new("/proc/self/environ");
+        for path in
+            [environ, &link, &through.join("self/maps"), Path::new("/proc/self/root/proc/self/environ")]
+        {
+            assert_eq!(regular(path).unwrap_err().kind(), io::ErrorKind::PermissionDenied, "{path:?}");
+        }
+        for path in ["/proc/self/status", "/proc/cpuinfo", "/proc/sys/kernel/ostype"] {
+            assert!(regular(Path::new(path)).is_ok(), "{path}");
+        }
     }
 
     #[test]

@@ -25,6 +25,8 @@ use crate::running::Running;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // First of all, for keys lie in the environment; what went wrong is logged once there is a log.
+    let kept = runtime::program::keep_to_itself();
     let invocation = match setpoint_cli::parse(std::env::args_os()) {
         Ok(invocation) => invocation,
         Err(refusal) => {
@@ -45,6 +47,9 @@ fn main() -> ExitCode {
         Err(error) => return setpoint_cli::report_error(&mut io, &program_error(&error), is_json).into(),
     };
     start_logging(&program, invocation.global.is_verbose);
+    if let Err(error) = kept {
+        tracing::warn!(%error, "other processes of this person can read this one's environment");
+    }
     let host = Local { program };
     match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(tokio) => {

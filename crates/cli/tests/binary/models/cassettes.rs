@@ -1,11 +1,13 @@
 //! A run that is recorded, and played without the server in another folder.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
 use std::sync::Arc;
 
-use serde_json::json;
-use setpoint_model_server::{Hosted, Seen, Wire};
+use serde_json::{Value, json};
+use setpoint_model_server::{Answer, Hosted, Seen, Turn, Usage, Wire};
 
 use crate::support::thinker::think;
 use crate::support::{Came, Home};
@@ -43,6 +45,8 @@ fn a_recorded_run_is_played_offline_in_another_place() {
     }
     assert_eq!(second["usage"]["tokens_in"], first["usage"]["tokens_in"]);
     assert_eq!(second["usage"]["cost"], 0.0, "nothing is paid twice");
+    assert_eq!(second["usage"]["tokens_recorded"], tokens(&first), "it says who answered");
+    assert!(first["usage"].get("tokens_recorded").is_none());
     assert_eq!(fs::read_to_string(there.work().join("names/beta.txt")).unwrap(), "beta\n");
     assert_eq!(server.seen().len(), asked);
 
@@ -68,11 +72,125 @@ fn what_was_not_recorded_ends_by_fault_and_says_how_it_differs() {
     let result = played.json();
     assert_eq!((played.code, &result["ended_by"]), (4, &json!("fault")), "{played:#?}");
     let told = result.to_string();
-    assert!(told.contains("the recording has no answer to question 1 of `plan`"), "{result:#}");
+    assert!(told.contains("the recording has no answer to question 1 of `perceive`"), "{result:#}");
     assert!(told.contains("write something else"), "{result:#}");
     for missing in ["nothing.jsonl", "."] {
         let came = home.run(&["run", "--replay", missing, GOAL]);
         assert_eq!(came.code, 2, "{came:#?}");
         assert!(came.err.contains("hint:"), "{came:#?}");
     }
+}
+
+fn tokens(result: &Value) -> u64 {
+    let usage = &result["usage"];
+    usage["tokens_in"].as_u64().unwrap() + usage["tokens_out"].as_u64().unwrap()
+}
+
+#[test]
+fn what_ran_within_a_budget_of_money_plays_within_it_and_costs_nothing() {
+    let (here, there) = (Home::new(), Home::new());
+    let table = "[[model]]\nname = \"test/*\"\nprice_in = 10.0\nprice_out = 40.0\nwindow_tokens = 100_000\n";
+    fs::write(here.config().join("models.toml"), table).unwrap();
+    let plan = plan(&[writes("alpha", 1), writes("beta", 2)]);
+    let script = move |seen: &Seen| -> Turn {
+        let turn = think(seen, &plan);
+        let usage = Usage { input: 1_000, cached: 0, output: 100, reasoning: 0 };
+        Turn { answer: Answer::costing(turn.answer.clone(), usage), ..turn }
+    };
+    let server = Hosted::start(Arc::new(script)).unwrap();
+    // Less than the longest answer may cost: each is bounded by what is left, the later ones by less.
+    let budget = ["--max-cost", "0.3"];
+    let arguments: Vec<&str> =
+        ["run", "--json", "--record", "tape.jsonl"].into_iter().chain(budget).chain([GOAL]).collect();
+    let recorded = Came::of(&mut command(&here, &server, Wire::Chat, &arguments));
+    assert_eq!(recorded.code, 0, "{recorded:#?}");
+    let copy = there.file("copy.jsonl", fs::read_to_string(here.work().join("tape.jsonl")).unwrap());
+    let replay = ["run", "--replay", copy.to_str().unwrap()];
+    let arguments: Vec<&str> = replay.into_iter().chain(budget).chain([GOAL]).collect();
+    let played = there.run(&arguments);
+    assert_eq!(played.code, 0, "{played:#?}");
+    assert!(played.out.contains("price 0.00, a recording answered"), "{played:#?}");
+    let cost = there.run(&["tasks", "list", "--json"]).json();
+    let task = cost[0]["task_id"].as_str().unwrap().to_owned();
+    let cost = there.run(&["tasks", "cost", "--json", &task]).json();
+    assert_eq!(cost["cost"]["total"]["cost"], 0.0, "{cost:#}");
+    assert_eq!(cost["cost"]["by_model"][0]["name"], "recording of test/test-model", "{cost:#}");
+}
+
+/// A task whose work waits until somebody opens the pipe.
+fn waiting(home: &Home) -> Value {
+    let pipe = home.work().join("gate");
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    let done = json!({ "criterion": "the gate was open", "check": { "on": "output", "expect": { "contains": "done" } } });
+    let subtask = json!({ "intent": "call shell {\"command\":\"cat gate\"}", "success_criteria": [done], "sequence": 1 });
+    json!({ "subtasks": [subtask], "task_criteria": [{ "criterion": "it was worth it", "mode": "plausible" }] })
+}
+
+/// Waits until the task has come to the pipe; what is given lets it go on.
+fn gate(home: &Home) -> fs::File {
+    fs::OpenOptions::new().write(true).open(home.work().join("gate")).unwrap()
+}
+
+#[test]
+fn process_a_replay_that_was_killed_goes_on_from_its_recording_and_asks_no_model() {
+    let home = Home::new();
+    let plan = waiting(&home);
+    let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
+    let start = |options: &[&str]| {
+        let mut command = command(&home, &server, Wire::Chat, options);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let recording = start(&["run", "--json", "--record", "tape.jsonl", "wait at the gate"]);
+    writeln!(gate(&home), "open").unwrap();
+    let recorded = Came::from(recording.wait_with_output().unwrap());
+    assert_eq!(recorded.code, 0, "{recorded:#?}");
+    let asked = server.seen().len();
+
+    let mut playing = start(&["run", "--json", "--replay", "tape.jsonl", "wait at the gate"]);
+    let open = gate(&home);
+    playing.kill().unwrap();
+    playing.wait().unwrap();
+    drop(open);
+    let task =
+        home.run(&["tasks", "list", "--open", "--json"]).json()[0]["task_id"].as_str().unwrap().to_owned();
+
+    // With models it is refused: they would be paid for what the task calls free.
+    let refused = Came::of(&mut command(&home, &server, Wire::Chat, &["tasks", "resume", &task]));
+    assert_eq!(refused.code, 2, "{refused:#?}");
+    assert!(refused.err.contains("a recording answered it"), "{refused:#?}");
+    assert!(refused.err.contains("--replay FILE"), "{refused:#?}");
+    assert_eq!(server.seen().len(), asked);
+
+    let playing = start(&["tasks", "resume", "--json", "--replay", "tape.jsonl", &task]);
+    writeln!(gate(&home), "open").unwrap();
+    let played = Came::from(playing.wait_with_output().unwrap());
+    assert_eq!(played.code, 0, "{played:#?}");
+    assert_eq!(played.json()["usage"]["cost"], 0.0);
+    assert_eq!(server.seen().len(), asked, "nobody was asked");
+}
+
+#[test]
+fn process_a_task_that_models_answered_takes_no_recording_and_either_can_be_cancelled() {
+    let home = Home::new();
+    let plan = waiting(&home);
+    let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
+    let interrupted = |options: &[&str]| {
+        let mut process = command(&home, &server, Wire::Chat, options).stdout(Stdio::null()).spawn().unwrap();
+        let open = gate(&home);
+        process.kill().unwrap();
+        process.wait().unwrap();
+        drop(open);
+        let task = home.run(&["tasks", "list", "--open", "--json"]).json()[0]["task_id"].clone();
+        task.as_str().unwrap().to_owned()
+    };
+    let asked = interrupted(&["run", "--record", "tape.jsonl", "wait at the gate"]);
+    let refused = home.run(&["tasks", "resume", "--replay", "tape.jsonl", &asked]);
+    assert_eq!(refused.code, 2, "{refused:#?}");
+    assert!(refused.err.contains("models answered it"), "{refused:#?}");
+    assert_eq!(home.run(&["tasks", "cancel", &asked]).code, 0);
+
+    let played = interrupted(&["run", "--replay", "tape.jsonl", "wait at the gate"]);
+    let cancelled = home.run(&["tasks", "cancel", &played]);
+    assert_eq!(cancelled.code, 0, "{cancelled:#?}");
+    assert_eq!(home.run(&["tasks", "list", "--open", "--json"]).json(), json!([]));
 }

@@ -3,7 +3,9 @@
 use brush_parser::ast;
 
 use super::{Certainty, Outcome, Walk};
+use crate::command_line::expand;
 use crate::command_line::grammar::{Meaning, meaning};
+use crate::command_line::insides;
 use crate::command_line::lex::Script;
 use crate::command_line::state::{Directories, State};
 use crate::command_line::verdict::Reason;
@@ -172,6 +174,11 @@ impl Walk {
     fn for_loop(&mut self, script: &Script, clause: &ast::ForClauseCommand, state: &mut State) {
         for word in clause.values.iter().flatten() {
             self.word_substitutions(script, &word.value, state);
+            let Meaning::Lexeme(index) = meaning(&word.value) else { continue };
+            let values = script.word(index).map(|word| expand::arguments(word, state)).unwrap_or_default();
+            if values.iter().any(|value| insides::are_named_by(value, state)) {
+                self.refuse(Reason::Insides);
+            }
         }
         let name = match meaning(&clause.variable_name) {
             Meaning::Text(text) => text.to_owned(),

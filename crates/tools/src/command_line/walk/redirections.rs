@@ -6,6 +6,7 @@ use super::Walk;
 use crate::command_line::argument::{Argument, ArgumentKind};
 use crate::command_line::expand;
 use crate::command_line::grammar::{Meaning, meaning};
+use crate::command_line::insides;
 use crate::command_line::lex::{Script, Word};
 use crate::command_line::normal;
 use crate::command_line::programs::Stdin;
@@ -71,7 +72,7 @@ impl Walk {
         let is_input = fd.is_none_or(|fd| fd == 0);
         let kind = match kind {
             ast::IoFileRedirectKind::Read => {
-                self.read(&target);
+                self.read(&target, state);
                 let stdin = is_input.then(|| Stdin::File(target.clone()));
                 return (Redirection { fd, kind: RedirectionKind::Read, target }, stdin);
             }
@@ -131,7 +132,10 @@ impl Walk {
         }
     }
 
-    fn read(&mut self, target: &Argument) {
+    fn read(&mut self, target: &Argument, state: &State) {
+        if insides::are_named_by(target, state) {
+            self.refuse(Reason::Insides);
+        }
         let connects = match target.kind {
             ArgumentKind::Literal | ArgumentKind::Pattern => is_connection(&target.text),
             // A process substitution or a plain word is none; anything else could be.

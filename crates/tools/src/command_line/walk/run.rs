@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{Outcome, UNKNOWN_PROGRAM, Walk};
 use crate::command_line::argument::Argument;
 use crate::command_line::assigned::NAMING;
+use crate::command_line::insides;
 use crate::command_line::lex;
 use crate::command_line::programs::{self, Call, Inner, Judgement, Moves, Stdin};
 use crate::command_line::state::{Directories, State};
@@ -29,6 +30,9 @@ impl Walk {
             self.executes(program, state);
             self.refuse(Reason::ForeignProgram { program: program.text.clone() });
             return Outcome::same(state);
+        }
+        if insides::are_shown_by(name, args, state) {
+            self.refuse(Reason::Insides);
         }
         let mut judgement = programs::judge(&Call { name, args, state, stdin });
         let is_builtin = !program.text.contains('/');

@@ -6,6 +6,7 @@ use super::{Certainty, Outcome, Walk};
 use crate::command_line::argument::Argument;
 use crate::command_line::expand;
 use crate::command_line::grammar::{AssignedName, Meaning, assigned_name, meaning};
+use crate::command_line::insides;
 use crate::command_line::lex::{Script, Unit, Word};
 use crate::command_line::normal;
 use crate::command_line::programs::Stdin;
@@ -134,6 +135,9 @@ impl Walk {
             None if units.is_empty() => Argument::literal(""),
             None => Argument::unknown(normal::units(units), true, false),
         };
+        if insides::are_named_by(&value, state) {
+            self.refuse(Reason::Insides);
+        }
         parts.command.assignments.push(Assignment { name: name.name.clone(), value });
         parts.assigned.push((name, units));
     }

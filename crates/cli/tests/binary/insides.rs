@@ -1,0 +1,69 @@
+//! Keys of the environment stay in this program: no tool reads them out of `/proc`, whoever allowed it.
+
+use std::fs;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use crate::support::task::{GOAL, Trial};
+use crate::support::{Came, Home};
+
+/// What no tool may ever print.
+const KEY: &str = "sk-inside-0123456789-abcdef";
+
+/// Prints the environment of the program that runs it.
+const COMMAND: &str = "cat /proc/$PPID/environ";
+
+/// The binary as somebody who may not look into every process. Root may: there its copy runs as nobody.
+fn binary(home: &Home) -> Command {
+    if !rustix::process::geteuid().is_root() {
+        return home.command::<&str>(&[]);
+    }
+    const NOBODY: u32 = 65_534;
+    let work = home.work();
+    let root = work.parent().unwrap();
+    let copy = root.join("setpoint");
+    fs::copy(env!("CARGO_BIN_EXE_setpoint"), &copy).unwrap();
+    let owner = format!("{NOBODY}:{NOBODY}");
+    assert!(Command::new("chown").arg("-R").arg(owner).arg(root).status().unwrap().success());
+    let mut command = home.other(copy.to_str().unwrap());
+    command.uid(NOBODY).gid(NOBODY);
+    command
+}
+
+/// Runs a goal with a key in the environment; the key is in nothing that was told or recorded.
+fn pursue(home: &Home, mut command: Command, options: &[&str]) -> (Came, String) {
+    let came = Came::of(command.args(["run", "--json"]).args(options).arg(GOAL).env("SERVICE_API_KEY", KEY));
+    let task = came.json()["task_id"].as_str().unwrap().to_owned();
+    let records = home.run(&["tasks", "export", &task]).out;
+    let log = fs::read_to_string(home.data().join("setpoint.log")).unwrap_or_default();
+    for told in [&came.out, &came.err, &records, &log] {
+        assert!(!told.contains(KEY), "{told}");
+    }
+    (came, records)
+}
+
+#[test]
+fn a_command_that_reads_the_environment_of_another_process_needs_consent_and_still_gets_nothing() {
+    let home = Home::new();
+    Trial::new().runs("cat", COMMAND, "1").write(&home);
+    let (refused, records) = pursue(&home, binary(&home), &[]);
+    assert!(refused.err.contains("refused, nobody can be asked: cat /proc/"), "{refused:#?}");
+    assert!(records.contains("where keys are"), "{records}");
+
+    home.file("approve.txt", format!("command {COMMAND}\n"));
+    let (allowed, records) = pursue(&home, binary(&home), &["--approve", "approve.txt"]);
+    assert!(!allowed.err.contains("refused"), "{allowed:#?}");
+    assert!(records.contains("Permission denied"), "{records}");
+}
+
+#[test]
+fn no_file_tool_opens_the_environment_of_a_process() {
+    let home = Home::new();
+    std::os::unix::fs::symlink("/proc/self/environ", home.work().join("link.txt")).unwrap();
+    for trial in [Trial::new().reads("/proc/self/environ", "1"), Trial::new().counts("link.txt", "1")] {
+        trial.write(&home);
+        // As whoever runs the test, root too: what the system allows, the tool refuses.
+        let (came, records) = pursue(&home, home.command::<&str>(&[]), &[]);
+        assert!(records.contains(r#""error_kind":"permission""#), "{came:#?}");
+    }
+}

@@ -1,0 +1,109 @@
+//! What of `/proc` shows the inside of a process: its environment, its memory, its files. Keys lie there.
+//!
+//! Never looks at a process itself: it says what a path means, by its text alone.
+
+/// What of a process anybody may see, as `ps` shows it.
+const HARMLESS: &[&str] = &[
+    "cgroup",
+    "cmdline",
+    "comm",
+    "io",
+    "limits",
+    "loginuid",
+    "mountinfo",
+    "mounts",
+    "oom_score",
+    "oom_score_adj",
+    "schedstat",
+    "sessionid",
+    "stat",
+    "statm",
+    "status",
+    "wchan",
+];
+
+/// The machine's memory as a file.
+const MEMORY: &[&str] = &["kcore", "kmem", "vmcore"];
+
+/// What a path below `/proc` leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leads {
+    /// To nothing of a process's inside.
+    Elsewhere,
+    /// To `/proc` itself, below which all of them are.
+    Everything,
+    /// To the inside of a process, or to what may be one.
+    Inside,
+}
+
+/// Where an absolute path leads that may hold wildcards, or characters that stand for what is not known
+/// (`unknown`).
+pub(crate) fn leads(path: &str, unknown: char) -> Leads {
+    let is_open = |part: &str| part.contains(['*', '?', '[', unknown]);
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    let Some((first, below)) = parts.split_first() else { return Leads::Everything };
+    let may_be_proc = *first == "proc"
+        || (is_open(first)
+            && first.split(['*', '?', '[', unknown]).next().is_some_and(|start| "proc".starts_with(start)));
+    if !may_be_proc {
+        return Leads::Elsewhere;
+    }
+    let Some((second, below)) = below.split_first() else { return Leads::Everything };
+    let is_process = is_open(second)
+        || ["self", "thread-self"].contains(second)
+        || second.chars().all(|c| c.is_ascii_digit());
+    if parts.contains(&"..") || MEMORY.contains(second) {
+        return Leads::Inside;
+    }
+    match below {
+        _ if !is_process => Leads::Elsewhere,
+        [leaf] if HARMLESS.contains(leaf) => Leads::Elsewhere,
+        [] if is_open(second) => Leads::Everything,
+        _ => Leads::Inside,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_inside_of_a_process_is_known_by_its_path() {
+        for path in [
+            "/proc/1/environ",
+            "/proc/self/environ",
+            "/proc/12/task/12/environ",
+            "/proc/thread-self/mem",
+            "/proc/*/environ",
+            "/proc/[0-9]*/maps",
+            "/proc/!/environ",
+            "/p*/1/environ",
+            "/[p]roc/1/environ",
+            "//proc//1/./environ",
+            "/proc/sys/../1/environ",
+            "/proc/1/root/etc/passwd",
+            "/proc/self/fd/3",
+            "/proc/1",
+            "/proc/kcore",
+        ] {
+            assert_eq!(leads(path, '!'), Leads::Inside, "{path}");
+        }
+        for path in ["/", "/proc", "/proc/", "/*", "/proc/*", "/p*"] {
+            assert_eq!(leads(path, '!'), Leads::Everything, "{path}");
+        }
+        for path in [
+            "/proc/cpuinfo",
+            "/proc/meminfo",
+            "/proc/sys/kernel/random/boot_id",
+            "/proc/self/status",
+            "/proc/*/comm",
+            "/proc/12/cmdline",
+            "/process/1/environ",
+            "/srv/proc/1/environ",
+            "/u*/lib/environ",
+            "proc.txt",
+        ] {
+            assert_eq!(leads(path, '!'), Leads::Elsewhere, "{path}");
+        }
+    }
+}
