@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use setpoint_journal::Journal;
 use setpoint_machine::{Brief, ModelCall};
@@ -311,13 +312,13 @@ impl Bare {
 /// What the organisation would send.
 fn body(call: &ModelCall, is_streamed: bool) -> Value {
     let (system, user) = (call.prompt.system_text(), call.prompt.question_text(call.tools().is_empty()));
-    let schema: Option<Value> = call.schema.and_then(|schema| serde_json::from_str(schema).ok());
+    let schema: Option<&RawValue> = call.schema.and_then(|schema| serde_json::from_str(schema).ok());
     let request = Request {
         model: MODEL,
         system: system.trim_end(),
         user: user.trim_end(),
         tools: call.tools(),
-        schema: schema.as_ref(),
+        schema,
         tokens_out_max: call.limits.tokens_out_max,
         cache_key: Some(call.purpose().name()),
         is_streamed,

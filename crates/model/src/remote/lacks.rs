@@ -57,7 +57,8 @@ impl Lacks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
+    use serde_json::value::RawValue;
     use setpoint_protocol::tool::ToolSpec;
     use std::sync::Arc;
 
@@ -67,7 +68,6 @@ mod tests {
             json!([{"name": "t", "description": "", "input_schema": {}, "class": "read"}]),
         )
         .unwrap();
-        let schema: Value = json!({});
         for (status, message, has_tools, expected) in [
             (400, "registry/llama:7b does not support tools", true, "tools"),
             (400, "registry/llama:7b does not support tools", false, ""),
@@ -80,7 +80,7 @@ mod tests {
             let lacks = Lacks::default();
             let request = Request {
                 tools: if has_tools { &tools } else { &[] },
-                schema: Some(&schema),
+                schema: Some(RawValue::NULL),
                 ..Request::default()
             };
             let refusal = Refusal { status: Some(status), message: message.to_owned(), ..Refusal::default() };

@@ -121,7 +121,7 @@ impl Model for Remote {
         let takes_schema = endpoint.takes_schema && !self.lacks.schema();
         let system = call.prompt.system_text();
         let user = call.prompt.question_text(!has_tools);
-        let schema = call.schema.filter(|_| takes_schema).map(|text| self.schemas.value(text));
+        let schema = call.schema.filter(|_| takes_schema).and_then(|text| self.schemas.json(text));
         let request = Request {
             model: &endpoint.model,
             system: system.trim_end(),

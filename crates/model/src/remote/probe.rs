@@ -34,6 +34,16 @@ const TOOL: &str = "report_number";
 const NUMBER: i64 = 7;
 /// What stands at the beginning of the long question.
 const CODE_WORD: (&str, &str) = ("quintel", "4187");
+/// The schema that an answer is to keep to.
+const SCHEMA: &str = r#"{
+    "type": "object",
+    "properties": {
+        "colour": { "type": "string", "description": "The colour." },
+        "letters": { "type": "integer", "description": "How many letters its word has." }
+    },
+    "required": ["colour", "letters"],
+    "additionalProperties": false
+}"#;
 const SYSTEM: &str = "You are being tested. Do exactly what you are asked to, in the shortest form.";
 
 /// How one thing stands.
@@ -175,8 +185,8 @@ impl Probe<'_> {
     async fn schema(&mut self) {
         let user = "Name a colour and how many letters the word for it has.";
         let came = if self.remote.endpoint.takes_schema {
-            let schema = schema();
-            let request = Request { user, schema: Some(&schema), ..Request::default() };
+            let schema = self.remote.schemas.json(SCHEMA);
+            let request = Request { user, schema: schema.as_deref(), ..Request::default() };
             match self.ask(&request).await {
                 Ok(reply) if is_colour(&text_of(&reply)) => Came::Fits,
                 Ok(_) => Came::Misfit("does not keep to a JSON Schema"),
@@ -309,20 +319,35 @@ impl Probe<'_> {
         let time_max = endpoint.idle.saturating_mul(2).min(QUESTION_TIME_MAX);
         let progress = Progress::none();
         let once = tokio::time::timeout(time_max, send::once(self.remote, &request, &progress));
-        let mut decoded = once.await.unwrap_or_else(|_| {
+        let tokens_in = || tokens::estimate(SYSTEM) + tokens::estimate(request.user);
+        let answered = once.await.unwrap_or_else(|_| {
             let reason = format!("no answer came within {} ms", time_max.as_millis());
             Err(failure::never(Timeout, reason, vec!["raise `models.idle_ms` if the model is that slow"]))
-        })?;
+        });
+        let mut decoded = match answered {
+            Ok(decoded) => decoded,
+            Err(error) => {
+                // One that began to answer is paid for.
+                if progress.has_begun() {
+                    self.used(progress.used(tokens_in));
+                }
+                return Err(error);
+            }
+        };
         let usage = &mut decoded.reply.usage;
         if !decoded.is_counted {
-            usage.tokens_in = usage.tokens_in.max(tokens::estimate(SYSTEM) + tokens::estimate(request.user));
+            usage.tokens_in = usage.tokens_in.max(tokens_in());
             usage.tokens_out = usage.tokens_out.max(tokens::of_reply(&decoded.reply.parts));
         }
+        self.used(decoded.reply.usage);
+        Ok(decoded.reply)
+    }
+
+    fn used(&mut self, usage: Usage) {
         let sum = &mut self.probed.usage;
         sum.tokens_in = sum.tokens_in.saturating_add(usage.tokens_in);
         sum.tokens_out = sum.tokens_out.saturating_add(usage.tokens_out);
         sum.tokens_cached = sum.tokens_cached.saturating_add(usage.tokens_cached);
-        Ok(decoded.reply)
     }
 
     /// The setting that spares the model what it does not have.
@@ -357,18 +382,6 @@ fn tool() -> Arc<ToolSpec> {
         .into(),
         class: CapabilityClass::Read,
         volatile: false,
-    })
-}
-
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "colour": { "type": "string", "description": "The colour." },
-            "letters": { "type": "integer", "description": "How many letters its word has." },
-        },
-        "required": ["colour", "letters"],
-        "additionalProperties": false,
     })
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolSpec;
@@ -64,7 +65,7 @@ struct OutputConfig<'a> {
 #[derive(Serialize)]
 struct Format<'a> {
     r#type: &'static str,
-    schema: &'a Value,
+    schema: &'a RawValue,
 }
 
 #[derive(Serialize)]

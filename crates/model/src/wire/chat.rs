@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolSpec;
 
@@ -47,7 +48,7 @@ struct ResponseFormat<'a> {
 #[derive(Serialize)]
 struct JsonSchema<'a> {
     name: &'static str,
-    schema: &'a Value,
+    schema: &'a RawValue,
     strict: bool,
 }
 

@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::chat;
 use super::collect::{Collect, Counted, EndReason};
@@ -20,7 +21,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<chat::Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    format: Option<&'a Value>,
+    format: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     think: Option<&'static str>,
     options: Options,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use setpoint_protocol::tool::ToolSpec;
 
@@ -18,7 +19,7 @@ pub struct Request<'a> {
     /// Tools that may be called, through the provider's own interface.
     pub tools: &'a [Arc<ToolSpec>],
     /// JSON Schema of the answer, where it is one JSON value and the provider can hold the model to it.
-    pub schema: Option<&'a Value>,
+    pub schema: Option<&'a RawValue>,
     /// Tokens of the answer at most, thinking not counted.
     pub tokens_out_max: u32,
     /// Tokens of thinking at most; no more than [`Effort::tokens`] of its effort.

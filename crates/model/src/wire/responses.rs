@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolSpec;
@@ -65,7 +66,7 @@ struct Text<'a> {
 struct Format<'a> {
     r#type: &'static str,
     name: &'static str,
-    schema: &'a Value,
+    schema: &'a RawValue,
     strict: bool,
 }
 

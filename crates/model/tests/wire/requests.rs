@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use expect_test::expect_file;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use setpoint_model::wire::{Dialect, Effort, Request};
 
@@ -11,13 +12,13 @@ use crate::support::{request, tools};
 #[test]
 fn a_question_in_every_dialect() {
     let tools = tools();
-    let schema = json!({ "type": "object", "required": ["intent"] });
+    let schema: &RawValue = serde_json::from_str(r#"{ "type": "object", "required": ["intent"] }"#).unwrap();
     let extra = json!({ "temperature": 0, "options": { "seed": 1 } });
     let bare = request(&[], false);
     let full = Request {
         model: "models/ödd/name",
         tools: &tools,
-        schema: Some(&schema),
+        schema: Some(schema),
         effort: Some(Effort::Low),
         tokens_thinking_max: 2_048,
         window_tokens: Some(32_768),
