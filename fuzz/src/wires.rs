@@ -52,8 +52,9 @@ fn request(tools: &[Arc<ToolSpec>], is_streamed: bool) -> Request<'_> {
 }
 
 /// Whether the server said, in a whole piece, that nothing follows: read here by other means than the decoder's. Servers
-/// answer whole what was to be streamed, and the other way round.
+/// answer whole what was to be streamed, and the other way round; blanks before an answer are none of it.
 fn has_ended(dialect: Dialect, bytes: &[u8]) -> bool {
+    let bytes = bytes.trim_ascii_start();
     serde_json::from_slice::<Value>(bytes).is_ok() || has_ended_streamed(dialect, bytes)
 }
 
