@@ -68,8 +68,7 @@ impl Ledger {
 
     /// Counts a further attempt of a model call, and what the one before it cost. What is reserved for the call stays.
     pub(crate) fn model_reasked(&mut self, call: CallId, lost: Usage, card: Option<&ModelCard>) {
-        self.book(call, lost, card);
-        self.lose(lost);
+        self.lose(call, lost, card);
         self.attempt(call.role);
     }
 
@@ -101,8 +100,7 @@ impl Ledger {
         card: Option<&ModelCard>,
     ) {
         self.reserved.remove(&call);
-        self.book(call, lost, card);
-        self.lose(lost);
+        self.lose(call, lost, card);
         let is_work = matches!(call.role, RoleId::Executor | RoleId::AgentValidator | RoleId::MetaValidator);
         if let Some(failure) = failure.filter(|_| is_work && self.unanswered.len() < FAILURES_MAX) {
             let one = Unanswered { role: call.role, failure: failure.clone() };
@@ -124,7 +122,9 @@ impl Ledger {
         self.book(call, usage, card);
     }
 
-    fn lose(&mut self, lost: Usage) {
+    /// Books an attempt that gave no answer.
+    fn lose(&mut self, call: CallId, lost: Usage, card: Option<&ModelCard>) {
+        self.book(call, lost, card);
         let tokens = lost.tokens_in.saturating_add(lost.tokens_out);
         self.usage.tokens_lost = self.usage.tokens_lost.saturating_add(tokens);
     }

@@ -103,12 +103,11 @@ impl Cell {
             Answer::Model(reply) => {
                 self.ledger.model_answered(call, reply.usage, card.filter(|_| reply.by.is_none()));
             }
-            other => {
-                let failure = match other {
-                    Answer::ModelFailed(failure) => Some(failure),
-                    _ => None,
-                };
-                self.ledger.model_failed(call, failure, answered.spent, card);
+            Answer::ModelFailed(failure) => {
+                self.ledger.model_failed(call, Some(failure), answered.spent, card);
+            }
+            Answer::Tool(_) | Answer::Timer | Answer::Interrupted => {
+                self.ledger.model_failed(call, None, answered.spent, card);
             }
         }
         let is_tool = matches!(ask.class, AskClass::Pure | AskClass::Unsafe);

@@ -9,6 +9,8 @@ mod keys;
 #[cfg(test)]
 mod listing;
 #[cfg(test)]
+mod meter;
+#[cfg(test)]
 mod odd_servers;
 #[cfg(test)]
 mod probe;

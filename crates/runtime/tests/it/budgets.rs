@@ -9,13 +9,14 @@ use async_trait::async_trait;
 use setpoint_journal::Journal;
 use setpoint_machine::ModelCall;
 use setpoint_model::{Model, ModelError, Progress};
-use setpoint_protocol::message::EndedBy;
+use setpoint_protocol::message::{CancelRequest, EndedBy};
 use setpoint_protocol::models::ModelCard;
 use setpoint_protocol::money::Money;
 use setpoint_protocol::record::{ModelFailure, ModelFailureKind, Part, Purpose, Reply, Usage};
+use setpoint_protocol::topology::Payload;
 use setpoint_runtime::error::RuntimeError;
 use setpoint_runtime::models::StandIn;
-use setpoint_runtime::{Models, Resumed};
+use setpoint_runtime::{Models, NewTask, Resumed};
 
 use crate::support::{new_task, organisation, organisation_of};
 
@@ -127,6 +128,24 @@ async fn what_breaks_off_is_paid_for() {
         // What is counted may be more than was reserved; then nothing more is asked.
         assert!(used.tokens_lost <= 40_000 + 6 * 7_000, "{used:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_stopped_or_takes_too_long_is_paid_for() {
+    let (model, asked) = planner(Work::Hangs);
+    let organisation = organisation(&Journal::in_memory(), model);
+    let task = organisation.start(new_task()).await.unwrap();
+    until(&asked, 8).await;
+    organisation.say(&task, Payload::CancelRequest(CancelRequest { reason: None })).await.unwrap();
+    organisation.ended(&task).await;
+    let cancelled = organisation.result(&task).unwrap().unwrap();
+    assert!(cancelled.usage.tokens_lost > 6 * 20, "{:?}", cancelled.usage);
+
+    let task = organisation.start(NewTask { suffix: 2, ..new_task() }).await.unwrap();
+    organisation.ended(&task).await;
+    let late = organisation.result(&task).unwrap().unwrap();
+    organisation.shutdown().await;
+    assert!(late.usage.tokens_lost >= cancelled.usage.tokens_lost, "{:?}", late.usage);
 }
 
 #[tokio::test(start_paused = true)]

@@ -66,5 +66,6 @@ async fn a_call_that_its_own_batch_stops_is_not_made() {
         .collect();
     let interrupted = answers.iter().filter(|answer| **answer == Answer::Interrupted).count();
     assert_eq!((made.load(Ordering::SeqCst), interrupted), (2, 3), "{answers:?}");
+    assert_eq!(result.usage.calls, 2, "what was not made is not counted");
     organisation.shutdown().await;
 }

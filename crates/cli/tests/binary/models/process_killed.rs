@@ -55,5 +55,12 @@ fn process_an_answer_that_was_there_is_not_paid_again_and_the_count_is_exact() {
         let count = |name: &str| i128::from(result["usage"][name].as_u64().unwrap());
         assert_eq!(count("tokens_in") - count("tokens_lost"), complete, "{what}");
         assert!(count("tokens_lost") > 0, "{what}");
+        let task = result["task_id"].as_str().unwrap().to_owned();
+        let told = Came::of(&mut command(&home, &server, wire, &["tasks", "cost", &task, "--json"]));
+        let told = told.json();
+        let total = &told["cost"]["total"];
+        for name in ["calls", "tokens_in", "tokens_out"] {
+            assert_eq!(total[name], result["usage"][name], "{name}: {told:#} {what}");
+        }
     }
 }
