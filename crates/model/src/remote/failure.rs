@@ -46,8 +46,9 @@ pub(crate) fn of_wire(error: WireError, retry_after: RetryAfter) -> ModelError {
         WireError::NotText(_) | WireError::NotJson(_) => {
             again(ModelFailureKind::Unavailable, error.to_string(), vec![ANOTHER_PROGRAM], Duration::ZERO)
         }
-        WireError::TooLarge { .. } | WireError::TooManyCalls => {
-            never(ModelFailureKind::Unavailable, error.to_string(), vec![])
+        WireError::TooLarge { .. } | WireError::TooManyCalls | WireError::TooManyValues => {
+            let hint = "no answer is that large: try another model, or look at what answers at its address";
+            never(ModelFailureKind::Unavailable, error.to_string(), vec![hint])
         }
     }
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json_borrow::{ObjectAsVec, Value};
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolSpec;
 
 use super::collect::{Collect, Counted, EndReason};
-use super::fields::{items, present, text, tokens};
+use super::fields::{field, items, json, present, text, tokens};
 use super::{Refusal, Request, WireError};
 
 /// The version of the interface that these words are of.
@@ -100,14 +100,14 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
 }
 
 /// An answer that is not streamed.
-pub(super) fn whole(value: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
+pub(super) fn whole(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     if let Some(refusal) = Refusal::of(value) {
         return Err(WireError::Refused(refusal));
     }
-    if !value.get("content").is_some_and(Value::is_array) {
+    if !field(value, "content").is_some_and(Value::is_array) {
         return Err(WireError::NotJson("the answer"));
     }
-    for (place, block) in (0..).zip(items(value, "/content")) {
+    for (place, block) in (0..).zip(items(value, ["content"])) {
         block_begins(place, block, collect)?;
     }
     count(value, collect);
@@ -117,29 +117,29 @@ pub(super) fn whole(value: &Value, collect: &mut Collect<'_>) -> Result<(), Wire
 }
 
 /// An event of a streamed answer.
-pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
-    let place = value.get("index").and_then(Value::as_u64).unwrap_or_default();
-    match text(value, "/type") {
+pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
+    let place = field(value, "index").and_then(Value::as_u64).unwrap_or_default();
+    match text(value, ["type"]) {
         Some("message_start") => {
-            if let Some(message) = present(value, "/message") {
+            if let Some(message) = present(value, ["message"]) {
                 count(message, collect);
             }
         }
         Some("content_block_start") => {
-            if let Some(block) = present(value, "/content_block") {
+            if let Some(block) = present(value, ["content_block"]) {
                 block_begins(place, block, collect)?;
             }
         }
         Some("content_block_delta") => {
-            collect.text(text(value, "/delta/text").unwrap_or_default())?;
-            collect.thinking(text(value, "/delta/thinking").unwrap_or_default())?;
-            if let Some(piece) = text(value, "/delta/partial_json") {
+            collect.text(text(value, ["delta", "text"]).unwrap_or_default())?;
+            collect.thinking(text(value, ["delta", "thinking"]).unwrap_or_default())?;
+            if let Some(piece) = text(value, ["delta", "partial_json"]) {
                 collect.call(place, None, None, piece)?;
             }
         }
         Some("message_delta") => {
             count(value, collect);
-            if let Some(delta) = present(value, "/delta") {
+            if let Some(delta) = present(value, ["delta"]) {
                 ended(delta, collect)?;
             }
         }
@@ -151,15 +151,16 @@ pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), Wire
 }
 
 /// A block, whole or at its beginning.
-fn block_begins(place: u64, block: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
-    match text(block, "/type") {
-        Some("text") => collect.text(text(block, "/text").unwrap_or_default()),
-        Some("thinking") => collect.thinking(text(block, "/thinking").unwrap_or_default()),
+fn block_begins(place: u64, block: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
+    match text(block, ["type"]) {
+        Some("text") => collect.text(text(block, ["text"]).unwrap_or_default()),
+        Some("thinking") => collect.thinking(text(block, ["thinking"]).unwrap_or_default()),
         Some("tool_use") => {
             // Of a streamed call the input is empty here and follows in pieces; some servers say it here and once more.
-            let input = present(block, "/input").filter(|input| **input != json!({}));
-            let input = input.map(Value::to_string).unwrap_or_default();
-            collect.call(place, text(block, "/id"), text(block, "/name"), &input)?;
+            let is_empty = |input: &Value<'_>| input.as_object().is_some_and(ObjectAsVec::is_empty);
+            let input = present(block, ["input"]).filter(|input| !is_empty(input));
+            let input = input.map(json).unwrap_or_default();
+            collect.call(place, text(block, ["id"]), text(block, ["name"]), &input)?;
             collect.call_begins(place);
             Ok(())
         }
@@ -167,8 +168,8 @@ fn block_begins(place: u64, block: &Value, collect: &mut Collect<'_>) -> Result<
     }
 }
 
-fn ended(value: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
-    match text(value, "/stop_reason") {
+fn ended(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
+    match text(value, ["stop_reason"]) {
         None => {}
         Some("max_tokens" | "model_context_window_exceeded") => collect.end(EndReason::Length),
         Some("refusal") => return Err(WireError::Withheld("refusal".to_owned())),
@@ -178,13 +179,13 @@ fn ended(value: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
 }
 
 /// Tokens in are counted in three parts here. The end of an answer often repeats only one of them.
-fn count(value: &Value, collect: &mut Collect<'_>) {
-    let Some(usage) = present(value, "/usage") else { return };
+fn count(value: &Value<'_>, collect: &mut Collect<'_>) {
+    let Some(usage) = present(value, ["usage"]) else { return };
     collect.count(Counted {
-        tokens_in: tokens(usage, "/input_tokens"),
-        tokens_out: tokens(usage, "/output_tokens"),
-        tokens_cached: tokens(usage, "/cache_read_input_tokens"),
-        tokens_stored: tokens(usage, "/cache_creation_input_tokens"),
+        tokens_in: tokens(usage, ["input_tokens"]),
+        tokens_out: tokens(usage, ["output_tokens"]),
+        tokens_cached: tokens(usage, ["cache_read_input_tokens"]),
+        tokens_stored: tokens(usage, ["cache_creation_input_tokens"]),
         is_apart: true,
     });
 }

@@ -1,15 +1,16 @@
 //! OpenAI's chat completions, which many servers speak with small differences.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json_borrow::Value;
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolSpec;
 
 use super::collect::{Collect, Counted, EndReason};
-use super::fields::{items, present, text, tokens};
+use super::fields::{field, items, json, present, text, tokens};
 use super::{Effort, Refusal, Request, WireError};
 
 /// A request's body.
@@ -114,10 +115,10 @@ pub(super) fn tools<'a>(request: &Request<'a>) -> Vec<Tool<'a>> {
 }
 
 /// An answer that is not streamed.
-pub(super) fn whole(value: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
+pub(super) fn whole(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     let choice = choice(value)?;
     let Some(choice) = choice else { return Err(WireError::NotJson("the answer")) };
-    said(choice, "/message", collect)?;
+    said(choice, "message", collect)?;
     count(value, collect);
     ended(choice, collect)?;
     // One that was not cut in transit and names no reason has none to name.
@@ -126,56 +127,57 @@ pub(super) fn whole(value: &Value, collect: &mut Collect<'_>) -> Result<(), Wire
 }
 
 /// A piece of a streamed answer.
-pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
+pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     count(value, collect);
     if let Some(choice) = choice(value)? {
-        said(choice, "/delta", collect)?;
+        said(choice, "delta", collect)?;
         ended(choice, collect)?;
     }
     Ok(())
 }
 
 /// The first choice; a piece that only counts has none.
-fn choice(value: &Value) -> Result<Option<&Value>, WireError> {
+fn choice<'v>(value: &'v Value<'_>) -> Result<Option<&'v Value<'v>>, WireError> {
     if let Some(refusal) = Refusal::of(value) {
         return Err(WireError::Refused(refusal));
     }
-    let is_first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or_default() == 0;
-    Ok(items(value, "/choices").iter().find(is_first))
+    let is_first =
+        |choice: &&Value<'_>| field(choice, "index").and_then(Value::as_u64).unwrap_or_default() == 0;
+    Ok(items(value, ["choices"]).iter().find(is_first))
 }
 
 /// What a message, or a piece of one, says.
-fn said(choice: &Value, at: &str, collect: &mut Collect<'_>) -> Result<(), WireError> {
-    let Some(message) = present(choice, at) else { return Ok(()) };
-    for field in ["/reasoning_content", "/reasoning"] {
+fn said(choice: &Value<'_>, at: &str, collect: &mut Collect<'_>) -> Result<(), WireError> {
+    let Some(message) = present(choice, [at]) else { return Ok(()) };
+    for field in [["reasoning_content"], ["reasoning"]] {
         collect.thinking(text(message, field).unwrap_or_default())?;
     }
-    collect.text(text(message, "/content").unwrap_or_default())?;
-    for part in items(message, "/content") {
-        collect.text(text(part, "/text").unwrap_or_default())?;
+    collect.text(text(message, ["content"]).unwrap_or_default())?;
+    for part in items(message, ["content"]) {
+        collect.text(text(part, ["text"]).unwrap_or_default())?;
     }
     // A refusal of the model is what it says, and no JSON: the role hears so.
-    collect.text(text(message, "/refusal").unwrap_or_default())?;
-    for (at, call) in (0..).zip(items(message, "/tool_calls")) {
-        let number = call.get("index").and_then(Value::as_u64).unwrap_or(at);
-        let id = text(call, "/id");
+    collect.text(text(message, ["refusal"]).unwrap_or_default())?;
+    for (at, call) in (0..).zip(items(message, ["tool_calls"])) {
+        let number = field(call, "index").and_then(Value::as_u64).unwrap_or(at);
+        let id = text(call, ["id"]);
         let place = collect.place_of(number, id);
-        collect.call(place, id, text(call, "/function/name"), &arguments(call))?;
+        collect.call(place, id, text(call, ["function", "name"]), &arguments(call))?;
     }
     Ok(())
 }
 
 /// The arguments of a call: a piece of JSON text, or an object from servers that know better.
-pub(super) fn arguments(call: &Value) -> std::borrow::Cow<'_, str> {
-    match present(call, "/function/arguments") {
-        Some(Value::String(piece)) => piece.into(),
-        None => "".into(),
-        Some(other) => other.to_string().into(),
+pub(super) fn arguments<'v>(call: &'v Value<'_>) -> Cow<'v, str> {
+    match present(call, ["function", "arguments"]) {
+        Some(Value::Str(piece)) => Cow::Borrowed(piece),
+        None => Cow::Borrowed(""),
+        Some(other) => Cow::Owned(json(other)),
     }
 }
 
-fn ended(choice: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
-    match text(choice, "/finish_reason") {
+fn ended(choice: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
+    match text(choice, ["finish_reason"]) {
         None | Some("") => {}
         Some("length") => collect.end(EndReason::Length),
         Some("content_filter") => return Err(WireError::Withheld("content_filter".to_owned())),
@@ -184,12 +186,12 @@ fn ended(choice: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
     Ok(())
 }
 
-fn count(value: &Value, collect: &mut Collect<'_>) {
-    if let Some(usage) = present(value, "/usage") {
+fn count(value: &Value<'_>, collect: &mut Collect<'_>) {
+    if let Some(usage) = present(value, ["usage"]) {
         collect.count(Counted {
-            tokens_in: tokens(usage, "/prompt_tokens"),
-            tokens_out: tokens(usage, "/completion_tokens"),
-            tokens_cached: tokens(usage, "/prompt_tokens_details/cached_tokens"),
+            tokens_in: tokens(usage, ["prompt_tokens"]),
+            tokens_out: tokens(usage, ["completion_tokens"]),
+            tokens_cached: tokens(usage, ["prompt_tokens_details", "cached_tokens"]),
             ..Counted::default()
         });
     }

@@ -9,6 +9,7 @@ use setpoint_protocol::Any;
 use setpoint_protocol::record::{Part, Reply, Usage};
 use setpoint_protocol::tool::{ToolCall, ToolSpec};
 
+use super::fields::has_many_values;
 use super::{Decoded, WireError};
 use crate::progress::Progress;
 
@@ -21,6 +22,10 @@ const CALL_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of an answer's text and calls as they stand in a record, where a control character takes six. It leaves room for
 /// whatever else a record holds.
 pub const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Bytes that one byte of an answer takes in a record: six at most, for a control character, and room for the frame around
+/// it. Below this bound, where most answers are, nothing has to be counted.
+const WRITTEN_PER_BYTE_MAX: usize = 16;
 
 /// An answer on its way.
 #[derive(Debug)]
@@ -46,6 +51,12 @@ struct CallPieces {
     arguments: String,
     /// Whether the arguments are those of its beginning, which pieces replace.
     is_preliminary: bool,
+}
+
+impl CallPieces {
+    fn bytes(&self) -> usize {
+        self.id.len() + self.name.len() + self.arguments.len()
+    }
 }
 
 /// What a provider counted so far.
@@ -136,7 +147,7 @@ impl<'a> Collect<'a> {
             call.is_preliminary = false;
         }
         call.arguments.push_str(arguments);
-        if call.id.len() + call.name.len() + call.arguments.len() > CALL_BYTES_MAX {
+        if call.bytes() > CALL_BYTES_MAX {
             return Err(WireError::TooLarge { what: "a tool call", max: CALL_BYTES_MAX });
         }
         Ok(())
@@ -204,6 +215,14 @@ impl<'a> Collect<'a> {
         if !self.is_ended && !self.is_closed {
             return Err(WireError::Cut);
         }
+        let said_bytes =
+            self.calls.values().fold(self.text.len(), |sum, call| sum.saturating_add(call.bytes()));
+        let too_large =
+            WireError::TooLarge { what: "an answer, as it is written down,", max: REPLY_BYTES_MAX };
+        // Before anything of it is read.
+        if said_bytes > REPLY_BYTES_MAX {
+            return Err(too_large);
+        }
         let mut parts = Vec::with_capacity(self.calls.len() + 1);
         if !self.text.is_empty() {
             parts.push(Part::Text(self.text));
@@ -215,11 +234,8 @@ impl<'a> Collect<'a> {
                 input: arguments(&call.arguments),
             })
         }));
-        if written_bytes(&parts) > REPLY_BYTES_MAX {
-            return Err(WireError::TooLarge {
-                what: "an answer, as it is written down,",
-                max: REPLY_BYTES_MAX,
-            });
+        if said_bytes > REPLY_BYTES_MAX / WRITTEN_PER_BYTE_MAX && written_bytes(&parts) > REPLY_BYTES_MAX {
+            return Err(too_large);
         }
         let usage = self.counted.usage();
         // No question costs nothing, and no answer with something in it does: that is no count.
@@ -274,13 +290,16 @@ fn offered(tools: &[Arc<ToolSpec>], said: &str) -> String {
     }
 }
 
-/// The arguments of a call. None are an empty object; text that is no JSON, or nested too deeply for a record, is kept as
-/// text, which no tool takes and every tool answers with what it wants instead.
+/// The arguments of a call. None are an empty object; text that is no JSON, holds too many values or is nested too deeply
+/// for a record, is kept as text, which no tool takes and every tool answers with what it wants instead.
 fn arguments(text: &str) -> Any {
     if text.trim().is_empty() {
         return Any(Value::Object(Map::new()));
     }
-    let read = |text: &str| serde_json::from_str::<Any>(text).ok().filter(|value| !value.is_deep());
+    let read = |text: &str| {
+        let json = Some(text).filter(|text| !has_many_values(text.as_bytes()))?;
+        serde_json::from_str::<Any>(json).ok().filter(|value| !value.is_deep())
+    };
     match read(text) {
         // Some models put the object into a string.
         Some(Any(Value::String(inner))) => match read(&inner) {

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json_borrow::Value;
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolSpec;
 
 use super::collect::{Collect, Counted, EndReason, sum};
-use super::fields::{items, present, text, tokens};
+use super::fields::{field, items, json, present, text, tokens};
 use super::{Refusal, Request, WireError};
 
 /// The path names the model and the way.
@@ -106,32 +106,32 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
 }
 
 /// An answer, or a piece of one.
-pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
+pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     if let Some(refusal) = Refusal::of(value) {
         return Err(WireError::Refused(refusal));
     }
-    if let Some(reason) = text(value, "/promptFeedback/blockReason") {
+    if let Some(reason) = text(value, ["promptFeedback", "blockReason"]) {
         return Err(WireError::Withheld(reason.to_owned()));
     }
-    let candidate = items(value, "/candidates").first();
-    if candidate.is_none() && present(value, "/usageMetadata").is_none() {
+    let candidate = items(value, ["candidates"]).first();
+    if candidate.is_none() && present(value, ["usageMetadata"]).is_none() {
         return Err(WireError::NotJson("the answer"));
     }
     if let Some(candidate) = candidate {
-        for part in items(candidate, "/content/parts") {
+        for part in items(candidate, ["content", "parts"]) {
             said(part, collect)?;
         }
     }
-    if let Some(usage) = present(value, "/usageMetadata") {
+    if let Some(usage) = present(value, ["usageMetadata"]) {
         collect.count(Counted {
-            tokens_in: tokens(usage, "/promptTokenCount"),
+            tokens_in: tokens(usage, ["promptTokenCount"]),
             // One that only thought has said nothing, and costs what it thought.
-            tokens_out: sum([tokens(usage, "/candidatesTokenCount"), tokens(usage, "/thoughtsTokenCount")]),
-            tokens_cached: tokens(usage, "/cachedContentTokenCount"),
+            tokens_out: sum([tokens(usage, ["candidatesTokenCount"]), tokens(usage, ["thoughtsTokenCount"])]),
+            tokens_cached: tokens(usage, ["cachedContentTokenCount"]),
             ..Counted::default()
         });
     }
-    match candidate.and_then(|candidate| text(candidate, "/finishReason")) {
+    match candidate.and_then(|candidate| text(candidate, ["finishReason"])) {
         None | Some("FINISH_REASON_UNSPECIFIED") => {}
         Some("MAX_TOKENS") => collect.end(EndReason::Length),
         // A call that could not be written is an answer without one.
@@ -141,16 +141,16 @@ pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), Wire
     Ok(())
 }
 
-fn said(part: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
-    let words = text(part, "/text").unwrap_or_default();
-    if part.get("thought").and_then(Value::as_bool).unwrap_or_default() {
+fn said(part: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
+    let words = text(part, ["text"]).unwrap_or_default();
+    if field(part, "thought").and_then(Value::as_bool).unwrap_or_default() {
         return collect.thinking(words);
     }
     collect.text(words)?;
-    if let Some(call) = present(part, "/functionCall") {
+    if let Some(call) = present(part, ["functionCall"]) {
         let place = collect.next_place();
-        let arguments = present(call, "/args").map(Value::to_string).unwrap_or_default();
-        collect.call(place, text(call, "/id"), text(call, "/name"), &arguments)?;
+        let arguments = present(call, ["args"]).map(json).unwrap_or_default();
+        collect.call(place, text(call, ["id"]), text(call, ["name"]), &arguments)?;
     }
     Ok(())
 }

@@ -20,11 +20,12 @@ pub mod request;
 mod responses;
 mod sse;
 
-use serde_json::Value;
+use serde_json_borrow::Value;
 use setpoint_protocol::record::Reply;
 
 pub use anthropic::VERSION as ANTHROPIC_VERSION;
 pub use collect::{CALLS_MAX, REPLY_BYTES_MAX, TEXT_BYTES_MAX};
+pub use fields::VALUES_MAX;
 pub use lines::LINE_BYTES_MAX;
 pub use refusal::Refusal;
 pub use request::{Effort, Request};
@@ -82,6 +83,9 @@ pub enum WireError {
     /// More calls than [`CALLS_MAX`].
     #[error("read an answer with more than {CALLS_MAX} tool calls")]
     TooManyCalls,
+    /// More JSON values than [`VALUES_MAX`].
+    #[error("read an answer with more than {VALUES_MAX} JSON values")]
+    TooManyValues,
     /// Bytes that are no UTF-8.
     #[error("read {0}: it is not UTF-8")]
     NotText(&'static str),
@@ -111,6 +115,7 @@ impl WireError {
             WireError::Withheld(reason) => WireError::Withheld(words(reason)),
             WireError::TooLarge { .. }
             | WireError::TooManyCalls
+            | WireError::TooManyValues
             | WireError::NotText(_)
             | WireError::NotJson(_)
             | WireError::Page
@@ -182,7 +187,7 @@ impl Dialect {
     }
 
     /// Reads one JSON value of an answer: the whole of it, or the next piece of a streamed one.
-    fn read(self, value: &Value, is_streamed: bool, collect: &mut Collect<'_>) -> Result<(), WireError> {
+    fn read(self, value: &Value<'_>, is_streamed: bool, collect: &mut Collect<'_>) -> Result<(), WireError> {
         match self {
             Dialect::Chat if is_streamed => chat::piece(value, collect),
             Dialect::Chat => chat::whole(value, collect),
@@ -285,7 +290,7 @@ impl<'a> Decoder<'a> {
                 Events::default().push(&body, |_, data| event(dialect, data, &mut collect))?;
             }
             Framed::Whole(body) => {
-                let value = serde_json::from_slice(&body).map_err(|_| whole_error(&body))?;
+                let value = fields::read(&body)?.map_err(|_| whole_error(&body))?;
                 dialect.read(&value, false, &mut collect)?;
             }
             Framed::Events(_) => {}
@@ -321,7 +326,7 @@ fn event(dialect: Dialect, data: &str, collect: &mut Collect<'_>) -> Result<(), 
         }
         return Ok(());
     }
-    let value: Value = serde_json::from_str(data).map_err(|_| WireError::NotJson("a piece of the answer"))?;
+    let value = fields::read(data.as_bytes())?.map_err(|_| WireError::NotJson("a piece of the answer"))?;
     dialect.read(&value, true, collect)
 }
 

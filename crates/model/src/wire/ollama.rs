@@ -4,12 +4,12 @@
 //! count that comes back says whether the prompt was read to its end.
 
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json_borrow::Value;
 
 use super::chat;
 use super::collect::{Collect, Counted, EndReason};
-use super::fields::{items, present, text, tokens};
+use super::fields::{field, items, present, text, tokens};
 use super::{Effort, Refusal, Request, WireError};
 
 /// A request's body.
@@ -47,36 +47,36 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
 }
 
 /// An answer, or a piece of one.
-pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
+pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     if let Some(refusal) = Refusal::of(value) {
         return Err(WireError::Refused(refusal));
     }
-    match (present(value, "/message"), value.get("done").and_then(Value::as_bool)) {
+    match (present(value, ["message"]), field(value, "done").and_then(Value::as_bool)) {
         (Some(message), _) => said(message, collect)?,
         // A piece that says that there is more, and nothing that we know, is for somebody else.
         (None, Some(false)) => return Ok(()),
         (None, _) => return Err(WireError::NotJson("the answer")),
     }
-    if value.get("done").and_then(Value::as_bool).unwrap_or_default() {
+    if field(value, "done").and_then(Value::as_bool).unwrap_or_default() {
         collect.count(Counted {
-            tokens_in: tokens(value, "/prompt_eval_count"),
-            tokens_out: tokens(value, "/eval_count"),
+            tokens_in: tokens(value, ["prompt_eval_count"]),
+            tokens_out: tokens(value, ["eval_count"]),
             tokens_cached: None,
             ..Counted::default()
         });
-        let is_cut = text(value, "/done_reason") == Some("length");
+        let is_cut = text(value, ["done_reason"]) == Some("length");
         collect.end(if is_cut { EndReason::Length } else { EndReason::Said });
         collect.close();
     }
     Ok(())
 }
 
-fn said(message: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
-    collect.thinking(text(message, "/thinking").unwrap_or_default())?;
-    collect.text(text(message, "/content").unwrap_or_default())?;
-    for call in items(message, "/tool_calls") {
+fn said(message: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
+    collect.thinking(text(message, ["thinking"]).unwrap_or_default())?;
+    collect.text(text(message, ["content"]).unwrap_or_default())?;
+    for call in items(message, ["tool_calls"]) {
         let place = collect.next_place();
-        collect.call(place, text(call, "/id"), text(call, "/function/name"), &chat::arguments(call))?;
+        collect.call(place, text(call, ["id"]), text(call, ["function", "name"]), &chat::arguments(call))?;
     }
     Ok(())
 }

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json_borrow::Value;
 use setpoint_protocol::text::clip;
+
+use super::fields::field;
 
 /// Characters of a server's message that are shown.
 const MESSAGE_CHARS_MAX: usize = 300;
@@ -30,15 +32,22 @@ impl Refusal {
     ///
     /// `{"error": {"message", "type" | "code" | "status"}}`, `{"error": "text"}`, and the same inside a list.
     #[must_use]
-    pub fn of(value: &Value) -> Option<Self> {
-        let value = value.as_array().and_then(|list| list.first()).unwrap_or(value);
-        let error = value.get("error").filter(|error| says_something(error))?;
+    pub fn of(value: &Value<'_>) -> Option<Self> {
+        let first = value.as_array().and_then(<[Value<'_>]>::first);
+        Self::of_error(field(first.unwrap_or(value), "error")?)
+    }
+
+    /// Reads the error object itself.
+    pub(super) fn of_error(error: &Value<'_>) -> Option<Self> {
+        if !says_something(error) {
+            return None;
+        }
         if let Some(message) = error.as_str() {
             return Some(Refusal { message: message.to_owned(), ..Refusal::default() });
         }
-        let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+        let text = |name: &str| field(error, name).and_then(Value::as_str).unwrap_or_default();
         let code = ["code", "type", "status"].into_iter().map(text).find(|text| !text.is_empty());
-        let status = ["code", "status"].into_iter().find_map(|name| error.get(name)?.as_u64());
+        let status = ["code", "status"].into_iter().find_map(|name| field(error, name)?.as_u64());
         Some(Refusal {
             status: status.and_then(|status| u16::try_from(status).ok()).filter(|s| (400..600).contains(s)),
             code: code.unwrap_or_default().to_owned(),
@@ -57,7 +66,7 @@ impl Refusal {
     /// nothing that is kept.
     #[must_use]
     pub fn of_status(status: u16, body: &[u8]) -> Self {
-        let said = serde_json::from_slice::<Value>(body).ok().and_then(|value| Self::of(&value));
+        let said = serde_json::from_slice::<Value<'_>>(body).ok().and_then(|value| Self::of(&value));
         Refusal { status: Some(status), ..said.unwrap_or_default() }
     }
 }
@@ -80,10 +89,10 @@ impl fmt::Display for Refusal {
 }
 
 /// Whether a field of this name is an error: some servers send one with nothing in it beside every answer.
-fn says_something(error: &Value) -> bool {
+fn says_something(error: &Value<'_>) -> bool {
     match error {
         Value::Null | Value::Bool(false) => false,
-        Value::String(text) => !text.trim().is_empty(),
+        Value::Str(text) => !text.trim().is_empty(),
         Value::Array(items) => !items.is_empty(),
         Value::Object(fields) => !fields.is_empty(),
         Value::Number(number) => number.as_f64() != Some(0.0),
@@ -92,9 +101,9 @@ fn says_something(error: &Value) -> bool {
 }
 
 /// How long Google's servers want to be left alone: `{"@type": "…RetryInfo", "retryDelay": "1.5s"}` among the details.
-fn retry_delay(error: &Value) -> Option<Duration> {
-    let details = error.get("details")?.as_array()?;
-    let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
+fn retry_delay(error: &Value<'_>) -> Option<Duration> {
+    let details = field(error, "details")?.as_array()?;
+    let delay = details.iter().find_map(|detail| field(detail, "retryDelay")?.as_str())?;
     let seconds = delay.trim().strip_suffix('s')?.parse::<f64>().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
 }
@@ -114,6 +123,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn read(value: &serde_json::Value) -> Option<Refusal> {
+        Refusal::of(&serde_json::from_str(&value.to_string()).unwrap())
+    }
+
     #[test]
     fn every_form_of_an_error_is_read() {
         for (value, expected) in [
@@ -131,12 +144,12 @@ mod tests {
                 "the server reported an error (overloaded_error): Overloaded",
             ),
         ] {
-            assert_eq!(Refusal::of(&value).unwrap().to_string(), expected);
+            assert_eq!(read(&value).unwrap().to_string(), expected);
         }
         for nothing in [json!(null), json!(""), json!(" "), json!(false), json!(0), json!({}), json!([])] {
-            assert_eq!(Refusal::of(&json!({"error": nothing, "choices": []})), None, "{nothing}");
+            assert_eq!(read(&json!({"error": nothing, "choices": []})), None, "{nothing}");
         }
-        assert!(Refusal::of(&json!({"error": true})).is_some());
+        assert!(read(&json!({"error": true})).is_some());
         let page = Refusal::of_status(502, b"<html>Bad gateway</html>");
         assert_eq!(page.to_string(), "the server answered 502");
     }
@@ -156,7 +169,7 @@ mod tests {
             let help = json!({"@type": "type.googleapis.com/google.rpc.Help"});
             let retry = json!({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay});
             let error = json!({"error": {"code": 429, "details": [help, retry]}});
-            let found = Refusal::of(&error).unwrap().retry_after;
+            let found = read(&error).unwrap().retry_after;
             assert_eq!(found, expected.map(Duration::from_millis), "{delay}");
         }
     }

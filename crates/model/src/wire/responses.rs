@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json_borrow::Value;
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolSpec;
 
 use super::collect::{Collect, Counted, EndReason};
-use super::fields::{items, present, text, tokens};
+use super::fields::{field, items, present, text, tokens};
 use super::{Refusal, Request, WireError};
 
 /// A request's body.
@@ -105,35 +105,35 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
 }
 
 /// An answer that is not streamed, or the last event of one that is.
-pub(super) fn whole(value: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
+pub(super) fn whole(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     if let Some(refusal) = Refusal::of(value) {
         return Err(WireError::Refused(refusal));
     }
-    if present(value, "/output").is_none() {
+    if present(value, ["output"]).is_none() {
         return Err(WireError::NotJson("the answer"));
     }
-    for item in items(value, "/output") {
-        match text(item, "/type") {
+    for item in items(value, ["output"]) {
+        match text(item, ["type"]) {
             Some("message") => {
-                for part in items(item, "/content") {
-                    collect.answer(text(part, "/text").or(text(part, "/refusal")).unwrap_or_default())?;
+                for part in items(item, ["content"]) {
+                    collect.answer(text(part, ["text"]).or(text(part, ["refusal"])).unwrap_or_default())?;
                 }
             }
             Some("function_call") => {
                 let place = collect.next_place();
-                let arguments = text(item, "/arguments").unwrap_or_default();
-                collect.call(place, text(item, "/call_id"), text(item, "/name"), arguments)?;
+                let arguments = text(item, ["arguments"]).unwrap_or_default();
+                collect.call(place, text(item, ["call_id"]), text(item, ["name"]), arguments)?;
             }
             _ => {}
         }
     }
     collect.count(Counted {
-        tokens_in: tokens(value, "/usage/input_tokens"),
-        tokens_out: tokens(value, "/usage/output_tokens"),
-        tokens_cached: tokens(value, "/usage/input_tokens_details/cached_tokens"),
+        tokens_in: tokens(value, ["usage", "input_tokens"]),
+        tokens_out: tokens(value, ["usage", "output_tokens"]),
+        tokens_cached: tokens(value, ["usage", "input_tokens_details", "cached_tokens"]),
         ..Counted::default()
     });
-    match (text(value, "/status"), text(value, "/incomplete_details/reason")) {
+    match (text(value, ["status"]), text(value, ["incomplete_details", "reason"])) {
         (Some("failed" | "cancelled"), _) => return Err(WireError::Refused(Refusal::default())),
         (_, Some("content_filter")) => return Err(WireError::Withheld("content_filter".to_owned())),
         (Some("incomplete"), _) => collect.end(EndReason::Length),
@@ -144,26 +144,26 @@ pub(super) fn whole(value: &Value, collect: &mut Collect<'_>) -> Result<(), Wire
 }
 
 /// An event of a streamed answer.
-pub(super) fn piece(value: &Value, collect: &mut Collect<'_>) -> Result<(), WireError> {
-    match text(value, "/type") {
+pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
+    match text(value, ["type"]) {
         Some("response.output_text.delta") => {
-            collect.preview(text(value, "/delta").unwrap_or_default());
+            collect.preview(text(value, ["delta"]).unwrap_or_default());
             Ok(())
         }
-        Some("response.completed") => whole(value.get("response").unwrap_or(&Value::Null), collect),
+        Some("response.completed") => whole(field(value, "response").unwrap_or(&Value::Null), collect),
         // What these two say by their names need not stand in the answer once more.
         Some("response.incomplete") => {
-            whole(value.get("response").unwrap_or(&Value::Null), collect)?;
+            whole(field(value, "response").unwrap_or(&Value::Null), collect)?;
             collect.end(EndReason::Length);
             Ok(())
         }
         Some("response.failed") => {
-            let refusal = value.get("response").and_then(Refusal::of);
+            let refusal = field(value, "response").and_then(Refusal::of);
             Err(WireError::Refused(refusal.unwrap_or_default()))
         }
         // Its fields stand in the event itself.
         Some("error") => {
-            let refusal = Refusal::of(value).or_else(|| Refusal::of(&json!({ "error": value })));
+            let refusal = Refusal::of(value).or_else(|| Refusal::of_error(value));
             Err(WireError::Refused(refusal.unwrap_or_default()))
         }
         _ => Ok(()),

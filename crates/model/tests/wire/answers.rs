@@ -6,7 +6,7 @@ use std::path::Path;
 use expect_test::expect_file;
 use serde_json::json;
 use setpoint_model::wire::{
-    BODY_BYTES_MAX, Dialect, LINE_BYTES_MAX, REPLY_BYTES_MAX, TEXT_BYTES_MAX, WireError,
+    BODY_BYTES_MAX, Dialect, LINE_BYTES_MAX, REPLY_BYTES_MAX, TEXT_BYTES_MAX, VALUES_MAX, WireError,
 };
 use setpoint_protocol::limits;
 use setpoint_protocol::record::Reply;
@@ -117,6 +117,33 @@ fn more_calls_than_anybody_makes_are_refused() {
     let far = format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{}]}}}}]}}"#, call(usize::MAX / 2));
     let far = format!("data: {far}\n\ndata: [DONE]\n\n");
     assert_eq!(decode(Dialect::Chat, true, [far.as_bytes()]).unwrap().reply.tool_calls().count(), 1);
+}
+
+/// In memory a value takes many times the two bytes that it takes here.
+#[test]
+fn more_values_than_any_answer_has_are_refused() {
+    let body = |extra: usize, text: &str| {
+        let zeros = ",0".repeat(extra);
+        format!(
+            r#"{{"x":[0{zeros}],"choices":[{{"message":{{"content":"{text}"}},"finish_reason":"stop"}}]}}"#
+        )
+    };
+    for dialect in Dialect::ALL {
+        let many = body(VALUES_MAX, "");
+        assert_eq!(decode(dialect, false, [many.as_bytes()]), Err(WireError::TooManyValues), "{dialect:?}");
+    }
+    // What stands in a text is no value, whatever it looks like.
+    let text = r#"[0,{\",,,,\":0}]\\"#.repeat(VALUES_MAX / 3);
+    let decoded = decode(Dialect::Chat, false, [body(10, &text).as_bytes()]).unwrap();
+    assert_eq!(decoded.reply.text().len(), text.len() - 3 * (VALUES_MAX / 3));
+    let event = |json: &str| format!("data: {json}\n\n");
+    let streamed = event(&body(VALUES_MAX, ""));
+    assert_eq!(decode(Dialect::Chat, true, [streamed.as_bytes()]), Err(WireError::TooManyValues));
+    let arguments = format!("[0{}]", ",0".repeat(VALUES_MAX));
+    let call = format!(r#"{{"function":{{"name":"list_dir","arguments":"{arguments}"}}}}"#);
+    let body = format!(r#"{{"choices":[{{"message":{{"tool_calls":[{call}]}},"finish_reason":"stop"}}]}}"#);
+    let decoded = decode(Dialect::Chat, false, [body.as_bytes()]).unwrap();
+    assert!(decoded.reply.tool_calls().all(|call| call.input.0.is_string()), "kept as text, and not read");
 }
 
 #[test]
