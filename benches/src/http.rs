@@ -152,16 +152,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let is_streamed = is_streamed == "true";
     let in_flight: usize = in_flight.parse().map_err(|_| "not a number".to_owned())?;
     scenario::runtime()?.block_on(async {
-        let calls = Calls::default();
-        let organisation = organisation(base, is_streamed, &calls)?;
-        // The first task also writes down what is asked, for the bare client.
-        scenario::one(&organisation, 1).await?;
+        let endpoint = endpoint(base, is_streamed);
+        let remote = Remote::new(endpoint, || 0).map_err(|error| error.to_string())?;
         let (cpu, wall) = if who == Who::Organisation.name() {
+            let organisation = organisation(remote);
             scenario::many(&organisation, in_flight, WARM, 2).await?;
             let (begin, cpu) = (measure::start(), measure::cpu_ms());
             scenario::many(&organisation, in_flight, TASKS, 1_000_000).await?;
             (measure::cpu_ms() - cpu, begin.elapsed())
         } else {
+            let calls = Calls::default();
+            scenario::one(&organisation(Noting { remote, calls: calls.clone() }), 1).await?;
             let bare = Arc::new(Bare::new(base, is_streamed, &calls)?);
             bare.many(in_flight, WARM).await?;
             let (begin, cpu) = (measure::start(), measure::cpu_ms());
@@ -181,25 +182,23 @@ fn endpoint(base: &str, is_streamed: bool) -> Endpoint {
     endpoint
 }
 
-fn organisation(base: &str, is_streamed: bool, calls: &Calls) -> Result<Organisation, String> {
-    let remote = Remote::new(endpoint(base, is_streamed), || 0).map_err(|error| error.to_string())?;
-    let noting: Arc<dyn Model> = Arc::new(Noting { remote, calls: calls.clone() });
+fn organisation(model: impl Model + 'static) -> Organisation {
     let perceiver = Arc::new(InstantModel { on_call: || {}, pace: Pace::AtOnce });
-    Ok(Organisation::new(Parts {
+    Organisation::new(Parts {
         journal: Journal::in_memory(),
-        models: Models::one(noting).with_role(RoleId::Perceiver, perceiver),
+        models: Models::one(Arc::new(model)).with_role(RoleId::Perceiver, perceiver),
         toolbox: Arc::new(InstantTools),
-    }))
+    })
 }
 
-/// The questions of the first task, in the order in which they were asked.
+/// The questions of one task, in the order in which they were asked.
 #[derive(Clone, Default)]
 struct Calls(Arc<Mutex<Vec<ModelCall>>>);
 
 /// Calls of one task.
 const CALLS: usize = 17;
 
-/// A model that writes down the questions of the first task.
+/// A model that writes down what it is asked, for the bare client.
 struct Noting {
     remote: Remote,
     calls: Calls,
