@@ -3,29 +3,39 @@
 //! `serde_json` writes NaN and infinities as `null`. Such a record could be written and never read again, so it
 //! is refused before anybody sees it. This module never repairs a number.
 
+use std::cell::Cell;
 use std::io;
 
 use serde::Serialize;
 use serde::ser::{self, Error as _};
 use serde_json::ser::Formatter;
 
-/// Room for most bodies, so that their buffer does not grow in steps.
-const USUAL_BYTES: usize = 1_024;
+/// A buffer that grew larger than this is not kept.
+const KEPT_BYTES_MAX: usize = 64 * 1024;
+
+thread_local! {
+    /// Where bodies are written, before each gets exactly the room that it needs.
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// The exact JSON bytes of a body.
 ///
 /// # Errors
 /// When a number in it is not finite.
 pub fn encode<T: Serialize + ?Sized>(body: &T) -> Result<Vec<u8>, serde_json::Error> {
-    let mut bytes = Vec::with_capacity(USUAL_BYTES);
+    let mut buffer = BUFFER.take();
+    buffer.clear();
     let mut wrote_null = false;
     let formatter = NoticeNull { wrote_null: &mut wrote_null };
-    body.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, formatter))?;
+    body.serialize(&mut serde_json::Serializer::with_formatter(&mut buffer, formatter))?;
     if wrote_null {
         // Few bodies hold one, and only those can hide a number; so only those are gone through again.
         body.serialize(&Finite)?;
     }
-    bytes.shrink_to_fit();
+    let bytes = buffer.as_slice().to_vec();
+    if buffer.capacity() <= KEPT_BYTES_MAX {
+        BUFFER.set(buffer);
+    }
     Ok(bytes)
 }
 

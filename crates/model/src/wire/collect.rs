@@ -297,7 +297,7 @@ fn arguments(text: &str) -> Any {
         return Any(Value::Object(Map::new()));
     }
     let read = |text: &str| {
-        let json = Some(text).filter(|text| !has_many_values(text.as_bytes()))?;
+        let json = Some(text).filter(|text| !has_many_values(text))?;
         serde_json::from_str::<Any>(json).ok().filter(|value| !value.is_deep())
     };
     match read(text) {

@@ -11,23 +11,23 @@ use super::{TOKENS_MAX, WireError};
 pub const VALUES_MAX: usize = 100_000;
 
 /// Reads one JSON value.
-pub(super) fn read(json: &[u8]) -> Result<serde_json::Result<Value<'_>>, WireError> {
+pub(super) fn read(json: &str) -> Result<serde_json::Result<Value<'_>>, WireError> {
     if has_many_values(json) {
         return Err(WireError::TooManyValues);
     }
-    Ok(serde_json::from_slice(json))
+    Ok(serde_json::from_str(json))
 }
 
 /// Whether there may be more values than [`VALUES_MAX`]. Each of them, but for the first, follows a bracket that opens, a
 /// comma or a colon. Few texts are long enough to have to be looked through.
-pub(super) fn has_many_values(json: &[u8]) -> bool {
+pub(super) fn has_many_values(json: &str) -> bool {
     json.len() > VALUES_MAX && marks(json) >= VALUES_MAX
 }
 
 /// The brackets that open, the commas and the colons outside texts.
-fn marks(json: &[u8]) -> usize {
+fn marks(json: &str) -> usize {
     let (mut count, mut is_text, mut is_escaped) = (0, false, false);
-    for byte in json {
+    for byte in json.bytes() {
         match byte {
             _ if is_escaped => is_escaped = false,
             b'\\' if is_text => is_escaped = true,

@@ -290,7 +290,8 @@ impl<'a> Decoder<'a> {
                 Events::default().push(&body, |_, data| event(dialect, data, &mut collect))?;
             }
             Framed::Whole(body) => {
-                let value = fields::read(&body)?.map_err(|_| whole_error(&body))?;
+                let text = std::str::from_utf8(&body).map_err(|_| whole_error(&body))?;
+                let value = fields::read(text)?.map_err(|_| whole_error(&body))?;
                 dialect.read(&value, false, &mut collect)?;
             }
             Framed::Events(_) => {}
@@ -326,7 +327,7 @@ fn event(dialect: Dialect, data: &str, collect: &mut Collect<'_>) -> Result<(), 
         }
         return Ok(());
     }
-    let value = fields::read(data.as_bytes())?.map_err(|_| WireError::NotJson("a piece of the answer"))?;
+    let value = fields::read(data)?.map_err(|_| WireError::NotJson("a piece of the answer"))?;
     dialect.read(&value, true, collect)
 }
 

@@ -382,7 +382,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
 
         # huge_text, 1 calls
         Bad: does not answer: read an answer's text of more than 4194304 bytes
-              try again later; if it stays so, choose another model
+              no answer is that large: try another model, or look at what answers at its address
 
         # cut_in_text, 1 calls
         Bad: does not answer: read the answer to its end: the connection ended before it
