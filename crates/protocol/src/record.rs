@@ -223,7 +223,7 @@ impl Purpose {
 }
 
 /// BLAKE3 of a prompt fragment. Written in hexadecimal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FragmentHash([u8; 32]);
 
 impl FragmentHash {

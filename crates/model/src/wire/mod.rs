@@ -168,11 +168,11 @@ impl Dialect {
     /// What JSON cannot hold; nothing that a request is made of.
     pub fn body(self, request: &Request<'_>) -> serde_json::Result<Vec<u8>> {
         match self {
-            Dialect::Chat => request::write(&chat::body(request), request.extra),
-            Dialect::Responses => request::write(&responses::body(request), request.extra),
-            Dialect::Anthropic => request::write(&anthropic::body(request), request.extra),
-            Dialect::Gemini => request::write(&gemini::body(request), request.extra),
-            Dialect::Ollama => request::write(&ollama::body(request), request.extra),
+            Dialect::Chat => request::write(&chat::body(request), request),
+            Dialect::Responses => request::write(&responses::body(request), request),
+            Dialect::Anthropic => request::write(&anthropic::body(request), request),
+            Dialect::Gemini => request::write(&gemini::body(request), request),
+            Dialect::Ollama => request::write(&ollama::body(request), request),
         }
     }
 

@@ -93,12 +93,16 @@ impl Effort {
     }
 }
 
+/// Room for what most bodies hold beside their texts.
+const BESIDE_TEXTS_BYTES: usize = 2_048;
+
 /// A body as it goes out. It is written from what it is made of, and only one with further fields is put together first.
-pub(super) fn write(
-    body: &impl Serialize,
-    extra: Option<&Map<String, Value>>,
-) -> serde_json::Result<Vec<u8>> {
-    let Some(extra) = extra.filter(|extra| !extra.is_empty()) else { return serde_json::to_vec(body) };
+pub(super) fn write(body: &impl Serialize, request: &Request<'_>) -> serde_json::Result<Vec<u8>> {
+    let Some(extra) = request.extra.filter(|extra| !extra.is_empty()) else {
+        let mut bytes = Vec::with_capacity(request.system.len() + request.user.len() + BESIDE_TEXTS_BYTES);
+        serde_json::to_writer(&mut bytes, body)?;
+        return Ok(bytes);
+    };
     let mut body = serde_json::to_value(body)?;
     merge(&mut body, extra);
     serde_json::to_vec(&body)

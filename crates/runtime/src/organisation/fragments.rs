@@ -1,6 +1,5 @@
 //! Which prompt fragments this process has already given to the journal.
 
-use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use setpoint_journal::Fragment;
@@ -12,8 +11,12 @@ const REMEMBERED_MAX: usize = 65_536;
 
 /// Spares the journal fragments that it has. A forgotten one is only offered again.
 #[derive(Default)]
+#[expect(
+    clippy::disallowed_types,
+    reason = "it is asked what it holds, for each fragment of each question, and never gone through"
+)]
 pub(crate) struct Fragments {
-    known: Mutex<BTreeSet<FragmentHash>>,
+    known: Mutex<std::collections::HashSet<FragmentHash>>,
 }
 
 impl Fragments {
