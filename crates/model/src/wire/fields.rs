@@ -1,6 +1,7 @@
 //! Looking into JSON that nobody vouches for.
 //!
-//! Texts without an escape are borrowed from the answer's bytes; of a field that is there twice, the first one counts.
+//! Texts without an escape are borrowed from the answer's bytes; of a field that is there twice, the last one counts, as
+//! everywhere else.
 
 use serde_json_borrow::Value;
 
@@ -41,7 +42,8 @@ fn marks(json: &str) -> usize {
 
 /// The field of this name.
 pub(super) fn field<'v>(value: &'v Value<'_>, name: &str) -> Option<&'v Value<'v>> {
-    value.as_object()?.get(name)
+    let fields = value.as_object()?.as_vec();
+    fields.iter().rev().find(|(key, _)| **key == *name).map(|(_, value)| value)
 }
 
 /// What stands at a path of field names.

@@ -147,6 +147,15 @@ fn more_values_than_any_answer_has_are_refused() {
 }
 
 #[test]
+fn of_a_field_that_is_there_twice_the_last_one_counts() {
+    let body =
+        r#"{"choices":[],"choices":[{"message":{"content":"no","content":"yes"},"finish_reason":"stop"}]}"#;
+    assert_eq!(decode(Dialect::Chat, false, [body.as_bytes()]).unwrap().reply.text(), "yes");
+    let line = r#"{"message":{"content":""},"done":true,"done":false}"#;
+    assert_eq!(decode(Dialect::Ollama, true, [line.as_bytes()]), Err(WireError::Cut));
+}
+
+#[test]
 fn depth_is_bounded() {
     let deep = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
     let body = format!(r#"{{"choices":[{{"message":{{"content":{deep}}}}}]}}"#);
