@@ -11,12 +11,12 @@ use super::{TOKENS_MAX, WireError};
 /// takes many times the byte or two that it may take on the wire.
 pub const VALUES_MAX: usize = 100_000;
 
-/// Reads one JSON value.
-pub(super) fn read(json: &str) -> Result<serde_json::Result<Value<'_>>, WireError> {
+/// Reads one JSON value; `not_json` says what a text is that holds none.
+pub(super) fn read(json: &str, not_json: impl FnOnce() -> WireError) -> Result<Value<'_>, WireError> {
     if has_many_values(json) {
         return Err(WireError::TooManyValues);
     }
-    Ok(serde_json::from_str(json))
+    serde_json::from_str(json).map_err(|_| not_json())
 }
 
 /// Whether there may be more values than [`VALUES_MAX`]. Each of them, but for the first, follows a bracket that opens, a

@@ -291,7 +291,7 @@ impl<'a> Decoder<'a> {
             }
             Framed::Whole(body) => {
                 let text = std::str::from_utf8(&body).map_err(|_| whole_error(&body))?;
-                let value = fields::read(text)?.map_err(|_| whole_error(&body))?;
+                let value = fields::read(text, || whole_error(&body))?;
                 dialect.read(&value, false, &mut collect)?;
             }
             Framed::Events(_) => {}
@@ -327,7 +327,7 @@ fn event(dialect: Dialect, data: &str, collect: &mut Collect<'_>) -> Result<(), 
         }
         return Ok(());
     }
-    let value = fields::read(data)?.map_err(|_| WireError::NotJson("a piece of the answer"))?;
+    let value = fields::read(data, || WireError::NotJson("a piece of the answer"))?;
     dialect.read(&value, true, collect)
 }
 

@@ -31,8 +31,7 @@ impl Refusal {
     /// Reads the error object of a body or of a piece of a stream, whatever the dialect.
     ///
     /// `{"error": {"message", "type" | "code" | "status"}}`, `{"error": "text"}`, and the same inside a list.
-    #[must_use]
-    pub fn of(value: &Value<'_>) -> Option<Self> {
+    pub(super) fn of(value: &Value<'_>) -> Option<Self> {
         let first = value.as_array().and_then(<[Value<'_>]>::first);
         Self::of_error(field(first.unwrap_or(value), "error")?)
     }

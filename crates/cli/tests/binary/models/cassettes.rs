@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -131,6 +131,15 @@ fn gate(home: &Home) -> fs::File {
     fs::OpenOptions::new().write(true).open(home.work().join("gate")).unwrap()
 }
 
+/// Kills a run that waits at the pipe, and says which task it left open.
+fn killed_at_the_gate(home: &Home, mut run: Child) -> String {
+    let open = gate(home);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    drop(open);
+    home.run(&["tasks", "list", "--open", "--json"]).json()[0]["task_id"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn process_a_replay_that_was_killed_goes_on_from_its_recording_and_asks_no_model() {
     let home = Home::new();
@@ -146,13 +155,8 @@ fn process_a_replay_that_was_killed_goes_on_from_its_recording_and_asks_no_model
     assert_eq!(recorded.code, 0, "{recorded:#?}");
     let asked = server.seen().len();
 
-    let mut playing = start(&["run", "--json", "--replay", "tape.jsonl", "wait at the gate"]);
-    let open = gate(&home);
-    playing.kill().unwrap();
-    playing.wait().unwrap();
-    drop(open);
     let task =
-        home.run(&["tasks", "list", "--open", "--json"]).json()[0]["task_id"].as_str().unwrap().to_owned();
+        killed_at_the_gate(&home, start(&["run", "--json", "--replay", "tape.jsonl", "wait at the gate"]));
 
     // With models it is refused: they would be paid for what the task calls free.
     let refused = Came::of(&mut command(&home, &server, Wire::Chat, &["tasks", "resume", &task]));
@@ -175,13 +179,8 @@ fn process_a_task_that_models_answered_takes_no_recording_and_either_can_be_canc
     let plan = waiting(&home);
     let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
     let interrupted = |options: &[&str]| {
-        let mut process = command(&home, &server, Wire::Chat, options).stdout(Stdio::null()).spawn().unwrap();
-        let open = gate(&home);
-        process.kill().unwrap();
-        process.wait().unwrap();
-        drop(open);
-        let task = home.run(&["tasks", "list", "--open", "--json"]).json()[0]["task_id"].clone();
-        task.as_str().unwrap().to_owned()
+        let process = command(&home, &server, Wire::Chat, options).stdout(Stdio::null()).spawn().unwrap();
+        killed_at_the_gate(&home, process)
     };
     let asked = interrupted(&["run", "--record", "tape.jsonl", "wait at the gate"]);
     let refused = home.run(&["tasks", "resume", "--replay", "tape.jsonl", &asked]);
