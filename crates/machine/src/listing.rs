@@ -69,7 +69,9 @@ impl Listing {
     /// The whole text.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let mut out = String::new();
+        let length =
+            self.entries.iter().map(|entry| entry.head.len() + entry.body.as_ref().map_or(0, String::len));
+        let mut out = String::with_capacity(length.sum());
         for entry in &self.entries {
             out.push_str(&entry.head);
             out.push_str(entry.body.as_deref().unwrap_or_default());

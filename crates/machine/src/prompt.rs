@@ -15,6 +15,8 @@ const DATA_CHARS_MIN: usize = 400;
 const TASK_CHARS_MIN: usize = 1_000;
 /// Bytes of the frame around a fragment, in most cases.
 const FRAME_BYTES: usize = 48;
+/// Fragments of a prompt, about.
+const FRAGMENTS_USUAL: usize = 8;
 /// Tokens of the frame around a fragment.
 const FRAME_TOKENS: u64 = 16;
 
@@ -69,6 +71,7 @@ impl Prompt {
     #[must_use]
     pub fn system(mut self, name: &'static str, text: &'static Instruction) -> Self {
         let text = Text::Standing(text);
+        self.fragments.reserve(FRAGMENTS_USUAL);
         self.fragments.push(Fragment { name, kind: FragmentKind::System, is_cuttable: false, text });
         self
     }

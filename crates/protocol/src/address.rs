@@ -1,13 +1,16 @@
 //! Where a message comes from and goes to, inside one task.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::role::RoleId;
+
+/// Bytes of an instance as it is written, with the dot before it.
+const INSTANCE_BYTES_MAX: usize = 6;
 
 /// Which instance of a role: 0 for the singletons, the sub-task's ordinal in the task for effectors. Never reused.
 #[derive(
@@ -45,8 +48,10 @@ impl Address {
         if self.instance.0 == 0 {
             return Cow::Borrowed(name);
         }
-        let instance = self.instance.0.to_string();
-        Cow::Owned([name, ".", &instance].concat())
+        let mut text = String::with_capacity(name.len() + INSTANCE_BYTES_MAX);
+        // Writing into a string cannot fail.
+        let _ = write!(text, "{name}.{}", self.instance.0);
+        Cow::Owned(text)
     }
 }
 

@@ -251,16 +251,12 @@ impl Cell {
         let body = payload
             .encode()
             .map_err(|error| StepError::Runaway(format!("a {kind} cannot be written: {error}")))?;
-        let to: Vec<Address> = kind
-            .route()
-            .to
-            .iter()
-            .map(|role| Address {
-                role: *role,
-                instance: if role.is_effector() { instance } else { Instance(0) },
-            })
-            .collect();
-        let seq = self.write(step, at, from, to.clone(), RecordKind::Message(kind), cause, body)?;
+        let address = |role: &RoleId| Address {
+            role: *role,
+            instance: if role.is_effector() { instance } else { Instance(0) },
+        };
+        let to = || kind.route().to.iter().map(address);
+        let seq = self.write(step, at, from, to().collect(), RecordKind::Message(kind), cause, body)?;
         self.before_delivery(&payload, from, at, seq, step)?;
         if let Some((call, person)) = opened_call(&payload) {
             let class = if person { AskClass::Person } else { AskClass::Memory };
@@ -276,11 +272,10 @@ impl Cell {
         if delivered_before_stop(kind) {
             return Ok(seq);
         }
-        let receivers: Vec<Address> = to.into_iter().filter(|to| to.role.lives_in_cell()).collect();
-        let last = receivers.len().saturating_sub(1);
+        let mut receivers = to().filter(|to| to.role.lives_in_cell()).peekable();
         let mut payload = Some(payload);
-        for (n, to) in receivers.into_iter().enumerate() {
-            let payload = if n == last { payload.take() } else { payload.clone() };
+        while let Some(to) = receivers.next() {
+            let payload = if receivers.peek().is_none() { payload.take() } else { payload.clone() };
             if let Some(payload) = payload {
                 self.queue.push_back(Delivery { to, seq, input: AnyInput::Message(payload) });
             }

@@ -1,6 +1,7 @@
 //! Calls as a model reads them: one head line each, and the bodies of the newest.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use setpoint_machine::listing::{Entry, Listing};
@@ -12,6 +13,8 @@ use super::called::name_of;
 
 /// Characters of a call's input in its head.
 const INPUT_CHARS_MAX: usize = 400;
+/// Bytes of a head beside the input, about.
+const HEAD_BYTES: usize = 64;
 /// Characters of facts that are shown where a call has no text.
 const FACTS_CHARS_MAX: usize = 1_500;
 
@@ -26,20 +29,25 @@ pub fn listing(calls: &[Arc<ToolRecord>], chars_max: usize) -> Listing {
 fn head(record: &ToolRecord) -> String {
     #[cfg(test)]
     tests::HEADS.set(tests::HEADS.get() + 1);
-    let mut head = format!("{} attempt {} {}", record.call_id, record.attempt, record.tool);
+    let input = clip(&record.input.to_text(), INPUT_CHARS_MAX);
+    let mut head = String::with_capacity(HEAD_BYTES + input.len());
+    // Writing into a string cannot fail.
+    let _ = write!(head, "{} attempt {} {}", record.call_id, record.attempt, record.tool);
     for tool in record.tool_ids().skip(1) {
         head.push('+');
         head.push_str(tool.as_str());
     }
     match record.error_kind {
-        Some(kind) => head.push_str(&format!(" FAILED {}", name_of(&kind))),
+        Some(kind) => {
+            head.push_str(" FAILED ");
+            head.push_str(&name_of(&kind));
+        }
         None => head.push_str(if record.ok { " ok" } else { " FAILED" }),
     }
     if let Some(code) = record.exit_code {
-        head.push_str(&format!(" exit {code}"));
+        let _ = write!(head, " exit {code}");
     }
-    let input = clip(&record.input.to_text(), INPUT_CHARS_MAX);
-    head.push_str(&format!(" {} ms ", record.duration_ms));
+    let _ = write!(head, " {} ms ", record.duration_ms);
     push_one_line(&mut head, &input);
     head.push('\n');
     head
@@ -52,7 +60,7 @@ fn body(record: &ToolRecord) -> Option<String> {
         // A probe keeps more for code to judge by than a model is shown.
         _ => Cow::from(head_and_tail(&record.evidence, EVIDENCE_CHARS_MAX)),
     };
-    let mut body = String::new();
+    let mut body = String::with_capacity(text.len() + text.len() / 8 + 4);
     for line in text.lines() {
         body.push_str("  ");
         push_one_line(&mut body, line);

@@ -108,26 +108,27 @@ impl Progress {
 
     /// Counts a call that ran, with what came back as `result`.
     pub(super) fn ran(&mut self, called: &Called, record: &ToolRecord, result: &[u8]) -> Pace {
-        self.round.insert(Key::of(called));
+        let (key, digest) = (Key::of(called), digest(record, result));
+        self.round.insert(key.clone());
         if called.reading.effect == Effect::Unsafe {
             self.changes += 1;
-            if self.made.insert(Key::of(called)) {
+            if self.made.insert(key.clone()) {
                 self.epoch += 1;
             }
         }
         if called.reading.effect == Effect::Unsafe && record.ok {
             self.news.changed();
         } else {
-            self.news.heard(&Key::of(called), record, &digest(record, result));
+            self.news.heard(&key, record, &digest);
         }
-        self.count(called, record, result)
+        self.count(key, record, digest)
     }
 
     /// Counts a call that was refused: it changed nothing.
     pub(super) fn refused(&mut self, called: &Called, record: &ToolRecord) -> Pace {
-        let result = record.evidence.as_bytes();
-        self.news.heard(&Key::of(called), record, &digest(record, result));
-        self.count(called, record, result)
+        let (key, digest) = (Key::of(called), digest(record, record.evidence.as_bytes()));
+        self.news.heard(&key, record, &digest);
+        self.count(key, record, digest)
     }
 
     /// The calls of a round are made.
@@ -136,9 +137,8 @@ impl Progress {
         self.news.end_round()
     }
 
-    fn count(&mut self, called: &Called, record: &ToolRecord, result: &[u8]) -> Pace {
-        let digest = digest(record, result);
-        let seen = self.seen.entry((Key::of(called), self.epoch)).or_insert_with(|| Seen {
+    fn count(&mut self, key: Key, record: &ToolRecord, digest: Digest) -> Pace {
+        let seen = self.seen.entry((key, self.epoch)).or_insert_with(|| Seen {
             last: record.call_id,
             digest,
             is_ok: false,
@@ -163,15 +163,11 @@ impl Key {
         }
         let mut rest = called.call.input.clone();
         if let Value::Object(fields) = &mut rest.0 {
-            let says_the_target = |(name, value): (&String, &Value)| {
-                value.as_str().is_some_and(|text| stands_for(text, &target)).then(|| name.clone())
-            };
-            let mut found: Vec<String> = fields.iter().filter_map(says_the_target).collect();
+            let says_the_target =
+                |value: &Value| value.as_str().is_some_and(|text| stands_for(text, &target));
             // Which of several is meant cannot be told: then all of them stay.
-            if found.len() == 1
-                && let Some(name) = found.pop()
-            {
-                fields.remove(&name);
+            if fields.values().filter(|value| says_the_target(value)).count() == 1 {
+                fields.retain(|_, value| !says_the_target(value));
             }
         }
         Key { tools: called.reading.tools.clone(), target, rest: rest.to_text() }

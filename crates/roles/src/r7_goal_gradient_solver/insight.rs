@@ -178,11 +178,11 @@ fn fingerprint(round: Option<&Round>) -> Option<String> {
 }
 
 /// The words of the slug and the tools' names.
-fn tags<'a>(ctx: &Ctx<'_>, tools: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+fn tags<'a>(ctx: &Ctx<'a>, tools: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let words = ctx.slug.split('_').filter(|word| !word.is_empty());
     let mut seen = BTreeSet::new();
-    let tags = words.map(str::to_owned).chain(tools.into_iter().map(str::to_owned));
-    tags.filter(|tag| seen.insert(tag.clone())).take(ITEMS_MAX).collect()
+    let tags = words.chain(tools).filter(|tag| seen.insert(*tag));
+    tags.take(ITEMS_MAX).map(str::to_owned).collect()
 }
 
 fn work(outcome: &SubTaskOutcome) -> impl Iterator<Item = &ToolRecord> {
