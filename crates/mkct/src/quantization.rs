@@ -52,6 +52,43 @@ pub const fn quantize(state: State) -> Quantum {
     Quantum { f, sigma, k }
 }
 
+/// Numbers that no record may have.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum QuantumError {
+    /// The strength.
+    #[error("use f = {0}: it must be a number from 0 to 1")]
+    Strength(f64),
+    /// The sign.
+    #[error("use sigma = {0}: it must be a number from -1 to 1")]
+    Sign(f64),
+    /// The decay.
+    #[error("use k = {0}: it must be a number from 0 to {K_MAX}, in 1/days")]
+    Decay(f64),
+}
+
+/// The fastest decay, in 1/days: a half-life of a minute.
+pub const K_MAX: f64 = 1_000.0;
+
+impl Quantum {
+    /// The same numbers, if a record may have them. For what comes from outside: a sum with a single number that is not
+    /// finite is none any more.
+    ///
+    /// # Errors
+    /// When one is not finite or out of its range.
+    pub fn check(self) -> Result<Self, QuantumError> {
+        if !(0.0..=1.0).contains(&self.f) {
+            return Err(QuantumError::Strength(self.f));
+        }
+        if !(-1.0..=1.0).contains(&self.sigma) {
+            return Err(QuantumError::Sign(self.sigma));
+        }
+        if !(0.0..=K_MAX).contains(&self.k) {
+            return Err(QuantumError::Decay(self.k));
+        }
+        Ok(self)
+    }
+}
+
 /// No state has the name that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("find a state named {name:?}: known are {}", State::ALL.map(State::name).join(", "))]
@@ -121,6 +158,23 @@ mod tests {
         };
         assert_eq!(with_sign(|sigma| sigma < 0.0), [State::Abandon, State::ChangeApproach]);
         assert_eq!(with_sign(|sigma| sigma == 0.0), [State::ChangePath]);
+    }
+
+    #[test]
+    fn numbers_that_are_none_or_out_of_range_are_refused() {
+        for state in State::ALL {
+            assert_eq!(quantize(state).check(), Ok(quantize(state)));
+        }
+        let usual = quantize(State::Accept);
+        for wrong in [f64::NAN, f64::INFINITY, -1.5, 1_001.0] {
+            assert!(Quantum { f: wrong, ..usual }.check().is_err());
+            assert!(Quantum { sigma: wrong, ..usual }.check().is_err());
+            assert!(Quantum { k: wrong, ..usual }.check().is_err());
+        }
+        assert_eq!(
+            Quantum { f: -0.1, ..usual }.check().unwrap_err().to_string(),
+            "use f = -0.1: it must be a number from 0 to 1"
+        );
     }
 
     #[test]

@@ -8,11 +8,12 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use setpoint_control::Gains;
+use setpoint_control::compare::TOLERANCE;
 use setpoint_control::measurement::{
     Call, CallEnd, Criterion, Event, FailureClass, Merge, Mode, Outcome, Status, Verdict,
 };
 
-use super::{Summary, Unusable};
+use super::{Summary, Unusable, memory};
 
 /// One vector with a single input.
 #[derive(Debug, Deserialize)]
@@ -207,16 +208,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "call_id",
 ];
 
-/// Settings of the memory, which `memory` does not use yet.
-const MEMORY_SETTINGS: &[&str] = &[
-    "attention_gate",
-    "decision_band",
-    "promote_attention",
-    "promote_decision",
-    "gc_attention",
-    "demoted_k",
-];
-
 /// Reads one value of the file.
 pub(super) fn read<T: DeserializeOwned>(at: &str, value: &Value) -> Result<T, Unusable> {
     T::deserialize(value).map_err(|source| Unusable::Shape { at: at.to_owned(), source })
@@ -241,10 +232,21 @@ pub(super) fn gains(settings: Option<&Value>, summary: &mut Summary) -> Result<G
             "time_budget_ms" => gains.time_budget_ms = read(&at, value)?,
             "max_replans" => gains.max_replans = read(&at, value)?,
             "law2_kill" => gains.law2_rounds = read(&at, value)?,
-            memory if MEMORY_SETTINGS.contains(&memory) => summary.skipped.push(at),
-            unknown => {
-                summary.add("hyperparameters", unknown, vec!["a setting that is not known here".to_owned()]);
-            }
+            other => match memory::setting(other) {
+                Some(built_in) => {
+                    let wanted: f64 = read(&at, value)?;
+                    let is_other = (wanted - built_in).abs() > TOLERANCE;
+                    let difference = is_other.then(|| format!("expected {wanted}, built in is {built_in}"));
+                    summary.add("hyperparameters", other, difference.into_iter().collect());
+                }
+                None => {
+                    summary.add(
+                        "hyperparameters",
+                        other,
+                        vec!["a setting that is not known here".to_owned()],
+                    );
+                }
+            },
         }
     }
     gains.validate().map_err(Unusable::Settings)?;
