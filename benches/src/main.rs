@@ -92,7 +92,7 @@ fn all() -> Result<(), String> {
         "\nprocess start to first model call, journal on disk: {:.1} ms [{:.1}, {:.1}]; target < 30",
         starts.median, starts.least, starts.most
     );
-    http::table(ROUNDS)?;
+    http::table()?;
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use super::{Endpoint, client, failure, send};
 use crate::catalogue::WINDOW_TOKENS_MAX;
 use crate::model::ModelError;
 use crate::scrub::Scrub;
-use crate::wire::{Dialect, Refusal, Request};
+use crate::wire::{Dialect, Refusal};
 
 /// Bytes of a list that are read.
 pub const LIST_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -161,7 +161,7 @@ impl Lister {
             None => client.get(url),
             Some(body) => client.post(url).body(body.to_string()),
         };
-        let headers = send::headers(endpoint, &Request::default())?;
+        let headers = send::headers(endpoint, false)?;
         let whole = async {
             let response =
                 request.headers(headers).send().await.map_err(|error| send::of_transport(&error))?;

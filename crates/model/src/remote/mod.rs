@@ -21,7 +21,6 @@ mod send;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use reqwest::Url;
 use setpoint_machine::{ModelCall, tokens};
 use setpoint_protocol::models::ModelCard;
 use setpoint_protocol::record::{ModelFailureKind, Reply};
@@ -44,9 +43,9 @@ const CUT_TOKENS_MIN: u64 = 1_000;
 #[derive(Debug)]
 pub struct Remote {
     endpoint: Endpoint,
-    /// Where questions go; `None` when the address is none.
-    url: Option<Url>,
     client: reqwest::Client,
+    /// A question without its body, or why none can be sent.
+    template: Result<reqwest::Request, ModelError>,
     lacks: Lacks,
     schemas: Schemas,
     /// Takes the key out of what its server says.
@@ -64,12 +63,10 @@ impl Remote {
     /// When no client can be made here, as for HTTPS without any certificate authorities.
     pub fn new(endpoint: Endpoint, now_s: fn() -> i64) -> Result<Self, ClientError> {
         let client = client::client(&endpoint.base)?;
-        let path = endpoint.dialect.path(&endpoint.model, endpoint.is_streamed);
-        let url = Url::parse(&format!("{}/{path}", endpoint.base)).ok();
         Ok(Remote {
             scrub: Scrub::of(endpoint.key.as_slice()),
+            template: send::template(&endpoint, &client),
             endpoint,
-            url,
             client,
             lacks: Lacks::default(),
             schemas: Schemas::default(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue,
 };
-use reqwest::{Response, StatusCode};
+use reqwest::{Response, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 use setpoint_protocol::Any;
 use setpoint_protocol::record::ModelFailureKind::{Refused, Timeout, Unable, Unavailable};
@@ -35,16 +35,15 @@ pub(super) async fn once(
     request: &Request<'_>,
     progress: &Progress,
 ) -> Result<Decoded, ModelError> {
-    let Remote { endpoint, url, client, now_s, scrub, .. } = remote;
+    let Remote { endpoint, template, client, now_s, scrub, .. } = remote;
     let body = endpoint
         .dialect
         .body(request)
         .map_err(|error| failure::never(Unable, format!("failed to write the question: {error}"), vec![]))?;
-    let url = url.clone().ok_or_else(|| {
-        let reason = "the model's address is none".to_owned();
-        failure::never(Unable, reason, vec!["check `base_url` of its provider"])
-    })?;
-    let sent = client.post(url).headers(headers(endpoint, request)?).body(body).send().await;
+    // One without a body can always be cloned.
+    let mut question = template.as_ref().map_err(Clone::clone)?.try_clone().ok_or_else(no_address)?;
+    *question.body_mut() = Some(body.into());
+    let sent = client.execute(question).await;
     let mut response = sent.map_err(|error| remote.not_sent(&error))?;
     remote.has_reached.store(true, Ordering::Relaxed);
     let status = response.status();
@@ -92,10 +91,26 @@ fn is_packed(encoding: &HeaderValue) -> bool {
     !encoding.is_empty() && !encoding.eq_ignore_ascii_case(b"identity")
 }
 
-pub(super) fn headers(endpoint: &Endpoint, request: &Request<'_>) -> Result<HeaderMap, ModelError> {
+/// A question to this endpoint without its body: what is the same in all of them is made once.
+pub(super) fn template(
+    endpoint: &Endpoint,
+    client: &reqwest::Client,
+) -> Result<reqwest::Request, ModelError> {
+    let path = endpoint.dialect.path(&endpoint.model, endpoint.is_streamed);
+    let url = Url::parse(&format!("{}/{path}", endpoint.base)).map_err(|_| no_address())?;
+    let headers = headers(endpoint, endpoint.is_streamed)?;
+    client.post(url).headers(headers).build().map_err(|_| no_address())
+}
+
+fn no_address() -> ModelError {
+    let reason = "the model's address is none".to_owned();
+    failure::never(Unable, reason, vec!["check `base_url` of its provider"])
+}
+
+pub(super) fn headers(endpoint: &Endpoint, is_streamed: bool) -> Result<HeaderMap, ModelError> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let accept = match endpoint.dialect.framing(request.is_streamed) {
+    let accept = match endpoint.dialect.framing(is_streamed) {
         Framing::Events => "text/event-stream",
         Framing::Lines => "application/x-ndjson",
         Framing::Whole => "application/json",
