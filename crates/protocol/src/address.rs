@@ -1,16 +1,13 @@
 //! Where a message comes from and goes to, inside one task.
 
 use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::role::RoleId;
-
-/// Bytes of an instance as it is written, with the dot before it.
-const INSTANCE_BYTES_MAX: usize = 6;
 
 /// Which instance of a role: 0 for the singletons, the sub-task's ordinal in the task for effectors. Never reused.
 #[derive(
@@ -48,10 +45,7 @@ impl Address {
         if self.instance.0 == 0 {
             return Cow::Borrowed(name);
         }
-        let mut text = String::with_capacity(name.len() + INSTANCE_BYTES_MAX);
-        // Writing into a string cannot fail.
-        let _ = write!(text, "{name}.{}", self.instance.0);
-        Cow::Owned(text)
+        Cow::Owned([name, ".", itoa::Buffer::new().format(self.instance.0)].concat())
     }
 }
 

@@ -216,10 +216,13 @@ pub struct CallId {
 impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.role.short_name())?;
+        let mut digits = itoa::Buffer::new();
         if self.instance.0 > 0 {
-            write!(f, ".{}", self.instance.0)?;
+            f.write_str(".")?;
+            f.write_str(digits.format(self.instance.0))?;
         }
-        write!(f, "/{}", self.n)
+        f.write_str("/")?;
+        f.write_str(digits.format(self.n))
     }
 }
 
