@@ -143,6 +143,10 @@ pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<Cow<'static, str>>
                 "rename it, or choose another: --data-dir names the data directory, `cd` changes the working directory",
             ),
         ),
+        ProgramError::NoData { .. } => (
+            Edge::Usage,
+            Some("--data-dir names where the tasks are; `setpoint run` makes it where it is missing"),
+        ),
         ProgramError::Cwd(_) => (Edge::Configuration, Some("change to a directory that exists")),
         ProgramError::Journal(error) => edge_of_journal(error),
     };

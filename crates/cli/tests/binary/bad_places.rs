@@ -68,6 +68,25 @@ fn a_data_directory_that_cannot_be() {
 }
 
 #[test]
+fn reading_makes_nothing_and_a_mistyped_data_directory_is_told() {
+    let home = home();
+    let root = home.work().parent().unwrap().to_owned();
+    let before = tree(&root);
+    let came = home.run(&["tasks", "list"]);
+    assert_eq!((came.code, came.out.as_str(), came.err.as_str()), (0, "", "there are no tasks yet\n"));
+    let mistyped = root.join("mistyped");
+    for command in
+        [&["tasks", "list"][..], &["tasks", "show", "x"], &["tasks", "cost", "x"], &["tasks", "cancel", "x"]]
+    {
+        assert_eq!(home.run(command).code, if command.len() == 2 { 0 } else { 2 });
+        let mut line = command.to_vec();
+        line.extend(["--data-dir", mistyped.to_str().unwrap()]);
+        assert_failed(&home.run(&line), 2, &["there is no such directory", "mistyped", "--data-dir"]);
+    }
+    assert_eq!(tree(&root), before);
+}
+
+#[test]
 fn no_home_at_all() {
     let home = home();
     let mut command = home.command(&["run", GOAL]);

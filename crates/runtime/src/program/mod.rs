@@ -7,6 +7,8 @@ mod playbooks;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,6 +35,11 @@ use crate::toolbox::Tools;
 
 /// Environment variables that say where files are.
 const PLACE_VARS: [&str; 4] = ["SETPOINT_DATA_DIR", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
+
+/// Whether nothing is there. What cannot be looked at may be anything.
+fn is_none(found: io::Result<Metadata>) -> bool {
+    found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+}
 
 /// What the command line says about the whole program.
 #[derive(Clone, Debug, Default)]
@@ -67,6 +74,12 @@ pub enum ProgramError {
         /// Its name, as far as it is text.
         place: String,
     },
+    /// Whoever only reads was sent to a place where nothing is.
+    #[error("read {}: there is no such directory", place.display())]
+    NoData {
+        /// The place.
+        place: PathBuf,
+    },
     /// The journal.
     #[error("open the journal")]
     Journal(#[from] JournalError),
@@ -85,6 +98,8 @@ pub struct Program {
     pub config: Config,
     /// Its directories.
     pub directories: Directories,
+    /// Whether the command line names the data directory.
+    is_data_named: bool,
     sources: Sources,
     cwd: PathBuf,
     cassette: Option<Cassette>,
@@ -127,7 +142,8 @@ impl Program {
         let flags = flags_of(wishes);
         let config = Config::load(&Sources { env: env.clone(), ..Sources::default() })?;
         let sources = Sources { files, foreign, env, flags, texts: BTreeMap::new() };
-        let mut program = Program { config, directories, sources, cwd, cassette: wishes.cassette.clone() };
+        let (is_data_named, cassette) = (wishes.data_dir.is_some(), wishes.cassette.clone());
+        let mut program = Program { config, directories, is_data_named, sources, cwd, cassette };
         program.take_keys_that_are_no_text();
         Ok(program)
     }
@@ -189,13 +205,20 @@ impl Program {
         Ok(Program::organisation(journal, self.recorded(models)?))
     }
 
-    /// The same for whoever only reads or passes messages on: no task is driven, and no model has to be there.
+    /// The same for whoever only reads or passes messages on: no task is driven, and no model has to be there. Where there
+    /// is no journal there is none afterwards either: whoever mistypes a directory is not left with one more.
     ///
     /// # Errors
     /// A data directory that cannot be used.
     pub fn open_without_models(&self) -> Result<Organisation, ProgramError> {
         let nobody = Models::one(Arc::new(Playbook::new(Arc::new(self.library()))));
-        Ok(Program::organisation(self.journal()?, nobody.standing_in(StandIn::Unasked)))
+        let data = &self.directories.data;
+        if self.is_data_named && is_none(data.metadata()) {
+            return Err(ProgramError::NoData { place: data.clone() });
+        }
+        let is_new = is_none(self.directories.journal().metadata());
+        let journal = if is_new { Journal::in_memory() } else { self.journal()? };
+        Ok(Program::organisation(journal, nobody.standing_in(StandIn::Unasked)))
     }
 
     fn journal(&self) -> Result<Journal, JournalError> {
