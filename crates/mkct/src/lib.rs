@@ -15,8 +15,8 @@
 //! let mut sums = Accumulators::default();
 //! sums.add(quantize(State::Abandon), 0);
 //! sums.add(quantize(State::Accept), 20 * DAY_US);
-//! let potentials = sums.potentials(20 * DAY_US).unwrap();
-//! assert_eq!(Action::of(potentials), Action::Exploit);
+//! let potentials = sums.potentials(20 * DAY_US);
+//! assert_eq!(potentials.map(Action::of), Some(Action::Exploit));
 //! ```
 
 pub mod accumulator;
