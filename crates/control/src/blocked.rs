@@ -1,6 +1,8 @@
 //! Which tools and targets the next plan must not use (SPEC 6.2).
 //!
-//! The sets follow the table literally. Giving back the last tool of a capability class is not done here.
+//! The sets follow the table literally, but for a sub-task that failed because a model's service was away: that says
+//! nothing about the tools it used and the targets it reached. Giving back the last tool of a capability class is not
+//! done here.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -39,9 +41,10 @@ impl RoundFailures {
         let mut failures = Self::default();
         let mut targets = Vec::new();
         for outcome in outcomes.iter().filter(|outcome| outcome.status == Status::Failed) {
-            let tools = outcome.calls.iter().flat_map(|call| &call.tools);
-            failures.tools.extend(tools.cloned());
-            targets.extend(failed_calls(&outcome.calls).into_iter().flat_map(pairs));
+            let failed = failed_calls(outcome);
+            let at_fault = if outcome.outage { failed.clone() } else { outcome.calls.iter().collect() };
+            failures.tools.extend(at_fault.into_iter().flat_map(|call| &call.tools).cloned());
+            targets.extend(failed.into_iter().flat_map(pairs));
         }
         failures.targets = distinct(targets);
         failures
@@ -116,10 +119,14 @@ pub(crate) fn winning_pairs(outcomes: &[Outcome]) -> Vec<Pair> {
     distinct(ran.flat_map(pairs))
 }
 
-/// The calls of a failing sub-task that themselves failed; if none did, its last.
-fn failed_calls(calls: &[Call]) -> Vec<&Call> {
-    let failed: Vec<&Call> = calls.iter().filter(|call| call.end != CallEnd::Ok).collect();
-    if failed.is_empty() { calls.last().into_iter().collect() } else { failed }
+/// The calls of a failing sub-task that themselves failed; if none did, its last. Where a model's service was away, a
+/// last call that succeeded has nothing to do with it.
+fn failed_calls(outcome: &Outcome) -> Vec<&Call> {
+    let failed: Vec<&Call> = outcome.calls.iter().filter(|call| call.end != CallEnd::Ok).collect();
+    match failed.is_empty() && !outcome.outage {
+        true => outcome.calls.last().into_iter().collect(),
+        false => failed,
+    }
 }
 
 fn pairs(call: &Call) -> impl Iterator<Item = Pair> + '_ {

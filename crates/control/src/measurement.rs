@@ -79,6 +79,8 @@ pub struct Outcome {
     pub calls: Vec<Call>,
     /// Kept from an earlier round: it counts in the loss, but this round did not achieve it.
     pub carried: bool,
+    /// It failed because a model's service was away, so only calls that failed themselves are held against it.
+    pub outage: bool,
 }
 
 /// Whether a sub-task's result passed.
@@ -240,7 +242,7 @@ impl Measurement {
 }
 
 impl Outcome {
-    /// An outcome without criteria, attempts or calls, not carried.
+    /// An outcome without criteria, attempts or calls, not carried, and nobody's service was away.
     #[must_use]
     pub fn new(status: Status) -> Self {
         Self {
@@ -250,6 +252,7 @@ impl Outcome {
             gap_trajectory: Vec::new(),
             calls: Vec::new(),
             carried: false,
+            outage: false,
         }
     }
 

@@ -302,6 +302,7 @@ impl OutcomeInput {
             gap_trajectory: self.gap_trajectory.iter().map(GapInput::ids).collect(),
             calls: self.tool_calls.iter().map(|call| call.call(failing)).collect(),
             carried: self.carried,
+            outage: false,
         }
     }
 

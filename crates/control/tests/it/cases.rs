@@ -210,6 +210,20 @@ fn a_failed_target_is_that_of_a_failed_call_else_of_the_last() {
 }
 
 #[test]
+fn an_outage_is_held_against_no_call_that_succeeded() {
+    let away = |calls| Outcome { outage: true, ..failed("?", calls) };
+    let outcomes = [away(&["search a"]), away(&["shell b", "!fetch c", "glob d"]), away(&[])];
+    let decision = last(Gains::default(), &[rejected(0.0, &outcomes)]);
+    assert_eq!(decision.directive(), MacroState::ChangePath);
+    assert_eq!(shown_targets(&decision), ["fetch: c"]);
+
+    let round = [away(&["search a"]), away(&["shell b", "!fetch c", "glob d"]), failed("L", &["edit e"])];
+    let decision = last(Gains::default(), &[rejected(0.0, &round)]);
+    assert_eq!(decision.directive(), MacroState::BreakSymmetry);
+    assert_eq!(decision.blocked_tools, ["edit", "fetch"]);
+}
+
+#[test]
 fn each_program_of_a_pipeline_is_a_tool_of_its_own() {
     let round = |verdicts| rejected(0.0, &[failed(verdicts, &["!shell/sort+shell/grep grep x | sort"])]);
     check(

@@ -261,14 +261,16 @@ fn merge() -> impl Strategy<Value = Merge> {
 fn outcome() -> impl Strategy<Value = Outcome> {
     let status = select(vec![Status::Matched, Status::Failed]);
     let gap_trajectory = vec(vec(select(vec!["c0", "c1", "c2"]).prop_map(str::to_owned), 0..4), 0..8);
-    (status, criteria(), 0..3u32, gap_trajectory, vec(call(), 0..4), any::<bool>()).prop_map(
-        |(status, criteria, unjudged, gap_trajectory, calls, carried)| Outcome {
+    let flags = (any::<bool>(), any::<bool>());
+    (status, criteria(), 0..3u32, gap_trajectory, vec(call(), 0..4), flags).prop_map(
+        |(status, criteria, unjudged, gap_trajectory, calls, (carried, outage))| Outcome {
             status,
             criteria,
             unjudged,
             gap_trajectory,
             calls,
             carried,
+            outage,
         },
     )
 }

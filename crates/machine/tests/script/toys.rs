@@ -37,6 +37,7 @@ impl Machine for Echo {
             status: ExecutionStatus::Completed,
             output: Any(context),
             uncertainty: None,
+            outage: false,
             tool_calls: vec![],
         });
     }

@@ -238,6 +238,7 @@ fn outcome(criterion: &str) -> SubTaskOutcome {
         status: OutcomeStatus::Matched,
         output: Any::NULL,
         failure_reason: None,
+        outage: false,
         criteria_verdicts: Vec::new(),
         gap_trajectory: Vec::new(),
         tool_calls: Vec::new(),

@@ -23,6 +23,9 @@ pub struct ExecutionResult {
     /// What R3 doubts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncertainty: Option<String>,
+    /// It failed because the service of R3's model was away: nothing that it did is at fault.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outage: bool,
     /// All calls of all attempts so far.
     pub tool_calls: Vec<Arc<ToolRecord>>,
 }

@@ -25,6 +25,10 @@ pub struct SubTaskOutcome {
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_reason: Option<String>,
+    /// It failed because the service of the model that should have done or judged it was away: nothing that it did is
+    /// at fault, but for calls that failed themselves.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outage: bool,
     /// One verdict a criterion; none when there was nothing to judge.
     pub criteria_verdicts: Vec<Verdict>,
     /// What failed in each attempt.

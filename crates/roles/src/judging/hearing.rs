@@ -34,6 +34,8 @@ pub struct Hearing {
     no_class: NoClass,
     repaired: bool,
     why_unjudged: String,
+    /// The judge's service was away when it was asked last.
+    outage: bool,
 }
 
 impl Hearing {
@@ -41,7 +43,7 @@ impl Hearing {
     #[must_use]
     pub fn of(criteria: Vec<Criterion>, no_class: NoClass) -> Self {
         let why_unjudged = NO_VERDICT.to_owned();
-        Hearing { criteria, given: BTreeMap::new(), no_class, repaired: false, why_unjudged }
+        Hearing { criteria, given: BTreeMap::new(), no_class, repaired: false, why_unjudged, outage: false }
     }
 
     /// What is judged in it.
@@ -59,6 +61,7 @@ impl Hearing {
         case: &Case<'_>,
     ) -> Option<String> {
         self.why_unjudged = NO_VERDICT.to_owned();
+        self.outage = false;
         let mut by_id: BTreeMap<String, Vec<VerdictDraft>> = BTreeMap::new();
         for mut draft in drafts {
             draft.evidence = clip(draft.evidence.trim(), EVIDENCE_CHARS_MAX);
@@ -87,6 +90,7 @@ impl Hearing {
     /// Takes an answer that could not be read, and says why when the judge should be asked again.
     pub fn unreadable(&mut self, error: &ExtractError) -> Option<String> {
         self.why_unjudged = NO_VERDICT.to_owned();
+        self.outage = false;
         self.repair(&format!("failed to {error}"))
     }
 
@@ -95,6 +99,7 @@ impl Hearing {
         let reason = failure.map_or("the call was interrupted", |failure| failure.reason.as_str());
         self.why_unjudged = format!("the judge did not answer: {}", clip(reason, 300));
         let may_help = failure.is_none_or(|failure| failure.kind.retryable());
+        self.outage = failure.is_some_and(|failure| failure.kind.retryable());
         if may_help { self.repair("there was no answer") } else { None }
     }
 
@@ -102,6 +107,13 @@ impl Hearing {
     #[must_use]
     pub fn has_judged(&self) -> bool {
         !self.given.is_empty()
+    }
+
+    /// Whether the criterion has no verdict because the judge's service was away.
+    #[must_use]
+    pub fn missed(&self, criterion: &CriterionId) -> bool {
+        let is_heard = self.criteria.iter().any(|heard| heard.id == *criterion);
+        self.outage && is_heard && !self.given.contains_key(criterion)
     }
 
     /// The verdict on one of its criteria, as the evidence allows it.

@@ -51,7 +51,7 @@ pub(super) fn read(text: &str, is_cut: bool, catalogue: &[Arc<ToolSpec>]) -> Sai
         return Said::Cut;
     }
     let output = Any::from(visible.as_ref());
-    Said::Ending(Ending { status: ExecutionStatus::Completed, output, uncertainty: None })
+    Said::Ending(Ending { status: ExecutionStatus::Completed, output, uncertainty: None, outage: false })
 }
 
 fn ending(draft: ExecuteDraft) -> Ending {
@@ -72,6 +72,7 @@ fn ending(draft: ExecuteDraft) -> Ending {
         status,
         output: draft.output,
         uncertainty: draft.uncertainty.filter(|doubt| !doubt.trim().is_empty()),
+        outage: false,
     }
 }
 

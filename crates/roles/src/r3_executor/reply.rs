@@ -2,7 +2,6 @@
 
 use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::record::{Answer, Reply};
-use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ToolCall;
 use setpoint_protocol::topology::party;
 
@@ -18,9 +17,7 @@ const EMPTY_ANSWERS_MAX: u32 = 2;
 pub(super) fn take(work: &mut Work, answer: &Answer, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
     match answer {
         Answer::Model(reply) => said(work, reply, ctx, fx),
-        Answer::ModelFailed(failure) => {
-            work.fail(&format!("the model did not answer: {}", clip(&failure.reason, 400)), fx);
-        }
+        Answer::ModelFailed(failure) => work.fail_unanswered(failure, fx),
         Answer::Tool(_) | Answer::Timer | Answer::Interrupted => {
             work.fail("the call of the model was interrupted", fx);
         }

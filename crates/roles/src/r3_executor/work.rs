@@ -8,6 +8,7 @@ use setpoint_machine::model_call::ModelLimits;
 use setpoint_machine::{Brief, Ctx, Effects, ModelCall};
 use setpoint_protocol::limits::TOOL_ROUNDS_MAX;
 use setpoint_protocol::message::{CorrectionSignal, ExecutionResult, ExecutionStatus, SubTask};
+use setpoint_protocol::record::ModelFailure;
 use setpoint_protocol::text::{clip, head_and_tail};
 use setpoint_protocol::tool::{ApprovalNeed, ErrorKind, Phase, ToolCall, ToolRecord};
 use setpoint_protocol::topology::party;
@@ -105,13 +106,15 @@ pub(super) struct Ending {
     pub(super) status: ExecutionStatus,
     pub(super) output: Any,
     pub(super) uncertainty: Option<String>,
+    /// The model's service was away.
+    pub(super) outage: bool,
 }
 
 impl Ending {
     /// Failed, for this reason.
     pub(super) fn failed(reason: &str) -> Self {
         let output = Any::from(clip(reason, REASON_CHARS_MAX).as_str());
-        Ending { status: ExecutionStatus::Failed, output, uncertainty: None }
+        Ending { status: ExecutionStatus::Failed, output, uncertainty: None, outage: false }
     }
 }
 
@@ -155,6 +158,7 @@ impl Work {
             status: ending.status,
             output: bounded(ending.output),
             uncertainty: ending.uncertainty.map(|doubt| clip(&doubt, REASON_CHARS_MAX)),
+            outage: ending.outage,
             tool_calls: self.records.clone(),
         });
     }
@@ -162,6 +166,12 @@ impl Work {
     /// Ends the attempt as failed, for this reason.
     pub(super) fn fail(&mut self, reason: &str, fx: &mut Effects<'_, party::Executor>) {
         self.conclude(Ending::failed(reason), fx);
+    }
+
+    /// Ends the attempt because its model did not answer.
+    pub(super) fn fail_unanswered(&mut self, failure: &ModelFailure, fx: &mut Effects<'_, party::Executor>) {
+        let reason = format!("the model did not answer: {}", clip(&failure.reason, 400));
+        self.conclude(Ending { outage: failure.kind.retryable(), ..Ending::failed(&reason) }, fx);
     }
 
     /// Ends the attempt because the deadline is over.

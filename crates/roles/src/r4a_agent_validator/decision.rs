@@ -33,7 +33,8 @@ pub(super) fn gave_up(
     let failed_criteria = criteria.iter().map(|criterion| failed(criterion.id.clone())).collect();
     fast_loop.trajectory.push(GapPoint { attempt: fast_loop.attempt, failed_criteria });
     let reason = clip(&result.output.to_text(), REASON_CHARS_MAX);
-    conclude(fast_loop, result, Err(reason), Vec::new(), fx);
+    let end = End { failed: Some(reason), outage: result.outage };
+    conclude(fast_loop, result, end, Vec::new(), fx);
 }
 
 /// Judges by code what has a check, takes the hearing's verdicts for the rest, and draws the conclusion.
@@ -56,22 +57,24 @@ pub(super) fn decide(
     let is_refused =
         |call: &&Arc<ToolRecord>| call.phase != Phase::After && call.error_kind == Some(ErrorKind::Consent);
     let refused = attempt.result.tool_calls.iter().find(is_refused);
-    let ending = if verdicts.is_empty() {
-        Some(Err("the sub-task has no criterion to judge".to_owned()))
+    let failure = |reason: &str| End { failed: Some(clip(reason, REASON_CHARS_MAX)), outage: false };
+    let end = if verdicts.is_empty() {
+        Some(failure("the sub-task has no criterion to judge"))
     } else if failed.is_empty() {
-        Some(Ok(()))
+        Some(End::default())
     } else if let Some(call) = refused {
         let reason = format!("{}; not met: {}", call.evidence, in_words(&failed));
-        Some(Err(clip(&reason, REASON_CHARS_MAX)))
+        Some(failure(&reason))
     } else if fast_loop.attempt > CORRECTIONS_MAX {
         let attempts = fast_loop.attempt;
         let reason = format!("not met after {attempts} attempts: {}", in_words(&failed));
-        Some(Err(clip(&reason, REASON_CHARS_MAX)))
+        let outage = failed.iter().all(|verdict| attempt.hearing.missed(&verdict.criterion_id));
+        Some(End { outage, ..failure(&reason) })
     } else {
         None
     };
-    match ending {
-        Some(ending) => conclude(fast_loop, &attempt.result, ending, verdicts, fx),
+    match end {
+        Some(end) => conclude(fast_loop, &attempt.result, end, verdicts, fx),
         None => {
             fx.publish(correction::signal(&fast_loop.subtask.subtask_id, fast_loop.attempt, &failed));
             fast_loop.attempt += 1;
@@ -101,11 +104,20 @@ fn verdicts(
         .collect()
 }
 
-/// Reports the sub-task's end: matched, or failed for a reason.
+/// How a sub-task ends.
+#[derive(Default)]
+struct End {
+    /// Why it failed; matched without.
+    failed: Option<String>,
+    /// A model's service was away, which is all that was wrong.
+    outage: bool,
+}
+
+/// Reports the sub-task's end.
 fn conclude(
     fast_loop: &mut FastLoop,
     result: &ExecutionResult,
-    ending: Result<(), String>,
+    end: End,
     criteria_verdicts: Vec<Verdict>,
     fx: &mut Effects<'_, party::AgentValidator>,
 ) {
@@ -113,9 +125,10 @@ fn conclude(
     fx.publish(SubTaskOutcome {
         subtask_id: fast_loop.subtask.subtask_id.clone(),
         success_criteria: fast_loop.subtask.success_criteria.clone(),
-        status: if ending.is_ok() { OutcomeStatus::Matched } else { OutcomeStatus::Failed },
+        status: if end.failed.is_none() { OutcomeStatus::Matched } else { OutcomeStatus::Failed },
         output: result.output.clone(),
-        failure_reason: ending.err(),
+        failure_reason: end.failed,
+        outage: end.outage,
         criteria_verdicts,
         gap_trajectory: fast_loop.trajectory.clone(),
         tool_calls: result.tool_calls.clone(),

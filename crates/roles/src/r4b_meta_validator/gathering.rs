@@ -84,6 +84,7 @@ fn skip_after(round: &mut Round, failed_group: u32) {
                 status: OutcomeStatus::Failed,
                 output: Default::default(),
                 failure_reason: Some(format!("skipped: group {failed_group} failed")),
+                outage: false,
                 criteria_verdicts: Vec::new(),
                 gap_trajectory: Vec::new(),
                 tool_calls: Vec::new(),

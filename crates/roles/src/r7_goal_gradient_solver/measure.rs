@@ -73,6 +73,7 @@ fn of_outcome(outcome: &SubTaskOutcome, course: &Course) -> Outcome {
             .collect(),
         calls: outcome.tool_calls.iter().filter_map(|call| of_call(call)).collect(),
         carried: course.is_carried(outcome),
+        outage: outcome.outage,
         criteria,
     }
 }

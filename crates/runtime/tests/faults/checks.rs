@@ -1,6 +1,7 @@
 //! What holds of every task, whatever its models do.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use setpoint_model_server::organisation::{CANARY, GOAL};
@@ -179,6 +180,10 @@ fn said(scenario: &Scenario, result: &FinalResult, records: &[Record]) -> String
         EndState::Success => "success",
         EndState::Abandon => "abandon",
     };
+    if scenario.meets_everybody() && result.ended_by != EndedBy::Fault {
+        // Whom it meets is chance where two sub-tasks are on their way, and so is what it costs them.
+        return end.to_owned();
+    }
     let mut line = format!("{end} by {}", result.ended_by.name());
     // How far the others were when it ended is chance.
     let is_sudden = matches!(result.ended_by, EndedBy::Budget | EndedBy::Deadline);
@@ -194,8 +199,6 @@ fn said(scenario: &Scenario, result: &FinalResult, records: &[Record]) -> String
     }
     match result.ended_by {
         _ if is_sudden => {}
-        // Who begins the next storm, too.
-        _ if scenario.is_stormy() && !scenario.is_once => {}
         EndedBy::Fault => {
             let reason = result.summary.split_once("Reason: ").map_or("", |(_, reason)| reason);
             line.push_str(&format!(": {}", clip(reason, REASON_CHARS_MAX)));
@@ -206,6 +209,38 @@ fn said(scenario: &Scenario, result: &FinalResult, records: &[Record]) -> String
         line.push_str(", with the model's report");
     }
     line
+}
+
+/// When what was asked, asked again and answered: what a person needs who has to find out why a scenario ended as it
+/// did.
+pub(crate) fn story(records: &[Record]) -> String {
+    let mut story = String::new();
+    for record in records {
+        let what = match record.kind {
+            RecordKind::Asked => {
+                let asked: Asked = serde_json::from_slice(&record.body).unwrap();
+                match asked.ask {
+                    Ask::Model { purpose, .. } => format!("{} asks: {}", asked.call, purpose.name()),
+                    _ => continue,
+                }
+            }
+            RecordKind::Reasked => {
+                let Reasked { call, attempt, reason, .. } = serde_json::from_slice(&record.body).unwrap();
+                format!("{call} attempt {attempt}: {reason}")
+            }
+            RecordKind::Answered => {
+                let answered: Answered = serde_json::from_slice(&record.body).unwrap();
+                match answered.answer {
+                    Answer::ModelFailed(failure) => format!("{} failed: {}", answered.call, failure.reason),
+                    _ => format!("{} answered", answered.call),
+                }
+            }
+            RecordKind::Message(kind) => kind.name().to_owned(),
+            _ => continue,
+        };
+        writeln!(story, "{:>8} ms {what}", record.clock_ms).unwrap();
+    }
+    story
 }
 
 /// Whether the report of a task that was given up is a model's.

@@ -13,7 +13,7 @@ use setpoint_model_server::organisation::CALLS;
 use setpoint_model_server::question::Site;
 use setpoint_model_server::{Fault, Measures, Wire};
 
-use crate::checks::check;
+use crate::checks::{check, story};
 use crate::world::{Scenario, cellar, run};
 
 #[tokio::test(start_paused = true)]
@@ -76,7 +76,8 @@ async fn matrix(site: Site) {
             let outcome = run(&scenario, cellar.path()).await;
             let line = check(&scenario, &outcome);
             if is_once && scenario.is_passing() && site != Site::Report {
-                assert!(line.starts_with("accept "), "{scenario:?}: {line}");
+                let story = story(&outcome.records);
+                assert!(line.starts_with("accept"), "{scenario:?}: {line}\n{story}");
             }
             let form = if is_streamed { "streamed" } else { "whole" };
             let when = if is_once { "once" } else { "always" };

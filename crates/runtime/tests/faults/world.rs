@@ -61,9 +61,14 @@ impl Scenario {
         if self.is_stormy() { CALLS_IN_STORM_MAX } else { CALLS_MAX }
     }
 
-    /// Whether the server is away for everybody.
+    /// Whether the server is away for everybody, for a minute.
     pub(crate) fn is_stormy(&self) -> bool {
         matches!(self.fault, Some(Fault::UnavailableStorm(_)))
+    }
+
+    /// Whether the server is away for everybody, be it only for the next one who connects.
+    pub(crate) fn meets_everybody(&self) -> bool {
+        self.is_stormy() || matches!(self.fault, Some(Fault::RefuseConnect(_)))
     }
 
     /// Whether it passes by itself, so that asking again is enough.

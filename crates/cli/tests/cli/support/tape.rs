@@ -236,6 +236,7 @@ pub(crate) fn execution(n: u32, attempt: u32, calls: Vec<ToolRecord>) -> Executi
         status: ExecutionStatus::Completed,
         output: Any::from("claim"),
         uncertainty: None,
+        outage: false,
         tool_calls: calls.into_iter().map(Arc::new).collect(),
     }
 }
@@ -309,6 +310,7 @@ pub(crate) fn outcome(
         status: if is_matched { OutcomeStatus::Matched } else { OutcomeStatus::Failed },
         output: Any::from("part of the result"),
         failure_reason: (!is_matched).then(|| "a criterion failed".to_owned()),
+        outage: false,
         criteria_verdicts: verdicts,
         gap_trajectory: gaps,
         tool_calls: calls.into_iter().map(Arc::new).collect(),
