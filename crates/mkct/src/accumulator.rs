@@ -102,6 +102,38 @@ impl Accumulators {
         Ok(())
     }
 
+    /// Puts all that `other` stands for in as well.
+    pub fn merge(&mut self, other: &Accumulators) {
+        for theirs in &other.cells {
+            match self.place(theirs.k) {
+                Ok(at) => {
+                    if let Some(cell) = self.cells.get_mut(at) {
+                        cell.merge(theirs);
+                    }
+                }
+                Err(at) => self.cells.insert(at, *theirs),
+            }
+        }
+    }
+
+    /// Takes all that `other` stands for out again.
+    ///
+    /// # Errors
+    /// When that is not in here: the two have come apart.
+    pub fn take(&mut self, other: &Accumulators) -> Result<(), AccumulatorError> {
+        for theirs in &other.cells {
+            let not_there = AccumulatorError::NotThere { k: theirs.k };
+            let at = self.place(theirs.k).map_err(|_| not_there)?;
+            let cell = self.cells.get_mut(at).filter(|cell| cell.count >= theirs.count).ok_or(not_there)?;
+            if cell.count == theirs.count {
+                self.cells.remove(at);
+            } else {
+                cell.take(theirs);
+            }
+        }
+        Ok(())
+    }
+
     /// The sums at this moment; `None` for a moment before the latest origin, at which those after it would count as made
     /// then: only the plain sum can tell ([`Potentials::of`]).
     #[must_use]
@@ -154,6 +186,26 @@ impl Cell {
         self.count = self.count.saturating_sub(1);
     }
 
+    fn merge(&mut self, other: &Cell) {
+        if self.exponent(other.reference_us) > EXPONENT_MAX {
+            self.carry_to(other.reference_us);
+        }
+        let weight = self.exponent(other.reference_us).exp();
+        self.attention.add(other.attention.value() * weight);
+        self.decision.add(other.decision.value() * weight);
+        self.removed += other.removed * weight;
+        self.count = self.count.saturating_add(other.count);
+        self.newest_us = self.newest_us.max(other.newest_us);
+    }
+
+    fn take(&mut self, other: &Cell) {
+        let weight = self.exponent(other.reference_us).exp();
+        self.attention.add(-(other.attention.value() * weight));
+        self.decision.add(-(other.decision.value() * weight));
+        self.removed += other.attention.value() * weight;
+        self.count = self.count.saturating_sub(other.count);
+    }
+
     /// k·(t − T).
     fn exponent(&self, origin_us: i64) -> f64 {
         self.k * signed_days(self.reference_us, origin_us)
@@ -204,6 +256,10 @@ mod tests {
         sums.add(quantize(State::Accept), 0);
         let error = sums.remove(quantize(State::Refine), 0).unwrap_err();
         assert_eq!(error.to_string(), "take a record with k = 0.5 out of sums that hold none");
+        let mut more = sums.clone();
+        more.add(quantize(State::Accept), 0);
+        let error = sums.take(&more).unwrap_err();
+        assert_eq!(error.to_string(), "take a record with k = 0.05 out of sums that hold none");
         sums.remove(quantize(State::Accept), 0).unwrap();
         assert_eq!(sums, Accumulators::default());
     }
@@ -320,6 +376,31 @@ mod tests {
             prop_assert_eq!(sums.count(), (traces.len() - kept) as u64);
             if !sums.is_worn() {
                 assert_equal(&sums, &traces[kept..], now_us, 1e-9);
+            }
+        }
+
+        #[test]
+        fn sums_are_merged_and_taken_apart_as_if_record_by_record(
+            records in proptest::collection::vec((quantum(), 0_i64..4_000 * DAY_US), 0..60),
+            split in 0_usize..60,
+        ) {
+            let traces: Vec<Trace> = records.iter().map(|(quantum, at)| trace(*quantum, *at)).collect();
+            let (ours, theirs) = traces.split_at(split.min(traces.len()));
+            let of = |traces: &[Trace]| {
+                let mut sums = Accumulators::default();
+                traces.iter().for_each(|trace| sums.add(trace.quantum, trace.moments.created_us));
+                sums
+            };
+            let mut sums = of(ours);
+            sums.merge(&of(theirs));
+            let now_us = 4_000 * DAY_US;
+            prop_assert_eq!(sums.count(), traces.len() as u64);
+            assert_equal(&sums, &traces, now_us, 1e-12);
+
+            sums.take(&of(theirs)).unwrap();
+            prop_assert_eq!(sums.count(), ours.len() as u64);
+            if !sums.is_worn() {
+                assert_equal(&sums, ours, now_us, 1e-9);
             }
         }
     }

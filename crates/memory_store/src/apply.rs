@@ -1,0 +1,157 @@
+//! What events change.
+
+use setpoint_mkct::Quantum;
+use setpoint_mkct::consolidation::{self, Rule};
+use setpoint_protocol::memory::{Author, MemoryAct};
+use setpoint_protocol::message::{Insight, Level, Megram, NegativeFeedback};
+use setpoint_protocol::{MegramId, TaskId, Timestamp};
+
+use crate::batch::{Batch, Source, Written};
+use crate::error::Result;
+use crate::event::{Applied, Event, Happening};
+use crate::record::{Entry, Mark, entries, id_bytes};
+use crate::sqlite::Seal;
+use crate::tags;
+
+/// Applies events in their order.
+pub(crate) fn all(batch: &mut Batch<'_>, events: &[Event]) -> Result<Applied> {
+    let mut applied = Applied::default();
+    for event in events {
+        if let Some(written) = one(batch, event)? {
+            applied.count(written);
+        }
+    }
+    Ok(applied)
+}
+
+impl Applied {
+    fn count(&mut self, written: Written) {
+        match written {
+            Written::New => self.written += 1,
+            Written::Known => self.known += 1,
+            Written::Refused => self.refused += 1,
+        }
+    }
+}
+
+/// What became of the record that the event brings, if it brings one.
+fn one(batch: &mut Batch<'_>, event: &Event) -> Result<Option<Written>> {
+    let pos = event.pos;
+    match &event.what {
+        Happening::Written { task, megram } => {
+            batch.write(megram, &Source { author: Author::Task, task: Some(task), pos }).map(Some)
+        }
+        Happening::Contradicted { task, id, at, feedback } => contradict(batch, task, id, *at, feedback, pos),
+        Happening::Ended { task } => {
+            let tid = batch.task(task)?;
+            tags::set_ended(batch.db, tid, task, true)?;
+            Ok(None)
+        }
+        Happening::Act(act) => self::act(batch, act, pos),
+    }
+}
+
+fn act(batch: &mut Batch<'_>, act: &MemoryAct, pos: u64) -> Result<Option<Written>> {
+    match act {
+        MemoryAct::Recorded { megram, by } => {
+            return batch.write(megram, &Source { author: *by, task: None, pos }).map(Some);
+        }
+        MemoryAct::Forgotten { ids } => forget(batch, ids)?,
+        MemoryAct::Promoted { rule, as_of } => return promote(batch, rule, *as_of, pos).map(Some),
+        MemoryAct::Demoted { rule, at } => {
+            if let Some(entry) = entry_of(batch, rule)?.filter(is_in_force) {
+                batch.demote(&entry, at.as_micros(), pos)?;
+            }
+        }
+        MemoryAct::Reflected { id, content } => reflect(batch, id, content)?,
+    }
+    Ok(None)
+}
+
+/// A record against a rule, as strong as the rule, with the opposite sign. Nothing where there is no such rule.
+fn contradict(
+    batch: &mut Batch<'_>,
+    task: &TaskId,
+    id: &MegramId,
+    at: Timestamp,
+    feedback: &NegativeFeedback,
+    pos: u64,
+) -> Result<Option<Written>> {
+    let Some(rule) = entry_of(batch, &feedback.rule_id)? else { return Ok(None) };
+    let (space, entity) = tags::names(batch.db, rule.new.pid)?;
+    let Quantum { f, sigma, k } = consolidation::feedback(rule.new.quantum);
+    let megram = Megram {
+        id: id.clone(),
+        level: Level::M,
+        created_at: at,
+        space,
+        entity,
+        content: feedback.content.clone(),
+        state: None,
+        f,
+        sigma,
+        k,
+    };
+    batch.write(&megram, &Source { author: Author::Task, task: Some(task), pos }).map(Some)
+}
+
+fn forget(batch: &mut Batch<'_>, ids: &[MegramId]) -> Result<()> {
+    for id in ids {
+        if let Some(entry) = entry_of(batch, id)? {
+            batch.delete(&entry)?;
+        }
+        let id = id_bytes(id);
+        let row = (&id[..], forgotten_seal(&id));
+        batch.db.change("INSERT OR IGNORE INTO forgotten (id, seal) VALUES (?1, ?2)", row)?;
+    }
+    Ok(())
+}
+
+/// The check of a row of `forgotten`.
+pub(crate) fn forgotten_seal(id: &[u8]) -> i64 {
+    Seal::of("forgotten").bytes(id).value()
+}
+
+/// A new rule takes the place of one that points the same way, and takes the standing of one that does not.
+fn promote(batch: &mut Batch<'_>, rule: &Megram, as_of: u64, pos: u64) -> Result<Written> {
+    if rule.level != Level::C {
+        return Ok(Written::Refused);
+    }
+    let pair = batch.pair(&rule.space, &rule.entity)?;
+    let live = batch.db.all(entries!("WHERE r.pid = ?1 AND r.level = 2"), [pair.pid], Entry::read)?;
+    let written = batch.write(rule, &Source { author: Author::Dreamer, task: None, pos })?;
+    if written != Written::New {
+        return Ok(written);
+    }
+    let id = id_bytes(&rule.id);
+    for entry in live.into_iter().filter(is_in_force) {
+        if Rule::of_sigma(entry.new.quantum.sigma) == Rule::of_sigma(rule.sigma) {
+            Mark { superseded_by: Some(id), ..entry.mark }.save(batch.db, entry.rid)?;
+        } else {
+            batch.demote(&entry, rule.created_at.as_micros(), pos)?;
+        }
+    }
+    batch.consolidate(pair, as_of, id)?;
+    Ok(written)
+}
+
+fn reflect(batch: &mut Batch<'_>, id: &MegramId, content: &Insight) -> Result<()> {
+    if let Some(entry) = entry_of(batch, id)?
+        && let Ok(insight) = serde_json::to_vec(content)
+    {
+        Mark { insight: Some(insight), ..entry.mark }.save(batch.db, entry.rid)?;
+    }
+    Ok(())
+}
+
+/// Whether it is a rule that was made of records, and neither replaced nor demoted. What the operator states stands
+/// beside others, whatever their sign.
+pub(crate) fn is_in_force(entry: &Entry) -> bool {
+    entry.trace().level == setpoint_mkct::Level::C
+        && entry.mark.superseded_by.is_none()
+        && entry.new.author != Author::Operator
+}
+
+fn entry_of(batch: &Batch<'_>, id: &MegramId) -> Result<Option<Entry>> {
+    batch.db.first(entries!("WHERE r.id = ?1"), [&id_bytes(id)[..]], Entry::read)
+}

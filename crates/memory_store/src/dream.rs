@@ -1,0 +1,186 @@
+//! The Dreamer's passes: what they find, and what they forget. Rules are made and demoted by acts in the journal, not here.
+
+use setpoint_mkct::consolidation::{is_bankrupt, is_forgotten};
+use setpoint_mkct::{Accumulators, Cell, Potentials, Rule, Thresholds};
+use setpoint_protocol::Timestamp;
+use setpoint_protocol::message::InsightCategory;
+
+use crate::batch::Batch;
+use crate::error::Result;
+use crate::limits::LESSONS_MAX;
+use crate::query::{newest, of_pair};
+use crate::record::{Entry, Remembered, entries};
+use crate::sqlite::Db;
+use crate::store::{Store, cursor};
+use crate::sums::{self, Owner, cells};
+use crate::tags::{self, TASK_SPACE, sealed_task};
+
+/// A pair whose records are strong and clear enough for a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Its space.
+    pub space: String,
+    /// Its entity.
+    pub entity: String,
+    /// The rule that they make.
+    pub rule: Rule,
+    /// Its sums.
+    pub potentials: Potentials,
+    /// The newest of its records, newest first.
+    pub lessons: Vec<Remembered>,
+    /// The place in the journal up to which its records are the rule's sources.
+    pub as_of: u64,
+}
+
+/// What a pass of forgetting did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    /// Records that had faded.
+    pub faded: u64,
+    /// Outputs of tasks that have ended.
+    pub outputs: u64,
+    /// Whether there may be more.
+    pub has_more: bool,
+}
+
+impl Store {
+    /// The rules that the evidence has turned against, with what is left of their standing. What the operator states
+    /// does not go bankrupt.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn bankrupt(&self, now: Timestamp) -> Result<Vec<Remembered>> {
+        let mut db = self.reader();
+        db.look(|db| {
+            let mut found = Vec::new();
+            for entry in db.all(entries!("WHERE r.level = 2"), (), Entry::read)? {
+                if !crate::apply::is_in_force(&entry) {
+                    continue;
+                }
+                let pid = entry.new.pid;
+                let evidence = of_pair(db, pid, &sums::load(db, Owner::Pair(pid))?, now)?.decision;
+                if is_bankrupt(entry.new.quantum, evidence) {
+                    found.push(entry.remembered(db)?);
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// Pairs that are due for a rule, at most `limit`.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn promotable(&self, now: Timestamp, limit: usize) -> Result<Vec<Candidate>> {
+        let mut db = self.reader();
+        db.look(|db| {
+            let mut found = Vec::new();
+            each_pair(db, |pid, sums| {
+                // Most pairs are out of the question whatever they are about.
+                let potentials = of_pair(db, pid, sums, now)?;
+                if let Some(rule) = Thresholds::FACTS.promotion(potentials)
+                    && let Some(candidate) = candidate(db, pid, rule, potentials)?
+                {
+                    found.push(candidate);
+                }
+                Ok(found.len() < limit)
+            })?;
+            Ok(found)
+        })
+    }
+
+    /// Deletes for good what has faded and the outputs of tasks that have ended, at most `limit` records, in one
+    /// transaction.
+    ///
+    /// # Errors
+    /// When nothing was deleted: the disk is full, the store is locked or damaged.
+    pub fn forget_faded(&self, now: Timestamp, limit: usize) -> Result<Forgotten> {
+        self.writer().transact(|db| {
+            let mut batch = Batch::new(db);
+            let mut forgotten = Forgotten::default();
+            let max = i64::try_from(limit).unwrap_or(i64::MAX);
+            let due = db.all(
+                "SELECT rid FROM fading WHERE by_us <= ?1 ORDER BY by_us, rid LIMIT ?2",
+                (now.as_micros(), max),
+                |columns| columns.int(0),
+            )?;
+            forgotten.has_more = due.len() >= limit;
+            for rid in due {
+                let entry = batch.entry(rid)?;
+                let entry = entry.ok_or_else(|| db.damaged("what fades is not there"))?;
+                if is_forgotten(&entry.trace(), now.as_micros()) {
+                    batch.delete(&entry)?;
+                    forgotten.faded += 1;
+                }
+            }
+            if !forgotten.has_more {
+                forget_outputs(&mut batch, limit, &mut forgotten)?;
+            }
+            batch.finish()?;
+            Ok(forgotten)
+        })
+    }
+}
+
+/// Forgets what tasks that have ended kept for their later rounds.
+fn forget_outputs(batch: &mut Batch<'_>, limit: usize, forgotten: &mut Forgotten) -> Result<()> {
+    let max = i64::try_from(limit).unwrap_or(i64::MAX);
+    let ended = "SELECT tid, id, has_ended, seal FROM task WHERE has_ended = 1 LIMIT ?1";
+    let tasks = batch.db.all(ended, [max], sealed_task)?;
+    for (tid, task) in tasks {
+        let space = tags::space(batch.db, &format!("{TASK_SPACE}{task}"))?;
+        let outputs = match space {
+            Some(sid) => batch.db.all(
+                entries!("JOIN pair o ON o.pid = r.pid WHERE o.sid = ?1 AND r.level = 1"),
+                [sid],
+                Entry::read,
+            )?,
+            None => Vec::new(),
+        };
+        for entry in outputs {
+            batch.delete(&entry)?;
+            forgotten.outputs += 1;
+        }
+        tags::set_ended(batch.db, tid, &task, false)?;
+        if forgotten.outputs >= u64::try_from(limit).unwrap_or(u64::MAX) {
+            forgotten.has_more = true;
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Facts need less than what was learnt by doing, so a pair counts as one of facts only if nothing else is in it.
+fn candidate(db: &Db, pid: i64, rule: Rule, potentials: Potentials) -> Result<Option<Candidate>> {
+    let mut lessons = newest(db, pid, LESSONS_MAX)?;
+    lessons.retain(|lesson| lesson.trace.is_summed());
+    let is_fact = |lesson: &Remembered| lesson.megram.content.category == InsightCategory::Fact;
+    let is_due = Thresholds::USUAL.promotion(potentials).is_some() || lessons.iter().all(is_fact);
+    if !is_due {
+        return Ok(None);
+    }
+    let (space, entity) = tags::names(db, pid)?;
+    Ok(Some(Candidate { space, entity, rule, potentials, lessons, as_of: cursor(db)? }))
+}
+
+/// Goes through the sums of all pairs, in bounded memory, until `take` has enough.
+fn each_pair(db: &Db, mut take: impl FnMut(i64, &Accumulators) -> Result<bool>) -> Result<()> {
+    let mut cells: Vec<Cell> = Vec::new();
+    let mut current = None;
+    let mut wants_more = true;
+    db.each(cells!("cell c WHERE c.owner > 0 ORDER BY c.owner, c.k"), (), |columns| {
+        let (owner, cell) = sums::read(columns)?;
+        if current != Some(owner) {
+            if let Some(pid) = current {
+                wants_more = take(pid, &Accumulators::from_cells(std::mem::take(&mut cells)))?;
+            }
+            current = Some(owner);
+        }
+        cells.push(cell);
+        Ok(wants_more)
+    })?;
+    if let Some(pid) = current.filter(|_| wants_more) {
+        take(pid, &Accumulators::from_cells(cells))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,224 @@
+//! The store: one database in a directory, shared by every process that opens it.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::apply;
+use crate::batch::{Batch, number};
+use crate::error::{MemoryError, Result};
+use crate::event::{Event, Taken};
+use crate::limits::{BATCH_MAX, LOCK_WAIT_MS};
+use crate::sqlite::{Access, DATABASE, Db, Identity, Seal, create, identify};
+
+/// The name of the place up to which the journal was taken in.
+const JOURNAL: &str = "journal";
+/// Folders of damaged databases that are kept at most; a further one takes the last one's place.
+const ASIDE_MAX: u32 = 99;
+
+/// The least that a database which holds anything is long.
+const PAGE_BYTES_MIN: u64 = 512;
+
+/// How to open a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How long to wait for another process's lock, in milliseconds.
+    pub lock_wait_ms: u64,
+    /// Refuses to grow the database beyond this many pages of 4 KiB, as a full disk would; `None` for no bound.
+    pub database_pages_max: Option<u32>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { lock_wait_ms: LOCK_WAIT_MS, database_pages_max: None }
+    }
+}
+
+/// What an opening found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenReport {
+    /// There was no database, or none that could be used: the journal is to be taken in from its beginning.
+    pub is_new: bool,
+    /// Where a damaged database was put, and what was wrong with it.
+    pub aside: Option<(PathBuf, String)>,
+}
+
+/// Memory on disk.
+pub struct Store {
+    path: PathBuf,
+    /// One transaction at a time writes.
+    writer: Mutex<Db>,
+    reader: Mutex<Db>,
+}
+
+impl Store {
+    /// Opens the store in this directory, or makes one. A database that is damaged is kept aside and a new one made; one
+    /// of a newer format is left alone.
+    ///
+    /// # Errors
+    /// When the directory cannot be used, a newer program wrote the store, or another process holds it for too long.
+    pub fn open(dir: &Path, options: &Options) -> Result<(Self, OpenReport)> {
+        make_dir(dir)?;
+        let path = dir.join(DATABASE);
+        match Self::open_as_it_is(&path, options) {
+            Err(MemoryError::Damaged { what, .. }) => {
+                tracing::warn!(path = %path.display(), %what, "the memory is damaged, and is made anew from the journal");
+                let aside = set_aside(dir)?;
+                let (store, _) = Self::open_as_it_is(&path, options)?;
+                Ok((store, OpenReport { is_new: true, aside: Some((aside, what)) }))
+            }
+            Ok((store, is_new)) => Ok((store, OpenReport { is_new, aside: None })),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The database's file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The place up to which the journal was taken in.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn cursor(&self) -> Result<u64> {
+        cursor(&self.reader())
+    }
+
+    /// Takes in what the journal holds from `from` up to `to`, all of it in one transaction that is durable when this
+    /// returns. Where another process has taken it in meanwhile, nothing is done.
+    ///
+    /// # Errors
+    /// When nothing was taken in: the disk is full, the store is locked or damaged.
+    pub fn apply(&self, from: u64, events: &[Event], to: u64) -> Result<Taken> {
+        if events.len() > BATCH_MAX {
+            return Err(MemoryError::TooMany { what: "events", count: events.len(), max: BATCH_MAX });
+        }
+        self.writer().transact(|db| {
+            let cursor = cursor(db)?;
+            if cursor != from {
+                return Ok(Taken::Elsewhere { cursor });
+            }
+            let mut batch = Batch::new(db);
+            let applied = apply::all(&mut batch, events)?;
+            batch.finish()?;
+            set_cursor(db, to)?;
+            Ok(Taken::Applied(applied))
+        })
+    }
+
+    /// Starts the journal from its beginning again: for a journal that has lost what was taken in. What is known already
+    /// is not taken in twice.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn rewind(&self) -> Result<()> {
+        self.writer().transact(|db| set_cursor(db, 0))
+    }
+
+    pub(crate) fn writer(&self) -> MutexGuard<'_, Db> {
+        // A panic leaves at most an open transaction, which the next one rolls back.
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn reader(&self) -> MutexGuard<'_, Db> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open_as_it_is(path: &Path, options: &Options) -> Result<(Self, bool)> {
+        make_database(path)?;
+        let length = fs::metadata(path).map_err(|source| MemoryError::io(path, source))?.len();
+        if (1..PAGE_BYTES_MIN).contains(&length) {
+            // SQLite would take it for an empty one, and write over it.
+            return Err(MemoryError::damaged(path, "it is too short for a database"));
+        }
+        let writer = Db::connect(path, Access::Write, options.lock_wait_ms)?;
+        if let Some(pages) = options.database_pages_max {
+            writer.bound(pages)?;
+        }
+        let identity = identify(&writer)?;
+        writer.use_log()?;
+        if identity == Identity::Empty {
+            create(&writer)?;
+        }
+        let reader = Db::connect(path, Access::Read, options.lock_wait_ms)?;
+        let is_new = cursor(&reader)? == 0;
+        let store = Store { path: path.to_owned(), writer: Mutex::new(writer), reader: Mutex::new(reader) };
+        Ok((store, is_new))
+    }
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// Puts the database in this directory aside, for a person to look at; where it is now.
+///
+/// # Errors
+/// When it cannot be moved.
+pub fn set_aside(dir: &Path) -> Result<PathBuf> {
+    let taken = |n: &u32| dir.join(format!("damaged-{n}")).exists();
+    let n = (1..ASIDE_MAX).find(|n| !taken(n)).unwrap_or(ASIDE_MAX);
+    let aside = dir.join(format!("damaged-{n}"));
+    fs::create_dir_all(&aside).map_err(|source| MemoryError::io(&aside, source))?;
+    // The log goes first: a database with another's log would be damaged in its turn.
+    for name in ["memory.db-wal", "memory.db-shm", DATABASE] {
+        let from = dir.join(name);
+        match fs::rename(&from, aside.join(name)) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(source) => return Err(MemoryError::io(&from, source)),
+        }
+    }
+    Ok(aside)
+}
+
+/// The place in the journal, as this state of the database has it.
+pub(crate) fn cursor(db: &Db) -> Result<u64> {
+    let found = db.first("SELECT pos, seal FROM place WHERE name = ?1", [JOURNAL], |columns| {
+        let pos = columns.count(0)?;
+        if place_seal(number(pos)) != columns.int(1)? {
+            return Err(columns.damaged("the place in the journal is not what was written"));
+        }
+        Ok(pos)
+    })?;
+    Ok(found.unwrap_or(0))
+}
+
+fn set_cursor(db: &Db, pos: u64) -> Result<()> {
+    let pos = number(pos);
+    db.change(
+        "INSERT OR REPLACE INTO place (name, pos, seal) VALUES (?1, ?2, ?3)",
+        (JOURNAL, pos, place_seal(pos)),
+    )?;
+    Ok(())
+}
+
+fn place_seal(pos: i64) -> i64 {
+    Seal::of("place").bytes(JOURNAL.as_bytes()).int(pos).value()
+}
+
+fn make_dir(dir: &Path) -> Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir).map_err(|source| MemoryError::io(dir, source))
+}
+
+/// Makes an empty file that only its owner can read, unless there is one.
+fn make_database(path: &Path) -> Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(source) => Err(MemoryError::io(path, source)),
+    }
+}

@@ -1,0 +1,8 @@
+//! The store as its users see it.
+
+mod damage;
+mod kill;
+mod properties;
+mod rules;
+mod store;
+mod support;

@@ -1,0 +1,84 @@
+//! What happens to memory outside tasks: the operator's word and the Dreamer's work.
+//!
+//! Memory is a projection of the journal. What tasks teach stands in their own records; the rest is written to the
+//! journal's stream of what belongs to no task, one [`MemoryAct`] a row, before anything of it takes effect. So a memory
+//! that is lost or damaged can be made anew from the journal, and a crash between two writes leaves nothing half done.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::id::MegramId;
+use crate::message::{Insight, Megram};
+use crate::time::Timestamp;
+
+/// Kind of the journal's rows that hold a [`MemoryAct`].
+pub const MEMORY_ACT_KIND: &str = "memory_act";
+
+/// Body of such a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "act", rename_all = "snake_case")]
+pub enum MemoryAct {
+    /// A record that no task wrote.
+    Recorded {
+        /// The record.
+        megram: Megram,
+        /// Who wrote it.
+        by: Author,
+    },
+    /// Records were deleted for good, and do not come back when memory is made anew.
+    Forgotten {
+        /// Which.
+        ids: Vec<MegramId>,
+    },
+    /// A pair's records became a rule. They are its sources, and are summed no more.
+    Promoted {
+        /// The rule: level C, of the pair that it speaks for.
+        rule: Megram,
+        /// The journal's place up to which the pair's records are sources.
+        as_of: u64,
+    },
+    /// A rule lost its standing: it is knowledge now, and fades.
+    Demoted {
+        /// The rule.
+        rule: MegramId,
+        /// Since when.
+        at: Timestamp,
+    },
+    /// What a record teaches, put in better words than those it was written with.
+    Reflected {
+        /// The record.
+        id: MegramId,
+        /// What takes its content's place.
+        content: Insight,
+    },
+}
+
+/// Who wrote a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Author {
+    /// A task.
+    Task,
+    /// The operator, who stated it.
+    Operator,
+    /// The Dreamer, which made it of others.
+    Dreamer,
+    /// It was imported.
+    Import,
+}
+
+impl Author {
+    /// Every author.
+    pub const ALL: [Self; 4] = [Self::Task, Self::Operator, Self::Dreamer, Self::Import];
+
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Task => "task",
+            Self::Operator => "operator",
+            Self::Dreamer => "dreamer",
+            Self::Import => "import",
+        }
+    }
+}
