@@ -15,6 +15,7 @@ pub mod capability;
 pub mod envelope;
 pub mod id;
 pub mod limits;
+pub mod memory;
 pub mod message;
 pub mod models;
 pub mod money;
