@@ -6,7 +6,7 @@ use setpoint_protocol::memory::{Author, MemoryAct};
 use setpoint_protocol::message::{Insight, Level, Megram, NegativeFeedback};
 use setpoint_protocol::{MegramId, TaskId, Timestamp};
 
-use crate::batch::{Batch, Source, Written};
+use crate::batch::{Batch, Source, Written, number};
 use crate::error::Result;
 use crate::event::{Applied, Event, Happening};
 use crate::record::{Entry, Mark, entries, id_bytes};
@@ -113,18 +113,23 @@ pub(crate) fn forgotten_seal(id: &[u8]) -> i64 {
 }
 
 /// A new rule takes the place of one that points the same way, and takes the standing of one that does not.
+///
+/// Taken in again, it does the same to those that were made before it, which may have faded and come back, and nothing to
+/// later ones.
 fn promote(batch: &mut Batch<'_>, rule: &Megram, as_of: u64, pos: u64) -> Result<Written> {
     if rule.level != Level::C {
         return Ok(Written::Refused);
     }
-    let pair = batch.pair(&rule.space, &rule.entity)?;
-    let live = batch.db.all(entries!("WHERE r.pid = ?1 AND r.level = 2"), [pair.pid], Entry::read)?;
     let written = batch.write(rule, &Source { author: Author::Dreamer, task: None, pos })?;
-    if written != Written::New {
+    if written == Written::Refused {
         return Ok(written);
     }
+    let pair = batch.pair(&rule.space, &rule.entity)?;
     let id = id_bytes(&rule.id);
-    for entry in live.into_iter().filter(is_in_force) {
+    let earlier = entries!("WHERE r.pid = ?1 AND r.level = 2 AND r.pos < ?2 AND r.id <> ?3");
+    for entry in
+        batch.db.all(earlier, (pair.pid, number(pos), &id[..]), Entry::read)?.into_iter().filter(is_in_force)
+    {
         if Rule::of_sigma(entry.new.quantum.sigma) == Rule::of_sigma(rule.sigma) {
             Mark { superseded_by: Some(id), ..entry.mark }.save(batch.db, entry.rid)?;
         } else {

@@ -133,12 +133,16 @@ impl<'a> Batch<'a> {
     /// Makes the pair's records up to a place the sources of a rule: they are summed no more.
     pub(crate) fn consolidate(&mut self, pair: Pair, as_of: u64, rule: [u8; 16]) -> Result<()> {
         let as_of = number(as_of);
+        let known = "SELECT 1 FROM promotion WHERE pid = ?1 AND as_of = ?2";
+        if self.db.first(known, (pair.pid, as_of), |_| Ok(()))?.is_some() {
+            return Ok(());
+        }
         let seal = promotion_seal(pair.pid, as_of, &rule);
         if self.is_tool(pair.sid)? {
             self.forget_tasks_of(pair, as_of)?;
         }
         self.db.change(
-            "INSERT OR IGNORE INTO promotion (pid, as_of, rule, seal) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT INTO promotion (pid, as_of, rule, seal) VALUES (?1, ?2, ?3, ?4)",
             (pair.pid, as_of, &rule[..], seal),
         )?;
         self.consolidated.remove(&pair.pid);

@@ -1,8 +1,14 @@
 //! The store as its users see it.
 
+#[cfg(test)]
 mod damage;
+#[cfg(test)]
 mod kill;
+#[cfg(test)]
 mod properties;
+#[cfg(test)]
 mod rules;
+#[cfg(test)]
 mod store;
+#[cfg(test)]
 mod support;

@@ -36,7 +36,7 @@ fn event(pos: u64, draw: &Draw) -> Event {
     let entity = format!("entity {}", draw.entity);
     let at = day(draw.days);
     let what = match draw.kind {
-        0..=12 => {
+        0..=12 | 18 => {
             let level = if draw.kind == 0 { Level::K } else { Level::M };
             let record = megram(n, space, State::ALL[draw.state], at);
             written(pos % 5, Megram { level, entity, ..record })
@@ -47,7 +47,6 @@ fn event(pos: u64, draw: &Draw) -> Event {
         }
         15 | 16 => Happening::Act(Box::new(MemoryAct::Demoted { rule: id(earlier), at })),
         17 => forgotten(&[earlier]),
-        18 => written(1, megram(earlier, space, State::Accept, at)),
         _ => Happening::Ended { task: task(pos % 5) },
     };
     Event { pos, what }
@@ -87,7 +86,7 @@ proptest! {
             take(&store, &events[at..to], at as u64);
             at = to;
             match also {
-                0 => forget_all(&store, 0.0),
+                0 => forget_all(&store, END_DAYS),
                 1 => {
                     drop(store);
                     store = by_and_by.open();
