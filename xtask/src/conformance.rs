@@ -9,6 +9,7 @@ mod compare;
 mod format;
 mod ggs;
 mod memory;
+mod recall;
 #[cfg(test)]
 mod tests;
 

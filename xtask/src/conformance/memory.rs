@@ -11,6 +11,7 @@ use setpoint_mkct::{
 };
 
 use super::format::{Unread, Vector, read, unread};
+use super::recall;
 use super::{Summary, Unusable, array, compare, object};
 
 /// The moment at which everything is asked; ages count back from it.
@@ -29,6 +30,7 @@ pub(super) fn run(group: &Map<String, Value>, summary: &mut Summary) -> Result<(
             "promotion" => each(&at, vectors, summary, promotion)?,
             "bankruptcy" => each(&at, vectors, summary, bankruptcy)?,
             "feedback" => each(&at, vectors, summary, feedback)?,
+            "recall" => recall::run(&at, array(&at, vectors)?, summary)?,
             "lifetime_tables" => lifetimes(&at, object(&at, vectors)?, summary)?,
             _ => summary.skipped.push(format!("{at} ({})", count(vectors))),
         }

@@ -13,8 +13,7 @@ use super::*;
 fn the_committed_vectors_pass() {
     let summary = run(None).unwrap();
     expect![[r#"
-        skipped: memory.recall (2)
-        144 passed, 0 failed
+        146 passed, 0 failed
     "#]]
     .assert_eq(&summary.to_string());
 }
@@ -101,13 +100,13 @@ fn what_is_not_known_is_a_failure_that_names_it() {
 #[test]
 fn what_is_not_run_is_named() {
     let vectors = json!({
-        "memory": { "slug": [{ "id": "s", "in": "a", "expect": "intent:a" }], "recall": [1, 2], "tables": { "x": 1 } },
+        "memory": { "slug": [{ "id": "s", "in": "a", "expect": "intent:a" }], "charts": [1, 2], "tables": { "x": 1 } },
         "future": {},
     });
     let summary = run_vectors(&vectors).unwrap();
     assert_eq!(
         summary.to_string(),
-        "skipped: future, memory.recall (2), memory.tables (1)\n1 passed, 0 failed\n"
+        "skipped: future, memory.charts (2), memory.tables (1)\n1 passed, 0 failed\n"
     );
 }
 
