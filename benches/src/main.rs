@@ -1,12 +1,13 @@
-//! Whole-organisation benchmarks: what one task costs when model and tools answer at once.
+//! What one task costs when model and tools answer at once, and ([`memory`]) what memory's store does.
 //!
-//! `cargo xtask bench` runs every scenario in a process of its own, so that memory peaks do not mix, and prints one
+//! `cargo xtask bench tasks` runs every scenario in a process of its own, so that memory peaks do not mix, and prints one
 //! table. A task here is 1 plan, 5 parallel sub-tasks with one tool call each, 5 judgements and 1 merge: 17 model
 //! calls, 18 with R1's.
 
 mod http;
 mod instant;
 mod measure;
+mod memory;
 mod scenario;
 
 use std::process::{Command, ExitCode};
@@ -25,8 +26,10 @@ fn main() -> ExitCode {
         Some("--http") => http::run(&arguments),
         Some("--serve") => http::serve(),
         Some("--first-call") => scenario::first_call(),
-        None => all(),
-        Some(_) => Err("usage: cargo xtask bench (it takes no argument)".to_owned()),
+        Some("--memory") => memory::one(&arguments),
+        Some("tasks") => all(),
+        Some("memory") => memory::table(),
+        _ => Err("usage: cargo xtask bench [tasks | memory]".to_owned()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

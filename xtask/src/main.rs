@@ -58,7 +58,10 @@ enum Command {
     /// Install the official clients of the models' wires and run them against the model server
     Clients,
     /// Run the benchmarks, in release
-    Bench,
+    Bench {
+        /// One of them; all without it
+        which: Option<bench::Which>,
+    },
     /// Fuzz what reads the text of others, each target for a while
     Fuzz {
         /// How long each target is fuzzed
@@ -94,7 +97,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             Ok(if summary.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         Command::Clients => clients::run(root),
-        Command::Bench => bench::run(root),
+        Command::Bench { which } => bench::run(root, which),
         Command::Fuzz { seconds, target } => fuzz::run(root, seconds, target.as_deref()),
     }
 }
