@@ -198,7 +198,7 @@ fn written(pos: u64, space: String) -> Happening {
     let task = TaskId::mint("count the words of every file", pos / 3);
     // One in ten was a refinement, which is forgotten after a while.
     let states = [State::Accept, State::Abandon, State::ChangePath, State::Success, State::ChangeApproach];
-    let state = if pos.is_multiple_of(10) { State::Refine } else { states[pos as usize % 5] };
+    let state = if pos.is_multiple_of(10) { State::Refine } else { states[(pos / 11) as usize % 5] };
     let Quantum { f, sigma, k } = quantize(state);
     let age_us = if f < 0.2 { 30 * DAY_US } else { (pos as i64 % 5) * DAY_US };
     let created_at = Timestamp::from_micros(NOW_US - age_us - pos as i64 % 1_000);
