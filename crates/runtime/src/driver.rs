@@ -283,6 +283,7 @@ impl Driver {
             records: vec![],
             facts: vec![],
             tools: vec![],
+            avoided: vec![],
         };
         let payload = Payload::MemoryReply(reply);
         self.backlog.push_front(Inbound::External(External::Message { from: RoleId::Memory, payload }));

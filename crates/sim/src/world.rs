@@ -296,6 +296,7 @@ impl World<'_> {
                         records: vec![],
                         facts: vec![],
                         tools: vec![],
+                        avoided: vec![],
                     }),
                 },
                 Payload::ApprovalRequest(request) => {

@@ -55,6 +55,22 @@ pub struct MemoryReply {
     /// Tool-level potentials.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolPotentials>,
+    /// Calls that failed before and must not be made again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub avoided: Vec<AvoidedCall>,
+}
+
+/// A tool on a target that memory speaks against.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AvoidedCall {
+    /// The tool.
+    pub tool: ToolId,
+    /// The target, in normal form.
+    pub target: String,
+    /// The pair's potentials.
+    pub potentials: Potentials,
+    /// The rule against it, or the newest of the records.
+    pub evidence: Megram,
 }
 
 /// A timeless rule distilled from experience.

@@ -43,7 +43,8 @@ pub use self::group_matched::{GroupMatched, SubTaskOutput};
 pub use self::megram::{Insight, InsightCategory, Level, Megram, NegativeFeedback};
 pub use self::memory_command::{MemoryCommand, MemoryListing};
 pub use self::memory_query::{
-    Availability, MemoryAction, MemoryQuery, MemoryReply, Potentials, SopKind, SopRecord, ToolPotentials,
+    Availability, AvoidedCall, MemoryAction, MemoryQuery, MemoryReply, Potentials, SopKind, SopRecord,
+    ToolPotentials,
 };
 pub use self::outcome_summary::OutcomeSummary;
 pub use self::plan_directive::{

@@ -3,15 +3,14 @@
 use setpoint_machine::Ctx;
 use setpoint_mkct::intent_space;
 use setpoint_protocol::CallId;
-use setpoint_protocol::message::{FaultKind, MemoryQuery, PlanDirective, TaskSpec};
+use setpoint_protocol::message::{FaultKind, MemoryQuery, MemoryReply, PlanDirective, TaskSpec};
 
+use super::calibration::{Calibration, RECORDS_MAX};
 use super::fault::Fault;
 use super::history::Task;
 use super::machine::{Fx, Phase, Planner};
 use super::plan::Attempts;
 
-/// Records wanted of memory at most.
-const RECORDS_MAX: u32 = 10;
 /// The entity of everything that is learnt on this machine.
 const ENTITY: &str = "env:local";
 
@@ -36,11 +35,22 @@ impl Planner {
         self.calibrate(ctx, fx);
     }
 
-    /// Goes on to the plan, if `call` is the query that is waited for: with a reply, or without one.
-    pub(super) fn on_memory(&mut self, call: CallId, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
-        if matches!(self.phase, Phase::Calibrating { query } if query == call) {
-            self.ask_plan(Attempts::default(), None, ctx, fx);
+    /// Goes on to the plan, if `call` is the query that is waited for: with what memory says, or without.
+    pub(super) fn on_memory(
+        &mut self,
+        call: CallId,
+        reply: Option<&MemoryReply>,
+        ctx: &Ctx<'_>,
+        fx: &mut Fx<'_>,
+    ) {
+        if !matches!(self.phase, Phase::Calibrating { query } if query == call) {
+            return;
         }
+        if let Some(task) = &mut self.task {
+            task.calibration = reply.map(Calibration::of).unwrap_or_default();
+            task.overridden = Vec::new();
+        }
+        self.ask_plan(Attempts::default(), None, ctx, fx);
     }
 
     fn calibrate(&mut self, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {

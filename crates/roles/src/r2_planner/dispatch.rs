@@ -79,8 +79,8 @@ impl Planner {
             plan_fingerprint: plan.fingerprint,
             subtasks: entries,
             task_criteria: plan.criteria,
-            applied_rules: Vec::new(),
-            overridden_rules: Vec::new(),
+            applied_rules: task.calibration.applied.clone(),
+            overridden_rules: std::mem::take(&mut task.overridden),
             dispatched_at: ctx.now,
         });
         let carried = task.kept.iter().map(|kept| Output {

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use setpoint_machine::brief::PreviousPlan;
 use setpoint_protocol::message::{
-    ActionState, Approach, Criterion, Limits, ManifestEntry, OutcomeStatus, PlanDirective, SubTaskOutcome,
-    TaskSpec, Urgency,
+    ActionState, Approach, Criterion, Limits, ManifestEntry, OutcomeStatus, PlanDirective, RuleRef,
+    SubTaskOutcome, TaskSpec, Urgency,
 };
 use setpoint_protocol::{SubTaskId, ToolId};
+
+use super::calibration::{Calibration, MustNot};
 
 /// One task as R2 knows it.
 #[derive(Debug)]
@@ -23,6 +25,10 @@ pub(super) struct Task {
     pub(super) plans: Vec<DispatchedPlan>,
     /// Sub-tasks that matched, in the order of their groups.
     pub(super) kept: Vec<Kept>,
+    /// What memory says to this round.
+    pub(super) calibration: Calibration,
+    /// Rules of memory that were overridden in this round.
+    pub(super) overridden: Vec<RuleRef>,
     /// Whether the last round's sub-tasks all matched and only the whole could not be judged.
     pub(super) whole_unjudged: bool,
 }
@@ -66,6 +72,8 @@ impl Task {
             criteria: Vec::new(),
             plans: Vec::new(),
             kept: Vec::new(),
+            calibration: Calibration::default(),
+            overridden: Vec::new(),
             whole_unjudged: false,
         }
     }
@@ -87,14 +95,22 @@ impl Task {
         self.directive = Some(directive);
     }
 
-    /// What the next plan must not do, by the directive.
+    /// What the next plan must not do, by the directive and by memory.
     pub(super) fn limits(&self) -> Limits {
-        let Some(directive) = &self.directive else { return Limits::default() };
-        Limits {
-            blocked_tools: directive.blocked_tools.clone(),
-            blocked_targets: directive.blocked_targets.clone(),
-            caution_tools: Vec::new(),
+        let mut limits =
+            Limits { caution_tools: self.calibration.caution_tools.clone(), ..Limits::default() };
+        if let Some(directive) = &self.directive {
+            limits.blocked_tools.clone_from(&directive.blocked_tools);
+            limits.blocked_targets.clone_from(&directive.blocked_targets);
         }
+        self.calibration.must_not.add_to(&mut limits);
+        limits
+    }
+
+    /// Takes out memory's part of what the plan must not do, never the directive's; `None` where there is none.
+    pub(super) fn without_memory(&mut self) -> Option<MustNot> {
+        let has_any = !self.calibration.must_not.is_empty();
+        has_any.then(|| std::mem::take(&mut self.calibration.must_not))
     }
 
     /// How many alternatives the model must weigh: 1 when urgency is low and in the first round, 2 when it is

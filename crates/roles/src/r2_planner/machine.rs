@@ -54,14 +54,14 @@ impl Machine for Planner {
             Input::Message(message) => match message {
                 inbox::Planner::TaskSpec(spec) => self.on_task_spec(spec, ctx, fx),
                 inbox::Planner::PlanDirective(directive) => self.on_directive(directive, ctx, fx),
-                inbox::Planner::MemoryReply(reply) => self.on_memory(reply.call_id, ctx, fx),
+                inbox::Planner::MemoryReply(reply) => self.on_memory(reply.call_id, Some(&reply), ctx, fx),
                 inbox::Planner::PlanDecision(decision) => self.on_decision(decision, ctx, fx),
                 inbox::Planner::GroupMatched(group) => self.on_group_matched(group, fx),
                 inbox::Planner::AbandonNotice(notice) => self.on_abandon(notice, fx),
             },
             // An answer to anything but the ask of the phase is stale: its round was closed meanwhile.
             Input::Answer { call, answer } => match &self.phase {
-                Phase::Calibrating { .. } => self.on_memory(call, ctx, fx),
+                Phase::Calibrating { .. } => self.on_memory(call, None, ctx, fx),
                 Phase::Planning(planning) if planning.call == call => self.on_plan_answer(&answer, ctx, fx),
                 Phase::Previewing(preview) if preview.call == call => self.on_no_decision(ctx, fx),
                 Phase::Reporting(reporting) => {

@@ -5,8 +5,11 @@
 //! round; an `AbandonNotice` ends in one `PartialReport`.
 //!
 //! It never acts, never judges a result, never ends a task (it raises a `TaskFault`, R7 decides), and never takes
-//! an id, a sequence number or a fingerprint from a model. A memory reply is waited for and then not read: plans
-//! are made without calibration lines, and nothing is said to be remembered that was not.
+//! an id, a sequence number or a fingerprint from a model.
+//!
+//! **What memory says** becomes lines under fixed headings for the model, and limits that the validator holds a plan to
+//! (`calibration`). After the third refusal of a round memory's limits, never R7's, are dropped once; the manifest names
+//! the rules that were overridden so.
 //!
 //! **Which plans count as failed.** R2 sees no outcomes and no faults of others; it learns from the directive. One
 //! that names failed sub-tasks or findings follows a round that R4b judged: that round's plan has failed and may
@@ -25,6 +28,7 @@
 
 mod assemble;
 mod calibrate;
+mod calibration;
 mod context;
 mod dispatch;
 mod fault;

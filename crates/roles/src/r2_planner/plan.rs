@@ -16,8 +16,11 @@ use super::fault::Fault;
 use super::history::Task;
 use super::machine::{Fx, Phase, Planner};
 use super::prompt;
-use super::validate::{Rules, validate};
+use super::validate::{Rules, ValidPlan, validate};
 
+/// Plan calls of a round from which on memory's part of what a plan must not do may be dropped: one bad memory must not
+/// make a kind of task impossible for weeks.
+const CALLS_BEFORE_RELAXING: u32 = 3;
 /// Refusals of a round that the model is told, newest kept.
 const REFUSALS_MAX: usize = 24;
 
@@ -104,10 +107,28 @@ impl Planner {
             }
         };
         let limits = task.limits();
-        match validate(&draft, &Rules::new(task, &limits, ctx)) {
+        let mut validated = validate(&draft, &Rules::new(task, &limits, ctx));
+        if validated.is_err() && attempts.calls >= CALLS_BEFORE_RELAXING {
+            validated = self.relaxed(&draft, ctx).unwrap_or(validated);
+        }
+        match validated {
             Ok(plan) => self.settle(plan, attempts, ctx, fx),
             Err(reasons) => self.refuse(attempts, reasons, ctx, fx),
         }
+    }
+
+    /// Holds a draft against the rules once more without memory's part. If that makes it valid, memory is overridden for the
+    /// rest of the round, and the manifest says so. `None` where memory has no part in it.
+    fn relaxed(&mut self, draft: &PlanDraft, ctx: &Ctx<'_>) -> Option<Result<ValidPlan, Vec<String>>> {
+        let task = self.task.as_mut()?;
+        let must_not = task.without_memory()?;
+        let limits = task.limits();
+        let validated = validate(draft, &Rules::new(task, &limits, ctx));
+        match &validated {
+            Ok(_) => task.overridden = must_not.rules(),
+            Err(_) => task.calibration.must_not = must_not,
+        }
+        Some(validated)
     }
 
     fn refuse(&mut self, mut attempts: Attempts, reasons: Vec<String>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
@@ -171,7 +192,7 @@ fn brief(task: &Task, attempts: &Attempts, repair: Option<Repair>, ctx: &Ctx<'_>
         round: task.round,
         directive: task.directive.clone(),
         alternatives: task.alternatives(),
-        calibration: Vec::new(),
+        calibration: task.calibration.lines.clone(),
         tools: ctx.opened.tools.iter().filter(|tool| !is_blocked(&tool.name)).cloned().collect(),
         limits,
         previous: task.previous(),

@@ -65,6 +65,12 @@ fn r2_first_plan() {
 }
 
 #[test]
+fn r2_first_plan_with_memory() {
+    let (_, call) = first_plan_after(&json!({}), &remembered("here"));
+    check("r2_with_memory", &call);
+}
+
+#[test]
 fn r2_replan_with_everything() {
     let (mut r2, _) = first_plan(&json!({}));
     check("r2_replan", &replan(&mut r2, &json!({ "directive": "change_path", "urgency": "high" })));
@@ -108,6 +114,7 @@ fn what_models_tools_and_files_said_stands_in_data_fragments_alone() {
     let (mut r2, _) = first_plan(&json!({}));
     let (mut reported, _) = first_plan(&json!({}));
     let prompts = [
+        first_plan_after(&json!({}), &remembered(MARKER)).1.prompt,
         replan(&mut r2, &json!({ "blocked_targets": [format!("read_file: {MARKER}")] })).prompt,
         model_call(reported.message(Kind::AbandonNotice, &abandon(MARKER))).1.prompt,
     ];
@@ -186,6 +193,11 @@ fn fragment<'a>(prompt: &'a Prompt, name: &str) -> &'a str {
 
 /// A planner that asks for its first plan, with the call.
 fn first_plan(spec: &Value) -> (Bench<Planner>, ModelCall) {
+    first_plan_after(spec, &json!({ "call_id": "r2/1", "availability": "unavailable" }))
+}
+
+/// The same after this word of memory.
+fn first_plan_after(spec: &Value, reply: &Value) -> (Bench<Planner>, ModelCall) {
     let mut r2 = Bench::<Planner>::new(&json!({}));
     let mut body = json!({
         "intent": "count the lines of todo.txt", "raw_input": "how many lines has todo.txt?",
@@ -196,9 +208,34 @@ fn first_plan(spec: &Value) -> (Bench<Planner>, ModelCall) {
         body[field] = value.clone();
     }
     r2.message(Kind::TaskSpec, &body);
-    let reply = json!({ "call_id": "r2/1", "availability": "unavailable" });
-    let (_, call) = model_call(r2.message(Kind::MemoryReply, &reply));
+    let (_, call) = model_call(r2.message(Kind::MemoryReply, reply));
     (r2, call)
+}
+
+/// A word of memory with something under every heading.
+fn remembered(lesson: &str) -> Value {
+    let record = |n: u32, sigma: f64| {
+        json!({
+            "id": format!("00000000-0000-7000-8000-{n:012}"), "level": "M", "created_at": "2026-01-01T00:00:00Z",
+            "space": "intent:count_the_lines", "entity": "env:local", "f": 0.9, "sigma": sigma, "k": 0.05,
+            "content": {
+                "lesson": format!("This way met every criterion with wc {lesson}."), "category": "procedure",
+                "tools": ["shell/wc"], "targets": [format!("wc -l {lesson}")], "plan_fingerprint": "a",
+            },
+        })
+    };
+    let sums = |action: &str| json!({ "attention": 2.0, "decision": 1.0, "action": action });
+    let fact = json!({ "lesson": "notes are kept in ~/notes", "category": "fact" });
+    let mut stated = record(2, 1.0);
+    stated["content"] = fact;
+    json!({
+        "call_id": "r2/1", "availability": "available", "potentials": sums("exploit"), "records": [record(1, 1.0)],
+        "facts": [stated], "tools": [{ "tool": "fetch", "potentials": sums("caution"), "tasks": 5 }],
+        "rules": [{ "id": "00000000-0000-7000-8000-000000000003", "kind": "constraint",
+            "rule": format!("Do not count by hand {lesson}."), "space": "intent:count_the_lines", "entity": "env:local" }],
+        "avoided": [{ "tool": "read_file", "target": format!("/old/{lesson}"), "potentials": sums("avoid"),
+            "evidence": record(4, -1.0) }],
+    })
 }
 
 /// Dispatches a plan of two groups and says what was dispatched.

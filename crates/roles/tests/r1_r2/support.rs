@@ -109,6 +109,11 @@ pub(crate) fn describe(call: &ModelCall) -> String {
             "round": brief.round,
             "alternatives": brief.alternatives,
             "directive": brief.directive.as_ref().map(|directive| directive.directive),
+            "calibration": brief
+                .calibration
+                .iter()
+                .map(|line| format!("{:?}: {}", line.heading, line.text))
+                .collect::<Vec<_>>(),
             "limits": brief.limits,
             "tools": brief.tools.iter().map(|tool| &tool.name).collect::<Vec<_>>(),
             "previous": brief.previous.iter().map(|plan| (plan.round, plan.judged_failed)).collect::<Vec<_>>(),

@@ -100,6 +100,7 @@ pub(crate) fn migration() -> Tape {
                 records: vec![],
                 facts: vec![],
                 tools: vec![],
+                avoided: vec![],
             },
         )
         .ask_model("r2/2", Purpose::Plan)

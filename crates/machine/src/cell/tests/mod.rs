@@ -154,6 +154,7 @@ fn memory_reply(call: &str) -> Payload {
         records: vec![],
         facts: vec![],
         tools: vec![],
+        avoided: vec![],
     }
     .into()
 }

@@ -4,6 +4,7 @@
 //! (earlier outputs, evidence, targets, intents of earlier plans) stands in data fragments alone.
 
 mod directive;
+mod memory;
 mod place;
 mod report;
 
@@ -24,6 +25,7 @@ pub(super) use self::report::report;
 const GOAL_CHARS_MAX: usize = 8_000;
 const TOOLS_CHARS_MAX: usize = 24_000;
 const PLACE_CHARS_MAX: usize = 4_000;
+const MEMORY_CHARS_MAX: usize = 12_000;
 const DIRECTIVE_CHARS_MAX: usize = 4_000;
 const LIMITS_CHARS_MAX: usize = 8_000;
 const FINDINGS_CHARS_MAX: usize = 12_000;
@@ -111,6 +113,12 @@ pub(super) fn plan(brief: &PlanBrief) -> Prompt {
         .task("goal", place::goal(&brief.spec), GOAL_CHARS_MAX)
         .task("surroundings", place::surroundings(&brief.surroundings), PLACE_CHARS_MAX)
         .long_task("tools", place::tools(&brief.tools), TOOLS_CHARS_MAX);
+    prompt = prompt.task("facts", memory::facts(&brief.calibration), MEMORY_CHARS_MAX);
+    let remembered = memory::remembered(&brief.calibration);
+    if !remembered.is_empty() {
+        prompt = prompt.task("memory", memory::HEADING, HEADING_CHARS_MAX);
+        prompt = prompt.data("remembered", remembered, MEMORY_CHARS_MAX);
+    }
     if let Some(directive) = &brief.directive {
         prompt = prompt.task("directive", directive::text(directive, brief), DIRECTIVE_CHARS_MAX);
         prompt = prompt.data("findings", directive::findings(directive), FINDINGS_CHARS_MAX);

@@ -3,8 +3,8 @@
 //! It is a pure function of the draft and the [`Rules`]. A plan is refused when it has no sub-task or too many, when
 //! a sub-task or the task has no criterion or too many, when a criterion says nothing that can be found false
 //! ([`criteria`]), when a check cannot run ([`checks`]), when a tool is unknown or blocked or a target is blocked,
-//! when an input does not run before the sub-task that needs it ([`order`]), or when it repeats a plan that failed
-//! ([`repetition`]). What only has another form than it should (a sequence of 0, a longer text, an unreadable
+//! when an input does not run before the sub-task that needs it ([`order`]), or when it repeats a plan that failed, in
+//! this task ([`repetition`]) or by memory. What only has another form than it should (a sequence of 0, a longer text, an unreadable
 //! deadline, a malformed approach) is put right without a word.
 
 mod checks;
@@ -122,6 +122,9 @@ pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan
     if reasons.0.is_empty()
         && let Some(reason) = repetition::refusal(&subtasks, &fingerprint, rules.task)
     {
+        reasons.add("the plan", reason);
+    }
+    if let Some(reason) = rules.task.calibration.must_not.refusal(&fingerprint) {
         reasons.add("the plan", reason);
     }
     reasons.0.truncate(REASONS_MAX);

@@ -1,0 +1,356 @@
+//! What memory's reply means for a round: lines under fixed headings, and limits that code holds a plan to.
+//!
+//! | memory | what it means |
+//! |---|---|
+//! | the pair says Exploit | SHOULD PREFER the approach of its positive records |
+//! | the pair says Avoid | MUST NOT repeat the plan of a negative record, unless a positive one had the same plan |
+//! | the pair says Caution | CAUTION; the tools of its records need approval or the strictest sandbox |
+//! | a call is avoided | MUST NOT make it: the target is blocked for that tool |
+//! | a tool's sums, from three tasks on, say Avoid or Caution | CAUTION, never more: mostly blame is written there |
+//! | a rule in force | SHOULD PREFER a best practice, MUST NOT a constraint |
+//! | what the operator stated | a fact |
+
+use std::collections::BTreeSet;
+
+use setpoint_machine::brief::{CalibrationLine, Heading};
+use setpoint_protocol::ToolId;
+use setpoint_protocol::message::{
+    Availability, AvoidedCall, Limits, Megram, MemoryAction, MemoryReply, RuleRef, SopKind, SopRecord,
+    ToolPotentials,
+};
+
+use crate::blocking::target_name;
+use crate::line::one_line;
+
+/// Records of the pair that are looked at; more are cut off.
+pub(super) const RECORDS_MAX: u32 = 10;
+/// Lines under one heading; the first are kept.
+const LINES_MAX: usize = 10;
+/// Longest line in characters; a longer one is cut with a mark.
+const LINE_CHARS_MAX: usize = 400;
+/// Calls that are avoided; the first are kept.
+const AVOIDED_MAX: usize = 64;
+/// Tasks from which on a tool's sums say anything.
+const TOOL_TASKS_MIN: u32 = 3;
+
+/// What memory says to a round. Nothing where it could not be asked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Calibration {
+    /// For the model, by heading.
+    pub(super) lines: Vec<CalibrationLine>,
+    /// Best practices that are shown: the plan stands under them.
+    pub(super) applied: Vec<RuleRef>,
+    /// Tools whose calls with side effects need more than usual.
+    pub(super) caution_tools: Vec<ToolId>,
+    /// What a plan must not do. Dropped when memory's part is relaxed.
+    pub(super) must_not: MustNot,
+}
+
+/// Memory's part of what a plan must not do, with the evidence.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct MustNot {
+    /// Blocked targets, as the limits name them.
+    pub(super) targets: Vec<(String, RuleRef)>,
+    /// Plans that failed and never worked, by fingerprint.
+    pub(super) plans: Vec<(String, RuleRef)>,
+    /// Constraints. They are shown and not checked, but an accept against all of this speaks against them, too.
+    pub(super) constraints: Vec<RuleRef>,
+}
+
+impl MustNot {
+    /// Whether there is anything that code would hold a plan to.
+    pub(super) fn is_empty(&self) -> bool {
+        self.targets.is_empty() && self.plans.is_empty()
+    }
+
+    /// Everything that is overridden when it is dropped, each once.
+    pub(super) fn rules(&self) -> Vec<RuleRef> {
+        let targets = self.targets.iter().chain(&self.plans).map(|(_, rule)| rule);
+        let mut seen = BTreeSet::new();
+        targets.chain(&self.constraints).filter(|rule| seen.insert(rule.id.clone())).cloned().collect()
+    }
+
+    /// Why the plan with this fingerprint must not be made, if it must not.
+    pub(super) fn refusal(&self, fingerprint: &str) -> Option<&'static str> {
+        let is_known = self.plans.iter().any(|(plan, _)| plan == fingerprint);
+        is_known.then_some("failed in an earlier task, as memory has it; take another way")
+    }
+
+    /// Adds the blocked targets to the limits of a plan.
+    pub(super) fn add_to(&self, limits: &mut Limits) {
+        for (target, _) in &self.targets {
+            if !limits.blocked_targets.contains(target) {
+                limits.blocked_targets.push(target.clone());
+            }
+        }
+    }
+}
+
+impl Calibration {
+    /// What the reply means.
+    pub(super) fn of(reply: &MemoryReply) -> Self {
+        let mut calibration = Calibration::default();
+        if reply.availability == Availability::Unavailable {
+            return calibration;
+        }
+        calibration.add_rules(&reply.rules);
+        calibration.add_avoided(&reply.avoided);
+        calibration.add_records(reply.potentials.action, &reply.records);
+        calibration.add_tools(&reply.tools);
+        for fact in &reply.facts {
+            calibration.line(Heading::UserFact, &fact.content.lesson);
+        }
+        calibration.lines.sort_by_key(|line| line.heading);
+        calibration
+    }
+
+    fn add_rules(&mut self, rules: &[SopRecord]) {
+        for rule in rules {
+            let of_rule =
+                RuleRef { id: rule.id.clone(), space: rule.space.clone(), entity: rule.entity.clone() };
+            let (heading, rules) = match rule.kind {
+                SopKind::BestPractice => (Heading::ShouldPrefer, &mut self.applied),
+                SopKind::Constraint => (Heading::MustNot, &mut self.must_not.constraints),
+            };
+            rules.push(of_rule);
+            self.line(heading, &format!("{} (a rule made of several tasks)", rule.rule.trim()));
+        }
+    }
+
+    fn add_avoided(&mut self, avoided: &[AvoidedCall]) {
+        for call in avoided.iter().take(AVOIDED_MAX) {
+            let target = target_name(call.tool.as_str(), &call.target);
+            let shown = one_line(&call.target, LINE_CHARS_MAX / 2);
+            let why = &call.evidence.content.lesson;
+            self.line(Heading::MustNot, &format!("call `{}` on `{shown}`: {why}", call.tool));
+            self.must_not.targets.push((target, rule_of(&call.evidence)));
+        }
+    }
+
+    fn add_records(&mut self, action: MemoryAction, records: &[Megram]) {
+        let records = records.iter().take(RECORDS_MAX as usize);
+        let (good, rest): (Vec<&Megram>, Vec<&Megram>) = records.partition(|record| record.sigma > 0.0);
+        let bad: Vec<&Megram> = rest.into_iter().filter(|record| record.sigma < 0.0).collect();
+        match action {
+            MemoryAction::Ignore => {}
+            MemoryAction::Exploit => {
+                for record in good {
+                    self.line(Heading::ShouldPrefer, &told(record));
+                }
+            }
+            MemoryAction::Avoid => {
+                let worked: BTreeSet<&String> =
+                    good.iter().filter_map(|record| record.content.plan_fingerprint.as_ref()).collect();
+                for record in bad {
+                    let plan = record.content.plan_fingerprint.as_ref().filter(|plan| !worked.contains(plan));
+                    if let Some(plan) = plan {
+                        self.must_not.plans.push((plan.clone(), rule_of(record)));
+                    }
+                    self.line(Heading::MustNot, &format!("repeat what failed: {}", told(record)));
+                }
+            }
+            MemoryAction::Caution => {
+                for record in good.into_iter().chain(bad) {
+                    let how = if record.sigma > 0.0 { "it worked" } else { "it failed" };
+                    self.line(Heading::Caution, &format!("{how} before: {}", told(record)));
+                    for tool in &record.content.tools {
+                        self.caution(tool);
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_tools(&mut self, tools: &[ToolPotentials]) {
+        let is_told = |tool: &&ToolPotentials| {
+            tool.tasks >= TOOL_TASKS_MIN
+                && matches!(tool.potentials.action, MemoryAction::Avoid | MemoryAction::Caution)
+        };
+        for ToolPotentials { tool, tasks, .. } in tools.iter().filter(is_told) {
+            self.line(Heading::Caution, &format!("`{tool}` often led to no result, in {tasks} tasks"));
+            self.caution(tool);
+        }
+    }
+
+    fn caution(&mut self, tool: &ToolId) {
+        if !self.caution_tools.contains(tool) {
+            self.caution_tools.push(tool.clone());
+        }
+    }
+
+    fn line(&mut self, heading: Heading, text: &str) {
+        let text = one_line(text, LINE_CHARS_MAX);
+        let line = CalibrationLine { heading, text };
+        let is_full = self.lines.iter().filter(|other| other.heading == heading).count() >= LINES_MAX;
+        if !line.text.is_empty() && !is_full && !self.lines.contains(&line) {
+            self.lines.push(line);
+        }
+    }
+}
+
+/// A record in a line: what was learned, with what, and what was not met.
+fn told(record: &Megram) -> String {
+    let content = &record.content;
+    let mut text = content.lesson.trim().to_owned();
+    if !content.tools.is_empty() {
+        let tools: Vec<&str> = content.tools.iter().map(ToolId::as_str).collect();
+        text.push_str(&format!(" [tools: {}]", tools.join(", ")));
+    }
+    if !content.targets.is_empty() {
+        text.push_str(&format!(" [on: {}]", content.targets.join(", ")));
+    }
+    text
+}
+
+fn rule_of(record: &Megram) -> RuleRef {
+    RuleRef { id: record.id.clone(), space: record.space.clone(), entity: record.entity.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn record(n: u32, sigma: f64, plan: &str) -> Value {
+        json!({
+            "id": format!("00000000-0000-7000-8000-{n:012}"), "level": "M", "created_at": "2026-03-01T09:00:00Z",
+            "space": "intent:count", "entity": "env:local", "f": 0.9, "sigma": sigma, "k": 0.05,
+            "content": {
+                "lesson": format!("lesson {n}"), "category": "procedure", "tools": [format!("tool{n}")],
+                "targets": [format!("/t{n}")], "plan_fingerprint": plan,
+            },
+        })
+    }
+
+    fn check(reply: &Value, expected: &Expect) {
+        let mut reply = reply.clone();
+        reply["call_id"] = json!("r2/1");
+        reply["availability"] = json!("available");
+        let reply: MemoryReply = serde_json::from_value(reply).unwrap();
+        let Calibration { lines, applied, caution_tools, must_not } = Calibration::of(&reply);
+        let mut text = String::new();
+        for line in lines {
+            text += &format!("{:?}: {}\n", line.heading, line.text);
+        }
+        let ids = |rules: &[RuleRef]| {
+            rules
+                .iter()
+                .map(|rule| rule.id.as_str().get(34..).unwrap().to_owned())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        text += &format!("applied {}; ", ids(&applied));
+        text +=
+            &format!("caution {}; ", caution_tools.iter().map(ToolId::as_str).collect::<Vec<_>>().join(" "));
+        for (what, rule) in must_not.targets.iter().chain(&must_not.plans) {
+            text += &format!("not {what} ({}); ", ids(std::slice::from_ref(rule)));
+        }
+        text += &format!("overridden {}", ids(&must_not.rules()));
+        expected.assert_eq(&text);
+    }
+
+    fn pair(action: &str) -> Value {
+        let records = [record(1, 1.0, "a"), record(2, -1.0, "b"), record(3, -1.0, "a"), record(4, 0.0, "c")];
+        json!({
+            "potentials": { "attention": 2.0, "decision": 0.0, "action": action }, "records": records,
+        })
+    }
+
+    #[test]
+    fn each_action_says_its_own() {
+        check(&pair("ignore"), &expect!["applied ; caution ; overridden "]);
+        check(
+            &pair("exploit"),
+            &expect![[r#"
+                ShouldPrefer: lesson 1 [tools: tool1] [on: /t1]
+                applied ; caution ; overridden "#]],
+        );
+        check(
+            &pair("avoid"),
+            &expect![[r#"
+                MustNot: repeat what failed: lesson 2 [tools: tool2] [on: /t2]
+                MustNot: repeat what failed: lesson 3 [tools: tool3] [on: /t3]
+                applied ; caution ; not b (02); overridden 02"#]],
+        );
+        check(
+            &pair("caution"),
+            &expect![[r#"
+                Caution: it worked before: lesson 1 [tools: tool1] [on: /t1]
+                Caution: it failed before: lesson 2 [tools: tool2] [on: /t2]
+                Caution: it failed before: lesson 3 [tools: tool3] [on: /t3]
+                applied ; caution tool1 tool2 tool3; overridden "#]],
+        );
+    }
+
+    #[test]
+    fn a_tool_gets_at_most_a_caution_and_only_from_three_tasks_on() {
+        let tool = |name: &str, action: &str, tasks: u32| {
+            json!({ "tool": name, "tasks": tasks,
+                "potentials": { "attention": 9.0, "decision": -9.0, "action": action } })
+        };
+        let tools = [
+            tool("shell", "avoid", 2),
+            tool("fetch", "avoid", 3),
+            tool("search", "caution", 9),
+            tool("glob", "exploit", 9),
+            tool("grep", "ignore", 9),
+        ];
+        check(
+            &json!({ "tools": tools }),
+            &expect![[r#"
+                Caution: `fetch` often led to no result, in 3 tasks
+                Caution: `search` often led to no result, in 9 tasks
+                applied ; caution fetch search; overridden "#]],
+        );
+    }
+
+    #[test]
+    fn rules_calls_and_facts_have_their_headings() {
+        let rule = |n: u32, kind: &str| {
+            json!({ "id": format!("00000000-0000-7000-8000-{n:012}"), "kind": kind, "rule": format!("rule {n}."),
+                "space": "intent:count", "entity": "env:local" })
+        };
+        let reply = json!({
+            "rules": [rule(50, "best_practice"), rule(51, "constraint")],
+            "facts": [record(60, 1.0, "")],
+            "avoided": [{ "tool": "fetch", "target": "https://a\n.example", "evidence": record(70, -1.0, "x"),
+                "potentials": { "attention": 0.85, "decision": -0.85, "action": "avoid" } }],
+        });
+        check(
+            &reply,
+            &expect![[r#"
+                MustNot: rule 51. (a rule made of several tasks)
+                MustNot: call `fetch` on `https://a .example`: lesson 70
+                ShouldPrefer: rule 50. (a rule made of several tasks)
+                UserFact: lesson 60
+                applied 50; caution ; not fetch: https://a
+                .example (70); overridden 70 51"#]],
+        );
+    }
+
+    #[test]
+    fn what_memory_holds_too_much_of_is_cut() {
+        let facts: Vec<Value> = (0..50).map(|n| record(n, 1.0, "")).collect();
+        let mut records: Vec<Value> = (0..50).map(|n| record(n, -1.0, &format!("p{n}"))).collect();
+        records[0]["content"]["lesson"] = json!("long ".repeat(1_000));
+        let reply: MemoryReply = serde_json::from_value(json!({
+            "call_id": "r2/1", "availability": "available", "facts": facts, "records": records,
+            "potentials": { "attention": 9.0, "decision": -9.0, "action": "avoid" },
+        }))
+        .unwrap();
+        let calibration = Calibration::of(&reply);
+        assert_eq!(calibration.lines.len(), 20);
+        assert!(calibration.lines.iter().all(|line| line.text.chars().count() <= LINE_CHARS_MAX));
+        assert_eq!(calibration.must_not.plans.len(), 10);
+    }
+
+    #[test]
+    fn where_memory_cannot_be_asked_nothing_is_said() {
+        let reply =
+            json!({ "call_id": "r2/1", "availability": "unavailable", "facts": [record(1, 1.0, "")] });
+        let reply: MemoryReply = serde_json::from_value(reply).unwrap();
+        assert_eq!(Calibration::of(&reply), Calibration::default());
+    }
+}
