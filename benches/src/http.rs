@@ -191,6 +191,7 @@ fn organisation(model: impl Model + 'static) -> Organisation {
         journal: Journal::in_memory(),
         models: Models::one(Arc::new(model)).with_role(RoleId::Perceiver, perceiver),
         toolbox: Arc::new(InstantTools),
+        memory: None,
     })
 }
 

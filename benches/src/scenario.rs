@@ -191,7 +191,7 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, String> {
 fn organisation(journal: Journal, on_call: fn(), pace: Pace) -> Organisation {
     let model = Arc::new(InstantModel { on_call, pace });
     let models = Models::one(model);
-    Organisation::new(Parts { journal, models, toolbox: Arc::new(InstantTools) })
+    Organisation::new(Parts { journal, models, toolbox: Arc::new(InstantTools), memory: None })
 }
 
 /// Runs `tasks` tasks with at most `in_flight` at a time.

@@ -31,7 +31,7 @@ pub use check::{Checked, ERROR_MAX};
 pub use dream::{Candidate, Forgotten};
 pub use error::MemoryError;
 pub use event::{Applied, Event, Happening, Taken};
-pub use query::{PairSums, Stats, ToolSums};
+pub use query::{Avoided, PairSums, Stats, ToolSums};
 pub use record::Remembered;
 pub use store::{OpenReport, Options, Store};
 pub use tags::{TASK_SPACE, TOOL_SPACE};

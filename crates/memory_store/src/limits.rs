@@ -14,3 +14,7 @@ pub const LOCK_WAIT_MS: u64 = 5_000;
 pub const TASKS_COUNTED_MAX: u32 = 1_000;
 /// Newest lessons that a rule is made of.
 pub const LESSONS_MAX: usize = 8;
+/// Pairs of a tool that are looked at for calls to avoid: those that were seen first last.
+pub const AVOIDED_PAIRS_MAX: usize = 256;
+/// Spaces of tools in one listing.
+pub const TOOLS_MAX: usize = 256;

@@ -1,16 +1,16 @@
 //! What memory can be asked.
 
-use setpoint_mkct::{Accumulators, Potentials, Trace};
+use setpoint_mkct::{Accumulators, Action, Potentials, Trace};
 use setpoint_protocol::{MegramId, Timestamp};
 
 use crate::batch::each_summed;
 use crate::error::Result;
-use crate::limits::{LIST_MAX, TASKS_COUNTED_MAX};
+use crate::limits::{AVOIDED_PAIRS_MAX, LESSONS_MAX, LIST_MAX, TASKS_COUNTED_MAX, TOOLS_MAX};
 use crate::record::{Entry, Mark, Remembered, entries, id_bytes, unknown};
 use crate::sqlite::Db;
 use crate::store::Store;
 use crate::sums::{self, Owner, cells};
-use crate::tags;
+use crate::tags::{self, TOOL_SPACE};
 
 /// Sums of a tool over all its targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -32,6 +32,17 @@ pub struct PairSums {
     pub count: u64,
     /// Its sums.
     pub potentials: Potentials,
+}
+
+/// A pair that speaks against what it names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Avoided {
+    /// Its entity.
+    pub entity: String,
+    /// Its sums.
+    pub potentials: Potentials,
+    /// The constraint in force, or the newest record against it.
+    pub evidence: Remembered,
 }
 
 /// How much there is.
@@ -115,6 +126,43 @@ impl Store {
                 }
             };
             Ok(ToolSums { potentials, tasks: u32::try_from(tasks.unwrap_or(0)).unwrap_or(u32::MAX) })
+        })
+    }
+
+    /// The spaces of tools.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn tool_spaces(&self) -> Result<Vec<String>> {
+        let after = TOOL_SPACE.as_bytes();
+        // `;` is what follows `:`.
+        let before = b"tool;".as_slice();
+        self.reader().all(
+            "SELECT space FROM space WHERE space >= ?1 AND space < ?2 ORDER BY space LIMIT ?3",
+            (after, before, limit_of(TOOLS_MAX)),
+            |columns| columns.text(0).map(str::to_owned),
+        )
+    }
+
+    /// The pairs of a space whose sums say Avoid, or that have a constraint in force; of the [`AVOIDED_PAIRS_MAX`] pairs that
+    /// came last.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn avoided(&self, space: &str, now: Timestamp) -> Result<Vec<Avoided>> {
+        let mut db = self.reader();
+        db.look(|db| {
+            let Some(sid) = tags::space(db, space)? else { return Ok(Vec::new()) };
+            let pids = db.all(
+                "SELECT pid FROM pair WHERE sid = ?1 ORDER BY pid DESC LIMIT ?2",
+                (sid, limit_of(AVOIDED_PAIRS_MAX)),
+                |columns| columns.int(0),
+            )?;
+            let mut found = Vec::new();
+            for pid in pids {
+                found.extend(avoided(db, pid, now)?);
+            }
+            Ok(found)
         })
     }
 
@@ -268,6 +316,24 @@ pub(crate) fn newest(db: &Db, pid: i64, limit: usize) -> Result<Vec<Remembered>>
     all.sort_by_key(|entry| std::cmp::Reverse(entry.rid));
     all.truncate(limit);
     all.iter().map(|entry| entry.remembered(db)).collect()
+}
+
+fn avoided(db: &Db, pid: i64, now: Timestamp) -> Result<Option<Avoided>> {
+    let potentials = of_pair(db, pid, &sums::load(db, Owner::Pair(pid))?, now)?;
+    let sql = entries!("WHERE r.pid = ?1 AND r.level = 2 ORDER BY r.pos DESC LIMIT ?2");
+    let rules = live(db, db.all(sql, (pid, limit_of(LIST_MAX)), Entry::read)?)?;
+    let constraint = rules.into_iter().find(|rule| rule.trace.quantum.sigma < 0.0);
+    let evidence = match constraint {
+        Some(rule) => Some(rule),
+        None if Action::of(potentials) == Action::Avoid => {
+            let against = |record: &Remembered| record.trace.is_summed() && record.trace.quantum.sigma < 0.0;
+            newest(db, pid, LESSONS_MAX)?.into_iter().find(against)
+        }
+        None => None,
+    };
+    let Some(evidence) = evidence else { return Ok(None) };
+    let (_, entity) = tags::names(db, pid)?;
+    Ok(Some(Avoided { entity, potentials, evidence }))
 }
 
 fn plain(db: &Db, pid: i64, now: Timestamp) -> Result<Potentials> {

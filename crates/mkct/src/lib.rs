@@ -37,5 +37,5 @@ pub use megram::{Level, Trace};
 pub use policy::Action;
 pub use potential::Potentials;
 pub use quantization::{Quantum, QuantumError, State, quantize};
-pub use slug::{intent_space, slug};
+pub use slug::{ENV_LOCAL, intent_space, slug};
 pub use sum::Sum;

@@ -5,6 +5,7 @@
 
 mod again;
 mod commit;
+mod memory;
 mod perform;
 pub(crate) mod recover;
 mod timing;
@@ -16,8 +17,6 @@ use setpoint_journal::{Lease, TaskHead};
 use setpoint_machine::cell::{StepError, needs_rebuild};
 use setpoint_machine::{Cell, External};
 use setpoint_model::ModelError;
-use setpoint_protocol::message::Availability;
-use setpoint_protocol::message::MemoryReply;
 use setpoint_protocol::record::{Answer, Answered, Usage};
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, RoleId, TaskId};
@@ -271,21 +270,5 @@ impl Driver {
             }
             External::Opened(_) | External::Message { .. } | External::Fault(_) | External::Poisoned(_) => {}
         }
-    }
-
-    /// R5 is not running: the runtime says so in its place, in the same transaction.
-    fn memory_is_unavailable(&mut self, call: CallId) {
-        let reply = MemoryReply {
-            call_id: call,
-            availability: Availability::Unavailable,
-            rules: vec![],
-            potentials: setpoint_protocol::message::Potentials::default(),
-            records: vec![],
-            facts: vec![],
-            tools: vec![],
-            avoided: vec![],
-        };
-        let payload = Payload::MemoryReply(reply);
-        self.backlog.push_front(Inbound::External(External::Message { from: RoleId::Memory, payload }));
     }
 }

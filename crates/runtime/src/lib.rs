@@ -1,7 +1,7 @@
 //! The composition root: puts roles, journal, models and tools together and keeps tasks alive.
 //!
 //! It decides nothing about a goal. Reading order: [`organisation`] (start, resume, say, watch), `driver` (one
-//! task: step, commit, effect), [`factory`] (from an address to its machine), [`toolbox`] and [`clock`] (the edges),
+//! task: step, commit, effect), [`memory`] (R5), [`factory`] (from an address to its machine), [`toolbox`] and [`clock`] (the edges),
 //! [`init`] (a first configuration).
 
 pub mod approvals;
@@ -13,6 +13,7 @@ pub mod error;
 pub mod factory;
 pub mod ggs;
 pub mod init;
+pub mod memory;
 pub mod models;
 pub mod organisation;
 pub mod program;

@@ -28,6 +28,7 @@ use crate::clock;
 use crate::driver::{Driver, DriverEnd, INBOX_MAX, Inbound, recover};
 use crate::error::RuntimeError;
 use crate::factory::{LOGIC_VERSION, Roles};
+use crate::memory::Memory;
 use crate::toolbox::Toolbox;
 
 use self::fragments::Fragments;
@@ -50,6 +51,8 @@ pub struct Parts {
     pub models: Models,
     /// The tools.
     pub toolbox: Arc<dyn Toolbox>,
+    /// Memory, of the same journal; without one every plan is made without.
+    pub memory: Option<Arc<Memory>>,
 }
 
 /// A new task.
@@ -82,6 +85,7 @@ pub(crate) struct Shared {
     pub(crate) journal: Journal,
     pub(crate) models: Models,
     pub(crate) toolbox: Arc<dyn Toolbox>,
+    pub(crate) memory: Option<Arc<Memory>>,
     pub(crate) factory: Arc<dyn Factory>,
     pub(crate) hub: Hub,
     pub(crate) fragments: Fragments,
@@ -95,6 +99,11 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn lease_terms(&self) -> LeaseTerms {
         LeaseTerms { owner: self.owner.clone(), now_us: clock::now().as_micros(), ttl_ms: LEASE_TTL_MS }
+    }
+
+    /// Runs something that the organisation waits for when it shuts down.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.tracker.spawn(work);
     }
 
     fn drivers(&self) -> MutexGuard<'_, BTreeMap<TaskId, mpsc::Sender<Inbound>>> {
@@ -111,6 +120,7 @@ impl Organisation {
             journal: parts.journal,
             models: parts.models,
             toolbox: parts.toolbox,
+            memory: parts.memory,
             factory,
             hub: Hub::default(),
             fragments: Fragments::default(),

@@ -14,7 +14,7 @@ const FORMAT: i64 = 1;
 /// indexes stay short; spaces and entities are bytes, so that no two of them ever look alike. What is written once lies
 /// apart from what changes: `record` is never updated, `mark` holds what became of a record. Which records a rule was made
 /// of is one number a rule: those of its pair up to a place in the journal.
-const OBJECTS: [(&str, &str); 15] = [
+const OBJECTS: [(&str, &str); 16] = [
     (
         "place",
         "CREATE TABLE place (name TEXT PRIMARY KEY, pos INTEGER NOT NULL, seal INTEGER NOT NULL) STRICT, WITHOUT ROWID",
@@ -28,6 +28,7 @@ const OBJECTS: [(&str, &str); 15] = [
         "CREATE TABLE pair (pid INTEGER PRIMARY KEY, sid INTEGER NOT NULL, entity BLOB NOT NULL, \
          seal INTEGER NOT NULL, UNIQUE (sid, entity)) STRICT",
     ),
+    ("pair_space", "CREATE INDEX pair_space ON pair (sid)"),
     (
         "task",
         "CREATE TABLE task (tid INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, has_ended INTEGER NOT NULL, \

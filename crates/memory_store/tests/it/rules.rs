@@ -210,3 +210,35 @@ fn a_tools_count_of_tasks_loses_those_whose_records_went_into_a_rule() {
     assert!((tool.potentials.attention - 0.95).abs() < 1e-12, "{tool:?}");
     store.check(day(0.0)).unwrap();
 }
+
+#[test]
+fn what_is_avoided_of_a_tool_is_told_with_its_evidence() {
+    let store = Home::new().open();
+    let record = |n: u128, entity: &str, state: State| {
+        let megram = megram(n, "tool:fetch", state, day(0.0));
+        written(n as u64, Megram { entity: entity.to_owned(), ..megram })
+    };
+    take(&store, (1..=6).map(|n| record(n, "path:/constraint", State::Abandon)));
+    dream(&store, 100);
+    take(
+        &store,
+        [
+            record(10, "path:/bad", State::ChangeApproach),
+            record(11, "path:/bad", State::ChangePath),
+            record(12, "path:/good", State::BreakSymmetry),
+            record(13, "path:/torn", State::Abandon),
+            record(14, "path:/torn", State::Accept),
+            written(1, megram(15, "tool:shell/curl", State::Accept, day(0.0))),
+        ],
+    );
+    let told = |at| -> Vec<(String, MegramId)> {
+        let avoided = store.avoided("tool:fetch", at).unwrap();
+        avoided.into_iter().map(|avoided| (avoided.entity, avoided.evidence.megram.id)).collect()
+    };
+    let bad = ("path:/bad".to_owned(), id(10));
+    let constraint = ("path:/constraint".to_owned(), id(100));
+    assert_eq!(told(day(0.0)), [bad, constraint.clone()]);
+    assert_eq!(told(day(60.0)), [constraint], "blame fades, a rule does not");
+    assert_eq!(store.tool_spaces().unwrap(), ["tool:fetch", "tool:shell/curl"]);
+    assert_eq!(store.avoided("tool:shell/curl", day(0.0)).unwrap(), []);
+}

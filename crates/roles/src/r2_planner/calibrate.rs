@@ -1,7 +1,7 @@
 //! How a round begins: memory is asked, with no model call, before every plan and replan.
 
 use setpoint_machine::Ctx;
-use setpoint_mkct::intent_space;
+use setpoint_mkct::{ENV_LOCAL, intent_space};
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{FaultKind, MemoryQuery, MemoryReply, PlanDirective, TaskSpec};
 
@@ -10,9 +10,6 @@ use super::fault::Fault;
 use super::history::Task;
 use super::machine::{Fx, Phase, Planner};
 use super::plan::Attempts;
-
-/// The entity of everything that is learnt on this machine.
-const ENTITY: &str = "env:local";
 
 impl Planner {
     /// Opens the first round. A second `TaskSpec` starts over; instances go on counting.
@@ -70,7 +67,7 @@ impl Planner {
         let query = fx.request(|call_id| MemoryQuery {
             call_id,
             space,
-            entity: ENTITY.to_owned(),
+            entity: ENV_LOCAL.to_owned(),
             tools,
             limit: RECORDS_MAX,
         });

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use setpoint_control::{Decision, EndedBy, Lesson, Ruling, Subject};
 use setpoint_machine::Ctx;
 use setpoint_mkct::quantization::MATCHED_OUTPUT;
-use setpoint_mkct::{Quantum, quantize};
+use setpoint_mkct::{ENV_LOCAL, Quantum, quantize};
 use setpoint_protocol::MegramId;
 use setpoint_protocol::message::{Insight, Level, MacroState, Megram, NegativeFeedback, RuleRef};
 
@@ -13,9 +13,6 @@ use super::course::Course;
 use super::machine::Fx;
 use super::round::Round;
 use super::{convert, insight};
-
-/// Where every task's experience with its surroundings lies.
-const ENV_LOCAL: &str = "env:local";
 
 /// Publishes the decision's lessons, the round's newly matched outputs, and feedback on rules, in this order.
 ///

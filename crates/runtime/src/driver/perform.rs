@@ -13,6 +13,7 @@ use setpoint_protocol::CallId;
 use setpoint_protocol::limits::STOP_MS_MAX;
 use setpoint_protocol::record::{Answer, Answered, ModelFailure, ModelFailureKind, Reply, Usage};
 use setpoint_protocol::tool::{ErrorKind, ToolAnswer};
+use setpoint_protocol::topology::Payload;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -62,7 +63,11 @@ impl Driver {
             Outside::Model { call, ask, .. } => self.start_model(call, ask, attempt),
             Outside::Tool { call, ask, .. } => self.start_tool(call, ask, attempt),
             Outside::Timer { call, due_clock_ms } => self.timing.arm(call, due_clock_ms),
-            Outside::Party { .. } => {}
+            Outside::Party { payload, .. } => {
+                if let Payload::MemoryQuery(query) = *payload {
+                    self.ask_memory(query);
+                }
+            }
             Outside::Stop { call } => self.stop(call),
         }
     }

@@ -103,7 +103,8 @@ impl Driver {
         match (pending.class, effect) {
             (AskClass::Person, _) => {}
             (AskClass::Timer, Some(effect)) if !pending.stopped => self.start(effect),
-            (AskClass::Memory, _) => self.memory_is_unavailable(pending.call),
+            (AskClass::Memory, Some(effect)) => self.start(effect),
+            (AskClass::Memory, None) => self.memory_is_unavailable(pending.call),
             (AskClass::Model | AskClass::Pure, Some(effect)) if !pending.stopped => {
                 let reason = "the process that asked has died".to_owned();
                 let failure = broken_off(reason.clone());

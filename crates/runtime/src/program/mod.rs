@@ -227,7 +227,7 @@ impl Program {
 
     fn organisation(journal: Journal, models: Models) -> Organisation {
         let toolbox = Arc::new(Tools::new(Registry::built_in(&Host::this())));
-        Organisation::new(Parts { journal, models, toolbox })
+        Organisation::new(Parts { journal, models, toolbox, memory: None })
     }
 
     /// A task for this goal, in these surroundings.

@@ -118,6 +118,7 @@ pub(crate) async fn run(scenario: &Scenario, cellar: &Path) -> Outcome {
         journal: Journal::in_memory(),
         models: Models::one(model),
         toolbox: Arc::new(Tools::new(Registry::built_in(&Host::new("linux", [])))),
+        memory: None,
     });
     let begun = Instant::now();
     let task = organisation.start(task_in(cellar, whole, scenario.calls_max())).await.unwrap();

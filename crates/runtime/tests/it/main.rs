@@ -10,6 +10,8 @@ mod cassettes;
 #[cfg(test)]
 mod loops;
 #[cfg(test)]
+mod memory;
+#[cfg(test)]
 mod panics;
 #[cfg(test)]
 mod resume;

@@ -6,6 +6,7 @@ use setpoint_journal::Journal;
 use setpoint_model::Model;
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_runtime::memory::Memory;
 use setpoint_runtime::toolbox::Tools;
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
 use setpoint_tools::{Host, Registry};
@@ -17,10 +18,20 @@ pub(crate) fn organisation(journal: &Journal, model: impl Model + 'static) -> Or
 
 /// The same with these models.
 pub(crate) fn organisation_of(journal: &Journal, models: Models) -> Organisation {
+    organisation_with(journal, models, None)
+}
+
+/// The same with a memory.
+pub(crate) fn organisation_with(
+    journal: &Journal,
+    models: Models,
+    memory: Option<Arc<Memory>>,
+) -> Organisation {
     Organisation::new(Parts {
         journal: journal.clone(),
         models,
         toolbox: Arc::new(Tools::new(Registry::built_in(&Host::new("linux", [])))),
+        memory,
     })
 }
 

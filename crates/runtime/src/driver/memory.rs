@@ -1,0 +1,58 @@
+//! Asking R5, which lives outside the task: its reply comes in as a message.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use setpoint_machine::External;
+use setpoint_protocol::CallId;
+use setpoint_protocol::RoleId;
+use setpoint_protocol::message::{MemoryQuery, MemoryReply};
+use setpoint_protocol::topology::Payload;
+
+use super::{Driver, Inbound};
+use crate::clock;
+use crate::memory::unavailable;
+
+/// How long a plan waits for memory, which may have a long journal to take in first.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+
+impl Driver {
+    /// Whether there is a memory to be asked.
+    pub(super) fn has_memory(&self) -> bool {
+        self.shared.memory.is_some()
+    }
+
+    /// R5 is not running: the runtime says so in its place, in the same transaction.
+    pub(super) fn memory_is_unavailable(&mut self, call: CallId) {
+        self.backlog.push_front(told(unavailable(call)));
+    }
+
+    /// Asks memory. The query's record is durable, so memory knows everything that came before it.
+    pub(super) fn ask_memory(&mut self, query: MemoryQuery) {
+        let Some(memory) = self.shared.memory.as_ref().map(Arc::clone) else {
+            return self.memory_is_unavailable(query.call_id);
+        };
+        let (call, sender) = (query.call_id, self.sender.clone());
+        let now = clock::now();
+        self.shared.spawn(async move {
+            let answered = tokio::task::spawn_blocking(move || memory.answer(&query, now));
+            let reply = match tokio::time::timeout(WAIT_MAX, answered).await {
+                Ok(Ok(reply)) => reply,
+                Ok(Err(error)) => {
+                    tracing::error!(%error, "memory failed; the plan is made without");
+                    unavailable(call)
+                }
+                Err(_) => {
+                    tracing::warn!("memory took too long; the plan is made without");
+                    unavailable(call)
+                }
+            };
+            // A task that has ended meanwhile wants to know nothing any more.
+            drop(sender.send(told(reply)).await);
+        });
+    }
+}
+
+fn told(reply: MemoryReply) -> Inbound {
+    Inbound::External(External::Message { from: RoleId::Memory, payload: Payload::MemoryReply(reply) })
+}

@@ -1,0 +1,141 @@
+//! Answering R2: structured records, never text for a prompt.
+
+use std::cmp::Ordering;
+
+use setpoint_memory_store::Remembered;
+use setpoint_mkct::{Action, ENV_LOCAL, Rule};
+use setpoint_protocol::memory::Author;
+use setpoint_protocol::message::{
+    Availability, AvoidedCall, MemoryAction, MemoryQuery, MemoryReply, Potentials, SopKind, SopRecord,
+    ToolPotentials,
+};
+use setpoint_protocol::{CallId, Timestamp, ToolId};
+
+use super::{Memory, MemoryFailure, USER_SPACE};
+
+/// What the spaces of tools begin with, and the entities of their targets.
+const TOOL: &str = "tool:";
+const TARGET: &str = "path:";
+/// Records of a pair that are weighed against each other; the strongest of them are given out.
+const RECORDS_WEIGHED: usize = 64;
+/// Records, rules and facts that are given out at most, each.
+const RECORDS_MAX: usize = 10;
+/// Calls to avoid that are given out at most.
+const AVOIDED_MAX: usize = 64;
+
+impl Memory {
+    /// What is remembered, of all that the journal holds by now; `unavailable` where memory cannot be asked.
+    pub fn answer(&self, query: &MemoryQuery, now: Timestamp) -> MemoryReply {
+        let answered = self.catch_up().and_then(|_| self.reply(query, now));
+        answered.unwrap_or_else(|error| {
+            let error = crate::organisation::error_chain(&error);
+            tracing::warn!(error, "the plan is made without memory");
+            unavailable(query.call_id)
+        })
+    }
+
+    fn reply(&self, query: &MemoryQuery, now: Timestamp) -> Result<MemoryReply, MemoryFailure> {
+        let MemoryQuery { space, entity, .. } = query;
+        let mut rules = self.store.recall(space, entity, now)?;
+        rules.retain(|rule| rule.author != Author::Operator);
+        let mut facts = self.store.recall(USER_SPACE, ENV_LOCAL, now)?;
+        facts.retain(|fact| fact.author == Author::Operator);
+        let (mut tools, mut avoided) = (Vec::new(), Vec::new());
+        for space in self.store.tool_spaces()? {
+            let Some(tool) =
+                tool_of(&space).filter(|tool| query.tools.iter().any(|asked| asked.covers(tool)))
+            else {
+                continue;
+            };
+            let sums = self.store.tool(&space, now)?;
+            if sums.tasks > 0 {
+                let potentials = potentials(sums.potentials);
+                tools.push(ToolPotentials { tool: tool.clone(), potentials, tasks: sums.tasks });
+            }
+            avoided.extend(self.avoided(&space, &tool, now)?);
+        }
+        // What is most against it first, and among equals the newest.
+        avoided.sort_by(|a, b| a.potentials.decision.total_cmp(&b.potentials.decision));
+        avoided.truncate(AVOIDED_MAX);
+        Ok(MemoryReply {
+            call_id: query.call_id,
+            availability: Availability::Available,
+            rules: rules.iter().take(RECORDS_MAX).filter_map(sop).collect(),
+            potentials: potentials(self.store.potentials(space, entity, now)?),
+            records: self.strongest(query, now)?.into_iter().map(|record| record.megram).collect(),
+            facts: facts.into_iter().take(RECORDS_MAX).map(|fact| fact.megram).collect(),
+            tools,
+            avoided,
+        })
+    }
+
+    /// Those of a pair's records that are summed and say most by now.
+    fn strongest(&self, query: &MemoryQuery, now: Timestamp) -> Result<Vec<Remembered>, MemoryFailure> {
+        let limit = usize::try_from(query.limit).unwrap_or(RECORDS_MAX).min(RECORDS_MAX);
+        let mut records = self.store.records(&query.space, &query.entity, RECORDS_WEIGHED)?;
+        records.retain(|record| record.trace.is_summed());
+        let strength = |record: &Remembered| record.trace.decision(now.as_micros()).abs();
+        records.sort_by(|a, b| strength(b).partial_cmp(&strength(a)).unwrap_or(Ordering::Equal));
+        records.truncate(limit);
+        Ok(records)
+    }
+
+    fn avoided(&self, space: &str, tool: &ToolId, now: Timestamp) -> Result<Vec<AvoidedCall>, MemoryFailure> {
+        let found = self.store.avoided(space, now)?.into_iter();
+        Ok(found
+            .filter_map(|avoided| {
+                let target = avoided.entity.strip_prefix(TARGET)?.to_owned();
+                let potentials = potentials(avoided.potentials);
+                Some(AvoidedCall {
+                    tool: tool.clone(),
+                    target,
+                    potentials,
+                    evidence: avoided.evidence.megram,
+                })
+            })
+            .collect())
+    }
+}
+
+/// What a query is answered where memory cannot be asked.
+pub(crate) fn unavailable(call_id: CallId) -> MemoryReply {
+    MemoryReply {
+        call_id,
+        availability: Availability::Unavailable,
+        rules: Vec::new(),
+        potentials: Potentials::default(),
+        records: Vec::new(),
+        facts: Vec::new(),
+        tools: Vec::new(),
+        avoided: Vec::new(),
+    }
+}
+
+fn tool_of(space: &str) -> Option<ToolId> {
+    space.strip_prefix(TOOL)?.parse().ok()
+}
+
+fn sop(rule: &Remembered) -> Option<SopRecord> {
+    let kind = match Rule::of_sigma(rule.megram.sigma)? {
+        Rule::BestPractice => SopKind::BestPractice,
+        Rule::Constraint => SopKind::Constraint,
+    };
+    let megram = &rule.megram;
+    Some(SopRecord {
+        id: megram.id.clone(),
+        kind,
+        rule: megram.content.lesson.clone(),
+        space: megram.space.clone(),
+        entity: megram.entity.clone(),
+    })
+}
+
+fn potentials(sums: setpoint_mkct::Potentials) -> Potentials {
+    let action = match Action::of(sums) {
+        Action::Ignore => MemoryAction::Ignore,
+        Action::Exploit => MemoryAction::Exploit,
+        Action::Avoid => MemoryAction::Avoid,
+        Action::Caution => MemoryAction::Caution,
+    };
+    Potentials { attention: sums.attention, decision: sums.decision, action }
+}

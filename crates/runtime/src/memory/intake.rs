@@ -1,0 +1,129 @@
+//! Taking the journal in: its rows become events of the store, in their order.
+
+use setpoint_journal::{JournalError, NewRow, Row, SYSTEM_STREAM, Submission, TaskOpening};
+use setpoint_memory_store::{Event, Happening, Taken};
+use setpoint_protocol::memory::{MEMORY_ACT_KIND, MemoryAct};
+use setpoint_protocol::record::FORMAT;
+use setpoint_protocol::topology::Kind;
+use setpoint_protocol::{MegramId, TaskId, Timestamp, id};
+
+use super::{Memory, MemoryFailure, held};
+
+/// Rows of the journal that are read at a time.
+const PAGE_ROWS: usize = 1_000;
+/// How often a row is put behind what another process has just written.
+const TRIES_MAX: u32 = 32;
+/// Which of the ids that a record gives is that of feedback's Megram: far behind those that its handling gives.
+const FEEDBACK_ID: u32 = u32::MAX;
+
+impl Memory {
+    /// Takes in everything that the journal holds by now; the place it stands at then.
+    ///
+    /// # Errors
+    /// When the journal cannot be read or the store cannot be written.
+    pub fn catch_up(&self) -> Result<u64, MemoryFailure> {
+        let _held = held(&self.intake);
+        let to = self.journal.last_pos()?;
+        loop {
+            let from = self.store.cursor()?;
+            // Another process may have taken in what came after `to`, but nobody what the journal does not hold.
+            let end = self.journal.last_pos()?;
+            if from > end {
+                tracing::warn!(
+                    from,
+                    end,
+                    "the journal ends before what memory has taken in; it is taken in again"
+                );
+                self.store.rewind()?;
+                continue;
+            }
+            if from >= to {
+                return Ok(from);
+            }
+            let rows = self.journal.rows_after(from, PAGE_ROWS)?;
+            let Some(last) = rows.last().map(|row| row.pos) else { return Ok(from) };
+            let events: Vec<Event> = rows.iter().filter_map(event).collect();
+            match self.store.apply(from, &events, last)? {
+                Taken::Applied(applied) if applied.refused > 0 => {
+                    tracing::warn!(refused = applied.refused, "records that memory cannot keep");
+                }
+                // Where another process was quicker, the next look shows how far it is.
+                Taken::Applied(_) | Taken::Elsewhere { .. } => {}
+            }
+        }
+    }
+
+    /// Writes an act to the journal, and takes it in.
+    ///
+    /// # Errors
+    /// When the journal refuses it. One that was written takes effect, whatever this returns.
+    pub fn act(&self, act: &MemoryAct, at: Timestamp) -> Result<u64, MemoryFailure> {
+        let body = serde_json::to_vec(act).unwrap_or_default();
+        for _ in 0..TRIES_MAX {
+            match self.journal.append(self.submission(&body, at)?) {
+                Ok(_) => return self.catch_up(),
+                Err(error) if is_overtaken(&error) => {}
+                Err(error) => return Err(MemoryFailure::Act(error)),
+            }
+        }
+        Err(MemoryFailure::Crowded { tries: TRIES_MAX })
+    }
+
+    fn submission(&self, body: &[u8], at: Timestamp) -> Result<Submission, MemoryFailure> {
+        let head = self.journal.head(SYSTEM_STREAM)?;
+        let mut submission = Submission::new(&head);
+        if head.seq() == 0 {
+            submission.open(TaskOpening {
+                opened_at_us: at.as_micros(),
+                logic_version: 0,
+                title: "what belongs to no task".to_owned(),
+                lease: None,
+            })?;
+        }
+        submission.push(NewRow {
+            seq: head.seq() + 1,
+            at_us: at.as_micros(),
+            clock_ms: 0,
+            from: "r5".into(),
+            to: "r5".into(),
+            kind: MEMORY_ACT_KIND.into(),
+            cause: None,
+            format: FORMAT,
+            body: body.to_vec(),
+        })?;
+        Ok(submission)
+    }
+}
+
+/// Whether another process has written behind the head that the submission was made from.
+fn is_overtaken(error: &JournalError) -> bool {
+    matches!(
+        error,
+        JournalError::SeqConflict { .. } | JournalError::ChainBroken { .. } | JournalError::TaskExists { .. }
+    )
+}
+
+/// What a row tells memory; nothing, for most. A body that cannot be read is passed over: it is the journal's to complain.
+fn event(row: &Row) -> Option<Event> {
+    let pos = row.pos;
+    let read = |what| Some(Event { pos, what });
+    if &*row.task == SYSTEM_STREAM {
+        let act: MemoryAct =
+            (row.kind == MEMORY_ACT_KIND).then(|| serde_json::from_slice(&row.body).ok())??;
+        return read(Happening::Act(Box::new(act)));
+    }
+    let task = || row.task.parse::<TaskId>().ok();
+    if row.kind == Kind::Megram.name() {
+        let megram = serde_json::from_slice(&row.body).ok()?;
+        read(Happening::Written { task: task()?, megram: Box::new(megram) })
+    } else if row.kind == Kind::NegativeFeedback.name() {
+        let (task, at) = (task()?, Timestamp::from_micros(row.at_us));
+        let id = MegramId::from_uuid(id::derive(&task, row.seq, FEEDBACK_ID, at));
+        let feedback = serde_json::from_slice(&row.body).ok()?;
+        read(Happening::Contradicted { task, id, at, feedback: Box::new(feedback) })
+    } else if row.kind == Kind::FinalResult.name() {
+        read(Happening::Ended { task: task()? })
+    } else {
+        None
+    }
+}
