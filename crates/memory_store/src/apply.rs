@@ -9,6 +9,7 @@ use setpoint_protocol::{MegramId, TaskId, Timestamp};
 use crate::batch::{Batch, Source, Written, number};
 use crate::error::Result;
 use crate::event::{Applied, Event, Happening};
+use crate::limits::RECORD_BYTES_MAX;
 use crate::record::{Entry, Mark, entries, id_bytes};
 use crate::sqlite::Seal;
 use crate::tags;
@@ -38,13 +39,17 @@ impl Applied {
 fn one(batch: &mut Batch<'_>, event: &Event) -> Result<Option<Written>> {
     let pos = event.pos;
     match &event.what {
+        // Tasks write experience; rules are not theirs to make.
+        Happening::Written { megram, .. } if matches!(megram.level, Level::C | Level::T) => {
+            Ok(Some(Written::Refused))
+        }
         Happening::Written { task, megram } => {
             batch.write(megram, &Source { author: Author::Task, task: Some(task), pos }).map(Some)
         }
         Happening::Contradicted { task, id, at, feedback } => contradict(batch, task, id, *at, feedback, pos),
         Happening::Ended { task } => {
             let tid = batch.task(task)?;
-            tags::set_ended(batch.db, tid, task, true)?;
+            tags::set_ended(batch.db, tid, task, Some(number(pos)))?;
             Ok(None)
         }
         Happening::Act(act) => self::act(batch, act, pos),
@@ -68,7 +73,8 @@ fn act(batch: &mut Batch<'_>, act: &MemoryAct, pos: u64) -> Result<Option<Writte
     Ok(None)
 }
 
-/// A record against a rule, as strong as the rule, with the opposite sign. Nothing where there is no such rule.
+/// A record against a rule, as strong as the rule, with the opposite sign. Nothing where there is no such rule, or it
+/// speaks for nothing.
 fn contradict(
     batch: &mut Batch<'_>,
     task: &TaskId,
@@ -77,7 +83,8 @@ fn contradict(
     feedback: &NegativeFeedback,
     pos: u64,
 ) -> Result<Option<Written>> {
-    let Some(rule) = entry_of(batch, &feedback.rule_id)? else { return Ok(None) };
+    let rule = entry_of(batch, &feedback.rule_id)?.filter(|rule| rule.new.quantum.sigma != 0.0);
+    let Some(rule) = rule else { return Ok(None) };
     let (space, entity) = tags::names(batch.db, rule.new.pid)?;
     let Quantum { f, sigma, k } = consolidation::feedback(rule.new.quantum);
     let megram = Megram {
@@ -136,13 +143,14 @@ fn promote(batch: &mut Batch<'_>, rule: &Megram, as_of: u64, pos: u64) -> Result
             batch.demote(&entry, rule.created_at.as_micros(), pos)?;
         }
     }
-    batch.consolidate(pair, as_of, id)?;
+    batch.consolidate(pair, as_of.min(pos.saturating_sub(1)), id)?;
     Ok(written)
 }
 
 fn reflect(batch: &mut Batch<'_>, id: &MegramId, content: &Insight) -> Result<()> {
     if let Some(entry) = entry_of(batch, id)?
         && let Ok(insight) = serde_json::to_vec(content)
+        && insight.len() <= RECORD_BYTES_MAX
     {
         Mark { insight: Some(insight), ..entry.mark }.save(batch.db, entry.rid)?;
     }

@@ -64,7 +64,8 @@ impl<'a> Batch<'a> {
 
     /// Writes a record, once.
     pub(crate) fn write(&mut self, megram: &Megram, source: &Source<'_>) -> Result<Written> {
-        let quantum = Quantum { f: megram.f, sigma: megram.sigma, k: megram.k };
+        // SQLite keeps no sign of a zero, so that a row with one would not be what was sealed.
+        let quantum = Quantum { f: megram.f + 0.0, sigma: megram.sigma + 0.0, k: megram.k + 0.0 };
         let is_too_long = |text: &str| text.len() > TAG_BYTES_MAX;
         if quantum.check().is_err() || is_too_long(&megram.space) || is_too_long(&megram.entity) {
             return Ok(Written::Refused);

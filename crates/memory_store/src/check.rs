@@ -35,7 +35,7 @@ impl Store {
     /// When the store cannot be read or is damaged: a row that is not what was written, an index that does not fit, or a
     /// running sum that is not that of its records.
     pub fn check(&self, now: Timestamp) -> Result<Checked> {
-        let mut db = self.reader();
+        let mut db = self.dreamer();
         db.look(|db| {
             let verdict: rusqlite::Result<String> =
                 db.conn.query_row("PRAGMA integrity_check(1)", (), |row| row.get(0));
@@ -55,7 +55,7 @@ impl Store {
 /// Every row against its seal, and what fades against the list of it; how many records there are.
 fn check_rows(db: &Db) -> Result<u64> {
     crate::store::cursor(db)?;
-    db.all("SELECT tid, id, has_ended, seal FROM task", (), sealed_task)?;
+    db.all("SELECT tid, id, ended_pos, seal FROM task", (), |columns| sealed_task(columns).map(|_| ()))?;
     db.all("SELECT pid, as_of, rule, seal FROM promotion", (), |columns| {
         sealed_promotion(columns).map(|_| ())
     })?;

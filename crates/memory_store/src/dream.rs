@@ -13,7 +13,7 @@ use crate::record::{Entry, Remembered, entries};
 use crate::sqlite::Db;
 use crate::store::{Store, cursor};
 use crate::sums::{self, Owner, cells};
-use crate::tags::{self, TASK_SPACE, sealed_task};
+use crate::tags::{self, TASK_SPACE, Task, sealed_task};
 
 /// A pair whose records are strong and clear enough for a rule.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +50,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn bankrupt(&self, now: Timestamp) -> Result<Vec<Remembered>> {
-        let mut db = self.reader();
+        let mut db = self.dreamer();
         db.look(|db| {
             let mut found = Vec::new();
             for entry in db.all(entries!("WHERE r.level = 2"), (), Entry::read)? {
@@ -72,14 +72,14 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn promotable(&self, now: Timestamp, limit: usize) -> Result<Vec<Candidate>> {
-        let mut db = self.reader();
+        let mut db = self.dreamer();
         db.look(|db| {
             let mut found = Vec::new();
             each_pair(db, |pid, sums| {
                 // Most pairs are out of the question whatever they are about.
                 let potentials = of_pair(db, pid, sums, now)?;
                 if let Some(rule) = Thresholds::FACTS.promotion(potentials)
-                    && let Some(candidate) = candidate(db, pid, rule, potentials)?
+                    && let Some(candidate) = candidate(db, pid, sums.count(), rule, potentials)?
                 {
                     found.push(candidate);
                 }
@@ -89,8 +89,8 @@ impl Store {
         })
     }
 
-    /// Deletes for good what has faded and the outputs of tasks that have ended, at most `limit` records, in one
-    /// transaction.
+    /// Deletes for good what has faded and the outputs of tasks that have ended, in one transaction: at most `limit` records
+    /// that have faded, and tasks' outputs until they are as many.
     ///
     /// # Errors
     /// When nothing was deleted: the disk is full, the store is locked or damaged.
@@ -125,14 +125,14 @@ impl Store {
 /// Forgets what tasks that have ended kept for their later rounds.
 fn forget_outputs(batch: &mut Batch<'_>, limit: usize, forgotten: &mut Forgotten) -> Result<()> {
     let max = i64::try_from(limit).unwrap_or(i64::MAX);
-    let ended = "SELECT tid, id, has_ended, seal FROM task WHERE has_ended = 1 LIMIT ?1";
+    let ended = "SELECT tid, id, ended_pos, seal FROM task WHERE ended_pos IS NOT NULL LIMIT ?1";
     let tasks = batch.db.all(ended, [max], sealed_task)?;
-    for (tid, task) in tasks {
+    for Task { tid, id: task, ended_pos } in tasks {
         let space = tags::space(batch.db, &format!("{TASK_SPACE}{task}"))?;
         let outputs = match space {
             Some(sid) => batch.db.all(
-                entries!("JOIN pair o ON o.pid = r.pid WHERE o.sid = ?1 AND r.level = 1"),
-                [sid],
+                entries!("JOIN pair o ON o.pid = r.pid WHERE o.sid = ?1 AND r.level = 1 AND r.pos < ?2"),
+                (sid, ended_pos),
                 Entry::read,
             )?,
             None => Vec::new(),
@@ -141,7 +141,7 @@ fn forget_outputs(batch: &mut Batch<'_>, limit: usize, forgotten: &mut Forgotten
             batch.delete(&entry)?;
             forgotten.outputs += 1;
         }
-        tags::set_ended(batch.db, tid, &task, false)?;
+        tags::set_ended(batch.db, tid, &task, None)?;
         if forgotten.outputs >= u64::try_from(limit).unwrap_or(u64::MAX) {
             forgotten.has_more = true;
             break;
@@ -150,12 +150,14 @@ fn forget_outputs(batch: &mut Batch<'_>, limit: usize, forgotten: &mut Forgotten
     Ok(())
 }
 
-/// Facts need less than what was learnt by doing, so a pair counts as one of facts only if nothing else is in it.
-fn candidate(db: &Db, pid: i64, rule: Rule, potentials: Potentials) -> Result<Option<Candidate>> {
+/// Facts need less than what was learnt by doing, so a pair counts as one of facts only if nothing else is in it; `count`
+/// records are summed in it.
+fn candidate(db: &Db, pid: i64, count: u64, rule: Rule, potentials: Potentials) -> Result<Option<Candidate>> {
     let mut lessons = newest(db, pid, LESSONS_MAX)?;
     lessons.retain(|lesson| lesson.trace.is_summed());
     let is_fact = |lesson: &Remembered| lesson.megram.content.category == InsightCategory::Fact;
-    let is_due = Thresholds::USUAL.promotion(potentials).is_some() || lessons.iter().all(is_fact);
+    let is_of_facts = lessons.len() as u64 == count && lessons.iter().all(is_fact);
+    let is_due = Thresholds::USUAL.promotion(potentials).is_some() || is_of_facts;
     if !is_due {
         return Ok(None);
     }

@@ -4,7 +4,7 @@
 //! The store is a projection of the journal. Everything that changes it is an [`Event`] with a place in the journal, and
 //! [`Store::apply`] takes events in together with that place, in one transaction: what was published before a crash is in
 //! memory after it, exactly once, and a store that is lost or damaged is made anew by taking the journal in from its
-//! beginning. Two things are done without an event, since they follow from the rest: what has faded is deleted
+//! beginning ([`Store::replace`], [`Store::start_over`]). Two things are done without an event, since they follow from the rest: what has faded is deleted
 //! ([`Store::forget_faded`]), and when a rule was last recalled is noted.
 //!
 //! It never decides what becomes a rule and never formats text for a prompt; the arithmetic is `setpoint-mkct`'s.

@@ -1,6 +1,6 @@
 //! What memory can be asked.
 
-use setpoint_mkct::{Accumulators, Action, Potentials, Trace};
+use setpoint_mkct::{Accumulators, Action, Potentials, Sum};
 use setpoint_protocol::{MegramId, Timestamp};
 
 use crate::batch::each_summed;
@@ -116,13 +116,9 @@ impl Store {
             let potentials = match sums.potentials(now.as_micros()) {
                 Some(potentials) => potentials,
                 None => {
-                    let mut traces = Vec::new();
-                    for pid in
-                        db.all("SELECT pid FROM pair WHERE sid = ?1", [sid], |columns| columns.int(0))?
-                    {
-                        each_summed(db, pid, |trace| traces.push(*trace))?;
-                    }
-                    Potentials::of(&traces, now.as_micros())
+                    let pids =
+                        db.all("SELECT pid FROM pair WHERE sid = ?1", [sid], |columns| columns.int(0))?;
+                    plain_of(db, pids, now)?
                 }
             };
             Ok(ToolSums { potentials, tasks: u32::try_from(tasks.unwrap_or(0)).unwrap_or(u32::MAX) })
@@ -144,8 +140,8 @@ impl Store {
         )
     }
 
-    /// The pairs of a space whose sums say Avoid, or that have a constraint in force; of the [`AVOIDED_PAIRS_MAX`] pairs that
-    /// came last.
+    /// The pairs of a space whose sums say Avoid, or that have a constraint in force; of the [`AVOIDED_PAIRS_MAX`] youngest
+    /// pairs of which something is summed, and of as many with rules.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -153,11 +149,21 @@ impl Store {
         let mut db = self.reader();
         db.look(|db| {
             let Some(sid) = tags::space(db, space)? else { return Ok(Vec::new()) };
-            let pids = db.all(
-                "SELECT pid FROM pair WHERE sid = ?1 ORDER BY pid DESC LIMIT ?2",
+            let mut pids = db.all(
+                "SELECT DISTINCT r.pid FROM record r JOIN pair p ON p.pid = r.pid WHERE r.level = 2 AND p.sid = ?1 \
+                 ORDER BY r.pid DESC LIMIT ?2",
                 (sid, limit_of(AVOIDED_PAIRS_MAX)),
                 |columns| columns.int(0),
             )?;
+            let summed = db.all(
+                "SELECT pid FROM pair p WHERE sid = ?1 AND EXISTS (SELECT 1 FROM cell c WHERE c.owner = p.pid) \
+                 ORDER BY pid DESC LIMIT ?2",
+                (sid, limit_of(AVOIDED_PAIRS_MAX)),
+                |columns| columns.int(0),
+            )?;
+            pids.extend(summed);
+            pids.sort_unstable_by(|a, b| b.cmp(a));
+            pids.dedup();
             let mut found = Vec::new();
             for pid in pids {
                 found.extend(avoided(db, pid, now)?);
@@ -178,23 +184,22 @@ impl Store {
         })
     }
 
-    /// The rules and facts of a pair that are in force. Asking recalls them.
+    /// The rules and facts of a pair that are in force. Asking recalls them, which is noted unless somebody is writing.
     ///
     /// # Errors
-    /// When the store cannot be read; when it cannot be written, they are given out without being recalled.
+    /// When the store cannot be read.
     pub fn recall(&self, space: &str, entity: &str, now: Timestamp) -> Result<Vec<Remembered>> {
         let rules = self.rules_of(space, entity)?;
         if rules.is_empty() {
             return Ok(rules);
         }
-        let touched = self.writer().transact(|db| {
-            for rule in &rules {
-                touch(db, &rule.megram.id, now)?;
+        // Nobody waits for that: who asks wants the answer.
+        if let Some(mut db) = self.idle_writer() {
+            let noted =
+                db.transact_at_once(|db| rules.iter().try_for_each(|rule| touch(db, &rule.megram.id, now)));
+            if let Err(error) = noted {
+                tracing::debug!(%error, "a recall was not noted");
             }
-            Ok(())
-        });
-        if let Err(error) = touched {
-            tracing::warn!(%error, "a recall was not noted");
         }
         Ok(rules)
     }
@@ -207,7 +212,10 @@ impl Store {
         let mut db = self.reader();
         db.look(|db| {
             let Some(pair) = tags::pair(db, space, entity)? else { return Ok(Vec::new()) };
-            let sql = entries!("WHERE r.pid = ?1 AND r.level = 2 ORDER BY r.pos DESC LIMIT ?2");
+            let sql = entries!(
+                "WHERE r.pid = ?1 AND r.level = 2 AND m.demoted_us IS NULL AND m.superseded_by IS NULL \
+                 ORDER BY r.pos DESC LIMIT ?2"
+            );
             live(db, db.all(sql, (pair.pid, limit_of(LIST_MAX)), Entry::read)?)
         })
     }
@@ -219,7 +227,9 @@ impl Store {
     pub fn rules(&self) -> Result<Vec<Remembered>> {
         let mut db = self.reader();
         db.look(|db| {
-            let sql = entries!("WHERE r.level = 2 ORDER BY r.rid DESC LIMIT ?1");
+            let sql = entries!(
+                "WHERE r.level = 2 AND m.demoted_us IS NULL AND m.superseded_by IS NULL ORDER BY r.rid DESC LIMIT ?1"
+            );
             live(db, db.all(sql, [limit_of(LIST_MAX)], Entry::read)?)
         })
     }
@@ -248,7 +258,7 @@ impl Store {
         })
     }
 
-    /// The pairs of which something is summed, those that were written to last first.
+    /// The pairs of which something is summed, the youngest pairs first.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -313,7 +323,7 @@ pub(crate) fn newest(db: &Db, pid: i64, limit: usize) -> Result<Vec<Remembered>>
     all.extend(db.all(known, (pid, limit_rows), Entry::read)?);
     all.extend(db.all(rules, (pid, limit_rows), Entry::read)?);
     all.retain(|entry| entry.trace().level.fades());
-    all.sort_by_key(|entry| std::cmp::Reverse(entry.rid));
+    all.sort_by_key(|entry| std::cmp::Reverse((entry.new.pos, entry.rid)));
     all.truncate(limit);
     all.iter().map(|entry| entry.remembered(db)).collect()
 }
@@ -337,9 +347,19 @@ fn avoided(db: &Db, pid: i64, now: Timestamp) -> Result<Option<Avoided>> {
 }
 
 fn plain(db: &Db, pid: i64, now: Timestamp) -> Result<Potentials> {
-    let mut traces: Vec<Trace> = Vec::new();
-    each_summed(db, pid, |trace| traces.push(*trace))?;
-    Ok(Potentials::of(&traces, now.as_micros()))
+    plain_of(db, [pid], now)
+}
+
+/// The plain sum over the records of these pairs, one by one.
+fn plain_of(db: &Db, pids: impl IntoIterator<Item = i64>, now: Timestamp) -> Result<Potentials> {
+    let (mut attention, mut decision) = (Sum::default(), Sum::default());
+    for pid in pids {
+        each_summed(db, pid, |trace| {
+            attention.add(trace.attention(now.as_micros()));
+            decision.add(trace.decision(now.as_micros()));
+        })?;
+    }
+    Ok(Potentials { attention: attention.value(), decision: decision.value() })
 }
 
 fn live(db: &Db, entries: Vec<Entry>) -> Result<Vec<Remembered>> {

@@ -251,8 +251,8 @@ fn source_of(db: &Db, pid: i64, pos: i64) -> Result<Option<MegramId>> {
 }
 
 fn task_of(db: &Db, tid: i64) -> Result<TaskId> {
-    let found = db.first("SELECT tid, id, has_ended, seal FROM task WHERE tid = ?1", [tid], |columns| {
-        Ok(tags::sealed_task(columns)?.1)
+    let found = db.first("SELECT tid, id, ended_pos, seal FROM task WHERE tid = ?1", [tid], |columns| {
+        Ok(tags::sealed_task(columns)?.id)
     })?;
     found.ok_or_else(|| db.damaged("a record's task is gone"))
 }

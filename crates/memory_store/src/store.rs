@@ -10,12 +10,16 @@ use crate::batch::{Batch, number};
 use crate::error::{MemoryError, Result};
 use crate::event::{Event, Taken};
 use crate::limits::{BATCH_MAX, LOCK_WAIT_MS};
-use crate::sqlite::{Access, DATABASE, Db, Identity, Seal, create, identify};
+use crate::sqlite::{Access, DATABASE, Db, FileId, Identity, Seal, create, identify};
 
 /// The name of the place up to which the journal was taken in.
 const JOURNAL: &str = "journal";
-/// Folders of damaged databases that are kept at most; a further one takes the last one's place.
-const ASIDE_MAX: u32 = 99;
+/// Folders of damaged databases that are kept at most; a person has to look at them before there are more.
+const ASIDE_MAX: u32 = 999;
+/// Held by whoever puts a database aside.
+const ASIDE_LOCK: &str = "aside.lock";
+/// How often a damaged database is put aside before its successor is given up as well.
+const TRIES_MAX: u32 = 3;
 
 /// The least that a database which holds anything is long.
 const PAGE_BYTES_MIN: u64 = 512;
@@ -47,9 +51,19 @@ pub struct OpenReport {
 /// Memory on disk.
 pub struct Store {
     path: PathBuf,
+    options: Options,
     /// One transaction at a time writes.
     writer: Mutex<Db>,
     reader: Mutex<Db>,
+    /// For what reads much: nobody who asks waits behind it.
+    dreamer: Mutex<Db>,
+}
+
+/// The connections of a store.
+struct Connections {
+    writer: Db,
+    reader: Db,
+    dreamer: Db,
 }
 
 impl Store {
@@ -61,16 +75,45 @@ impl Store {
     pub fn open(dir: &Path, options: &Options) -> Result<(Self, OpenReport)> {
         make_dir(dir)?;
         let path = dir.join(DATABASE);
-        match Self::open_as_it_is(&path, options) {
-            Err(MemoryError::Damaged { what, .. }) => {
-                tracing::warn!(path = %path.display(), %what, "the memory is damaged, and is made anew from the journal");
-                let aside = set_aside(dir)?;
-                let (store, _) = Self::open_as_it_is(&path, options)?;
-                Ok((store, OpenReport { is_new: true, aside: Some((aside, what)) }))
-            }
-            Ok((store, is_new)) => Ok((store, OpenReport { is_new, aside: None })),
-            Err(error) => Err(error),
+        let mut report = OpenReport::default();
+        let Connections { writer, reader, dreamer } = connect_or_replace(&path, options, &mut report)?;
+        report.is_new = cursor(&reader)? == 0;
+        let [writer, reader, dreamer] = [writer, reader, dreamer].map(Mutex::new);
+        Ok((Store { path, options: *options, writer, reader, dreamer }, report))
+    }
+
+    /// Puts the database aside, damaged as it was found to be, and begins with an empty one; where it is now. Nothing is put
+    /// aside where another process has done so already.
+    ///
+    /// # Errors
+    /// When it cannot be moved or no new one made.
+    pub fn replace(&self) -> Result<Option<PathBuf>> {
+        let (mut writer, mut reader, mut dreamer) = (self.writer(), self.reader(), self.dreamer());
+        let aside = set_aside(&self.path, writer.file())?;
+        let new = connect_or_replace(&self.path, &self.options, &mut OpenReport::default())?;
+        (*writer, *reader, *dreamer) = (new.writer, new.reader, new.dreamer);
+        Ok(aside)
+    }
+
+    /// Begins again from the journal's first row, for a journal that has lost rows that were taken in up to `from`. What was
+    /// known is put aside; what was forgotten stays so. Nothing is done where memory does not stand at `from`.
+    ///
+    /// # Errors
+    /// When the database cannot be moved or no new one made.
+    pub fn start_over(&self, from: u64) -> Result<()> {
+        if self.cursor()? != from {
+            return Ok(());
         }
+        let forgotten = self.reader().all("SELECT id, seal FROM forgotten", (), |columns| {
+            Ok((columns.blob(0)?.to_vec(), columns.int(1)?))
+        })?;
+        self.replace()?;
+        self.writer().transact(|db| {
+            for (id, seal) in &forgotten {
+                db.change("INSERT OR IGNORE INTO forgotten (id, seal) VALUES (?1, ?2)", (id, seal))?;
+            }
+            Ok(())
+        })
     }
 
     /// The database's file.
@@ -109,15 +152,6 @@ impl Store {
         })
     }
 
-    /// Starts the journal from its beginning again: for a journal that has lost what was taken in. What is known already
-    /// is not taken in twice.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
-    pub fn rewind(&self) -> Result<()> {
-        self.writer().transact(|db| set_cursor(db, 0))
-    }
-
     pub(crate) fn writer(&self) -> MutexGuard<'_, Db> {
         // A panic leaves at most an open transaction, which the next one rolls back.
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
@@ -127,27 +161,53 @@ impl Store {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open_as_it_is(path: &Path, options: &Options) -> Result<(Self, bool)> {
-        make_database(path)?;
-        let length = fs::metadata(path).map_err(|source| MemoryError::io(path, source))?.len();
-        if (1..PAGE_BYTES_MIN).contains(&length) {
-            // SQLite would take it for an empty one, and write over it.
-            return Err(MemoryError::damaged(path, "it is too short for a database"));
-        }
-        let writer = Db::connect(path, Access::Write, options.lock_wait_ms)?;
-        if let Some(pages) = options.database_pages_max {
-            writer.bound(pages)?;
-        }
-        let identity = identify(&writer)?;
-        writer.use_log()?;
-        if identity == Identity::Empty {
-            create(&writer)?;
-        }
-        let reader = Db::connect(path, Access::Read, options.lock_wait_ms)?;
-        let is_new = cursor(&reader)? == 0;
-        let store = Store { path: path.to_owned(), writer: Mutex::new(writer), reader: Mutex::new(reader) };
-        Ok((store, is_new))
+    pub(crate) fn dreamer(&self) -> MutexGuard<'_, Db> {
+        self.dreamer.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// The writer, unless somebody is at it.
+    pub(crate) fn idle_writer(&self) -> Option<MutexGuard<'_, Db>> {
+        self.writer.try_lock().ok()
+    }
+}
+
+/// Connects to the database, or, where it is damaged, to a new one in its place.
+fn connect_or_replace(path: &Path, options: &Options, report: &mut OpenReport) -> Result<Connections> {
+    for _ in 0..TRIES_MAX {
+        let file = FileId::of(path);
+        match connect(path, options) {
+            Err(MemoryError::Damaged { what, .. }) => {
+                tracing::warn!(path = %path.display(), %what, "the memory is damaged, and is made anew from the journal");
+                if let Some(aside) = set_aside(path, file)? {
+                    report.aside = Some((aside, what));
+                }
+            }
+            connected => return connected,
+        }
+    }
+    connect(path, options)
+}
+
+fn connect(path: &Path, options: &Options) -> Result<Connections> {
+    make_database(path)?;
+    let length = fs::metadata(path).map_err(|source| MemoryError::io(path, source))?.len();
+    if (1..PAGE_BYTES_MIN).contains(&length) {
+        // SQLite would take it for an empty one, and write over it.
+        return Err(MemoryError::damaged(path, "it is too short for a database"));
+    }
+    let mut writer = Db::connect(path, Access::Write, options.lock_wait_ms)?;
+    if let Some(pages) = options.database_pages_max {
+        writer.bound(pages)?;
+    }
+    let identity = identify(&mut writer)?;
+    writer.use_log()?;
+    if identity == Identity::Empty {
+        create(&writer)?;
+    }
+    let read = || Db::connect(path, Access::Read, options.lock_wait_ms);
+    let (reader, dreamer) = (read()?, read()?);
+    cursor(&reader)?;
+    Ok(Connections { writer, reader, dreamer })
 }
 
 impl std::fmt::Debug for Store {
@@ -156,15 +216,18 @@ impl std::fmt::Debug for Store {
     }
 }
 
-/// Puts the database in this directory aside, for a person to look at; where it is now.
-///
-/// # Errors
-/// When it cannot be moved.
-pub fn set_aside(dir: &Path) -> Result<PathBuf> {
-    let taken = |n: &u32| dir.join(format!("damaged-{n}")).exists();
-    let n = (1..ASIDE_MAX).find(|n| !taken(n)).unwrap_or(ASIDE_MAX);
-    let aside = dir.join(format!("damaged-{n}"));
-    fs::create_dir_all(&aside).map_err(|source| MemoryError::io(&aside, source))?;
+/// Puts a database aside, for a person to look at; where it is now. `None` where another file than `file` has its name by
+/// now: another process has put it aside, and what is there is sound.
+fn set_aside(path: &Path, file: Option<FileId>) -> Result<Option<PathBuf>> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let lock = dir.join(ASIDE_LOCK);
+    let failed = |source| MemoryError::io(&lock, source);
+    let held = OpenOptions::new().create(true).write(true).truncate(false).open(&lock).map_err(failed)?;
+    held.lock().map_err(failed)?;
+    if FileId::of(path) != file {
+        return Ok(None);
+    }
+    let aside = free_folder(dir)?;
     // The log goes first: a database with another's log would be damaged in its turn.
     for name in ["memory.db-wal", "memory.db-shm", DATABASE] {
         let from = dir.join(name);
@@ -174,7 +237,20 @@ pub fn set_aside(dir: &Path) -> Result<PathBuf> {
             Err(source) => return Err(MemoryError::io(&from, source)),
         }
     }
-    Ok(aside)
+    Ok(Some(aside))
+}
+
+/// A folder that was not there before.
+fn free_folder(dir: &Path) -> Result<PathBuf> {
+    let mut n = 1_u32;
+    loop {
+        let folder = dir.join(format!("damaged-{n}"));
+        match fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && n < ASIDE_MAX => n += 1,
+            Err(source) => return Err(MemoryError::io(&folder, source)),
+        }
+    }
 }
 
 /// The place in the journal, as this state of the database has it.

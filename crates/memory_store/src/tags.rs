@@ -71,38 +71,45 @@ pub(crate) fn names(db: &Db, pid: i64) -> Result<(String, String)> {
     Ok((space.ok_or_else(|| db.damaged("a pair's space is gone"))?, entity))
 }
 
-/// A task's number and id, of the columns `tid, id, has_ended, seal`.
-pub(crate) fn sealed_task(columns: &Columns<'_>) -> Result<(i64, TaskId)> {
-    let (tid, has_ended) = (columns.int(0)?, columns.int(2)?);
-    if task_seal(tid, columns.blob(1)?, has_ended) != columns.int(3)? {
+/// A task as it is known inside.
+pub(crate) struct Task {
+    pub(crate) tid: i64,
+    pub(crate) id: TaskId,
+    /// The place in the journal of its end, while outputs from before it wait to be forgotten.
+    pub(crate) ended_pos: Option<i64>,
+}
+
+/// A task, of the columns `tid, id, ended_pos, seal`.
+pub(crate) fn sealed_task(columns: &Columns<'_>) -> Result<Task> {
+    let (tid, ended_pos) = (columns.int(0)?, columns.optional_int(2)?);
+    if task_seal(tid, columns.blob(1)?, ended_pos) != columns.int(3)? {
         return Err(columns.damaged("a task is not what was written"));
     }
     let id = columns.text(1)?.parse().map_err(|_| columns.damaged("a task's id is none"))?;
-    Ok((tid, id))
+    Ok(Task { tid, id, ended_pos })
 }
 
 /// The number of a task, making it where there is none.
 pub(crate) fn task_or_new(db: &Db, task: &TaskId) -> Result<i64> {
     let id = task.as_str().as_bytes();
-    let found = db.first("SELECT tid, id, has_ended, seal FROM task WHERE id = ?1", [id], |columns| {
-        Ok(sealed_task(columns)?.0)
+    let found = db.first("SELECT tid, id, ended_pos, seal FROM task WHERE id = ?1", [id], |columns| {
+        Ok(sealed_task(columns)?.tid)
     })?;
     if let Some(tid) = found {
         return Ok(tid);
     }
     let tid = next(db, "SELECT MAX(tid) FROM task")?;
     db.change(
-        "INSERT INTO task (tid, id, has_ended, seal) VALUES (?1, ?2, 0, ?3)",
-        (tid, id, task_seal(tid, id, 0)),
+        "INSERT INTO task (tid, id, ended_pos, seal) VALUES (?1, ?2, NULL, ?3)",
+        (tid, id, task_seal(tid, id, None)),
     )?;
     Ok(tid)
 }
 
-/// Notes whether a task's outputs wait to be forgotten.
-pub(crate) fn set_ended(db: &Db, tid: i64, task: &TaskId, has_ended: bool) -> Result<()> {
-    let ended = i64::from(has_ended);
-    let seal = task_seal(tid, task.as_str().as_bytes(), ended);
-    db.change("UPDATE task SET has_ended = ?2, seal = ?3 WHERE tid = ?1", (tid, ended, seal))?;
+/// Notes that a task's outputs from before this place wait to be forgotten, or that none do any more.
+pub(crate) fn set_ended(db: &Db, tid: i64, task: &TaskId, ended_pos: Option<i64>) -> Result<()> {
+    let seal = task_seal(tid, task.as_str().as_bytes(), ended_pos);
+    db.change("UPDATE task SET ended_pos = ?2, seal = ?3 WHERE tid = ?1", (tid, ended_pos, seal))?;
     Ok(())
 }
 
@@ -130,8 +137,8 @@ fn sealed_space<'a>(columns: &Columns<'a>) -> Result<(i64, &'a str)> {
     Ok((sid, columns.text(1)?))
 }
 
-fn task_seal(tid: i64, id: &[u8], has_ended: i64) -> i64 {
-    Seal::of("task").int(tid).bytes(id).int(has_ended).value()
+fn task_seal(tid: i64, id: &[u8], ended_pos: Option<i64>) -> i64 {
+    Seal::of("task").int(tid).bytes(id).optional_int(ended_pos).value()
 }
 
 /// The next free number, from 1.

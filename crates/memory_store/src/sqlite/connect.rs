@@ -31,10 +31,30 @@ pub(crate) enum Access {
     Read,
 }
 
+/// Which file it is, whatever its name is by now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileId(u64, u64);
+
+impl FileId {
+    /// The file that has this name now; `None` where there is none, or the system does not tell.
+    #[cfg(unix)]
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let metadata = std::fs::metadata(path).ok()?;
+        Some(FileId(metadata.dev(), metadata.ino()))
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn of(_path: &Path) -> Option<Self> {
+        None
+    }
+}
+
 /// A connection.
 pub(crate) struct Db {
     pub(crate) conn: Connection,
     path: PathBuf,
+    file: Option<FileId>,
     lock_wait_ms: u64,
 }
 
@@ -47,7 +67,7 @@ impl Db {
         };
         let conn = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .map_err(|error| meaning(error, path, lock_wait_ms))?;
-        let db = Db { conn, path: path.to_owned(), lock_wait_ms };
+        let db = Db { conn, path: path.to_owned(), file: FileId::of(path), lock_wait_ms };
         db.configure().map_err(|error| db.error(error))?;
         if access == Access::Write {
             db.set("journal_size_limit", LOG_BYTES_KEPT)?;
@@ -57,6 +77,11 @@ impl Db {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The file that it is connected to.
+    pub(crate) fn file(&self) -> Option<FileId> {
+        self.file
     }
 
     /// What SQLite's answer means here.
@@ -133,6 +158,15 @@ impl Db {
         if done.is_err() && !self.conn.is_autocommit() {
             self.change("ROLLBACK", ())?;
         }
+        done
+    }
+
+    /// The same without waiting for another process's lock.
+    pub(crate) fn transact_at_once<T>(&mut self, work: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
+        self.conn.busy_timeout(Duration::ZERO).map_err(|error| self.error(error))?;
+        let done = self.transact(work);
+        let wait = Duration::from_millis(self.lock_wait_ms);
+        self.conn.busy_timeout(wait).map_err(|error| self.error(error))?;
         done
     }
 
@@ -225,7 +259,6 @@ fn meaning(error: rusqlite::Error, path: &Path, lock_wait_ms: u64) -> MemoryErro
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied => MemoryError::ReadOnly { path },
         ErrorCode::DatabaseCorrupt
         | ErrorCode::NotADatabase
-        | ErrorCode::TooBig
         | ErrorCode::TypeMismatch
         | ErrorCode::ConstraintViolation => MemoryError::Damaged { path, what: message },
         // The general error. Our statements fit our tables, so it is the file's format that does not.

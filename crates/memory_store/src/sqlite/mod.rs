@@ -6,7 +6,7 @@ mod schema;
 mod seal;
 
 pub(crate) use columns::Columns;
-pub(crate) use connect::{Access, Db};
+pub(crate) use connect::{Access, Db, FileId};
 pub(crate) use schema::{Identity, create, identify};
 pub(crate) use seal::Seal;
 

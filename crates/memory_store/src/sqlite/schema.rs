@@ -31,10 +31,10 @@ const OBJECTS: [(&str, &str); 16] = [
     ("pair_space", "CREATE INDEX pair_space ON pair (sid)"),
     (
         "task",
-        "CREATE TABLE task (tid INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, has_ended INTEGER NOT NULL, \
+        "CREATE TABLE task (tid INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, ended_pos INTEGER, \
          seal INTEGER NOT NULL) STRICT",
     ),
-    ("task_ended", "CREATE INDEX task_ended ON task (tid) WHERE has_ended = 1"),
+    ("task_ended", "CREATE INDEX task_ended ON task (tid) WHERE ended_pos IS NOT NULL"),
     (
         "record",
         "CREATE TABLE record (rid INTEGER PRIMARY KEY, id BLOB NOT NULL, pid INTEGER NOT NULL, \
@@ -91,11 +91,12 @@ pub(crate) enum Identity {
 }
 
 /// Looks, and writes nothing.
-pub(crate) fn identify(db: &Db) -> Result<Identity> {
-    let read = || -> rusqlite::Result<(i64, i64, Objects)> {
+pub(crate) fn identify(db: &mut Db) -> Result<Identity> {
+    // All of one state: another process may be making them.
+    let read = |db: &Db| -> rusqlite::Result<(i64, i64, Objects)> {
         Ok((pragma(&db.conn, "application_id")?, pragma(&db.conn, "user_version")?, objects(&db.conn)?))
     };
-    let (id, format, objects) = read().map_err(|error| db.error(error))?;
+    let (id, format, objects) = db.look(|db| read(db).map_err(|error| db.error(error)))?;
     if id == 0 && format == 0 && objects.is_empty() {
         return Ok(Identity::Empty);
     }

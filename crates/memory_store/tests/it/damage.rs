@@ -110,3 +110,21 @@ fn a_directory_that_cannot_be_made_is_named() {
     let error = Store::open(&home.path(), &Options::default()).unwrap_err();
     assert!(matches!(&error, MemoryError::Io { path, .. } if *path == home.path()), "{error}");
 }
+
+/// Two processes have the damaged file open; the first puts it aside, and the second must not do that to the new one.
+#[test]
+fn a_damaged_store_is_replaced_once() {
+    let home = Home::new();
+    full(&home);
+    let (ours, theirs) = (home.open(), home.open());
+    assert!(ours.replace().unwrap().is_some());
+    take(&ours, [written(1, megram(1, "a", State::Accept, day(0.0)))]);
+    assert_eq!(theirs.replace().unwrap(), None);
+    assert!(home.path().join("memory.db-wal").exists(), "the log of the new one is not theirs to delete");
+    assert_eq!(seen(&theirs, day(1.0)), seen(&ours, day(1.0)));
+    take(&theirs, [written(1, megram(2, "a", State::Accept, day(0.0)))]);
+    drop(theirs);
+    assert_eq!(ours.stats().unwrap().records, 2);
+    drop(ours);
+    assert_eq!(home.open().stats().unwrap().records, 2);
+}

@@ -6,9 +6,11 @@ use setpoint_mkct::State;
 use setpoint_protocol::memory::MemoryAct;
 use setpoint_protocol::message::{Level, Megram};
 
-use crate::support::{Home, day, forgotten, id, megram, promoted, rule, seen, task, written};
+use crate::support::{
+    Home, day, forgotten, id, insight, megram, promoted, rule, seen, stated, task, written,
+};
 
-const SPACES: [&str; 4] = ["intent:count", "tool:fetch", "tool:shell", "task:t"];
+const SPACES: [&str; 3] = ["intent:count", "tool:fetch", "tool:shell"];
 const END_DAYS: f64 = 400.0;
 
 /// One thing that happens, in numbers that a proptest shrinks.
@@ -23,7 +25,7 @@ struct Draw {
 }
 
 fn draw() -> impl Strategy<Value = Draw> {
-    (0_u8..20, 0..SPACES.len(), 0_u8..3, 0..7_usize, 0.0..END_DAYS, any::<prop::sample::Index>()).prop_map(
+    (0_u8..20, 0..=SPACES.len(), 0_u8..3, 0..7_usize, 0.0..END_DAYS, any::<prop::sample::Index>()).prop_map(
         |(kind, space, entity, state, days, of)| Draw { kind, space, entity, state, days, of: of.index(200) },
     )
 }
@@ -32,11 +34,13 @@ fn draw() -> impl Strategy<Value = Draw> {
 fn event(pos: u64, draw: &Draw) -> Event {
     let n = u128::from(pos);
     let earlier = (draw.of as u128 % n.max(1)) + 1;
-    let space = SPACES[draw.space];
+    // The last one is that of a task's own outputs.
+    let own = format!("task:{}", task(pos % 5));
+    let space = SPACES.get(draw.space).copied().unwrap_or(&own);
     let entity = format!("entity {}", draw.entity);
     let at = day(draw.days);
     let what = match draw.kind {
-        0..=12 | 18 => {
+        0..=12 => {
             let level = if draw.kind == 0 { Level::K } else { Level::M };
             let record = megram(n, space, State::ALL[draw.state], at);
             written(pos % 5, Megram { level, entity, ..record })
@@ -47,6 +51,11 @@ fn event(pos: u64, draw: &Draw) -> Event {
         }
         15 | 16 => Happening::Act(Box::new(MemoryAct::Demoted { rule: id(earlier), at })),
         17 => forgotten(&[earlier]),
+        18 => stated(rule(n, space, 1.0, at)),
+        19 if draw.of.is_multiple_of(2) => {
+            let content = insight("in better words");
+            Happening::Act(Box::new(MemoryAct::Reflected { id: id(earlier), content }))
+        }
         _ => Happening::Ended { task: task(pos % 5) },
     };
     Event { pos, what }
@@ -92,7 +101,7 @@ proptest! {
                     store = by_and_by.open();
                 }
                 2 => {
-                    store.rewind().unwrap();
+                    store.start_over(at as u64).unwrap();
                     take(&store, &events[..at], 0);
                 }
                 _ => {}

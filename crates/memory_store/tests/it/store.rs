@@ -3,7 +3,7 @@
 use setpoint_memory_store::{Event, Happening, MemoryError, Options, Store, Taken};
 use setpoint_mkct::{Action, State};
 use setpoint_protocol::memory::MemoryAct;
-use setpoint_protocol::message::{Level, Megram};
+use setpoint_protocol::message::{Level, Megram, NegativeFeedback};
 
 use crate::support::{Home, day, forgotten, id, insight, megram, rule, seen, stated, take, task, written};
 
@@ -200,6 +200,18 @@ fn a_tasks_outputs_go_with_the_task() {
 }
 
 #[test]
+fn what_a_task_writes_behind_its_end_is_kept() {
+    let store = Home::new().open();
+    let output = |n: u128| {
+        let megram = megram(n, &format!("task:{}", task(1)), State::ChangePath, day(0.0));
+        written(1, Megram { level: Level::K, entity: "subtask:f".to_owned(), ..megram })
+    };
+    take(&store, [output(1), Happening::Ended { task: task(1) }, output(2)]);
+    assert_eq!(store.forget_faded(day(0.0), 1_000).unwrap().outputs, 1);
+    assert!(store.get(&id(1)).is_err() && store.get(&id(2)).is_ok());
+}
+
+#[test]
 fn reflection_gives_a_record_better_words_and_leaves_the_record() {
     let store = Home::new().open();
     take(&store, [written(1, megram(1, "intent:count", State::Accept, day(0.0)))]);
@@ -236,4 +248,55 @@ fn a_full_disk_keeps_what_there_is_and_nothing_of_the_batch() {
     store.check(day(0.0)).unwrap();
     drop(store);
     assert!(matches!(home.open().apply(from, &batch(from), from + 20).unwrap(), Taken::Applied(_)));
+}
+
+/// SQLite keeps no sign of a zero.
+#[test]
+fn a_negative_zero_is_a_zero() {
+    let store = Home::new().open();
+    let zero = Megram { f: -0.0, sigma: -0.0, k: -0.0, ..megram(1, "intent:count", State::Accept, day(0.0)) };
+    let other = megram(2, "intent:count", State::ChangePath, day(0.0));
+    let against = Happening::Contradicted {
+        task: task(1),
+        id: id(3),
+        at: day(0.0),
+        feedback: Box::new(NegativeFeedback { rule_id: id(2), content: insight("no") }),
+    };
+    let applied = take(&store, [written(1, zero), written(1, other), against]);
+    assert_eq!((applied.written, applied.refused), (2, 0), "what speaks for nothing cannot be contradicted");
+    store.check(day(0.0)).unwrap();
+}
+
+#[test]
+fn a_reflection_that_is_too_long_is_left_out() {
+    let store = Home::new().open();
+    take(&store, [written(1, megram(1, "intent:count", State::Accept, day(0.0)))]);
+    for length in [(1 << 20) + 1, 4 << 20] {
+        let content = insight(&"w".repeat(length));
+        take(&store, [Happening::Act(Box::new(MemoryAct::Reflected { id: id(1), content }))]);
+    }
+    assert_eq!(store.get(&id(1)).unwrap().megram.content, insight("lesson 1"));
+}
+
+#[test]
+fn a_task_makes_no_rules() {
+    let store = Home::new().open();
+    let applied = take(&store, [written(1, rule(1, "tool:fetch", 1.0, day(0.0)))]);
+    assert_eq!((applied.written, applied.refused), (0, 1));
+}
+
+#[test]
+fn starting_over_keeps_what_was_forgotten_and_puts_the_rest_aside() {
+    let home = Home::new();
+    let store = home.open();
+    let one = |n| written(1, megram(n, "intent:count", State::Accept, day(0.0)));
+    take(&store, [one(1), one(2), forgotten(&[1])]);
+    store.start_over(2).unwrap();
+    assert_eq!(store.cursor().unwrap(), 3, "memory does not stand there");
+    store.start_over(3).unwrap();
+    assert_eq!((store.cursor().unwrap(), store.stats().unwrap().records), (0, 0));
+    assert!(home.path().join("damaged-1/memory.db").exists());
+    let applied = take(&store, [one(1), one(2)]);
+    assert_eq!((applied.written, applied.known), (1, 1));
+    store.check(day(0.0)).unwrap();
 }

@@ -33,9 +33,8 @@ impl Driver {
             return self.memory_is_unavailable(query.call_id);
         };
         let (call, sender) = (query.call_id, self.sender.clone());
-        let now = clock::now();
         self.shared.spawn(async move {
-            let answered = tokio::task::spawn_blocking(move || memory.answer(&query, now));
+            let answered = tokio::task::spawn_blocking(move || memory.answer(&query, clock::now));
             let reply = match tokio::time::timeout(WAIT_MAX, answered).await {
                 Ok(Ok(reply)) => reply,
                 Ok(Err(error)) => {

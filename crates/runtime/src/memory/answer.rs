@@ -24,9 +24,10 @@ const RECORDS_MAX: usize = 10;
 const AVOIDED_MAX: usize = 64;
 
 impl Memory {
-    /// What is remembered, of all that the journal holds by now; `unavailable` where memory cannot be asked.
-    pub fn answer(&self, query: &MemoryQuery, now: Timestamp) -> MemoryReply {
-        let answered = self.catch_up().and_then(|_| self.reply(query, now));
+    /// What is remembered, of all that the journal holds by now; `unavailable` where memory cannot be asked. `clock` is asked
+    /// once that is known, so that nothing of it is ahead of it.
+    pub fn answer(&self, query: &MemoryQuery, clock: impl Fn() -> Timestamp) -> MemoryReply {
+        let answered = self.catch_up().and_then(|_| self.mended(|| self.reply(query, clock())));
         answered.unwrap_or_else(|error| {
             let error = crate::organisation::error_chain(&error);
             tracing::warn!(error, "the plan is made without memory");

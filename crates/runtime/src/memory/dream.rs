@@ -42,6 +42,10 @@ impl Memory {
     /// When the store or the journal fails; what was done until then stays done.
     pub fn dream(&self, now: Timestamp) -> Result<Dreamt, MemoryFailure> {
         let _held = held(&self.dreaming);
+        self.mended(|| self.pass(now))
+    }
+
+    fn pass(&self, now: Timestamp) -> Result<Dreamt, MemoryFailure> {
         let mut dreamt = Dreamt::default();
         let Some(_alone) = self.alone()? else { return Ok(dreamt) };
         self.catch_up()?;

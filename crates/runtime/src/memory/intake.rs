@@ -17,12 +17,30 @@ const TRIES_MAX: u32 = 32;
 const FEEDBACK_ID: u32 = u32::MAX;
 
 impl Memory {
-    /// Takes in everything that the journal holds by now; the place it stands at then.
+    /// Takes in everything that the journal holds by now; the place it stands at then. A store that turns out to be damaged
+    /// is put aside and made anew.
     ///
     /// # Errors
     /// When the journal cannot be read or the store cannot be written.
     pub fn catch_up(&self) -> Result<u64, MemoryFailure> {
         let _held = held(&self.intake);
+        self.mended(|| self.take_in())
+    }
+
+    /// Does it once more with a new store where the store is damaged.
+    pub(super) fn mended<T>(&self, work: impl Fn() -> Result<T, MemoryFailure>) -> Result<T, MemoryFailure> {
+        match work() {
+            Err(MemoryFailure::Store(error)) if error.is_damage() => {
+                let aside = self.store.replace()?;
+                tracing::warn!(%error, ?aside, "the memory is damaged, and is made anew from the journal");
+                self.take_in()?;
+                work()
+            }
+            done => done,
+        }
+    }
+
+    fn take_in(&self) -> Result<u64, MemoryFailure> {
         let to = self.journal.last_pos()?;
         loop {
             let from = self.store.cursor()?;
@@ -34,7 +52,7 @@ impl Memory {
                     end,
                     "the journal ends before what memory has taken in; it is taken in again"
                 );
-                self.store.rewind()?;
+                self.store.start_over(from)?;
                 continue;
             }
             if from >= to {

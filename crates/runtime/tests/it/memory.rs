@@ -124,7 +124,7 @@ fn ask(memory: &Memory) -> MemoryReply {
         tools: vec!["shell".parse().unwrap(), "fetch".parse().unwrap()],
         limit: 10,
     };
-    memory.answer(&query, NOW)
+    memory.answer(&query, || NOW)
 }
 
 #[test]
@@ -249,7 +249,32 @@ fn a_journal_that_ends_before_memory_does_is_taken_in_again() {
     task(&journal, 3, &[written(&of_intent(3, State::Accept))]);
     let (memory, _) = Memory::open(&memory_dir, &journal).unwrap();
     assert_eq!(memory.catch_up().unwrap(), 1);
-    assert_eq!(ask(&memory).records.len(), 3, "what it knew stays");
+    let ids: Vec<MegramId> = ask(&memory).records.into_iter().map(|record| record.id).collect();
+    assert_eq!(ids, [id(3)], "it is what the journal says");
+    assert!(memory_dir.join("damaged-1/memory.db").exists(), "what it was is kept");
+    memory.store().check(NOW).unwrap();
+}
+
+/// Nothing shows when it is opened; it shows when a record is read.
+#[test]
+fn damage_that_shows_later_is_mended() {
+    let home = Home::new();
+    let journal = home.journal();
+    let memory = home.memory(&journal);
+    task(&journal, 1, &[written(&of_intent(1, State::Accept))]);
+    let before = ask(&memory);
+    drop(memory);
+    let path = home.memory_dir().join("memory.db");
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    conn.pragma_update_and_check(None, "wal_checkpoint", "TRUNCATE", |_| Ok(())).unwrap();
+    drop(conn);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = bytes.windows(8).position(|window| window == b"lesson 1").unwrap();
+    bytes[at] = b'L';
+    std::fs::write(&path, bytes).unwrap();
+    let (memory, report) = Memory::open(&home.memory_dir(), &journal).unwrap();
+    assert_eq!(report.aside, None);
+    assert_eq!(ask(&memory), before);
     memory.store().check(NOW).unwrap();
 }
 
