@@ -214,6 +214,7 @@ fn written(pos: u64, space: String) -> Happening {
             tags: vec!["count".to_owned(), "words".to_owned()],
             tools: Vec::new(),
             targets: Vec::new(),
+            approaches: Vec::new(),
             plan_fingerprint: Some("c92bc0ae62e9e6a0".to_owned()),
             failed_criteria: Vec::new(),
         },

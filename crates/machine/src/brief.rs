@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use setpoint_protocol::message::{
-    Approach, Clarification, CorrectionSignal, Criterion, EndedBy, Limits, PlanDirective, SubTask,
-    SubTaskOutcome, TaskSpec, Verdict,
+    Approach, ApproachName, Clarification, CorrectionSignal, Criterion, EndedBy, Limits, PlanDirective,
+    SubTask, SubTaskOutcome, TaskSpec, Verdict,
 };
 use setpoint_protocol::record::{Exchange, Purpose, Surroundings};
 use setpoint_protocol::tool::{ToolRecord, ToolSpec};
@@ -83,6 +83,8 @@ pub struct PlanBrief {
     pub alternatives: u32,
     /// What memory says, as lines under fixed headings.
     pub calibration: Vec<CalibrationLine>,
+    /// Playbooks' approaches that memory prefers, the strongest first.
+    pub preferred: Vec<ApproachName>,
     /// Everything the plan must not do: memory's and the directive's.
     pub limits: Limits,
     /// Tools that exist and are not blocked.

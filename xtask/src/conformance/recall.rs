@@ -84,6 +84,7 @@ fn megram(id: MegramId, level: Level) -> Megram {
         tags: Vec::new(),
         tools: Vec::new(),
         targets: Vec::new(),
+        approaches: Vec::new(),
         plan_fingerprint: None,
         failed_criteria: Vec::new(),
     };

@@ -35,6 +35,7 @@ pub(crate) fn insight(lesson: &str) -> Insight {
         tags: Vec::new(),
         tools: Vec::new(),
         targets: Vec::new(),
+        approaches: Vec::new(),
         plan_fingerprint: None,
         failed_criteria: Vec::new(),
     }

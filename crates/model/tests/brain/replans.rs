@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use setpoint_machine::brief::PlanBrief;
 use setpoint_machine::draft::PlanDraft;
 use setpoint_model::playbook::{Library, Playbook};
-use setpoint_protocol::message::{ActionState, OutcomeStatus, SubTaskOutcome};
+use setpoint_protocol::message::{ActionState, ApproachName, OutcomeStatus, SubTaskOutcome};
 use setpoint_protocol::{Any, ToolId};
 
 use crate::support::{after_failure, brain, criterion_text, plan, plan_brief};
@@ -243,5 +243,28 @@ fn outcome(criterion: &str) -> SubTaskOutcome {
         gap_trajectory: Vec::new(),
         tool_calls: Vec::new(),
         fingerprint: String::new(),
+        approach: None,
     }
+}
+
+/// What worked in another task is tried first; what comes after it is the directive's business.
+#[test]
+fn the_approach_that_memory_prefers_comes_first() {
+    let brain = brain();
+    let goal = LARGEST;
+    let name = |draft: &PlanDraft| draft.subtasks[0].approach.as_ref().unwrap().name();
+    let first = plan(&brain, &plan_brief(goal)).unwrap();
+    let brief = after_failure(&plan_brief(goal), &first, ActionState::ChangeApproach, &[], &[]);
+    let second = plan(&brain, &brief).unwrap();
+    assert_ne!(name(&first), name(&second), "the premise");
+
+    let of_another = ApproachName { playbook: "disk-usage".to_owned(), ..name(&second) };
+    let with = |preferred: Vec<ApproachName>| PlanBrief { preferred, ..plan_brief(goal) };
+    assert_eq!(name(&plan(&brain, &with(vec![name(&second)])).unwrap()), name(&second));
+    assert_eq!(name(&plan(&brain, &with(vec![of_another])).unwrap()), name(&first));
+    assert_eq!(name(&plan(&brain, &with(vec![name(&first), name(&second)])).unwrap()), name(&first));
+
+    let brief = with(vec![name(&second)]);
+    let failed = after_failure(&brief, &second, ActionState::ChangeApproach, &[], &[]);
+    assert_ne!(name(&plan(&brain, &failed).unwrap()), name(&second));
 }

@@ -88,6 +88,7 @@ pub(crate) fn plan_brief(goal: &str) -> PlanBrief {
         directive: None,
         alternatives: 1,
         calibration: Vec::new(),
+        preferred: Vec::new(),
         limits: Limits::default(),
         tools: catalogue().into_iter().map(Arc::new).collect(),
         previous: Vec::new(),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{MegramId, ToolId};
 use crate::message::plan_directive::MacroState;
+use crate::message::subtask::ApproachName;
 use crate::time::Timestamp;
 
 /// One immutable record of experience.
@@ -62,6 +63,9 @@ pub struct Insight {
     /// Targets it is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
+    /// Playbooks' approaches that it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approaches: Vec<ApproachName>,
     /// The plan it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_fingerprint: Option<String>,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::MegramId;
 use crate::id::{CallId, ToolId};
 use crate::message::megram::Megram;
+use crate::message::subtask::ApproachName;
 
 /// The calibration question before every plan. No model call is behind it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -82,6 +83,9 @@ pub struct SopRecord {
     pub kind: SopKind,
     /// At most two sentences.
     pub rule: String,
+    /// Playbooks' approaches that it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approaches: Vec<ApproachName>,
     /// Its pair's space.
     pub space: String,
     /// Its pair's entity.

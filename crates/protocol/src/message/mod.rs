@@ -52,7 +52,7 @@ pub use self::plan_directive::{
 };
 pub use self::plan_preview::{PlanDecision, PlanProposal};
 pub use self::replan_request::{Recommendation, ReplanRequest};
-pub use self::subtask::{Approach, Limits, SubTask};
+pub use self::subtask::{Approach, ApproachName, Limits, SubTask};
 pub use self::subtask_outcome::{FailedCriterion, GapPoint, OutcomeStatus, SubTaskOutcome};
 pub use self::task_fault::{FaultKind, TaskFault};
 pub use self::task_spec::{Constraints, TaskSpec};

@@ -65,3 +65,33 @@ pub struct Approach {
     #[serde(default)]
     pub params: Any,
 }
+
+impl Approach {
+    /// The playbook's variation of it, which stands among its parameters.
+    #[must_use]
+    pub fn variant(&self) -> Option<&str> {
+        self.params.0.get("variant").and_then(serde_json::Value::as_str)
+    }
+
+    /// Which it is, without its other parameters.
+    #[must_use]
+    pub fn name(&self) -> ApproachName {
+        ApproachName {
+            playbook: self.playbook.clone(),
+            approach: self.approach.clone(),
+            variant: self.variant().map(str::to_owned),
+        }
+    }
+}
+
+/// Which of a playbook's approaches.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct ApproachName {
+    /// The playbook's name.
+    pub playbook: String,
+    /// The approach's name.
+    pub approach: String,
+    /// The variation of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+}

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::any::Any;
 use crate::id::{CriterionId, SubTaskId};
 use crate::message::criterion::Criterion;
+use crate::message::subtask::Approach;
 use crate::message::verdict::{FailureClass, Verdict};
 use crate::tool::ToolRecord;
 
@@ -37,6 +38,9 @@ pub struct SubTaskOutcome {
     pub tool_calls: Vec<Arc<ToolRecord>>,
     /// The sub-task's fingerprint.
     pub fingerprint: String,
+    /// The playbook's approach that it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approach: Option<Approach>,
 }
 
 /// Whether a sub-task matched its criteria.

@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 use setpoint_machine::brief::{CalibrationLine, Heading};
 use setpoint_protocol::ToolId;
 use setpoint_protocol::message::{
-    Availability, AvoidedCall, Limits, Megram, MemoryAction, MemoryReply, RuleRef, SopKind, SopRecord,
-    ToolPotentials,
+    ApproachName, Availability, AvoidedCall, Limits, Megram, MemoryAction, MemoryReply, RuleRef, SopKind,
+    SopRecord, ToolPotentials,
 };
 
 use crate::blocking::target_name;
@@ -38,6 +38,8 @@ const TOOL_TASKS_MIN: u32 = 3;
 pub(super) struct Calibration {
     /// For the model, by heading.
     pub(super) lines: Vec<CalibrationLine>,
+    /// Playbooks' approaches that worked, the strongest first.
+    pub(super) preferred: Vec<ApproachName>,
     /// Best practices that are shown: the plan stands under them.
     pub(super) applied: Vec<RuleRef>,
     /// Tools whose calls with side effects need more than usual.
@@ -113,6 +115,9 @@ impl Calibration {
                 SopKind::Constraint => (Heading::MustNot, &mut self.must_not.constraints),
             };
             rules.push(of_rule);
+            if rule.kind == SopKind::BestPractice {
+                self.prefer(&rule.approaches);
+            }
             self.line(heading, &format!("{} (a rule made of several tasks)", rule.rule.trim()));
         }
     }
@@ -136,6 +141,7 @@ impl Calibration {
             MemoryAction::Exploit => {
                 for record in good {
                     self.line(Heading::ShouldPrefer, &told(record));
+                    self.prefer(&record.content.approaches);
                 }
             }
             MemoryAction::Avoid => {
@@ -169,6 +175,14 @@ impl Calibration {
         for ToolPotentials { tool, tasks, .. } in tools.iter().filter(is_told) {
             self.line(Heading::Caution, &format!("`{tool}` often led to no result, in {tasks} tasks"));
             self.caution(tool);
+        }
+    }
+
+    fn prefer(&mut self, approaches: &[ApproachName]) {
+        for approach in approaches {
+            if !self.preferred.contains(approach) && self.preferred.len() < LINES_MAX {
+                self.preferred.push(approach.clone());
+            }
         }
     }
 
@@ -220,6 +234,7 @@ mod tests {
             "content": {
                 "lesson": format!("lesson {n}"), "category": "procedure", "tools": [format!("tool{n}")],
                 "targets": [format!("/t{n}")], "plan_fingerprint": plan,
+                "approaches": [{ "playbook": "count", "approach": format!("way{n}"), "variant": "deep" }],
             },
         })
     }
@@ -229,7 +244,7 @@ mod tests {
         reply["call_id"] = json!("r2/1");
         reply["availability"] = json!("available");
         let reply: MemoryReply = serde_json::from_value(reply).unwrap();
-        let Calibration { lines, applied, caution_tools, must_not } = Calibration::of(&reply);
+        let Calibration { lines, preferred, applied, caution_tools, must_not } = Calibration::of(&reply);
         let mut text = String::new();
         for line in lines {
             text += &format!("{:?}: {}\n", line.heading, line.text);
@@ -241,6 +256,9 @@ mod tests {
                 .collect::<Vec<_>>()
                 .join(" ")
         };
+        for ApproachName { playbook, approach, variant } in preferred {
+            text += &format!("preferred {playbook}/{approach} {variant:?}\n");
+        }
         text += &format!("applied {}; ", ids(&applied));
         text +=
             &format!("caution {}; ", caution_tools.iter().map(ToolId::as_str).collect::<Vec<_>>().join(" "));
@@ -265,6 +283,7 @@ mod tests {
             &pair("exploit"),
             &expect![[r#"
                 ShouldPrefer: lesson 1 [tools: tool1] [on: /t1]
+                preferred count/way1 Some("deep")
                 applied ; caution ; overridden "#]],
         );
         check(

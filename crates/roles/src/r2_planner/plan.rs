@@ -193,6 +193,7 @@ fn brief(task: &Task, attempts: &Attempts, repair: Option<Repair>, ctx: &Ctx<'_>
         directive: task.directive.clone(),
         alternatives: task.alternatives(),
         calibration: task.calibration.lines.clone(),
+        preferred: task.calibration.preferred.clone(),
         tools: ctx.opened.tools.iter().filter(|tool| !is_blocked(&tool.name)).cloned().collect(),
         limits,
         previous: task.previous(),

@@ -133,6 +133,7 @@ fn conclude(
         gap_trajectory: fast_loop.trajectory.clone(),
         tool_calls: result.tool_calls.clone(),
         fingerprint: fast_loop.subtask.fingerprint.clone(),
+        approach: fast_loop.subtask.approach.clone(),
     });
 }
 

@@ -89,6 +89,7 @@ fn skip_after(round: &mut Round, failed_group: u32) {
                 gap_trajectory: Vec::new(),
                 tool_calls: Vec::new(),
                 fingerprint: entry.fingerprint.clone(),
+                approach: entry.approach.clone(),
             };
             round.outcomes.entry(entry.subtask_id.clone()).or_insert_with(skipped);
         }

@@ -10,7 +10,9 @@ use setpoint_control::{Decision, EndedBy, Pair, Ruling};
 use setpoint_machine::Ctx;
 use setpoint_mkct::State;
 use setpoint_protocol::ToolId;
-use setpoint_protocol::message::{Insight, InsightCategory, OutcomeStatus, SubTaskOutcome};
+use setpoint_protocol::message::{
+    Approach, ApproachName, Insight, InsightCategory, OutcomeStatus, SubTaskOutcome,
+};
 use setpoint_protocol::tool::{Phase, ToolRecord};
 
 use super::round::Round;
@@ -47,6 +49,7 @@ pub(super) fn of_pair(state: State, pair: &Pair, round: Option<&Round>, ctx: &Ct
         tags: tags(ctx, std::iter::once(pair.tool.as_str())),
         tools: pair.tool.parse().into_iter().collect(),
         targets: vec![one_line(&pair.target, ITEM_CHARS_MAX)],
+        approaches: Vec::new(),
         plan_fingerprint: fingerprint(round),
         failed_criteria: unmet,
     }
@@ -89,6 +92,7 @@ pub(super) fn of_ending(decision: &Decision, round: Option<&Round>, ctx: &Ctx<'_
         tags: tags(ctx, tools.iter().map(ToolId::as_str)),
         targets: targets(&calls),
         tools,
+        approaches: approaches(round, |outcome| (outcome.status == OutcomeStatus::Failed) == blamed),
         plan_fingerprint: fingerprint(round),
         failed_criteria: unmet,
     }
@@ -105,6 +109,7 @@ pub(super) fn of_matched(outcome: &SubTaskOutcome, round: &Round, ctx: &Ctx<'_>)
         tags: tags(ctx, tools.iter().map(ToolId::as_str)),
         targets: targets(&calls),
         tools,
+        approaches: approaches(Some(round), |one| one.subtask_id == outcome.subtask_id),
         plan_fingerprint: fingerprint(Some(round)),
         failed_criteria: Vec::new(),
     }
@@ -129,9 +134,18 @@ pub(super) fn of_feedback(decision: &Decision, round: Option<&Round>, ctx: &Ctx<
         tags: tags(ctx, std::iter::empty()),
         tools: Vec::new(),
         targets: Vec::new(),
+        approaches: Vec::new(),
         plan_fingerprint: fingerprint(round),
         failed_criteria: unmet,
     }
+}
+
+/// The playbooks' approaches of some outcomes of the round, each once.
+fn approaches(round: Option<&Round>, counts: impl Fn(&SubTaskOutcome) -> bool) -> Vec<ApproachName> {
+    let outcomes = round.iter().flat_map(|round| &round.outcomes).filter(|outcome| counts(outcome));
+    let names: BTreeSet<ApproachName> =
+        outcomes.filter_map(|outcome| outcome.approach.as_ref()).map(Approach::name).collect();
+    names.into_iter().take(ITEMS_MAX).collect()
 }
 
 /// What must not be done has a negative valence, what works a clearly positive one; the rest only is so.

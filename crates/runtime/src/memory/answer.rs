@@ -126,6 +126,7 @@ fn sop(rule: &Remembered) -> Option<SopRecord> {
         id: megram.id.clone(),
         kind,
         rule: megram.content.lesson.clone(),
+        approaches: megram.content.approaches.clone(),
         space: megram.space.clone(),
         entity: megram.entity.clone(),
     })

@@ -105,6 +105,9 @@ fn rule(candidate: &Candidate, now: Timestamp) -> Megram {
             .map(|content| content.tools.iter().take(ITEMS_MAX).cloned().collect())
             .unwrap_or_default(),
         targets: content.map(|content| first(&content.targets)).unwrap_or_default(),
+        approaches: content
+            .map(|content| content.approaches.iter().take(ITEMS_MAX).cloned().collect())
+            .unwrap_or_default(),
         plan_fingerprint: content.and_then(|content| content.plan_fingerprint.clone()),
         failed_criteria: Vec::new(),
     };

@@ -52,6 +52,7 @@ fn insight(lesson: &str) -> Insight {
         tags: vec!["count".to_owned()],
         tools: vec!["shell/wc".parse().unwrap()],
         targets: vec!["wc -l a".to_owned()],
+        approaches: Vec::new(),
         plan_fingerprint: Some("f1".to_owned()),
         failed_criteria: Vec::new(),
     }
@@ -353,5 +354,8 @@ async fn the_second_task_of_a_kind_knows_the_first() {
         (second.availability, second.potentials.action),
         (Availability::Available, MemoryAction::Exploit)
     );
-    assert_eq!(second.records.len(), 1);
+    let [record] = second.records.as_slice() else { panic!("{} records", second.records.len()) };
+    let approaches: Vec<&str> =
+        record.content.approaches.iter().map(|approach| approach.playbook.as_str()).collect();
+    assert_eq!(approaches, ["largest-files"]);
 }

@@ -315,6 +315,7 @@ pub(crate) fn outcome(
         gap_trajectory: gaps,
         tool_calls: calls.into_iter().map(Arc::new).collect(),
         fingerprint: format!("part{n}"),
+        approach: None,
     }
 }
 

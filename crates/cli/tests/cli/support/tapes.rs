@@ -93,6 +93,7 @@ pub(crate) fn migration() -> Tape {
                     id: "00000000-0000-7000-8000-00000000aaaa".parse().unwrap(),
                     kind: SopKind::Constraint,
                     rule: "csvsql loses rows".to_owned(),
+                    approaches: vec![],
                     space: "intent:migrate_userscsv_to".to_owned(),
                     entity: "env:local".to_owned(),
                 }],

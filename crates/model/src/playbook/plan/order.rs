@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use setpoint_machine::brief::PlanBrief;
 use setpoint_protocol::Any;
-use setpoint_protocol::message::{ActionState, Approach};
+use setpoint_protocol::message::{ActionState, ApproachName};
 
 use crate::playbook::book::{ApproachForm, Book, VariantForm};
 
@@ -69,7 +69,22 @@ pub(super) fn candidates<'b>(
             order.extend(current.into_iter().flat_map(varied));
         }
     }
-    distinct(order)
+    let mut order = distinct(order);
+    if brief.previous.is_empty() {
+        // Later rounds go by the directive, which knows this task better.
+        order.sort_by_key(|candidate| preference(book, candidate, brief));
+    }
+    order
+}
+
+/// Where memory puts a candidate: among those that worked, or behind all of them.
+fn preference(book: &Book, candidate: &Candidate<'_>, brief: &PlanBrief) -> usize {
+    let is_it = |name: &ApproachName| {
+        name.playbook == book.name
+            && name.approach == candidate.approach.name
+            && name.variant.as_deref() == candidate.variant.map(|variant| variant.name.as_str())
+    };
+    brief.preferred.iter().position(is_it).unwrap_or(usize::MAX)
 }
 
 /// Whether a plan of this candidate was judged and failed. One that died of a fault may be tried again.
@@ -77,15 +92,9 @@ pub(super) fn failed_before(candidate: &Candidate<'_>, brief: &PlanBrief) -> boo
     brief.previous.iter().filter(|plan| plan.judged_failed).any(|plan| {
         plan.approaches.iter().any(|tried| {
             tried.approach == candidate.approach.name
-                && variant_of(tried) == candidate.variant.map(|v| v.name.as_str())
+                && tried.variant() == candidate.variant.map(|v| v.name.as_str())
         })
     })
-}
-
-/// The variant that a sub-task's approach names.
-pub(super) fn variant_of(approach: &Approach) -> Option<&str> {
-    let Any(params) = &approach.params;
-    params.get("variant").and_then(Value::as_str)
 }
 
 fn is_meant(approach: &ApproachForm, values: &BTreeMap<String, Value>) -> bool {
