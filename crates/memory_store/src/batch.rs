@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Place;
 
 use setpoint_mkct::consolidation::fades_by_us;
+use setpoint_mkct::tags::TOOL_SPACE;
 use setpoint_mkct::{Accumulators, Moments, Quantum, Trace};
 use setpoint_protocol::TaskId;
 use setpoint_protocol::memory::Author;
@@ -18,7 +19,7 @@ use crate::record::{
 };
 use crate::sqlite::{Columns, Db};
 use crate::sums::{self, Owner, cells};
-use crate::tags::{self, Pair, TOOL_SPACE};
+use crate::tags::{self, Pair};
 
 /// A transaction's changes.
 pub(crate) struct Batch<'a> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use setpoint_mkct::tags::TOOL_SPACE;
 use setpoint_mkct::{Potentials, Trace};
 use setpoint_protocol::Timestamp;
 
@@ -12,7 +13,7 @@ use crate::record::{Entry, entries, sealed_promotion};
 use crate::sqlite::Db;
 use crate::store::Store;
 use crate::sums::{self, Owner};
-use crate::tags::{self, TOOL_SPACE, sealed_task};
+use crate::tags::{self, sealed_task};
 
 /// How far a running sum may be from the plain one, as a share of the attention.
 pub const ERROR_MAX: f64 = 1e-9;

@@ -1,6 +1,7 @@
 //! The Dreamer's passes: what they find, and what they forget. Rules are made and demoted by acts in the journal, not here.
 
 use setpoint_mkct::consolidation::{is_bankrupt, is_forgotten};
+use setpoint_mkct::tags::TASK_SPACE;
 use setpoint_mkct::{Accumulators, Cell, Potentials, Rule, Thresholds};
 use setpoint_protocol::Timestamp;
 use setpoint_protocol::message::InsightCategory;
@@ -13,7 +14,7 @@ use crate::record::{Entry, Remembered, entries};
 use crate::sqlite::Db;
 use crate::store::{Store, cursor};
 use crate::sums::{self, Owner, cells};
-use crate::tags::{self, TASK_SPACE, Task, sealed_task};
+use crate::tags::{self, Task, sealed_task};
 
 /// A pair whose records are strong and clear enough for a rule.
 #[derive(Clone, Debug, PartialEq)]

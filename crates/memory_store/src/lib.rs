@@ -34,4 +34,3 @@ pub use event::{Applied, Event, Happening, Taken};
 pub use query::{Avoided, PairSums, Stats, ToolSums};
 pub use record::Remembered;
 pub use store::{OpenReport, Options, Store};
-pub use tags::{TASK_SPACE, TOOL_SPACE};

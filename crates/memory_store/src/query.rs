@@ -1,5 +1,6 @@
 //! What memory can be asked.
 
+use setpoint_mkct::tags::TOOL_SPACE;
 use setpoint_mkct::{Accumulators, Action, Potentials, Sum};
 use setpoint_protocol::{MegramId, Timestamp};
 
@@ -10,7 +11,7 @@ use crate::record::{Entry, Mark, Remembered, entries, id_bytes, unknown};
 use crate::sqlite::Db;
 use crate::store::Store;
 use crate::sums::{self, Owner, cells};
-use crate::tags::{self, TOOL_SPACE};
+use crate::tags;
 
 /// Sums of a tool over all its targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

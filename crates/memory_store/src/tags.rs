@@ -7,11 +7,6 @@ use setpoint_protocol::TaskId;
 use crate::error::Result;
 use crate::sqlite::{Columns, Db, Seal};
 
-/// What the spaces of tools begin with: those are summed over all their entities as well.
-pub const TOOL_SPACE: &str = "tool:";
-/// What the spaces of tasks' own outputs begin with.
-pub const TASK_SPACE: &str = "task:";
-
 /// A pair of tags, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pair {

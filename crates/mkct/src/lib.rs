@@ -4,7 +4,7 @@
 //! plain numbers and text, and the same inputs give the same result.
 //!
 //! Reading order: [`quantization`] turns the state a task was in into the numbers of its Megram (SPEC 6.4), [`mod@slug`] an
-//! intent into the key that tasks of the same kind share (SPEC 3). The rest is SPEC 7: [`megram`] (what a record is in
+//! intent into the key that tasks of the same kind share (SPEC 3), and [`tags`] names the other keys. The rest is SPEC 7: [`megram`] (what a record is in
 //! numbers), [`decay`] (how it fades), [`potential`] (what a pair's records sum to) and [`accumulator`] (the same sums
 //! without the records), [`policy`] (what follows for a plan), [`consolidation`] (rules, and what is forgotten).
 //!
@@ -28,6 +28,7 @@ pub mod potential;
 pub mod quantization;
 pub mod slug;
 mod sum;
+pub mod tags;
 mod threshold;
 
 pub use accumulator::{AccumulatorError, Accumulators, Cell};
@@ -37,5 +38,5 @@ pub use megram::{Level, Trace};
 pub use policy::Action;
 pub use potential::Potentials;
 pub use quantization::{Quantum, QuantumError, State, quantize};
-pub use slug::{ENV_LOCAL, intent_space, slug};
+pub use slug::{intent_space, slug};
 pub use sum::Sum;

@@ -10,9 +10,6 @@ pub const WORDS_MAX: usize = 3;
 /// How many characters (Unicode scalar values) of a word are kept.
 pub const WORD_CHARS_MAX: usize = 24;
 
-/// The entity of what is learnt on this machine about an intent.
-pub const ENV_LOCAL: &str = "env:local";
-
 /// The slug of an intent: its first [`WORDS_MAX`] whitespace words in NFKC and lower case, of each only the
 /// letters and numbers (general categories L* and N*), empty words dropped, each cut to
 /// [`WORD_CHARS_MAX`] characters, joined by `_`; `_` when nothing is left. Never empty.

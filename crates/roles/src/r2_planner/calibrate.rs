@@ -1,7 +1,8 @@
 //! How a round begins: memory is asked, with no model call, before every plan and replan.
 
 use setpoint_machine::Ctx;
-use setpoint_mkct::{ENV_LOCAL, intent_space};
+use setpoint_mkct::intent_space;
+use setpoint_mkct::tags::ENV_LOCAL;
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{FaultKind, MemoryQuery, MemoryReply, PlanDirective, TaskSpec};
 

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use setpoint_control::{Decision, EndedBy, Lesson, Ruling, Subject};
 use setpoint_machine::Ctx;
 use setpoint_mkct::quantization::MATCHED_OUTPUT;
-use setpoint_mkct::{ENV_LOCAL, Quantum, quantize};
+use setpoint_mkct::tags::{ENV_LOCAL, TARGET_ENTITY, TASK_SPACE, TOOL_SPACE};
+use setpoint_mkct::{Quantum, quantize};
 use setpoint_protocol::MegramId;
 use setpoint_protocol::message::{Insight, Level, MacroState, Megram, NegativeFeedback, RuleRef};
 
@@ -50,8 +51,8 @@ fn write_lesson(lesson: &Lesson, decision: &Decision, shown: Option<&Round>, ctx
             (intent_space(ctx), ENV_LOCAL.to_owned(), insight::of_ending(decision, shown, ctx))
         }
         Subject::Pair(pair) => (
-            format!("tool:{}", pair.tool),
-            format!("path:{}", pair.target),
+            format!("{TOOL_SPACE}{}", pair.tool),
+            format!("{TARGET_ENTITY}{}", pair.target),
             insight::of_pair(state, pair, shown, ctx),
         ),
     };
@@ -68,7 +69,7 @@ fn write_matched(round: &Round, course: &Course, ctx: &Ctx<'_>, fx: &mut Fx<'_>)
         }
         let key = Key {
             level: Level::K,
-            space: format!("task:{}", ctx.task),
+            space: format!("{TASK_SPACE}{}", ctx.task),
             entity: format!("subtask:{}", outcome.fingerprint),
             state: None,
         };

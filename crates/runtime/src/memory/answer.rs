@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 
 use setpoint_memory_store::Remembered;
-use setpoint_mkct::{Action, ENV_LOCAL, Rule};
+use setpoint_mkct::tags::{ENV_LOCAL, TARGET_ENTITY, TOOL_SPACE, USER_SPACE};
+use setpoint_mkct::{Action, Rule};
 use setpoint_protocol::memory::Author;
 use setpoint_protocol::message::{
     Availability, AvoidedCall, MemoryAction, MemoryQuery, MemoryReply, Potentials, SopKind, SopRecord,
@@ -11,11 +12,8 @@ use setpoint_protocol::message::{
 };
 use setpoint_protocol::{CallId, Timestamp, ToolId};
 
-use super::{Memory, MemoryFailure, USER_SPACE};
+use super::{Memory, MemoryFailure};
 
-/// What the spaces of tools begin with, and the entities of their targets.
-const TOOL: &str = "tool:";
-const TARGET: &str = "path:";
 /// Records of a pair that are weighed against each other; the strongest of them are given out.
 const RECORDS_WEIGHED: usize = 64;
 /// Records, rules and facts that are given out at most, each.
@@ -85,7 +83,7 @@ impl Memory {
         let found = self.store.avoided(space, now)?.into_iter();
         Ok(found
             .filter_map(|avoided| {
-                let target = avoided.entity.strip_prefix(TARGET)?.to_owned();
+                let target = avoided.entity.strip_prefix(TARGET_ENTITY)?.to_owned();
                 let potentials = potentials(avoided.potentials);
                 Some(AvoidedCall {
                     tool: tool.clone(),
@@ -113,7 +111,7 @@ pub(crate) fn unavailable(call_id: CallId) -> MemoryReply {
 }
 
 fn tool_of(space: &str) -> Option<ToolId> {
-    space.strip_prefix(TOOL)?.parse().ok()
+    space.strip_prefix(TOOL_SPACE)?.parse().ok()
 }
 
 fn sop(rule: &Remembered) -> Option<SopRecord> {

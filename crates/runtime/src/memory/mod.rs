@@ -17,9 +17,6 @@ use setpoint_memory_store::{MemoryError, OpenReport, Options, Store};
 pub(crate) use self::answer::unavailable;
 pub use self::dream::Dreamt;
 
-/// What the operator states lies here.
-pub const USER_SPACE: &str = "user:";
-
 /// Memory did not do what was asked of it.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryFailure {

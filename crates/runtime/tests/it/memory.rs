@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use setpoint_journal::{Journal, JournalOptions, NewRow, Submission, TaskHead, TaskOpening};
+use setpoint_mkct::tags::USER_SPACE;
 use setpoint_mkct::{Quantum, State, quantize};
 use setpoint_model::playbook::{Library, Playbook};
 use setpoint_protocol::memory::{Author, MemoryAct};
@@ -13,7 +14,7 @@ use setpoint_protocol::message::{
 };
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{MegramId, TaskId, Timestamp};
-use setpoint_runtime::memory::{Memory, USER_SPACE};
+use setpoint_runtime::memory::Memory;
 use setpoint_runtime::{Models, NewTask};
 
 use crate::support::{new_task, organisation_with};

@@ -1,0 +1,13 @@
+//! The tags under which things are remembered: what spaces and entities begin with, or are. Whoever writes and whoever asks
+//! take them from here, or what was learnt would not be found.
+
+/// The entity of what is learnt on this machine about an intent.
+pub const ENV_LOCAL: &str = "env:local";
+/// What the space of a tool begins with; the tool's id follows.
+pub const TOOL_SPACE: &str = "tool:";
+/// What the entity of a tool's target begins with; the target in normal form follows.
+pub const TARGET_ENTITY: &str = "path:";
+/// What the space of a task's own outputs begins with; the task's id follows.
+pub const TASK_SPACE: &str = "task:";
+/// The space of what the operator states.
+pub const USER_SPACE: &str = "user:";
