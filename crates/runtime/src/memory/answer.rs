@@ -7,7 +7,7 @@ use setpoint_mkct::tags::{ENV_LOCAL, TARGET_ENTITY, TOOL_SPACE, USER_SPACE};
 use setpoint_mkct::{Action, Rule};
 use setpoint_protocol::memory::Author;
 use setpoint_protocol::message::{
-    Availability, AvoidedCall, MemoryAction, MemoryQuery, MemoryReply, Potentials, SopKind, SopRecord,
+    Availability, AvoidedCall, Level, MemoryAction, MemoryQuery, MemoryReply, Potentials, SopKind, SopRecord,
     ToolPotentials,
 };
 use setpoint_protocol::{CallId, Timestamp, ToolId};
@@ -53,8 +53,12 @@ impl Memory {
             }
             avoided.extend(self.avoided(&space, &tool, now)?);
         }
-        // What is most against it first, and among equals the newest.
-        avoided.sort_by(|a, b| a.potentials.decision.total_cmp(&b.potentials.decision));
+        // Rules first, whose records are summed no more; then what is most against it.
+        let is_rule = |call: &AvoidedCall| call.evidence.level == Level::C;
+        avoided.sort_by(|a, b| {
+            let by_rule = is_rule(b).cmp(&is_rule(a));
+            by_rule.then_with(|| a.potentials.decision.total_cmp(&b.potentials.decision))
+        });
         avoided.truncate(AVOIDED_MAX);
         Ok(MemoryReply {
             call_id: query.call_id,

@@ -207,6 +207,20 @@ fn a_rule_is_made_once_and_lost_when_tasks_contradict_it() {
 }
 
 #[test]
+fn a_constraint_comes_before_blame_that_is_not_yet_one() {
+    let home = Home::new();
+    let journal = home.journal();
+    let memory = home.memory(&journal);
+    for n in 1..=6 {
+        task(&journal, n.into(), &[written(&megram(n, "tool:fetch", "path:ruled out", State::Abandon))]);
+    }
+    assert_eq!(memory.dream(NOW).unwrap().promoted.len(), 1);
+    task(&journal, 7, &[written(&megram(7, "tool:fetch", "path:blamed", State::Abandon))]);
+    let targets: Vec<String> = ask(&memory).avoided.into_iter().map(|call| call.target).collect();
+    assert_eq!(targets, ["ruled out", "blamed"]);
+}
+
+#[test]
 fn a_memory_that_is_lost_is_made_anew_from_the_journal() {
     let home = Home::new();
     let journal = home.journal();
