@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use setpoint_client::{ClientError, Desk, Organisation};
+use setpoint_client::{ClientError, Desk, Memory, Organisation};
 use setpoint_protocol::tool::ApprovalNeed;
 
 /// Everything that a command may need and this crate does not build.
@@ -25,6 +25,12 @@ pub trait Host: Send + Sync {
     /// # Errors
     /// A data directory that cannot be used.
     async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, ClientError>;
+
+    /// Opens memory, without an organisation.
+    ///
+    /// # Errors
+    /// A configuration, a data directory or a memory that cannot be used.
+    async fn memory(&self) -> Result<Arc<dyn Memory>, ClientError>;
 
     /// Reads an approval policy.
     ///
