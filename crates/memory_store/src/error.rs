@@ -77,6 +77,18 @@ pub enum MemoryError {
         /// The limit.
         max: usize,
     },
+    /// What is no id of a record, nor the beginning or the end of one.
+    #[error("find a record whose id begins or ends with {part:?}")]
+    NoId {
+        /// What was asked for.
+        part: String,
+    },
+    /// Several records' ids begin or end alike.
+    #[error("find the one record whose id begins or ends with {part:?}: there are several")]
+    SeveralIds {
+        /// What was asked for.
+        part: String,
+    },
     /// No record has the id.
     #[error("find a record with the id {id}")]
     Unknown {

@@ -10,11 +10,12 @@
 //! It never decides what becomes a rule and never formats text for a prompt; the arithmetic is `setpoint-mkct`'s.
 //!
 //! Reading order: [`event`] (what comes in), [`store`] (opening, taking in), `record` and `sums` (how it lies in the
-//! database), `batch` and `apply` (what an event changes), `query` (what can be asked), `dream` (what the Dreamer needs),
+//! database), `batch` and `apply` (what an event changes), `query` (what a task asks), `browse` (what an operator asks), `dream` (what the Dreamer needs),
 //! `check`.
 
 mod apply;
 mod batch;
+mod browse;
 mod check;
 mod dream;
 pub mod error;
@@ -27,6 +28,7 @@ pub mod store;
 mod sums;
 mod tags;
 
+pub use browse::{Filter, ID_CHARS_MIN};
 pub use check::{Checked, ERROR_MAX};
 pub use dream::{Candidate, Forgotten};
 pub use error::MemoryError;

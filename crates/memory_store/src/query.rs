@@ -53,8 +53,10 @@ pub struct Stats {
     pub records: u64,
     /// Those that are summed.
     pub summed: u64,
-    /// Rules and facts in force.
+    /// Rules in force.
     pub rules: u64,
+    /// What the operator stated.
+    pub facts: u64,
     /// Pairs of tags.
     pub pairs: u64,
     /// Records that were forgotten at the operator's word.
@@ -295,8 +297,9 @@ impl Store {
                 summed: count("SELECT IFNULL(SUM(count), 0) FROM cell WHERE owner > 0")?,
                 rules: count(
                     "SELECT COUNT(*) FROM record r LEFT JOIN mark m ON m.rid = r.rid \
-                     WHERE r.level = 2 AND m.demoted_us IS NULL AND m.superseded_by IS NULL",
+                     WHERE r.level = 2 AND m.demoted_us IS NULL AND m.superseded_by IS NULL AND r.author <> 1",
                 )?,
+                facts: count("SELECT COUNT(*) FROM record WHERE level = 2 AND author = 1")?,
                 pairs: count("SELECT COUNT(*) FROM pair")?,
                 forgotten: count("SELECT COUNT(*) FROM forgotten")?,
                 cursor: crate::store::cursor(db)?,
@@ -377,6 +380,6 @@ fn touch(db: &Db, id: &MegramId, now: Timestamp) -> Result<()> {
     Mark { recalled_us: Some(recalled_us), ..entry.mark }.save(db, entry.rid)
 }
 
-fn limit_of(limit: usize) -> i64 {
+pub(crate) fn limit_of(limit: usize) -> i64 {
     i64::try_from(limit.min(LIST_MAX)).unwrap_or(0)
 }

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use setpoint_journal::{Journal, JournalError, JournalOptions};
+use setpoint_memory_store::MemoryError;
 use setpoint_model::cassette::TapeError;
 
 use crate::config::ConfigError;
 use crate::error::RuntimeError;
+use crate::memory::MemoryFailure;
 use crate::models::choose::Chosen;
 use crate::models::choose::PLAYBOOK;
 use crate::organisation::error_chain;
@@ -149,8 +151,58 @@ pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<Cow<'static, str>>
         ),
         ProgramError::Cwd(_) => (Edge::Configuration, Some("change to a directory that exists")),
         ProgramError::Journal(error) => edge_of_journal(error),
+        ProgramError::Memory(error) => edge_of_store(error),
     };
     (edge, hint.map(Cow::Borrowed))
+}
+
+/// The same for memory.
+#[must_use]
+pub fn edge_of_memory(error: &MemoryFailure) -> (Edge, Option<&'static str>) {
+    match error {
+        MemoryFailure::Store(error) => edge_of_store(error),
+        MemoryFailure::Journal(error) => edge_of_journal(error),
+        MemoryFailure::Act(error) => edge_of_journal(error),
+        MemoryFailure::Fact { .. } => (Edge::Usage, Some("say it in other words, or in several facts")),
+        MemoryFailure::TooManyLines { .. } => {
+            (Edge::Usage, Some("split the file; what is there already is not taken twice"))
+        }
+        MemoryFailure::Skill { .. } => {
+            (Edge::Usage, Some("name a folder that may be written and has room"))
+        }
+        MemoryFailure::Lock { .. } | MemoryFailure::Panicked | MemoryFailure::Crowded { .. } => {
+            (Edge::Internal, Some("try again; `setpoint doctor` looks at the data directory"))
+        }
+    }
+}
+
+fn edge_of_store(error: &MemoryError) -> (Edge, Option<&'static str>) {
+    match error {
+        MemoryError::NoSpace { .. } => (
+            Edge::Internal,
+            Some("make room on the disk; nothing is lost: the journal holds what memory has not taken in"),
+        ),
+        MemoryError::Locked { .. } => {
+            (Edge::Internal, Some("wait for the other process, or end it, and try again"))
+        }
+        MemoryError::ReadOnly { .. } => (
+            Edge::Configuration,
+            Some("make the folder `memory` in the data directory writable, or choose another with --data-dir"),
+        ),
+        MemoryError::FormatTooNew { .. } => (
+            Edge::Configuration,
+            Some("use that setpoint; or move the folder `memory` away, and it is made anew from the journal"),
+        ),
+        MemoryError::Damaged { .. } => {
+            (Edge::Internal, Some("move the folder `memory` away, and it is made anew from the journal"))
+        }
+        MemoryError::Unknown { .. } | MemoryError::NoId { .. } | MemoryError::SeveralIds { .. } => {
+            (Edge::Usage, Some("`setpoint memory list` shows the records with their ids"))
+        }
+        MemoryError::TooMany { .. } | MemoryError::Io { .. } | MemoryError::Storage { .. } => {
+            (Edge::Internal, Some("check that the data directory is writable and the disk has room"))
+        }
+    }
 }
 
 fn edge_of_journal(error: &JournalError) -> (Edge, Option<&'static str>) {

@@ -11,6 +11,7 @@ pub mod desk;
 mod driver;
 pub mod error;
 pub mod factory;
+mod files;
 pub mod ggs;
 pub mod init;
 pub mod memory;

@@ -2,6 +2,7 @@
 //!
 //! It owns one driver task a task. It decides nothing about a goal: it opens streams and keeps their drivers alive.
 
+mod dreaming;
 mod fragments;
 mod lease;
 mod tasks;
@@ -20,7 +21,7 @@ use setpoint_protocol::record::{Opened, Record};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{RoleId, TaskId};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -28,7 +29,7 @@ use crate::clock;
 use crate::driver::{Driver, DriverEnd, INBOX_MAX, Inbound, recover};
 use crate::error::RuntimeError;
 use crate::factory::{LOGIC_VERSION, Roles};
-use crate::memory::Memory;
+use crate::memory::Access;
 use crate::toolbox::Toolbox;
 
 use self::fragments::Fragments;
@@ -51,8 +52,8 @@ pub struct Parts {
     pub models: Models,
     /// The tools.
     pub toolbox: Arc<dyn Toolbox>,
-    /// Memory, of the same journal; without one every plan is made without.
-    pub memory: Option<Arc<Memory>>,
+    /// Memory, of the same journal.
+    pub memory: Access,
 }
 
 /// A new task.
@@ -85,7 +86,7 @@ pub(crate) struct Shared {
     pub(crate) journal: Journal,
     pub(crate) models: Models,
     pub(crate) toolbox: Arc<dyn Toolbox>,
-    pub(crate) memory: Option<Arc<Memory>>,
+    pub(crate) memory: Access,
     pub(crate) factory: Arc<dyn Factory>,
     pub(crate) hub: Hub,
     pub(crate) fragments: Fragments,
@@ -94,6 +95,8 @@ pub(crate) struct Shared {
     failures: Mutex<BTreeMap<TaskId, RuntimeError>>,
     tracker: TaskTracker,
     shutdown: CancellationToken,
+    /// A task has ended: there may be something to dream about.
+    ended: Notify,
 }
 
 impl Shared {
@@ -129,8 +132,12 @@ impl Organisation {
             failures: Mutex::default(),
             tracker: TaskTracker::new(),
             shutdown: CancellationToken::new(),
+            ended: Notify::new(),
         });
         shared.tracker.spawn(watch_commands(Arc::clone(&shared)));
+        if let Access::Open(memory) = &shared.memory {
+            shared.tracker.spawn(dreaming::dream(Arc::clone(&shared), Arc::clone(memory)));
+        }
         Organisation { shared }
     }
 
@@ -332,7 +339,7 @@ impl Organisation {
             let end = driver.run(first).await;
             shared.drivers().remove(&task);
             let reason = match end {
-                DriverEnd::Closed => return,
+                DriverEnd::Closed => return shared.ended.notify_one(),
                 DriverEnd::Released(reason) => reason,
                 DriverEnd::Broken(error) => {
                     let reason = error_chain(&error);

@@ -64,6 +64,12 @@ impl Directories {
         self.data.join("journal")
     }
 
+    /// The folder of memory.
+    #[must_use]
+    pub fn memory(&self) -> PathBuf {
+        self.data.join("memory")
+    }
+
     /// The folder of the user's playbooks.
     #[must_use]
     pub fn playbooks(&self) -> PathBuf {

@@ -291,6 +291,7 @@ impl World<'_> {
                     payload: Payload::MemoryReply(MemoryReply {
                         call_id: call,
                         availability: Availability::Unavailable,
+                        reason: None,
                         rules: vec![],
                         potentials: Potentials::default(),
                         records: vec![],

@@ -35,6 +35,7 @@ pub(crate) fn lines(state: &ViewState, look: &Look) -> Vec<Line> {
     for question in state.questions() {
         lines.push(Line::new().and(Tone::Care, "waits   ").and(Tone::Plain, &waits(question)));
     }
+    section(&mut lines, state.recall.as_ref().map(view::recall::lines).unwrap_or_default());
     section(&mut lines, view::rounds(state, look));
     section(&mut lines, view::criteria(state, look));
     section(&mut lines, calls(state, look));
@@ -86,6 +87,7 @@ pub(crate) fn value(state: &ViewState) -> Value {
         "state": state_name(state),
         "records": state.seq,
         "clock_ms": state.clock_ms,
+        "memory": state.recall,
         "rounds": rounds,
         "criteria": criteria,
         "calls": calls,

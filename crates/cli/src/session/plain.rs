@@ -7,7 +7,7 @@ use setpoint_protocol::topology::Payload;
 
 use crate::state::ViewState;
 use crate::text::{Line, Tone};
-use crate::view::words;
+use crate::view::{recall, words};
 
 /// Columns of what came from outside in one line.
 const TEXT_COLUMNS_MAX: usize = 200;
@@ -39,6 +39,11 @@ fn message(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
             let criteria =
                 if criteria == 1 { "1 criterion".to_owned() } else { format!("{criteria} criteria") };
             (Tone::Name, format!("{who} round {}: {subtasks}, {criteria}", manifest.round))
+        }
+        Payload::MemoryReply(_) => {
+            let recall = state.recall.as_ref()?;
+            let tone = if recall.unavailable.is_some() { Tone::Care } else { Tone::Plain };
+            (tone, format!("{who} {}", recall::line(recall)?.to_text()))
         }
         Payload::CorrectionSignal(signal) => {
             let class = words::failed(signal.failure_class);
@@ -75,7 +80,6 @@ fn message(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
         Payload::ApprovalRequest(_)
         | Payload::ClarificationRequest(_)
         | Payload::PlanProposal(_)
-        | Payload::MemoryReply(_)
         | Payload::MemoryQuery(_)
         | Payload::ClarificationAnswer(_)
         | Payload::DirectAnswer(_)

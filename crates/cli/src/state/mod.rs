@@ -7,12 +7,11 @@ pub mod asks;
 pub mod board;
 pub mod calls;
 pub mod consents;
+pub mod recall;
 pub mod roles;
 pub mod rounds;
 
-use setpoint_protocol::message::{
-    Availability, DirectAnswer, FaultKind, FinalResult, MemoryReply, TaskFault, TaskSpec,
-};
+use setpoint_protocol::message::{DirectAnswer, FaultKind, FinalResult, TaskFault, TaskSpec};
 use setpoint_protocol::record::{Answer, Opened, Record, RecordKind};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_protocol::topology::Payload;
@@ -22,6 +21,7 @@ use self::asks::{Asks, Question};
 use self::board::Board;
 use self::calls::Calls;
 use self::consents::Consents;
+use self::recall::Recall;
 use self::roles::Roles;
 use self::rounds::Rounds;
 
@@ -76,8 +76,8 @@ pub struct ViewState {
     pub calls: Calls,
     /// Model calls, tokens and tool calls.
     pub used: Used,
-    /// Rules, records and facts that memory gave; `None` while it was not asked, or is not running.
-    pub recalled: Option<usize>,
+    /// What memory gave to the last plan; `None` while it was not asked.
+    pub recall: Option<Recall>,
     /// What broke on the way.
     pub faults: Vec<TaskFault>,
     /// Whether the person cancelled.
@@ -124,7 +124,7 @@ impl ViewState {
             consents: Consents::default(),
             calls: Calls::default(),
             used: Used::default(),
-            recalled: None,
+            recall: None,
             faults: Vec::new(),
             is_cancelled: false,
             result: None,
@@ -229,8 +229,13 @@ impl ViewState {
         match message {
             Payload::UserInput(input) => self.goal = input.raw_input,
             Payload::TaskSpec(spec) => self.apply_spec(record, spec),
-            Payload::MemoryReply(reply) => self.recalled = recalled(&reply),
-            Payload::DispatchManifest(manifest) => self.board.open_round(&manifest),
+            Payload::MemoryReply(reply) => self.recall = Some(Recall::of(reply)),
+            Payload::DispatchManifest(manifest) => {
+                if let Some(recall) = &mut self.recall {
+                    recall.planned(&manifest);
+                }
+                self.board.open_round(&manifest);
+            }
             Payload::SubTask(subtask) => {
                 let instance = record.to.iter().find(|to| to.role == RoleId::Executor).map(|to| to.instance);
                 self.board.start(&subtask.subtask_id, instance);
@@ -326,13 +331,6 @@ impl Used {
             self.tokens_in = self.tokens_in.saturating_add(reply.usage.tokens_in);
             self.tokens_out = self.tokens_out.saturating_add(reply.usage.tokens_out);
         }
-    }
-}
-
-fn recalled(reply: &MemoryReply) -> Option<usize> {
-    match reply.availability {
-        Availability::Available => Some(reply.rules.len() + reply.records.len() + reply.facts.len()),
-        Availability::Unavailable => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use setpoint_protocol::CallId;
 use setpoint_protocol::record::Purpose;
 
-use super::{Look, NARROW_MAX, label, words};
+use super::{Look, NARROW_MAX, label, recall, words};
 use crate::state::ViewState;
 use crate::state::asks::{Open, Question, What};
 use crate::state::roles::{Roles, Stand};
@@ -34,6 +34,9 @@ pub(super) fn lines(state: &ViewState, look: &Look, columns: usize) -> Vec<Line>
         lines.push(roles);
     } else {
         lines.extend([roles, waiting]);
+    }
+    if let Some(recalled) = state.recall.as_ref().and_then(recall::line) {
+        lines.push(label("memory  ").then(recalled));
     }
     lines
 }
@@ -80,9 +83,12 @@ fn roles(state: &ViewState) -> Line {
             Stand::Done => line.push(Tone::Good, "●"),
         }
     }
-    if let Some(recalled) = state.recalled {
+    if let Some(recall) = &state.recall {
         line.push(Tone::Name, "   R5");
-        line.push(Tone::Plain, &format!(" {recalled} recalled"));
+        match recall.unavailable {
+            None => line.push(Tone::Plain, &format!(" {} recalled", recall.given.len())),
+            Some(_) => line.push(Tone::Care, " away"),
+        }
     }
     line
 }

@@ -5,6 +5,7 @@
 mod grid;
 mod header;
 mod history;
+pub mod recall;
 pub mod words;
 
 use jiff::tz::TimeZone;

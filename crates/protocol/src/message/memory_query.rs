@@ -30,7 +30,7 @@ pub struct MemoryQuery {
 pub enum Availability {
     /// It answered.
     Available,
-    /// It is not running; the plan is made without it.
+    /// It could not be asked; the plan is made without it.
     Unavailable,
 }
 
@@ -41,6 +41,9 @@ pub struct MemoryReply {
     pub call_id: CallId,
     /// Whether memory could be asked.
     pub availability: Availability,
+    /// Why it could not be asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Rules of the pair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<SopRecord>,

@@ -133,6 +133,7 @@ keys! {
     "budgets.calls" KeyType::Whole, || Value::Null, None, "model calls of a task at most";
     "budgets.tokens" KeyType::Whole, || Value::Null, None, "tokens of a task at most, in and out";
     "budgets.money" KeyType::Number, || Value::Null, None, "money of a task at most, in the currency of the price table";
+    "memory.recall" KeyType::Bool, || json!(true), None, "whether plans are made with what memory holds; what a task teaches is kept either way";
     "run.preview_plan" KeyType::Bool, || json!(false), None, "show each plan and ask before it runs";
 }
 

@@ -81,10 +81,10 @@ impl Driver {
         }
         for effect in effects {
             match effect {
-                Outside::Party { call, party: RoleId::Memory, .. } if !self.has_memory() => {
-                    self.memory_is_unavailable(call);
-                }
-                Outside::Party { party: RoleId::Memory, .. } => staged.effects.push(effect),
+                Outside::Party { call, party: RoleId::Memory, .. } => match self.lacks_memory() {
+                    Some(reason) => self.memory_is_unavailable(call, &reason),
+                    None => staged.effects.push(effect),
+                },
                 // A person reads the question from the records; the answer comes in as a message.
                 Outside::Party { .. } => {}
                 Outside::Model { call, ask, fragments } => {

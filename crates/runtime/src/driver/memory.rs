@@ -11,26 +11,33 @@ use setpoint_protocol::topology::Payload;
 
 use super::{Driver, Inbound};
 use crate::clock;
-use crate::memory::unavailable;
+use crate::memory::{Access, unavailable};
 
 /// How long a plan waits for memory, which may have a long journal to take in first.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
 impl Driver {
-    /// Whether there is a memory to be asked.
-    pub(super) fn has_memory(&self) -> bool {
-        self.shared.memory.is_some()
+    /// Why there is no memory to be asked, if there is none.
+    pub(super) fn lacks_memory(&self) -> Option<Arc<str>> {
+        match &self.shared.memory {
+            Access::Open(_) => None,
+            Access::Closed(reason) => Some(Arc::clone(reason)),
+        }
     }
 
     /// R5 is not running: the runtime says so in its place, in the same transaction.
-    pub(super) fn memory_is_unavailable(&mut self, call: CallId) {
-        self.backlog.push_front(told(unavailable(call)));
+    pub(super) fn memory_is_unavailable(&mut self, call: CallId, reason: &str) {
+        self.backlog.push_front(told(unavailable(call, reason)));
     }
 
     /// Asks memory. The query's record is durable, so memory knows everything that came before it.
     pub(super) fn ask_memory(&mut self, query: MemoryQuery) {
-        let Some(memory) = self.shared.memory.as_ref().map(Arc::clone) else {
-            return self.memory_is_unavailable(query.call_id);
+        let memory = match &self.shared.memory {
+            Access::Open(memory) => Arc::clone(memory),
+            Access::Closed(reason) => {
+                let reason = Arc::clone(reason);
+                return self.memory_is_unavailable(query.call_id, &reason);
+            }
         };
         let (call, sender) = (query.call_id, self.sender.clone());
         self.shared.spawn(async move {
@@ -39,11 +46,12 @@ impl Driver {
                 Ok(Ok(reply)) => reply,
                 Ok(Err(error)) => {
                     tracing::error!(%error, "memory failed; the plan is made without");
-                    unavailable(call)
+                    unavailable(call, "memory panicked")
                 }
                 Err(_) => {
-                    tracing::warn!("memory took too long; the plan is made without");
-                    unavailable(call)
+                    let reason = format!("memory took longer than {} s", WAIT_MAX.as_secs());
+                    tracing::warn!(reason, "the plan is made without");
+                    unavailable(call, &reason)
                 }
             };
             // A task that has ended meanwhile wants to know nothing any more.

@@ -104,7 +104,9 @@ impl Driver {
             (AskClass::Person, _) => {}
             (AskClass::Timer, Some(effect)) if !pending.stopped => self.start(effect),
             (AskClass::Memory, Some(effect)) => self.start(effect),
-            (AskClass::Memory, None) => self.memory_is_unavailable(pending.call),
+            (AskClass::Memory, None) => {
+                self.memory_is_unavailable(pending.call, "the question cannot be asked again");
+            }
             (AskClass::Model | AskClass::Pure, Some(effect)) if !pending.stopped => {
                 let reason = "the process that asked has died".to_owned();
                 let failure = broken_off(reason.clone());

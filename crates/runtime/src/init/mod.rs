@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`initialise`], `look` (what is there), `text` (what is written about it), `files` (how).
 
-mod files;
+use crate::files;
 mod look;
 mod text;
 

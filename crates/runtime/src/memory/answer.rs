@@ -10,6 +10,7 @@ use setpoint_protocol::message::{
     Availability, AvoidedCall, Level, MemoryAction, MemoryQuery, MemoryReply, Potentials, SopKind, SopRecord,
     ToolPotentials,
 };
+use setpoint_protocol::text::clip;
 use setpoint_protocol::{CallId, Timestamp, ToolId};
 
 use super::{Memory, MemoryFailure};
@@ -18,6 +19,8 @@ use super::{Memory, MemoryFailure};
 const RECORDS_WEIGHED: usize = 64;
 /// Records, rules and facts that are given out at most, each.
 const RECORDS_MAX: usize = 10;
+/// Characters of the reason why memory cannot be asked.
+const REASON_CHARS_MAX: usize = 400;
 /// Calls to avoid that are given out at most.
 const AVOIDED_MAX: usize = 64;
 
@@ -29,7 +32,7 @@ impl Memory {
         answered.unwrap_or_else(|error| {
             let error = crate::organisation::error_chain(&error);
             tracing::warn!(error, "the plan is made without memory");
-            unavailable(query.call_id)
+            unavailable(query.call_id, &error)
         })
     }
 
@@ -63,6 +66,7 @@ impl Memory {
         Ok(MemoryReply {
             call_id: query.call_id,
             availability: Availability::Available,
+            reason: None,
             rules: rules.iter().take(RECORDS_MAX).filter_map(sop).collect(),
             potentials: potentials(self.store.potentials(space, entity, now)?),
             records: self.strongest(query, now)?.into_iter().map(|record| record.megram).collect(),
@@ -101,10 +105,11 @@ impl Memory {
 }
 
 /// What a query is answered where memory cannot be asked.
-pub(crate) fn unavailable(call_id: CallId) -> MemoryReply {
+pub(crate) fn unavailable(call_id: CallId, reason: &str) -> MemoryReply {
     MemoryReply {
         call_id,
         availability: Availability::Unavailable,
+        reason: Some(clip(reason, REASON_CHARS_MAX)),
         rules: Vec::new(),
         potentials: Potentials::default(),
         records: Vec::new(),
@@ -134,7 +139,9 @@ fn sop(rule: &Remembered) -> Option<SopRecord> {
     })
 }
 
-fn potentials(sums: setpoint_mkct::Potentials) -> Potentials {
+/// Sums with what follows from them for a plan.
+#[must_use]
+pub fn potentials(sums: setpoint_mkct::Potentials) -> Potentials {
     let action = match Action::of(sums) {
         Action::Ignore => MemoryAction::Ignore,
         Action::Exploit => MemoryAction::Exploit,

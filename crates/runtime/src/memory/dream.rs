@@ -1,15 +1,16 @@
 //! The Dreamer: rules lose their standing, rules are made, what has faded is forgotten, in this order.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Seek, Write};
 
 use setpoint_memory_store::Candidate;
 use setpoint_mkct::Rule;
 use setpoint_protocol::memory::MemoryAct;
 use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram};
 use setpoint_protocol::text::clip;
-use setpoint_protocol::{MegramId, TaskId, Timestamp, id};
+use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp, id};
 
-use super::{Memory, MemoryFailure, held};
+use super::{Memory, MemoryFailure};
 
 /// The file that is locked, beside the store.
 const LOCK: &str = "dreamer.lock";
@@ -36,66 +37,137 @@ pub struct Dreamt {
 }
 
 impl Memory {
-    /// One pass, by what the journal holds by now. Nothing is done where another process dreams.
+    /// One pass, by what the journal holds by now, with rules by template; `None` where somebody else dreams.
     ///
     /// # Errors
     /// When the store or the journal fails; what was done until then stays done.
-    pub fn dream(&self, now: Timestamp) -> Result<Dreamt, MemoryFailure> {
-        let _held = held(&self.dreaming);
-        self.mended(|| self.pass(now))
+    pub fn dream(&self, now: Timestamp) -> Result<Option<Dreamt>, MemoryFailure> {
+        let Some(alone) = self.alone()? else { return Ok(None) };
+        let mut dreamt = Dreamt { demoted: self.demote(&alone, now)?, ..Dreamt::default() };
+        for candidate in self.due(&alone, now)? {
+            dreamt.promoted.push(self.promote(&alone, &candidate, None, now)?);
+        }
+        (dreamt.faded, dreamt.outputs) = self.forget(&alone, now, &|| false)?;
+        Ok(Some(dreamt))
     }
 
-    fn pass(&self, now: Timestamp) -> Result<Dreamt, MemoryFailure> {
-        let mut dreamt = Dreamt::default();
-        let Some(_alone) = self.alone()? else { return Ok(dreamt) };
-        self.catch_up()?;
-        for rule in self.store.bankrupt(now)? {
-            self.act(&MemoryAct::Demoted { rule: rule.megram.id.clone(), at: now }, now)?;
-            dreamt.demoted.push(rule.megram.id);
-        }
-        for candidate in self.store.promotable(now, PROMOTIONS_MAX)? {
-            let rule = rule(&candidate, now);
-            dreamt.promoted.push(rule.id.clone());
-            self.act(&MemoryAct::Promoted { rule, as_of: candidate.as_of }, now)?;
-        }
-        loop {
-            let forgotten = self.store.forget_faded(now, FORGET_MAX)?;
-            dreamt.faded += forgotten.faded;
-            dreamt.outputs += forgotten.outputs;
-            if !forgotten.has_more {
-                return Ok(dreamt);
-            }
-        }
-    }
-}
-
-impl Memory {
-    /// The lock that one process at a time dreams under; `None` where another one does. It goes with the process.
-    fn alone(&self) -> Result<Option<File>, MemoryFailure> {
+    /// The right to dream, which one process at a time has; `None` where another one has it. It goes with the process.
+    ///
+    /// # Errors
+    /// When the file that is locked cannot be made.
+    pub fn alone(&self) -> Result<Option<Alone>, MemoryFailure> {
         let path = self.store.path().with_file_name(LOCK);
         let failed = |source| MemoryFailure::Lock { path: path.clone(), source };
         let mut options = OpenOptions::new();
-        options.create(true).write(true).truncate(false);
+        options.create(true).read(true).write(true).truncate(false);
         let file = options.open(&path).map_err(failed)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
+            Ok(()) => Ok(Some(Alone(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(source)) => Err(failed(source)),
         }
     }
+
+    /// First: rules that the evidence has turned against lose their standing.
+    pub(crate) fn demote(&self, _: &Alone, now: Timestamp) -> Result<Vec<MegramId>, MemoryFailure> {
+        self.catch_up()?;
+        let due = self.mended(|| Ok(self.store.bankrupt(now)?))?;
+        let mut demoted = Vec::new();
+        for rule in due {
+            let id = rule.megram.id;
+            self.act(RoleId::Memory, &MemoryAct::Demoted { rule: id.clone(), at: now }, now)?;
+            demoted.push(id);
+        }
+        Ok(demoted)
+    }
+
+    /// Then: the pairs that are due for a rule.
+    pub(crate) fn due(&self, _: &Alone, now: Timestamp) -> Result<Vec<Candidate>, MemoryFailure> {
+        self.mended(|| Ok(self.store.promotable(now, PROMOTIONS_MAX)?))
+    }
+
+    /// Makes the rule that a pair is due for, in these words or by template.
+    pub(crate) fn promote(
+        &self,
+        _: &Alone,
+        candidate: &Candidate,
+        wording: Option<String>,
+        now: Timestamp,
+    ) -> Result<MegramId, MemoryFailure> {
+        let rule = rule(candidate, wording, now);
+        let id = rule.id.clone();
+        self.act(RoleId::Memory, &MemoryAct::Promoted { rule, as_of: candidate.as_of }, now)?;
+        Ok(id)
+    }
+
+    /// At last: what has faded goes, and the outputs of tasks that have ended; how many of each. Until it is stopped.
+    pub(crate) fn forget(
+        &self,
+        alone: &Alone,
+        now: Timestamp,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<(u64, u64), MemoryFailure> {
+        let (mut faded, mut outputs) = (0, 0);
+        while !is_stopped() {
+            let forgotten = self.mended(|| Ok(self.store.forget_faded(now, FORGET_MAX)?))?;
+            faded += forgotten.faded;
+            outputs += forgotten.outputs;
+            if !forgotten.has_more {
+                alone.note(Dream { at: now, cursor: self.store.cursor()? });
+                break;
+            }
+        }
+        Ok((faded, outputs))
+    }
+
+    /// The last pass that went through everything; `None` where there was none, or it left no word.
+    #[must_use]
+    pub fn last_dream(&self) -> Option<Dream> {
+        let text = std::fs::read_to_string(self.store.path().with_file_name(LOCK)).ok()?;
+        let mut words = text.split_whitespace().map(str::parse::<i64>);
+        let (at, cursor) = (words.next()?.ok()?, words.next()?.ok()?);
+        Some(Dream { at: Timestamp::from_micros(at), cursor: u64::try_from(cursor).ok()? })
+    }
 }
 
-/// The rule that a pair's records make, by template: its newest lesson, and what it was learnt with.
-fn rule(candidate: &Candidate, now: Timestamp) -> Megram {
+/// The right to dream.
+#[derive(Debug)]
+pub struct Alone(File);
+
+/// A pass that went through everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dream {
+    /// When.
+    pub at: Timestamp,
+    /// The place in the journal that memory stood at.
+    pub cursor: u64,
+}
+
+impl Alone {
+    /// Leaves word of a pass in the file that is locked. Without it the next one comes too early, and finds nothing to do.
+    fn note(&self, dream: Dream) {
+        let text = format!("{} {}\n", dream.at.as_micros(), dream.cursor);
+        let mut file = &self.0;
+        let noted =
+            file.rewind().and_then(|()| file.set_len(0)).and_then(|()| file.write_all(text.as_bytes()));
+        if let Err(error) = noted {
+            tracing::debug!(%error, "a pass of the Dreamer left no word");
+        }
+    }
+}
+
+/// The rule that a pair's records make: in these words, or by template its newest lesson; and what that was learnt with.
+fn rule(candidate: &Candidate, wording: Option<String>, now: Timestamp) -> Megram {
     let Candidate { space, entity, rule, lessons, .. } = candidate;
     let quantum = rule.quantum();
     let newest = lessons.iter().find(|lesson| lesson.megram.sigma * quantum.sigma > 0.0);
     let content = newest.map(|lesson| &lesson.megram.content);
     let lesson = content.map_or("", |content| content.lesson.as_str());
-    let (category, text) = match rule {
-        Rule::BestPractice => (InsightCategory::Procedure, format!("This worked again and again. {lesson}")),
-        Rule::Constraint => (InsightCategory::Constraint, format!("This failed again and again. {lesson}")),
+    let (category, head) = match rule {
+        Rule::BestPractice => (InsightCategory::Procedure, "This worked again and again."),
+        Rule::Constraint => (InsightCategory::Constraint, "This failed again and again."),
     };
+    let text = wording.unwrap_or_else(|| format!("{head} {lesson}"));
     let first = |items: &[String]| items.iter().take(ITEMS_MAX).cloned().collect();
     let content = Insight {
         lesson: clip(text.trim(), RULE_CHARS_MAX),

@@ -5,7 +5,7 @@ use setpoint_memory_store::{Event, Happening, Taken};
 use setpoint_protocol::memory::{MEMORY_ACT_KIND, MemoryAct};
 use setpoint_protocol::record::FORMAT;
 use setpoint_protocol::topology::Kind;
-use setpoint_protocol::{MegramId, TaskId, Timestamp, id};
+use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp, id};
 
 use super::{Memory, MemoryFailure, held};
 
@@ -75,10 +75,19 @@ impl Memory {
     ///
     /// # Errors
     /// When the journal refuses it. One that was written takes effect, whatever this returns.
-    pub fn act(&self, act: &MemoryAct, at: Timestamp) -> Result<u64, MemoryFailure> {
-        let body = serde_json::to_vec(act).unwrap_or_default();
+    pub fn act(&self, by: RoleId, act: &MemoryAct, at: Timestamp) -> Result<u64, MemoryFailure> {
+        self.acts(by, std::slice::from_ref(act), at)
+    }
+
+    /// The same of several acts, all or none of which are written.
+    ///
+    /// # Errors
+    /// As for one.
+    pub fn acts(&self, by: RoleId, acts: &[MemoryAct], at: Timestamp) -> Result<u64, MemoryFailure> {
+        let bodies: Vec<Vec<u8>> =
+            acts.iter().map(|act| serde_json::to_vec(act).unwrap_or_default()).collect();
         for _ in 0..TRIES_MAX {
-            match self.journal.append(self.submission(&body, at)?) {
+            match self.journal.append(self.submission(by, &bodies, at)?) {
                 Ok(_) => return self.catch_up(),
                 Err(error) if is_overtaken(&error) => {}
                 Err(error) => return Err(MemoryFailure::Act(error)),
@@ -87,7 +96,12 @@ impl Memory {
         Err(MemoryFailure::Crowded { tries: TRIES_MAX })
     }
 
-    fn submission(&self, body: &[u8], at: Timestamp) -> Result<Submission, MemoryFailure> {
+    fn submission(
+        &self,
+        by: RoleId,
+        bodies: &[Vec<u8>],
+        at: Timestamp,
+    ) -> Result<Submission, MemoryFailure> {
         let head = self.journal.head(SYSTEM_STREAM)?;
         let mut submission = Submission::new(&head);
         if head.seq() == 0 {
@@ -98,17 +112,19 @@ impl Memory {
                 lease: None,
             })?;
         }
-        submission.push(NewRow {
-            seq: head.seq() + 1,
-            at_us: at.as_micros(),
-            clock_ms: 0,
-            from: "r5".into(),
-            to: "r5".into(),
-            kind: MEMORY_ACT_KIND.into(),
-            cause: None,
-            format: FORMAT,
-            body: body.to_vec(),
-        })?;
+        for (body, seq) in bodies.iter().zip(head.seq() + 1..) {
+            submission.push(NewRow {
+                seq,
+                at_us: at.as_micros(),
+                clock_ms: 0,
+                from: by.name().into(),
+                to: RoleId::Memory.name().into(),
+                kind: MEMORY_ACT_KIND.into(),
+                cause: None,
+                format: FORMAT,
+                body: body.clone(),
+            })?;
+        }
         Ok(submission)
     }
 }

@@ -7,15 +7,28 @@
 mod answer;
 mod dream;
 mod intake;
+mod operator;
+mod skills;
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use setpoint_journal::{Journal, JournalError};
+pub(crate) use setpoint_memory_store::Candidate;
 use setpoint_memory_store::{MemoryError, OpenReport, Options, Store};
 
+pub use self::answer::potentials;
 pub(crate) use self::answer::unavailable;
-pub use self::dream::Dreamt;
+pub use self::dream::{Alone, Dream, Dreamt};
+pub use self::operator::{IMPORT_LINES_MAX, Imported, Stated};
+
+/// What the operator's view of memory is made of.
+pub mod store {
+    pub use setpoint_memory_store::{Filter, MemoryError, Remembered, Store};
+    pub use setpoint_mkct::consolidation::{GC_ATTENTION, fades_by_us, standing};
+    pub use setpoint_mkct::decay::{DAY_US, half_life_days};
+    pub use setpoint_mkct::{Level, Potentials, intent_space};
+}
 
 /// Memory did not do what was asked of it.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +50,29 @@ pub enum MemoryFailure {
         /// Why.
         source: std::io::Error,
     },
+    /// A fact that cannot be stated.
+    #[error("remember this: {reason}")]
+    Fact {
+        /// Why.
+        reason: String,
+    },
+    /// An import that is too long.
+    #[error("import more than {max} records at once")]
+    TooManyLines {
+        /// The limit.
+        max: usize,
+    },
+    /// A skill's file.
+    #[error("write {}", path.display())]
+    Skill {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A programming error.
+    #[error("use memory: it panicked")]
+    Panicked,
     /// Others write to the journal's `system` stream all the time.
     #[error("write to the journal what memory decided: {tries} times another process was quicker")]
     Crowded {
@@ -45,14 +81,29 @@ pub enum MemoryFailure {
     },
 }
 
+/// What an organisation has of memory.
+#[derive(Clone, Debug)]
+pub enum Access {
+    /// It can be asked.
+    Open(Arc<Memory>),
+    /// It cannot: every plan is made without it, and says why.
+    Closed(Arc<str>),
+}
+
+impl Access {
+    /// There is none, for this reason.
+    #[must_use]
+    pub fn closed(reason: &str) -> Self {
+        Access::Closed(reason.into())
+    }
+}
+
 /// The memory of a data directory. Its methods wait for the disk.
 pub struct Memory {
     store: Store,
     journal: Journal,
     /// Held by whoever takes the journal in; others would only find it done.
     intake: Mutex<()>,
-    /// Held by whoever dreams.
-    dreaming: Mutex<()>,
 }
 
 impl Memory {
@@ -62,8 +113,19 @@ impl Memory {
     /// When the store cannot be opened.
     pub fn open(dir: &Path, journal: &Journal) -> Result<(Self, OpenReport), MemoryError> {
         let (store, report) = Store::open(dir, &Options::default())?;
-        let (intake, dreaming) = Default::default();
-        Ok((Memory { store, journal: journal.clone(), intake, dreaming }, report))
+        Ok((Memory { store, journal: journal.clone(), intake: Mutex::default() }, report))
+    }
+
+    /// Whether the journal holds nothing after this place.
+    pub(crate) fn has_nothing_after(&self, place: u64) -> Result<bool, MemoryFailure> {
+        Ok(self.journal.last_pos()? <= place)
+    }
+
+    /// Closes the journal, for whoever has no organisation that does.
+    pub fn close(&self) {
+        if let Err(error) = self.journal.close() {
+            tracing::debug!(%error, "the journal did not close");
+        }
     }
 
     /// What is stored.

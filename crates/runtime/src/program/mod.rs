@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use setpoint_journal::{Journal, JournalError, JournalOptions};
+use setpoint_memory_store::MemoryError;
 use setpoint_model::cassette::TapeError;
 use setpoint_model::playbook::Playbook;
 use setpoint_protocol::models::{Models as Cards, Tier};
@@ -26,10 +27,11 @@ pub use self::models::{Cassette, MODELS_FILE};
 pub use self::playbooks::{PlaybookProblem, PlaybookSummary};
 use crate::clock;
 use crate::config::{self, Config, ConfigError, Sources};
+use crate::memory::{Access, Memory};
 use crate::models::choose::{OWN_MODEL, Slot};
 use crate::models::error::ChoiceError;
 use crate::models::{Models, StandIn, provider};
-use crate::organisation::{NewTask, Organisation, Parts};
+use crate::organisation::{NewTask, Organisation, Parts, error_chain};
 use crate::surroundings::{Directories, NoHome, surroundings};
 use crate::toolbox::Tools;
 
@@ -83,6 +85,9 @@ pub enum ProgramError {
     /// The journal.
     #[error("open the journal")]
     Journal(#[from] JournalError),
+    /// Memory.
+    #[error("open the memory")]
+    Memory(#[from] MemoryError),
     /// The models.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
@@ -202,7 +207,8 @@ impl Program {
     pub fn open(&self) -> Result<Organisation, ProgramError> {
         let models = self.models()?;
         let journal = self.journal()?;
-        Ok(Program::organisation(journal, self.recorded(models)?))
+        let memory = self.memory(&journal);
+        Ok(Program::organisation(journal, self.recorded(models)?, memory))
     }
 
     /// The same for whoever only reads or passes messages on: no task is driven, and no model has to be there. Where there
@@ -218,16 +224,52 @@ impl Program {
         }
         let is_new = is_none(self.directories.journal().metadata());
         let journal = if is_new { Journal::in_memory() } else { self.journal()? };
-        Ok(Program::organisation(journal, nobody.standing_in(StandIn::Unasked)))
+        let memory = Access::closed("no task is driven here");
+        Ok(Program::organisation(journal, nobody.standing_in(StandIn::Unasked), memory))
+    }
+
+    /// Memory, beside the journal. Whatever is wrong with it, tasks can be driven without.
+    fn memory(&self, journal: &Journal) -> Access {
+        if self.cassette.is_some() {
+            // Questions would hold what is remembered here and now, and a recording answers only what it was asked.
+            return Access::closed("a recording is made or played, and what is remembered is not in it");
+        }
+        if !self.config.yes("memory.recall") {
+            return Access::closed("`memory.recall` is false");
+        }
+        match Memory::open(&self.directories.memory(), journal) {
+            Ok((memory, _)) => Access::Open(Arc::new(memory)),
+            Err(error) => {
+                let reason = error_chain(&error);
+                tracing::warn!(reason, "there is no memory: plans are made without");
+                Access::closed(&reason)
+            }
+        }
+    }
+
+    /// Memory for the operator, without an organisation. Where nothing was ever done there is none, unless it is to be made.
+    ///
+    /// # Errors
+    /// A data directory or a memory that cannot be used.
+    pub fn open_memory(&self, is_made: bool) -> Result<Option<Arc<Memory>>, ProgramError> {
+        if !is_made && is_none(self.directories.journal().metadata()) {
+            let data = &self.directories.data;
+            if self.is_data_named && is_none(data.metadata()) {
+                return Err(ProgramError::NoData { place: data.clone() });
+            }
+            return Ok(None);
+        }
+        let (memory, _) = Memory::open(&self.directories.memory(), &self.journal()?)?;
+        Ok(Some(Arc::new(memory)))
     }
 
     fn journal(&self) -> Result<Journal, JournalError> {
         Journal::open(&self.directories.journal(), &JournalOptions::default())
     }
 
-    fn organisation(journal: Journal, models: Models) -> Organisation {
+    fn organisation(journal: Journal, models: Models, memory: Access) -> Organisation {
         let toolbox = Arc::new(Tools::new(Registry::built_in(&Host::this())));
-        Organisation::new(Parts { journal, models, toolbox, memory: None })
+        Organisation::new(Parts { journal, models, toolbox, memory })
     }
 
     /// A task for this goal, in these surroundings.

@@ -19,6 +19,7 @@ use setpoint_protocol::TaskId;
 use setpoint_protocol::record::Record;
 use setpoint_protocol::record::{Opened, Purpose, Reply, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_runtime::memory::Access;
 use setpoint_runtime::toolbox::Tools;
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
 use setpoint_tools::{Host, Registry};
@@ -118,7 +119,7 @@ pub(crate) async fn run(scenario: &Scenario, cellar: &Path) -> Outcome {
         journal: Journal::in_memory(),
         models: Models::one(model),
         toolbox: Arc::new(Tools::new(Registry::built_in(&Host::new("linux", [])))),
-        memory: None,
+        memory: Access::closed("there is none here"),
     });
     let begun = Instant::now();
     let task = organisation.start(task_in(cellar, whole, scenario.calls_max())).await.unwrap();

@@ -13,7 +13,7 @@ use setpoint_protocol::message::{
     NegativeFeedback, SopKind,
 };
 use setpoint_protocol::topology::Payload;
-use setpoint_protocol::{MegramId, TaskId, Timestamp};
+use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp};
 use setpoint_runtime::memory::Memory;
 use setpoint_runtime::{Models, NewTask};
 
@@ -157,7 +157,7 @@ fn what_tasks_taught_is_answered() {
         k: 0.0,
         ..megram(6, USER_SPACE, "env:local", State::Accept)
     };
-    memory.act(&MemoryAct::Recorded { megram: fact, by: Author::Operator }, NOW).unwrap();
+    memory.act(RoleId::Operator, &MemoryAct::Recorded { megram: fact, by: Author::Operator }, NOW).unwrap();
 
     let reply = ask(&memory);
     assert_eq!(
@@ -176,7 +176,7 @@ fn what_tasks_taught_is_answered() {
         .map(|call| (call.tool.as_str(), call.target.as_str(), &call.evidence.id))
         .collect();
     assert_eq!(avoided, [("fetch", "https://a", &id(2))]);
-    assert_eq!(memory.dream(NOW).unwrap().outputs, 0, "that was no output of the task's own space");
+    assert_eq!(memory.dream(NOW).unwrap().unwrap().outputs, 0, "that was no output of the task's own space");
 }
 
 #[test]
@@ -187,9 +187,9 @@ fn a_rule_is_made_once_and_lost_when_tasks_contradict_it() {
     for n in 1..=6 {
         task(&journal, n.into(), &[written(&of_intent(n, State::Accept))]);
     }
-    let dreamt = memory.dream(NOW).unwrap();
+    let dreamt = memory.dream(NOW).unwrap().unwrap();
     assert_eq!((dreamt.promoted.len(), dreamt.demoted.len()), (1, 0));
-    assert_eq!(memory.dream(NOW).unwrap(), Default::default(), "once");
+    assert_eq!(memory.dream(NOW).unwrap().unwrap(), Default::default(), "once");
     let reply = ask(&memory);
     assert_eq!((reply.rules.len(), reply.records.len()), (1, 0), "its sources are told by it");
     assert_eq!(reply.rules[0].kind, SopKind::BestPractice);
@@ -200,7 +200,7 @@ fn a_rule_is_made_once_and_lost_when_tasks_contradict_it() {
     for n in 11..=13 {
         task(&journal, n, &[against(&rule), ("FinalResult", b"{}".into())]);
     }
-    let dreamt = memory.dream(NOW).unwrap();
+    let dreamt = memory.dream(NOW).unwrap().unwrap();
     assert_eq!((dreamt.promoted.len(), dreamt.demoted), (0, vec![rule]));
     assert_eq!(ask(&memory).rules, []);
     memory.store().check(NOW).unwrap();
@@ -214,7 +214,7 @@ fn a_constraint_comes_before_blame_that_is_not_yet_one() {
     for n in 1..=6 {
         task(&journal, n.into(), &[written(&megram(n, "tool:fetch", "path:ruled out", State::Abandon))]);
     }
-    assert_eq!(memory.dream(NOW).unwrap().promoted.len(), 1);
+    assert_eq!(memory.dream(NOW).unwrap().unwrap().promoted.len(), 1);
     task(&journal, 7, &[written(&megram(7, "tool:fetch", "path:blamed", State::Abandon))]);
     let targets: Vec<String> = ask(&memory).avoided.into_iter().map(|call| call.target).collect();
     assert_eq!(targets, ["ruled out", "blamed"]);
@@ -229,9 +229,9 @@ fn a_memory_that_is_lost_is_made_anew_from_the_journal() {
         for n in 1..=6 {
             task(&journal, n.into(), &[written(&of_intent(n, State::Accept))]);
         }
-        memory.dream(NOW).unwrap();
+        memory.dream(NOW).unwrap().unwrap();
         task(&journal, 7, &[written(&of_intent(7, State::Abandon)), written(&of_intent(8, State::Accept))]);
-        memory.act(&MemoryAct::Forgotten { ids: vec![id(8)] }, NOW).unwrap();
+        memory.act(RoleId::Operator, &MemoryAct::Forgotten { ids: vec![id(8)] }, NOW).unwrap();
         ask(&memory)
     };
     assert_eq!((before.rules.len(), before.records.len()), (1, 1));
@@ -303,9 +303,10 @@ fn two_processes_write_and_dream_side_by_side() {
     }
     let forget = |memory: &Memory, from: u32| {
         for n in from..from + 20 {
-            memory.act(&MemoryAct::Forgotten { ids: vec![id(n)] }, NOW).unwrap();
+            memory.act(RoleId::Operator, &MemoryAct::Forgotten { ids: vec![id(n)] }, NOW).unwrap();
         }
-        memory.dream(NOW).unwrap().promoted.len()
+        // Nothing is done where the other one dreams.
+        memory.dream(NOW).unwrap().unwrap_or_default().promoted.len()
     };
     let made: usize = std::thread::scope(|scope| {
         let workers = [1_000, 2_000].map(|from| {
@@ -319,7 +320,7 @@ fn two_processes_write_and_dream_side_by_side() {
     });
     let memory = home.memory(&setup);
     memory.catch_up().unwrap();
-    let made_later = memory.dream(NOW).unwrap().promoted.len();
+    let made_later = memory.dream(NOW).unwrap().unwrap().promoted.len();
     assert_eq!(made + made_later, 1);
     assert_eq!(memory.store().stats().unwrap().forgotten, 40);
     assert_eq!(ask(&memory).rules.len(), 1);
@@ -373,4 +374,79 @@ async fn the_second_task_of_a_kind_knows_the_first() {
     let approaches: Vec<&str> =
         record.content.approaches.iter().map(|approach| approach.playbook.as_str()).collect();
     assert_eq!(approaches, ["largest-files"]);
+}
+
+/// Six tasks of one kind that were accepted just now.
+fn accepted_six_times(journal: &Journal) {
+    let created_at = setpoint_runtime::clock::now();
+    for n in 1..=6 {
+        let megram = Megram { created_at, ..of_intent(n, State::Accept) };
+        task(journal, n.into(), &[written(&megram), ("FinalResult", b"{}".into())]);
+    }
+}
+
+/// The clock is virtual: it moves on when nothing else can happen.
+async fn pass(seconds: u64) {
+    tokio::time::sleep(std::time::Duration::from_secs(seconds)).await;
+}
+
+fn rules(memory: &Memory) -> usize {
+    memory.store().rules().unwrap().len()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_earlier_processes_left_is_dreamt_of_at_once() {
+    let home = Home::new();
+    let journal = home.journal();
+    accepted_six_times(&journal);
+    let memory = Arc::new(home.memory(&journal));
+    let organisation = organisation_with(&journal, brain(), Some(Arc::clone(&memory)));
+    pass(1).await;
+    assert_eq!(rules(&memory), 1);
+    let first = memory.last_dream().unwrap();
+    organisation.shutdown().await;
+
+    // The next process finds that nothing is left to do.
+    let journal = home.journal();
+    let memory = Arc::new(home.memory(&journal));
+    let organisation = organisation_with(&journal, brain(), Some(Arc::clone(&memory)));
+    pass(299).await;
+    assert_eq!(memory.last_dream(), Some(first));
+    pass(2).await;
+    assert_ne!(memory.last_dream(), Some(first), "every five minutes");
+    organisation.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_ended_is_dreamt_of_once_things_have_settled() {
+    let home = Home::new();
+    let journal = home.journal();
+    let memory = Arc::new(home.memory(&journal));
+    let organisation = organisation_with(&journal, brain(), Some(Arc::clone(&memory)));
+    pass(1).await;
+    accepted_six_times(&journal);
+    // No playbook knows it: it ends without a tool, whose time would be the virtual clock's.
+    let new = NewTask { raw_input: "sing to me".to_owned(), suffix: 77, ..new_task() };
+    let task = organisation.start(new).await.unwrap();
+    organisation.ended(&task).await;
+    pass(1).await;
+    assert_eq!(rules(&memory), 0, "not yet");
+    pass(2).await;
+    assert_eq!(rules(&memory), 1);
+    organisation.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_does_not_wait_for_the_dreamer_to_begin() {
+    let home = Home::new();
+    let journal = home.journal();
+    let memory = Arc::new(home.memory(&journal));
+    let organisation = organisation_with(&journal, brain(), Some(Arc::clone(&memory)));
+    pass(1).await;
+    accepted_six_times(&journal);
+    let new = NewTask { raw_input: "sing to me".to_owned(), suffix: 77, ..new_task() };
+    let task = organisation.start(new).await.unwrap();
+    organisation.ended(&task).await;
+    organisation.shutdown().await;
+    assert_eq!(rules(&memory), 0);
 }

@@ -6,7 +6,7 @@ use setpoint_journal::Journal;
 use setpoint_model::Model;
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
-use setpoint_runtime::memory::Memory;
+use setpoint_runtime::memory::{Access, Memory};
 use setpoint_runtime::toolbox::Tools;
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
 use setpoint_tools::{Host, Registry};
@@ -27,6 +27,7 @@ pub(crate) fn organisation_with(
     models: Models,
     memory: Option<Arc<Memory>>,
 ) -> Organisation {
+    let memory = memory.map_or_else(|| Access::closed("there is none here"), Access::Open);
     Organisation::new(Parts {
         journal: journal.clone(),
         models,

@@ -13,6 +13,11 @@ pub(crate) fn program_error(error: &runtime::program::ProgramError) -> ClientErr
     at_the_edge(kind, runtime::organisation::error_chain(error), hint.map(|hint| hint.into_owned()))
 }
 
+pub(crate) fn memory_error(error: &runtime::memory::MemoryFailure) -> ClientError {
+    let (kind, hint) = runtime::desk::edge_of_memory(error);
+    at_the_edge(kind, runtime::organisation::error_chain(error), hint.map(str::to_owned))
+}
+
 fn at_the_edge(kind: runtime::desk::Edge, message: String, hint: Option<String>) -> ClientError {
     let kind = match kind {
         runtime::desk::Edge::Usage => ErrorKind::Usage,

@@ -2,6 +2,7 @@
 
 mod desk;
 mod edge;
+mod memory;
 mod running;
 
 use std::path::Path;
@@ -18,6 +19,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::edge::program_error;
+use crate::memory::Remembering;
 use crate::running::Running;
 
 /// A task is thousands of small allocations from several threads.
@@ -121,6 +123,10 @@ impl Host for Local {
     async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, ClientError> {
         let organisation = self.program.open_without_models().map_err(|error| program_error(&error))?;
         Ok(Arc::new(Running { organisation, program: self.program.clone() }))
+    }
+
+    async fn memory(&self) -> Result<Arc<dyn setpoint_client::Memory>, ClientError> {
+        Ok(Arc::new(Remembering::new(self.program.clone())))
     }
 
     fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {

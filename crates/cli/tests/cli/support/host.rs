@@ -45,6 +45,10 @@ impl Host for FakeHost {
         self.open().await
     }
 
+    async fn memory(&self) -> Result<Arc<dyn setpoint_client::Memory>, ClientError> {
+        Err(ClientError::new(ErrorKind::Internal, "later"))
+    }
+
     fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {
         if file == Path::new("broken.toml") {
             return Err(ClientError::new(

@@ -87,6 +87,7 @@ pub(crate) fn migration() -> Tape {
             Memory,
             0,
             MemoryReply {
+                reason: None,
                 call_id: id("r2/1"),
                 availability: Availability::Available,
                 rules: vec![SopRecord {

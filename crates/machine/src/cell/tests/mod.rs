@@ -147,6 +147,7 @@ fn fault() -> External {
 fn memory_reply(call: &str) -> Payload {
     let availability = message::Availability::Unavailable;
     message::MemoryReply {
+        reason: None,
         call_id: id(call),
         availability,
         rules: vec![],

@@ -10,7 +10,7 @@ const NAMES_MAX: u32 = 100;
 
 /// Why a file was not written.
 #[derive(Debug)]
-pub(super) enum ReplaceError {
+pub(crate) enum ReplaceError {
     /// There is one, and it was not to be replaced.
     Exists,
     /// Everything else.
@@ -25,7 +25,7 @@ impl From<io::Error> for ReplaceError {
 
 /// Writes a file, making its folder where there is none. One that is there is left alone, or replaced and kept: then
 /// this gives its new name.
-pub(super) fn replace(path: &Path, text: &str, is_forced: bool) -> Result<Option<PathBuf>, ReplaceError> {
+pub(crate) fn replace(path: &Path, text: &str, is_forced: bool) -> Result<Option<PathBuf>, ReplaceError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
@@ -44,6 +44,23 @@ pub(super) fn replace(path: &Path, text: &str, is_forced: bool) -> Result<Option
     // Renamed it is gone already; linked or failed, it is in the way.
     drop(fs::remove_file(&partial));
     placed.map(|()| kept)
+}
+
+/// Writes a file in the place of whatever is there, making its folder where there is none.
+pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let (partial, mut file) = create_beside(path, "part")?;
+    let written = file
+        .write_all(text.as_bytes())
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::rename(&partial, path));
+    if written.is_err() {
+        // The first error says more than that the rest could not be cleared away.
+        drop(fs::remove_file(&partial));
+    }
+    written
 }
 
 /// Gives a file its name if nobody else has it by now.

@@ -1,0 +1,360 @@
+//! Memory as the operator sees it.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use async_trait::async_trait;
+use setpoint_client::memory::{
+    Answer, CurvePoint, DreamReport, ImportProblem, ImportReport, Memory, MemoryStats, PairLine, PairQuestion,
+    PairReport, RecordFilter, RecordLine, RecordReport, Remembered, RuleLine, Standing, Sums,
+};
+use setpoint_client::{ClientError, ErrorKind};
+use setpoint_protocol::memory::Author;
+use setpoint_protocol::message::{Level, Megram, Potentials, SopKind};
+use setpoint_protocol::{MegramId, TaskId, Timestamp};
+use setpoint_runtime as runtime;
+use setpoint_runtime::memory::store;
+
+use crate::edge::{memory_error, program_error};
+
+/// Records of a pair that are shown.
+const RECORDS_SHOWN: usize = 20;
+/// Sources of a rule that are shown.
+const SOURCES_SHOWN: usize = 50;
+/// Pairs that are listed.
+const PAIRS_LISTED: usize = 1_000;
+/// Steps of a curve.
+const CURVE_STEPS: u32 = 120;
+/// The longest that a curve goes on for, in days.
+const CURVE_DAYS_MAX: f64 = 512.0;
+
+/// Memory of a data directory, opened when it is first asked.
+pub(crate) struct Remembering {
+    program: runtime::program::Program,
+    opened: Mutex<Option<Arc<runtime::memory::Memory>>>,
+}
+
+type Result<T> = std::result::Result<T, ClientError>;
+
+impl Remembering {
+    pub(crate) fn new(program: runtime::program::Program) -> Self {
+        Remembering { program, opened: Mutex::new(None) }
+    }
+
+    /// Memory, with everything that the journal holds by now; `None` where nothing was ever done.
+    fn read(&self) -> Result<Option<Arc<runtime::memory::Memory>>> {
+        self.open(false)
+    }
+
+    /// The same, made where there is none.
+    fn write(&self) -> Result<Arc<runtime::memory::Memory>> {
+        self.open(true)?.ok_or_else(|| ClientError::new(ErrorKind::Internal, "failed to make a memory"))
+    }
+
+    fn open(&self, is_made: bool) -> Result<Option<Arc<runtime::memory::Memory>>> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if opened.is_none() {
+            *opened = self.program.open_memory(is_made).map_err(|error| program_error(&error))?;
+            if let Some(memory) = &*opened {
+                memory.catch_up().map_err(|error| memory_error(&error))?;
+            }
+        }
+        Ok(opened.clone())
+    }
+
+    fn lines(&self, records: Vec<store::Remembered>, at: Timestamp) -> Vec<RecordLine> {
+        records.into_iter().map(|record| line(record, at)).collect()
+    }
+}
+
+#[async_trait]
+impl Memory for Remembering {
+    async fn stats(&self) -> Result<MemoryStats> {
+        let memory = self.read()?;
+        let stats = memory.as_ref().map(|memory| memory.store().stats()).transpose().map_err(failed)?;
+        let stats = stats.unwrap_or_default();
+        Ok(MemoryStats {
+            place: self.program.directories.memory().display().to_string(),
+            records: stats.records,
+            summed: stats.summed,
+            rules: stats.rules,
+            facts: stats.facts,
+            pairs: stats.pairs,
+            forgotten: stats.forgotten,
+            journal_records: stats.cursor,
+            bytes: stats.bytes,
+            dreamt_at: memory.and_then(|memory| memory.last_dream()).map(|dream| dream.at),
+        })
+    }
+
+    async fn query(&self, question: &PairQuestion) -> Result<Answer> {
+        let at = question.at.unwrap_or_else(runtime::clock::now);
+        let memory = self.read()?;
+        if let (Some(space), Some(entity)) = (&question.space, &question.entity) {
+            return self.pair(memory.as_deref(), space, entity, at).map(Box::new).map(Answer::Pair);
+        }
+        let Some(memory) = memory else { return Ok(Answer::Pairs(Vec::new())) };
+        let mut pairs = pairs(&memory, at)?;
+        if let Some(space) = &question.space {
+            // A goal in words stands for the space that it falls into.
+            let named = pairs.iter().any(|pair| pair.space == *space);
+            let space = if named { space.clone() } else { store::intent_space(space) };
+            pairs.retain(|pair| pair.space == space);
+            if let [only] = pairs.as_slice() {
+                let report = self.pair(Some(&memory), &only.space, &only.entity, at)?;
+                return Ok(Answer::Pair(Box::new(report)));
+            }
+        }
+        Ok(Answer::Pairs(pairs))
+    }
+
+    async fn list(&self, filter: &RecordFilter) -> Result<Vec<RecordLine>> {
+        let Some(memory) = self.read()? else { return Ok(Vec::new()) };
+        let RecordFilter { space, entity, level, limit, at } = filter.clone();
+        let records = memory.store().list(&store::Filter { space, entity, level, limit }).map_err(failed)?;
+        Ok(self.lines(records, at.unwrap_or_else(runtime::clock::now)))
+    }
+
+    async fn show(&self, id: &str, at: Option<Timestamp>) -> Result<RecordReport> {
+        let at = at.unwrap_or_else(runtime::clock::now);
+        let Some(memory) = self.read()? else { return Err(nothing_there(id)) };
+        let record = memory.store().find(id).map_err(failed)?;
+        let (sources, _) = match record.trace.level {
+            _ if record.author == Author::Operator => (Vec::new(), 0),
+            _ => memory.store().sources(&record.megram.id, SOURCES_SHOWN).map_err(failed)?,
+        };
+        Ok(RecordReport { record: line(record, at), sources: self.lines(sources, at) })
+    }
+
+    async fn rules(&self, at: Option<Timestamp>) -> Result<Vec<RuleLine>> {
+        let at = at.unwrap_or_else(runtime::clock::now);
+        let Some(memory) = self.read()? else { return Ok(Vec::new()) };
+        let rules = memory.store().rules().map_err(failed)?;
+        rules.into_iter().map(|rule| rule_line(&memory, rule, at)).collect()
+    }
+
+    async fn remember(&self, text: &str, tags: &[String]) -> Result<Remembered> {
+        let memory = self.write()?;
+        let stated = memory.remember(text, tags, runtime::clock::now()).map_err(|error| memory_error(&error))?;
+        Ok(Remembered { id: stated.id, is_known: stated.is_known })
+    }
+
+    async fn forget(&self, ids: &[MegramId]) -> Result<Vec<RecordLine>> {
+        let Some(memory) = self.read()? else {
+            return match ids.first() {
+                Some(id) => Err(nothing_there(id.as_str())),
+                None => Ok(Vec::new()),
+            };
+        };
+        let now = runtime::clock::now();
+        let went = memory.forget_records(ids, now).map_err(|error| memory_error(&error))?;
+        Ok(self.lines(went, now))
+    }
+
+    async fn dream(&self) -> Result<DreamReport> {
+        let Some(memory) = self.read()? else { return Ok(DreamReport::default()) };
+        let (began, now) = (Instant::now(), runtime::clock::now());
+        let Some(dreamt) = memory.dream(now).map_err(|error| memory_error(&error))? else {
+            return Ok(DreamReport { is_elsewhere: true, ..DreamReport::default() });
+        };
+        let of_ids = |ids: Vec<MegramId>| -> Result<Vec<RecordLine>> {
+            ids.iter().map(|id| Ok(line(memory.store().get(id).map_err(failed)?, now))).collect()
+        };
+        Ok(DreamReport {
+            is_elsewhere: false,
+            demoted: of_ids(dreamt.demoted)?,
+            promoted: of_ids(dreamt.promoted)?,
+            faded: dreamt.faded,
+            outputs: dreamt.outputs,
+            duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        })
+    }
+
+    async fn export(&self, after: u64) -> Result<(Vec<Megram>, Option<u64>)> {
+        let Some(memory) = self.read()? else { return Ok((Vec::new(), None)) };
+        memory.exported(after).map_err(|error| memory_error(&error))
+    }
+
+    async fn export_skills(&self, folder: &Path) -> Result<Vec<PathBuf>> {
+        let Some(memory) = self.read()? else { return Ok(Vec::new()) };
+        memory.export_skills(folder).map_err(|error| memory_error(&error))
+    }
+
+    async fn import(&self, text: &str, is_lenient: bool) -> Result<ImportReport> {
+        let memory = self.write()?;
+        let imported =
+            memory.import(text, is_lenient, runtime::clock::now()).map_err(|error| memory_error(&error))?;
+        let problem = |(line, reason)| ImportProblem { line, reason };
+        Ok(ImportReport {
+            taken: imported.taken,
+            known: imported.known,
+            refused: imported.refused.into_iter().map(problem).collect(),
+        })
+    }
+
+    async fn proposals(&self) -> Result<Vec<RecordLine>> {
+        Ok(Vec::new())
+    }
+
+    async fn approve(&self, id: &MegramId) -> Result<RecordLine> {
+        Err(nothing_there(id.as_str()))
+    }
+
+    async fn close(&self) {
+        if let Some(memory) = self.opened.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            memory.close();
+        }
+    }
+}
+
+impl Remembering {
+    /// Everything about one pair; nothing is known of one that was never written to.
+    fn pair(
+        &self,
+        memory: Option<&runtime::memory::Memory>,
+        space: &str,
+        entity: &str,
+        at: Timestamp,
+    ) -> Result<PairReport> {
+        let mut report = PairReport {
+            space: space.to_owned(),
+            entity: entity.to_owned(),
+            at,
+            sums: sums(store::Potentials::default()),
+            count: 0,
+            rules: Vec::new(),
+            records: Vec::new(),
+            curve: Vec::new(),
+        };
+        let Some(memory) = memory else { return Ok(report) };
+        let store = memory.store();
+        report.sums = sums(store.potentials(space, entity, at).map_err(failed)?);
+        report.count = store.count(space, entity).map_err(failed)?;
+        report.rules = self.lines(store.rules_of(space, entity).map_err(failed)?, at);
+        report.records = self.lines(store.records(space, entity, RECORDS_SHOWN).map_err(failed)?, at);
+        report.curve = curve(store, space, entity, at)?;
+        Ok(report)
+    }
+}
+
+/// A pair's sums until they have faded, or for as long as a curve goes.
+fn curve(memory: &store::Store, space: &str, entity: &str, at: Timestamp) -> Result<Vec<CurvePoint>> {
+    let of = |moments: &[Timestamp]| memory.curve(space, entity, moments).map_err(failed);
+    let after = |days: f64| Timestamp::from_micros(at.as_micros().saturating_add((days * store::DAY_US as f64) as i64));
+    let mut days = 2.0;
+    while days < CURVE_DAYS_MAX && of(&[after(days)])?.iter().any(|sums| sums.attention > store::GC_ATTENTION) {
+        days *= 2.0;
+    }
+    let moments: Vec<Timestamp> =
+        (0..=CURVE_STEPS).map(|n| after(days * f64::from(n) / f64::from(CURVE_STEPS))).collect();
+    let sums = of(&moments)?;
+    let point = |(at, sums): (Timestamp, store::Potentials)| CurvePoint {
+        at,
+        attention: sums.attention,
+        decision: sums.decision,
+    };
+    Ok(moments.into_iter().zip(sums).map(point).collect())
+}
+
+/// The pairs of which something is summed or in force, the strongest first.
+fn pairs(memory: &runtime::memory::Memory, at: Timestamp) -> Result<Vec<PairLine>> {
+    let summed = memory.store().pairs(at, PAIRS_LISTED).map_err(failed)?;
+    let mut lines: Vec<PairLine> = summed
+        .into_iter()
+        .map(|pair| PairLine {
+            space: pair.space,
+            entity: pair.entity,
+            records: pair.count,
+            rules: 0,
+            sums: sums(pair.potentials),
+        })
+        .collect();
+    for rule in memory.store().rules().map_err(failed)? {
+        let Megram { space, entity, .. } = rule.megram;
+        match lines.iter_mut().find(|line| line.space == space && line.entity == entity) {
+            Some(line) => line.rules += 1,
+            None => {
+                let sums = sums(store::Potentials::default());
+                lines.push(PairLine { space, entity, records: 0, rules: 1, sums });
+            }
+        }
+    }
+    lines.sort_by(|a, b| b.sums.attention.total_cmp(&a.sums.attention));
+    Ok(lines)
+}
+
+fn rule_line(memory: &runtime::memory::Memory, rule: store::Remembered, at: Timestamp) -> Result<RuleLine> {
+    let is_fact = rule.author == Author::Operator;
+    let (sources, count) = match is_fact {
+        true => (Vec::new(), 0),
+        false => memory.store().sources(&rule.megram.id, SOURCES_SHOWN).map_err(failed)?,
+    };
+    let mut tasks: Vec<TaskId> = Vec::new();
+    for task in sources.into_iter().filter_map(|source| source.task) {
+        if !tasks.contains(&task) {
+            tasks.push(task);
+        }
+    }
+    let kind = match rule.megram.sigma {
+        _ if is_fact => None,
+        sigma if sigma < 0.0 => Some(SopKind::Constraint),
+        _ => Some(SopKind::BestPractice),
+    };
+    let Megram { space, entity, .. } = &rule.megram;
+    let since = memory.store().potentials(space, entity, at).map_err(failed)?;
+    let left = store::standing(rule.trace.quantum, since.decision);
+    Ok(RuleLine { record: line(rule, at), kind, sources: count, tasks, left })
+}
+
+fn line(record: store::Remembered, at: Timestamp) -> RecordLine {
+    let now_us = at.as_micros();
+    let trace = record.trace;
+    let fades_at = match trace.level.fades() {
+        true => store::fades_by_us(trace.quantum, trace.moments).map(Timestamp::from_micros),
+        false => None,
+    };
+    let standing = match (&record.rule, &record.superseded_by) {
+        (Some(rule), _) => Standing::Source { rule: rule.clone() },
+        (None, Some(by)) => Standing::Superseded { by: by.clone() },
+        (None, None) if !trace.level.fades() => Standing::InForce,
+        (None, None) if fades_at.is_some_and(|fades| fades <= at) => Standing::Faded,
+        (None, None) if trace.moments.demoted_us.is_some() => Standing::Demoted,
+        (None, None) => Standing::Summed,
+    };
+    RecordLine {
+        author: record.author,
+        task: record.task,
+        level_now: level(trace.level),
+        attention: trace.attention(now_us),
+        decision: trace.decision(now_us),
+        half_life_days: store::half_life_days(trace.quantum.k),
+        fades_at,
+        recalled_at: trace.moments.recalled_us.map(Timestamp::from_micros),
+        standing,
+        megram: record.megram,
+    }
+}
+
+const fn level(level: store::Level) -> Level {
+    match level {
+        store::Level::M => Level::M,
+        store::Level::K => Level::K,
+        store::Level::C => Level::C,
+        store::Level::T => Level::T,
+    }
+}
+
+fn sums(sums: store::Potentials) -> Sums {
+    let Potentials { attention, decision, action } = runtime::memory::potentials(sums);
+    Sums { attention, decision, action }
+}
+
+fn nothing_there(id: &str) -> ClientError {
+    let error = store::MemoryError::NoId { part: id.to_owned() };
+    failed(error)
+}
+
+fn failed(error: store::MemoryError) -> ClientError {
+    memory_error(&error.into())
+}

@@ -1,0 +1,116 @@
+//! What memory gave to the last plan, and what became of it.
+
+use serde::Serialize;
+use setpoint_protocol::MegramId;
+use setpoint_protocol::message::{Availability, DispatchManifest, MemoryReply, Potentials, RuleRef, SopKind};
+
+/// What memory gave.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Recall {
+    /// Why it could not be asked; then it gave nothing.
+    pub unavailable: Option<String>,
+    /// The sums of the pair that this task belongs to, and what follows.
+    pub potentials: Potentials,
+    /// What it gave: what must not be done first, and what is only known last.
+    pub given: Vec<Given>,
+    /// Best practices that the plan stands under.
+    pub applied: Vec<MegramId>,
+    /// What the plan goes against, because no plan could be made otherwise.
+    pub overridden: Vec<MegramId>,
+}
+
+/// One thing that memory gave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Given {
+    /// The record's id.
+    pub id: MegramId,
+    /// What it is.
+    pub what: What,
+    /// What it says.
+    pub text: String,
+}
+
+/// What a thing is that memory gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// A rule against something.
+    Constraint,
+    /// A call that failed.
+    Avoided,
+    /// A rule for something.
+    BestPractice,
+    /// A record of what worked.
+    Worked,
+    /// A record of what failed.
+    Failed,
+    /// A record that is neither.
+    Noted,
+    /// What the operator stated.
+    Fact,
+}
+
+impl What {
+    /// What a person reads before the text.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            What::Constraint => "must not",
+            What::Avoided => "avoids",
+            What::BestPractice => "prefers",
+            What::Worked => "worked",
+            What::Failed => "failed",
+            What::Noted => "noted",
+            What::Fact => "fact",
+        }
+    }
+}
+
+impl Recall {
+    /// What the reply gives.
+    #[must_use]
+    pub fn of(reply: MemoryReply) -> Self {
+        let MemoryReply { availability, reason, rules, potentials, records, facts, avoided, .. } = reply;
+        let unavailable = match availability {
+            Availability::Available => None,
+            Availability::Unavailable => Some(reason.unwrap_or_else(|| "it is not running".to_owned())),
+        };
+        let rules = rules.into_iter().map(|rule| {
+            let what = match rule.kind {
+                SopKind::BestPractice => What::BestPractice,
+                SopKind::Constraint => What::Constraint,
+            };
+            Given { id: rule.id, what, text: rule.rule }
+        });
+        let avoided = avoided.into_iter().map(|call| {
+            let text = format!("{} on {}: {}", call.tool, call.target, call.evidence.content.lesson);
+            Given { id: call.evidence.id, what: What::Avoided, text }
+        });
+        let records = records.into_iter().map(|record| {
+            let what = match record.sigma {
+                sigma if sigma > 0.0 => What::Worked,
+                sigma if sigma < 0.0 => What::Failed,
+                _ => What::Noted,
+            };
+            Given { id: record.id, what, text: record.content.lesson }
+        });
+        let facts =
+            facts.into_iter().map(|fact| Given { id: fact.id, what: What::Fact, text: fact.content.lesson });
+        let mut given: Vec<Given> = rules.chain(avoided).chain(records).chain(facts).collect();
+        given.sort_by_key(|given| given.what);
+        Recall { unavailable, potentials, given, applied: Vec::new(), overridden: Vec::new() }
+    }
+
+    /// What the plan made of it.
+    pub(super) fn planned(&mut self, manifest: &DispatchManifest) {
+        let ids = |rules: &[RuleRef]| rules.iter().map(|rule| rule.id.clone()).collect();
+        self.applied = ids(&manifest.applied_rules);
+        self.overridden = ids(&manifest.overridden_rules);
+    }
+
+    /// Whether there is anything to tell.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.unavailable.is_none() && self.given.is_empty()
+    }
+}

@@ -1,0 +1,228 @@
+//! What the operator says to memory: each deed is written to the journal before it takes effect.
+
+use std::collections::BTreeSet;
+
+use setpoint_memory_store::Remembered;
+use setpoint_memory_store::limits::{RECORD_BYTES_MAX, TAG_BYTES_MAX};
+use setpoint_mkct::Quantum;
+use setpoint_mkct::tags::{ENV_LOCAL, USER_SPACE};
+use setpoint_protocol::memory::{Author, MemoryAct};
+use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram};
+use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp, id};
+
+use super::{Memory, MemoryFailure};
+
+/// Characters of a fact at most.
+const FACT_CHARS_MAX: usize = 2_000;
+/// Tags of a fact at most.
+const FACT_TAGS_MAX: usize = 16;
+/// Characters of a tag at most.
+const FACT_TAG_CHARS_MAX: usize = 64;
+/// Lines of an import at most.
+pub const IMPORT_LINES_MAX: usize = 100_000;
+/// Records that one transaction of the journal takes.
+const IMPORT_RECORDS_AT_ONCE: usize = 512;
+/// Records that are looked through for one page of an export.
+const EXPORT_PAGE: usize = 1_000;
+
+/// A fact that was stated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stated {
+    /// Its id.
+    pub id: MegramId,
+    /// Whether the same stood there before.
+    pub is_known: bool,
+}
+
+/// What became of an import.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Records that are new.
+    pub taken: u64,
+    /// Records that were there, or were forgotten for good.
+    pub known: u64,
+    /// Lines that cannot be taken, from 1, and why.
+    pub refused: Vec<(u64, String)>,
+}
+
+impl Memory {
+    /// States a fact, which every task knows from then on. The same words are stated once.
+    ///
+    /// # Errors
+    /// Words or tags that cannot be taken, or a journal or a store that fails.
+    pub fn remember(&self, text: &str, tags: &[String], now: Timestamp) -> Result<Stated, MemoryFailure> {
+        let lesson = text.trim();
+        check_fact(lesson, tags)?;
+        self.catch_up()?;
+        let facts = self.mended(|| Ok(self.store.rules_of(USER_SPACE, ENV_LOCAL)?))?;
+        if let Some(known) = facts.iter().find(|fact| fact.megram.content.lesson == lesson) {
+            return Ok(Stated { id: known.megram.id.clone(), is_known: true });
+        }
+        let id = id_of_fact(lesson, now);
+        let content = Insight {
+            lesson: lesson.to_owned(),
+            category: InsightCategory::Fact,
+            tags: tags.iter().map(|tag| tag.trim().to_owned()).collect(),
+            tools: Vec::new(),
+            targets: Vec::new(),
+            approaches: Vec::new(),
+            plan_fingerprint: None,
+            failed_criteria: Vec::new(),
+        };
+        let megram = Megram {
+            id: id.clone(),
+            level: Level::C,
+            created_at: now,
+            space: USER_SPACE.to_owned(),
+            entity: ENV_LOCAL.to_owned(),
+            content,
+            state: None,
+            f: 1.0,
+            sigma: 1.0,
+            k: 0.0,
+        };
+        self.act(RoleId::Operator, &MemoryAct::Recorded { megram, by: Author::Operator }, now)?;
+        Ok(Stated { id, is_known: false })
+    }
+
+    /// Deletes these records for good; what they were. All of them or none.
+    ///
+    /// # Errors
+    /// An id that no record has, or a journal or a store that fails.
+    pub fn forget_records(
+        &self,
+        ids: &[MegramId],
+        now: Timestamp,
+    ) -> Result<Vec<Remembered>, MemoryFailure> {
+        self.catch_up()?;
+        let mut seen = BTreeSet::new();
+        let ids: Vec<MegramId> = ids.iter().filter(|id| seen.insert(*id)).cloned().collect();
+        let records =
+            self.mended(|| ids.iter().map(|id| Ok(self.store.get(id)?)).collect::<Result<Vec<_>, _>>())?;
+        if !ids.is_empty() {
+            self.act(RoleId::Operator, &MemoryAct::Forgotten { ids }, now)?;
+        }
+        Ok(records)
+    }
+
+    /// Takes records in, one JSON object a line. Where a line cannot be taken nothing is, unless `is_lenient`.
+    ///
+    /// # Errors
+    /// Too many lines, or a journal or a store that fails; what was taken until then stays, and is known when the same is
+    /// imported again.
+    pub fn import(
+        &self,
+        text: &str,
+        is_lenient: bool,
+        now: Timestamp,
+    ) -> Result<Imported, MemoryFailure> {
+        self.catch_up()?;
+        let mut imported = Imported::default();
+        let (mut taken, mut ids) = (Vec::new(), BTreeSet::new());
+        for (line, number) in text.lines().zip(1_u64..) {
+            if line.trim().is_empty() {
+                continue;
+            }
+            match record_of(line, now) {
+                Ok(megram) if !ids.insert(megram.id.clone()) => imported.known += 1,
+                Ok(megram) if self.mended(|| Ok(self.store.knows(&megram.id)?))? => imported.known += 1,
+                Ok(megram) => taken.push(megram),
+                Err(reason) => imported.refused.push((number, reason)),
+            }
+            if taken.len() > IMPORT_LINES_MAX {
+                return Err(MemoryFailure::TooManyLines { max: IMPORT_LINES_MAX });
+            }
+        }
+        if !imported.refused.is_empty() && !is_lenient {
+            imported.known = 0;
+            return Ok(imported);
+        }
+        for some in taken.chunks(IMPORT_RECORDS_AT_ONCE) {
+            let acts: Vec<MemoryAct> = some
+                .iter()
+                .map(|megram| MemoryAct::Recorded { megram: megram.clone(), by: author_of(megram) })
+                .collect();
+            self.acts(RoleId::Operator, &acts, now)?;
+            imported.taken += some.len() as u64;
+        }
+        Ok(imported)
+    }
+
+    /// A page of what counts, oldest first, as it is by now: what a rule was made of is told by the rule. The records behind
+    /// this place, and the next place while there may be more.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn exported(&self, after: u64) -> Result<(Vec<Megram>, Option<u64>), MemoryFailure> {
+        let (page, next) = self.mended(|| Ok(self.store.page(after, EXPORT_PAGE)?))?;
+        Ok((page.into_iter().filter_map(as_it_is).collect(), next))
+    }
+}
+
+/// A record with the numbers that it has by now, if it counts.
+fn as_it_is(record: Remembered) -> Option<Megram> {
+    let is_told = record.trace.is_summed() || record.is_live_rule();
+    let Remembered { mut megram, trace, .. } = record;
+    if trace.level == setpoint_mkct::Level::K && megram.level == Level::C {
+        // A rule that lost its standing: it fades from then on.
+        megram.level = Level::K;
+        megram.k = trace.quantum.k;
+        megram.created_at = Timestamp::from_micros(trace.moments.origin_us());
+    }
+    is_told.then_some(megram)
+}
+
+/// What the operator states is a fact, wherever it comes from.
+fn author_of(megram: &Megram) -> Author {
+    let is_fact = megram.level == Level::C && megram.space == USER_SPACE;
+    if is_fact { Author::Operator } else { Author::Import }
+}
+
+/// The record in a line, or what is wrong with it.
+fn record_of(line: &str, now: Timestamp) -> Result<Megram, String> {
+    if line.len() > RECORD_BYTES_MAX {
+        return Err(format!("it has {} bytes, and at most {RECORD_BYTES_MAX} are allowed", line.len()));
+    }
+    let megram: Megram = serde_json::from_str(line).map_err(|error| format!("it is no record: {error}"))?;
+    if megram.created_at > now {
+        return Err(format!("`created_at` is {}, which is in the future", megram.created_at));
+    }
+    let quantum = Quantum { f: megram.f, sigma: megram.sigma, k: megram.k };
+    quantum.check().map_err(|error| error.to_string())?;
+    for (name, tag) in [("space", &megram.space), ("entity", &megram.entity)] {
+        if tag.is_empty() || tag.len() > TAG_BYTES_MAX {
+            return Err(format!("`{name}` has {} bytes, and 1 to {TAG_BYTES_MAX} are allowed", tag.len()));
+        }
+    }
+    match megram.level {
+        Level::M | Level::K => Ok(megram),
+        Level::C if megram.k == 0.0 && megram.sigma != 0.0 => Ok(megram),
+        Level::C => Err("a rule (level C) has a sign (`sigma` is not 0) and does not fade (`k` is 0)".to_owned()),
+        Level::T => Err("level T comes from the operator's own file and from proposals, not from an import".to_owned()),
+    }
+}
+
+fn check_fact(lesson: &str, tags: &[String]) -> Result<(), MemoryFailure> {
+    let refused = |reason: String| Err(MemoryFailure::Fact { reason });
+    let chars = lesson.chars().count();
+    if chars == 0 {
+        return refused("there are no words".to_owned());
+    }
+    if chars > FACT_CHARS_MAX {
+        return refused(format!("it has {chars} characters, and at most {FACT_CHARS_MAX} are allowed"));
+    }
+    if tags.len() > FACT_TAGS_MAX {
+        return refused(format!("it has {} tags, and at most {FACT_TAGS_MAX} are allowed", tags.len()));
+    }
+    let is_tag = |tag: &&String| (1..=FACT_TAG_CHARS_MAX).contains(&tag.trim().chars().count());
+    match tags.iter().find(|tag| !is_tag(tag)) {
+        None => Ok(()),
+        Some(_) => refused(format!("a tag has 1 to {FACT_TAG_CHARS_MAX} characters")),
+    }
+}
+
+fn id_of_fact(lesson: &str, now: Timestamp) -> MegramId {
+    let [a, b, c, d, e, f, g, h, ..] = *blake3::hash(lesson.as_bytes()).as_bytes();
+    let number = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+    MegramId::from_uuid(id::derive(&TaskId::mint("fact", 0), number, 0, now))
+}
