@@ -19,6 +19,7 @@ use setpoint_model_server::question::{self, Site};
 use setpoint_model_server::{Answer, ModelServer, Seen, Wire};
 use setpoint_protocol::RoleId;
 use setpoint_protocol::record::Reply;
+use setpoint_runtime::memory::Access;
 use setpoint_runtime::{Models, Organisation, Parts};
 use tokio::task::JoinSet;
 
@@ -191,7 +192,8 @@ fn organisation(model: impl Model + 'static) -> Organisation {
         journal: Journal::in_memory(),
         models: Models::one(Arc::new(model)).with_role(RoleId::Perceiver, perceiver),
         toolbox: Arc::new(InstantTools),
-        memory: None,
+        memory: Access::closed("there is none here"),
+        has_reflection: false,
     })
 }
 
@@ -249,6 +251,7 @@ impl Bare {
                 Brief::Execute(_) => 2,
                 Brief::Judge(_) => 3,
                 Brief::Merge(_) => 4,
+                Brief::Distil(_) | Brief::Reflect(_) => continue,
             };
             if let Some(wave) = waves.get_mut(wave) {
                 wave.push(body(call, is_streamed));

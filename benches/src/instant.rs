@@ -50,6 +50,7 @@ impl Model for InstantModel {
             // The input of the bench needs no escaping.
             Brief::Perceive(brief) => Part::Text(format!(r#"{{"intent":"{}"}}"#, brief.raw_input)),
             Brief::Plan(_) => Part::Text(PLAN.clone()),
+            Brief::Distil(_) | Brief::Reflect(_) => Part::Text("{}".to_owned()),
             Brief::Report(_) => Part::Text(r#"{"achieved":"nothing"}"#.to_owned()),
             Brief::Execute(brief) if brief.calls.is_empty() => Part::ToolCall(ToolCall {
                 tool: "look".to_owned(),

@@ -231,7 +231,7 @@ fn promoted(pos: u64, space: &str, as_of: u64) -> Happening {
         return Happening::Act(Box::new(MemoryAct::Forgotten { ids: Vec::new() }));
     };
     let rule = Megram { level: Level::C, f: 1.0, sigma: 1.0, k: 0.0, ..*megram };
-    Happening::Act(Box::new(MemoryAct::Promoted { rule, as_of }))
+    Happening::Act(Box::new(MemoryAct::Promoted { rule, as_of, worded: None }))
 }
 
 fn open(dir: &Path) -> Result<Store, String> {

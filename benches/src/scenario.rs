@@ -8,6 +8,7 @@ use setpoint_protocol::TaskId;
 use setpoint_protocol::message::EndState;
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_runtime::memory::Access;
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
@@ -191,7 +192,14 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, String> {
 fn organisation(journal: Journal, on_call: fn(), pace: Pace) -> Organisation {
     let model = Arc::new(InstantModel { on_call, pace });
     let models = Models::one(model);
-    Organisation::new(Parts { journal, models, toolbox: Arc::new(InstantTools), memory: None })
+    let memory = Access::closed("there is none here");
+    Organisation::new(Parts {
+        journal,
+        models,
+        toolbox: Arc::new(InstantTools),
+        memory,
+        has_reflection: false,
+    })
 }
 
 /// Runs `tasks` tasks with at most `in_flight` at a time.

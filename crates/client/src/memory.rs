@@ -231,6 +231,8 @@ pub struct DreamReport {
     pub is_elsewhere: bool,
     /// Rules that lost their standing.
     pub demoted: Vec<RecordLine>,
+    /// What tasks taught that a model has put into better words.
+    pub reflected: Vec<RecordLine>,
     /// Rules that were made.
     pub promoted: Vec<RecordLine>,
     /// Records that had faded and were deleted.

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use setpoint_protocol::message::{
-    Approach, ApproachName, Clarification, CorrectionSignal, Criterion, EndedBy, Limits, PlanDirective,
-    SubTask, SubTaskOutcome, TaskSpec, Verdict,
+    Approach, ApproachName, Clarification, CorrectionSignal, Criterion, EndedBy, Insight, Limits,
+    PlanDirective, SopKind, SubTask, SubTaskOutcome, TaskSpec, Verdict,
 };
 use setpoint_protocol::record::{Exchange, Purpose, Surroundings};
 use setpoint_protocol::tool::{ToolRecord, ToolSpec};
@@ -27,6 +27,10 @@ pub enum Brief {
     Judge(Box<JudgeBrief>),
     /// R4b: what is the whole, and does it hold?
     Merge(Box<MergeBrief>),
+    /// R5: how is a rule put into words?
+    Distil(Box<DistilBrief>),
+    /// R5: what did a task teach?
+    Reflect(Box<ReflectBrief>),
 }
 
 impl Brief {
@@ -40,6 +44,8 @@ impl Brief {
             Brief::Execute(_) => Purpose::Execute,
             Brief::Judge(_) => Purpose::Judge,
             Brief::Merge(_) => Purpose::Merge,
+            Brief::Distil(_) => Purpose::Distil,
+            Brief::Reflect(_) => Purpose::Reflect,
         }
     }
 }
@@ -214,4 +220,36 @@ pub struct MergeBrief {
     pub surroundings: Arc<Surroundings>,
     /// Set on the repair call.
     pub repair: Option<Repair>,
+}
+
+/// For R5's Dreamer: the words of a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DistilBrief {
+    /// Which way it points.
+    pub kind: SopKind,
+    /// The space of the pair that it is made for.
+    pub space: String,
+    /// The entity.
+    pub entity: String,
+    /// What the newest records of the pair say, newest first.
+    pub lessons: Vec<String>,
+}
+
+/// For R5's Dreamer: what a task taught. Typed facts, and nothing that a tool read or printed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReflectBrief {
+    /// What was wanted.
+    pub intent: String,
+    /// Which rule ended it.
+    pub ended_by: EndedBy,
+    /// Replans that there were.
+    pub replans: u32,
+    /// The criteria, in words.
+    pub criteria: Vec<String>,
+    /// Those that were not met.
+    pub unmet: Vec<String>,
+    /// What was learnt about single calls on the way.
+    pub on_the_way: Vec<String>,
+    /// What is known by template.
+    pub known: Insight,
 }

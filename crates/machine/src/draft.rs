@@ -160,6 +160,23 @@ pub struct ReportDraft {
     pub next_moves: Vec<String>,
 }
 
+/// R5's words for a rule.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RuleDraft {
+    /// The rule, in at most two sentences.
+    pub rule: String,
+}
+
+/// R5's words for what a task taught.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InsightDraft {
+    /// What a later task should know.
+    pub lesson: String,
+    /// Words to find it by.
+    #[serde(default)]
+    pub tags: Vec<String>,
+}
+
 /// R3's answer, when it is one JSON value. Other text is a completed output as it stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecuteDraft {
@@ -268,6 +285,16 @@ impl Draft for PlanDraft {
 
 impl Draft for ReportDraft {
     const FIELDS: &'static [&'static str] = &["achieved", "blocked_by", "next_moves"];
+    const NAMES: &'static [&'static str] = Self::FIELDS;
+}
+
+impl Draft for RuleDraft {
+    const FIELDS: &'static [&'static str] = &["rule"];
+    const NAMES: &'static [&'static str] = Self::FIELDS;
+}
+
+impl Draft for InsightDraft {
+    const FIELDS: &'static [&'static str] = &["lesson", "tags"];
     const NAMES: &'static [&'static str] = Self::FIELDS;
 }
 

@@ -62,13 +62,13 @@ fn act(batch: &mut Batch<'_>, act: &MemoryAct, pos: u64) -> Result<Option<Writte
             return batch.write(megram, &Source { author: *by, task: None, pos }).map(Some);
         }
         MemoryAct::Forgotten { ids } => forget(batch, ids)?,
-        MemoryAct::Promoted { rule, as_of } => return promote(batch, rule, *as_of, pos).map(Some),
+        MemoryAct::Promoted { rule, as_of, .. } => return promote(batch, rule, *as_of, pos).map(Some),
         MemoryAct::Demoted { rule, at } => {
             if let Some(entry) = entry_of(batch, rule)?.filter(is_in_force) {
                 batch.demote(&entry, at.as_micros(), pos)?;
             }
         }
-        MemoryAct::Reflected { id, content } => reflect(batch, id, content)?,
+        MemoryAct::Reflected { id, content, .. } => reflect(batch, id, content)?,
     }
     Ok(None)
 }

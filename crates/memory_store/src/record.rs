@@ -23,6 +23,8 @@ pub struct Remembered {
     pub pos: u64,
     /// Its numbers now.
     pub trace: Trace,
+    /// Whether a model has put its content into better words.
+    pub is_reflected: bool,
     /// The rule that was made of it, with others.
     pub rule: Option<MegramId>,
     /// The rule that took its place.
@@ -167,6 +169,7 @@ impl Entry {
             task: self.new.tid.map(|tid| task_of(db, tid)).transpose()?,
             pos: u64::try_from(self.new.pos).unwrap_or(0),
             trace,
+            is_reflected: self.mark.insight.is_some(),
             rule,
             superseded_by: self.mark.superseded_by.map(|id| id_from(id, db)).transpose()?,
         })

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::MegramId;
 use crate::message::{Insight, Megram};
+use crate::record::Usage;
 use crate::time::Timestamp;
 
 /// Kind of the journal's rows that hold a [`MemoryAct`].
@@ -36,6 +37,9 @@ pub enum MemoryAct {
         rule: Megram,
         /// The journal's place up to which the pair's records are sources.
         as_of: u64,
+        /// The model that put it into words; none where a template did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        worded: Option<Worded>,
     },
     /// A rule lost its standing: it is knowledge now, and fades.
     Demoted {
@@ -50,7 +54,19 @@ pub enum MemoryAct {
         id: MegramId,
         /// What takes its content's place.
         content: Insight,
+        /// The model that put it into words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        worded: Option<Worded>,
     },
+}
+
+/// A model that put something into words, outside every task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Worded {
+    /// Its name.
+    pub model: String,
+    /// What it took.
+    pub usage: Usage,
 }
 
 /// Who wrote a record.

@@ -205,6 +205,10 @@ pub enum Purpose {
     Judge,
     /// R4b: merge, and task criteria that code cannot judge.
     Merge,
+    /// R5: the words of a rule; outside every task.
+    Distil,
+    /// R5: what a task taught; after its end.
+    Reflect,
 }
 
 impl Purpose {
@@ -218,6 +222,8 @@ impl Purpose {
             Purpose::Execute => "execute",
             Purpose::Judge => "judge",
             Purpose::Merge => "merge",
+            Purpose::Distil => "distil",
+            Purpose::Reflect => "reflect",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! R1, R2, R3, R4a, R4b and R7 as machines without I/O.
+//! R1, R2, R3, R4a, R4b and R7 as machines without I/O, and what R5 asks of a model.
 //!
 //! Each role has a folder: `mod.rs` says what it does and what it never does, `machine.rs` only dispatches, and
 //! there is one file for each thing it handles. No role module names another; what two of them share stands
@@ -14,4 +14,5 @@ pub mod r2_planner;
 pub mod r3_executor;
 pub mod r4a_agent_validator;
 pub mod r4b_meta_validator;
+pub mod r5_memory;
 pub mod r7_goal_gradient_solver;

@@ -167,9 +167,7 @@ pub fn edge_of_memory(error: &MemoryFailure) -> (Edge, Option<&'static str>) {
         MemoryFailure::TooManyLines { .. } => {
             (Edge::Usage, Some("split the file; what is there already is not taken twice"))
         }
-        MemoryFailure::Skill { .. } => {
-            (Edge::Usage, Some("name a folder that may be written and has room"))
-        }
+        MemoryFailure::Skill { .. } => (Edge::Usage, Some("name a folder that may be written and has room")),
         MemoryFailure::Lock { .. } | MemoryFailure::Panicked | MemoryFailure::Crowded { .. } => {
             (Edge::Internal, Some("try again; `setpoint doctor` looks at the data directory"))
         }
@@ -187,7 +185,9 @@ fn edge_of_store(error: &MemoryError) -> (Edge, Option<&'static str>) {
         }
         MemoryError::ReadOnly { .. } => (
             Edge::Configuration,
-            Some("make the folder `memory` in the data directory writable, or choose another with --data-dir"),
+            Some(
+                "make the folder `memory` in the data directory writable, or choose another with --data-dir",
+            ),
         ),
         MemoryError::FormatTooNew { .. } => (
             Edge::Configuration,

@@ -54,6 +54,8 @@ pub struct Parts {
     pub toolbox: Arc<dyn Toolbox>,
     /// Memory, of the same journal.
     pub memory: Access,
+    /// Whether the Dreamer asks a model for better words than a template's.
+    pub has_reflection: bool,
 }
 
 /// A new task.
@@ -87,6 +89,7 @@ pub(crate) struct Shared {
     pub(crate) models: Models,
     pub(crate) toolbox: Arc<dyn Toolbox>,
     pub(crate) memory: Access,
+    has_reflection: bool,
     pub(crate) factory: Arc<dyn Factory>,
     pub(crate) hub: Hub,
     pub(crate) fragments: Fragments,
@@ -124,6 +127,7 @@ impl Organisation {
             models: parts.models,
             toolbox: parts.toolbox,
             memory: parts.memory,
+            has_reflection: parts.has_reflection,
             factory,
             hub: Hub::default(),
             fragments: Fragments::default(),

@@ -56,6 +56,8 @@ pub fn answer(
             let cite = brief.calls.iter().rfind(|record| record.ok).map(|record| record.call_id.to_string());
             say(&json!({ "verdicts": verdicts(ids, cite.as_ref(), skill, chance) }))
         }
+        Brief::Distil(_) => say(&json!({ "rule": "do it the same way" })),
+        Brief::Reflect(_) => say(&json!({ "lesson": "it went as it went" })),
         Brief::Merge(brief) => {
             let ids = brief.criteria.iter().map(|criterion| criterion.id.to_string());
             let cite = brief

@@ -159,5 +159,7 @@ fn purpose_words(purpose: Purpose) -> &'static str {
         Purpose::Execute => "decides what to do",
         Purpose::Judge => "judges",
         Purpose::Merge => "puts the parts together",
+        Purpose::Distil => "words a rule",
+        Purpose::Reflect => "thinks about what was learnt",
     }
 }

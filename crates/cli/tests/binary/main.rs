@@ -25,6 +25,8 @@ mod insides;
 #[cfg(test)]
 mod language_models;
 #[cfg(test)]
+mod memory;
+#[cfg(test)]
 mod models;
 // `cargo xtask test` turns every feature on.
 #[cfg(test)]

@@ -54,7 +54,7 @@ fn event(pos: u64, draw: &Draw) -> Event {
         18 => stated(rule(n, space, 1.0, at)),
         19 if draw.of.is_multiple_of(2) => {
             let content = insight("in better words");
-            Happening::Act(Box::new(MemoryAct::Reflected { id: id(earlier), content }))
+            Happening::Act(Box::new(MemoryAct::Reflected { id: id(earlier), content, worded: None }))
         }
         _ => Happening::Ended { task: task(pos % 5) },
     };

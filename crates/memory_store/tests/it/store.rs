@@ -217,7 +217,14 @@ fn reflection_gives_a_record_better_words_and_leaves_the_record() {
     take(&store, [written(1, megram(1, "intent:count", State::Accept, day(0.0)))]);
     let sums = store.potentials("intent:count", "env:local", day(1.0)).unwrap();
     let content = insight("count with wc -w");
-    take(&store, [Happening::Act(Box::new(MemoryAct::Reflected { id: id(1), content: content.clone() }))]);
+    take(
+        &store,
+        [Happening::Act(Box::new(MemoryAct::Reflected {
+            id: id(1),
+            content: content.clone(),
+            worded: None,
+        }))],
+    );
     assert_eq!(store.get(&id(1)).unwrap().megram.content, content);
     assert_eq!(store.potentials("intent:count", "env:local", day(1.0)).unwrap(), sums);
 }
@@ -273,7 +280,7 @@ fn a_reflection_that_is_too_long_is_left_out() {
     take(&store, [written(1, megram(1, "intent:count", State::Accept, day(0.0)))]);
     for length in [(1 << 20) + 1, 4 << 20] {
         let content = insight(&"w".repeat(length));
-        take(&store, [Happening::Act(Box::new(MemoryAct::Reflected { id: id(1), content }))]);
+        take(&store, [Happening::Act(Box::new(MemoryAct::Reflected { id: id(1), content, worded: None }))]);
     }
     assert_eq!(store.get(&id(1)).unwrap().megram.content, insight("lesson 1"));
 }

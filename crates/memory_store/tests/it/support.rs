@@ -68,7 +68,7 @@ pub(crate) fn written(task_number: u64, megram: Megram) -> Happening {
 }
 
 pub(crate) fn promoted(rule: Megram, as_of: u64) -> Happening {
-    Happening::Act(Box::new(MemoryAct::Promoted { rule, as_of }))
+    Happening::Act(Box::new(MemoryAct::Promoted { rule, as_of, worded: None }))
 }
 
 pub(crate) fn stated(megram: Megram) -> Happening {

@@ -90,7 +90,7 @@ pub fn surroundings(brief: &Brief) -> Option<&Surroundings> {
         Brief::Execute(brief) => Some(&brief.surroundings),
         Brief::Judge(brief) => Some(&brief.surroundings),
         Brief::Merge(brief) => Some(&brief.surroundings),
-        Brief::Perceive(_) | Brief::Report(_) => None,
+        Brief::Perceive(_) | Brief::Report(_) | Brief::Distil(_) | Brief::Reflect(_) => None,
     }
 }
 

@@ -50,6 +50,12 @@ impl Playbook {
             },
             Brief::Judge(brief) => said(&judge::judge(brief)),
             Brief::Merge(brief) => said(&merge::merge(&self.library, brief)),
+            // What a template says it could only say again.
+            Brief::Distil(_) | Brief::Reflect(_) => Err(ModelFailure {
+                kind: ModelFailureKind::Refused,
+                reason: "the embedded brain has no words of its own".to_owned(),
+                hints: vec![],
+            }),
         }
     }
 }

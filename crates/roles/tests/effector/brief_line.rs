@@ -52,7 +52,9 @@ pub(crate) fn describe(call: &ModelCall) -> String {
             }
             line + &repair(brief.repair.as_ref())
         }
-        Brief::Perceive(_) | Brief::Plan(_) | Brief::Report(_) => "not asked by these roles".to_owned(),
+        Brief::Perceive(_) | Brief::Plan(_) | Brief::Report(_) | Brief::Distil(_) | Brief::Reflect(_) => {
+            "not asked by these roles".to_owned()
+        }
     }
 }
 

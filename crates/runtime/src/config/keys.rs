@@ -134,6 +134,7 @@ keys! {
     "budgets.tokens" KeyType::Whole, || Value::Null, None, "tokens of a task at most, in and out";
     "budgets.money" KeyType::Number, || Value::Null, None, "money of a task at most, in the currency of the price table";
     "memory.recall" KeyType::Bool, || json!(true), None, "whether plans are made with what memory holds; what a task teaches is kept either way";
+    "memory.reflect" KeyType::Bool, || json!(true), None, "whether the Dreamer asks the tool model for better words, after tasks have ended; templates do otherwise";
     "run.preview_plan" KeyType::Bool, || json!(false), None, "show each plan and ask before it runs";
 }
 

@@ -171,6 +171,8 @@ fn to_be_mended(purpose: Purpose, failure: &ModelFailure) -> Option<TaskFault> {
         Purpose::Execute => "execute",
         Purpose::Judge => "judge",
         Purpose::Merge => "judge the whole",
+        // R5 asks outside every task.
+        Purpose::Distil | Purpose::Reflect => return None,
     };
     if failure.kind.retryable() || failure.hints.is_empty() {
         return None;

@@ -1,12 +1,13 @@
-//! The Dreamer: rules lose their standing, rules are made, what has faded is forgotten, in this order.
+//! The Dreamer's steps: rules lose their standing, rules are made, what has faded is forgotten.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Seek, Write};
 
+use setpoint_machine::brief::DistilBrief;
 use setpoint_memory_store::Candidate;
 use setpoint_mkct::Rule;
-use setpoint_protocol::memory::MemoryAct;
-use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram};
+use setpoint_protocol::memory::{MemoryAct, Worded};
+use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram, SopKind};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp, id};
 
@@ -28,6 +29,8 @@ const ITEMS_MAX: usize = 10;
 pub struct Dreamt {
     /// Rules that the evidence had turned against.
     pub demoted: Vec<MegramId>,
+    /// What tasks taught that a model has put into better words.
+    pub reflected: Vec<MegramId>,
     /// Rules that were made.
     pub promoted: Vec<MegramId>,
     /// Records that had faded.
@@ -37,20 +40,6 @@ pub struct Dreamt {
 }
 
 impl Memory {
-    /// One pass, by what the journal holds by now, with rules by template; `None` where somebody else dreams.
-    ///
-    /// # Errors
-    /// When the store or the journal fails; what was done until then stays done.
-    pub fn dream(&self, now: Timestamp) -> Result<Option<Dreamt>, MemoryFailure> {
-        let Some(alone) = self.alone()? else { return Ok(None) };
-        let mut dreamt = Dreamt { demoted: self.demote(&alone, now)?, ..Dreamt::default() };
-        for candidate in self.due(&alone, now)? {
-            dreamt.promoted.push(self.promote(&alone, &candidate, None, now)?);
-        }
-        (dreamt.faded, dreamt.outputs) = self.forget(&alone, now, &|| false)?;
-        Ok(Some(dreamt))
-    }
-
     /// The right to dream, which one process at a time has; `None` where another one has it. It goes with the process.
     ///
     /// # Errors
@@ -68,7 +57,7 @@ impl Memory {
         }
     }
 
-    /// First: rules that the evidence has turned against lose their standing.
+    /// Rules that the evidence has turned against lose their standing.
     pub(crate) fn demote(&self, _: &Alone, now: Timestamp) -> Result<Vec<MegramId>, MemoryFailure> {
         self.catch_up()?;
         let due = self.mended(|| Ok(self.store.bankrupt(now)?))?;
@@ -81,7 +70,7 @@ impl Memory {
         Ok(demoted)
     }
 
-    /// Then: the pairs that are due for a rule.
+    /// The pairs that are due for a rule.
     pub(crate) fn due(&self, _: &Alone, now: Timestamp) -> Result<Vec<Candidate>, MemoryFailure> {
         self.mended(|| Ok(self.store.promotable(now, PROMOTIONS_MAX)?))
     }
@@ -91,16 +80,17 @@ impl Memory {
         &self,
         _: &Alone,
         candidate: &Candidate,
-        wording: Option<String>,
+        words: Option<(String, Worded)>,
         now: Timestamp,
     ) -> Result<MegramId, MemoryFailure> {
-        let rule = rule(candidate, wording, now);
+        let (words, worded) = words.unzip();
+        let rule = rule(candidate, words, now);
         let id = rule.id.clone();
-        self.act(RoleId::Memory, &MemoryAct::Promoted { rule, as_of: candidate.as_of }, now)?;
+        self.act(RoleId::Memory, &MemoryAct::Promoted { rule, as_of: candidate.as_of, worded }, now)?;
         Ok(id)
     }
 
-    /// At last: what has faded goes, and the outputs of tasks that have ended; how many of each. Until it is stopped.
+    /// What has faded goes, and the outputs of tasks that have ended; how many of each. Until it is stopped.
     pub(crate) fn forget(
         &self,
         alone: &Alone,
@@ -157,7 +147,7 @@ impl Alone {
 }
 
 /// The rule that a pair's records make: in these words, or by template its newest lesson; and what that was learnt with.
-fn rule(candidate: &Candidate, wording: Option<String>, now: Timestamp) -> Megram {
+fn rule(candidate: &Candidate, words: Option<String>, now: Timestamp) -> Megram {
     let Candidate { space, entity, rule, lessons, .. } = candidate;
     let quantum = rule.quantum();
     let newest = lessons.iter().find(|lesson| lesson.megram.sigma * quantum.sigma > 0.0);
@@ -167,7 +157,7 @@ fn rule(candidate: &Candidate, wording: Option<String>, now: Timestamp) -> Megra
         Rule::BestPractice => (InsightCategory::Procedure, "This worked again and again."),
         Rule::Constraint => (InsightCategory::Constraint, "This failed again and again."),
     };
-    let text = wording.unwrap_or_else(|| format!("{head} {lesson}"));
+    let text = words.unwrap_or_else(|| format!("{head} {lesson}"));
     let first = |items: &[String]| items.iter().take(ITEMS_MAX).cloned().collect();
     let content = Insight {
         lesson: clip(text.trim(), RULE_CHARS_MAX),
@@ -194,6 +184,20 @@ fn rule(candidate: &Candidate, wording: Option<String>, now: Timestamp) -> Megra
         f: quantum.f,
         sigma: quantum.sigma,
         k: quantum.k,
+    }
+}
+
+/// What a model is shown for the words of a rule.
+pub(super) fn brief(candidate: &Candidate) -> DistilBrief {
+    let Candidate { space, entity, rule, lessons, .. } = candidate;
+    DistilBrief {
+        kind: match rule {
+            Rule::BestPractice => SopKind::BestPractice,
+            Rule::Constraint => SopKind::Constraint,
+        },
+        space: space.clone(),
+        entity: entity.clone(),
+        lessons: lessons.iter().map(|lesson| lesson.megram.content.lesson.clone()).collect(),
     }
 }
 

@@ -96,12 +96,7 @@ impl Memory {
         Err(MemoryFailure::Crowded { tries: TRIES_MAX })
     }
 
-    fn submission(
-        &self,
-        by: RoleId,
-        bodies: &[Vec<u8>],
-        at: Timestamp,
-    ) -> Result<Submission, MemoryFailure> {
+    fn submission(&self, by: RoleId, bodies: &[Vec<u8>], at: Timestamp) -> Result<Submission, MemoryFailure> {
         let head = self.journal.head(SYSTEM_STREAM)?;
         let mut submission = Submission::new(&head);
         if head.seq() == 0 {

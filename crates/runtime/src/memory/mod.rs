@@ -6,8 +6,10 @@
 
 mod answer;
 mod dream;
+mod dreamer;
 mod intake;
 mod operator;
+mod reflect;
 mod skills;
 
 use std::path::Path;
@@ -19,7 +21,8 @@ use setpoint_memory_store::{MemoryError, OpenReport, Options, Store};
 
 pub use self::answer::potentials;
 pub(crate) use self::answer::unavailable;
-pub use self::dream::{Alone, Dream, Dreamt};
+pub use self::dream::{Dream, Dreamt};
+pub use self::dreamer::Dreamer;
 pub use self::operator::{IMPORT_LINES_MAX, Imported, Stated};
 
 /// What the operator's view of memory is made of.

@@ -89,11 +89,7 @@ impl Memory {
     ///
     /// # Errors
     /// An id that no record has, or a journal or a store that fails.
-    pub fn forget_records(
-        &self,
-        ids: &[MegramId],
-        now: Timestamp,
-    ) -> Result<Vec<Remembered>, MemoryFailure> {
+    pub fn forget_records(&self, ids: &[MegramId], now: Timestamp) -> Result<Vec<Remembered>, MemoryFailure> {
         self.catch_up()?;
         let mut seen = BTreeSet::new();
         let ids: Vec<MegramId> = ids.iter().filter(|id| seen.insert(*id)).cloned().collect();
@@ -110,12 +106,7 @@ impl Memory {
     /// # Errors
     /// Too many lines, or a journal or a store that fails; what was taken until then stays, and is known when the same is
     /// imported again.
-    pub fn import(
-        &self,
-        text: &str,
-        is_lenient: bool,
-        now: Timestamp,
-    ) -> Result<Imported, MemoryFailure> {
+    pub fn import(&self, text: &str, is_lenient: bool, now: Timestamp) -> Result<Imported, MemoryFailure> {
         self.catch_up()?;
         let mut imported = Imported::default();
         let (mut taken, mut ids) = (Vec::new(), BTreeSet::new());
@@ -197,8 +188,13 @@ fn record_of(line: &str, now: Timestamp) -> Result<Megram, String> {
     match megram.level {
         Level::M | Level::K => Ok(megram),
         Level::C if megram.k == 0.0 && megram.sigma != 0.0 => Ok(megram),
-        Level::C => Err("a rule (level C) has a sign (`sigma` is not 0) and does not fade (`k` is 0)".to_owned()),
-        Level::T => Err("level T comes from the operator's own file and from proposals, not from an import".to_owned()),
+        Level::C => {
+            Err("a rule (level C) has a sign (`sigma` is not 0) and does not fade (`k` is 0)".to_owned())
+        }
+        Level::T => {
+            Err("level T comes from the operator's own file and from proposals, not from an import"
+                .to_owned())
+        }
     }
 }
 

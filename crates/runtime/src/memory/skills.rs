@@ -72,7 +72,12 @@ fn skill(rule: &Remembered, sources: &[Remembered], count: u64) -> Option<Skill>
     text += &format!("name: {name}\n");
     text += &format!("description: {}\n", quoted(&description));
     text += "metadata:\n";
-    text += &format!("  rule: {}\n  space: {}\n  entity: {}\n", quoted(megram.id.as_str()), quoted(&megram.space), quoted(&megram.entity));
+    text += &format!(
+        "  rule: {}\n  space: {}\n  entity: {}\n",
+        quoted(megram.id.as_str()),
+        quoted(&megram.space),
+        quoted(&megram.entity)
+    );
     text += &format!("---\n\n# {heading}\n\n{rule_text}\n\n{when}\n");
     text += &list("Tools", content.tools.iter().map(ToolId::as_str));
     text += &list("Targets", content.targets.iter().map(String::as_str));
@@ -85,13 +90,16 @@ fn skill(rule: &Remembered, sources: &[Remembered], count: u64) -> Option<Skill>
         }
     }
     let records = if count == 1 { "1 record".to_owned() } else { format!("{count} records") };
-    text += &format!("\n## Where it comes from\n\nMade of {records} of finished tasks; a rule of their outcomes, not of their words.\n");
+    text += &format!(
+        "\n## Where it comes from\n\nMade of {records} of finished tasks; a rule of their outcomes, not of their words.\n"
+    );
     text += &list("Tasks", tasks.iter().map(|task| task.as_str()));
     Some(Skill { name, text })
 }
 
 fn list<'t>(title: &str, items: impl Iterator<Item = &'t str>) -> String {
-    let items: Vec<String> = items.map(|item| format!("- `{}`\n", one_line(item).replace('`', "'"))).collect();
+    let items: Vec<String> =
+        items.map(|item| format!("- `{}`\n", one_line(item).replace('`', "'"))).collect();
     if items.is_empty() { String::new() } else { format!("\n## {title}\n\n{}", items.concat()) }
 }
 

@@ -15,8 +15,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use setpoint_journal::{Journal, JournalError, JournalOptions};
 use setpoint_memory_store::MemoryError;
+use setpoint_model::Model;
 use setpoint_model::cassette::TapeError;
 use setpoint_model::playbook::Playbook;
+use setpoint_protocol::RoleId;
 use setpoint_protocol::models::{Models as Cards, Tier};
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_tools::{Host, Registry};
@@ -208,7 +210,7 @@ impl Program {
         let models = self.models()?;
         let journal = self.journal()?;
         let memory = self.memory(&journal);
-        Ok(Program::organisation(journal, self.recorded(models)?, memory))
+        Ok(self.organisation(journal, self.recorded(models)?, memory))
     }
 
     /// The same for whoever only reads or passes messages on: no task is driven, and no model has to be there. Where there
@@ -225,7 +227,7 @@ impl Program {
         let is_new = is_none(self.directories.journal().metadata());
         let journal = if is_new { Journal::in_memory() } else { self.journal()? };
         let memory = Access::closed("no task is driven here");
-        Ok(Program::organisation(journal, nobody.standing_in(StandIn::Unasked), memory))
+        Ok(self.organisation(journal, nobody.standing_in(StandIn::Unasked), memory))
     }
 
     /// Memory, beside the journal. Whatever is wrong with it, tasks can be driven without.
@@ -263,13 +265,26 @@ impl Program {
         Ok(Some(Arc::new(memory)))
     }
 
+    /// The model that the Dreamer takes its words from; none where templates are wanted, or no model can be used.
+    #[must_use]
+    pub fn dreamers_model(&self) -> Option<Arc<dyn Model>> {
+        let models = self.config.yes("memory.reflect").then(|| self.models())?;
+        Some(Arc::clone(models.ok()?.of(RoleId::Memory)))
+    }
+
     fn journal(&self) -> Result<Journal, JournalError> {
         Journal::open(&self.directories.journal(), &JournalOptions::default())
     }
 
-    fn organisation(journal: Journal, models: Models, memory: Access) -> Organisation {
+    fn organisation(&self, journal: Journal, models: Models, memory: Access) -> Organisation {
         let toolbox = Arc::new(Tools::new(Registry::built_in(&Host::this())));
-        Organisation::new(Parts { journal, models, toolbox, memory })
+        Organisation::new(Parts {
+            journal,
+            models,
+            toolbox,
+            memory,
+            has_reflection: self.config.yes("memory.reflect"),
+        })
     }
 
     /// A task for this goal, in these surroundings.

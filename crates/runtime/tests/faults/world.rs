@@ -120,6 +120,7 @@ pub(crate) async fn run(scenario: &Scenario, cellar: &Path) -> Outcome {
         models: Models::one(model),
         toolbox: Arc::new(Tools::new(Registry::built_in(&Host::new("linux", [])))),
         memory: Access::closed("there is none here"),
+        has_reflection: false,
     });
     let begun = Instant::now();
     let task = organisation.start(task_in(cellar, whole, scenario.calls_max())).await.unwrap();

@@ -33,6 +33,7 @@ pub(crate) fn organisation_with(
         models,
         toolbox: Arc::new(Tools::new(Registry::built_in(&Host::new("linux", [])))),
         memory,
+        has_reflection: true,
     })
 }
 

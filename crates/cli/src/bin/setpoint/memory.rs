@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use setpoint_client::memory::{
-    Answer, CurvePoint, DreamReport, ImportProblem, ImportReport, Memory, MemoryStats, PairLine, PairQuestion,
-    PairReport, RecordFilter, RecordLine, RecordReport, Remembered, RuleLine, Standing, Sums,
+    Answer, CurvePoint, DreamReport, ImportProblem, ImportReport, Memory, MemoryStats, PairLine,
+    PairQuestion, PairReport, RecordFilter, RecordLine, RecordReport, Remembered, RuleLine, Standing, Sums,
 };
 use setpoint_client::{ClientError, ErrorKind};
 use setpoint_protocol::memory::Author;
@@ -136,7 +136,8 @@ impl Memory for Remembering {
 
     async fn remember(&self, text: &str, tags: &[String]) -> Result<Remembered> {
         let memory = self.write()?;
-        let stated = memory.remember(text, tags, runtime::clock::now()).map_err(|error| memory_error(&error))?;
+        let stated =
+            memory.remember(text, tags, runtime::clock::now()).map_err(|error| memory_error(&error))?;
         Ok(Remembered { id: stated.id, is_known: stated.is_known })
     }
 
@@ -155,7 +156,9 @@ impl Memory for Remembering {
     async fn dream(&self) -> Result<DreamReport> {
         let Some(memory) = self.read()? else { return Ok(DreamReport::default()) };
         let (began, now) = (Instant::now(), runtime::clock::now());
-        let Some(dreamt) = memory.dream(now).map_err(|error| memory_error(&error))? else {
+        let model = self.program.dreamers_model();
+        let dreamer = runtime::memory::Dreamer::new(Arc::clone(&memory), model);
+        let Some(dreamt) = dreamer.pass(now).await.map_err(|error| memory_error(&error))? else {
             return Ok(DreamReport { is_elsewhere: true, ..DreamReport::default() });
         };
         let of_ids = |ids: Vec<MegramId>| -> Result<Vec<RecordLine>> {
@@ -165,6 +168,7 @@ impl Memory for Remembering {
             is_elsewhere: false,
             demoted: of_ids(dreamt.demoted)?,
             promoted: of_ids(dreamt.promoted)?,
+            reflected: of_ids(dreamt.reflected)?,
             faded: dreamt.faded,
             outputs: dreamt.outputs,
             duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
@@ -241,9 +245,12 @@ impl Remembering {
 /// A pair's sums until they have faded, or for as long as a curve goes.
 fn curve(memory: &store::Store, space: &str, entity: &str, at: Timestamp) -> Result<Vec<CurvePoint>> {
     let of = |moments: &[Timestamp]| memory.curve(space, entity, moments).map_err(failed);
-    let after = |days: f64| Timestamp::from_micros(at.as_micros().saturating_add((days * store::DAY_US as f64) as i64));
+    let after = |days: f64| {
+        Timestamp::from_micros(at.as_micros().saturating_add((days * store::DAY_US as f64) as i64))
+    };
     let mut days = 2.0;
-    while days < CURVE_DAYS_MAX && of(&[after(days)])?.iter().any(|sums| sums.attention > store::GC_ATTENTION) {
+    while days < CURVE_DAYS_MAX && of(&[after(days)])?.iter().any(|sums| sums.attention > store::GC_ATTENTION)
+    {
         days *= 2.0;
     }
     let moments: Vec<Timestamp> =

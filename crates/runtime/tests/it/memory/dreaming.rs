@@ -1,0 +1,241 @@
+//! Rules made and lost, when the Dreamer goes through memory, and whose words it takes.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use setpoint_machine::{Brief, ModelCall};
+use setpoint_model::{Model, ModelError, Progress};
+use setpoint_protocol::record::{Part, Reply, Usage};
+
+use super::*;
+
+#[test]
+fn a_rule_is_made_once_and_lost_when_tasks_contradict_it() {
+    let home = Home::new();
+    let journal = home.journal();
+    let memory = home.memory(&journal);
+    for n in 1..=6 {
+        task(&journal, n.into(), &[written(&of_intent(n, State::Accept))]);
+    }
+    let dreamt = dream(&memory).unwrap();
+    assert_eq!((dreamt.promoted.len(), dreamt.demoted.len()), (1, 0));
+    assert_eq!(dream(&memory).unwrap(), Default::default(), "once");
+    let reply = ask(&memory);
+    assert_eq!((reply.rules.len(), reply.records.len()), (1, 0), "its sources are told by it");
+    assert_eq!(reply.rules[0].kind, SopKind::BestPractice);
+    assert_eq!(reply.rules[0].rule, "This worked again and again. lesson 6");
+    assert_eq!(reply.potentials.action, MemoryAction::Ignore);
+
+    let rule = reply.rules[0].id.clone();
+    for n in 11..=13 {
+        task(&journal, n, &[against(&rule), ("FinalResult", b"{}".into())]);
+    }
+    let dreamt = dream(&memory).unwrap();
+    assert_eq!((dreamt.promoted.len(), dreamt.demoted), (0, vec![rule]));
+    assert_eq!(ask(&memory).rules, []);
+    memory.store().check(NOW).unwrap();
+}
+
+#[test]
+fn a_constraint_comes_before_blame_that_is_not_yet_one() {
+    let home = Home::new();
+    let journal = home.journal();
+    let memory = home.memory(&journal);
+    for n in 1..=6 {
+        task(&journal, n.into(), &[written(&megram(n, "tool:fetch", "path:ruled out", State::Abandon))]);
+    }
+    assert_eq!(dream(&memory).unwrap().promoted.len(), 1);
+    task(&journal, 7, &[written(&megram(7, "tool:fetch", "path:blamed", State::Abandon))]);
+    let targets: Vec<String> = ask(&memory).avoided.into_iter().map(|call| call.target).collect();
+    assert_eq!(targets, ["ruled out", "blamed"]);
+}
+
+/// Six tasks of one kind that were accepted just now.
+fn accepted_six_times(journal: &Journal) {
+    let created_at = setpoint_runtime::clock::now();
+    for n in 1..=6 {
+        let megram = Megram { created_at, ..of_intent(n, State::Accept) };
+        task(journal, n.into(), &[written(&megram), ("FinalResult", b"{}".into())]);
+    }
+}
+
+/// The clock is virtual: it moves on when nothing else can happen.
+async fn pass(seconds: u64) {
+    tokio::time::sleep(std::time::Duration::from_secs(seconds)).await;
+}
+
+fn rules(memory: &Memory) -> usize {
+    memory.store().rules().unwrap().len()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_earlier_processes_left_is_dreamt_of_at_once() {
+    let home = Home::new();
+    let journal = home.journal();
+    accepted_six_times(&journal);
+    let memory = home.memory(&journal);
+    let organisation = organisation_with(&journal, brain(), Some(Arc::clone(&memory)));
+    pass(1).await;
+    assert_eq!(rules(&memory), 1);
+    let first = memory.last_dream().unwrap();
+    organisation.shutdown().await;
+
+    // The next process finds that nothing is left to do.
+    let journal = home.journal();
+    let memory = home.memory(&journal);
+    let organisation = organisation_with(&journal, brain(), Some(Arc::clone(&memory)));
+    pass(299).await;
+    assert_eq!(memory.last_dream(), Some(first));
+    pass(2).await;
+    assert_ne!(memory.last_dream(), Some(first), "every five minutes");
+    organisation.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_ended_is_dreamt_of_once_things_have_settled() {
+    let home = Home::new();
+    let journal = home.journal();
+    let memory = home.memory(&journal);
+    let organisation = organisation_with(&journal, brain(), Some(Arc::clone(&memory)));
+    pass(1).await;
+    accepted_six_times(&journal);
+    // No playbook knows it: it ends without a tool, whose time would be the virtual clock's.
+    let new = NewTask { raw_input: "sing to me".to_owned(), suffix: 77, ..new_task() };
+    let task = organisation.start(new).await.unwrap();
+    organisation.ended(&task).await;
+    pass(1).await;
+    assert_eq!(rules(&memory), 0, "not yet");
+    pass(2).await;
+    assert_eq!(rules(&memory), 1);
+    organisation.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_does_not_wait_for_the_dreamer_to_begin() {
+    let home = Home::new();
+    let journal = home.journal();
+    let memory = home.memory(&journal);
+    let organisation = organisation_with(&journal, brain(), Some(Arc::clone(&memory)));
+    pass(1).await;
+    accepted_six_times(&journal);
+    let new = NewTask { raw_input: "sing to me".to_owned(), suffix: 77, ..new_task() };
+    let task = organisation.start(new).await.unwrap();
+    organisation.ended(&task).await;
+    organisation.shutdown().await;
+    assert_eq!(rules(&memory), 0);
+}
+
+/// Answers R5 with this text, or never, and counts how often it is asked.
+struct Words {
+    text: Option<&'static str>,
+    asked: Arc<AtomicUsize>,
+}
+
+#[async_trait]
+impl Model for Words {
+    async fn answer(&self, call: &ModelCall, _: &Progress) -> Result<Reply, ModelError> {
+        assert!(matches!(call.brief, Brief::Distil(_) | Brief::Reflect(_)), "{:?}", call.brief);
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let Some(text) = self.text else { return std::future::pending().await };
+        let usage = Usage { tokens_in: 70, tokens_out: 7, tokens_cached: 0 };
+        Ok(Reply { parts: vec![Part::Text(text.to_owned())], usage, is_cut: false, by: None })
+    }
+
+    fn name(&self) -> &str {
+        "words"
+    }
+}
+
+fn words(text: Option<&'static str>) -> (Arc<dyn Model>, Arc<AtomicUsize>) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    (Arc::new(Words { text, asked: Arc::clone(&asked) }), asked)
+}
+
+/// The acts of the journal, as they were written.
+fn acts(journal: &Journal) -> Vec<serde_json::Value> {
+    let rows = journal.rows("system", 1).map(|row| row.unwrap());
+    rows.map(|row| serde_json::from_slice(&row.body).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_model_is_asked_once_a_promotion_for_words_and_for_nothing_else() {
+    let home = Home::new();
+    let journal = home.journal();
+    accepted_six_times(&journal);
+    let memory = home.memory(&journal);
+    let (model, asked) = words(Some(r#"{"rule": "Count with wc. Look first. Then more.", "sigma": -1}"#));
+    let dreamer = Dreamer::new(Arc::clone(&memory), Some(model));
+    let now = setpoint_runtime::clock::now();
+    let dreamt = dreamer.pass(now).await.unwrap().unwrap();
+    // These tasks' journals say nothing of how they ended, so there is nothing to reflect on.
+    assert_eq!((dreamt.promoted.len(), dreamt.reflected.len(), asked.load(Ordering::SeqCst)), (1, 0, 1));
+    let [rule] = &memory.store().rules().unwrap()[..] else { panic!() };
+    assert_eq!(rule.megram.content.lesson, "Count with wc. Look first.");
+    assert_eq!((rule.megram.sigma, rule.megram.content.tools[0].as_str()), (1.0, "shell/wc"));
+    assert_eq!(acts(&journal)[0]["worded"]["model"], "words");
+    assert_eq!(acts(&journal)[0]["worded"]["usage"]["tokens_in"], 70);
+    dreamer.pass(now).await.unwrap().unwrap();
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn words_that_cannot_be_used_leave_those_of_the_template() {
+    let home = Home::new();
+    let journal = home.journal();
+    accepted_six_times(&journal);
+    let memory = home.memory(&journal);
+    let (model, asked) = words(Some("I would rather not."));
+    let dreamt = Dreamer::new(Arc::clone(&memory), Some(model)).pass(setpoint_runtime::clock::now()).await;
+    assert_eq!((dreamt.unwrap().unwrap().promoted.len(), asked.load(Ordering::SeqCst)), (1, 1));
+    let [rule] = &memory.store().rules().unwrap()[..] else { panic!() };
+    assert_eq!(rule.megram.content.lesson, "This worked again and again. lesson 6");
+    assert_eq!(acts(&journal)[0]["worded"], serde_json::Value::Null);
+}
+
+#[tokio::test]
+async fn a_shutdown_ends_a_question_and_the_rule_is_made_later() {
+    let home = Home::new();
+    let journal = home.journal();
+    accepted_six_times(&journal);
+    let memory = home.memory(&journal);
+    let (model, asked) = words(None);
+    let models = brain().with_role(RoleId::Memory, model);
+    let organisation = organisation_with(&journal, models, Some(Arc::clone(&memory)));
+    while asked.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    organisation.shutdown().await;
+    assert_eq!((rules(&memory), memory.last_dream()), (0, None));
+
+    let memory = home.memory(&home.journal());
+    let (model, _) = words(Some(r#"{"rule": "Later."}"#));
+    Dreamer::new(Arc::clone(&memory), Some(model)).pass(setpoint_runtime::clock::now()).await.unwrap();
+    assert_eq!(rules(&memory), 1);
+}
+
+#[tokio::test]
+async fn what_a_task_taught_gets_better_words_after_its_end() {
+    let files = tempfile::tempdir().unwrap();
+    std::fs::write(files.path().join("a"), "x").unwrap();
+    let home = Home::new();
+    let journal = home.journal();
+    let memory = home.memory(&journal);
+    let organisation = organisation_with(&journal, brain(), None);
+    let task = organisation.start(largest_files_under(files.path(), 1)).await.unwrap();
+    organisation.ended(&task).await;
+    let (model, asked) = words(Some(r#"{"lesson": "find prints sizes.", "tags": ["sizes"]}"#));
+    let dreamer = Dreamer::new(Arc::clone(&memory), Some(model));
+    let now = setpoint_runtime::clock::now();
+    let dreamt = dreamer.pass(now).await.unwrap().unwrap();
+    let [id] = &dreamt.reflected[..] else { panic!("{dreamt:?}") };
+    let record = memory.store().get(id).unwrap();
+    assert_eq!(record.megram.content.lesson, "find prints sizes.");
+    assert_eq!(record.megram.content.tags.last().unwrap(), "sizes");
+    assert!(!record.megram.content.approaches.is_empty() && record.megram.sigma > 0.0);
+    // Neither this process nor another one asks again.
+    dreamer.pass(now).await.unwrap();
+    let (again, _) = words(Some(r#"{"lesson": "other words"}"#));
+    let dreamt = Dreamer::new(Arc::clone(&memory), Some(again)).pass(now).await.unwrap().unwrap();
+    assert_eq!((asked.load(Ordering::SeqCst), dreamt.reflected), (1, vec![]));
+    organisation.shutdown().await;
+}
