@@ -13,6 +13,7 @@ use crate::limits::RECORD_BYTES_MAX;
 use crate::record::{Entry, Mark, entries, id_bytes};
 use crate::sqlite::Seal;
 use crate::tags;
+use crate::words;
 
 /// Applies events in their order.
 pub(crate) fn all(batch: &mut Batch<'_>, events: &[Event]) -> Result<Applied> {
@@ -152,7 +153,9 @@ fn reflect(batch: &mut Batch<'_>, id: &MegramId, content: &Insight) -> Result<()
         && let Ok(insight) = serde_json::to_vec(content)
         && insight.len() <= RECORD_BYTES_MAX
     {
+        words::forget(batch.db, &entry)?;
         Mark { insight: Some(insight), ..entry.mark }.save(batch.db, entry.rid)?;
+        words::written(batch.db, entry.rid)?;
     }
     Ok(())
 }

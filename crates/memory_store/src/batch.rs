@@ -20,6 +20,7 @@ use crate::record::{
 use crate::sqlite::{Columns, Db};
 use crate::sums::{self, Owner, cells};
 use crate::tags::{self, Pair};
+use crate::words;
 
 /// A transaction's changes.
 pub(crate) struct Batch<'a> {
@@ -100,6 +101,7 @@ impl<'a> Batch<'a> {
             is_consolidated: new.level.fades() && new.pos <= self.consolidated_to(pair.pid)?,
         };
         self.begin_fading(rid, &trace)?;
+        words::written(self.db, rid)?;
         if trace.is_summed() {
             self.sum(pair, &trace, new.tid)?;
         }
@@ -113,6 +115,7 @@ impl<'a> Batch<'a> {
             self.take_out(entry, &trace)?;
         }
         self.end_fading(entry.rid, &trace)?;
+        words::forget(self.db, entry)?;
         self.db.change("DELETE FROM mark WHERE rid = ?1", [entry.rid])?;
         self.db.change("DELETE FROM record WHERE rid = ?1", [entry.rid])?;
         Ok(())

@@ -78,6 +78,7 @@ fn check_rows(db: &Db) -> Result<u64> {
         }
         Ok(true)
     })?;
+    crate::words::check(db)?;
     let listed = db.first("SELECT COUNT(*) FROM fading", (), |columns| columns.count(0))?;
     if listed != Some(fading) {
         return Err(db.damaged("the list of what fades names what does not"));

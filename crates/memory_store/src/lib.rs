@@ -10,7 +10,7 @@
 //! It never decides what becomes a rule and never formats text for a prompt; the arithmetic is `setpoint-mkct`'s.
 //!
 //! Reading order: [`event`] (what comes in), [`store`] (opening, taking in), `record` and `sums` (how it lies in the
-//! database), `batch` and `apply` (what an event changes), `query` (what a task asks), `browse` (what an operator asks), `dream` (what the Dreamer needs),
+//! database), `batch` and `apply` (what an event changes), `query` (what a task asks), `browse` (what an operator asks), `words` (what is found by words), `dream` (what the Dreamer needs),
 //! `check`.
 
 mod apply;
@@ -27,6 +27,7 @@ mod sqlite;
 pub mod store;
 mod sums;
 mod tags;
+mod words;
 
 pub use browse::{Filter, ID_CHARS_MIN};
 pub use check::{Checked, ERROR_MAX};
@@ -36,3 +37,4 @@ pub use event::{Applied, Event, Happening, Taken};
 pub use query::{Avoided, PairSums, Stats, ToolSums};
 pub use record::Remembered;
 pub use store::{OpenReport, Options, Store};
+pub use words::Found;

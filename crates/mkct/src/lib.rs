@@ -4,7 +4,7 @@
 //! plain numbers and text, and the same inputs give the same result.
 //!
 //! Reading order: [`quantization`] turns the state a task was in into the numbers of its Megram (SPEC 6.4), [`mod@slug`] an
-//! intent into the key that tasks of the same kind share (SPEC 3), and [`tags`] names the other keys. The rest is SPEC 7: [`megram`] (what a record is in
+//! intent into the key that tasks of the same kind share (SPEC 3), [`tags`] names the other keys, and [`mod@terms`] are the words that a text is found by. The rest is SPEC 7: [`megram`] (what a record is in
 //! numbers), [`decay`] (how it fades), [`potential`] (what a pair's records sum to) and [`accumulator`] (the same sums
 //! without the records), [`policy`] (what follows for a plan), [`consolidation`] (rules, and what is forgotten).
 //!
@@ -29,6 +29,7 @@ pub mod quantization;
 pub mod slug;
 mod sum;
 pub mod tags;
+pub mod terms;
 mod threshold;
 
 pub use accumulator::{AccumulatorError, Accumulators, Cell};
@@ -40,3 +41,4 @@ pub use potential::Potentials;
 pub use quantization::{Quantum, QuantumError, State, quantize};
 pub use slug::{intent_space, slug};
 pub use sum::Sum;
+pub use terms::terms;

@@ -5,6 +5,8 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
+use crate::tags::INTENT_SPACE;
+
 /// How many whitespace-separated words of an intent are looked at.
 pub const WORDS_MAX: usize = 3;
 /// How many characters (Unicode scalar values) of a word are kept.
@@ -23,7 +25,7 @@ pub fn slug(intent: &str) -> String {
 /// The space under which memories of an intent lie: `intent:<slug>` (SPEC 3).
 #[must_use]
 pub fn intent_space(intent: &str) -> String {
-    format!("intent:{}", slug(intent))
+    format!("{INTENT_SPACE}{}", slug(intent))
 }
 
 /// What stands for an intent without any letter or number.

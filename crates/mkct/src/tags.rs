@@ -3,6 +3,8 @@
 
 /// The entity of what is learnt on this machine about an intent.
 pub const ENV_LOCAL: &str = "env:local";
+/// What the space of an intent begins with; its slug follows.
+pub const INTENT_SPACE: &str = "intent:";
 /// What the space of a tool begins with; the tool's id follows.
 pub const TOOL_SPACE: &str = "tool:";
 /// What the entity of a tool's target begins with; the target in normal form follows.

@@ -292,6 +292,7 @@ impl World<'_> {
                         call_id: call,
                         availability: Availability::Unavailable,
                         reason: None,
+                        related: vec![],
                         rules: vec![],
                         potentials: Potentials::default(),
                         records: vec![],

@@ -75,7 +75,14 @@ impl Machine for Sender {
             .unwrap();
             fx.publish_to(Instance(7), task);
             let (space, entity) = ("intent:x".to_owned(), "env:local".to_owned());
-            fx.request(|call_id| MemoryQuery { call_id, space, entity, tools: vec![], limit: 10 });
+            fx.request(|call_id| MemoryQuery {
+                call_id,
+                space,
+                entity,
+                about: String::new(),
+                tools: vec![],
+                limit: 10,
+            });
         }
     }
 }

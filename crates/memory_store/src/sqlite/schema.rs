@@ -14,7 +14,7 @@ const FORMAT: i64 = 1;
 /// indexes stay short; spaces and entities are bytes, so that no two of them ever look alike. What is written once lies
 /// apart from what changes: `record` is never updated, `mark` holds what became of a record. Which records a rule was made
 /// of is one number a rule: those of its pair up to a place in the journal.
-const OBJECTS: [(&str, &str); 16] = [
+const OBJECTS: [(&str, &str); 17] = [
     (
         "place",
         "CREATE TABLE place (name TEXT PRIMARY KEY, pos INTEGER NOT NULL, seal INTEGER NOT NULL) STRICT, WITHOUT ROWID",
@@ -75,6 +75,11 @@ const OBJECTS: [(&str, &str); 16] = [
     (
         "forgotten",
         "CREATE TABLE forgotten (id BLOB PRIMARY KEY, seal INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    ),
+    (
+        "term",
+        "CREATE TABLE term (term BLOB NOT NULL, rid INTEGER NOT NULL, PRIMARY KEY (term, rid)) \
+         STRICT, WITHOUT ROWID",
     ),
 ];
 

@@ -12,3 +12,5 @@ mod rules;
 mod store;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod words;

@@ -78,7 +78,7 @@ proptest! {
     #[test]
     fn memory_is_what_the_journal_says(
         draws in proptest::collection::vec(draw(), 1..120),
-        steps in proptest::collection::vec((1_usize..30, 0_u8..6), 1..20),
+        steps in proptest::collection::vec((1_usize..30, 0_u8..8), 1..20),
     ) {
         let events: Vec<Event> = draws.iter().zip(1..).map(|(draw, pos)| event(pos, draw)).collect();
         let at_once = Home::new();
@@ -104,6 +104,9 @@ proptest! {
                     store.start_over(at as u64).unwrap();
                     take(&store, &events[..at], 0);
                 }
+                3 | 4 => {
+                    store.index(*count).unwrap();
+                }
                 _ => {}
             }
             store.check(day(END_DAYS)).unwrap();
@@ -112,6 +115,7 @@ proptest! {
         for days in [END_DAYS, END_DAYS + 60.0] {
             for store in [&whole, &store] {
                 forget_all(store, days);
+                while store.index(9).unwrap() {}
                 store.check(day(days)).unwrap();
             }
             prop_assert_eq!(seen(&store, day(days)), seen(&whole, day(days)));

@@ -17,6 +17,9 @@ pub struct MemoryQuery {
     pub space: String,
     /// `env:local`.
     pub entity: String,
+    /// What records of other pairs are looked for by: words of the intent.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
     /// Tools whose tool-level sums are wanted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolId>,
@@ -53,6 +56,9 @@ pub struct MemoryReply {
     /// At most ten records of the pair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub records: Vec<Megram>,
+    /// Records and rules of other pairs that share words with the intent, the best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub related: Vec<Megram>,
     /// What the operator stated, known in every task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<Megram>,

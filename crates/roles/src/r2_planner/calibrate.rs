@@ -2,11 +2,12 @@
 
 use setpoint_machine::Ctx;
 use setpoint_mkct::intent_space;
-use setpoint_mkct::tags::ENV_LOCAL;
+use setpoint_mkct::tags::{ENV_LOCAL, INTENT_SPACE};
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{FaultKind, MemoryQuery, MemoryReply, PlanDirective, TaskSpec};
+use setpoint_protocol::text::clip;
 
-use super::calibration::{Calibration, RECORDS_MAX};
+use super::calibration::{ABOUT_CHARS_MAX, Calibration, RECORDS_MAX};
 use super::fault::Fault;
 use super::history::Task;
 use super::machine::{Fx, Phase, Planner};
@@ -62,13 +63,14 @@ impl Planner {
         };
         let space = match ctx.slug {
             "" => intent_space(&task.spec.intent),
-            slug => format!("intent:{slug}"),
+            slug => format!("{INTENT_SPACE}{slug}"),
         };
         let tools = ctx.opened.tools.iter().filter_map(|tool| tool.name.parse().ok()).collect();
         let query = fx.request(|call_id| MemoryQuery {
             call_id,
             space,
             entity: ENV_LOCAL.to_owned(),
+            about: clip(&task.spec.intent, ABOUT_CHARS_MAX),
             tools,
             limit: RECORDS_MAX,
         });

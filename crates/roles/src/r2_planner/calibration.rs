@@ -8,6 +8,7 @@
 //! | a call is avoided | MUST NOT make it: the target is blocked for that tool |
 //! | a tool's sums, from three tasks on, say Avoid or Caution | CAUTION, never more: mostly blame is written there |
 //! | a rule in force | SHOULD PREFER a best practice, MUST NOT a constraint |
+//! | other intents' records and rules that share words with this one | RELATED: to look at, never to be held to |
 //! | what the operator stated | a fact |
 
 use std::collections::BTreeSet;
@@ -22,6 +23,10 @@ use setpoint_protocol::message::{
 use crate::blocking::target_name;
 use crate::line::one_line;
 
+/// Characters of the intent that records of other intents are looked for by.
+pub(super) const ABOUT_CHARS_MAX: usize = 1_000;
+/// Records of other intents that are shown.
+const RELATED_MAX: usize = 5;
 /// Records of the pair that are looked at; more are cut off.
 pub(super) const RECORDS_MAX: u32 = 10;
 /// Lines under one heading; the first are kept.
@@ -99,6 +104,7 @@ impl Calibration {
         calibration.add_avoided(&reply.avoided);
         calibration.add_records(reply.potentials.action, &reply.records);
         calibration.add_tools(&reply.tools);
+        calibration.add_related(&reply.related);
         for fact in &reply.facts {
             calibration.line(Heading::UserFact, &fact.content.lesson);
         }
@@ -164,6 +170,17 @@ impl Calibration {
                     }
                 }
             }
+        }
+    }
+
+    fn add_related(&mut self, records: &[Megram]) {
+        for record in records.iter().take(RELATED_MAX) {
+            let how = match record.sigma {
+                sigma if sigma > 0.0 => "it worked: ",
+                sigma if sigma < 0.0 => "it failed: ",
+                _ => "",
+            };
+            self.line(Heading::Related, &format!("{how}{}", told(record)));
         }
     }
 
@@ -346,6 +363,24 @@ mod tests {
                 UserFact: lesson 60
                 applied 50; caution ; not fetch: https://a
                 .example (70); overridden 70 51"#]],
+        );
+    }
+
+    #[test]
+    fn what_other_kinds_of_tasks_taught_is_shown_and_holds_nobody() {
+        let related: Vec<Value> = [(1, 1.0), (2, -1.0), (3, 0.0), (4, 1.0), (5, 1.0), (6, 1.0)]
+            .into_iter()
+            .map(|(n, sigma)| record(n, sigma, "p"))
+            .collect();
+        check(
+            &json!({ "related": related }),
+            &expect![[r#"
+                Related: it worked: lesson 1 [tools: tool1] [on: /t1]
+                Related: it failed: lesson 2 [tools: tool2] [on: /t2]
+                Related: lesson 3 [tools: tool3] [on: /t3]
+                Related: it worked: lesson 4 [tools: tool4] [on: /t4]
+                Related: it worked: lesson 5 [tools: tool5] [on: /t5]
+                applied ; caution ; overridden "#]],
         );
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use setpoint_control::{Decision, EndedBy, Lesson, Ruling, Subject};
 use setpoint_machine::Ctx;
 use setpoint_mkct::quantization::MATCHED_OUTPUT;
-use setpoint_mkct::tags::{ENV_LOCAL, TARGET_ENTITY, TASK_SPACE, TOOL_SPACE};
+use setpoint_mkct::tags::{ENV_LOCAL, INTENT_SPACE, TARGET_ENTITY, TASK_SPACE, TOOL_SPACE};
 use setpoint_mkct::{Quantum, quantize};
 use setpoint_protocol::MegramId;
 use setpoint_protocol::message::{Insight, Level, MacroState, Megram, NegativeFeedback, RuleRef};
@@ -97,7 +97,7 @@ fn contradicted<'a>(
 }
 
 fn intent_space(ctx: &Ctx<'_>) -> String {
-    format!("intent:{}", ctx.slug)
+    format!("{INTENT_SPACE}{}", ctx.slug)
 }
 
 /// Where a Megram goes.

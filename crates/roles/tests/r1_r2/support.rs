@@ -124,7 +124,9 @@ pub(crate) fn describe(call: &ModelCall) -> String {
             "repair": brief.repair.as_ref().map(|repair| &repair.error),
         }),
         Brief::Report(brief) => json!({ "ended_by": brief.ended_by, "ms_max": call.limits.ms_max }),
-        Brief::Execute(_) | Brief::Judge(_) | Brief::Merge(_) => json!({}),
+        Brief::Execute(_) | Brief::Judge(_) | Brief::Merge(_) | Brief::Distil(_) | Brief::Reflect(_) => {
+            json!({})
+        }
     };
     // Only what is set.
     let is_set = |value: &Value| match value {

@@ -21,6 +21,10 @@ const RECORDS_WEIGHED: usize = 64;
 const RECORDS_MAX: usize = 10;
 /// Characters of the reason why memory cannot be asked.
 const REASON_CHARS_MAX: usize = 400;
+/// Records of other pairs that are given out at most.
+const RELATED_MAX: usize = 5;
+/// Records that are indexed before a question is answered; the Dreamer sees to what is more.
+const INDEXED_AT_ONCE: usize = 512;
 /// Calls to avoid that are given out at most.
 const AVOIDED_MAX: usize = 64;
 
@@ -28,12 +32,23 @@ impl Memory {
     /// What is remembered, of all that the journal holds by now; `unavailable` where memory cannot be asked. `clock` is asked
     /// once that is known, so that nothing of it is ahead of it.
     pub fn answer(&self, query: &MemoryQuery, clock: impl Fn() -> Timestamp) -> MemoryReply {
-        let answered = self.catch_up().and_then(|_| self.mended(|| self.reply(query, clock())));
+        let answered = self.catch_up().and_then(|_| {
+            self.index_some();
+            self.mended(|| self.reply(query, clock()))
+        });
         answered.unwrap_or_else(|error| {
             let error = crate::organisation::error_chain(&error);
             tracing::warn!(error, "the plan is made without memory");
             unavailable(query.call_id, &error)
         })
+    }
+
+    /// What was written a moment ago is found by its words, too.
+    fn index_some(&self) {
+        if let Err(error) = self.mended(|| Ok(self.store.index(INDEXED_AT_ONCE)?)) {
+            let error = crate::organisation::error_chain(&error);
+            tracing::debug!(error, "new records are not found by their words yet");
+        }
     }
 
     fn reply(&self, query: &MemoryQuery, now: Timestamp) -> Result<MemoryReply, MemoryFailure> {
@@ -42,6 +57,8 @@ impl Memory {
         rules.retain(|rule| rule.author != Author::Operator);
         let mut facts = self.store.recall(USER_SPACE, ENV_LOCAL, now)?;
         facts.retain(|fact| fact.author == Author::Operator);
+        let pair = (space.as_str(), entity.as_str());
+        let related = self.store.related(&query.about, pair, now, RELATED_MAX)?;
         let (mut tools, mut avoided) = (Vec::new(), Vec::new());
         for space in self.store.tool_spaces()? {
             let Some(tool) =
@@ -70,6 +87,7 @@ impl Memory {
             rules: rules.iter().take(RECORDS_MAX).filter_map(sop).collect(),
             potentials: potentials(self.store.potentials(space, entity, now)?),
             records: self.strongest(query, now)?.into_iter().map(|record| record.megram).collect(),
+            related: related.into_iter().map(|found| found.record.megram).collect(),
             facts: facts.into_iter().take(RECORDS_MAX).map(|fact| fact.megram).collect(),
             tools,
             avoided,
@@ -113,6 +131,7 @@ pub(crate) fn unavailable(call_id: CallId, reason: &str) -> MemoryReply {
         rules: Vec::new(),
         potentials: Potentials::default(),
         records: Vec::new(),
+        related: Vec::new(),
         facts: Vec::new(),
         tools: Vec::new(),
         avoided: Vec::new(),

@@ -19,6 +19,9 @@ const LOCK: &str = "dreamer.lock";
 const PROMOTIONS_MAX: usize = 32;
 /// Records that one transaction deletes at most: others write in between.
 const FORGET_MAX: usize = 1_024;
+/// Records that one transaction indexes by their words, and how many of these a pass makes: the next one goes on.
+const INDEX_MAX: usize = 1_024;
+const INDEX_ROUNDS_MAX: usize = 16;
 /// Characters of a rule.
 const RULE_CHARS_MAX: usize = 400;
 /// Tags, tools and targets of a rule, each.
@@ -90,13 +93,19 @@ impl Memory {
         Ok(id)
     }
 
-    /// What has faded goes, and the outputs of tasks that have ended; how many of each. Until it is stopped.
-    pub(crate) fn forget(
+    /// What is new is indexed by its words; what has faded goes, and the outputs of tasks that have ended; how many of each. Until it is stopped.
+    pub(crate) fn tidy(
         &self,
         alone: &Alone,
         now: Timestamp,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<(u64, u64), MemoryFailure> {
+        for _ in 0..INDEX_ROUNDS_MAX {
+            let has_more = self.mended(|| Ok(self.store.index(INDEX_MAX)?))?;
+            if !has_more || is_stopped() {
+                break;
+            }
+        }
         let (mut faded, mut outputs) = (0, 0);
         while !is_stopped() {
             let forgotten = self.mended(|| Ok(self.store.forget_faded(now, FORGET_MAX)?))?;

@@ -71,8 +71,8 @@ impl Dreamer {
             dreamt.promoted.push(made);
         }
         let (by, stop) = (alone, self.stop.clone());
-        let forget = move |memory: &Memory| memory.forget(&by, now, &|| stop.is_cancelled());
-        (dreamt.faded, dreamt.outputs) = self.blocking(forget).await?;
+        let tidy = move |memory: &Memory| memory.tidy(&by, now, &|| stop.is_cancelled());
+        (dreamt.faded, dreamt.outputs) = self.blocking(tidy).await?;
         Ok(Some(dreamt))
     }
 

@@ -88,6 +88,7 @@ pub(crate) fn migration() -> Tape {
             0,
             MemoryReply {
                 reason: None,
+                related: vec![],
                 call_id: id("r2/1"),
                 availability: Availability::Available,
                 rules: vec![SopRecord {

@@ -148,6 +148,7 @@ fn memory_reply(call: &str) -> Payload {
     let availability = message::Availability::Unavailable;
     message::MemoryReply {
         reason: None,
+        related: vec![],
         call_id: id(call),
         availability,
         rules: vec![],

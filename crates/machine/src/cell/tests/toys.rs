@@ -108,7 +108,14 @@ impl Machine for Planner {
             Input::Message(inbox::Planner::TaskSpec(spec)) => {
                 self.spec = Some(spec);
                 let (space, entity) = (format!("intent:{}", ctx.slug), "env:local".to_owned());
-                fx.request(|call_id| MemoryQuery { call_id, space, entity, tools: vec![], limit: 10 });
+                fx.request(|call_id| MemoryQuery {
+                    call_id,
+                    space,
+                    entity,
+                    about: String::new(),
+                    tools: vec![],
+                    limit: 10,
+                });
             }
             Input::Message(inbox::Planner::MemoryReply(_) | inbox::Planner::PlanDirective(_)) => {
                 fx.ask_model(question("plan"));

@@ -135,6 +135,7 @@ fn ask(memory: &Memory) -> MemoryReply {
         call_id: "r2/1".parse().unwrap(),
         space: "intent:count".to_owned(),
         entity: "env:local".to_owned(),
+        about: String::new(),
         tools: vec!["shell".parse().unwrap(), "fetch".parse().unwrap()],
         limit: 10,
     };
