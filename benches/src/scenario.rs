@@ -238,6 +238,7 @@ pub(crate) async fn one(organisation: &Organisation, suffix: u64) -> Result<(), 
             .into(),
         tools: vec![],
         models: setpoint_protocol::models::Models::default(),
+        thinking: vec![],
         history: vec![],
     };
     let task: TaskId = organisation

@@ -235,6 +235,10 @@ pub struct DreamReport {
     pub reflected: Vec<RecordLine>,
     /// Rules that were made.
     pub promoted: Vec<RecordLine>,
+    /// What was proposed for every task; the operator approves it or not.
+    pub proposed: Vec<RecordLine>,
+    /// What was made up of what worked elsewhere, for tasks that are stuck.
+    pub hypotheses: Vec<RecordLine>,
     /// Records that had faded and were deleted.
     pub faded: u64,
     /// Outputs of tasks that have ended and were deleted.

@@ -129,6 +129,8 @@ pub enum Heading {
     ShouldPrefer,
     /// Caution.
     Caution,
+    /// What worked elsewhere and might work here; when symmetry is to be broken.
+    MightTry,
     /// What other kinds of tasks taught: to look at, never to be held to.
     Related,
     /// What the operator stated.

@@ -76,6 +76,18 @@ impl Prompt {
         self
     }
 
+    /// Adds what the operator has laid down for every task, behind the role's own standing instructions.
+    pub fn lay_down(&mut self, laws: &[String], chars_max: usize) {
+        if laws.is_empty() {
+            return;
+        }
+        let text = format!("The person who runs this machine has laid down:\n{}", laws.join("\n"));
+        let text = Text::Given(head_and_tail(&text, chars_max));
+        let laws = Fragment { name: "thinking", kind: FragmentKind::System, is_cuttable: false, text };
+        let own = self.fragments.iter().take_while(|fragment| fragment.kind == FragmentKind::System).count();
+        self.fragments.insert(own, laws);
+    }
+
     /// Adds a piece of the task, at most `chars_max` characters of it.
     #[must_use]
     pub fn task<'t>(self, name: &'static str, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {

@@ -59,6 +59,10 @@ fn one(batch: &mut Batch<'_>, event: &Event) -> Result<Option<Written>> {
 
 fn act(batch: &mut Batch<'_>, act: &MemoryAct, pos: u64) -> Result<Option<Written>> {
     match act {
+        // The layer T is the operator's; the Dreamer may propose.
+        MemoryAct::Recorded { megram, by: Author::Task | Author::Import } if megram.level == Level::T => {
+            return Ok(Some(Written::Refused));
+        }
         MemoryAct::Recorded { megram, by } => {
             return batch.write(megram, &Source { author: *by, task: None, pos }).map(Some);
         }
@@ -67,6 +71,14 @@ fn act(batch: &mut Batch<'_>, act: &MemoryAct, pos: u64) -> Result<Option<Writte
         MemoryAct::Demoted { rule, at } => {
             if let Some(entry) = entry_of(batch, rule)?.filter(is_in_force) {
                 batch.demote(&entry, at.as_micros(), pos)?;
+            }
+        }
+        MemoryAct::Approved { id } => {
+            if let Some(entry) =
+                entry_of(batch, id)?.filter(|entry| entry.new.level == setpoint_mkct::Level::T)
+            {
+                let mark = Mark { approved_pos: Some(number(pos)), ..entry.mark };
+                mark.save(batch.db, entry.rid)?;
             }
         }
         MemoryAct::Reflected { id, content, .. } => reflect(batch, id, content)?,

@@ -144,6 +144,23 @@ impl Store {
         })
     }
 
+    /// What is laid down for every task, the oldest first, and what is proposed for that, the newest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn thoughts(&self) -> Result<(Vec<Remembered>, Vec<Remembered>)> {
+        let mut db = self.reader();
+        db.look(|db| {
+            let sql = entries!("WHERE r.level = 3 ORDER BY r.rid LIMIT ?1");
+            let all = db.all(sql, [limit_of(LIST_MAX)], Entry::read)?;
+            let all = all.iter().map(|entry| entry.remembered(db)).collect::<Result<Vec<_>>>()?;
+            let (laid_down, mut proposed): (Vec<_>, Vec<_>) =
+                all.into_iter().partition(|thought| thought.is_approved);
+            proposed.reverse();
+            Ok((laid_down, proposed))
+        })
+    }
+
     /// A page of all records, oldest first: those behind this place, and the place of the last of them while there may be
     /// more.
     ///

@@ -273,14 +273,28 @@ impl Store {
                 [limit_of(limit)],
                 |columns| columns.int(0),
             )?;
-            pids.into_iter()
-                .map(|pid| {
-                    let sums = sums::load(db, Owner::Pair(pid))?;
-                    let (space, entity) = tags::names(db, pid)?;
-                    let potentials = of_pair(db, pid, &sums, now)?;
-                    Ok(PairSums { space, entity, count: sums.count(), potentials })
-                })
-                .collect()
+            pids.into_iter().map(|pid| pair_sums(db, pid, now)).collect()
+        })
+    }
+
+    /// The same of the spaces that begin so.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn pairs_of(&self, prefix: &str, now: Timestamp, limit: usize) -> Result<Vec<PairSums>> {
+        let mut db = self.reader();
+        db.look(|db| {
+            let mut found = Vec::new();
+            let sql = "SELECT p.pid, s.space FROM pair p JOIN space s ON s.sid = p.sid \
+                       WHERE EXISTS (SELECT 1 FROM cell c WHERE c.owner = p.pid) ORDER BY p.pid DESC";
+            db.each(sql, (), |columns| {
+                let pid = columns.int(0)?;
+                if columns.text(1)?.starts_with(prefix) {
+                    found.push(pair_sums(db, pid, now)?);
+                }
+                Ok(found.len() < limit)
+            })?;
+            Ok(found)
         })
     }
 
@@ -307,6 +321,13 @@ impl Store {
             })
         })
     }
+}
+
+fn pair_sums(db: &Db, pid: i64, now: Timestamp) -> Result<PairSums> {
+    let sums = sums::load(db, Owner::Pair(pid))?;
+    let (space, entity) = tags::names(db, pid)?;
+    let potentials = of_pair(db, pid, &sums, now)?;
+    Ok(PairSums { space, entity, count: sums.count(), potentials })
 }
 
 /// A pair's sums at a moment, from its records where the running sums do not reach back so far.

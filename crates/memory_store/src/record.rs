@@ -23,6 +23,8 @@ pub struct Remembered {
     pub pos: u64,
     /// Its numbers now.
     pub trace: Trace,
+    /// Whether the operator has approved it, or said it: what the layer T needs.
+    pub is_approved: bool,
     /// Whether a model has put its content into better words.
     pub is_reflected: bool,
     /// The rule that was made of it, with others.
@@ -44,8 +46,8 @@ macro_rules! entries {
     ($rest:literal) => {
         concat!(
             "SELECT r.rid, r.id, r.pid, r.level, r.created_us, r.f, r.sigma, r.k, r.pos, r.tid, r.author, r.body, \
-             r.seal, m.rid, m.demoted_us, m.demoted_pos, m.superseded_by, m.recalled_us, m.insight, m.seal, \
-             q.as_of, q.rule, q.seal FROM record r LEFT JOIN mark m ON m.rid = r.rid LEFT JOIN promotion q \
+             r.seal, m.rid, m.demoted_us, m.demoted_pos, m.superseded_by, m.recalled_us, m.insight, m.approved_pos, \
+             m.seal, q.as_of, q.rule, q.seal FROM record r LEFT JOIN mark m ON m.rid = r.rid LEFT JOIN promotion q \
              ON q.pid = r.pid AND q.as_of = (SELECT MAX(as_of) FROM promotion z WHERE z.pid = r.pid) ",
             $rest
         )
@@ -89,6 +91,8 @@ pub(crate) struct Mark {
     pub(crate) recalled_us: Option<i64>,
     /// The content that reflection has given it, as JSON.
     pub(crate) insight: Option<Vec<u8>>,
+    /// The journal's place of the operator's approval.
+    pub(crate) approved_pos: Option<i64>,
 }
 
 impl Entry {
@@ -121,15 +125,16 @@ impl Entry {
                         .transpose()?,
                     recalled_us: columns.optional_int(17)?,
                     insight: columns.optional_blob(18)?.map(<[u8]>::to_vec),
+                    approved_pos: columns.optional_int(19)?,
                 };
-                if mark.seal(rid) != columns.int(19)? {
+                if mark.seal(rid) != columns.int(20)? {
                     return Err(damaged());
                 }
                 mark
             }
         };
-        let consolidated_to = match columns.optional_int(20)? {
-            Some(as_of) if promotion_seal(new.pid, as_of, columns.blob(21)?) != columns.int(22)? => {
+        let consolidated_to = match columns.optional_int(21)? {
+            Some(as_of) if promotion_seal(new.pid, as_of, columns.blob(22)?) != columns.int(23)? => {
                 return Err(damaged());
             }
             as_of => as_of.unwrap_or(-1),
@@ -169,6 +174,7 @@ impl Entry {
             task: self.new.tid.map(|tid| task_of(db, tid)).transpose()?,
             pos: u64::try_from(self.new.pos).unwrap_or(0),
             trace,
+            is_approved: self.mark.approved_pos.is_some() || self.new.author == Author::Operator,
             is_reflected: self.mark.insight.is_some(),
             rule,
             superseded_by: self.mark.superseded_by.map(|id| id_from(id, db)).transpose()?,
@@ -204,15 +210,16 @@ impl Mark {
             .optional_bytes(self.superseded_by.as_ref().map(|id| &id[..]))
             .optional_int(self.recalled_us)
             .optional_bytes(self.insight.as_deref())
+            .optional_int(self.approved_pos)
             .value()
     }
 
     /// Writes it down in place of the one before.
     pub(crate) fn save(&self, db: &Db, rid: i64) -> Result<()> {
-        let Mark { demoted_us, demoted_pos, superseded_by, recalled_us, insight } = self;
+        let Mark { demoted_us, demoted_pos, superseded_by, recalled_us, insight, approved_pos } = self;
         db.change(
-            "INSERT OR REPLACE INTO mark (rid, demoted_us, demoted_pos, superseded_by, recalled_us, insight, seal) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT OR REPLACE INTO mark (rid, demoted_us, demoted_pos, superseded_by, recalled_us, insight, \
+             approved_pos, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             (
                 rid,
                 demoted_us,
@@ -220,6 +227,7 @@ impl Mark {
                 superseded_by.as_ref().map(|id| &id[..]),
                 recalled_us,
                 insight,
+                approved_pos,
                 self.seal(rid),
             ),
         )?;

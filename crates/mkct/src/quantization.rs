@@ -37,6 +37,9 @@ pub struct Quantum {
 /// (SPEC 6.4).
 pub const MATCHED_OUTPUT: Quantum = Quantum { f: 0.5, sigma: 0.0, k: 0.5 };
 
+/// The numbers of a hypothesis: weak, slightly in favour, and gone after five and a half days. Ours: the sources name none.
+pub const HYPOTHESIS: Quantum = Quantum { f: 0.3, sigma: 0.5, k: 0.2 };
+
 /// The numbers of an M Megram written in this state (SPEC 6.4).
 #[must_use]
 pub const fn quantize(state: State) -> Quantum {

@@ -11,5 +11,9 @@ pub const TOOL_SPACE: &str = "tool:";
 pub const TARGET_ENTITY: &str = "path:";
 /// What the space of a task's own outputs begins with; the task's id follows.
 pub const TASK_SPACE: &str = "task:";
+/// What the space of a hypothesis begins with; the slug of the intent that it is for follows.
+pub const HYPOTHESIS_SPACE: &str = "hypothesis:";
+/// The space of what is laid down for every task, or proposed for that.
+pub const THINKING_SPACE: &str = "system:";
 /// The space of what the operator states.
 pub const USER_SPACE: &str = "user:";

@@ -1,5 +1,7 @@
 //! Every limit of the vocabulary, with its name and what happens when it is reached.
 
+/// Characters of what the operator has laid down for every task, all of it together.
+pub const THINKING_CHARS_MAX: usize = 8_000;
 /// Longest raw input in bytes. A longer goal is refused before a task is opened.
 pub const RAW_INPUT_BYTES_MAX: usize = 256 * 1024;
 /// Most sub-tasks in one plan. A plan with more is refused by the plan validator.

@@ -48,6 +48,11 @@ pub enum MemoryAct {
         /// Since when.
         at: Timestamp,
     },
+    /// A proposal for the layer T was approved.
+    Approved {
+        /// The proposal.
+        id: MegramId,
+    },
     /// What a record teaches, put in better words than those it was written with.
     Reflected {
         /// The record.

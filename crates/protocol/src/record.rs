@@ -111,6 +111,9 @@ pub struct Opened {
     pub tools: Vec<Arc<ToolSpec>>,
     /// The models.
     pub models: Models,
+    /// What the operator has laid down for every task (memory's layer T): part of every model's standing instructions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thinking: Vec<String>,
     /// The session's last exchanges, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Exchange>,

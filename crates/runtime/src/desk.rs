@@ -152,6 +152,9 @@ pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<Cow<'static, str>>
         ProgramError::Cwd(_) => (Edge::Configuration, Some("change to a directory that exists")),
         ProgramError::Journal(error) => edge_of_journal(error),
         ProgramError::Memory(error) => edge_of_store(error),
+        ProgramError::Thinking { .. } | ProgramError::ThinkingTooLong { .. } => {
+            (Edge::Configuration, Some("mend the file, or move it away"))
+        }
     };
     (edge, hint.map(Cow::Borrowed))
 }
@@ -164,6 +167,9 @@ pub fn edge_of_memory(error: &MemoryFailure) -> (Edge, Option<&'static str>) {
         MemoryFailure::Journal(error) => edge_of_journal(error),
         MemoryFailure::Act(error) => edge_of_journal(error),
         MemoryFailure::Fact { .. } => (Edge::Usage, Some("say it in other words, or in several facts")),
+        MemoryFailure::NoProposal { .. } => {
+            (Edge::Usage, Some("`setpoint memory approve` lists what waits for approval"))
+        }
         MemoryFailure::TooManyLines { .. } => {
             (Edge::Usage, Some("split the file; what is there already is not taken twice"))
         }

@@ -233,6 +233,7 @@ fn opened(controller: ControllerSettings) -> Opened {
         surroundings: Surroundings::default().into(),
         tools: Vec::new(),
         models: Models::default(),
+        thinking: Vec::new(),
         history: Vec::new(),
     }
 }

@@ -39,6 +39,8 @@ pub use self::tasks::TaskSummary;
 pub(crate) const LEASE_TTL_MS: u64 = 600_000;
 /// Milliseconds between looks at the command table for messages from other processes.
 const COMMANDS_POLL_MS: u64 = 200;
+/// How long the opening of a task waits for what is laid down for all of them.
+const THINKING_WAIT_MAX: Duration = Duration::from_secs(5);
 /// Commands read at one look.
 const COMMANDS_PAGE_MAX: usize = 256;
 /// Characters of the goal that the task list shows.
@@ -167,6 +169,7 @@ impl Organisation {
         opened.logic_version = LOGIC_VERSION;
         opened.tools = self.shared.toolbox.specs();
         opened.models = self.shared.models.cards();
+        opened.thinking = self.thinking(opened.thinking).await;
         let surroundings = Arc::make_mut(&mut opened.surroundings);
         surroundings.workspace = surroundings.workspace.replace("{task}", task.as_str());
         let title = clip(&new.raw_input.split_whitespace().collect::<Vec<_>>().join(" "), TITLE_CHARS_MAX);
@@ -329,6 +332,27 @@ impl Organisation {
             .await
             .map_err(|error| RuntimeError::Broken { task: task.clone(), reason: error.to_string() })??;
         Ok(commands.iter().filter_map(|command| said(task, command)).collect())
+    }
+
+    /// What is laid down for every task: the operator's own words, and the proposals that they approved.
+    async fn thinking(&self, mut laws: Vec<String>) -> Vec<String> {
+        if let Access::Open(memory) = &self.shared.memory {
+            let memory = Arc::clone(memory);
+            let asked = tokio::task::spawn_blocking(move || memory.laid_down());
+            match tokio::time::timeout(THINKING_WAIT_MAX, asked).await {
+                Ok(Ok(Ok(approved))) => laws.extend(approved),
+                Ok(Ok(Err(error))) => {
+                    let error = error_chain(&error);
+                    tracing::warn!(error, "a task opens without the proposals that were approved");
+                }
+                Ok(Err(_)) | Err(_) => {
+                    tracing::warn!(
+                        "a task opens without the proposals that were approved: memory did not answer"
+                    );
+                }
+            }
+        }
+        laws
     }
 
     fn failure_of(&self, task: &TaskId) -> RuntimeError {

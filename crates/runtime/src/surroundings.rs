@@ -70,6 +70,12 @@ impl Directories {
         self.data.join("memory")
     }
 
+    /// The operator's own words for every task (memory's layer T).
+    #[must_use]
+    pub fn thinking(&self) -> PathBuf {
+        self.config.join("thinking.md")
+    }
+
     /// The folder of the user's playbooks.
     #[must_use]
     pub fn playbooks(&self) -> PathBuf {

@@ -144,6 +144,7 @@ fn opened(scenario: &Scenario) -> Opened {
             .into(),
         tools: Plant::specs().into_iter().map(Arc::new).collect(),
         models: setpoint_protocol::models::Models::default(),
+        thinking: vec![],
         history: vec![],
     }
 }
@@ -293,6 +294,7 @@ impl World<'_> {
                         availability: Availability::Unavailable,
                         reason: None,
                         related: vec![],
+                        hypotheses: vec![],
                         rules: vec![],
                         potentials: Potentials::default(),
                         records: vec![],

@@ -46,6 +46,8 @@ pub enum What {
     Failed,
     /// A record that is neither.
     Noted,
+    /// What worked elsewhere and might work here.
+    Hypothesis,
     /// A record of another kind of task.
     Related,
     /// What the operator stated.
@@ -63,6 +65,7 @@ impl What {
             What::Worked => "worked",
             What::Failed => "failed",
             What::Noted => "noted",
+            What::Hypothesis => "might try",
             What::Related => "related",
             What::Fact => "fact",
         }
@@ -73,8 +76,18 @@ impl Recall {
     /// What the reply gives.
     #[must_use]
     pub fn of(reply: MemoryReply) -> Self {
-        let MemoryReply { availability, reason, rules, potentials, records, related, facts, avoided, .. } =
-            reply;
+        let MemoryReply {
+            availability,
+            reason,
+            rules,
+            potentials,
+            records,
+            related,
+            hypotheses,
+            facts,
+            avoided,
+            ..
+        } = reply;
         let unavailable = match availability {
             Availability::Available => None,
             Availability::Unavailable => Some(reason.unwrap_or_else(|| "it is not running".to_owned())),
@@ -98,6 +111,11 @@ impl Recall {
             };
             Given { id: record.id, what, text: record.content.lesson }
         });
+        let hypotheses = hypotheses.into_iter().map(|record| Given {
+            id: record.id,
+            what: What::Hypothesis,
+            text: record.content.lesson,
+        });
         let related = related.into_iter().map(|record| Given {
             id: record.id,
             what: What::Related,
@@ -105,7 +123,8 @@ impl Recall {
         });
         let facts =
             facts.into_iter().map(|fact| Given { id: fact.id, what: What::Fact, text: fact.content.lesson });
-        let mut given: Vec<Given> = rules.chain(avoided).chain(records).chain(related).chain(facts).collect();
+        let mut given: Vec<Given> =
+            rules.chain(avoided).chain(records).chain(hypotheses).chain(related).chain(facts).collect();
         given.sort_by_key(|given| given.what);
         Recall { unavailable, potentials, given, applied: Vec::new(), overridden: Vec::new() }
     }

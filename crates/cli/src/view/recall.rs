@@ -57,7 +57,7 @@ fn given(given: &Given) -> Line {
     let tone = match given.what {
         What::Constraint | What::Avoided | What::Failed => Tone::Bad,
         What::BestPractice | What::Worked => Tone::Good,
-        What::Noted | What::Related | What::Fact => Tone::Plain,
+        What::Noted | What::Hypothesis | What::Related | What::Fact => Tone::Plain,
     };
     Line::new().and(tone, given.what.words()).and(Tone::Plain, &format!(": {}", given.text))
 }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use setpoint_protocol::limits::CELL_QUEUE_MAX;
+use setpoint_protocol::limits::{CELL_QUEUE_MAX, THINKING_CHARS_MAX};
 use setpoint_protocol::message::{FaultKind, TaskFault, TaskSpec};
 use setpoint_protocol::models::Tier;
 use setpoint_protocol::record::{Ask, Asked, RecordKind};
@@ -115,6 +115,11 @@ impl Cell {
         cause: u64,
         step: &mut Step,
     ) -> Result<(), StepError> {
+        let mut ask = ask;
+        if let Some(opened) = self.opened.as_ref().filter(|opened| !opened.thinking.is_empty()) {
+            // Here, and not where prompts are made, so that no role can leave it out.
+            Arc::make_mut(&mut ask).prompt.lay_down(&opened.thinking, THINKING_CHARS_MAX);
+        }
         // Whoever waits already is asked first.
         if self.waiting.is_empty() {
             self.ask_or_wait(Waiting { from, call, ask, cause }, at, step).map(drop)

@@ -80,6 +80,7 @@ impl Machine for Sender {
                 space,
                 entity,
                 about: String::new(),
+                hypotheses: false,
                 tools: vec![],
                 limit: 10,
             });

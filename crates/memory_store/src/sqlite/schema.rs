@@ -14,7 +14,7 @@ const FORMAT: i64 = 1;
 /// indexes stay short; spaces and entities are bytes, so that no two of them ever look alike. What is written once lies
 /// apart from what changes: `record` is never updated, `mark` holds what became of a record. Which records a rule was made
 /// of is one number a rule: those of its pair up to a place in the journal.
-const OBJECTS: [(&str, &str); 17] = [
+const OBJECTS: [(&str, &str); 18] = [
     (
         "place",
         "CREATE TABLE place (name TEXT PRIMARY KEY, pos INTEGER NOT NULL, seal INTEGER NOT NULL) STRICT, WITHOUT ROWID",
@@ -45,10 +45,11 @@ const OBJECTS: [(&str, &str); 17] = [
     ("record_id", "CREATE UNIQUE INDEX record_id ON record (id)"),
     ("record_pair", "CREATE INDEX record_pair ON record (pid, level, pos)"),
     ("record_rule", "CREATE INDEX record_rule ON record (rid) WHERE level = 2"),
+    ("record_thought", "CREATE INDEX record_thought ON record (rid) WHERE level = 3"),
     (
         "mark",
         "CREATE TABLE mark (rid INTEGER PRIMARY KEY, demoted_us INTEGER, demoted_pos INTEGER, \
-         superseded_by BLOB, recalled_us INTEGER, insight BLOB, seal INTEGER NOT NULL) STRICT",
+         superseded_by BLOB, recalled_us INTEGER, insight BLOB, approved_pos INTEGER, seal INTEGER NOT NULL) STRICT",
     ),
     (
         "promotion",

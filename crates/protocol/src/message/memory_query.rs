@@ -23,6 +23,9 @@ pub struct MemoryQuery {
     /// Tools whose tool-level sums are wanted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolId>,
+    /// Whether hypotheses are wanted: what is made up of what worked elsewhere.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hypotheses: bool,
     /// Records wanted at most.
     pub limit: u32,
 }
@@ -59,6 +62,9 @@ pub struct MemoryReply {
     /// Records and rules of other pairs that share words with the intent, the best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<Megram>,
+    /// What worked elsewhere and might work here, if that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hypotheses: Vec<Megram>,
     /// What the operator stated, known in every task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<Megram>,

@@ -4,7 +4,7 @@ use setpoint_machine::Ctx;
 use setpoint_mkct::intent_space;
 use setpoint_mkct::tags::{ENV_LOCAL, INTENT_SPACE};
 use setpoint_protocol::CallId;
-use setpoint_protocol::message::{FaultKind, MemoryQuery, MemoryReply, PlanDirective, TaskSpec};
+use setpoint_protocol::message::{ActionState, FaultKind, MemoryQuery, MemoryReply, PlanDirective, TaskSpec};
 use setpoint_protocol::text::clip;
 
 use super::calibration::{ABOUT_CHARS_MAX, Calibration, RECORDS_MAX};
@@ -70,6 +70,10 @@ impl Planner {
             call_id,
             space,
             entity: ENV_LOCAL.to_owned(),
+            hypotheses: task
+                .directive
+                .as_ref()
+                .is_some_and(|directive| directive.directive == ActionState::BreakSymmetry),
             about: clip(&task.spec.intent, ABOUT_CHARS_MAX),
             tools,
             limit: RECORDS_MAX,

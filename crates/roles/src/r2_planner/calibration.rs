@@ -9,6 +9,7 @@
 //! | a tool's sums, from three tasks on, say Avoid or Caution | CAUTION, never more: mostly blame is written there |
 //! | a rule in force | SHOULD PREFER a best practice, MUST NOT a constraint |
 //! | other intents' records and rules that share words with this one | RELATED: to look at, never to be held to |
+//! | hypotheses, when symmetry is to be broken | MIGHT TRY |
 //! | what the operator stated | a fact |
 
 use std::collections::BTreeSet;
@@ -105,6 +106,9 @@ impl Calibration {
         calibration.add_records(reply.potentials.action, &reply.records);
         calibration.add_tools(&reply.tools);
         calibration.add_related(&reply.related);
+        for hypothesis in reply.hypotheses.iter().take(RELATED_MAX) {
+            calibration.line(Heading::MightTry, &told(hypothesis));
+        }
         for fact in &reply.facts {
             calibration.line(Heading::UserFact, &fact.content.lesson);
         }

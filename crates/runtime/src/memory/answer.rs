@@ -13,6 +13,7 @@ use setpoint_protocol::message::{
 use setpoint_protocol::text::clip;
 use setpoint_protocol::{CallId, Timestamp, ToolId};
 
+use super::imagine::hypothesis_space;
 use super::{Memory, MemoryFailure};
 
 /// Records of a pair that are weighed against each other; the strongest of them are given out.
@@ -23,6 +24,8 @@ const RECORDS_MAX: usize = 10;
 const REASON_CHARS_MAX: usize = 400;
 /// Records of other pairs that are given out at most.
 const RELATED_MAX: usize = 5;
+/// Hypotheses that are given out at most.
+const HYPOTHESES_MAX: usize = 3;
 /// Records that are indexed before a question is answered; the Dreamer sees to what is more.
 const INDEXED_AT_ONCE: usize = 512;
 /// Calls to avoid that are given out at most.
@@ -59,6 +62,10 @@ impl Memory {
         facts.retain(|fact| fact.author == Author::Operator);
         let pair = (space.as_str(), entity.as_str());
         let related = self.store.related(&query.about, pair, now, RELATED_MAX)?;
+        let hypotheses = match query.hypotheses {
+            true => self.store.records(&hypothesis_space(space), entity, HYPOTHESES_MAX)?,
+            false => Vec::new(),
+        };
         let (mut tools, mut avoided) = (Vec::new(), Vec::new());
         for space in self.store.tool_spaces()? {
             let Some(tool) =
@@ -88,6 +95,7 @@ impl Memory {
             potentials: potentials(self.store.potentials(space, entity, now)?),
             records: self.strongest(query, now)?.into_iter().map(|record| record.megram).collect(),
             related: related.into_iter().map(|found| found.record.megram).collect(),
+            hypotheses: hypotheses.into_iter().map(|one| one.megram).collect(),
             facts: facts.into_iter().take(RECORDS_MAX).map(|fact| fact.megram).collect(),
             tools,
             avoided,
@@ -132,6 +140,7 @@ pub(crate) fn unavailable(call_id: CallId, reason: &str) -> MemoryReply {
         potentials: Potentials::default(),
         records: Vec::new(),
         related: Vec::new(),
+        hypotheses: Vec::new(),
         facts: Vec::new(),
         tools: Vec::new(),
         avoided: Vec::new(),

@@ -36,6 +36,10 @@ pub struct Dreamt {
     pub reflected: Vec<MegramId>,
     /// Rules that were made.
     pub promoted: Vec<MegramId>,
+    /// What was proposed for every task.
+    pub proposed: Vec<MegramId>,
+    /// What was made up of what worked elsewhere.
+    pub hypotheses: Vec<MegramId>,
     /// Records that had faded.
     pub faded: u64,
     /// Outputs of tasks that have ended.

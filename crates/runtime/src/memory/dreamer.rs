@@ -70,9 +70,13 @@ impl Dreamer {
             let made = self.blocking(move |memory| memory.promote(&by, &candidate, words, now)).await?;
             dreamt.promoted.push(made);
         }
-        let (by, stop) = (alone, self.stop.clone());
+        let by = Arc::clone(&alone);
+        dreamt.proposed = self.blocking(move |memory| memory.propose(&by, now)).await?;
+        let (by, stop) = (Arc::clone(&alone), self.stop.clone());
         let tidy = move |memory: &Memory| memory.tidy(&by, now, &|| stop.is_cancelled());
         (dreamt.faded, dreamt.outputs) = self.blocking(tidy).await?;
+        // Last: it looks for words, and these were just indexed.
+        dreamt.hypotheses = self.blocking(move |memory| memory.hypothesise(&alone, now)).await?;
         Ok(Some(dreamt))
     }
 

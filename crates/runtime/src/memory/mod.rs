@@ -7,6 +7,7 @@
 mod answer;
 mod dream;
 mod dreamer;
+mod imagine;
 mod intake;
 mod operator;
 mod reflect;
@@ -52,6 +53,12 @@ pub enum MemoryFailure {
         path: std::path::PathBuf,
         /// Why.
         source: std::io::Error,
+    },
+    /// An approval of what is no proposal.
+    #[error("approve {id}: it is no proposal that waits for that")]
+    NoProposal {
+        /// The record.
+        id: setpoint_protocol::MegramId,
     },
     /// A fact that cannot be stated.
     #[error("remember this: {reason}")]

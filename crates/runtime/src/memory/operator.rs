@@ -139,6 +139,38 @@ impl Memory {
         Ok(imported)
     }
 
+    /// What is proposed for every task and not approved, newest first.
+    ///
+    /// # Errors
+    /// When the store or the journal cannot be read.
+    pub fn proposals(&self) -> Result<Vec<Remembered>, MemoryFailure> {
+        self.catch_up()?;
+        self.mended(|| Ok(self.store.thoughts()?.1))
+    }
+
+    /// Approves a proposal: it is told every model of every task that opens from now on.
+    ///
+    /// # Errors
+    /// When it is no proposal, or the journal or the store fails.
+    pub fn approve(&self, id: &MegramId, now: Timestamp) -> Result<Remembered, MemoryFailure> {
+        let proposals = self.proposals()?;
+        if !proposals.iter().any(|proposal| proposal.megram.id == *id) {
+            return Err(MemoryFailure::NoProposal { id: id.clone() });
+        }
+        self.act(RoleId::Operator, &MemoryAct::Approved { id: id.clone() }, now)?;
+        self.mended(|| Ok(self.store.get(id)?))
+    }
+
+    /// The words of the proposals that were approved, the oldest first.
+    ///
+    /// # Errors
+    /// When the store or the journal cannot be read.
+    pub fn laid_down(&self) -> Result<Vec<String>, MemoryFailure> {
+        self.catch_up()?;
+        let (laid_down, _) = self.mended(|| Ok(self.store.thoughts()?))?;
+        Ok(laid_down.into_iter().map(|thought| thought.megram.content.lesson).collect())
+    }
+
     /// A page of what counts, oldest first, as it is by now: what a rule was made of is told by the rule. The records behind
     /// this place, and the next place while there may be more.
     ///

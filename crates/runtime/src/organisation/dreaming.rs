@@ -36,11 +36,13 @@ pub(super) async fn dream(shared: Arc<Shared>, memory: Arc<Memory>) {
         }
         match dreamer.pass(clock::now()).await {
             Ok(Some(dreamt)) if dreamt != Dreamt::default() => {
-                let Dreamt { demoted, reflected, promoted, faded, outputs } = dreamt;
+                let Dreamt { demoted, reflected, promoted, proposed, hypotheses, faded, outputs } = dreamt;
                 tracing::info!(
                     ?demoted,
                     ?reflected,
                     ?promoted,
+                    ?proposed,
+                    ?hypotheses,
                     faded,
                     outputs,
                     "the Dreamer went through memory"

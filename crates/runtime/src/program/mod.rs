@@ -19,6 +19,7 @@ use setpoint_model::Model;
 use setpoint_model::cassette::TapeError;
 use setpoint_model::playbook::Playbook;
 use setpoint_protocol::RoleId;
+use setpoint_protocol::limits::THINKING_CHARS_MAX;
 use setpoint_protocol::models::{Models as Cards, Tier};
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_tools::{Host, Registry};
@@ -90,6 +91,22 @@ pub enum ProgramError {
     /// Memory.
     #[error("open the memory")]
     Memory(#[from] MemoryError),
+    /// The operator's words for every task.
+    #[error("read {}", path.display())]
+    Thinking {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The same, too many of them.
+    #[error("use {}: it has {chars} characters, and at most {THINKING_CHARS_MAX} are allowed", path.display())]
+    ThinkingTooLong {
+        /// The file.
+        path: PathBuf,
+        /// How many.
+        chars: usize,
+    },
     /// The models.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
@@ -179,12 +196,15 @@ impl Program {
             Some(Cassette::Play(_)) => vec![],
             None | Some(Cassette::Record(_)) => self.config.told().to_vec(),
         };
-        let playbooks = self.directories.playbooks();
-        if self.directories.is_config_foreign && playbooks.exists() {
-            let shown = playbooks.display();
-            notices.push(format!(
-                "the playbooks in {shown} are not read: they may have come with the working directory"
-            ));
+        let own = [
+            (self.directories.playbooks(), "the playbooks in", "are not read: they"),
+            (self.directories.thinking(), "what is laid down in", "is not read: it"),
+        ];
+        for (place, what, they) in own {
+            if self.directories.is_config_foreign && place.exists() {
+                let shown = place.display();
+                notices.push(format!("{what} {shown} {they} may have come with the working directory"));
+            }
         }
         notices
     }
@@ -288,9 +308,16 @@ impl Program {
     }
 
     /// A task for this goal, in these surroundings.
-    #[must_use]
-    pub fn new_task(&self, raw_input: String, interactive: bool, preview_plan: Option<bool>) -> NewTask {
-        NewTask {
+    ///
+    /// # Errors
+    /// When what the operator has laid down for every task cannot be read: nothing is done against it.
+    pub fn new_task(
+        &self,
+        raw_input: String,
+        interactive: bool,
+        preview_plan: Option<bool>,
+    ) -> Result<NewTask, ProgramError> {
+        Ok(NewTask {
             raw_input,
             suffix: suffix(),
             opened: Opened {
@@ -303,9 +330,28 @@ impl Program {
                 surroundings: self.surroundings().into(),
                 tools: vec![],
                 models: Cards::default(),
+                thinking: self.thinking()?,
                 history: vec![],
             },
+        })
+    }
+
+    /// The operator's own words for every task, if there are any.
+    fn thinking(&self) -> Result<Vec<String>, ProgramError> {
+        let path = self.directories.thinking();
+        if self.directories.is_config_foreign {
+            return Ok(vec![]);
         }
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(vec![]),
+            Err(source) => return Err(ProgramError::Thinking { path, source }),
+        };
+        let chars = text.trim().chars().count();
+        if chars > THINKING_CHARS_MAX {
+            return Err(ProgramError::ThinkingTooLong { path, chars });
+        }
+        Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()).into_iter().collect())
     }
 
     /// What the configuration is read from, with this text in one of the files.

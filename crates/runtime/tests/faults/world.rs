@@ -266,6 +266,7 @@ fn task_in(cellar: &Path, whole: Whole, calls_max: u64) -> NewTask {
         surroundings: surroundings.into(),
         tools: Vec::new(),
         models: setpoint_protocol::models::Models::default(),
+        thinking: Vec::new(),
         history: Vec::new(),
     };
     NewTask { raw_input: GOAL.to_owned(), opened, suffix: 1 }

@@ -50,6 +50,7 @@ pub(crate) fn new_task() -> NewTask {
             .into(),
         tools: Vec::new(),
         models: setpoint_protocol::models::Models::default(),
+        thinking: Vec::new(),
         history: Vec::new(),
     };
     NewTask { raw_input: "count the files".to_owned(), opened, suffix: 1 }

@@ -169,6 +169,8 @@ impl Memory for Remembering {
             demoted: of_ids(dreamt.demoted)?,
             promoted: of_ids(dreamt.promoted)?,
             reflected: of_ids(dreamt.reflected)?,
+            proposed: of_ids(dreamt.proposed)?,
+            hypotheses: of_ids(dreamt.hypotheses)?,
             faded: dreamt.faded,
             outputs: dreamt.outputs,
             duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
@@ -198,11 +200,16 @@ impl Memory for Remembering {
     }
 
     async fn proposals(&self) -> Result<Vec<RecordLine>> {
-        Ok(Vec::new())
+        let Some(memory) = self.read()? else { return Ok(Vec::new()) };
+        let proposals = memory.proposals().map_err(|error| memory_error(&error))?;
+        Ok(self.lines(proposals, runtime::clock::now()))
     }
 
     async fn approve(&self, id: &MegramId) -> Result<RecordLine> {
-        Err(nothing_there(id.as_str()))
+        let Some(memory) = self.read()? else { return Err(nothing_there(id.as_str())) };
+        let now = runtime::clock::now();
+        let approved = memory.approve(id, now).map_err(|error| memory_error(&error))?;
+        Ok(line(approved, now))
     }
 
     async fn close(&self) {
@@ -324,6 +331,7 @@ fn line(record: store::Remembered, at: Timestamp) -> RecordLine {
     let standing = match (&record.rule, &record.superseded_by) {
         (Some(rule), _) => Standing::Source { rule: rule.clone() },
         (None, Some(by)) => Standing::Superseded { by: by.clone() },
+        (None, None) if trace.level == store::Level::T && !record.is_approved => Standing::Proposed,
         (None, None) if !trace.level.fades() => Standing::InForce,
         (None, None) if fades_at.is_some_and(|fades| fades <= at) => Standing::Faded,
         (None, None) if trace.moments.demoted_us.is_some() => Standing::Demoted,

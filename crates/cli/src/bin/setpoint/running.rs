@@ -9,7 +9,7 @@ use setpoint_protocol::topology::Payload;
 use setpoint_runtime as runtime;
 use tokio::sync::mpsc;
 
-use crate::edge::runtime_error;
+use crate::edge::{program_error, runtime_error};
 
 /// An organisation in this process.
 pub(crate) struct Running {
@@ -21,6 +21,7 @@ pub(crate) struct Running {
 impl Organisation for Running {
     async fn start(&self, goal: Goal) -> Result<(TaskId, mpsc::Receiver<Event>), ClientError> {
         let new = self.program.new_task(goal.raw_input, goal.interactive, goal.preview_plan);
+        let new = new.map_err(|error| program_error(&error))?;
         // Tapped before the task is there, so that its first records are not missed.
         let tap = self.organisation.tap();
         let task = self.organisation.start(new).await.map_err(|error| runtime_error(&error))?;

@@ -39,6 +39,7 @@ impl Tape {
             surroundings: Surroundings::default().into(),
             tools: vec![],
             models: Models::default(),
+            thinking: vec![],
             history: vec![],
         };
         let body = serde_json::to_vec(&opened).unwrap();

@@ -89,6 +89,7 @@ pub(crate) fn migration() -> Tape {
             MemoryReply {
                 reason: None,
                 related: vec![],
+                hypotheses: vec![],
                 call_id: id("r2/1"),
                 availability: Availability::Available,
                 rules: vec![SopRecord {

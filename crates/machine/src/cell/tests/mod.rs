@@ -119,6 +119,7 @@ fn opened() -> Opened {
         surroundings: Arc::default(),
         tools: vec![],
         models: setpoint_protocol::models::Models::default(),
+        thinking: vec![],
         history: vec![],
     }
 }
@@ -149,6 +150,7 @@ fn memory_reply(call: &str) -> Payload {
     message::MemoryReply {
         reason: None,
         related: vec![],
+        hypotheses: vec![],
         call_id: id(call),
         availability,
         rules: vec![],

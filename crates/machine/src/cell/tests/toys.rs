@@ -113,6 +113,7 @@ impl Machine for Planner {
                     space,
                     entity,
                     about: String::new(),
+                    hypotheses: false,
                     tools: vec![],
                     limit: 10,
                 });

@@ -8,6 +8,7 @@ use setpoint_machine::brief::{CalibrationLine, Heading};
 pub(super) const HEADING: &str = "\
 What earlier tasks taught is in the next block. MUST NOT: leave it out of the plan; a plan with it is refused. SHOULD \
 PREFER: do it this way unless the goal asks for another. CAUTION: allowed, but let a criterion show that it worked. \
+MIGHT TRY: nobody has, here. \
 RELATED: other kinds of tasks; use what fits.";
 
 /// What the operator stated; nothing where they stated nothing.
@@ -22,6 +23,7 @@ pub(super) fn remembered(lines: &[CalibrationLine]) -> String {
         (Heading::MustNot, "MUST NOT"),
         (Heading::ShouldPrefer, "SHOULD PREFER"),
         (Heading::Caution, "CAUTION"),
+        (Heading::MightTry, "MIGHT TRY"),
         (Heading::Related, "RELATED"),
     ];
     let blocks = headings.into_iter().filter_map(|(heading, name)| {

@@ -239,3 +239,115 @@ async fn what_a_task_taught_gets_better_words_after_its_end() {
     assert_eq!((asked.load(Ordering::SeqCst), dreamt.reflected), (1, vec![]));
     organisation.shutdown().await;
 }
+
+/// A best practice of this kind of task, with this tool.
+fn practice(n: u32, kind: &str, tool: &str) -> Megram {
+    let mut rule = Megram {
+        level: Level::C,
+        f: 1.0,
+        sigma: 1.0,
+        k: 0.0,
+        ..megram(n, &format!("intent:{kind}"), "env:local", State::Accept)
+    };
+    rule.content.tools = vec![tool.parse().unwrap()];
+    rule
+}
+
+#[test]
+fn what_several_kinds_of_tasks_agree_on_is_proposed_once_and_told_when_it_is_approved() {
+    let home = Home::new();
+    let journal = home.journal();
+    let memory = home.memory(&journal);
+    let import = |rule: Megram| {
+        let act = MemoryAct::Recorded { megram: rule, by: Author::Import };
+        memory.act(RoleId::Operator, &act, NOW).unwrap();
+    };
+    import(practice(1, "a", "shell/rg"));
+    import(practice(2, "b", "shell/rg"));
+    import(practice(3, "b", "shell/wc"));
+    assert_eq!(dream(&memory).unwrap().proposed, [], "two kinds are not enough");
+    import(practice(4, "c", "shell/rg"));
+    let proposed = dream(&memory).unwrap().proposed;
+    let [id] = &proposed[..] else { panic!("{proposed:?}") };
+    assert_eq!(dream(&memory).unwrap().proposed, [], "once");
+    let [proposal] = &memory.proposals().unwrap()[..] else { panic!() };
+    assert!(proposal.megram.content.lesson.starts_with("Where several tools would do, prefer `shell/rg`"));
+    assert_eq!(memory.laid_down().unwrap(), [""; 0]);
+
+    let unknown = memory.approve(&practice(1, "a", "x").id, NOW).unwrap_err().to_string();
+    assert!(unknown.contains("it is no proposal"), "{unknown}");
+    memory.approve(id, NOW).unwrap();
+    assert_eq!(memory.laid_down().unwrap().len(), 1);
+    assert!(memory.approve(id, NOW).is_err(), "it waits no more");
+    assert_eq!(memory.proposals().unwrap(), []);
+    // A memory made anew knows it, and what is forgotten is not proposed again.
+    std::fs::remove_dir_all(home.memory_dir()).unwrap();
+    let memory = home.memory(&journal);
+    assert_eq!(memory.laid_down().unwrap().len(), 1);
+    memory.forget_records(&proposed, NOW).unwrap();
+    assert_eq!(dream(&memory).unwrap().proposed, []);
+    assert_eq!(memory.laid_down().unwrap(), [""; 0]);
+    memory.store().check(NOW).unwrap();
+}
+
+#[test]
+fn nobody_but_the_dreamer_and_the_operator_writes_to_the_layer_t() {
+    let home = Home::new();
+    let journal = home.journal();
+    let memory = home.memory(&journal);
+    let thought = |n: u32| Megram { level: Level::T, ..practice(n, "a", "x") };
+    task(&journal, 1, &[written(&thought(1))]);
+    let imported = MemoryAct::Recorded { megram: thought(2), by: Author::Import };
+    memory.act(RoleId::Operator, &imported, NOW).unwrap();
+    assert_eq!((memory.proposals().unwrap(), memory.laid_down().unwrap()), (vec![], vec![]));
+}
+
+#[test]
+fn what_worked_elsewhere_is_offered_where_symmetry_is_to_be_broken_and_fades() {
+    let home = Home::new();
+    let journal = home.journal();
+    let memory = home.memory(&journal);
+    let about = |n: u32, kind: &str, tool: &str, state: State| {
+        let mut megram = megram(n, &format!("intent:{kind}"), "env:local", state);
+        megram.content.tags = vec!["archive".to_owned(), "photos".to_owned()];
+        megram.content.lesson = format!("archive of photos with {tool}");
+        megram.content.tools = vec![tool.parse().unwrap()];
+        megram
+    };
+    let stuck = about(1, "count", "shell/zip", State::Abandon);
+    task(
+        &journal,
+        1,
+        &[
+            written(&stuck),
+            written(&about(2, "pack_photos", "shell/tar", State::Accept)),
+            // What was gone already is no other way, and what failed is none either.
+            written(&about(3, "zip_photos", "shell/zip", State::Accept)),
+            written(&about(4, "lose_photos", "shell/rm", State::Abandon)),
+        ],
+    );
+    let made = dream(&memory).unwrap().hypotheses;
+    assert!(!made.is_empty());
+    assert_eq!(dream(&memory).unwrap().hypotheses, [], "once");
+    let asked = |hypotheses: bool, now: Timestamp| {
+        let query = MemoryQuery {
+            call_id: "r2/1".parse().unwrap(),
+            space: "intent:count".to_owned(),
+            entity: "env:local".to_owned(),
+            about: String::new(),
+            hypotheses,
+            tools: vec![],
+            limit: 10,
+        };
+        memory.answer(&query, || now).hypotheses
+    };
+    assert_eq!(asked(false, NOW), []);
+    let [hypothesis] = &asked(true, NOW)[..] else { panic!("{:?}", asked(true, NOW)) };
+    assert_eq!(
+        hypothesis.content.lesson,
+        "What worked for `pack_photos` may work here: archive of photos with shell/tar"
+    );
+    assert_eq!(hypothesis.content.tools[0].as_str(), "shell/tar");
+    assert!(hypothesis.f < 0.5);
+    memory.store().check(NOW).unwrap();
+}

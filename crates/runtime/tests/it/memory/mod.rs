@@ -136,6 +136,7 @@ fn ask(memory: &Memory) -> MemoryReply {
         space: "intent:count".to_owned(),
         entity: "env:local".to_owned(),
         about: String::new(),
+        hypotheses: false,
         tools: vec!["shell".parse().unwrap(), "fetch".parse().unwrap()],
         limit: 10,
     };
