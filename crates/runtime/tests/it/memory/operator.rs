@@ -1,6 +1,12 @@
 //! What the operator does to memory.
 
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use setpoint_machine::ModelCall;
+use setpoint_model::{Model, ModelError, Progress};
 use setpoint_protocol::message::Level;
+use setpoint_protocol::record::Reply;
 use setpoint_runtime::memory::store::Filter;
 
 use super::*;
@@ -174,4 +180,50 @@ fn rules_become_skills_that_other_agents_read() {
     // Once more writes the same.
     assert_eq!(memory.export_skills(folder.path()).unwrap(), made);
     assert_eq!(std::fs::read_to_string(skill.join("SKILL.md")).unwrap(), text);
+}
+
+/// Answers as the embedded brain does, and keeps what it was told to be.
+struct Heard {
+    brain: Playbook,
+    told: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl Model for Heard {
+    async fn answer(&self, call: &ModelCall, progress: &Progress) -> Result<Reply, ModelError> {
+        self.told.lock().unwrap().push(call.prompt.system_text());
+        self.brain.answer(call, progress).await
+    }
+
+    fn name(&self) -> &str {
+        "heard"
+    }
+}
+
+#[tokio::test]
+async fn what_is_laid_down_is_told_to_every_model() {
+    let files = tempfile::tempdir().unwrap();
+    std::fs::write(files.path().join("a"), "x").unwrap();
+    let home = Home::new();
+    let journal = home.journal();
+    let memory = home.memory(&journal);
+    let thought = Megram { level: Level::T, ..of_intent(1, State::Accept) };
+    let act = MemoryAct::Recorded { megram: thought, by: Author::Operator };
+    memory.act(RoleId::Operator, &act, NOW).unwrap();
+    let brain = Playbook::new(Arc::new(Library::load(None)));
+    let heard = Arc::new(Heard { brain, told: Mutex::default() });
+    let models = Models::one(Arc::clone(&heard) as Arc<dyn Model>);
+    let organisation = organisation_with(&journal, models, Some(memory));
+    let mut new = largest_files_under(files.path(), 1);
+    new.opened.thinking = vec!["Never touch /etc.".to_owned()];
+    let task = organisation.start(new).await.unwrap();
+    organisation.ended(&task).await;
+    organisation.shutdown().await;
+    let told = heard.told.lock().unwrap();
+    assert!(told.len() >= 4, "{}", told.len());
+    for told in told.iter() {
+        let (own, laws) = told.split_once("The person who runs this machine has laid down:\n").unwrap();
+        assert!(!own.is_empty());
+        assert!(laws.starts_with("Never touch /etc.\nlesson 1\n"), "{laws}");
+    }
 }
