@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use setpoint_client::{ClientError, Desk, Memory, Organisation};
+use setpoint_protocol::Timestamp;
 use setpoint_protocol::tool::ApprovalNeed;
 
 /// Everything that a command may need and this crate does not build.
@@ -12,6 +13,9 @@ use setpoint_protocol::tool::ApprovalNeed;
 pub trait Host: Send + Sync {
     /// The program's own desk.
     fn desk(&self) -> &dyn Desk;
+
+    /// The time of day, which nothing in this crate reads by itself.
+    fn now(&self) -> Timestamp;
 
     /// Opens the organisation: the first time that a data directory is touched. Called at most once, and only by
     /// commands that need it.

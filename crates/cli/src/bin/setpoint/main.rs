@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use setpoint_cli::{Allowance, ApprovalPolicy, Host, Invocation, Io};
-use setpoint_client::{ClientError, Desk, ErrorKind, Organisation};
+use setpoint_client::{ClientError, Desk, ErrorKind, Memory, Organisation};
+use setpoint_protocol::Timestamp;
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_runtime as runtime;
 use tracing_subscriber::Layer as _;
@@ -115,6 +116,10 @@ impl Host for Local {
         self
     }
 
+    fn now(&self) -> Timestamp {
+        runtime::clock::now()
+    }
+
     async fn open(&self) -> Result<Arc<dyn Organisation>, ClientError> {
         let organisation = self.program.open().map_err(|error| program_error(&error))?;
         Ok(Arc::new(Running { organisation, program: self.program.clone() }))
@@ -125,7 +130,7 @@ impl Host for Local {
         Ok(Arc::new(Running { organisation, program: self.program.clone() }))
     }
 
-    async fn memory(&self) -> Result<Arc<dyn setpoint_client::Memory>, ClientError> {
+    async fn memory(&self) -> Result<Arc<dyn Memory>, ClientError> {
         Ok(Arc::new(Remembering::new(self.program.clone())))
     }
 

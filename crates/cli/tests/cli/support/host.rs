@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use setpoint_cli::{Allowance, ApprovalPolicy, Host};
 use setpoint_client::desk::*;
 use setpoint_client::models::*;
-use setpoint_client::{ClientError, Desk, ErrorKind, Organisation};
+use setpoint_client::{ClientError, Desk, ErrorKind, Memory, Organisation};
+use setpoint_protocol::Timestamp;
 use setpoint_protocol::tool::ApprovalNeed;
 
 use super::organisation::Fake;
@@ -36,6 +37,10 @@ impl Host for FakeHost {
         &self.desk
     }
 
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(0)
+    }
+
     async fn open(&self) -> Result<Arc<dyn Organisation>, ClientError> {
         self.opened.fetch_add(1, Ordering::SeqCst);
         Ok(Arc::clone(&self.organisation) as Arc<dyn Organisation>)
@@ -45,8 +50,8 @@ impl Host for FakeHost {
         self.open().await
     }
 
-    async fn memory(&self) -> Result<Arc<dyn setpoint_client::Memory>, ClientError> {
-        Err(ClientError::new(ErrorKind::Internal, "later"))
+    async fn memory(&self) -> Result<Arc<dyn Memory>, ClientError> {
+        Err(ClientError::new(ErrorKind::Internal, "there is no memory"))
     }
 
     fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {
