@@ -162,7 +162,7 @@ impl Command {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Where the goal is.
-    pub goal: GoalSource,
+    pub goal: TextSource,
     /// A file that says what may be done without asking.
     pub approve: Option<PathBuf>,
     /// Show each plan and ask before it runs.
@@ -180,9 +180,9 @@ pub struct Resume {
     pub approve: Option<PathBuf>,
 }
 
-/// Where the goal is.
+/// Where a text is: a goal, a fact, records.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum GoalSource {
+pub enum TextSource {
     /// On the command line.
     Words(String),
     /// On stdin.

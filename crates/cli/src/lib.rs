@@ -10,13 +10,13 @@
 mod args;
 mod command;
 mod exit;
-mod goal;
 pub mod host;
 pub mod invocation;
 pub mod io;
 mod render;
 mod report;
 pub mod session;
+mod source;
 pub mod state;
 pub mod text;
 pub mod view;

@@ -11,7 +11,7 @@ use setpoint_client::models::InitWishes;
 
 use self::grammar::{ConfigCommand, Grammar, PlaybooksCommand, TasksCommand, Verb};
 pub use self::refusal::Refusal;
-use crate::invocation::{Cassette, Command, GlobalOptions, GoalSource, Invocation, OwnValue, Resume, Run};
+use crate::invocation::{Cassette, Command, GlobalOptions, Invocation, OwnValue, Resume, Run, TextSource};
 
 /// Tasks that `tasks list` shows when nothing else is said.
 pub const TASKS_LISTED: usize = 20;
@@ -86,9 +86,9 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
                 (None, None) => None,
             };
             let goal = match (run.file, run.goal.as_slice()) {
-                (Some(file), _) => GoalSource::File(file),
-                (None, [dash]) if dash == "-" => GoalSource::Stdin,
-                (None, words) => GoalSource::Words(words.join(" ")),
+                (Some(file), _) => TextSource::File(file),
+                (None, [dash]) if dash == "-" => TextSource::Stdin,
+                (None, words) => TextSource::Words(words.join(" ")),
             };
             Command::Run(Run { goal, approve: run.approve, is_plan_shown: run.plan, is_stream: run.stream })
         }

@@ -5,12 +5,12 @@ use setpoint_client::{ClientError, ErrorKind, Goal, Organisation};
 use super::pursue::{exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices};
 use super::shut_down;
 use crate::exit::Exit;
-use crate::goal;
 use crate::host::{ApprovalPolicy, Host};
 use crate::invocation::{GlobalOptions, Run};
 use crate::io::Io;
 use crate::render::result;
 use crate::session::{Manner, Show};
+use crate::source;
 use crate::state::ViewState;
 
 /// Everything that can be wrong with the command line is found before a data directory is touched.
@@ -25,7 +25,7 @@ pub(super) async fn run(
         return Err(ClientError::new(ErrorKind::Usage, "`--plan` needs a terminal to show the plan on")
             .hint("leave `--plan` out, or run it on a terminal without `--json`"));
     }
-    let raw_input = goal::read(&run.goal, &mut io.input)?;
+    let raw_input = source::read(&run.goal, &source::GOAL, &mut io.input)?;
     let policy = policy(run.approve.as_deref(), host)?;
     let goal =
         Goal { raw_input, interactive: is_interactive, preview_plan: run.is_plan_shown.then_some(true) };

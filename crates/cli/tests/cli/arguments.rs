@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use expect_test::expect;
-use setpoint_cli::invocation::{Command, GoalSource};
+use setpoint_cli::invocation::{Command, TextSource};
 use setpoint_cli::{Color, Invocation, parse};
 
 use crate::support::organisation::Fake;
@@ -19,7 +19,7 @@ async fn refused(arguments: Vec<OsString>) -> Came {
     World::headless(Fake::with(vec![])).run_arguments(arguments).await.0
 }
 
-fn goal(line: &str) -> GoalSource {
+fn goal(line: &str) -> TextSource {
     match parsed(line).command {
         Command::Run(run) => run.goal,
         other => panic!("{other:?}"),
@@ -28,11 +28,11 @@ fn goal(line: &str) -> GoalSource {
 
 #[test]
 fn a_goal_is_words_stdin_or_a_file() {
-    assert_eq!(goal("run count the files"), GoalSource::Words("count the files".to_owned()));
-    assert_eq!(goal("run 'count  the' files"), GoalSource::Words("count  the files".to_owned()));
-    assert_eq!(goal("run -"), GoalSource::Stdin);
-    assert_eq!(goal("run --file goal.txt"), GoalSource::File("goal.txt".into()));
-    assert_eq!(goal("run -- --odd -words"), GoalSource::Words("--odd -words".to_owned()));
+    assert_eq!(goal("run count the files"), TextSource::Words("count the files".to_owned()));
+    assert_eq!(goal("run 'count  the' files"), TextSource::Words("count  the files".to_owned()));
+    assert_eq!(goal("run -"), TextSource::Stdin);
+    assert_eq!(goal("run --file goal.txt"), TextSource::File("goal.txt".into()));
+    assert_eq!(goal("run -- --odd -words"), TextSource::Words("--odd -words".to_owned()));
 }
 
 #[test]

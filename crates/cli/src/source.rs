@@ -1,0 +1,154 @@
+//! Reading a text from where the command line says it is, verbatim and within its limit.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use setpoint_client::{ClientError, ErrorKind};
+use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
+
+use crate::invocation::TextSource;
+
+/// What kind of text is read.
+pub(crate) struct Wanted {
+    /// What it is, as in "the goal is empty".
+    pub(crate) noun: &'static str,
+    /// Bytes of it; more are refused.
+    pub(crate) bytes_max: usize,
+    /// What to do about one without a word in it; `None` where there may be none.
+    pub(crate) when_empty: Option<&'static str>,
+    /// What to do about one that is too long.
+    pub(crate) when_too_long: &'static str,
+    /// What to do about one that cannot be read.
+    pub(crate) when_unreadable: &'static str,
+}
+
+/// A goal.
+pub(crate) const GOAL: Wanted = Wanted {
+    noun: "goal",
+    bytes_max: RAW_INPUT_BYTES_MAX,
+    when_empty: Some("say what is to be reached, as in `setpoint run count the files here`"),
+    when_too_long: "put long material into a file and name the file in the goal",
+    when_unreadable: "name a file that can be read, or give the goal as words or with `-` on stdin",
+};
+
+/// The text from where it is.
+///
+/// # Errors
+/// What cannot be read, is not UTF-8, is empty and may not be, or is too long.
+pub(crate) fn read(
+    source: &TextSource,
+    wanted: &Wanted,
+    stdin: &mut dyn Read,
+) -> Result<String, ClientError> {
+    let text = match source {
+        TextSource::Words(words) => words.clone(),
+        TextSource::Stdin => wanted.text(wanted.bounded(stdin, "stdin")?, "stdin")?,
+        TextSource::File(path) => {
+            let name = path.display().to_string();
+            wanted.text(wanted.bounded(&mut wanted.open(path)?, &name)?, &name)?
+        }
+    };
+    if let Some(hint) = wanted.when_empty.filter(|_| text.trim().is_empty()) {
+        return Err(usage(&format!("the {} is empty", wanted.noun)).hint(hint));
+    }
+    if text.len() > wanted.bytes_max {
+        return Err(wanted.too_long());
+    }
+    Ok(text)
+}
+
+impl Wanted {
+    fn open(&self, path: &Path) -> Result<File, ClientError> {
+        let name = path.display();
+        let file = File::open(path)
+            .map_err(|error| usage(&format!("failed to open {name}: {error}")).hint(self.when_unreadable))?;
+        // Opening a folder succeeds on some systems, and reading it says little.
+        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+            let message = format!("failed to read {name}: it is a folder");
+            return Err(usage(&message).hint(self.when_unreadable));
+        }
+        Ok(file)
+    }
+
+    fn bounded(&self, source: &mut dyn Read, name: &str) -> Result<Vec<u8>, ClientError> {
+        let mut bytes = Vec::new();
+        source
+            .take(self.bytes_max as u64 + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| usage(&format!("failed to read {name}: {error}")).hint(self.when_unreadable))?;
+        if bytes.len() > self.bytes_max { Err(self.too_long()) } else { Ok(bytes) }
+    }
+
+    fn text(&self, bytes: Vec<u8>, name: &str) -> Result<String, ClientError> {
+        String::from_utf8(bytes).map_err(|error| {
+            let (noun, at) = (self.noun, error.utf8_error().valid_up_to());
+            usage(&format!("the {noun} in {name} is not UTF-8: byte {at} belongs to no character"))
+                .hint("save it as UTF-8; `iconv -t UTF-8` does it")
+        })
+    }
+
+    fn too_long(&self) -> ClientError {
+        usage(&format!("the {} is longer than {} bytes", self.noun, self.bytes_max)).hint(self.when_too_long)
+    }
+}
+
+fn usage(message: &str) -> ClientError {
+    ClientError::new(ErrorKind::Usage, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stdin(bytes: &[u8]) -> Result<String, ClientError> {
+        read(&TextSource::Stdin, &GOAL, &mut &*bytes)
+    }
+
+    #[test]
+    fn a_goal_is_taken_as_it_is() {
+        assert_eq!(stdin("  two\nlines \u{0}é\n".as_bytes()).unwrap(), "  two\nlines \u{0}é\n");
+        let longest = "x".repeat(RAW_INPUT_BYTES_MAX);
+        assert_eq!(stdin(longest.as_bytes()).unwrap(), longest);
+    }
+
+    #[test]
+    fn what_is_no_goal_is_refused_with_a_hint() {
+        let mut endless = std::io::repeat(b'x');
+        let endless = read(&TextSource::Stdin, &GOAL, &mut endless);
+        let cases = [
+            (stdin(b""), "the goal is empty"),
+            (stdin(b" \n\t"), "the goal is empty"),
+            (stdin(b"ab\xff"), "the goal in stdin is not UTF-8: byte 2 belongs to no character"),
+            (endless, "the goal is longer than 262144 bytes"),
+            (read(&TextSource::Words("\u{3000} ".to_owned()), &GOAL, &mut &b""[..]), "the goal is empty"),
+            (
+                read(&TextSource::Words("é".repeat(RAW_INPUT_BYTES_MAX / 2 + 1)), &GOAL, &mut &b""[..]),
+                "the goal is longer than 262144 bytes",
+            ),
+        ];
+        for (read, message) in cases {
+            let error = read.unwrap_err();
+            assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Usage, message));
+            assert_eq!(error.hints.len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_none_is_a_usage_error() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [folder.path().join("missing"), folder.path().to_owned()] {
+            let error = read(&TextSource::File(path), &GOAL, &mut &b""[..]).unwrap_err();
+            assert_eq!((error.kind, error.hints.len()), (ErrorKind::Usage, 1), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_empty_is_not_refused_for_it_but_has_a_limit_too() {
+        let wanted = Wanted { noun: "import", bytes_max: 4, when_empty: None, ..GOAL };
+        let stdin = |mut bytes: &[u8]| read(&TextSource::Stdin, &wanted, &mut bytes);
+        assert_eq!(stdin(b"").unwrap(), "");
+        assert_eq!(stdin(b"1234").unwrap(), "1234");
+        assert_eq!(stdin(b"12345").unwrap_err().message, "the import is longer than 4 bytes");
+    }
+}
