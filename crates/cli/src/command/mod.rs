@@ -15,6 +15,7 @@ mod resume;
 mod run;
 mod schema;
 mod tasks;
+mod whole_file;
 
 use std::sync::Arc;
 use std::time::Duration;
