@@ -1,9 +1,14 @@
 //! What the command line asks for, as plain data.
 
+mod memory;
+
 use std::path::PathBuf;
 
 use clap_complete::Shell;
 use setpoint_client::models::InitWishes;
+
+pub use self::memory::{AskedPairs, AskedRecords, MemoryCommand};
+pub use crate::moment::At;
 
 /// A whole command line.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,6 +108,8 @@ pub enum Command {
         /// Where to; stdout when it is not said.
         output: Option<PathBuf>,
     },
+    /// `memory`.
+    Memory(MemoryCommand),
     /// `ggs`.
     Ggs,
     /// `playbooks list`.

@@ -13,6 +13,7 @@ mod exit;
 pub mod host;
 pub mod invocation;
 pub mod io;
+mod moment;
 mod render;
 mod report;
 pub mod session;
@@ -21,7 +22,7 @@ pub mod state;
 pub mod text;
 pub mod view;
 
-pub use self::args::{Refusal, TASKS_LISTED, TASKS_LISTED_MAX, parse};
+pub use self::args::{RECORDS_LISTED, RECORDS_LISTED_MAX, Refusal, TASKS_LISTED, TASKS_LISTED_MAX, parse};
 pub use self::command::execute;
 pub use self::exit::Exit;
 pub use self::host::{Allowance, ApprovalPolicy, Host};

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+use super::memory::MemoryVerb;
 use super::values::{amount, count, duration_ms, setting, tasks};
 use crate::invocation::Color;
 
@@ -63,6 +64,9 @@ pub(super) enum Verb {
     /// Look at tasks, cancel them, take them up again
     #[command(subcommand)]
     Tasks(TasksCommand),
+    /// Look at what is remembered, state facts, forget, and move memories
+    #[command(subcommand)]
+    Memory(MemoryVerb),
     /// Run the controller alone: measurements in as JSON lines, directives out
     Ggs,
     /// Look at the playbooks that the embedded brain answers from

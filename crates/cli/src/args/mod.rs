@@ -1,6 +1,7 @@
 //! From arguments to an [`Invocation`], or to a [`Refusal`] that says what is wrong with them.
 
 mod grammar;
+mod memory;
 mod refusal;
 mod values;
 
@@ -17,6 +18,10 @@ use crate::invocation::{Cassette, Command, GlobalOptions, Invocation, OwnValue, 
 pub const TASKS_LISTED: usize = 20;
 /// Tasks that `tasks list` can be asked for.
 pub const TASKS_LISTED_MAX: usize = 10_000;
+/// Records that `memory list` shows when nothing else is said.
+pub const RECORDS_LISTED: usize = 20;
+/// Records that `memory list` can be asked for.
+pub const RECORDS_LISTED_MAX: usize = 10_000;
 
 /// Reads the arguments, the program's name first. They need not be UTF-8.
 ///
@@ -105,6 +110,7 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
             }
             TasksCommand::Export { task, output } => Command::TasksExport { task, output },
         },
+        Verb::Memory(verb) => Command::Memory(memory::command(verb)),
         Verb::Ggs => Command::Ggs,
         Verb::Playbooks { command } => match command {
             None | Some(PlaybooksCommand::List) => Command::PlaybooksList,

@@ -11,8 +11,8 @@ use crate::io::Io;
 use crate::report;
 
 /// Options whose value is a path, which need not be UTF-8.
-const PATH_OPTIONS: [&str; 7] =
-    ["--data-dir", "--file", "--approve", "--output", "-o", "--record", "--replay"];
+const PATH_OPTIONS: [&str; 8] =
+    ["--data-dir", "--file", "--approve", "--output", "-o", "--record", "--replay", "--skills"];
 
 /// Why the arguments lead to no command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,8 +100,12 @@ fn not_utf8(arguments: &[OsString]) -> ClientError {
         .zip(arguments)
         .find(|(option, argument)| argument.to_str().is_none() && !is_path(option, argument))
         .map_or_else(String::new, |(_, argument)| format!(" {:?}", argument.to_string_lossy()));
-    ClientError::new(ErrorKind::Usage, format!("the argument{culprit} is not UTF-8"))
-        .hint("write the goal to a file in UTF-8 and use `--file FILE`")
+    let hint = match name_of(arguments).as_str() {
+        "setpoint run" => "write the goal to a file in UTF-8 and use `--file FILE`",
+        "setpoint memory remember" => "write the fact to a file in UTF-8 and give that on stdin with `-`",
+        _ => "write it in UTF-8, which is what ids and names are in",
+    };
+    ClientError::new(ErrorKind::Usage, format!("the argument{culprit} is not UTF-8")).hint(hint)
 }
 
 /// The message and the tips of a usage error, without the layout that they come in.

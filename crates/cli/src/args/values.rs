@@ -1,6 +1,11 @@
 //! Values of options.
 
-use super::TASKS_LISTED_MAX;
+use super::{RECORDS_LISTED_MAX, TASKS_LISTED_MAX};
+
+/// Characters of an id that are enough to mean one record; fewer are more likely a slip.
+const ID_CHARS_MIN: usize = 4;
+/// Characters of a whole id.
+const ID_CHARS_MAX: usize = 36;
 
 /// A time in milliseconds: a whole number with `ms`, `s`, `m` or `h`; without a unit, milliseconds.
 pub(super) fn duration_ms(text: &str) -> Result<u64, String> {
@@ -41,8 +46,29 @@ pub(super) fn amount(text: &str) -> Result<f64, String> {
 
 /// How many tasks are wanted.
 pub(super) fn tasks(text: &str) -> Result<usize, String> {
-    let number = text.parse::<usize>().ok().filter(|number| (1..=TASKS_LISTED_MAX).contains(number));
-    number.ok_or_else(|| format!("expected a whole number from 1 to {TASKS_LISTED_MAX}"))
+    within(text, TASKS_LISTED_MAX)
+}
+
+/// How many records are wanted.
+pub(super) fn records(text: &str) -> Result<usize, String> {
+    within(text, RECORDS_LISTED_MAX)
+}
+
+fn within(text: &str, most: usize) -> Result<usize, String> {
+    let number = text.parse::<usize>().ok().filter(|number| (1..=most).contains(number));
+    number.ok_or_else(|| format!("expected a whole number from 1 to {most}"))
+}
+
+/// The id of a record, or the beginning or the end of one.
+pub(super) fn megram(text: &str) -> Result<String, String> {
+    let is_id = (ID_CHARS_MIN..=ID_CHARS_MAX).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    if is_id {
+        return Ok(text.to_ascii_lowercase());
+    }
+    Err(format!(
+        "expected an id as `setpoint memory list` shows it, or at least {ID_CHARS_MIN} of its first or last characters"
+    ))
 }
 
 #[cfg(test)]
@@ -58,6 +84,17 @@ mod tests {
         );
         for text in ["", "m", "-5m", "5d", "5.5m", "0s", "999999999999999999h", "５m", "5m5s"] {
             assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_record_is_named_by_either_end_of_its_id() {
+        let whole = "0199b2c4-7d1e-7a52-9f00-4f2a91c0e6d7";
+        assert_eq!(megram(whole).as_deref(), Ok(whole));
+        assert_eq!(megram("4F2A91C0").as_deref(), Ok("4f2a91c0"));
+        let long = format!("{whole}0");
+        for text in ["", "4f2", "xyz1", "4f2a ", "４f2a", "4f2a\n", &long] {
+            assert!(megram(text).is_err(), "{text}");
         }
     }
 

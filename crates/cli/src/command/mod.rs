@@ -3,11 +3,13 @@
 mod cancel;
 mod completions;
 mod config;
+mod confirm;
 mod cost;
 mod doctor;
 mod export;
 mod ggs;
 mod init;
+mod memory;
 mod models;
 mod playbooks;
 mod pursue;
@@ -70,6 +72,7 @@ async fn dispatch(invocation: Invocation, host: &dyn Host, io: &mut Io) -> Resul
             shut_down(&organisation).await;
             exported
         }
+        Command::Memory(command) => memory::memory(command, &global, host, io).await,
         Command::Ggs => ggs::ggs(&global, host.desk(), io),
         Command::PlaybooksList => playbooks::list(&global, host.desk(), io),
         Command::PlaybooksShow { name } => playbooks::show(&name, &global, host.desk(), io),

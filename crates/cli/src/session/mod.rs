@@ -9,7 +9,7 @@ mod display;
 pub mod interrupt;
 mod line_edit;
 mod plain;
-mod screen;
+pub(crate) mod screen;
 mod stream;
 
 use std::collections::BTreeSet;

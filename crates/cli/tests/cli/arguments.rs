@@ -162,6 +162,8 @@ async fn arguments_that_are_not_utf8_are_named() {
     for arguments in [
         vec![bad()],
         vec!["tasks".into(), "show".into(), bad()],
+        vec!["memory".into(), "remember".into(), bad()],
+        vec!["memory".into(), "export".into(), "--skills".into(), bad(), bad()],
         vec!["--set".into(), bad(), "doctor".into()],
         vec!["--model".into(), bad(), "doctor".into()],
         vec!["--color".into(), bad(), "doctor".into()],

@@ -8,6 +8,8 @@ mod desk;
 #[cfg(test)]
 mod live;
 #[cfg(test)]
+mod memory;
+#[cfg(test)]
 mod questions;
 #[cfg(test)]
 mod run;

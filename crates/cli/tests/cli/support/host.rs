@@ -12,18 +12,26 @@ use setpoint_client::{ClientError, Desk, ErrorKind, Memory, Organisation};
 use setpoint_protocol::Timestamp;
 use setpoint_protocol::tool::ApprovalNeed;
 
+use super::memory::{FakeMemory, NOW};
 use super::organisation::Fake;
 
 /// A host with a scripted organisation.
 pub(crate) struct FakeHost {
     pub(crate) organisation: Arc<Fake>,
     pub(crate) desk: FakeDesk,
+    pub(crate) memory: Arc<FakeMemory>,
+    /// How often the organisation or memory was opened.
     pub(crate) opened: AtomicUsize,
 }
 
 impl FakeHost {
     pub(crate) fn new(organisation: Arc<Fake>) -> Self {
-        FakeHost { organisation, desk: FakeDesk::default(), opened: AtomicUsize::new(0) }
+        FakeHost {
+            organisation,
+            desk: FakeDesk::default(),
+            memory: Arc::new(FakeMemory::default()),
+            opened: AtomicUsize::new(0),
+        }
     }
 
     pub(crate) fn opened(&self) -> usize {
@@ -38,7 +46,7 @@ impl Host for FakeHost {
     }
 
     fn now(&self) -> Timestamp {
-        Timestamp::from_micros(0)
+        NOW
     }
 
     async fn open(&self) -> Result<Arc<dyn Organisation>, ClientError> {
@@ -51,7 +59,9 @@ impl Host for FakeHost {
     }
 
     async fn memory(&self) -> Result<Arc<dyn Memory>, ClientError> {
-        Err(ClientError::new(ErrorKind::Internal, "there is no memory"))
+        self.opened.fetch_add(1, Ordering::SeqCst);
+        self.memory.open()?;
+        Ok(Arc::clone(&self.memory) as Arc<dyn Memory>)
     }
 
     fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {

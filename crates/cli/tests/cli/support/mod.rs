@@ -1,6 +1,7 @@
-//! A scripted organisation, a scripted person, and the tapes of records that they play.
+//! A scripted organisation, a scripted memory, a scripted person, and the tapes of records that they play.
 
 pub(crate) mod host;
+pub(crate) mod memory;
 pub(crate) mod organisation;
 pub(crate) mod tape;
 pub(crate) mod tapes;

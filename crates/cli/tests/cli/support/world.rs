@@ -36,6 +36,8 @@ pub(crate) struct World {
     pub(crate) stdin: Vec<u8>,
     pub(crate) is_terminal: bool,
     pub(crate) can_redraw: bool,
+    pub(crate) is_ascii: bool,
+    pub(crate) zone: TimeZone,
     pub(crate) size: Size,
     /// What is typed at each question.
     pub(crate) keys: VecDeque<Vec<Key>>,
@@ -49,6 +51,8 @@ impl World {
             stdin: vec![],
             is_terminal: false,
             can_redraw: false,
+            is_ascii: false,
+            zone: TimeZone::UTC,
             size: Size { columns: 100, lines: 30 },
             keys: VecDeque::new(),
         }
@@ -74,8 +78,8 @@ impl World {
         let (out, err) = (Buffer::default(), Heard(Arc::clone(&ears)));
         let mut io = Io {
             input: Box::new(Cursor::new(self.stdin)),
-            out: self::out(out.clone(), self.is_terminal),
-            err: self::out(err.clone(), self.is_terminal),
+            out: self::out(out.clone(), self.is_terminal, self.is_ascii),
+            err: self::out(err.clone(), self.is_terminal, self.is_ascii),
             terminal: Box::new(Scripted {
                 keys: self.keys,
                 size: self.size,
@@ -89,7 +93,7 @@ impl World {
             }),
             is_input_terminal: self.is_terminal,
             can_redraw: self.can_redraw,
-            zone: TimeZone::UTC,
+            zone: self.zone,
         };
         let program = std::iter::once(OsString::from("setpoint"));
         let exit = match setpoint_cli::parse(program.chain(arguments)) {
@@ -119,9 +123,9 @@ pub(crate) fn typed(text: &str) -> Vec<Key> {
     text.chars().map(|c| if c == '\n' { Key::Enter } else { Key::Char(c) }).collect()
 }
 
-fn out(writer: impl Write + Send + 'static, is_terminal: bool) -> Out {
+fn out(writer: impl Write + Send + 'static, is_terminal: bool, is_ascii: bool) -> Out {
     let mut out = Out::new(Box::new(writer));
-    out.is_terminal = is_terminal;
+    (out.is_terminal, out.is_ascii) = (is_terminal, is_ascii);
     out
 }
 

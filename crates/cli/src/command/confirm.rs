@@ -1,0 +1,70 @@
+//! Asking the person at the terminal for a yes.
+
+use setpoint_client::{ClientError, ErrorKind};
+
+use super::pursue::interrupts;
+use crate::io::{Io, Key};
+use crate::session::screen;
+use crate::text::{Line, Tone};
+
+/// What the person said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "what is not agreed to must not be done"]
+pub(super) enum Word {
+    /// Do it.
+    Yes,
+    /// Do not.
+    No,
+    /// Do not, and leave.
+    Left,
+}
+
+/// Asks until there is a word. Enter alone is a no.
+///
+/// # Errors
+/// When nobody can be asked, or nobody is there any more.
+pub(super) async fn confirm(question: &str, io: &mut Io) -> Result<Word, ClientError> {
+    // From here on an interrupt must put the terminal back first.
+    let mut interrupts = interrupts(io)?;
+    io.err.lines(&[Line::new().and(Tone::Care, question)])?;
+    let mut listening = io.terminal.listen().map_err(|error| nobody(&error.to_string()))?;
+    show_keys(io);
+    let word = loop {
+        let key = tokio::select! {
+            key = listening.keys.recv() => key,
+            Some(()) = interrupts.recv() => Some(Key::Interrupt),
+        };
+        match key {
+            Some(Key::Char('y' | 'Y')) => break Ok(Word::Yes),
+            Some(Key::Char('n' | 'N') | Key::Enter | Key::Escape | Key::EndOfInput) => break Ok(Word::No),
+            Some(Key::Interrupt) => break Ok(Word::Left),
+            Some(Key::Resize) => show_keys(io),
+            Some(_) => {}
+            None => break Err(nobody("the terminal is gone")),
+        }
+    };
+    let (tone, said) = match word {
+        Ok(Word::Yes) => (Tone::Good, "yes"),
+        Ok(Word::No) => (Tone::Plain, "no"),
+        Ok(Word::Left) | Err(_) => (Tone::Dim, "left"),
+    };
+    let echo = io.err.paint(&Line::plain("> ").and(tone, said));
+    // What cannot be shown does not change what was said.
+    drop(io.err.write_text(&format!("{}{echo}\r\n", screen::erase_line())));
+    word
+}
+
+fn show_keys(io: &mut Io) {
+    let mut prompt = Line::new();
+    for (key, meaning) in [("y", "yes"), ("n", "no")] {
+        prompt.push(Tone::Strong, &format!("[{key}]"));
+        prompt.push(Tone::Plain, &format!(" {meaning}  "));
+    }
+    let text = screen::input_line(&io.err.paint(&prompt), "", prompt.width());
+    // Keys that cannot be shown can still be pressed.
+    drop(io.err.write_text(&text));
+}
+
+fn nobody(why: &str) -> ClientError {
+    ClientError::new(ErrorKind::Usage, format!("nobody can be asked: {why}"))
+}

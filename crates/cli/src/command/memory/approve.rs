@@ -1,0 +1,56 @@
+//! `memory approve`: what is proposed for the system's own thinking.
+
+use serde_json::json;
+use setpoint_client::{ClientError, Memory};
+
+use super::note;
+use crate::exit::Exit;
+use crate::invocation::GlobalOptions;
+use crate::io::Io;
+use crate::render::memory::{Look, records, short};
+use crate::text::{Line, Tone};
+
+pub(super) async fn list(
+    memory: &dyn Memory,
+    look: &Look,
+    options: &GlobalOptions,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let proposals = memory.proposals().await?;
+    if options.is_json {
+        io.out.json(&json!(proposals))?;
+    } else if proposals.is_empty() {
+        note("nothing is proposed", options, io);
+    } else {
+        io.out.lines(&records(&proposals, look))?;
+        note(
+            "`setpoint memory show ID` shows one in full, `setpoint memory approve ID` approves it",
+            options,
+            io,
+        );
+    }
+    Ok(Exit::DONE)
+}
+
+pub(super) async fn approve(
+    memory: &dyn Memory,
+    id: &str,
+    options: &GlobalOptions,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let proposal = memory.show(id, None).await?.record;
+    let approved = memory.approve(&proposal.megram.id).await?;
+    if options.is_json {
+        io.out.json(&json!(approved))?;
+        return Ok(Exit::DONE);
+    }
+    let mut lines = vec![
+        Line::new()
+            .and(Tone::Good, "approved ")
+            .and(Tone::Name, short(&approved.megram.id))
+            .and(Tone::Plain, ": every model-backed role of a task that opens from now on is told it"),
+    ];
+    lines.extend(Line::block(Tone::Plain, &approved.megram.content.lesson));
+    io.out.lines(&lines)?;
+    Ok(Exit::DONE)
+}

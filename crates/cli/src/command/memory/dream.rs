@@ -1,0 +1,52 @@
+//! `memory dream`: one pass of the Dreamer now.
+
+use serde_json::json;
+use setpoint_client::memory::DreamReport;
+use setpoint_client::{ClientError, Memory};
+
+use super::note;
+use crate::exit::Exit;
+use crate::invocation::GlobalOptions;
+use crate::io::Io;
+use crate::render::memory::{Look, told};
+use crate::text::{Line, Tone};
+use crate::view::words;
+
+pub(super) async fn dream(
+    memory: &dyn Memory,
+    look: &Look,
+    options: &GlobalOptions,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    if io.err.is_terminal {
+        note("the Dreamer goes through memory; a model that words rules takes its time", options, io);
+    }
+    let report = memory.dream().await?;
+    if options.is_json {
+        io.out.json(&json!(report))?;
+    } else {
+        io.out.lines(&lines(&report, look))?;
+    }
+    Ok(Exit::DONE)
+}
+
+fn lines(report: &DreamReport, look: &Look) -> Vec<Line> {
+    if report.is_elsewhere {
+        return vec![Line::new().and(Tone::Care, "another process is dreaming: nothing was done here")];
+    }
+    let mut lines = told("demoted", Tone::Bad, &report.demoted, look);
+    lines.extend(told("made   ", Tone::Good, &report.promoted, look));
+    let counts = [(report.faded, "faded record"), (report.outputs, "output")];
+    for (number, thing) in counts.into_iter().filter(|(number, _)| *number > 0) {
+        lines.push(
+            Line::new()
+                .and(Tone::Dim, "deleted")
+                .and(Tone::Plain, &format!("  {}", words::count(number, thing))),
+        );
+    }
+    let took = words::duration(report.duration_ms);
+    let end =
+        if lines.is_empty() { format!("nothing had to be done ({took})") } else { format!("took {took}") };
+    lines.push(Line::new().and(Tone::Dim, &end));
+    lines
+}

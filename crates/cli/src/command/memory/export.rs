@@ -1,0 +1,87 @@
+//! `memory export`: all records as JSON lines, or the rules in force as folders.
+
+use std::path::Path;
+
+use serde_json::json;
+use setpoint_client::{ClientError, ErrorKind, Memory};
+
+use super::note;
+use crate::command::whole_file::WholeFile;
+use crate::exit::Exit;
+use crate::invocation::GlobalOptions;
+use crate::io::Io;
+use crate::text::Line;
+use crate::view::words;
+
+/// What to do about a memory that says what it cannot.
+const SEE_DOCTOR: &str = "`setpoint doctor` says how everything stands";
+
+pub(super) async fn records(
+    memory: &dyn Memory,
+    output: Option<&Path>,
+    options: &GlobalOptions,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let Some(path) = output else {
+        each(memory, |line| io.out.json_line(line)).await?;
+        return Ok(Exit::DONE);
+    };
+    let mut file = WholeFile::create(path)?;
+    let count = each(memory, |line| file.line(line)).await?;
+    file.finish()?;
+    let path = path.display().to_string();
+    if options.is_json {
+        io.out.json(&json!({ "file": path, "records": count }))?;
+    } else {
+        note(&format!("wrote {} to {path}", words::count(count, "record")), options, io);
+    }
+    Ok(Exit::DONE)
+}
+
+pub(super) async fn skills(
+    memory: &dyn Memory,
+    folder: &Path,
+    options: &GlobalOptions,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let folders = memory.export_skills(folder).await?;
+    let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    if options.is_json {
+        io.out.json(&json!(folders))?;
+    } else if folders.is_empty() {
+        note("no rule is in force: nothing was written", options, io);
+    } else {
+        let lines: Vec<Line> = folders.iter().map(|folder| Line::plain(folder)).collect();
+        io.out.lines(&lines)?;
+    }
+    Ok(Exit::DONE)
+}
+
+/// Gives each record as a line of JSON, oldest first, and how many there were. Never more than a page is held.
+async fn each(
+    memory: &dyn Memory,
+    mut take: impl FnMut(&str) -> Result<(), ClientError>,
+) -> Result<u64, ClientError> {
+    let mut count = 0;
+    let mut after = 0;
+    loop {
+        let (megrams, next) = memory.export(after).await?;
+        for megram in &megrams {
+            let line = serde_json::to_string(megram).map_err(|error| {
+                let message = format!("failed to write the record {} as JSON: {error}", megram.id);
+                ClientError::new(ErrorKind::Internal, message).hint(SEE_DOCTOR)
+            })?;
+            take(&line)?;
+            count += 1;
+        }
+        match next {
+            None => return Ok(count),
+            Some(next) if next > after => after = next,
+            // It would never end.
+            Some(next) => {
+                let message = format!("failed to read memory: after the place {after} comes {next}");
+                return Err(ClientError::new(ErrorKind::Internal, message).hint(SEE_DOCTOR));
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `memory forget`: records go for good, once somebody has agreed.
+
+use serde_json::json;
+use setpoint_client::memory::RecordLine;
+use setpoint_client::{ClientError, ErrorKind, Memory};
+use setpoint_protocol::MegramId;
+
+use super::note;
+use crate::command::confirm::{Word, confirm};
+use crate::command::pursue::is_interactive;
+use crate::exit::Exit;
+use crate::invocation::GlobalOptions;
+use crate::io::Io;
+use crate::render::memory::{Look, records, told};
+use crate::text::Tone;
+use crate::view::words;
+
+/// Whether there is somebody to agree.
+pub(super) fn check(is_agreed: bool, options: &GlobalOptions, io: &Io) -> Result<(), ClientError> {
+    if is_agreed || is_interactive(options, io) {
+        return Ok(());
+    }
+    let message = "nobody can be asked whether these records may go";
+    Err(ClientError::new(ErrorKind::Usage, message)
+        .hint("`--yes` deletes them without asking; `setpoint memory show ID` shows what would go"))
+}
+
+pub(super) async fn forget(
+    memory: &dyn Memory,
+    ids: &[String],
+    is_agreed: bool,
+    look: &Look,
+    options: &GlobalOptions,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let found = find(memory, ids).await?;
+    if !is_agreed {
+        io.err.lines(&records(&found, look))?;
+        let question = match found.len() {
+            1 => "Delete this record for good? It does not come back.".to_owned(),
+            _ => {
+                let count = words::count(found.len() as u64, "record");
+                format!("Delete these {count} for good? They do not come back.")
+            }
+        };
+        let word = confirm(&question, io)
+            .await
+            .map_err(|error| error.hint("`--yes` deletes without asking; nothing was deleted"))?;
+        if word != Word::Yes {
+            note("nothing was forgotten", options, io);
+            return Ok(if word == Word::Left { Exit::CANCELLED } else { Exit::DONE });
+        }
+    }
+    let ids: Vec<MegramId> = found.into_iter().map(|record| record.megram.id).collect();
+    let gone = memory.forget(&ids).await?;
+    if options.is_json {
+        io.out.json(&json!(gone))?;
+    } else {
+        io.out.lines(&told("forgot", Tone::Good, &gone, look))?;
+    }
+    Ok(Exit::DONE)
+}
+
+/// The records that are meant, each once, however often it is named.
+async fn find(memory: &dyn Memory, ids: &[String]) -> Result<Vec<RecordLine>, ClientError> {
+    let mut found: Vec<RecordLine> = Vec::new();
+    for id in ids {
+        let record = memory.show(id, None).await?.record;
+        if found.iter().all(|other| other.megram.id != record.megram.id) {
+            found.push(record);
+        }
+    }
+    Ok(found)
+}

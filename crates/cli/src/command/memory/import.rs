@@ -1,0 +1,83 @@
+//! `memory import`: records from elsewhere, one JSON object a line.
+
+use serde_json::json;
+use setpoint_client::memory::ImportReport;
+use setpoint_client::{ClientError, ErrorKind, Memory};
+
+use crate::exit::Exit;
+use crate::invocation::{GlobalOptions, TextSource};
+use crate::io::Io;
+use crate::report;
+use crate::source::{self, Wanted};
+use crate::text::{Line, Tone};
+use crate::view::words;
+
+/// Refused lines that a person is shown; a program gets them all.
+const REFUSED_SHOWN_MAX: usize = 20;
+
+/// An export is a line a record, so a longer one can be taken in piece by piece.
+const IMPORT: Wanted = Wanted {
+    noun: "import",
+    bytes_max: 256 * 1024 * 1024,
+    // An export of an empty memory.
+    when_empty: None,
+    when_too_long: "cut it into several files between lines; what is taken in twice is known the second time",
+    when_unreadable: "name a file that can be read, or give the records with `-` on stdin",
+};
+
+pub(super) fn read(source: &TextSource, io: &mut Io) -> Result<String, ClientError> {
+    source::read(source, &IMPORT, &mut io.input)
+}
+
+pub(super) async fn import(
+    memory: &dyn Memory,
+    text: &str,
+    is_lenient: bool,
+    options: &GlobalOptions,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let report = memory.import(text, is_lenient).await?;
+    let is_refused = is_refused(&report, is_lenient);
+    if options.is_json {
+        io.out.json(&json!(report))?;
+    } else if !is_refused {
+        io.out.lines(&[taken(&report)])?;
+    }
+    tell_refused(&report, io);
+    if !is_refused {
+        return Ok(Exit::DONE);
+    }
+    let lines = words::count(report.refused.len() as u64, "line");
+    let mut error =
+        ClientError::new(ErrorKind::Usage, format!("nothing was taken in: {lines} cannot be used"));
+    if !is_lenient {
+        error = error.hint("mend them, or take in the others with `--lenient`");
+    }
+    // As JSON it has been told above.
+    Ok(report::error(io, &error, false))
+}
+
+/// Whether nothing was taken because of lines that cannot be. A line that is known already can be.
+fn is_refused(report: &ImportReport, is_lenient: bool) -> bool {
+    !report.refused.is_empty() && report.taken == 0 && (!is_lenient || report.known == 0)
+}
+
+fn taken(report: &ImportReport) -> Line {
+    let line = Line::new().and(Tone::Good, &format!("took in {}", words::count(report.taken, "record")));
+    match report.known {
+        0 => line,
+        known => line.and(Tone::Plain, &format!("; {} known already", words::thousands(known))),
+    }
+}
+
+/// Names the lines that cannot be taken, and what is wrong with them.
+fn tell_refused(report: &ImportReport, io: &mut Io) {
+    for problem in report.refused.iter().take(REFUSED_SHOWN_MAX) {
+        report::warning(io, &format!("line {}: {}", problem.line, problem.reason));
+    }
+    let more = report.refused.len().saturating_sub(REFUSED_SHOWN_MAX);
+    if more > 0 {
+        let lines = words::count(more as u64, "more line");
+        report::warning(io, &format!("{lines} cannot be used; `--json` names them all"));
+    }
+}

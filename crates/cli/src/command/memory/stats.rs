@@ -1,0 +1,49 @@
+//! `memory stats`: how much is remembered, where, and when the Dreamer last went through it.
+
+use serde_json::json;
+use setpoint_client::memory::MemoryStats;
+use setpoint_client::{ClientError, Memory};
+
+use crate::exit::Exit;
+use crate::invocation::GlobalOptions;
+use crate::io::Io;
+use crate::render::memory::{Look, bytes};
+use crate::text::table::{Cell, table};
+use crate::text::{Line, Tone};
+use crate::view::words;
+
+pub(super) async fn stats(
+    memory: &dyn Memory,
+    look: &Look,
+    options: &GlobalOptions,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let stats = memory.stats().await?;
+    if options.is_json {
+        io.out.json(&json!(stats))?;
+    } else {
+        io.out.lines(&lines(&stats, look))?;
+    }
+    Ok(Exit::DONE)
+}
+
+fn lines(stats: &MemoryStats, look: &Look) -> Vec<Line> {
+    let row =
+        |name: &str, text: String| -> Vec<Cell> { vec![(Tone::Dim, name.to_owned()), (Tone::Plain, text)] };
+    let count = |name: &str, number: u64| row(name, words::thousands(number));
+    let dreamt =
+        stats.dreamt_at.map_or_else(|| "never".to_owned(), |at| words::date_and_time(at, &look.zone));
+    let rows = [
+        row("place", stats.place.clone()),
+        row("size", bytes(stats.bytes)),
+        count("records", stats.records),
+        count("summed", stats.summed),
+        count("rules", stats.rules),
+        count("facts", stats.facts),
+        count("pairs", stats.pairs),
+        count("forgotten", stats.forgotten),
+        row("journal", format!("{} taken in", words::count(stats.journal_records, "record"))),
+        row("dreamt", dreamt),
+    ];
+    table(&[], &rows)
+}

@@ -1,0 +1,196 @@
+//! How memory's numbers and states are worded.
+
+use setpoint_protocol::memory::Author;
+use setpoint_protocol::message::{InsightCategory, Level, MemoryAction, SopKind};
+use setpoint_protocol::{MegramId, Timestamp};
+
+use crate::text::Tone;
+use crate::view::words::thousands;
+
+/// M_attention below which a pair says nothing to a plan (SPEC 7).
+pub(crate) const ATTENTION_GATE: f64 = 0.5;
+/// How far from 0 an M_decision must lie to speak for or against something (SPEC 7).
+pub(crate) const DECISION_BAND: f64 = 0.2;
+/// The last characters of an id that are shown, and taken: the first ones are the time, and alike for many.
+const ID_CHARS_SHOWN: usize = 8;
+/// From here on a strength is written with a power of ten.
+const PLAIN_MAX: f64 = 1e6;
+
+const MINUTES_OF_DAY: f64 = 1_440.0;
+const DAYS_OF_YEAR: f64 = 365.25;
+/// Days from which on years are said.
+const DAYS_SHOWN_MAX: f64 = 730.5;
+/// Years that are told apart.
+const YEARS_MAX: f64 = 10_000.0;
+const MICROS_OF_DAY: f64 = 86_400_000_000.0;
+
+/// A strength: `3.42`.
+pub(crate) fn strength(value: f64) -> String {
+    if !value.is_finite() {
+        return "?".to_owned();
+    }
+    if value.abs() >= PLAIN_MAX {
+        return format!("{value:.1e}");
+    }
+    let text = format!("{value:.2}");
+    // What rounds to nothing has no sign.
+    if text == "-0.00" { "0.00".to_owned() } else { text }
+}
+
+/// What is good or bad, with its sign: `+2.10`.
+pub(crate) fn signed(value: f64) -> String {
+    let text = strength(value);
+    if value > 0.0 && !matches!(text.as_str(), "0.00" | "?") { format!("+{text}") } else { text }
+}
+
+/// How fast something fades, a day: `0.05`.
+pub(crate) fn rate(k: f64) -> String {
+    let text = if k.is_finite() && k.abs() < PLAIN_MAX { format!("{k:.3}") } else { strength(k) };
+    if text.contains('e') || !text.contains('.') {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A time of so many days as a person says it: `12 min`, `5.5 h`, `13.9 d`, `2.3 y`.
+pub(crate) fn span(days: f64) -> String {
+    let minutes = days * MINUTES_OF_DAY;
+    let years = days / DAYS_OF_YEAR;
+    if !days.is_finite() {
+        "?".to_owned()
+    } else if minutes < 60.0 {
+        format!("{:.0} min", minutes.max(0.0))
+    } else if days < 1.0 {
+        format!("{:.1} h", days * 24.0)
+    } else if days < DAYS_SHOWN_MAX {
+        format!("{days:.1} d")
+    } else if years < YEARS_MAX {
+        format!("{years:.1} y")
+    } else {
+        format!("over {} y", thousands(YEARS_MAX as u64))
+    }
+}
+
+/// Days from one moment to a later one; 0 where it is not later.
+pub(crate) fn days_between(from: Timestamp, to: Timestamp) -> f64 {
+    to.as_micros().saturating_sub(from.as_micros()).max(0) as f64 / MICROS_OF_DAY
+}
+
+/// Bytes as a person says them: `812 bytes`, `1.2 MB`.
+pub(crate) fn bytes(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
+    match UNITS.into_iter().find(|(_, size)| bytes >= *size) {
+        Some((unit, size)) => format!("{}.{} {unit}", thousands(bytes / size), bytes % size * 10 / size),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+/// The end of an id, by which it can be named.
+pub(crate) fn short(id: &MegramId) -> &str {
+    let text = id.as_str();
+    text.get(text.len().saturating_sub(ID_CHARS_SHOWN)..).unwrap_or(text)
+}
+
+/// A layer.
+pub(crate) const fn level(level: Level) -> &'static str {
+    match level {
+        Level::M => "M",
+        Level::K => "K",
+        Level::C => "C",
+        Level::T => "T",
+    }
+}
+
+/// What a layer holds.
+pub(crate) const fn level_meaning(level: Level) -> &'static str {
+    match level {
+        Level::M => "raw experience",
+        Level::K => "knowledge, which fades",
+        Level::C => "common sense, which does not fade",
+        Level::T => "the system's own thinking",
+    }
+}
+
+/// A kind of lesson.
+pub(crate) const fn category(category: InsightCategory) -> &'static str {
+    match category {
+        InsightCategory::Fact => "fact",
+        InsightCategory::Procedure => "procedure",
+        InsightCategory::Constraint => "constraint",
+    }
+}
+
+/// What a rule is.
+pub(crate) const fn kind(kind: Option<SopKind>) -> (Tone, &'static str) {
+    match kind {
+        Some(SopKind::BestPractice) => (Tone::Good, "best practice"),
+        Some(SopKind::Constraint) => (Tone::Bad, "constraint"),
+        None => (Tone::Plain, "fact"),
+    }
+}
+
+/// What a record in force is. What the operator states is a fact, whichever way it points.
+pub(crate) fn kind_of(author: Author, sigma: f64) -> Option<SopKind> {
+    match author {
+        Author::Operator => None,
+        Author::Task | Author::Dreamer | Author::Import if sigma < 0.0 => Some(SopKind::Constraint),
+        Author::Task | Author::Dreamer | Author::Import => Some(SopKind::BestPractice),
+    }
+}
+
+/// What follows for a plan.
+pub(crate) const fn action(action: MemoryAction) -> (Tone, &'static str) {
+    match action {
+        MemoryAction::Ignore => (Tone::Dim, "Ignore"),
+        MemoryAction::Exploit => (Tone::Good, "Exploit"),
+        MemoryAction::Avoid => (Tone::Bad, "Avoid"),
+        MemoryAction::Caution => (Tone::Care, "Caution"),
+    }
+}
+
+/// What that means.
+pub(crate) fn action_meaning(action: MemoryAction) -> String {
+    match action {
+        MemoryAction::Ignore => format!("attention is below {ATTENTION_GATE}, so nothing is said to a plan"),
+        MemoryAction::Exploit => "what worked is preferred".to_owned(),
+        MemoryAction::Avoid => "what failed is not repeated".to_owned(),
+        MemoryAction::Caution => "memory speaks neither for nor against: allowed with care".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_whatever_they_are() {
+        let values = [3.416, 0.0, -0.001, -2.5, 1e300, -1e6, f64::NAN, f64::INFINITY];
+        assert_eq!(values.map(strength), ["3.42", "0.00", "0.00", "-2.50", "1.0e300", "-1.0e6", "?", "?"]);
+        assert_eq!([2.1, 0.001, -0.001, -2.1, 1e9].map(signed), ["+2.10", "0.00", "0.00", "-2.10", "+1.0e9"]);
+        assert_eq!(
+            [0.0, 0.05, 0.5, 10.0, 0.123_456, f64::NAN].map(rate),
+            ["0", "0.05", "0.5", "10", "0.123", "?"]
+        );
+        let spans = [0.0, -3.0, 0.01, 0.25, 13.86, 800.0, 1e300, f64::NAN].map(span);
+        assert_eq!(spans, ["0 min", "0 min", "14 min", "6.0 h", "13.9 d", "2.2 y", "over 10,000 y", "?"]);
+        assert_eq!(
+            [0, 999, 1_000, 1_250_000, u64::MAX].map(bytes),
+            ["0 bytes", "999 bytes", "1.0 kB", "1.2 MB", "18,446,744,073.7 GB"]
+        );
+    }
+
+    #[test]
+    fn times_between_do_not_overflow() {
+        let at = Timestamp::from_micros;
+        assert_eq!(days_between(at(0), at(43_200_000_000)), 0.5);
+        assert_eq!(days_between(at(1), at(0)), 0.0);
+        assert!(days_between(at(i64::MIN), at(i64::MAX)).is_finite());
+    }
+
+    #[test]
+    fn a_rule_is_what_it_points_at_and_a_fact_what_the_operator_says() {
+        assert_eq!(kind_of(Author::Dreamer, 1.0), Some(SopKind::BestPractice));
+        assert_eq!(kind_of(Author::Import, -1.0), Some(SopKind::Constraint));
+        assert_eq!(kind_of(Author::Operator, -1.0), None);
+    }
+}
