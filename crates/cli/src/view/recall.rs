@@ -46,7 +46,8 @@ pub fn lines(recall: &Recall) -> Vec<Line> {
 
 fn sums(recall: &Recall) -> Line {
     let potentials = &recall.potentials;
-    let mut line = Line::new().and(Tone::Name, action(potentials.action));
+    let (tone, word) = words::action(potentials.action);
+    let mut line = Line::new().and(tone, word);
     let numbers =
         format!("  M_att {} M_dec {}", words::share(potentials.attention), words::share(potentials.decision));
     line.push(Tone::Dim, &numbers);
@@ -60,15 +61,4 @@ fn given(given: &Given) -> Line {
         What::Noted | What::Hypothesis | What::Related | What::Fact => Tone::Plain,
     };
     Line::new().and(tone, given.what.words()).and(Tone::Plain, &format!(": {}", given.text))
-}
-
-/// What the sums say, in a word.
-#[must_use]
-pub const fn action(action: MemoryAction) -> &'static str {
-    match action {
-        MemoryAction::Ignore => "ignore",
-        MemoryAction::Exploit => "exploit",
-        MemoryAction::Avoid => "avoid",
-        MemoryAction::Caution => "caution",
-    }
 }

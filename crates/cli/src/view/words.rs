@@ -1,7 +1,7 @@
 //! How numbers, times, judgements and ends are worded, everywhere alike.
 
 use jiff::tz::TimeZone;
-use setpoint_protocol::message::{EndState, EndedBy, FailureClass, FinalResult, VerdictWord};
+use setpoint_protocol::message::{EndState, EndedBy, FailureClass, FinalResult, MemoryAction, VerdictWord};
 use setpoint_protocol::{Instance, RoleId, Timestamp};
 
 use crate::state::board::{Board, Evidence};
@@ -83,6 +83,17 @@ pub fn thousands(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// What memory's sums say to a plan.
+#[must_use]
+pub const fn action(action: MemoryAction) -> (Tone, &'static str) {
+    match action {
+        MemoryAction::Ignore => (Tone::Dim, "Ignore"),
+        MemoryAction::Exploit => (Tone::Good, "Exploit"),
+        MemoryAction::Avoid => (Tone::Bad, "Avoid"),
+        MemoryAction::Caution => (Tone::Care, "Caution"),
+    }
 }
 
 /// The sign of a failed criterion, with its class.

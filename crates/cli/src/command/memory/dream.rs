@@ -34,13 +34,20 @@ fn lines(report: &DreamReport, look: &Look) -> Vec<Line> {
     if report.is_elsewhere {
         return vec![Line::new().and(Tone::Care, "another process is dreaming: nothing was done here")];
     }
-    let mut lines = told("demoted", Tone::Bad, &report.demoted, look);
-    lines.extend(told("made   ", Tone::Good, &report.promoted, look));
+    let mut lines = told("demoted ", Tone::Bad, &report.demoted, look);
+    lines.extend(told("reworded", Tone::Plain, &report.reflected, look));
+    lines.extend(told("made    ", Tone::Good, &report.promoted, look));
+    lines.extend(told("proposed", Tone::Care, &report.proposed, look));
+    if !report.proposed.is_empty() {
+        let hint = "          `setpoint memory approve` lists what waits for your word";
+        lines.push(Line::new().and(Tone::Dim, hint));
+    }
+    lines.extend(told("imagined", Tone::Dim, &report.hypotheses, look));
     let counts = [(report.faded, "faded record"), (report.outputs, "output")];
     for (number, thing) in counts.into_iter().filter(|(number, _)| *number > 0) {
         lines.push(
             Line::new()
-                .and(Tone::Dim, "deleted")
+                .and(Tone::Dim, "deleted ")
                 .and(Tone::Plain, &format!("  {}", words::count(number, thing))),
         );
     }

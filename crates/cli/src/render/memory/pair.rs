@@ -6,6 +6,7 @@ use super::{Look, field, label, lesson, pair_cells, record, section, table_with_
 use crate::render::plot::Plot;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
+use crate::view;
 use crate::view::words as times;
 
 /// Columns of a plot at most, and where there is no terminal.
@@ -16,7 +17,7 @@ const PLOT_ROWS: usize = 8;
 /// Pairs, the strongest first.
 pub(crate) fn pairs(pairs: &[PairLine], look: &Look) -> Vec<Line> {
     let row = |pair: &PairLine| -> Vec<Cell> {
-        let (tone, action) = words::action(pair.sums.action);
+        let (tone, action) = view::words::action(pair.sums.action);
         let mut cells = vec![
             (Tone::Plain, words::strength(pair.sums.attention)),
             (decision_tone(pair.sums.decision), words::signed(pair.sums.decision)),
@@ -33,7 +34,7 @@ pub(crate) fn pairs(pairs: &[PairLine], look: &Look) -> Vec<Line> {
 
 /// Everything about one pair.
 pub(crate) fn pair(report: &PairReport, look: &Look) -> Vec<Line> {
-    let (tone, action) = words::action(report.sums.action);
+    let (tone, action) = view::words::action(report.sums.action);
     let count = times::count(report.count, "record");
     let mut lines = vec![
         field("space", &tag(&report.space)),

@@ -138,17 +138,7 @@ pub(crate) fn kind_of(author: Author, sigma: f64) -> Option<SopKind> {
     }
 }
 
-/// What follows for a plan.
-pub(crate) const fn action(action: MemoryAction) -> (Tone, &'static str) {
-    match action {
-        MemoryAction::Ignore => (Tone::Dim, "Ignore"),
-        MemoryAction::Exploit => (Tone::Good, "Exploit"),
-        MemoryAction::Avoid => (Tone::Bad, "Avoid"),
-        MemoryAction::Caution => (Tone::Care, "Caution"),
-    }
-}
-
-/// What that means.
+/// What follows for a plan means this.
 pub(crate) fn action_meaning(action: MemoryAction) -> String {
     match action {
         MemoryAction::Ignore => format!("attention is below {ATTENTION_GATE}, so nothing is said to a plan"),
