@@ -20,6 +20,7 @@ mod check;
 mod dream;
 pub mod error;
 pub mod event;
+mod failpoint;
 pub mod limits;
 mod query;
 mod record;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use setpoint_journal::{Journal, JournalError, JournalOptions};
-use setpoint_memory_store::MemoryError;
+use setpoint_memory_store::{MemoryError, Options as StoreOptions, Store};
 use setpoint_model::cassette::TapeError;
 
 use crate::config::ConfigError;
@@ -56,6 +56,7 @@ pub fn examine(program: &Program) -> Vec<Diagnosis> {
     let mut found = models(program);
     found.extend([playbooks(program), data_directory(&program.directories.data)]);
     found.push(journal(&program.directories.journal()));
+    found.push(memory(&program.directories.memory()));
     for (name, loss) in WANTED {
         found.push(if is_installed(name, program.path()) {
             good("program", format!("{name} is installed"))
@@ -205,7 +206,13 @@ fn edge_of_store(error: &MemoryError) -> (Edge, Option<&'static str>) {
         MemoryError::Unknown { .. } | MemoryError::NoId { .. } | MemoryError::SeveralIds { .. } => {
             (Edge::Usage, Some("`setpoint memory list` shows the records with their ids"))
         }
-        MemoryError::TooMany { .. } | MemoryError::Io { .. } | MemoryError::Storage { .. } => {
+        MemoryError::Io { .. } => (
+            Edge::Configuration,
+            Some(
+                "make the folder `memory` in the data directory writable, or choose another with --data-dir",
+            ),
+        ),
+        MemoryError::TooMany { .. } | MemoryError::Storage { .. } => {
             (Edge::Internal, Some("check that the data directory is writable and the disk has room"))
         }
     }
@@ -343,6 +350,42 @@ fn journal(dir: &Path) -> Diagnosis {
             )
         }
         Err(error) => bad("journal", error_chain(&error), journal_hint(&error).to_owned()),
+    }
+}
+
+/// Everything in it is held against itself. A memory that is damaged is put aside by whoever opens it.
+fn memory(dir: &Path) -> Diagnosis {
+    if !dir.exists() {
+        return good("memory", "there is none yet".to_owned());
+    }
+    let failed = |error: MemoryError| {
+        let hint = edge_of_store(&error).1.unwrap_or_default();
+        bad("memory", error_chain(&error), hint.to_owned())
+    };
+    let (store, report) = match Store::open(dir, &StoreOptions::default()) {
+        Ok(opened) => opened,
+        Err(error) => return failed(error),
+    };
+    match store.check(crate::clock::now()) {
+        Ok(checked) => {
+            let records = if checked.records == 1 { "record" } else { "records" };
+            let counts = format!("{} {records}, every sum holds", checked.records);
+            match report.aside {
+                None => good("memory", counts),
+                Some((aside, what)) => Diagnosis {
+                    subject: Cow::Borrowed("memory"),
+                    health: Health::Note,
+                    finding: format!(
+                        "it was damaged ({what}) and is made anew; what it was is in {}",
+                        aside.display()
+                    ),
+                    hint: Some(
+                        "look at it, or delete it: the next task takes the journal in again".to_owned(),
+                    ),
+                },
+            }
+        }
+        Err(error) => failed(error),
     }
 }
 

@@ -1,9 +1,11 @@
 //! What one process learns and the next one knows.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::support::Home;
-use crate::support::task::{Ended, GOAL, Trial, pursue};
+use crate::support::task::{Ended, Trial, pursue};
 
 /// The first way is wrong here, the second one less so, the third one works.
 fn trial(home: &Home) {
@@ -24,6 +26,16 @@ fn tools(ended: &Ended) -> Vec<&str> {
     tools
 }
 
+fn memory(home: &Home, arguments: &[&str]) -> Value {
+    let came = home.run(&[&["memory", "--json"], arguments].concat());
+    assert_eq!(came.code, 0, "{came:#?}");
+    came.json()
+}
+
+fn number(value: &Value, name: &str) -> f64 {
+    value[name].as_f64().unwrap_or_else(|| panic!("{name}: {value:#}"))
+}
+
 #[test]
 fn the_second_task_begins_with_what_won_and_avoids_what_failed() {
     let home = Home::new();
@@ -35,13 +47,197 @@ fn the_second_task_begins_with_what_won_and_avoids_what_failed() {
     let second = pursue(&home, &[]);
     assert_eq!((second.course().as_str(), tools(&second)), ("init→accept", vec!["read_file"]));
     let [given] = recalled(&second)[..] else { panic!("{:#?}", second.records) };
-    assert_eq!(
-        (&given["availability"], &given["potentials"]["action"]),
-        (&"available".into(), &"exploit".into())
-    );
+    let potentials = &given["potentials"];
+    assert_eq!((&given["availability"], &potentials["action"]), (&"available".into(), &"exploit".into()));
     assert_eq!(given["records"][0]["content"]["approaches"][0]["approach"], "cedar");
-    let avoided = given["avoided"].as_array().unwrap();
-    let [avoided] = avoided.as_slice() else { panic!("{given:#}") };
+    let [avoided] = given["avoided"].as_array().unwrap().as_slice() else { panic!("{given:#}") };
     assert_eq!((&avoided["tool"], &avoided["evidence"]["sigma"]), (&"hash_files".into(), &(-1.0).into()));
-    let _ = GOAL;
+
+    // A person can see why.
+    let told = home.run(&["run", "try the trial"]);
+    let line = told.err.lines().find(|line| line.contains("  R5 ")).unwrap_or_else(|| panic!("{told:#?}"));
+    assert!(line.contains("Exploit  M_att 1."), "{line}");
+    assert!(line.contains("avoids: hash_files on "), "{line}");
+    let shown = home.run(&["tasks", "show", second.result["task_id"].as_str().unwrap()]).out;
+    assert!(shown.contains(avoided["evidence"]["id"].as_str().unwrap()), "{shown}");
+
+    // The numbers, today and in sixty days.
+    let space = given["records"][0]["space"].as_str().unwrap();
+    let pair = memory(&home, &["query", space, "env:local"]);
+    assert_eq!(pair["action"], "exploit");
+    let attention = number(&pair, "attention");
+    assert!((2.69..=2.7).contains(&attention) && attention == number(&pair, "decision"), "{pair:#}");
+    let Value::String(entity) = &avoided["evidence"]["entity"] else { panic!("{avoided:#}") };
+    let call = memory(&home, &["query", "tool:hash_files", entity]);
+    assert_eq!((&call["action"], &call["records"][0]["standing"]), (&"avoid".into(), &"summed".into()));
+    assert!((-0.85..-0.84).contains(&number(&call, "decision")), "{call:#}");
+    for (space, entity) in [(space, "env:local"), ("tool:hash_files", entity)] {
+        let later = memory(&home, &["query", space, entity, "--at", "+60d"]);
+        assert_eq!((&later["action"], &later["records"][0]["standing"]), (&"ignore".into(), &"faded".into()));
+        assert!(number(&later, "attention") < 0.15, "{later:#}");
+    }
+}
+
+#[test]
+fn six_accepts_make_one_rule_and_failures_take_it_back() {
+    let home = Home::new();
+    Trial::new().reads("there.txt", "1").write(&home);
+    for _ in 0..6 {
+        assert_eq!(pursue(&home, &[]).course(), "init→accept");
+    }
+    let dreamt = memory(&home, &["dream"]);
+    let [made] = dreamt["promoted"].as_array().unwrap().as_slice() else { panic!("{dreamt:#}") };
+    assert_eq!(memory(&home, &["dream"])["promoted"], serde_json::json!([]));
+    let rules = memory(&home, &["rules"]);
+    assert_eq!(
+        (&rules[0]["id"], &rules[0]["sources"], &rules[0]["left"]),
+        (&made["id"], &6.into(), &1.0.into())
+    );
+    assert_eq!(rules[0]["tasks"].as_array().unwrap().len(), 6);
+    assert_eq!(
+        memory(&home, &["show", made["id"].as_str().unwrap()])["sources"].as_array().unwrap().len(),
+        6
+    );
+
+    // The same goal, and nothing works any more.
+    let trial = Trial::new().reads("there.txt", "0").counts("there.txt", "0").hashes("there.txt", "0");
+    trial.runs("cat", "cat there.txt", "0").write(&home);
+    for _ in 0..3 {
+        let ended = pursue(&home, &[]);
+        assert_eq!(
+            (&ended.result["directive"], &ended.result["ended_by"]),
+            (&"abandon".into(), &"omega".into())
+        );
+    }
+    // A process looks at what earlier ones left as soon as it begins, so it may have been done already.
+    memory(&home, &["dream"]);
+    let standing = memory(&home, &["show", made["id"].as_str().unwrap()])["standing"].clone();
+    assert_eq!((memory(&home, &["rules"]), standing), (serde_json::json!([]), "demoted".into()));
+}
+
+#[test]
+fn a_task_without_memory_says_why() {
+    let home = Home::new();
+    trial(&home);
+    // No folder can be made where a file is.
+    fs::create_dir_all(home.data()).unwrap();
+    fs::write(home.data().join("memory"), "not a folder").unwrap();
+    let ended = pursue(&home, &[]);
+    assert_eq!(ended.result["directive"], "accept");
+    let reply = recalled(&ended)[0];
+    assert_eq!(reply["availability"], "unavailable");
+    assert!(reply["reason"].as_str().unwrap().contains("memory"), "{reply:#}");
+    let told = home.run(&["run", "try the trial"]);
+    assert!(told.err.contains("R5 the plan is made without memory: failed to "), "{}", told.err);
+    let asked = home.run(&["memory", "stats"]);
+    assert_eq!(asked.code, 2, "{asked:#?}");
+
+    // Mended, it knows what happened meanwhile.
+    fs::remove_file(home.data().join("memory")).unwrap();
+    assert_eq!(memory(&home, &["stats"])["records"].as_u64().unwrap() > 3, true);
+}
+
+#[test]
+fn a_store_of_a_newer_version_is_left_alone_and_plans_are_made_without() {
+    let home = Home::new();
+    trial(&home);
+    pursue(&home, &[]);
+    let path = home.data().join("memory/memory.db");
+    let newer = rusqlite::Connection::open(&path).unwrap();
+    newer.pragma_update(None, "user_version", 99).unwrap();
+    drop(newer);
+    let before = fs::read(&path).unwrap();
+    let ended = pursue(&home, &[]);
+    assert_eq!(ended.result["directive"], "accept");
+    let reason = recalled(&ended)[0]["reason"].as_str().unwrap().to_owned();
+    assert!(reason.contains("format 99"), "{reason}");
+    let asked = home.run(&["memory", "query"]);
+    assert!(asked.code == 2 && asked.err.contains("format 99") && asked.err.contains("hint: "), "{asked:#?}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+    let doctor = home.run(&["doctor"]).out;
+    assert!(doctor.contains("format 99"), "{doctor}");
+}
+
+#[test]
+fn what_the_operator_asks_wrongly_is_told_and_changes_nothing() {
+    let home = Home::new();
+    let nothing = |arguments: &[&str], code: i32, told: &str| {
+        let came = home.run(&[&["memory"], arguments].concat());
+        assert_eq!(came.code, code, "{came:#?}");
+        assert!(came.err.contains(told), "{told}: {came:#?}");
+    };
+    nothing(&["show", "0123abcd"], 2, "0123abcd");
+    nothing(&["forget", "0123abcd", "--yes"], 2, "0123abcd");
+    nothing(&["approve", "0123abcd"], 2, "0123abcd");
+    assert!(!home.data().join("journal").exists(), "looking makes nothing");
+
+    let id = memory(&home, &["remember", "the moon is far"])["id"].as_str().unwrap().to_owned();
+    nothing(&["forget", &id], 2, "--yes");
+    nothing(&["query", "user:", "env:local", "--at", "yesterday"], 2, "--at");
+    nothing(&["query", "--at", "2020-01-01"], 2, "past");
+    nothing(&["remember", " "], 2, "is empty");
+    let good = r#"{"id":"00000000-0000-7000-8000-000000000001","level":"M","created_at":"2026-01-01T00:00:00Z","space":"s","entity":"e","content":{"lesson":"l","category":"fact"},"f":1.0,"sigma":1.0,"k":0.05}"#;
+    let future = good.replace("2026-01-01", "2226-01-01").replace("0001\"", "0002\"");
+    let file = home.file(
+        "lines.jsonl",
+        format!("{good}\nnonsense\n{future}\n{}\n", good.replace("1.0,\"k\"", "1e999,\"k\"")),
+    );
+    let path = file.to_str().unwrap();
+    let came = home.run(&["memory", "import", path]);
+    assert_eq!(came.code, 2, "{came:#?}");
+    for told in ["line 2", "line 3", "future", "line 4"] {
+        assert!(came.err.contains(told), "{told}: {came:#?}");
+    }
+    assert_eq!(memory(&home, &["stats"])["records"], 1);
+    let taken = memory(&home, &["import", "--lenient", path]);
+    assert_eq!((&taken["taken"], taken["refused"].as_array().unwrap().len()), (&1.into(), 3));
+
+    let went = memory(&home, &["forget", &id, "--yes"]);
+    assert_eq!(went[0]["content"]["lesson"], "the moon is far");
+    let came = home.run(&["memory", "show", &id]);
+    assert_eq!(came.code, 2, "{came:#?}");
+}
+
+#[test]
+fn tags_that_hold_anything_never_meet_others() {
+    let home = Home::new();
+    let tags = [
+        ("a", "b:c"),
+        ("a:b", "c"),
+        ("a|b", "c"),
+        ("a", "b|c"),
+        ("a\u{0}", "b"),
+        ("a", "\u{0}b"),
+        ("a\n", "b"),
+        ("a", "\nb"),
+        ("数", "文"),
+        ("🙂", ""),
+    ];
+    let mut text = String::new();
+    for (n, (space, entity)) in tags.iter().enumerate() {
+        let record = serde_json::json!({
+            "id": format!("00000000-0000-7000-8000-{n:012}"), "level": "M", "created_at": "2026-01-01T00:00:00Z",
+            "space": space, "entity": if entity.is_empty() { "e" } else { entity },
+            "content": { "lesson": "l", "category": "fact" }, "f": 1.0, "sigma": 1.0, "k": 0.000_001,
+        });
+        text += &format!("{record}\n");
+    }
+    let file = home.file("tags.jsonl", text);
+    assert_eq!(memory(&home, &["import", file.to_str().unwrap()])["taken"], tags.len());
+    let pairs = memory(&home, &["query"]);
+    assert_eq!(pairs.as_array().unwrap().len(), tags.len());
+    assert!(pairs.as_array().unwrap().iter().all(|pair| pair["records"] == 1), "{pairs:#}");
+}
+
+#[test]
+fn what_is_laid_down_is_read_or_nothing_is_done() {
+    let home = Home::new();
+    trial(&home);
+    fs::write(home.config().join("thinking.md"), "Never touch /etc.\n").unwrap();
+    let ended = pursue(&home, &[]);
+    assert_eq!(ended.payloads("Opened")[0]["thinking"], serde_json::json!(["Never touch /etc."]));
+    fs::write(home.config().join("thinking.md"), "law ".repeat(3_000)).unwrap();
+    let came = home.run(&["run", "try the trial"]);
+    assert_eq!(came.code, 2, "{came:#?}");
+    assert!(came.err.contains("thinking.md: it has 11999 characters, and at most 8000"), "{}", came.err);
 }

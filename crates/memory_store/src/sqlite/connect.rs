@@ -9,6 +9,7 @@ use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, Params, Row, f
 
 use super::Columns;
 use crate::error::{MemoryError, Result};
+use crate::failpoint::{self, Point};
 use crate::limits::RECORD_BYTES_MAX;
 
 /// Statements kept compiled per connection: all there are.
@@ -154,7 +155,13 @@ impl Db {
             self.change("ROLLBACK", ())?;
         }
         self.change("BEGIN IMMEDIATE", ())?;
-        let done = work(self).and_then(|done| self.change("COMMIT", ()).map(|_| done));
+        let done = work(self).and_then(|done| {
+            let due = failpoint::count();
+            failpoint::reach(Point::Before, due);
+            self.change("COMMIT", ())?;
+            failpoint::reach(Point::After, due);
+            Ok(done)
+        });
         if done.is_err() && !self.conn.is_autocommit() {
             self.change("ROLLBACK", ())?;
         }

@@ -28,7 +28,7 @@ pub use self::operator::{IMPORT_LINES_MAX, Imported, Stated};
 
 /// What the operator's view of memory is made of.
 pub mod store {
-    pub use setpoint_memory_store::{Filter, MemoryError, Remembered, Store};
+    pub use setpoint_memory_store::{Filter, MemoryError, Options, Remembered, Store};
     pub use setpoint_mkct::consolidation::{GC_ATTENTION, fades_by_us, standing};
     pub use setpoint_mkct::decay::{DAY_US, half_life_days};
     pub use setpoint_mkct::{Level, Potentials, intent_space};
@@ -122,7 +122,19 @@ impl Memory {
     /// # Errors
     /// When the store cannot be opened.
     pub fn open(dir: &Path, journal: &Journal) -> Result<(Self, OpenReport), MemoryError> {
-        let (store, report) = Store::open(dir, &Options::default())?;
+        Memory::open_with(dir, journal, &Options::default())
+    }
+
+    /// The same with a store that is opened otherwise.
+    ///
+    /// # Errors
+    /// When the store cannot be opened.
+    pub fn open_with(
+        dir: &Path,
+        journal: &Journal,
+        options: &Options,
+    ) -> Result<(Self, OpenReport), MemoryError> {
+        let (store, report) = Store::open(dir, options)?;
         Ok((Memory { store, journal: journal.clone(), intake: Mutex::default() }, report))
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use setpoint_memory_store::Remembered;
 use setpoint_memory_store::limits::{RECORD_BYTES_MAX, TAG_BYTES_MAX};
 use setpoint_mkct::Quantum;
-use setpoint_mkct::tags::{ENV_LOCAL, USER_SPACE};
+use setpoint_mkct::tags::{ENV_LOCAL, TASK_SPACE, USER_SPACE};
 use setpoint_protocol::memory::{Author, MemoryAct};
 use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram};
 use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp, id};
@@ -184,7 +184,9 @@ impl Memory {
 
 /// A record with the numbers that it has by now, if it counts.
 fn as_it_is(record: Remembered) -> Option<Megram> {
-    let is_told = record.trace.is_summed() || record.is_live_rule();
+    // A task's own outputs are of no use to anybody else.
+    let is_kept = !record.megram.space.starts_with(TASK_SPACE);
+    let is_told = is_kept && (record.trace.is_summed() || record.is_live_rule());
     let Remembered { mut megram, trace, .. } = record;
     if trace.level == setpoint_mkct::Level::K && megram.level == Level::C {
         // A rule that lost its standing: it fades from then on.

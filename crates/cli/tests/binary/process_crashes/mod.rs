@@ -6,6 +6,7 @@
 
 mod assembly;
 mod cancelled;
+mod dreaming;
 mod everywhere;
 mod repeatedly;
 mod running;
