@@ -13,6 +13,7 @@ use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram};
 use setpoint_protocol::{TaskId, Timestamp, id};
 
 use crate::measure::{Spread, peak_mib, start};
+use crate::scenario::{Answers, Scenario, Store as Journaled};
 
 const DAY_US: i64 = 86_400_000_000;
 /// The moment at which everything is asked; records were made in the year before it.
@@ -30,6 +31,10 @@ const QUESTIONS: u32 = 20_000;
 const ROUNDS: usize = 5;
 /// Rules that one pass makes at most: each costs a model call.
 const PROMOTED: usize = 64;
+/// Records of the store that is asked by words, how many are indexed in one transaction, and how often it is asked.
+const WORDS: u64 = 100_000;
+const INDEX: usize = 1_024;
+const ASKED_BY_WORDS: u32 = 200;
 /// Records forgotten in one transaction.
 const FORGET: usize = 4_096;
 
@@ -51,7 +56,12 @@ pub(crate) fn table() -> Result<(), String> {
     for records in DREAMS {
         print!("{}", child(&["dream", &records.to_string()])?);
     }
-    Ok(())
+    println!("\nfinding by words, in a store of {} records:", WORDS);
+    print!("{}", child(&["words"])?);
+    println!(
+        "\none task (18 model calls, 5 tool calls, all answered at once) with memory and without: CPU ms, the median of {ROUNDS}"
+    );
+    tasks()
 }
 
 /// One of the rows.
@@ -61,9 +71,31 @@ pub(crate) fn one(arguments: &[String]) -> Result<(), String> {
     match arguments.as_slice() {
         ["write", commit] => write(dir.path(), commit.parse().map_err(|_| "not a number")?),
         ["ask"] => ask(dir.path()),
+        ["words"] => words(dir.path()),
         ["dream", records] => dream(dir.path(), records.parse().map_err(|_| "not a number")?),
         _ => Err("--memory write COMMIT | ask | dream RECORDS".to_owned()),
     }
+}
+
+/// What a task costs that asks memory and writes to it, beside one that does without.
+fn tasks() -> Result<(), String> {
+    for (in_flight, tasks) in [(1, 300), (100, 1_000)] {
+        let mut costs = [Journaled::Disk, Journaled::Remembering].map(|store| (store, Vec::new()));
+        for _ in 0..ROUNDS {
+            for (store, costs) in &mut costs {
+                let scenario = Scenario { store: *store, answers: Answers::AtOnce, in_flight, tasks };
+                costs.push(crate::child(&scenario)?.cpu_ms_per_task);
+            }
+        }
+        let [without, with] = costs.map(|(_, costs)| Spread::of(costs));
+        println!(
+            "{in_flight:>4} in flight: with {}, without {}, ratio {:.2}",
+            with.text(),
+            without.text(),
+            with.median / without.median
+        );
+    }
+    Ok(())
 }
 
 fn child(arguments: &[&str]) -> Result<String, String> {
@@ -138,6 +170,25 @@ fn ask(dir: &Path) -> Result<(), String> {
     println!("query_c, noting the recall: {:.3} ms", ms(begin) / 200.0);
     println!("opening, and a first question: {opened:.1} ms; target < 1000");
     println!("on disk: {:.0} MiB; peak memory: {:.0} MiB", bytes, peak_mib());
+    Ok(())
+}
+
+fn words(dir: &Path) -> Result<(), String> {
+    let store = open(dir)?;
+    fill(&store, WORDS, COMMIT, |pos| format!("intent:{}", pos % 10_000))?;
+    let begin = start();
+    while store.index(INDEX).map_err(text)? {}
+    let rate = WORDS as f64 / begin.elapsed().as_secs_f64();
+    let begin = start();
+    for n in 0..ASKED_BY_WORDS {
+        let question = format!("count the words of every file, and give number {n}");
+        store.related(&question, ("intent:none", "env:local"), now(), 5).map_err(text)?;
+    }
+    let asked = ms(begin) / f64::from(ASKED_BY_WORDS);
+    println!(
+        "indexed {rate:.0} records/s, off the path of writing; asked {asked:.2} ms; on disk {:.0} MiB",
+        size(dir)
+    );
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! R5: what it takes in, answers and dreams, and what the operator does to it; real journals and stores on disk.
 
 mod answers;
+mod burst;
 mod damage;
 mod dreaming;
 mod operator;
