@@ -20,6 +20,7 @@ use crate::options::{JournalOptions, OpenReport};
 use crate::reader::{self, Rows};
 use crate::row::Row;
 use crate::sqlite::{self, SqliteJournal};
+use crate::store::Kinds;
 use crate::store::{CommandScope, Store, View};
 use crate::submission::{Committed, Submission};
 use crate::task::{self, Task, TaskFilter};
@@ -259,6 +260,13 @@ impl Journal {
     pub fn rows_after(&self, pos: u64, limit: usize) -> Result<Vec<Row>> {
         let known = self.inner.row_format_known;
         self.read(|view| reader::after(view, pos, limit, known))
+    }
+
+    /// One page of the rows of these kinds behind `pos`, in commit order, with the bounds of [`Self::read_rows`]. Empty
+    /// when there is none any more. Each row fits the one before it in its task; rows between them are not looked at.
+    pub fn rows_of_kinds_after(&self, pos: u64, kinds: Kinds<'_>, limit: usize) -> Result<Vec<Row>> {
+        let known = self.inner.row_format_known;
+        self.read(|view| reader::of_kinds_after(view, pos, kinds, limit, known))
     }
 
     /// Position of the last row of any process; 0 for none.

@@ -49,6 +49,7 @@ pub use loss::{LOSS_KIND, Loss, SYSTEM_STREAM};
 pub use options::{JournalOptions, OnLoss, OpenReport};
 pub use reader::Rows;
 pub use row::{Fragment, NewRow, Row};
+pub use store::Kinds;
 pub use submission::{Committed, Submission, TaskOpening};
 pub use task::{Task, TaskFilter};
 pub use verify::{TaskVerification, Verification};

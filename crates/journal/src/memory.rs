@@ -11,7 +11,7 @@ use crate::error::{JournalError, Result};
 use crate::head::Mark;
 use crate::job::{Job, Outcome};
 use crate::row::{Fragment, Row, SealedRow};
-use crate::store::{CommandScope, EntryCounts, Page, Store, TaskEntry, TaskState, Tid, View};
+use crate::store::{CommandScope, EntryCounts, Kinds, Page, Store, TaskEntry, TaskState, Tid, View};
 use crate::submission::TaskOpening;
 use crate::task::TaskFilter;
 use crate::watch::Watch;
@@ -148,6 +148,26 @@ impl View for MemoryStore {
         for (tid, index) in self.order.get(start..).unwrap_or_default().iter().take(page.rows()) {
             let task = self.task(*tid)?;
             let Some((pos, sealed)) = task.rows.get(*index) else { continue };
+            out.push((*tid, sealed.stored_at(*pos, &task.entry.id)));
+            if !page.take(sealed.row.bytes()) {
+                break;
+            }
+        }
+        Ok(out)
+    }
+
+    fn rows_of_kinds_after(&self, pos: u64, kinds: Kinds<'_>, mut page: Page) -> Result<Vec<(Tid, Row)>> {
+        let start = usize::try_from(pos).unwrap_or(usize::MAX);
+        let mut out = Vec::new();
+        if page.rows() == 0 {
+            return Ok(out);
+        }
+        for (tid, index) in self.order.get(start..).unwrap_or_default() {
+            let task = self.task(*tid)?;
+            let Some((pos, sealed)) = task.rows.get(*index) else { continue };
+            if !kinds.contains(&&*sealed.row.kind) {
+                continue;
+            }
             out.push((*tid, sealed.stored_at(*pos, &task.entry.id)));
             if !page.take(sealed.row.bytes()) {
                 break;

@@ -12,7 +12,7 @@ use crate::journal::Journal;
 use crate::limits::PAGE_ROWS_MAX;
 use crate::loss::Loss;
 use crate::row::Row;
-use crate::store::{Page, Tid, View};
+use crate::store::{Kinds, Page, Tid, View};
 
 /// The rows of one task in order, read page by page. Ends where the task ended when the last page was read;
 /// after an error it ends.
@@ -75,6 +75,26 @@ pub(crate) fn after(view: &dyn View, pos: u64, limit: usize, row_format_known: u
     Ok(out)
 }
 
+/// A page of the rows of these kinds behind `pos`, of all tasks. Each fits the row before it in its task; what lies between
+/// them is not looked at. Where a row cannot be given out, the rows before it are; the next call names it.
+pub(crate) fn of_kinds_after(
+    view: &dyn View,
+    pos: u64,
+    kinds: Kinds<'_>,
+    limit: usize,
+    row_format_known: u16,
+) -> Result<Vec<Row>> {
+    let mut out: Vec<Row> = Vec::new();
+    for (tid, row) in view.rows_of_kinds_after(pos, kinds, Page::of(limit))? {
+        match admit_alone(view, tid, row, row_format_known) {
+            Ok(row) => out.push(row),
+            Err(error) if out.is_empty() => return Err(error),
+            Err(_) => break,
+        }
+    }
+    Ok(out)
+}
+
 /// A page of a task's rows from `from_seq` on; empty only behind the task's last row.
 pub(crate) fn of_task(
     view: &dyn View,
@@ -121,15 +141,7 @@ impl Heads {
     fn admit(&mut self, view: &dyn View, tid: Tid, mut row: Row, last_pos: u64, known: u16) -> Result<Row> {
         let mut head = match self.0.remove(&tid) {
             Some(head) => head,
-            None => {
-                let task = view.entry(tid)?.id;
-                let (head, pos) = place_before(view, tid, &task, row.seq)?;
-                if pos >= row.pos {
-                    let damage = Damage::database(DamageKind::RowMisplaced).at_pos(row.pos);
-                    return Err(JournalError::damaged(view.dir(), damage.in_task(&task).at_seq(row.seq)));
-                }
-                head
-            }
+            None => head_before(view, tid, &row)?,
         };
         row.task = Arc::clone(head.task());
         follow(view, &mut head, &row)?;
@@ -143,6 +155,26 @@ impl Heads {
         self.0.insert(tid, head);
         Ok(row)
     }
+}
+
+/// The row, if it fits the one before it in its task.
+fn admit_alone(view: &dyn View, tid: Tid, mut row: Row, known: u16) -> Result<Row> {
+    let mut head = head_before(view, tid, &row)?;
+    row.task = Arc::clone(head.task());
+    follow(view, &mut head, &row)?;
+    check_format(&row, known)?;
+    Ok(row)
+}
+
+/// The head that a row must follow, which must stand before it.
+fn head_before(view: &dyn View, tid: Tid, row: &Row) -> Result<TaskHead> {
+    let task = view.entry(tid)?.id;
+    let (head, pos) = place_before(view, tid, &task, row.seq)?;
+    if pos >= row.pos {
+        let damage = Damage::database(DamageKind::RowMisplaced).at_pos(row.pos);
+        return Err(JournalError::damaged(view.dir(), damage.in_task(&task).at_seq(row.seq)));
+    }
+    Ok(head)
 }
 
 /// The head that the row with this number must follow, and the place behind which it must stand.

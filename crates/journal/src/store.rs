@@ -42,6 +42,9 @@ pub(crate) enum CommandScope {
     All,
 }
 
+/// Kinds of rows that are asked for together; where they are fewer, one stands twice.
+pub type Kinds<'a> = [&'a str; 4];
+
 /// Reading. Entries that no chain covers are checked here; rows are not (see `reader`). Rows come with an
 /// empty `task`, which only the reader knows to fill cheaply.
 pub(crate) trait View {
@@ -59,6 +62,8 @@ pub(crate) trait View {
     fn ids_from(&self, first: &str, limit: usize) -> Result<Vec<String>>;
     /// Rows behind `pos` in order of position.
     fn rows_after(&self, pos: u64, page: Page) -> Result<Vec<(Tid, Row)>>;
+    /// The same of these kinds alone.
+    fn rows_of_kinds_after(&self, pos: u64, kinds: Kinds<'_>, page: Page) -> Result<Vec<(Tid, Row)>>;
     /// A task's rows from `seq` on in order.
     fn task_rows(&self, tid: Tid, from_seq: u64, page: Page) -> Result<Vec<Row>>;
     /// Place and chain value of one row.

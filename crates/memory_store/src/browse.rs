@@ -107,7 +107,7 @@ impl Store {
                     db.each(sql, [sid], |columns| take(Entry::read(columns)?))?;
                 }
                 None => {
-                    db.each(entries!("ORDER BY r.rid DESC"), (), |columns| take(Entry::read(columns)?))?
+                    db.each(entries!("ORDER BY r.rid DESC"), (), |columns| take(Entry::read(columns)?))?;
                 }
             }
             Ok(found)

@@ -57,7 +57,7 @@ pub struct Applied {
 /// Whether a batch was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// All of it, and it is durable.
+    /// All of it.
     Applied(Applied),
     /// Nothing of it: memory stands at another place of the journal than the batch follows.
     Elsewhere {

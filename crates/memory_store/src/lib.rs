@@ -37,5 +37,5 @@ pub use error::MemoryError;
 pub use event::{Applied, Event, Happening, Taken};
 pub use query::{Avoided, PairSums, Stats, ToolSums};
 pub use record::Remembered;
-pub use store::{OpenReport, Options, Store};
+pub use store::{Durability, OpenReport, Options, Store};
 pub use words::Found;

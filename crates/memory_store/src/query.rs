@@ -187,6 +187,29 @@ impl Store {
         })
     }
 
+    /// Those of a pair's newest records that are summed and say most at this moment, either way, the strongest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn strongest(
+        &self,
+        (space, entity): (&str, &str),
+        weighed: usize,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Remembered>> {
+        let mut db = self.reader();
+        db.look(|db| {
+            let Some(pair) = tags::pair(db, space, entity)? else { return Ok(Vec::new()) };
+            let mut entries = newest_entries(db, pair.pid, weighed)?;
+            entries.retain(|entry| entry.trace().is_summed());
+            let strength = |entry: &Entry| entry.trace().decision(now.as_micros()).abs();
+            entries.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
+            entries.truncate(limit);
+            entries.iter().map(|entry| entry.remembered(db)).collect()
+        })
+    }
+
     /// The rules and facts of a pair that are in force. Asking recalls them, which is noted unless somebody is writing.
     ///
     /// # Errors
@@ -340,6 +363,10 @@ pub(crate) fn of_pair(db: &Db, pid: i64, sums: &Accumulators, now: Timestamp) ->
 
 /// The newest records of a pair that fade, newest first.
 pub(crate) fn newest(db: &Db, pid: i64, limit: usize) -> Result<Vec<Remembered>> {
+    newest_entries(db, pid, limit)?.iter().map(|entry| entry.remembered(db)).collect()
+}
+
+fn newest_entries(db: &Db, pid: i64, limit: usize) -> Result<Vec<Entry>> {
     let limit_rows = limit_of(limit);
     let raw = entries!("WHERE r.pid = ?1 AND r.level = 0 ORDER BY r.pos DESC LIMIT ?2");
     let known = entries!("WHERE r.pid = ?1 AND r.level = 1 ORDER BY r.pos DESC LIMIT ?2");
@@ -350,7 +377,7 @@ pub(crate) fn newest(db: &Db, pid: i64, limit: usize) -> Result<Vec<Remembered>>
     all.retain(|entry| entry.trace().level.fades());
     all.sort_by_key(|entry| std::cmp::Reverse((entry.new.pos, entry.rid)));
     all.truncate(limit);
-    all.iter().map(|entry| entry.remembered(db)).collect()
+    Ok(all)
 }
 
 fn avoided(db: &Db, pid: i64, now: Timestamp) -> Result<Option<Avoided>> {

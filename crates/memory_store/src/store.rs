@@ -11,6 +11,7 @@ use crate::error::{MemoryError, Result};
 use crate::event::{Event, Taken};
 use crate::limits::{BATCH_MAX, LOCK_WAIT_MS};
 use crate::sqlite::{Access, DATABASE, Db, FileId, Identity, Seal, create, identify};
+use crate::words;
 
 /// The name of the place up to which the journal was taken in.
 const JOURNAL: &str = "journal";
@@ -21,21 +22,37 @@ const ASIDE_LOCK: &str = "aside.lock";
 /// How often a damaged database is put aside before its successor is given up as well.
 const TRIES_MAX: u32 = 3;
 
+/// Events of a batch up to which their records are indexed by words with it: a longer one is indexed later.
+const INDEXED_AT_ONCE_MAX: usize = 16;
+
 /// The least that a database which holds anything is long.
 const PAGE_BYTES_MIN: u64 = 512;
+
+/// What an acknowledged transaction survives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// A power cut: each commit is synced.
+    Commit,
+    /// The death of this process. A power cut may take the last commits along, and the place in the journal with them:
+    /// what is lost is taken in again.
+    #[default]
+    Checkpoint,
+}
 
 /// How to open a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// How long to wait for another process's lock, in milliseconds.
     pub lock_wait_ms: u64,
+    /// What an acknowledged transaction survives.
+    pub durability: Durability,
     /// Refuses to grow the database beyond this many pages of 4 KiB, as a full disk would; `None` for no bound.
     pub database_pages_max: Option<u32>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { lock_wait_ms: LOCK_WAIT_MS, database_pages_max: None }
+        Options { lock_wait_ms: LOCK_WAIT_MS, durability: Durability::default(), database_pages_max: None }
     }
 }
 
@@ -130,8 +147,8 @@ impl Store {
         cursor(&self.reader())
     }
 
-    /// Takes in what the journal holds from `from` up to `to`, all of it in one transaction that is durable when this
-    /// returns. Where another process has taken it in meanwhile, nothing is done.
+    /// Takes in what the journal holds from `from` up to `to`, all of it in one transaction that is as durable as the
+    /// store was opened to be when this returns. Where another process has taken it in meanwhile, nothing is done.
     ///
     /// # Errors
     /// When nothing was taken in: the disk is full, the store is locked or damaged.
@@ -145,8 +162,12 @@ impl Store {
                 return Ok(Taken::Elsewhere { cursor });
             }
             let mut batch = Batch::new(db);
+            let before = last_rid(db)?;
             let applied = apply::all(&mut batch, events)?;
             batch.finish()?;
+            if events.len() <= INDEXED_AT_ONCE_MAX {
+                words::follow(db, before)?;
+            }
             set_cursor(db, to)?;
             Ok(Taken::Applied(applied))
         })
@@ -195,7 +216,7 @@ fn connect(path: &Path, options: &Options) -> Result<Connections> {
         // SQLite would take it for an empty one, and write over it.
         return Err(MemoryError::damaged(path, "it is too short for a database"));
     }
-    let mut writer = Db::connect(path, Access::Write, options.lock_wait_ms)?;
+    let mut writer = Db::connect(path, Access::Write, options)?;
     if let Some(pages) = options.database_pages_max {
         writer.bound(pages)?;
     }
@@ -204,7 +225,7 @@ fn connect(path: &Path, options: &Options) -> Result<Connections> {
     if identity == Identity::Empty {
         create(&writer)?;
     }
-    let read = || Db::connect(path, Access::Read, options.lock_wait_ms);
+    let read = || Db::connect(path, Access::Read, options);
     let (reader, dreamer) = (read()?, read()?);
     cursor(&reader)?;
     Ok(Connections { writer, reader, dreamer })
@@ -251,6 +272,12 @@ fn free_folder(dir: &Path) -> Result<PathBuf> {
             Err(source) => return Err(MemoryError::io(&folder, source)),
         }
     }
+}
+
+/// The number of the newest record.
+pub(crate) fn last_rid(db: &Db) -> Result<i64> {
+    let last = db.first("SELECT MAX(rid) FROM record", (), |columns| columns.optional_int(0))?;
+    Ok(last.flatten().unwrap_or(0))
 }
 
 /// The place in the journal, as this state of the database has it.

@@ -11,7 +11,7 @@ use setpoint_protocol::message::Insight;
 use crate::error::Result;
 use crate::record::{Entry, Remembered, entries};
 use crate::sqlite::{Db, Seal};
-use crate::store::Store;
+use crate::store::{Store, last_rid};
 use crate::tags;
 
 /// The name of the place up to which records are indexed, by their numbers.
@@ -45,23 +45,10 @@ impl Store {
     /// When nothing was indexed: the disk is full, the store is locked or damaged.
     pub fn index(&self, limit: usize) -> Result<bool> {
         let from = indexed_to(&self.reader())?;
-        let last =
-            self.reader().first("SELECT MAX(rid) FROM record", (), |columns| columns.optional_int(0))?;
-        if last.flatten().is_none_or(|last| last <= from) {
+        if last_rid(&self.reader())? <= from {
             return Ok(false);
         }
-        self.writer().transact(|db| {
-            let from = indexed_to(db)?;
-            let max = i64::try_from(limit).unwrap_or(i64::MAX);
-            let sql = entries!("JOIN pair o ON o.pid = r.pid WHERE r.rid > ?1 ORDER BY r.rid LIMIT ?2");
-            let page = db.all(sql, (from, max), Entry::read)?;
-            let Some(last) = page.last().map(|entry| entry.rid) else { return Ok(false) };
-            for entry in &page {
-                add(db, entry)?;
-            }
-            set_indexed_to(db, last)?;
-            Ok(page.len() >= limit)
-        })
+        self.writer().transact(|db| Ok(go_on(db, limit)? >= limit))
     }
 
     /// Records that share words with a text, of other pairs than this one, the best first: rules in force, and experience
@@ -79,6 +66,7 @@ impl Store {
         let mut db = self.reader();
         db.look(|db| {
             let total = indexed_to(db)?.max(1) as f64;
+            let own = tags::pair(db, space, entity)?;
             let mut weights: BTreeMap<String, f64> = BTreeMap::new();
             for term in terms(text) {
                 let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM term WHERE term = ?1 LIMIT ?2)";
@@ -108,19 +96,43 @@ impl Store {
             for (rid, share) in best {
                 let entry = db.first(entries!("WHERE r.rid = ?1"), [rid], Entry::read)?;
                 let Some(entry) = entry else { continue };
-                let record = entry.remembered(db)?;
-                let is_own = record.megram.space == space && record.megram.entity == entity;
-                let counts = record.trace.is_summed() || record.is_live_rule();
-                let score = share * record.trace.attention(now.as_micros());
-                if !is_own && counts && record.author != Author::Operator && score >= SCORE_MIN {
-                    found.push(Found { record, score });
+                let trace = entry.trace();
+                let counts =
+                    trace.is_summed() || (trace.level == Level::C && entry.mark.superseded_by.is_none());
+                let score = share * trace.attention(now.as_micros());
+                let is_own = own.is_some_and(|own| own.pid == entry.new.pid);
+                if !is_own && counts && entry.new.author != Author::Operator && score >= SCORE_MIN {
+                    found.push((entry, score));
                 }
             }
-            found.sort_by(|a, b| b.score.total_cmp(&a.score));
+            found.sort_by(|a, b| b.1.total_cmp(&a.1));
             found.truncate(limit);
-            Ok(found)
+            let whole = |(entry, score): (Entry, f64)| Ok(Found { record: entry.remembered(db)?, score });
+            found.into_iter().map(whole).collect()
         })
     }
+}
+
+/// Indexes what comes next, at most so many records; how many there were.
+fn go_on(db: &Db, limit: usize) -> Result<usize> {
+    let from = indexed_to(db)?;
+    let max = i64::try_from(limit).unwrap_or(i64::MAX);
+    let page = db.all(entries!("WHERE r.rid > ?1 ORDER BY r.rid LIMIT ?2"), (from, max), Entry::read)?;
+    for entry in &page {
+        add(db, entry)?;
+    }
+    if let Some(last) = page.last() {
+        set_indexed_to(db, last.rid)?;
+    }
+    Ok(page.len())
+}
+
+/// Indexes what was written since the newest record was `before`, if everything up to there is indexed.
+pub(crate) fn follow(db: &Db, before: i64) -> Result<()> {
+    if indexed_to(db)? < before || last_rid(db)? <= before {
+        return Ok(());
+    }
+    go_on(db, usize::MAX).map(drop)
 }
 
 /// Whether a record is worth finding by words: what is known of an intent, and rules. What is known of a tool is found by

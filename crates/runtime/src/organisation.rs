@@ -337,8 +337,11 @@ impl Organisation {
     /// What is laid down for every task: the operator's own words, and the proposals that they approved.
     async fn thinking(&self, mut laws: Vec<String>) -> Vec<String> {
         if let Access::Open(memory) = &self.shared.memory {
-            let memory = Arc::clone(memory);
-            let asked = tokio::task::spawn_blocking(move || memory.laid_down());
+            let asked = async {
+                let _turn = memory.turn().await;
+                let memory = Arc::clone(memory);
+                tokio::task::spawn_blocking(move || memory.laid_down()).await
+            };
             match tokio::time::timeout(THINKING_WAIT_MAX, asked).await {
                 Ok(Ok(Ok(approved))) => laws.extend(approved),
                 Ok(Ok(Err(error))) => {

@@ -16,7 +16,7 @@ use crate::error::{JournalError, Result};
 use crate::head::Mark;
 use crate::limits::COUNT_MAX;
 use crate::row::{Fragment, Row};
-use crate::store::{CommandScope, EntryCounts, Page, TaskEntry, TaskState, Tid, View};
+use crate::store::{CommandScope, EntryCounts, Kinds, Page, TaskEntry, TaskState, Tid, View};
 use crate::task::TaskFilter;
 
 const FIND: &str = "SELECT tid FROM task WHERE id = ?1";
@@ -31,6 +31,8 @@ const TIDS_CLOSED: &str =
 const IDS_FROM: &str = "SELECT id FROM task WHERE id >= ?1 ORDER BY id LIMIT ?2";
 const ROWS_AFTER: &str = "SELECT pos, tid, seq, at_us, clock_ms, sender, addressee, kind, cause, format, \
      chain, body FROM record WHERE pos > ?1 ORDER BY pos LIMIT ?2";
+const ROWS_OF_KINDS: &str = "SELECT pos, tid, seq, at_us, clock_ms, sender, addressee, kind, cause, format, \
+     chain, body FROM record WHERE pos > ?1 AND kind IN (?3, ?4, ?5, ?6) ORDER BY pos LIMIT ?2";
 const TASK_ROWS: &str = "SELECT pos, tid, seq, at_us, clock_ms, sender, addressee, kind, cause, format, \
      chain, body FROM record WHERE tid = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3";
 const ROW_AT: &str = "SELECT pos, chain FROM record WHERE tid = ?1 AND seq = ?2";
@@ -45,7 +47,7 @@ const PENDING_OF_TASK: &str = "SELECT id, tid, kind, body, at_us, taken_seq, sum
      INDEXED BY command_pending WHERE taken_seq IS NULL AND id > ?1 AND tid = ?3 ORDER BY id LIMIT ?2";
 
 #[cfg(test)]
-pub(super) const STATEMENTS: [&str; 16] = [
+pub(super) const STATEMENTS: [&str; 17] = [
     FIND,
     ENTRY,
     STATE,
@@ -54,6 +56,7 @@ pub(super) const STATEMENTS: [&str; 16] = [
     TIDS_CLOSED,
     IDS_FROM,
     ROWS_AFTER,
+    ROWS_OF_KINDS,
     TASK_ROWS,
     ROW_AT,
     LAST_POS,
@@ -125,6 +128,11 @@ impl View for Db {
 
     fn rows_after(&self, pos: u64, page: Page) -> Result<Vec<(Tid, Row)>> {
         self.page(ROWS_AFTER, (signed_count(pos), signed(page.rows())), page)
+    }
+
+    fn rows_of_kinds_after(&self, pos: u64, [a, b, c, d]: Kinds<'_>, page: Page) -> Result<Vec<(Tid, Row)>> {
+        let params = (signed_count(pos), signed(page.rows()), a, b, c, d);
+        self.page(ROWS_OF_KINDS, params, page)
     }
 
     fn task_rows(&self, tid: Tid, from_seq: u64, page: Page) -> Result<Vec<Row>> {

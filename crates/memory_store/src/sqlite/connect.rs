@@ -1,4 +1,4 @@
-//! One connection, set up so that what is acknowledged is durable and nothing in the file runs.
+//! One connection, set up so that what is acknowledged is as durable as it was asked to be and nothing in the file runs.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,6 +11,7 @@ use super::Columns;
 use crate::error::{MemoryError, Result};
 use crate::failpoint::{self, Point};
 use crate::limits::RECORD_BYTES_MAX;
+use crate::store::{Durability, Options};
 
 /// Statements kept compiled per connection: all there are.
 const STATEMENTS_MAX: usize = 96;
@@ -61,7 +62,8 @@ pub(crate) struct Db {
 
 impl Db {
     /// Connects to the file, which must exist.
-    pub(crate) fn connect(path: &Path, access: Access, lock_wait_ms: u64) -> Result<Self> {
+    pub(crate) fn connect(path: &Path, access: Access, options: &Options) -> Result<Self> {
+        let lock_wait_ms = options.lock_wait_ms;
         let mode = match access {
             Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
             Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
@@ -69,7 +71,7 @@ impl Db {
         let conn = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .map_err(|error| meaning(error, path, lock_wait_ms))?;
         let db = Db { conn, path: path.to_owned(), file: FileId::of(path), lock_wait_ms };
-        db.configure().map_err(|error| db.error(error))?;
+        db.configure(options.durability).map_err(|error| db.error(error))?;
         if access == Access::Write {
             db.set("journal_size_limit", LOG_BYTES_KEPT)?;
         }
@@ -148,7 +150,7 @@ impl Db {
         Ok(all)
     }
 
-    /// Runs `work` as one transaction that writes: all of it is durable when this returns `Ok`, or nothing of it.
+    /// Runs `work` as one transaction that writes: all of it is kept when this returns `Ok`, or nothing of it.
     pub(crate) fn transact<T>(&mut self, work: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
         if !self.conn.is_autocommit() {
             // Whoever was at work here panicked.
@@ -217,7 +219,7 @@ impl Db {
         self.set("max_page_count", i64::from(pages))
     }
 
-    fn configure(&self) -> rusqlite::Result<()> {
+    fn configure(&self, durability: Durability) -> rusqlite::Result<()> {
         let conn = &self.conn;
         conn.busy_timeout(Duration::from_millis(self.lock_wait_ms))?;
         conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
@@ -229,7 +231,11 @@ impl Db {
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         // Otherwise statements are compiled anew for other values, although all of them have one good plan.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-        conn.pragma_update(None, "synchronous", "FULL")?;
+        let synchronous = match durability {
+            Durability::Commit => "FULL",
+            Durability::Checkpoint => "NORMAL",
+        };
+        conn.pragma_update(None, "synchronous", synchronous)?;
         conn.pragma_update(None, "fullfsync", true)?;
         conn.pragma_update(None, "checkpoint_fullfsync", true)?;
         conn.pragma_update(None, "temp_store", "MEMORY")?;

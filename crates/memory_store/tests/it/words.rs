@@ -45,8 +45,8 @@ fn records_of_other_intents_are_found_by_their_words() {
             written(1, about(5, "task:x", "pnpm install was matched", &["pnpm"])),
         ],
     );
-    assert_eq!(found(&store, "install with pnpm", day(0.0)), [""; 0], "it is not indexed yet");
-    index(&store);
+    // A few are indexed with their batch.
+    store.check(day(0.0)).unwrap();
     assert_eq!(found(&store, "install with pnpm", day(0.0)), ["this repo uses pnpm"]);
     assert_eq!(found(&store, "请数文件", day(0.0)), ["用 wc 数文件"]);
     assert_eq!(found(&store, "sing a song about nothing", day(0.0)), [""; 0]);
@@ -98,6 +98,20 @@ fn what_is_forgotten_reworded_or_made_of_is_found_so() {
     // Its rule says what its sources said.
     take(&store, [promoted(rule(9, "intent:a", 1.0, day(0.0)), store.cursor().unwrap())]);
     assert_eq!(found(&store, "walrus", day(0.0)), [""; 0]);
+}
+
+#[test]
+fn a_long_batch_is_indexed_later() {
+    let home = Home::new();
+    let store = home.open();
+    take(&store, (1..=17).map(|n| written(1, about(n, "intent:a", "walrus", &[]))));
+    assert_eq!(found(&store, "walrus", day(0.0)), [""; 0]);
+    // Nothing runs ahead of those that are not indexed yet.
+    take(&store, [written(1, about(18, "intent:a", "walrus", &[]))]);
+    assert_eq!(found(&store, "walrus", day(0.0)), [""; 0]);
+    assert!(store.index(17).unwrap() && !store.index(17).unwrap());
+    store.check(day(0.0)).unwrap();
+    assert_eq!(found(&store, "walrus", day(0.0)).len(), 5);
 }
 
 /// The newest record's number is given again when it is deleted.

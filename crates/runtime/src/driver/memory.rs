@@ -41,7 +41,11 @@ impl Driver {
         };
         let (call, sender) = (query.call_id, self.sender.clone());
         self.shared.spawn(async move {
-            let answered = tokio::task::spawn_blocking(move || memory.answer(&query, clock::now));
+            let answered = async {
+                let _turn = memory.turn().await;
+                let memory = Arc::clone(&memory);
+                tokio::task::spawn_blocking(move || memory.answer(&query, clock::now)).await
+            };
             let reply = match tokio::time::timeout(WAIT_MAX, answered).await {
                 Ok(Ok(reply)) => reply,
                 Ok(Err(error)) => {

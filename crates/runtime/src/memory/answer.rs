@@ -1,7 +1,5 @@
 //! Answering R2: structured records, never text for a prompt.
 
-use std::cmp::Ordering;
-
 use setpoint_memory_store::Remembered;
 use setpoint_mkct::tags::{ENV_LOCAL, TARGET_ENTITY, TOOL_SPACE, USER_SPACE};
 use setpoint_mkct::{Action, Rule};
@@ -17,7 +15,7 @@ use super::imagine::hypothesis_space;
 use super::{Memory, MemoryFailure};
 
 /// Records of a pair that are weighed against each other; the strongest of them are given out.
-const RECORDS_WEIGHED: usize = 64;
+const RECORDS_WEIGHED: usize = 32;
 /// Records, rules and facts that are given out at most, each.
 const RECORDS_MAX: usize = 10;
 /// Characters of the reason why memory cannot be asked.
@@ -61,6 +59,8 @@ impl Memory {
         let mut facts = self.store.recall(USER_SPACE, ENV_LOCAL, now)?;
         facts.retain(|fact| fact.author == Author::Operator);
         let pair = (space.as_str(), entity.as_str());
+        let limit = usize::try_from(query.limit).unwrap_or(RECORDS_MAX).min(RECORDS_MAX);
+        let records = self.store.strongest(pair, RECORDS_WEIGHED, limit, now)?;
         let related = self.store.related(&query.about, pair, now, RELATED_MAX)?;
         let hypotheses = match query.hypotheses {
             true => self.store.records(&hypothesis_space(space), entity, HYPOTHESES_MAX)?,
@@ -93,24 +93,13 @@ impl Memory {
             reason: None,
             rules: rules.iter().take(RECORDS_MAX).filter_map(sop).collect(),
             potentials: potentials(self.store.potentials(space, entity, now)?),
-            records: self.strongest(query, now)?.into_iter().map(|record| record.megram).collect(),
+            records: records.into_iter().map(|record| record.megram).collect(),
             related: related.into_iter().map(|found| found.record.megram).collect(),
             hypotheses: hypotheses.into_iter().map(|one| one.megram).collect(),
             facts: facts.into_iter().take(RECORDS_MAX).map(|fact| fact.megram).collect(),
             tools,
             avoided,
         })
-    }
-
-    /// Those of a pair's records that are summed and say most by now.
-    fn strongest(&self, query: &MemoryQuery, now: Timestamp) -> Result<Vec<Remembered>, MemoryFailure> {
-        let limit = usize::try_from(query.limit).unwrap_or(RECORDS_MAX).min(RECORDS_MAX);
-        let mut records = self.store.records(&query.space, &query.entity, RECORDS_WEIGHED)?;
-        records.retain(|record| record.trace.is_summed());
-        let strength = |record: &Remembered| record.trace.decision(now.as_micros()).abs();
-        records.sort_by(|a, b| strength(b).partial_cmp(&strength(a)).unwrap_or(Ordering::Equal));
-        records.truncate(limit);
-        Ok(records)
     }
 
     fn avoided(&self, space: &str, tool: &ToolId, now: Timestamp) -> Result<Vec<AvoidedCall>, MemoryFailure> {

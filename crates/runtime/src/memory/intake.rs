@@ -1,6 +1,6 @@
 //! Taking the journal in: its rows become events of the store, in their order.
 
-use setpoint_journal::{JournalError, NewRow, Row, SYSTEM_STREAM, Submission, TaskOpening};
+use setpoint_journal::{JournalError, Kinds, NewRow, Row, SYSTEM_STREAM, Submission, TaskOpening};
 use setpoint_memory_store::{Event, Happening, Taken};
 use setpoint_protocol::memory::{MEMORY_ACT_KIND, MemoryAct};
 use setpoint_protocol::record::FORMAT;
@@ -9,6 +9,9 @@ use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp, id};
 
 use super::{Memory, MemoryFailure, held};
 
+/// The rows that tell memory something.
+const KINDS: Kinds<'static> =
+    [Kind::Megram.name(), Kind::NegativeFeedback.name(), Kind::FinalResult.name(), MEMORY_ACT_KIND];
 /// Rows of the journal that are read at a time.
 const PAGE_ROWS: usize = 1_000;
 /// How often a row is put behind what another process has just written.
@@ -55,11 +58,15 @@ impl Memory {
                 self.store.start_over(from)?;
                 continue;
             }
-            if from >= to {
+            if from >= to || self.has_nothing(from, to) {
                 return Ok(from);
             }
-            let rows = self.journal.rows_after(from, PAGE_ROWS)?;
-            let Some(last) = rows.last().map(|row| row.pos) else { return Ok(from) };
+            let rows = self.journal.rows_of_kinds_after(from, KINDS, PAGE_ROWS)?;
+            let Some(last) = rows.last().map(|row| row.pos) else {
+                // Most rows say nothing to memory: where it stands is written down with the next that does.
+                *held(&self.nothing) = (from, to);
+                return Ok(from);
+            };
             let events: Vec<Event> = rows.iter().filter_map(event).collect();
             match self.store.apply(from, &events, last)? {
                 Taken::Applied(applied) if applied.refused > 0 => {
@@ -69,6 +76,12 @@ impl Memory {
                 Taken::Applied(_) | Taken::Elsewhere { .. } => {}
             }
         }
+    }
+
+    /// Whether it is known that nothing behind `from` concerns memory, up to `to`.
+    fn has_nothing(&self, from: u64, to: u64) -> bool {
+        let (known_from, known_to) = *held(&self.nothing);
+        known_from == from && to <= known_to
     }
 
     /// Writes an act to the journal, and takes it in.

@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use setpoint_journal::{Journal, JournalError};
 pub(crate) use setpoint_memory_store::Candidate;
 use setpoint_memory_store::{MemoryError, OpenReport, Options, Store};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 pub use self::answer::potentials;
 pub(crate) use self::answer::unavailable;
@@ -114,6 +115,10 @@ pub struct Memory {
     journal: Journal,
     /// Held by whoever takes the journal in; others would only find it done.
     intake: Mutex<()>,
+    /// Between these two places of the journal nothing concerns memory.
+    nothing: Mutex<(u64, u64)>,
+    /// Tasks ask one after another: what one takes in the next ones need not, and each has its answer in no time.
+    turns: Semaphore,
 }
 
 impl Memory {
@@ -135,12 +140,26 @@ impl Memory {
         options: &Options,
     ) -> Result<(Self, OpenReport), MemoryError> {
         let (store, report) = Store::open(dir, options)?;
-        Ok((Memory { store, journal: journal.clone(), intake: Mutex::default() }, report))
+        Ok((
+            Memory {
+                store,
+                journal: journal.clone(),
+                intake: Mutex::default(),
+                nothing: Mutex::default(),
+                turns: Semaphore::new(1),
+            },
+            report,
+        ))
     }
 
     /// Whether the journal holds nothing after this place.
     pub(crate) fn has_nothing_after(&self, place: u64) -> Result<bool, MemoryFailure> {
         Ok(self.journal.last_pos()? <= place)
+    }
+
+    /// Waits for its turn to ask. Whoever has it lets others pass when it is dropped.
+    pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        self.turns.acquire().await.ok()
     }
 
     /// Closes the journal, for whoever has no organisation that does.
@@ -164,6 +183,6 @@ impl std::fmt::Debug for Memory {
 }
 
 /// A lock whose holder panicked protects nothing that would be half done.
-fn held(lock: &Mutex<()>) -> std::sync::MutexGuard<'_, ()> {
+fn held<T>(lock: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

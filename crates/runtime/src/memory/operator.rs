@@ -166,7 +166,10 @@ impl Memory {
     /// # Errors
     /// When the store or the journal cannot be read.
     pub fn laid_down(&self) -> Result<Vec<String>, MemoryFailure> {
-        self.catch_up()?;
+        // Whoever approves takes it in, so only a memory that begins anew has to look for it.
+        if self.mended(|| Ok(self.store.cursor()?))? == 0 {
+            self.catch_up()?;
+        }
         let (laid_down, _) = self.mended(|| Ok(self.store.thoughts()?))?;
         Ok(laid_down.into_iter().map(|thought| thought.megram.content.lesson).collect())
     }

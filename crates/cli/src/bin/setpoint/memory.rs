@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use async_trait::async_trait;
 use setpoint_client::memory::{
@@ -155,7 +154,7 @@ impl Memory for Remembering {
 
     async fn dream(&self) -> Result<DreamReport> {
         let Some(memory) = self.read()? else { return Ok(DreamReport::default()) };
-        let (began, now) = (Instant::now(), runtime::clock::now());
+        let now = runtime::clock::now();
         let model = self.program.dreamers_model();
         let dreamer = runtime::memory::Dreamer::new(Arc::clone(&memory), model);
         let Some(dreamt) = dreamer.pass(now).await.map_err(|error| memory_error(&error))? else {
@@ -173,7 +172,7 @@ impl Memory for Remembering {
             hypotheses: of_ids(dreamt.hypotheses)?,
             faded: dreamt.faded,
             outputs: dreamt.outputs,
-            duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            duration_ms: runtime::clock::now().millis_since(now),
         })
     }
 

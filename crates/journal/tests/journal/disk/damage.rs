@@ -247,6 +247,20 @@ fn no_row_is_wrong(journal: &Journal, sound: &Content, how: &str) {
             None => break,
         }
     }
+    let mut kinds: Vec<&str> = sound.rows.iter().map(|row| &*row.kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let some = std::array::from_fn(|n| kinds[n % kinds.len()]);
+    let mut pos = 0;
+    while let Ok(page) = journal.rows_of_kinds_after(pos, some, 50) {
+        for row in &page {
+            assert_eq!(Some(row), sound.rows.get(usize::try_from(row.pos).unwrap() - 1), "{how}");
+        }
+        match page.last() {
+            Some(last) => pos = last.pos,
+            None => break,
+        }
+    }
     for row in sound.tasks.iter().flat_map(|task| journal.rows(&task.id, 1)).map_while(Result::ok) {
         assert_eq!(Some(&row), sound.rows.get(usize::try_from(row.pos).unwrap() - 1), "{how}");
     }

@@ -66,6 +66,30 @@ fn a_cursor_sees_every_row_of_every_task_in_commit_order() {
 }
 
 #[test]
+fn rows_of_some_kinds_are_read_without_the_others() {
+    on_both(|journal| {
+        for task in ["a", "b"] {
+            let mut submission = Submission::new(&TaskHead::start(task).unwrap());
+            submission.open(opening("")).unwrap();
+            for seq in 1..=40 {
+                submission.push(row(seq, ["v", "w", "x", "y", "z"][seq as usize % 5], b"body")).unwrap();
+            }
+            journal.append(submission).unwrap();
+        }
+        let kinds = ["x", "z", "none", "x"];
+        let mut wanted = all_rows(journal).unwrap();
+        wanted.retain(|row| kinds.contains(&&*row.kind));
+        assert_eq!(wanted.len(), 32);
+        assert_eq!(journal.rows_of_kinds_after(0, kinds, 100).unwrap(), wanted);
+        assert_eq!(journal.rows_of_kinds_after(wanted[4].pos, kinds, 3).unwrap(), wanted[5..8]);
+        let last = wanted.last().unwrap().pos;
+        assert!(journal.rows_of_kinds_after(last, kinds, 3).unwrap().is_empty());
+        assert!(journal.rows_of_kinds_after(u64::MAX, kinds, 3).unwrap().is_empty());
+        assert!(journal.rows_of_kinds_after(0, ["none"; 4], 3).unwrap().is_empty());
+    });
+}
+
+#[test]
 fn an_older_reader_stops_at_the_newer_row() {
     let dir = TempDir::new().unwrap();
     let newer = JournalOptions { row_format_known: 2, ..JournalOptions::default() };
