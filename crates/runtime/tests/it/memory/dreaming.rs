@@ -214,16 +214,37 @@ async fn a_shutdown_ends_a_question_and_the_rule_is_made_later() {
     assert_eq!(rules(&memory), 1);
 }
 
-#[tokio::test]
-async fn what_a_task_taught_gets_better_words_after_its_end() {
+/// A task that was accepted, and that nobody has dreamt of yet.
+async fn accepted_task(journal: &Journal) {
     let files = tempfile::tempdir().unwrap();
     std::fs::write(files.path().join("a"), "x").unwrap();
-    let home = Home::new();
-    let journal = home.journal();
-    let memory = home.memory(&journal);
-    let organisation = organisation_with(&journal, brain(), None);
+    let organisation = organisation_with(journal, brain(), None);
     let task = organisation.start(largest_files_under(files.path(), 1)).await.unwrap();
     organisation.ended(&task).await;
+}
+
+#[tokio::test]
+async fn a_reflection_of_no_use_is_not_asked_for_again() {
+    let home = Home::new();
+    let journal = home.journal();
+    accepted_task(&journal).await;
+    let memory = home.memory(&journal);
+    let (model, asked) = words(Some("I would rather not."));
+    let dreamer = Dreamer::new(Arc::clone(&memory), Some(model));
+    for _ in 0..2 {
+        let dreamt = dreamer.pass(setpoint_runtime::clock::now()).await.unwrap().unwrap();
+        assert_eq!((dreamt.reflected, asked.load(Ordering::SeqCst)), (vec![], 1));
+    }
+    let lessons = memory.store().newest(10).unwrap();
+    assert!(lessons.iter().any(|record| record.megram.content.lesson.starts_with("This way met every")));
+}
+
+#[tokio::test]
+async fn what_a_task_taught_gets_better_words_after_its_end() {
+    let home = Home::new();
+    let journal = home.journal();
+    accepted_task(&journal).await;
+    let memory = home.memory(&journal);
     let (model, asked) = words(Some(r#"{"lesson": "find prints sizes.", "tags": ["sizes"]}"#));
     let dreamer = Dreamer::new(Arc::clone(&memory), Some(model));
     let now = setpoint_runtime::clock::now();
@@ -238,7 +259,6 @@ async fn what_a_task_taught_gets_better_words_after_its_end() {
     let (again, _) = words(Some(r#"{"lesson": "other words"}"#));
     let dreamt = Dreamer::new(Arc::clone(&memory), Some(again)).pass(now).await.unwrap().unwrap();
     assert_eq!((asked.load(Ordering::SeqCst), dreamt.reflected), (1, vec![]));
-    organisation.shutdown().await;
 }
 
 /// A best practice of this kind of task, with this tool.
