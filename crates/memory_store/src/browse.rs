@@ -66,7 +66,10 @@ impl Store {
             match found.as_slice() {
                 [] => Err(no_id()),
                 [id] => of_id(db, id),
-                _ => Err(MemoryError::SeveralIds { part: part.to_owned() }),
+                several => {
+                    let ids: Vec<&str> = several.iter().map(MegramId::as_str).collect();
+                    Err(MemoryError::SeveralIds { part: part.to_owned(), ids: ids.join(" and ") })
+                }
             }
         })
     }

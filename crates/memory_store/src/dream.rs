@@ -8,8 +8,8 @@ use setpoint_protocol::message::InsightCategory;
 
 use crate::batch::Batch;
 use crate::error::Result;
-use crate::limits::LESSONS_MAX;
-use crate::query::{newest, of_pair};
+use crate::limits::{LESSONS_LOOKED_AT_MAX, LESSONS_MAX};
+use crate::query::{newest_entries, of_pair};
 use crate::record::{Entry, Remembered, entries};
 use crate::sqlite::Db;
 use crate::store::{Store, cursor};
@@ -27,7 +27,7 @@ pub struct Candidate {
     pub rule: Rule,
     /// Its sums.
     pub potentials: Potentials,
-    /// The newest of its records, newest first.
+    /// The newest of its records that speak the same way, newest first.
     pub lessons: Vec<Remembered>,
     /// The place in the journal up to which its records are the rule's sources.
     pub as_of: u64,
@@ -128,6 +128,7 @@ fn forget_outputs(batch: &mut Batch<'_>, limit: usize, forgotten: &mut Forgotten
     let max = i64::try_from(limit).unwrap_or(i64::MAX);
     let ended = "SELECT tid, id, ended_pos, seal FROM task WHERE ended_pos IS NOT NULL LIMIT ?1";
     let tasks = batch.db.all(ended, [max], sealed_task)?;
+    forgotten.has_more = tasks.len() >= limit;
     for Task { tid, id: task, ended_pos } in tasks {
         let space = tags::space(batch.db, &format!("{TASK_SPACE}{task}"))?;
         let outputs = match space {
@@ -154,10 +155,15 @@ fn forget_outputs(batch: &mut Batch<'_>, limit: usize, forgotten: &mut Forgotten
 /// Facts need less than what was learnt by doing, so a pair counts as one of facts only if nothing else is in it; `count`
 /// records are summed in it.
 fn candidate(db: &Db, pid: i64, count: u64, rule: Rule, potentials: Potentials) -> Result<Option<Candidate>> {
-    let mut lessons = newest(db, pid, LESSONS_MAX)?;
-    lessons.retain(|lesson| lesson.trace.is_summed());
+    let mut entries = newest_entries(db, pid, LESSONS_LOOKED_AT_MAX)?;
+    entries.retain(|entry| entry.trace().is_summed());
+    let is_short = entries.len() as u64 == count && entries.len() <= LESSONS_MAX;
+    // What speaks the other way is no lesson of this rule.
+    entries.retain(|entry| Rule::of_sigma(entry.trace().quantum.sigma) == Some(rule));
+    entries.truncate(LESSONS_MAX);
+    let lessons = entries.iter().map(|entry| entry.remembered(db)).collect::<Result<Vec<_>>>()?;
     let is_fact = |lesson: &Remembered| lesson.megram.content.category == InsightCategory::Fact;
-    let is_of_facts = lessons.len() as u64 == count && lessons.iter().all(is_fact);
+    let is_of_facts = is_short && lessons.len() as u64 == count && lessons.iter().all(is_fact);
     let is_due = Thresholds::USUAL.promotion(potentials).is_some() || is_of_facts;
     if !is_due {
         return Ok(None);

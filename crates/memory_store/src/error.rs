@@ -84,10 +84,12 @@ pub enum MemoryError {
         part: String,
     },
     /// Several records' ids begin or end alike.
-    #[error("find the one record whose id begins or ends with {part:?}: there are several")]
+    #[error("find the one record whose id begins or ends with {part:?}: there are {ids}")]
     SeveralIds {
         /// What was asked for.
         part: String,
+        /// Some that do.
+        ids: String,
     },
     /// No record has the id.
     #[error("find a record with the id {id}")]

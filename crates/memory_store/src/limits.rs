@@ -14,6 +14,8 @@ pub const LOCK_WAIT_MS: u64 = 5_000;
 pub const TASKS_COUNTED_MAX: u32 = 1_000;
 /// Newest lessons that a rule is made of.
 pub const LESSONS_MAX: usize = 8;
+/// Newest records of a pair among which these are looked for.
+pub const LESSONS_LOOKED_AT_MAX: usize = 256;
 /// Pairs of a tool that are looked at for calls to avoid: those that were seen first last.
 pub const AVOIDED_PAIRS_MAX: usize = 256;
 /// Spaces of tools in one listing.

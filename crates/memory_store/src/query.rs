@@ -307,17 +307,12 @@ impl Store {
     pub fn pairs_of(&self, prefix: &str, now: Timestamp, limit: usize) -> Result<Vec<PairSums>> {
         let mut db = self.reader();
         db.look(|db| {
-            let mut found = Vec::new();
-            let sql = "SELECT p.pid, s.space FROM pair p JOIN space s ON s.sid = p.sid \
-                       WHERE EXISTS (SELECT 1 FROM cell c WHERE c.owner = p.pid) ORDER BY p.pid DESC";
-            db.each(sql, (), |columns| {
-                let pid = columns.int(0)?;
-                if columns.text(1)?.starts_with(prefix) {
-                    found.push(pair_sums(db, pid, now)?);
-                }
-                Ok(found.len() < limit)
-            })?;
-            Ok(found)
+            let sql = "SELECT p.pid FROM space s JOIN pair p ON p.sid = s.sid \
+                       WHERE s.space >= ?1 AND substr(s.space, 1, ?2) = ?1 \
+                       AND EXISTS (SELECT 1 FROM cell c WHERE c.owner = p.pid) ORDER BY p.pid DESC LIMIT ?3";
+            let params = (prefix.as_bytes(), limit_of(prefix.len()), limit_of(limit));
+            let pids = db.all(sql, params, |columns| columns.int(0))?;
+            pids.into_iter().map(|pid| pair_sums(db, pid, now)).collect()
         })
     }
 
@@ -366,7 +361,7 @@ pub(crate) fn newest(db: &Db, pid: i64, limit: usize) -> Result<Vec<Remembered>>
     newest_entries(db, pid, limit)?.iter().map(|entry| entry.remembered(db)).collect()
 }
 
-fn newest_entries(db: &Db, pid: i64, limit: usize) -> Result<Vec<Entry>> {
+pub(crate) fn newest_entries(db: &Db, pid: i64, limit: usize) -> Result<Vec<Entry>> {
     let limit_rows = limit_of(limit);
     let raw = entries!("WHERE r.pid = ?1 AND r.level = 0 ORDER BY r.pos DESC LIMIT ?2");
     let known = entries!("WHERE r.pid = ?1 AND r.level = 1 ORDER BY r.pos DESC LIMIT ?2");

@@ -37,7 +37,7 @@ pub enum MemoryAct {
         rule: Megram,
         /// The journal's place up to which the pair's records are sources.
         as_of: u64,
-        /// The model that put it into words; none where a template did.
+        /// The model that was asked for its words; none where none was, or none answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         worded: Option<Worded>,
     },
@@ -59,7 +59,7 @@ pub enum MemoryAct {
         id: MegramId,
         /// What takes its content's place.
         content: Insight,
-        /// The model that put it into words.
+        /// The model that was asked for words. One whose answer was of no use leaves those that there were.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         worded: Option<Worded>,
     },

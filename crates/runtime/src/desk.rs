@@ -167,6 +167,9 @@ pub fn edge_of_memory(error: &MemoryFailure) -> (Edge, Option<&'static str>) {
         MemoryFailure::Store(error) => edge_of_store(error),
         MemoryFailure::Journal(error) => edge_of_journal(error),
         MemoryFailure::Act(error) => edge_of_journal(error),
+        MemoryFailure::TooManyFacts { .. } => {
+            (Edge::Usage, Some("`setpoint memory rules` lists them; `setpoint memory forget ID` makes room"))
+        }
         MemoryFailure::Fact { .. } => (Edge::Usage, Some("say it in other words, or in several facts")),
         MemoryFailure::NoProposal { .. } => {
             (Edge::Usage, Some("`setpoint memory approve` lists what waits for approval"))

@@ -240,4 +240,13 @@ fn what_is_laid_down_is_read_or_nothing_is_done() {
     let came = home.run(&["run", "try the trial"]);
     assert_eq!(came.code, 2, "{came:#?}");
     assert!(came.err.contains("thinking.md: it has 11999 characters, and at most 8000"), "{}", came.err);
+    // What never begins, or never ends, is no file to read.
+    let path = home.config().join("thinking.md");
+    for make in ["mkfifo", "ln -s /dev/zero"] {
+        fs::remove_file(&path).unwrap();
+        crate::support::shell(&home.config(), &format!("{make} thinking.md"));
+        let came = home.run(&["run", "try the trial"]);
+        assert_eq!(came.code, 2, "{came:#?}");
+        assert!(came.err.contains("thinking.md: it is no file"), "{}", came.err);
+    }
 }

@@ -32,6 +32,8 @@ const RELATED_MAX: usize = 5;
 pub(super) const RECORDS_MAX: u32 = 10;
 /// Lines under one heading; the first are kept.
 const LINES_MAX: usize = 10;
+/// Facts; memory holds no more.
+const FACTS_MAX: usize = 32;
 /// Longest line in characters; a longer one is cut with a mark.
 const LINE_CHARS_MAX: usize = 400;
 /// Calls that are avoided; the first are kept.
@@ -216,7 +218,8 @@ impl Calibration {
     fn line(&mut self, heading: Heading, text: &str) {
         let text = one_line(text, LINE_CHARS_MAX);
         let line = CalibrationLine { heading, text };
-        let is_full = self.lines.iter().filter(|other| other.heading == heading).count() >= LINES_MAX;
+        let max = if heading == Heading::UserFact { FACTS_MAX } else { LINES_MAX };
+        let is_full = self.lines.iter().filter(|other| other.heading == heading).count() >= max;
         if !line.text.is_empty() && !is_full && !self.lines.contains(&line) {
             self.lines.push(line);
         }
@@ -399,7 +402,7 @@ mod tests {
         }))
         .unwrap();
         let calibration = Calibration::of(&reply);
-        assert_eq!(calibration.lines.len(), 20);
+        assert_eq!(calibration.lines.len(), 10 + 32);
         assert!(calibration.lines.iter().all(|line| line.text.chars().count() <= LINE_CHARS_MAX));
         assert_eq!(calibration.must_not.plans.len(), 10);
     }

@@ -12,6 +12,7 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::{CallId, Timestamp, ToolId};
 
 use super::imagine::hypothesis_space;
+use super::operator::FACTS_MAX;
 use super::{Memory, MemoryFailure};
 
 /// Records of a pair that are weighed against each other; the strongest of them are given out.
@@ -96,7 +97,7 @@ impl Memory {
             records: records.into_iter().map(|record| record.megram).collect(),
             related: related.into_iter().map(|found| found.record.megram).collect(),
             hypotheses: hypotheses.into_iter().map(|one| one.megram).collect(),
-            facts: facts.into_iter().take(RECORDS_MAX).map(|fact| fact.megram).collect(),
+            facts: facts.into_iter().take(FACTS_MAX).map(|fact| fact.megram).collect(),
             tools,
             avoided,
         })

@@ -18,7 +18,7 @@ const LOCK: &str = "dreamer.lock";
 /// Rules that one pass makes at most.
 const PROMOTIONS_MAX: usize = 32;
 /// Records that one transaction deletes at most: others write in between.
-const FORGET_MAX: usize = 1_024;
+pub(super) const FORGET_MAX: usize = 1_024;
 /// Records that one transaction indexes by their words, and how many of these a pass makes: the next one goes on.
 const INDEX_MAX: usize = 1_024;
 const INDEX_ROUNDS_MAX: usize = 16;
@@ -82,15 +82,15 @@ impl Memory {
         self.mended(|| Ok(self.store.promotable(now, PROMOTIONS_MAX)?))
     }
 
-    /// Makes the rule that a pair is due for, in these words or by template.
+    /// Makes the rule that a pair is due for, in these words or by template; and says which model was asked for them.
     pub(crate) fn promote(
         &self,
         _: &Alone,
         candidate: &Candidate,
-        words: Option<(String, Worded)>,
+        words: Option<String>,
+        worded: Option<Worded>,
         now: Timestamp,
     ) -> Result<MegramId, MemoryFailure> {
-        let (words, worded) = words.unzip();
         let rule = rule(candidate, words, now);
         let id = rule.id.clone();
         self.act(RoleId::Memory, &MemoryAct::Promoted { rule, as_of: candidate.as_of, worded }, now)?;

@@ -2,7 +2,7 @@
 //! their standing, rules are made, what has faded is forgotten.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use setpoint_machine::ModelCall;
@@ -14,7 +14,7 @@ use setpoint_roles::r5_memory;
 use tokio_util::sync::CancellationToken;
 
 use super::dream::{Alone, Dreamt};
-use super::{Candidate, Memory, MemoryFailure};
+use super::{Memory, MemoryFailure};
 
 /// Questions that one pass asks a model at most; what is left waits for the next one.
 const CALLS_MAX: usize = 8;
@@ -28,8 +28,8 @@ pub struct Dreamer {
     /// Gives words; templates do without.
     model: Option<Arc<dyn Model>>,
     stop: CancellationToken,
-    /// Records that a model has been asked about: an answer of no use is not asked for twice.
-    asked: Arc<Mutex<BTreeSet<MegramId>>>,
+    /// Records that a model was asked about and did not answer: this process does not ask again.
+    unanswered: Arc<Mutex<BTreeSet<MegramId>>>,
 }
 
 impl Dreamer {
@@ -37,7 +37,7 @@ impl Dreamer {
     #[must_use]
     pub fn new(memory: Arc<Memory>, model: Option<Arc<dyn Model>>) -> Self {
         let model = model.filter(|model| model.name() != PLAYBOOK_MODEL);
-        Dreamer { memory, model, stop: CancellationToken::new(), asked: Arc::default() }
+        Dreamer { memory, model, stop: CancellationToken::new(), unanswered: Arc::default() }
     }
 
     /// The same, stopped by this.
@@ -56,19 +56,28 @@ impl Dreamer {
         let mut dreamt = Dreamt::default();
         let by = Arc::clone(&alone);
         dreamt.demoted = self.blocking(move |memory| memory.demote(&by, now)).await?;
-        dreamt.reflected = self.reflect(&alone, now).await?;
+        let mut calls_left = CALLS_MAX;
+        dreamt.reflected = self.reflect(&alone, now, &mut calls_left).await?;
         let by = Arc::clone(&alone);
-        let due = self.blocking(move |memory| memory.due(&by, now)).await?;
-        let at_once = if self.model.is_some() { CALLS_MAX - dreamt.reflected.len() } else { due.len() };
-        for candidate in due.into_iter().take(at_once) {
-            if self.stop.is_cancelled() {
-                return Ok(Some(dreamt));
+        for candidate in self.blocking(move |memory| memory.due(&by, now)).await? {
+            let has_no_call_left = self.model.is_some() && calls_left == 0;
+            if self.stop.is_cancelled() || has_no_call_left {
+                break;
             }
-            // One that is stopped is due again: it is not made in a template's words because of that.
-            let Some(words) = self.words_of(&candidate).await else { return Ok(Some(dreamt)) };
+            let asked =
+                self.ask(&mut calls_left, || r5_memory::distil(super::dream::brief(&candidate))).await;
+            let (words, worded) = match asked {
+                // It is due again: it is not made in a template's words because of that.
+                Asked::Stopped => break,
+                Asked::Nothing => (None, None),
+                Asked::Said(text, worded) => (r5_memory::rule(&text), Some(worded)),
+            };
             let by = Arc::clone(&alone);
-            let made = self.blocking(move |memory| memory.promote(&by, &candidate, words, now)).await?;
-            dreamt.promoted.push(made);
+            let promote = move |memory: &Memory| memory.promote(&by, &candidate, words, worded, now);
+            dreamt.promoted.push(self.blocking(promote).await?);
+        }
+        if self.stop.is_cancelled() {
+            return Ok(Some(dreamt));
         }
         let by = Arc::clone(&alone);
         dreamt.proposed = self.blocking(move |memory| memory.propose(&by, now)).await?;
@@ -80,53 +89,48 @@ impl Dreamer {
         Ok(Some(dreamt))
     }
 
-    /// Asks what the newest tasks taught that nobody has asked about; what has better words now.
-    async fn reflect(&self, alone: &Arc<Alone>, now: Timestamp) -> Result<Vec<MegramId>, MemoryFailure> {
+    /// Asks what the newest tasks taught that nobody has asked about; what has better words now. An answer of no use leaves
+    /// the template's words, and is not asked for again.
+    async fn reflect(
+        &self,
+        alone: &Arc<Alone>,
+        now: Timestamp,
+        calls_left: &mut usize,
+    ) -> Result<Vec<MegramId>, MemoryFailure> {
         let mut reflected = Vec::new();
         if self.model.is_none() {
             return Ok(reflected);
         }
         let mut records = self.blocking(move |memory| memory.unreflected(now)).await?;
-        records.retain(|record| self.is_first(&record.megram.id));
+        records.retain(|record| !self.unanswered().contains(&record.megram.id));
         for record in records.into_iter().take(REFLECTIONS_MAX) {
-            let id = record.megram.id.clone();
-            let of = record.clone();
-            let brief = self.blocking(move |memory| memory.reflection(&of)).await?;
-            let Some(brief) = brief else { continue };
-            match self.ask(r5_memory::reflect(brief)).await {
+            let (id, of) = (record.megram.id.clone(), record.clone());
+            let Some(brief) = self.blocking(move |memory| memory.reflection(&of)).await? else { continue };
+            match self.ask(calls_left, || r5_memory::reflect(brief)).await {
                 Asked::Stopped => break,
-                Asked::Nothing => {}
+                Asked::Nothing => {
+                    self.unanswered().insert(id);
+                }
                 Asked::Said(text, worded) => {
-                    let content = r5_memory::insight(&text, &record.megram.content);
-                    let Some(content) = content else { continue };
-                    let (by, of) = (Arc::clone(alone), id.clone());
-                    self.blocking(move |memory| memory.reword(&by, of, content, worded, now)).await?;
-                    reflected.push(id);
+                    let better = r5_memory::insight(&text, &record.megram.content);
+                    reflected.extend(better.is_some().then(|| id.clone()));
+                    let content = better.unwrap_or(record.megram.content);
+                    let by = Arc::clone(alone);
+                    self.blocking(move |memory| memory.reword(&by, id, content, worded, now)).await?;
                 }
             }
         }
         Ok(reflected)
     }
 
-    fn is_first(&self, id: &MegramId) -> bool {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone())
+    fn unanswered(&self) -> MutexGuard<'_, BTreeSet<MegramId>> {
+        self.unanswered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Words for a rule; none of its own where a template is to do, and nothing at all where it is stopped.
-    async fn words_of(&self, candidate: &Candidate) -> Option<Option<(String, Worded)>> {
-        if self.model.is_none() {
-            return Some(None);
-        }
-        match self.ask(r5_memory::distil(super::dream::brief(candidate))).await {
-            Asked::Stopped => None,
-            Asked::Nothing => Some(None),
-            Asked::Said(text, worded) => Some(r5_memory::rule(&text).map(|rule| (rule, worded))),
-        }
-    }
-
-    async fn ask(&self, call: ModelCall) -> Asked {
+    async fn ask(&self, calls_left: &mut usize, call: impl FnOnce() -> ModelCall) -> Asked {
         let Some(model) = &self.model else { return Asked::Nothing };
-        let progress = Progress::none();
+        *calls_left = calls_left.saturating_sub(1);
+        let (call, progress) = (call(), Progress::none());
         let limit = Duration::from_millis(call.limits.ms_max);
         tokio::select! {
             biased;
@@ -165,7 +169,7 @@ impl Dreamer {
 enum Asked {
     /// It was told to stop.
     Stopped,
-    /// Nothing of use.
+    /// Nothing.
     Nothing,
     /// This, of this model.
     Said(String, Worded),

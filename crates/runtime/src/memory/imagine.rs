@@ -29,6 +29,8 @@ const HYPOTHESES_OF_ONE_MAX: usize = 2;
 const HYPOTHESES_MAX: usize = 8;
 /// Records of other intents that are looked at for one.
 const RELATED_MAX: usize = 8;
+/// How long it takes until one may be made up again, in microseconds: six days.
+const HYPOTHESIS_PERIOD_US: i64 = 6 * 86_400_000_000;
 /// Characters of a lesson.
 const LESSON_CHARS_MAX: usize = 400;
 
@@ -141,9 +143,11 @@ fn proposal(is_good: bool, tool: &ToolId, kinds: usize, now: Timestamp) -> Megra
 fn hypothesis(space: &str, known: &Insight, other: &Megram, now: Timestamp) -> Megram {
     let of = other.space.strip_prefix(INTENT_SPACE).unwrap_or(&other.space);
     let lesson = format!("What worked for `{of}` may work here: {}", other.content.lesson);
+    // By the next one it has faded, and may be made up again: as another record, or the journal would hold one twice.
+    let period = now.as_micros().div_euclid(HYPOTHESIS_PERIOD_US);
     let Quantum { f, sigma, k } = HYPOTHESIS;
     Megram {
-        id: id_of("hypothesis", &[space, other.id.as_str()]),
+        id: id_of("hypothesis", &[space, other.id.as_str(), &period.to_string()]),
         level: Level::M,
         created_at: now,
         space: hypothesis_space(space),

@@ -7,6 +7,7 @@ use setpoint_protocol::record::FORMAT;
 use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp, id};
 
+use super::dream::FORGET_MAX;
 use super::{Memory, MemoryFailure, held};
 
 /// The rows that tell memory something.
@@ -45,8 +46,12 @@ impl Memory {
 
     fn take_in(&self) -> Result<u64, MemoryFailure> {
         let to = self.journal.last_pos()?;
+        let mut as_of = None;
         loop {
             let from = self.store.cursor()?;
+            if from == 0 {
+                as_of = Some(Timestamp::from_micros(0));
+            }
             // Another process may have taken in what came after `to`, but nobody what the journal does not hold.
             let end = self.journal.last_pos()?;
             if from > end {
@@ -59,14 +64,17 @@ impl Memory {
                 continue;
             }
             if from >= to || self.has_nothing(from, to) {
-                return Ok(from);
+                return self.settled(from, as_of);
             }
             let rows = self.journal.rows_of_kinds_after(from, KINDS, PAGE_ROWS)?;
             let Some(last) = rows.last().map(|row| row.pos) else {
                 // Most rows say nothing to memory: where it stands is written down with the next that does.
                 *held(&self.nothing) = (from, to);
-                return Ok(from);
+                return self.settled(from, as_of);
             };
+            as_of = as_of.map(|_| {
+                rows.last().map_or(Timestamp::from_micros(0), |row| Timestamp::from_micros(row.at_us))
+            });
             let events: Vec<Event> = rows.iter().filter_map(event).collect();
             match self.store.apply(from, &events, last)? {
                 Taken::Applied(applied) if applied.refused > 0 => {
@@ -76,6 +84,15 @@ impl Memory {
                 Taken::Applied(_) | Taken::Elsewhere { .. } => {}
             }
         }
+    }
+
+    /// Where memory stands. One that began anew forgets first what had faded by its newest row: it was deleted before,
+    /// and the journal does not say so.
+    fn settled(&self, at: u64, as_of: Option<Timestamp>) -> Result<u64, MemoryFailure> {
+        if let Some(as_of) = as_of {
+            while self.store.forget_faded(as_of, FORGET_MAX)?.has_more {}
+        }
+        Ok(at)
     }
 
     /// Whether it is known that nothing behind `from` concerns memory, up to `to`.

@@ -17,7 +17,6 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use setpoint_journal::{Journal, JournalError};
-pub(crate) use setpoint_memory_store::Candidate;
 use setpoint_memory_store::{MemoryError, OpenReport, Options, Store};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -66,6 +65,12 @@ pub enum MemoryFailure {
     Fact {
         /// Why.
         reason: String,
+    },
+    /// A fact beside too many others.
+    #[error("remember more than {max} facts: every task is told all of them")]
+    TooManyFacts {
+        /// The limit.
+        max: usize,
     },
     /// An import that is too long.
     #[error("import more than {max} records at once")]

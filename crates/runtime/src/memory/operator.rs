@@ -12,8 +12,10 @@ use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp, id};
 
 use super::{Memory, MemoryFailure};
 
-/// Characters of a fact at most.
-const FACT_CHARS_MAX: usize = 2_000;
+/// Characters of a fact at most: as many as a plan is told of it.
+const FACT_CHARS_MAX: usize = 400;
+/// Facts at most: every task is told all of them.
+pub(super) const FACTS_MAX: usize = 32;
 /// Tags of a fact at most.
 const FACT_TAGS_MAX: usize = 16;
 /// Characters of a tag at most.
@@ -58,7 +60,10 @@ impl Memory {
         if let Some(known) = facts.iter().find(|fact| fact.megram.content.lesson == lesson) {
             return Ok(Stated { id: known.megram.id.clone(), is_known: true });
         }
-        let id = id_of_fact(lesson, now);
+        if facts.len() >= FACTS_MAX {
+            return Err(MemoryFailure::TooManyFacts { max: FACTS_MAX });
+        }
+        let id = self.id_of_fact(lesson)?;
         let content = Insight {
             lesson: lesson.to_owned(),
             category: InsightCategory::Fact,
@@ -83,6 +88,21 @@ impl Memory {
         };
         self.act(RoleId::Operator, &MemoryAct::Recorded { megram, by: Author::Operator }, now)?;
         Ok(Stated { id, is_known: false })
+    }
+
+    /// The same words have the same id, whoever states them: they are there once. Forgotten, they can be stated again.
+    fn id_of_fact(&self, lesson: &str) -> Result<MegramId, MemoryFailure> {
+        let [a, b, c, d, e, f, g, h, ..] = *blake3::hash(lesson.as_bytes()).as_bytes();
+        let number = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        let mut n = 0;
+        loop {
+            let id = id::derive(&TaskId::mint("fact", 0), number, n, Timestamp::from_micros(0));
+            let id = MegramId::from_uuid(id);
+            if !self.mended(|| Ok(self.store.knows(&id)?))? {
+                return Ok(id);
+            }
+            n += 1;
+        }
     }
 
     /// Deletes these records for good; what they were. All of them or none.
@@ -110,6 +130,8 @@ impl Memory {
         self.catch_up()?;
         let mut imported = Imported::default();
         let (mut taken, mut ids) = (Vec::new(), BTreeSet::new());
+        let facts = self.mended(|| Ok(self.store.rules_of(USER_SPACE, ENV_LOCAL)?))?;
+        let mut room = FACTS_MAX.saturating_sub(facts.len());
         for (line, number) in text.lines().zip(1_u64..) {
             if line.trim().is_empty() {
                 continue;
@@ -117,7 +139,14 @@ impl Memory {
             match record_of(line, now) {
                 Ok(megram) if !ids.insert(megram.id.clone()) => imported.known += 1,
                 Ok(megram) if self.mended(|| Ok(self.store.knows(&megram.id)?))? => imported.known += 1,
-                Ok(megram) => taken.push(megram),
+                Ok(megram) if author_of(&megram) == Author::Operator && room == 0 => {
+                    let reason = format!("there are {FACTS_MAX} facts, and no more are told to tasks");
+                    imported.refused.push((number, reason));
+                }
+                Ok(megram) => {
+                    room -= usize::from(author_of(&megram) == Author::Operator);
+                    taken.push(megram);
+                }
                 Err(reason) => imported.refused.push((number, reason)),
             }
             if taken.len() > IMPORT_LINES_MAX {
@@ -222,8 +251,17 @@ fn record_of(line: &str, now: Timestamp) -> Result<Megram, String> {
             return Err(format!("`{name}` has {} bytes, and 1 to {TAG_BYTES_MAX} are allowed", tag.len()));
         }
     }
+    if author_of(&megram) == Author::Operator {
+        let is_one = megram.entity == ENV_LOCAL && (megram.f, megram.sigma, megram.k) == (1.0, 1.0, 0.0);
+        return match check_fact(megram.content.lesson.trim(), &megram.content.tags) {
+            Ok(()) if is_one => Ok(megram),
+            Ok(()) => Err(format!("a fact lies under `{ENV_LOCAL}` and has f 1, sigma 1 and k 0")),
+            Err(error) => Err(error.to_string()),
+        };
+    }
     match megram.level {
-        Level::M | Level::K => Ok(megram),
+        Level::M | Level::K if megram.k > 0.0 => Ok(megram),
+        Level::M | Level::K => Err("levels M and K fade: `k` is above 0".to_owned()),
         Level::C if megram.k == 0.0 && megram.sigma != 0.0 => Ok(megram),
         Level::C => {
             Err("a rule (level C) has a sign (`sigma` is not 0) and does not fade (`k` is 0)".to_owned())
@@ -252,10 +290,4 @@ fn check_fact(lesson: &str, tags: &[String]) -> Result<(), MemoryFailure> {
         None => Ok(()),
         Some(_) => refused(format!("a tag has 1 to {FACT_TAG_CHARS_MAX} characters")),
     }
-}
-
-fn id_of_fact(lesson: &str, now: Timestamp) -> MegramId {
-    let [a, b, c, d, e, f, g, h, ..] = *blake3::hash(lesson.as_bytes()).as_bytes();
-    let number = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
-    MegramId::from_uuid(id::derive(&TaskId::mint("fact", 0), number, 0, now))
 }

@@ -12,6 +12,8 @@ use crate::memory::{Dreamer, Dreamt, Memory};
 
 /// How long after a task's end a pass begins: tasks that end one after another are looked at together.
 const SETTLE: Duration = Duration::from_secs(2);
+/// How long it waits for another process that dreams.
+const ELSEWHERE: Duration = Duration::from_secs(30);
 /// The longest time between two passes.
 const EVERY: Duration = Duration::from_secs(300);
 
@@ -48,7 +50,12 @@ pub(super) async fn dream(shared: Arc<Shared>, memory: Arc<Memory>) {
                     "the Dreamer went through memory"
                 );
             }
-            Ok(_) => {}
+            Ok(Some(_)) => {}
+            Ok(None) => {
+                // Another process dreams. What ended meanwhile it may not have seen.
+                due = Instant::now() + ELSEWHERE;
+                continue;
+            }
             Err(error) => {
                 tracing::warn!(
                     error = error_chain(&error),

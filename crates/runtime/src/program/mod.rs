@@ -8,7 +8,7 @@ mod playbooks;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::Metadata;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,6 +38,8 @@ use crate::organisation::{NewTask, Organisation, Parts, error_chain};
 use crate::surroundings::{Directories, NoHome, surroundings};
 use crate::toolbox::Tools;
 
+/// Bytes of the operator's words for every task that are read: a little more than may be used.
+const THINKING_BYTES_MAX: u64 = 4 * THINKING_CHARS_MAX as u64 + 4_096;
 /// Environment variables that say where files are.
 const PLACE_VARS: [&str; 4] = ["SETPOINT_DATA_DIR", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
 
@@ -342,7 +344,7 @@ impl Program {
         if self.directories.is_config_foreign {
             return Ok(vec![]);
         }
-        let text = match std::fs::read_to_string(&path) {
+        let text = match read_short(&path, THINKING_BYTES_MAX) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(vec![]),
             Err(source) => return Err(ProgramError::Thinking { path, source }),
@@ -371,6 +373,16 @@ impl Program {
     pub fn cwd(&self) -> &Path {
         &self.cwd
     }
+}
+
+/// A regular file's text. What is none may never end, or never begin; one that is too long is told by its beginning.
+fn read_short(path: &Path, bytes_max: u64) -> io::Result<String> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is no file"));
+    }
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(bytes_max).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// The files that the configuration is read from, and those of them that came with the working directory.

@@ -161,7 +161,10 @@ impl Memory for Remembering {
             return Ok(DreamReport { is_elsewhere: true, ..DreamReport::default() });
         };
         let of_ids = |ids: Vec<MegramId>| -> Result<Vec<RecordLine>> {
-            ids.iter().map(|id| Ok(line(memory.store().get(id).map_err(failed)?, now))).collect()
+            let found = ids.iter().map(|id| memory.store().get(id));
+            // One that another process forgot meanwhile is not told of.
+            let found = found.filter(|one| !matches!(one, Err(store::MemoryError::Unknown { .. })));
+            found.map(|one| Ok(line(one.map_err(failed)?, now))).collect()
         };
         Ok(DreamReport {
             is_elsewhere: false,

@@ -26,6 +26,8 @@ const GOAL_CHARS_MAX: usize = 8_000;
 const TOOLS_CHARS_MAX: usize = 24_000;
 const PLACE_CHARS_MAX: usize = 4_000;
 const MEMORY_CHARS_MAX: usize = 12_000;
+/// As many facts as there may be, at their longest.
+const FACTS_CHARS_MAX: usize = 16_000;
 const DIRECTIVE_CHARS_MAX: usize = 4_000;
 const LIMITS_CHARS_MAX: usize = 8_000;
 const FINDINGS_CHARS_MAX: usize = 12_000;
@@ -113,7 +115,7 @@ pub(super) fn plan(brief: &PlanBrief) -> Prompt {
         .task("goal", place::goal(&brief.spec), GOAL_CHARS_MAX)
         .task("surroundings", place::surroundings(&brief.surroundings), PLACE_CHARS_MAX)
         .long_task("tools", place::tools(&brief.tools), TOOLS_CHARS_MAX);
-    prompt = prompt.task("facts", memory::facts(&brief.calibration), MEMORY_CHARS_MAX);
+    prompt = prompt.task("facts", memory::facts(&brief.calibration), FACTS_CHARS_MAX);
     let remembered = memory::remembered(&brief.calibration);
     if !remembered.is_empty() {
         prompt = prompt.task("memory", memory::HEADING, HEADING_CHARS_MAX);

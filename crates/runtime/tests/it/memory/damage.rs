@@ -108,3 +108,21 @@ fn two_processes_write_and_dream_side_by_side() {
     assert_eq!(ask(&memory).rules.len(), 1);
     memory.store().check(NOW).unwrap();
 }
+
+/// What has faded is deleted without a word in the journal.
+#[test]
+fn a_memory_made_anew_does_not_bring_back_what_had_faded() {
+    let home = Home::new();
+    let journal = home.journal();
+    let old = Timestamp::from_micros(NOW.as_micros() - 50 * 86_400_000_000);
+    let faded = Megram { created_at: old, ..of_intent(1, State::Accept) };
+    task(&journal, 1, &[written(&faded), written(&of_intent(2, State::Accept))]);
+    let memory = home.memory(&journal);
+    assert_eq!(memory.catch_up().unwrap(), 2);
+    assert_eq!(ask(&memory).records.len(), 1);
+    dream(&memory).unwrap();
+    drop(memory);
+    std::fs::remove_dir_all(home.memory_dir()).unwrap();
+    let memory = home.memory(&journal);
+    assert_eq!((ask(&memory).records.len(), memory.store().stats().unwrap().records), (1, 1));
+}

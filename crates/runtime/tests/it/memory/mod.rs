@@ -126,9 +126,13 @@ fn against(rule: &MegramId) -> (&'static str, Vec<u8>) {
 
 /// One pass, with the words of templates.
 fn dream(memory: &Arc<Memory>) -> Option<Dreamt> {
+    dream_at(memory, NOW)
+}
+
+fn dream_at(memory: &Arc<Memory>, now: Timestamp) -> Option<Dreamt> {
     let dreamer = Dreamer::new(Arc::clone(memory), None);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(dreamer.pass(NOW)).unwrap()
+    runtime.block_on(dreamer.pass(now)).unwrap()
 }
 
 fn ask(memory: &Memory) -> MemoryReply {

@@ -43,10 +43,69 @@ fn a_fact_that_cannot_be_taken_is_refused_with_a_reason() {
     let memory = home.memory(&home.journal());
     let refused = |text: &str, tags: &[String]| memory.remember(text, tags, NOW).unwrap_err().to_string();
     assert_eq!(refused(" \n", &[]), "remember this: there are no words");
-    assert!(refused(&"x".repeat(2_001), &[]).contains("2001 characters"));
+    assert!(refused(&"x".repeat(401), &[]).contains("401 characters"));
     assert!(refused("x", &["t".repeat(65)]).contains("a tag has 1 to 64 characters"));
     assert!(refused("x", &vec!["t".to_owned(); 17]).contains("17 tags"));
     assert_eq!(all(&memory), [""; 0]);
+}
+
+#[test]
+fn every_fact_is_told_and_there_are_no_more_than_that() {
+    let home = Home::new();
+    let memory = home.memory(&home.journal());
+    for n in 0..32 {
+        memory.remember(&format!("fact {n}"), &[], NOW).unwrap();
+    }
+    assert_eq!(ask(&memory).facts.len(), 32);
+    let error = memory.remember("one more", &[], NOW).unwrap_err().to_string();
+    assert_eq!(error, "remember more than 32 facts: every task is told all of them");
+    let other = Home::new();
+    let there = other.memory(&other.journal());
+    there.remember("one more", &[], NOW).unwrap();
+    let (records, _) = there.exported(0).unwrap();
+    let refused = memory.import(&line(&records[0]), true, NOW).unwrap();
+    assert_eq!((refused.taken, refused.refused.len()), (0, 1));
+}
+
+#[test]
+fn the_same_fact_from_two_sides_is_one() {
+    let home = Home::new();
+    let journal = home.journal();
+    let memory = home.memory(&journal);
+    let other = Home::new();
+    let there = other.memory(&other.journal());
+    let (here, there_too) =
+        (memory.remember("it is so", &[], NOW).unwrap(), there.remember("it is so", &[], NOW).unwrap());
+    assert_eq!(here.id, there_too.id);
+    let (records, _) = there.exported(0).unwrap();
+    assert_eq!(memory.import(&line(&records[0]), false, NOW).unwrap().known, 1);
+    assert_eq!(ask(&memory).facts.len(), 1);
+}
+
+#[test]
+fn an_import_takes_no_fact_that_could_not_be_stated_and_nothing_that_never_fades() {
+    let home = Home::new();
+    let memory = home.memory(&home.journal());
+    let fact = Megram {
+        level: Level::C,
+        space: "user:".to_owned(),
+        f: 1.0,
+        sigma: 1.0,
+        k: 0.0,
+        ..of_intent(1, State::Accept)
+    };
+    let mut wordless = fact.clone();
+    wordless.content.lesson = " ".to_owned();
+    for bad in [
+        wordless,
+        Megram { sigma: -1.0, ..fact.clone() },
+        Megram { f: 0.5, ..fact.clone() },
+        Megram { entity: "elsewhere".to_owned(), ..fact.clone() },
+        Megram { k: 0.0, ..of_intent(2, State::Accept) },
+    ] {
+        assert_eq!(memory.import(&line(&bad), true, NOW).unwrap().refused.len(), 1, "{bad:?}");
+    }
+    assert_eq!(memory.import(&line(&fact), true, NOW).unwrap().taken, 1);
 }
 
 #[test]
