@@ -1,8 +1,8 @@
 //! What one transaction changes: records and the sums over them, which are loaded once, kept in step and written at the
 //! end.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Place;
+use std::collections::{BTreeMap, BTreeSet};
 
 use setpoint_mkct::consolidation::fades_by_us;
 use setpoint_mkct::tags::TOOL_SPACE;
@@ -32,6 +32,8 @@ pub(crate) struct Batch<'a> {
     /// The places up to which pairs' records are sources of rules.
     consolidated: BTreeMap<i64, i64>,
     sums: BTreeMap<Owner, Held>,
+    /// Pairs of which something was deleted.
+    thinned: BTreeSet<i64>,
 }
 
 /// Sums as they were and as they are.
@@ -60,8 +62,8 @@ pub(crate) struct Source<'a> {
 
 impl<'a> Batch<'a> {
     pub(crate) fn new(db: &'a Db) -> Self {
-        let (pairs, tasks, tools, consolidated, sums) = Default::default();
-        Batch { db, pairs, tasks, tools, consolidated, sums }
+        let (pairs, tasks, tools, consolidated, sums, thinned) = Default::default();
+        Batch { db, pairs, tasks, tools, consolidated, sums, thinned }
     }
 
     /// Writes a record, once.
@@ -118,6 +120,7 @@ impl<'a> Batch<'a> {
         words::forget(self.db, entry)?;
         self.db.change("DELETE FROM mark WHERE rid = ?1", [entry.rid])?;
         self.db.change("DELETE FROM record WHERE rid = ?1", [entry.rid])?;
+        self.thinned.insert(entry.new.pid);
         Ok(())
     }
 
@@ -175,7 +178,8 @@ impl<'a> Batch<'a> {
             }
             sums::save(self.db, owner, &held.before, &held.now)?;
         }
-        Ok(())
+        // Whoever looks through pairs does not go by those of which nothing is left.
+        self.thinned.iter().try_for_each(|pid| tags::forget_if_empty(self.db, *pid))
     }
 
     /// A pair's number; made where it has none.

@@ -53,6 +53,24 @@ pub(crate) fn pair_or_new(db: &Db, space: &str, entity: &str) -> Result<Pair> {
     Ok(Pair { pid, sid })
 }
 
+/// Deletes a pair that nothing lies under and no rule was made of, and its space with the last of its pairs. Its number may
+/// be given to another one.
+pub(crate) fn forget_if_empty(db: &Db, pid: i64) -> Result<()> {
+    let has_something =
+        "SELECT 1 FROM record WHERE pid = ?1 UNION ALL SELECT 1 FROM promotion WHERE pid = ?1 LIMIT 1";
+    if db.first(has_something, [pid], |_| Ok(()))?.is_some() {
+        return Ok(());
+    }
+    let sid = db.first("SELECT sid FROM pair WHERE pid = ?1", [pid], |columns| columns.int(0))?;
+    db.change("DELETE FROM pair WHERE pid = ?1", [pid])?;
+    let Some(sid) = sid else { return Ok(()) };
+    let others = db.first("SELECT 1 FROM pair WHERE sid = ?1 LIMIT 1", [sid], |_| Ok(()))?;
+    if others.is_none() {
+        db.change("DELETE FROM space WHERE sid = ?1", [sid])?;
+    }
+    Ok(())
+}
+
 /// The tags of a pair.
 pub(crate) fn names(db: &Db, pid: i64) -> Result<(String, String)> {
     let found = db.first("SELECT pid, sid, entity, seal FROM pair WHERE pid = ?1", [pid], |columns| {

@@ -307,3 +307,24 @@ fn starting_over_keeps_what_was_forgotten_and_puts_the_rest_aside() {
     assert_eq!((applied.written, applied.known), (1, 1));
     store.check(day(0.0)).unwrap();
 }
+
+/// Years of tasks leave pairs behind of which nothing is known any more.
+#[test]
+fn a_pair_goes_with_its_last_record_and_comes_back_with_another() {
+    let home = Home::new();
+    let store = home.open();
+    let blame = |n: u128, tool: &str, at| written(n as u64, megram(n, tool, State::ChangeApproach, at));
+    take(&store, [blame(1, "tool:a", day(0.0)), blame(2, "tool:b", day(0.0)), blame(3, "tool:c", day(50.0))]);
+    assert_eq!((store.stats().unwrap().pairs, store.tool_spaces().unwrap().len()), (3, 3));
+    while store.forget_faded(day(60.0), 1).unwrap().has_more {}
+    store.check(day(60.0)).unwrap();
+    assert_eq!((store.stats().unwrap().pairs, store.tool_spaces().unwrap()), (1, vec!["tool:c".to_owned()]));
+    // The numbers of what went are given again.
+    take(&store, [forgotten(&[3]), blame(4, "tool:b", day(60.0)), blame(5, "tool:c", day(60.0))]);
+    store.check(day(60.0)).unwrap();
+    assert_eq!(store.stats().unwrap().pairs, 2);
+    for tool in ["tool:b", "tool:c"] {
+        assert_eq!(store.tool(tool, day(60.0)).unwrap().tasks, 1);
+        assert_eq!(store.potentials(tool, "env:local", day(60.0)).unwrap().decision, -0.85);
+    }
+}
