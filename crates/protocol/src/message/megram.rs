@@ -74,6 +74,23 @@ pub struct Insight {
     pub failed_criteria: Vec<String>,
 }
 
+impl Insight {
+    /// A lesson of this kind, and nothing else.
+    #[must_use]
+    pub fn new(lesson: String, category: InsightCategory) -> Self {
+        Insight {
+            lesson,
+            category,
+            tags: Vec::new(),
+            tools: Vec::new(),
+            targets: Vec::new(),
+            approaches: Vec::new(),
+            plan_fingerprint: None,
+            failed_criteria: Vec::new(),
+        }
+    }
+}
+
 /// What kind of lesson.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

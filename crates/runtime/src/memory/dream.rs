@@ -9,9 +9,9 @@ use setpoint_mkct::Rule;
 use setpoint_protocol::memory::{MemoryAct, Worded};
 use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram, SopKind};
 use setpoint_protocol::text::clip;
-use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp, id};
+use setpoint_protocol::{MegramId, RoleId, Timestamp};
 
-use super::{Memory, MemoryFailure};
+use super::{Memory, MemoryFailure, derived_id};
 
 /// The file that is locked, beside the store.
 const LOCK: &str = "dreamer.lock";
@@ -97,7 +97,8 @@ impl Memory {
         Ok(id)
     }
 
-    /// What is new is indexed by its words; what has faded goes, and the outputs of tasks that have ended; how many of each. Until it is stopped.
+    /// What is new is indexed by its words; what has faded goes, and the outputs of tasks that have ended; how many of each.
+    /// Until it is stopped.
     pub(crate) fn tidy(
         &self,
         alone: &Alone,
@@ -159,35 +160,27 @@ impl Alone {
     }
 }
 
-/// The rule that a pair's records make: in these words, or by template its newest lesson; and what that was learnt with.
+/// The rule that a pair's records make: in these words, or by template its newest lesson; and what that was learnt with. The
+/// same records make the same rule, whoever dreams.
 fn rule(candidate: &Candidate, words: Option<String>, now: Timestamp) -> Megram {
-    let Candidate { space, entity, rule, lessons, .. } = candidate;
-    let quantum = rule.quantum();
-    let newest = lessons.iter().find(|lesson| lesson.megram.sigma * quantum.sigma > 0.0);
-    let content = newest.map(|lesson| &lesson.megram.content);
-    let lesson = content.map_or("", |content| content.lesson.as_str());
+    let Candidate { space, entity, rule, lessons, as_of, .. } = candidate;
     let (category, head) = match rule {
         Rule::BestPractice => (InsightCategory::Procedure, "This worked again and again."),
         Rule::Constraint => (InsightCategory::Constraint, "This failed again and again."),
     };
-    let text = words.unwrap_or_else(|| format!("{head} {lesson}"));
-    let first = |items: &[String]| items.iter().take(ITEMS_MAX).cloned().collect();
-    let content = Insight {
-        lesson: clip(text.trim(), RULE_CHARS_MAX),
-        category,
-        tags: content.map(|content| first(&content.tags)).unwrap_or_default(),
-        tools: content
-            .map(|content| content.tools.iter().take(ITEMS_MAX).cloned().collect())
-            .unwrap_or_default(),
-        targets: content.map(|content| first(&content.targets)).unwrap_or_default(),
-        approaches: content
-            .map(|content| content.approaches.iter().take(ITEMS_MAX).cloned().collect())
-            .unwrap_or_default(),
-        plan_fingerprint: content.and_then(|content| content.plan_fingerprint.clone()),
-        failed_criteria: Vec::new(),
-    };
+    let newest = lessons.first().map(|lesson| &lesson.megram);
+    let known = newest.map_or_else(|| Insight::new(String::new(), category), |newest| newest.content.clone());
+    let text = words.unwrap_or_else(|| format!("{head} {}", known.lesson));
+    let mut content =
+        Insight { lesson: clip(text.trim(), RULE_CHARS_MAX), category, failed_criteria: Vec::new(), ..known };
+    content.tags.truncate(ITEMS_MAX);
+    content.tools.truncate(ITEMS_MAX);
+    content.targets.truncate(ITEMS_MAX);
+    content.approaches.truncate(ITEMS_MAX);
+    let quantum = rule.quantum();
+    let parts = [space.as_bytes(), entity.as_bytes(), rule.name().as_bytes(), &as_of.to_le_bytes()];
     Megram {
-        id: id_of(candidate, newest.map_or(now, |lesson| lesson.megram.created_at)),
+        id: derived_id("rule", &parts, 0, newest.map_or(now, |newest| newest.created_at)),
         level: Level::C,
         created_at: now,
         space: space.clone(),
@@ -212,18 +205,4 @@ pub(super) fn brief(candidate: &Candidate) -> DistilBrief {
         entity: entity.clone(),
         lessons: lessons.iter().map(|lesson| lesson.megram.content.lesson.clone()).collect(),
     }
-}
-
-/// The same records make the same rule, whoever dreams.
-fn id_of(candidate: &Candidate, at: Timestamp) -> MegramId {
-    let Candidate { space, entity, rule, as_of, .. } = candidate;
-    let mut hasher = blake3::Hasher::new();
-    for part in [space, entity, rule.name()] {
-        hasher.update(&(part.len() as u64).to_le_bytes());
-        hasher.update(part.as_bytes());
-    }
-    hasher.update(&as_of.to_le_bytes());
-    let [a, b, c, d, e, f, g, h, ..] = *hasher.finalize().as_bytes();
-    let number = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
-    MegramId::from_uuid(id::derive(&TaskId::mint("rule", 0), number, 0, at))
 }

@@ -12,10 +12,10 @@ use setpoint_mkct::{Action, Quantum, Rule};
 use setpoint_protocol::memory::{Author, MemoryAct};
 use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram};
 use setpoint_protocol::text::clip;
-use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp, ToolId, id};
+use setpoint_protocol::{MegramId, RoleId, Timestamp, ToolId};
 
 use super::dream::Alone;
-use super::{Memory, MemoryFailure};
+use super::{BEGINNING, Memory, MemoryFailure, derived_id};
 
 /// Kinds of tasks whose rules must agree before something is proposed for all of them.
 const KINDS_MIN: usize = 3;
@@ -127,12 +127,16 @@ fn proposal(is_good: bool, tool: &ToolId, kinds: usize, now: Timestamp) -> Megra
         Rule::Constraint => InsightCategory::Constraint,
     };
     Megram {
-        id: id_of("proposal", &[rule.name(), tool.as_str()]),
+        // Whenever: what was forgotten is not made up again.
+        id: derived_id("proposal", &[rule.name().as_bytes(), tool.as_str().as_bytes()], 0, BEGINNING),
         level: Level::T,
         created_at: now,
         space: THINKING_SPACE.to_owned(),
         entity: ENV_LOCAL.to_owned(),
-        content: Insight { tools: vec![tool.clone()], ..words(clip(&lesson, LESSON_CHARS_MAX), category) },
+        content: Insight {
+            tools: vec![tool.clone()],
+            ..Insight::new(clip(&lesson, LESSON_CHARS_MAX), category)
+        },
         state: None,
         f: rule.quantum().f,
         sigma: rule.quantum().sigma,
@@ -145,9 +149,10 @@ fn hypothesis(space: &str, known: &Insight, other: &Megram, now: Timestamp) -> M
     let lesson = format!("What worked for `{of}` may work here: {}", other.content.lesson);
     // By the next one it has faded, and may be made up again: as another record, or the journal would hold one twice.
     let period = now.as_micros().div_euclid(HYPOTHESIS_PERIOD_US);
+    let parts = [space.as_bytes(), other.id.as_str().as_bytes(), &period.to_le_bytes()];
     let Quantum { f, sigma, k } = HYPOTHESIS;
     Megram {
-        id: id_of("hypothesis", &[space, other.id.as_str(), &period.to_string()]),
+        id: derived_id("hypothesis", &parts, 0, BEGINNING),
         level: Level::M,
         created_at: now,
         space: hypothesis_space(space),
@@ -157,36 +162,11 @@ fn hypothesis(space: &str, known: &Insight, other: &Megram, now: Timestamp) -> M
             tools: other.content.tools.clone(),
             targets: other.content.targets.clone(),
             approaches: other.content.approaches.clone(),
-            ..words(clip(&lesson, LESSON_CHARS_MAX), InsightCategory::Procedure)
+            ..Insight::new(clip(&lesson, LESSON_CHARS_MAX), InsightCategory::Procedure)
         },
         state: None,
         f,
         sigma,
         k,
     }
-}
-
-fn words(lesson: String, category: InsightCategory) -> Insight {
-    Insight {
-        lesson,
-        category,
-        tags: Vec::new(),
-        tools: Vec::new(),
-        targets: Vec::new(),
-        approaches: Vec::new(),
-        plan_fingerprint: None,
-        failed_criteria: Vec::new(),
-    }
-}
-
-/// The same parts make the same id, whenever and by whomever: what was forgotten is not made up again.
-fn id_of(what: &str, parts: &[&str]) -> MegramId {
-    let mut hasher = blake3::Hasher::new();
-    for part in parts {
-        hasher.update(&(part.len() as u64).to_le_bytes());
-        hasher.update(part.as_bytes());
-    }
-    let [a, b, c, d, e, f, g, h, ..] = *hasher.finalize().as_bytes();
-    let number = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
-    MegramId::from_uuid(id::derive(&TaskId::mint(what, 0), number, 0, Timestamp::from_micros(0)))
 }

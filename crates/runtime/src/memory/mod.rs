@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use setpoint_journal::{Journal, JournalError};
 use setpoint_memory_store::{MemoryError, OpenReport, Options, Store};
+use setpoint_protocol::{MegramId, TaskId, Timestamp, id};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 pub use self::answer::potentials;
@@ -58,7 +59,7 @@ pub enum MemoryFailure {
     #[error("approve {id}: it is no proposal that waits for that")]
     NoProposal {
         /// The record.
-        id: setpoint_protocol::MegramId,
+        id: MegramId,
     },
     /// A fact that cannot be stated.
     #[error("remember this: {reason}")]
@@ -185,6 +186,22 @@ impl std::fmt::Debug for Memory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Memory").field("store", &self.store).finish_non_exhaustive()
     }
+}
+
+/// The time of ids that do not depend on when they are made.
+const BEGINNING: Timestamp = Timestamp::from_micros(0);
+
+/// The id of a record that no task wrote: the same parts make the same one, whoever makes it. `n` tells apart what has the
+/// same parts, and `at` is the time that the id begins with.
+fn derived_id(what: &str, parts: &[&[u8]], n: u32, at: Timestamp) -> MegramId {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    let [a, b, c, d, e, f, g, h, ..] = *hasher.finalize().as_bytes();
+    let number = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+    MegramId::from_uuid(id::derive(&TaskId::mint(what, 0), number, n, at))
 }
 
 /// A lock whose holder panicked protects nothing that would be half done.

@@ -8,9 +8,9 @@ use setpoint_mkct::Quantum;
 use setpoint_mkct::tags::{ENV_LOCAL, TASK_SPACE, USER_SPACE};
 use setpoint_protocol::memory::{Author, MemoryAct};
 use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram};
-use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp, id};
+use setpoint_protocol::{MegramId, RoleId, Timestamp};
 
-use super::{Memory, MemoryFailure};
+use super::{BEGINNING, Memory, MemoryFailure, derived_id};
 
 /// Characters of a fact at most: as many as a plan is told of it.
 const FACT_CHARS_MAX: usize = 400;
@@ -65,14 +65,8 @@ impl Memory {
         }
         let id = self.id_of_fact(lesson)?;
         let content = Insight {
-            lesson: lesson.to_owned(),
-            category: InsightCategory::Fact,
             tags: tags.iter().map(|tag| tag.trim().to_owned()).collect(),
-            tools: Vec::new(),
-            targets: Vec::new(),
-            approaches: Vec::new(),
-            plan_fingerprint: None,
-            failed_criteria: Vec::new(),
+            ..Insight::new(lesson.to_owned(), InsightCategory::Fact)
         };
         let megram = Megram {
             id: id.clone(),
@@ -92,12 +86,9 @@ impl Memory {
 
     /// The same words have the same id, whoever states them: they are there once. Forgotten, they can be stated again.
     fn id_of_fact(&self, lesson: &str) -> Result<MegramId, MemoryFailure> {
-        let [a, b, c, d, e, f, g, h, ..] = *blake3::hash(lesson.as_bytes()).as_bytes();
-        let number = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
         let mut n = 0;
         loop {
-            let id = id::derive(&TaskId::mint("fact", 0), number, n, Timestamp::from_micros(0));
-            let id = MegramId::from_uuid(id);
+            let id = derived_id("fact", &[lesson.as_bytes()], n, BEGINNING);
             if !self.mended(|| Ok(self.store.knows(&id)?))? {
                 return Ok(id);
             }
