@@ -27,6 +27,7 @@ pub(super) const TABLE: &[Row] = &[
     Row { name: "protocol", layer: 0, may_use: MayUse::Nothing },
     Row { name: "machine", layer: 1, may_use: MayUse::Only(&["protocol"]) },
     Row { name: "roles", layer: 2, may_use: MayUse::UpTo(1) },
+    Row { name: "audit_log", layer: 3, may_use: MayUse::UpTo(1) },
     Row { name: "bus", layer: 3, may_use: MayUse::UpTo(1) },
     Row { name: "journal", layer: 3, may_use: MayUse::UpTo(1) },
     Row { name: "memory_store", layer: 3, may_use: MayUse::UpTo(1) },

@@ -1,0 +1,16 @@
+//! The log as its users see it.
+
+#[cfg(test)]
+mod attacks;
+#[cfg(test)]
+mod common;
+#[cfg(test)]
+mod export;
+#[cfg(test)]
+mod opening;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod reading;
+#[cfg(test)]
+mod writing;
