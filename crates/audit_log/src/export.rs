@@ -114,7 +114,13 @@ impl Export {
                 tracing::warn!(%error, "a part of a checkpoint stays in the export");
             }
             io(error)
-        })
+        })?;
+        if found == 0
+            && let Err(error) = files::sync_dir_of(&self.path)
+        {
+            tracing::warn!(%error, "the export may be gone after a power cut");
+        }
+        Ok(())
     }
 
     /// Whether the first `length` bytes are the same.

@@ -10,9 +10,6 @@ use crate::damage::{DamageKind, LogFile};
 use crate::limits::{CHECKPOINT_BYTES_MAX, CHECKPOINTS_MAX};
 use crate::lines::{Lines, Next};
 
-/// How often a torn last line is looked at again: a writer at work finishes it within microseconds.
-pub(super) const TORN_LOOKS: u32 = 50;
-
 /// What a checkpoint says of the log.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
@@ -42,16 +39,20 @@ impl Default for List {
 
 impl List {
     /// Reads all of it; what is wrong goes into the report. The key of the report is that of the first signed
-    /// checkpoint where none was asked for.
-    pub(super) fn read(source: impl Read, file: LogFile, report: &mut Verification) -> io::Result<Self> {
+    /// checkpoint where none was asked for. A torn end is looked at again so many times.
+    pub(super) fn read(
+        source: impl Read,
+        file: LogFile,
+        mut looks: u32,
+        report: &mut Verification,
+    ) -> io::Result<Self> {
         let mut reading = Reading { list: List::default(), file, size: 0, is_key_told: false };
         let mut lines = Lines::of(source, 0, CHECKPOINT_BYTES_MAX);
-        let mut looks = 0;
         loop {
             let number = reading.list.lines() + 1;
             match lines.next()? {
-                Next::Torn(_) if looks < TORN_LOOKS => {
-                    looks += 1;
+                Next::Torn(_) if looks > 0 => {
+                    looks -= 1;
                     std::thread::yield_now();
                 }
                 Next::End => break,

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::Verification;
-use super::list::{Mark, TORN_LOOKS};
+use super::list::Mark;
 use crate::chain::Hash;
 use crate::damage::{DamageKind, LogFile};
 use crate::limits::LINE_BYTES_MAX;
@@ -18,25 +18,25 @@ pub(super) struct Expected {
     pub(super) file: LogFile,
 }
 
-/// Reads all of it. `expected` is sorted by size.
+/// Reads all of it. `expected` is sorted by size; a torn end is looked at again so many times.
 pub(super) fn walk(
     source: impl Read,
     continued: &Hash,
     expected: &[Expected],
+    mut looks: u32,
     report: &mut Verification,
 ) -> io::Result<()> {
     let mut lines = Lines::of(source, 0, LINE_BYTES_MAX);
     let mut walk = Walk::start(continued);
     let mut compared =
         Compared { tree: Some(Tree::default()), is_clean: true, expected, misfits: Vec::new() };
-    let mut looks = 0;
     loop {
         let read = match lines.next()? {
             Next::Line(line) => walk.read(line),
             Next::TooLong => Err(walk.skip()),
             Next::End => break,
-            Next::Torn(_) if looks < TORN_LOOKS => {
-                looks += 1;
+            Next::Torn(_) if looks > 0 => {
+                looks -= 1;
                 std::thread::yield_now();
                 continue;
             }

@@ -104,6 +104,29 @@ fn no_bytes_make_a_reader_panic_or_run_for_ever() {
     assert!(matches!(Entries::after(&made.dir(), 0), Err(LogError::Io { .. })));
 }
 
+/// Whatever is seen of a writer at work fits together.
+#[test]
+fn a_writer_at_work_is_no_damage() {
+    let made = Made::with(&[1]);
+    let mut log = made.open();
+    let mut entries = Entries::after(&made.dir(), 0).unwrap();
+    let mut seen = 0;
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| (0..400).for_each(|_| append(&mut log, 37)));
+        loop {
+            // Asked before it is looked at: the last look sees everything.
+            let is_done = writer.is_finished();
+            let verified = made.verify_with_export();
+            assert!(verified.is_sound(), "{verified:?}");
+            seen += numbers(&mut entries).len() as u64;
+            if is_done {
+                break;
+            }
+        }
+    });
+    assert_eq!(seen, 1 + 400 * 37);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_reader_knows_when_its_log_was_put_aside() {

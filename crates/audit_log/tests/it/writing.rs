@@ -101,6 +101,24 @@ fn nobody_but_the_owner_may_look() {
     assert_eq!(mode(made.export()), 0o600);
 }
 
+#[test]
+fn the_secret_half_of_the_key_is_in_its_file_alone() {
+    let made = Made::with(&[3]);
+    let key = String::from_utf8(made.read("key")).unwrap();
+    let secret = key.lines().next().unwrap().strip_prefix("secret ").unwrap();
+    assert_eq!(secret.len(), 64);
+    for name in ["log", "checkpoints", "state"] {
+        assert!(!String::from_utf8(made.read(name)).unwrap().contains(secret), "{name}");
+    }
+    let bytes: Vec<u8> = secret
+        .as_bytes()
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
+        .collect();
+    let shown = format!("{:?}", made.open());
+    assert!(!shown.contains(secret) && !shown.contains(&format!("{bytes:?}")), "{shown}");
+}
+
 /// Stored logs outlive the program: a change of the form must be seen here first.
 #[test]
 fn the_form_of_the_files_is_pinned() {
