@@ -6,6 +6,7 @@
 //!
 //! Reading order: [`TARGETS`], then one file a target; `pieces` cuts bytes as a network would.
 
+mod audit_verify;
 mod calls;
 mod config;
 mod events;
@@ -34,6 +35,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "extract", about: "the extractor, for every draft", run: extraction::run },
     Target { name: "events", about: "server-sent events, in pieces", run: events::run },
     Target { name: "calls", about: "tool calls, the same by every wire", run: calls::run },
+    Target { name: "audit_verify", about: "the files of an audit log", run: audit_verify::run },
     Target { name: "config", about: "a configuration file", run: config::run },
     Target { name: "openai", about: "answers of chat completions", run: |b| wires::run(Dialect::Chat, b) },
     Target { name: "responses", about: "answers of Responses", run: |b| wires::run(Dialect::Responses, b) },

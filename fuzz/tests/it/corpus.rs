@@ -21,7 +21,7 @@ macro_rules! replayed {
     };
 }
 
-replayed! { extract events calls config openai responses anthropic gemini ollama }
+replayed! { extract events calls audit_verify config openai responses anthropic gemini ollama }
 
 fn replay(name: &str) {
     let target = setpoint_fuzz::target(name).unwrap();
