@@ -1,9 +1,11 @@
-//! What one task costs when model and tools answer at once, and ([`memory`]) what memory's store does.
+//! What one task costs when model and tools answer at once, and what memory's store ([`memory`]) and the Auditor's log
+//! ([`audit`]) do.
 //!
 //! `cargo xtask bench tasks` runs every scenario in a process of its own, so that memory peaks do not mix, and prints one
 //! table. A task here is 1 plan, 5 parallel sub-tasks with one tool call each, 5 judgements and 1 merge: 17 model
 //! calls, 18 with R1's.
 
+mod audit;
 mod http;
 mod instant;
 mod measure;
@@ -27,9 +29,11 @@ fn main() -> ExitCode {
         Some("--serve") => http::serve(),
         Some("--first-call") => scenario::first_call(),
         Some("--memory") => memory::one(&arguments),
+        Some("--audit") => audit::one(),
         Some("tasks") => all(),
         Some("memory") => memory::table(),
-        _ => Err("usage: cargo xtask bench [tasks | memory]".to_owned()),
+        Some("audit") => audit::table(),
+        _ => Err("usage: cargo xtask bench [tasks | memory | audit]".to_owned()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -16,6 +16,8 @@ pub(crate) enum Which {
     Tasks,
     /// What memory's store does with up to a million records
     Memory,
+    /// What the Auditor's log does with a million entries
+    Audit,
 }
 
 /// Runs the benchmark program and ends as it ended.
@@ -23,7 +25,8 @@ pub(crate) fn run(root: &Path, which: Option<Which>) -> Result<ExitCode, Error> 
     let wanted = match which {
         Some(Which::Tasks) => &["tasks"][..],
         Some(Which::Memory) => &["memory"],
-        None => &["tasks", "memory"],
+        Some(Which::Audit) => &["audit"],
+        None => &["tasks", "memory", "audit"],
     };
     for which in wanted {
         let mut command = Command::new(process::cargo());

@@ -1,0 +1,150 @@
+//! What the Auditor's log costs: writing, sealing, opening and verifying a million entries.
+//!
+//! Each round runs in a process of its own, on a log of its own on disk, with an export beside it.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use setpoint_audit_log::{Against, Appended, AuditLog, Exported, Options, Sealing, verify};
+
+use crate::measure::{Spread, cpu_ms, peak_mib, start};
+
+/// Entries of the log, and of one batch: what a task's rows of a moment come to.
+const ENTRIES: u64 = 1_000_000;
+const BATCH: u64 = 64;
+/// How often it is done, each time from nothing.
+const ROUNDS: usize = 3;
+/// The time that checkpoints give.
+const AT_US: i64 = 1_790_000_000_000_000;
+
+/// What one round gave, in the order in which it is printed.
+const FIGURES: [(&str, &str); 9] = [
+    ("appending, us/entry", "target < 2"),
+    ("a checkpoint (3 syncs), ms", ""),
+    ("all of the writing, CPU us/entry", ""),
+    ("bytes/entry, of them JSON 250", ""),
+    ("verifying, s", "target < 5"),
+    ("verifying, CPU s", ""),
+    ("verifying against export, s", ""),
+    ("opening, ms", "target < 50"),
+    ("opening without `state`, ms", ""),
+];
+
+/// All of it.
+pub(crate) fn table() -> Result<(), String> {
+    println!(
+        "the Auditor's log: {ENTRIES} entries in batches of {BATCH}, a checkpoint every 1000; the median of {ROUNDS} [least, most]\n"
+    );
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        rounds.push(child()?);
+    }
+    for (figure, (name, target)) in FIGURES.iter().enumerate() {
+        let spread = Spread::of(rounds.iter().filter_map(|round| round.get(figure).copied()));
+        println!("{name:<34} {:>26}  {target}", spread.text());
+    }
+    let peak = Spread::of(rounds.iter().filter_map(|round| round.last().copied()));
+    println!("{:<34} {:>26}", "peak memory, MiB", peak.text());
+    Ok(())
+}
+
+fn child() -> Result<Vec<f64>, String> {
+    let me = std::env::current_exe().map_err(text)?;
+    let output = Command::new(me).arg("--audit").output().map_err(text)?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let figures = String::from_utf8_lossy(&output.stdout);
+    figures.split_whitespace().map(|figure| figure.parse().map_err(text)).collect()
+}
+
+/// One round.
+pub(crate) fn one() -> Result<(), String> {
+    let root = tempfile::tempdir().map_err(text)?;
+    let dir = root.path().join("audit");
+    let export = root.path().join("exported");
+    let options = Options { export: Some(export.clone()), ..Options::default() };
+    let (mut log, _) = AuditLog::open(&dir, &options).map_err(text)?;
+    let (append_us, checkpoint_ms, cpu_us) = write(&mut log)?;
+    drop(log);
+    let bytes = std::fs::metadata(dir.join("log")).map_err(text)?.len() as f64 / ENTRIES as f64;
+    let (alone, alone_cpu) = verified(&dir, &Against::default())?;
+    let (exported, _) = verified(&dir, &Against { export: Some(export), key: None })?;
+    let opening = opened(&dir, &options)?;
+    std::fs::remove_file(dir.join("state")).map_err(text)?;
+    let opening_whole = opened(&dir, &options)?;
+    println!(
+        "{append_us} {checkpoint_ms} {cpu_us} {bytes} {alone} {alone_cpu} {exported} {opening} {opening_whole} {}",
+        peak_mib()
+    );
+    Ok(())
+}
+
+/// Microseconds for an entry where no checkpoint was due, milliseconds for a batch in which one was, and CPU over all.
+fn write(log: &mut AuditLog) -> Result<(f64, f64, f64), String> {
+    let (mut appended_s, mut entries, mut sealed_s, mut checkpoints) = (0.0, 0, 0.0, 0);
+    let mut cpu = 0.0;
+    for from in (1..=ENTRIES).step_by(BATCH as usize) {
+        let batch: Vec<String> = (from..(from + BATCH).min(ENTRIES + 1)).map(entry).collect();
+        let (begin, cpu_begin) = (start(), cpu_ms());
+        let Appended { sealing, .. } = log.append(&batch, AT_US).map_err(text)?;
+        cpu += cpu_ms() - cpu_begin;
+        match sealing {
+            Sealing::NotDue => {
+                appended_s += seconds(begin);
+                entries += batch.len();
+            }
+            Sealing::Sealed(sealed) if matches!(sealed.exported, Exported::UpToDate) => {
+                sealed_s += seconds(begin);
+                checkpoints += 1;
+            }
+            other => return Err(format!("{other:?}")),
+        }
+    }
+    log.seal(AT_US).map_err(text)?;
+    Ok((
+        appended_s * 1e6 / entries as f64,
+        sealed_s * 1e3 / f64::from(checkpoints),
+        cpu * 1e3 / ENTRIES as f64,
+    ))
+}
+
+/// What the Auditor notes of a row of the journal, in 250 bytes.
+fn entry(seq: u64) -> String {
+    let hash = seq.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let entry = format!(
+        r#"{{"row":{seq},"task":"count-the-words-of-every-file-{:08x}","seq":{},"kind":"sub_task_outcome","from":"agent_validator:{}","to":"meta_validator:0","chain":"{hash:016x}{hash:016x}{hash:016x}{hash:016x}","note":""#,
+        seq / 70,
+        seq % 70,
+        seq % 5,
+    );
+    let filling = 250usize.saturating_sub(entry.len() + 2);
+    format!("{entry}{}\"}}", "x".repeat(filling))
+}
+
+/// Seconds by the clock, and of CPU.
+fn verified(dir: &Path, against: &Against) -> Result<(f64, f64), String> {
+    let (begin, cpu_begin) = (start(), cpu_ms());
+    let seen = verify(dir, against).map_err(text)?;
+    let took = (seconds(begin), (cpu_ms() - cpu_begin) / 1e3);
+    if !seen.is_sound() || seen.sealed != ENTRIES {
+        return Err(format!("the log is not what was written: {seen:?}"));
+    }
+    Ok(took)
+}
+
+fn opened(dir: &Path, options: &Options) -> Result<f64, String> {
+    let begin = start();
+    let (log, _) = AuditLog::open(dir, options).map_err(text)?;
+    let took = seconds(begin);
+    if log.size() == ENTRIES { Ok(took * 1e3) } else { Err(format!("{} entries", log.size())) }
+}
+
+fn seconds(begin: Instant) -> f64 {
+    begin.elapsed().as_secs_f64()
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
