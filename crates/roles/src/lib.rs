@@ -1,12 +1,13 @@
-//! R1, R2, R3, R4a, R4b and R7 as machines without I/O, and what R5 asks of a model.
+//! R1, R2, R3, R4a, R4b and R7 as machines without I/O, what R5 asks of a model, and what R6 makes of records.
 //!
 //! Each role has a folder: `mod.rs` says what it does and what it never does, `machine.rs` only dispatches, and
 //! there is one file for each thing it handles. No role module names another; what two of them share stands
-//! beside them ([`blocking`], [`evidence`], [`judging`], [`fingerprint`]).
+//! beside them ([`blocking`], [`evidence`], [`judging`], [`fingerprint`], [`gains`]).
 
 pub mod blocking;
 pub mod evidence;
 pub mod fingerprint;
+pub mod gains;
 pub mod judging;
 pub mod line;
 pub mod r1_perceiver;
@@ -15,4 +16,5 @@ pub mod r3_executor;
 pub mod r4a_agent_validator;
 pub mod r4b_meta_validator;
 pub mod r5_memory;
+pub mod r6_auditor;
 pub mod r7_goal_gradient_solver;

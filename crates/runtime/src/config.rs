@@ -13,7 +13,7 @@ use serde_json::Value;
 use setpoint_control::GainsError;
 use setpoint_protocol::money::Money;
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
-use setpoint_roles::r7_goal_gradient_solver::gains;
+use setpoint_roles::gains::gains;
 
 pub(crate) use self::file::read_text;
 pub use self::keys::{KEYS, Key, KeyType};

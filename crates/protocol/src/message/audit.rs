@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::TaskId;
 use crate::message::plan_directive::{Loss, MacroState};
+use crate::record::ModelFailureKind;
 use crate::role::RoleId;
 use crate::time::Timestamp;
 use crate::tool::ErrorKind;
@@ -48,6 +49,8 @@ pub struct AuditReport {
     pub findings_left_out: u64,
     /// How tools fare, by tool, in the window.
     pub tool_health: Vec<ToolHealth>,
+    /// How models fare, by model, in the window.
+    pub model_health: Vec<ModelHealth>,
     /// How roles fare, by role and model, over all time.
     pub role_health: Vec<RoleHealth>,
     /// What R3 claimed against what R4a found, by model, over all time.
@@ -91,6 +94,35 @@ pub struct ToolHealth {
     pub duration_ms: u64,
 }
 
+/// How a model fared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelHealth {
+    /// The model's name.
+    pub model: String,
+    /// Questions that came back, answered or not.
+    pub calls: u64,
+    /// Those that no attempt answered, by kind, the most frequent first.
+    pub failures: Vec<FailureCount>,
+    /// Further attempts that were made.
+    pub retries: u64,
+    /// Answers that end at the bound on their length.
+    pub cut: u64,
+    /// Answers that could not be used as they were.
+    pub malformed: u64,
+    /// Milliseconds from question to answer, of all of them together.
+    pub duration_ms: u64,
+}
+
+/// How often a model failed in one way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FailureCount {
+    /// The kind; none for a call that was stopped or cut short.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ModelFailureKind>,
+    /// How often.
+    pub count: u64,
+}
+
 /// How often a kind of failure was seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorCount {
@@ -116,10 +148,12 @@ pub struct RoleHealth {
     pub happened: u64,
     /// Its long-run share, 0 to 1.
     pub mean: f64,
-    /// Its share of late, 0 to 1: the exponentially weighted mean that drift is told by.
+    /// Its share of late, 0 to 1: an exponentially weighted mean.
     pub recent: f64,
-    /// The highest recent share that is still in its band.
+    /// The share that counts as a change: what the test is set to notice.
     pub bound: f64,
+    /// How much speaks for a change, from 0 to 1, at which one is reported.
+    pub score: f64,
 }
 
 /// What is counted of a role.

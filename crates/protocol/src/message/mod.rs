@@ -31,8 +31,9 @@ mod verdict;
 pub use self::abandon::{AbandonNotice, PartialReport};
 pub use self::approval::{ApprovalDecision, ApprovalRequest, ApprovalWord};
 pub use self::audit::{
-    AuditQuery, AuditReport, AuditTotals, ClaimRate, DriftRate, ErrorCount, Finding, FindingCount,
-    FindingKind, FindingKindError, GapRound, GapTrend, RoleHealth, Severity, ToolHealth,
+    AuditQuery, AuditReport, AuditTotals, ClaimRate, DriftRate, ErrorCount, FailureCount, Finding,
+    FindingCount, FindingKind, FindingKindError, GapRound, GapTrend, ModelHealth, RoleHealth, Severity,
+    ToolHealth,
 };
 pub use self::cancel_request::CancelRequest;
 pub use self::clarification::{Clarification, ClarificationAnswer, ClarificationRequest};

@@ -1,43 +1,12 @@
 //! Between the vocabulary's types and the controller's. Names only: nothing is computed here.
 
 use setpoint_control as control;
+use setpoint_control::Replan;
 use setpoint_control::decision::DominantClass;
-use setpoint_control::gains::{Law2Gradient, UrgencyEffect};
-use setpoint_control::{Gains, Replan};
 use setpoint_mkct::State;
 use setpoint_protocol::message::{
     ActionState, DirectiveClass, EndState, EndedBy, FailureClass, FaultKind, Loss, MacroState, Mode, Urgency,
 };
-use setpoint_protocol::settings::{self, ControllerSettings, UrgencyMode};
-
-/// The settings as the controller takes them, with the time budget in milliseconds that is in force. Their ranges are
-/// the controller's to check.
-#[must_use]
-pub fn gains(settings: &ControllerSettings, time_budget_ms: u64) -> Gains {
-    Gains {
-        alpha: settings.alpha,
-        beta: settings.beta,
-        lambda: settings.lambda,
-        w1: settings.w1,
-        w2: settings.w2,
-        epsilon: settings.epsilon,
-        delta: settings.delta,
-        rho: settings.rho,
-        theta: settings.theta,
-        time_budget_ms,
-        max_replans: settings.max_replans,
-        law2_rounds: settings.law2_rounds,
-        law2_gradient: match settings.law2_gradient {
-            settings::Law2Gradient::Full => Law2Gradient::Full,
-            settings::Law2Gradient::Net => Law2Gradient::Net,
-        },
-        urgency: match settings.urgency {
-            UrgencyMode::Words => UrgencyEffect::Words,
-            UrgencyMode::Sets => UrgencyEffect::Sets,
-        },
-        law: settings.law.clone(),
-    }
-}
 
 pub(super) fn loss(loss: &control::Loss) -> Loss {
     Loss { d: loss.d, p: loss.p, omega: loss.omega, l: loss.l }

@@ -8,8 +8,8 @@ use setpoint_protocol::message::{RuleRef, SubTaskOutcome};
 use setpoint_protocol::tool::Phase;
 use setpoint_protocol::{SubTaskId, ToolId};
 
-use super::convert;
 use super::round::Round;
+use crate::gains::gains;
 
 /// The task so far.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl Course {
     pub(super) fn trajectory(&mut self, ctx: &Ctx<'_>) -> Result<&mut Trajectory, GainsError> {
         let trajectory = match self.trajectory.take() {
             Some(trajectory) => trajectory,
-            None => Trajectory::new(convert::gains(&ctx.opened.controller, ctx.time_budget_ms))?,
+            None => Trajectory::new(gains(&ctx.opened.controller, ctx.time_budget_ms))?,
         };
         Ok(self.trajectory.insert(trajectory))
     }

@@ -26,5 +26,4 @@ mod memory;
 mod round;
 mod summary;
 
-pub use self::convert::gains;
 pub use self::machine::GoalGradientSolver;

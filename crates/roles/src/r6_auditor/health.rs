@@ -1,0 +1,119 @@
+//! How roles, models and tools fare over all time, and whether that changes.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use setpoint_protocol::RoleId;
+use setpoint_protocol::message::{ClaimRate, DriftRate, Finding, FindingKind, RoleHealth};
+
+use super::entry::Entry;
+use super::share::{Share, Shift};
+
+/// Roles with their models, and tools, that are kept apart; what comes beyond is counted together, under no name.
+const NAMES_MAX: usize = 512;
+
+/// Shares over all time.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Health {
+    roles: Vec<RoleShare>,
+    tools: BTreeMap<String, Share>,
+    claims: BTreeMap<String, Claims>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct RoleShare {
+    role: RoleId,
+    model: String,
+    rate: DriftRate,
+    share: Share,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Claims {
+    claims: u64,
+    refuted: u64,
+}
+
+impl Health {
+    /// Counts something of a role. A finding where its share has changed.
+    pub(super) fn role(
+        &mut self,
+        entry: &Entry<'_>,
+        (role, model, rate): (RoleId, &str, DriftRate),
+        happened: bool,
+    ) -> Option<Finding> {
+        let is_it = |one: &RoleShare| one.role == role && one.rate == rate && one.model == model;
+        let at = self.roles.iter().position(is_it).unwrap_or_else(|| {
+            let model = if self.roles.len() < NAMES_MAX { model.to_owned() } else { String::new() };
+            self.roles.push(RoleShare { role, model, rate, share: Share::default() });
+            self.roles.len() - 1
+        });
+        let share = &mut self.roles.get_mut(at)?.share;
+        // A validator that no longer finds fault is a change too; of everything else, less is better.
+        let shift = share.take(happened, rate == DriftRate::FailVerdict)?;
+        let seen = share.seen;
+        let of = if model.is_empty() { String::new() } else { format!(" with {model}") };
+        let text = format!("{} of {}{of} {} ({seen} seen)", words(rate), role.label(), change(shift));
+        Some(entry.finding(FindingKind::RoleDrift, role, text))
+    }
+
+    /// Counts a call of a tool. A finding where it fails far more often than it used to.
+    pub(super) fn tool(&mut self, entry: &Entry<'_>, tool: &str, failed: bool) -> Option<Finding> {
+        let name = if self.tools.len() < NAMES_MAX || self.tools.contains_key(tool) { tool } else { "" };
+        let shift = self.tools.entry(name.to_owned()).or_default().take(failed, false)?;
+        let text = format!("the share of failed calls of {tool} {}", change(shift));
+        Some(entry.finding(FindingKind::ToolUnhealthy, RoleId::Executor, text))
+    }
+
+    /// Counts a claim of R3 that was judged.
+    pub(super) fn claim(&mut self, model: &str, refuted: bool) {
+        let name = if self.claims.len() < NAMES_MAX || self.claims.contains_key(model) { model } else { "" };
+        let claims = self.claims.entry(name.to_owned()).or_default();
+        claims.claims += 1;
+        claims.refuted += u64::from(refuted);
+    }
+
+    pub(super) fn roles(&self) -> Vec<RoleHealth> {
+        let mut roles: Vec<RoleHealth> = self.roles.iter().map(health_of).collect();
+        roles.sort_by(|a, b| (a.role, &a.model, a.rate).cmp(&(b.role, &b.model, b.rate)));
+        roles
+    }
+
+    pub(super) fn claims(&self) -> Vec<ClaimRate> {
+        let rate = |(model, claims): (&String, &Claims)| ClaimRate {
+            model: model.clone(),
+            claims: claims.claims,
+            refuted: claims.refuted,
+        };
+        self.claims.iter().map(rate).collect()
+    }
+}
+
+fn health_of(one: &RoleShare) -> RoleHealth {
+    RoleHealth {
+        role: one.role,
+        model: one.model.clone(),
+        rate: one.rate,
+        seen: one.share.seen,
+        happened: one.share.happened,
+        mean: one.share.mean(),
+        recent: one.share.recent,
+        bound: one.share.bound(),
+        score: one.share.score(),
+    }
+}
+
+fn words(rate: DriftRate) -> &'static str {
+    match rate {
+        DriftRate::Retry => "the share of questions to the model that had to be asked again",
+        DriftRate::Failure => "the share of failed work",
+        DriftRate::FailVerdict => "the share of verdicts that are `fail`",
+        DriftRate::Malformed => "the share of answers that could not be used",
+    }
+}
+
+fn change(shift: Shift) -> String {
+    let (before, now) = (shift.before * 100.0, shift.now * 100.0);
+    let how = if shift.is_rise { "rose" } else { "fell" };
+    format!("{how} from {before:.0} % to about {now:.0} %")
+}

@@ -1,0 +1,303 @@
+//! The Auditor's state, and which record goes to which rule.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use setpoint_protocol::message::{AuditTotals, DriftRate, Finding, FindingKind};
+use setpoint_protocol::record::{Record, RecordKind};
+use setpoint_protocol::topology::Kind;
+use setpoint_protocol::{RoleId, TaskId, Timestamp};
+
+use super::body;
+use super::cost::UsualCost;
+use super::entry::{Entry, Seen};
+use super::health::Health;
+use super::route;
+use super::task::{Came, Ended, Fact, TaskWatch};
+use super::window::{Window, count_end, count_finding};
+
+/// Tasks without an end that are followed. Beyond it the one that has stood still longest is given up, and reported.
+pub const OPEN_TASKS_MAX: usize = 10_000;
+
+/// The Auditor. Everything it knows is here, and can be written down and read again.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Auditor {
+    /// The journal's last record that it has seen.
+    pub(super) position: u64,
+    open: BTreeMap<TaskId, TaskWatch>,
+    /// Tasks that have no end yet and are followed no further.
+    given_up: BTreeSet<TaskId>,
+    pub(super) health: Health,
+    cost: UsualCost,
+    pub(super) window: Window,
+    /// The window before, so that whoever asks just after a report does not see an empty one.
+    pub(super) before: Window,
+    pub(super) totals: AuditTotals,
+}
+
+impl Auditor {
+    /// The journal's last record that it has seen; 0 for none.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Takes the next record of the journal; what is wrong with it.
+    pub fn observe(&mut self, entry: &Entry<'_>) -> Vec<Finding> {
+        self.position = entry.pos;
+        self.totals.records += 1;
+        let findings = if entry.is_system {
+            self.window.saw(None, entry.at);
+            route::check_system(entry).into_iter().collect()
+        } else {
+            self.observe_task(entry)
+        };
+        self.keep(&findings);
+        findings
+    }
+
+    /// What is wrong with one task, from its records alone. Only what a task shows by itself: no drift, nothing that is
+    /// missed over time.
+    #[must_use]
+    pub fn findings_of(task: &TaskId, records: &[Record]) -> Vec<Finding> {
+        let mut auditor = Auditor::default();
+        let mut findings = Vec::new();
+        for record in records {
+            let (from, to, kind) = (record.from.text(), record.to_column(), record.kind.name());
+            findings.extend(auditor.observe(&Entry {
+                pos: record.seq,
+                task: task.as_str(),
+                seq: record.seq,
+                at: record.at,
+                from: &from,
+                to: &to,
+                kind,
+                cause: record.cause,
+                body: &record.body,
+                is_system: false,
+                is_loss: false,
+            }));
+        }
+        findings
+    }
+
+    /// What was missed by `now`: tasks that stand still.
+    pub fn tick(&mut self, now: Timestamp) -> Vec<Finding> {
+        let findings: Vec<Finding> =
+            self.open.iter_mut().filter_map(|(task, watch)| watch.stalled(task, now)).collect();
+        self.keep(&findings);
+        findings
+    }
+
+    /// The journal cannot be read on, for this reason.
+    pub fn cannot_read(&mut self, what: &str, now: Timestamp) -> Finding {
+        let finding = Finding {
+            kind: FindingKind::JournalDamaged,
+            accountable: RoleId::Runtime,
+            task_id: None,
+            records: vec![self.position + 1],
+            at: now,
+            text: setpoint_protocol::text::clip(what, 600),
+        };
+        self.keep(std::slice::from_ref(&finding));
+        finding
+    }
+
+    /// A task that is closed in the journal, of which no end was seen. Nothing where its end was seen, or it is not known.
+    pub fn is_closed_without_end(&mut self, task: &TaskId, now: Timestamp) -> Option<Finding> {
+        let watch = self.open.remove(task)?;
+        let finding = Finding {
+            kind: FindingKind::FinalResult,
+            accountable: RoleId::GoalGradientSolver,
+            task_id: Some(task.clone()),
+            records: vec![watch.last_seq],
+            at: now,
+            text: "the task is closed, and no result of it was given".to_owned(),
+        };
+        self.keep(std::slice::from_ref(&finding));
+        Some(finding)
+    }
+
+    /// The tasks of which no end was seen.
+    pub fn open_tasks(&self) -> impl Iterator<Item = &TaskId> {
+        self.open.keys()
+    }
+
+    fn keep(&mut self, findings: &[Finding]) {
+        for finding in findings {
+            self.window.saw(None, finding.at);
+            self.window.find(finding);
+            count_finding(&mut self.totals, finding.kind);
+        }
+    }
+
+    fn observe_task(&mut self, entry: &Entry<'_>) -> Vec<Finding> {
+        let seen = match Seen::read(*entry) {
+            Ok(seen) => seen,
+            Err(what) => {
+                self.window.saw(None, entry.at);
+                let text = format!("failed to {what}");
+                return vec![entry.finding(FindingKind::BoundaryViolation, RoleId::Runtime, text)];
+            }
+        };
+        let Ok(task) = entry.task.parse::<TaskId>() else {
+            self.window.saw(None, entry.at);
+            let text = format!(
+                "a record of {:?}, which is no task",
+                entry.task.chars().take(80).collect::<String>()
+            );
+            return vec![entry.finding(FindingKind::BoundaryViolation, RoleId::Runtime, text)];
+        };
+        self.window.saw(Some(&task), entry.at);
+        let mut findings: Vec<Finding> = route::check(&seen).into_iter().collect();
+        if seen.kind == RecordKind::Opened && !self.open.contains_key(&task) && entry.seq == 1 {
+            match seen.body::<body::Opened>() {
+                Some(opened) => {
+                    self.totals.tasks += 1;
+                    self.open.insert(task, TaskWatch::open(&seen, opened));
+                    findings.extend(self.give_up_one(entry.at));
+                }
+                None => {
+                    let text = "how the task opened cannot be read";
+                    findings.push(entry.finding(FindingKind::BoundaryViolation, RoleId::Runtime, text));
+                }
+            }
+            return findings;
+        }
+        if self.given_up.contains(&task) {
+            if matches!(seen.kind, RecordKind::Message(Kind::FinalResult | Kind::DirectAnswer)) {
+                self.given_up.remove(&task);
+            }
+            return findings;
+        }
+        let Some(mut watch) = self.open.remove(&task) else {
+            let text = format!("{} after the task's end, or before its opening", seen.kind);
+            findings.push(entry.finding(FindingKind::FinalResult, RoleId::GoalGradientSolver, text));
+            // Said once: whatever else such a task says is as much out of place.
+            if self.given_up.len() < OPEN_TASKS_MAX {
+                self.given_up.insert(task);
+            }
+            return findings;
+        };
+        let mut told = watch.take(&seen);
+        findings.append(&mut told.findings);
+        for fact in told.facts {
+            findings.extend(self.count(entry, &watch, fact));
+        }
+        findings.extend(self.check_cost(entry, &mut watch));
+        if !watch.course.rounds().is_empty() && matches!(seen.kind, RecordKind::Message(_)) {
+            self.note_trend(&task, &watch, told.is_ended);
+        }
+        if told.is_ended {
+            self.cost.ended(watch.tokens);
+        } else {
+            self.open.insert(task, watch);
+        }
+        findings
+    }
+
+    /// Only rounds that were decided on make a trend, and one round is none.
+    fn note_trend(&mut self, task: &TaskId, watch: &TaskWatch, is_ended: bool) {
+        let known = self.window.trends.iter().find(|one| one.task_id == *task);
+        let is_news = known.is_none_or(|one| one.rounds.len() != watch.course.rounds().len());
+        if watch.replans > 0 && (is_news || is_ended) {
+            self.window.trend(watch.trend(task, is_ended));
+        }
+    }
+
+    fn check_cost(&mut self, entry: &Entry<'_>, watch: &mut TaskWatch) -> Option<Finding> {
+        let mean = self.cost.is_run_away(watch.tokens)?;
+        watch.is_first_run_away().then(|| {
+            let text = format!("{} tokens so far; a task uses {mean:.0} here", watch.tokens);
+            entry.finding(FindingKind::CostRunaway, RoleId::GoalGradientSolver, text)
+        })
+    }
+
+    /// Counts what is counted over tasks. A finding where a share has changed.
+    fn count(&mut self, entry: &Entry<'_>, watch: &TaskWatch, fact: Fact) -> Option<Finding> {
+        let model_of = |role| watch.models.of(role).name.as_str();
+        match fact {
+            Fact::Came(came) => self.count_call(entry, came),
+            Fact::Worked { role, failed } => {
+                self.health.role(entry, (role, model_of(role), DriftRate::Failure), failed)
+            }
+            Fact::Executed { failed } => {
+                let role = RoleId::Executor;
+                self.health.role(entry, (role, model_of(role), DriftRate::Failure), failed)
+            }
+            Fact::Judged { role, failed } => {
+                self.health.role(entry, (role, model_of(role), DriftRate::FailVerdict), failed)
+            }
+            Fact::Claimed { refuted } => {
+                self.health.claim(model_of(RoleId::Executor), refuted);
+                None
+            }
+            Fact::Corrected => {
+                self.window.corrections += 1;
+                self.totals.corrections += 1;
+                None
+            }
+            Fact::Replanned => {
+                self.totals.replans += 1;
+                None
+            }
+            Fact::Ended(end) => {
+                match end {
+                    Ended::Task(end) => count_end(&mut self.totals, end),
+                    Ended::Answered => self.totals.tasks = self.totals.tasks.saturating_sub(1),
+                }
+                None
+            }
+        }
+    }
+
+    fn count_call(&mut self, entry: &Entry<'_>, came: Came) -> Option<Finding> {
+        match came {
+            Came::Model { model, failure, is_cut, duration_ms, tokens } => {
+                self.window.model(&model, failure, is_cut, duration_ms);
+                self.totals.tokens = self.totals.tokens.saturating_add(tokens);
+                None
+            }
+            Came::Attempt { role, model, is_retry } => {
+                self.totals.model_calls += 1;
+                if is_retry {
+                    self.window.retried(&model);
+                }
+                self.health.role(entry, (role, &model, DriftRate::Retry), is_retry)
+            }
+            Came::Used { role, model, malformed } => {
+                if malformed {
+                    self.window.malformed(&model);
+                }
+                self.health.role(entry, (role, &model, DriftRate::Malformed), malformed)
+            }
+            Came::Tool { tool, ok, error, duration_ms } => {
+                self.totals.tool_calls += 1;
+                self.window.tool(&tool, ok, error, duration_ms);
+                self.health.tool(entry, &tool, !ok)
+            }
+        }
+    }
+
+    /// Keeps the number of tasks that are followed within its limit.
+    fn give_up_one(&mut self, now: Timestamp) -> Option<Finding> {
+        if self.open.len() <= OPEN_TASKS_MAX {
+            return None;
+        }
+        let (task, last) = self
+            .open
+            .iter()
+            .min_by_key(|(_, watch)| watch.last_at)
+            .map(|(task, watch)| (task.clone(), watch.last_seq))?;
+        self.open.remove(&task);
+        self.given_up.insert(task.clone());
+        Some(Finding {
+            kind: FindingKind::TaskStalled,
+            accountable: RoleId::Runtime,
+            task_id: Some(task),
+            records: vec![last],
+            at: now,
+            text: format!("more than {OPEN_TASKS_MAX} tasks have no end; this one is followed no further"),
+        })
+    }
+}

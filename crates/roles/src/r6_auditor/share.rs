@@ -1,0 +1,141 @@
+//! When a share has changed: the Page–Hinkley test on a sequence of yes and no.
+//!
+//! Page's test (E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954) sums, for each observation, how much more
+//! likely it is under the changed share p1 than under the long-run share p0, starts again at 0 whenever the sum would fall
+//! below, and reports a change where it reaches a bound h. For yes and no the summand is a·(x − m) with
+//! a = ln(p1·(1 − p0)/(p0·(1 − p1))) and m between p0 and p1, which is Hinkley's form with its tolerance m − p0 and its
+//! threshold h/a. With likelihood ratios the mean time to a false report is at least e^h observations, however small the share
+//! (G. Lorden, "Procedures for reacting to a change in distribution", Annals of Mathematical Statistics 42, 1971).
+
+use serde::{Deserialize, Serialize};
+
+/// h: a share that does not change is reported as changed once in a million observations at most, on average.
+const REPORT_AT: f64 = 13.815_510_557_964_274;
+/// Observations before the test begins: the long-run share must be known first.
+const WARM_UP: u64 = 50;
+/// A share counts as risen when it is so many times the long-run share …
+const RISE_FACTOR: f64 = 3.0;
+/// … and by so much above it.
+const RISE_MIN: f64 = 0.15;
+/// Rising is only looked for where the long-run share is at most this: from more, nothing much can rise.
+const RISE_FROM_MAX: f64 = 0.8;
+/// A share counts as fallen when it is the long-run share divided by this.
+const FALL_FACTOR: f64 = 4.0;
+/// Falling is only looked for where the long-run share is at least this: from less, nothing much can fall.
+const FALL_FROM: f64 = 0.2;
+/// The bounds of p0 and p1: none is ever certain.
+const LEAST: f64 = 0.01;
+const MOST: f64 = 0.97;
+/// The long-run share is only an estimate: it is taken so many standard errors to the safe side.
+const MARGIN: f64 = 2.0;
+/// The weight of the last observation in the recent share: about the last forty count.
+const RECENT_WEIGHT: f64 = 0.05;
+
+/// How often something happened out of so often, and whether that changes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Share {
+    /// How often it could have happened.
+    pub seen: u64,
+    /// How often it did.
+    pub happened: u64,
+    /// An exponentially weighted mean.
+    pub recent: f64,
+    /// The same since the last change, which the long-run share is taken from.
+    since: Count,
+    risen: f64,
+    fallen: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Count {
+    seen: f64,
+    happened: f64,
+}
+
+/// A change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shift {
+    /// The long-run share before, 0 to 1.
+    pub before: f64,
+    /// The share of late, 0 to 1.
+    pub now: f64,
+    /// Whether it rose.
+    pub is_rise: bool,
+}
+
+impl Share {
+    /// Takes one observation. A change is reported once; from then on the new share is learned as the long-run one.
+    pub fn take(&mut self, happened: bool, falls_too: bool) -> Option<Shift> {
+        let x = f64::from(u8::from(happened));
+        self.seen += 1;
+        self.happened += u64::from(happened);
+        self.recent += RECENT_WEIGHT * (x - self.recent);
+        let shift = if self.since.seen >= WARM_UP as f64 { self.test(happened, falls_too) } else { None };
+        self.since.seen += 1.0;
+        self.since.happened += x;
+        if shift.is_some() {
+            // What is usual from now on has to be learned anew.
+            self.since = Count::default();
+            self.risen = 0.0;
+            self.fallen = 0.0;
+        }
+        shift
+    }
+
+    fn test(&mut self, happened: bool, falls_too: bool) -> Option<Shift> {
+        let shift = |is_rise| Some(Shift { before: self.mean(), now: self.recent, is_rise });
+        let (low, high) = self.band();
+        let risen = if high <= RISE_FROM_MAX {
+            (self.risen + evidence(happened, high, risen(high))).max(0.0)
+        } else {
+            0.0
+        };
+        let fallen = if falls_too && low >= FALL_FROM {
+            (self.fallen + evidence(happened, low, low / FALL_FACTOR)).max(0.0)
+        } else {
+            0.0
+        };
+        let found = match () {
+            () if risen >= REPORT_AT => shift(true),
+            () if fallen >= REPORT_AT => shift(false),
+            () => None,
+        };
+        self.risen = risen;
+        self.fallen = fallen;
+        found
+    }
+
+    /// The long-run share's own uncertainty: two shares, between 0 and 1, that it lies between.
+    fn band(&self) -> (f64, f64) {
+        let mean = self.mean();
+        let error = MARGIN * (mean * (1.0 - mean) / (self.since.seen + 1.0)).sqrt();
+        ((mean - error).max(LEAST), (mean + error).min(MOST))
+    }
+
+    /// The long-run share, 0 to 1; never quite either, for nothing has been seen often enough to be certain.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        ((self.since.happened + 0.5) / (self.since.seen + 1.0)).clamp(LEAST, MOST)
+    }
+
+    /// The share that counts as risen.
+    #[must_use]
+    pub fn bound(&self) -> f64 {
+        risen(self.band().1)
+    }
+
+    /// How much speaks for a change, from 0 to 1, at which one is reported.
+    #[must_use]
+    pub fn score(&self) -> f64 {
+        self.risen.max(self.fallen) / REPORT_AT
+    }
+}
+
+fn risen(p0: f64) -> f64 {
+    (RISE_FACTOR * p0).max(p0 + RISE_MIN).min((1.0 + p0) / 2.0)
+}
+
+/// How much more likely this is under p1 than under p0, as a logarithm.
+fn evidence(happened: bool, p0: f64, p1: f64) -> f64 {
+    if happened { (p1 / p0).ln() } else { ((1.0 - p1) / (1.0 - p0)).ln() }
+}

@@ -1,0 +1,392 @@
+//! What a task asked of the world, and whether what came back was asked for, allowed and within bounds.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use setpoint_protocol::limits::{PLAN_CALLS_MAX, TOOL_ROUNDS_MAX};
+use setpoint_protocol::message::{ApprovalWord, FindingKind};
+use setpoint_protocol::record::{ModelFailureKind, Purpose};
+use setpoint_protocol::tool::{ErrorKind, SideEffect};
+use setpoint_protocol::{CallId, Instance, RoleId, Timestamp};
+
+use super::super::body::{self, Answer, Ask, Part};
+use super::super::entry::Seen;
+use super::super::route;
+use super::{Fact, TaskWatch, Told};
+
+/// Questions of R3's model in an attempt: a round of tools each, the answer, and what was empty or unreadable.
+const EXECUTE_CALLS_MAX: u32 = TOOL_ROUNDS_MAX + 4;
+/// Tokens may overrun their budget by this part: what is reserved before a question is an estimate.
+const TOKENS_TOLERANCE: u64 = 10;
+
+/// What is open, and what was allowed.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(in super::super) struct Asks {
+    #[serde(with = "as_pairs")]
+    open: BTreeMap<CallId, Open>,
+    /// Questions to people that have no answer.
+    people: Vec<CallId>,
+    /// How tool calls came back. Only of what is judged: R3's.
+    #[serde(with = "as_pairs")]
+    came: BTreeMap<CallId, bool>,
+    /// Approvals by digest.
+    grants: BTreeMap<String, Grant>,
+    /// Answers of models that may still turn out to be of no use: asking again follows in the same step.
+    said: Vec<Said>,
+    /// Questions of R3's model in the attempt under way, by instance.
+    executing: BTreeMap<u16, u32>,
+    /// Plan calls of the round.
+    planning: u32,
+    model_calls: u64,
+    attempts: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Open {
+    seq: u64,
+    at: Timestamp,
+    what: What,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum What {
+    Model(Purpose),
+    Tool { tool: String, grant: Option<String> },
+    Timer,
+}
+
+/// An approval.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Grant {
+    is_for_task: bool,
+    /// How often it may be used and was not.
+    left: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Said {
+    seq: u64,
+    role: RoleId,
+    model: String,
+    purpose: Purpose,
+    wished_for_tools: bool,
+}
+
+/// What came back, for the statistics.
+#[derive(Debug)]
+pub(in super::super) enum Came {
+    /// A model answered, or failed to.
+    Model {
+        model: String,
+        failure: Option<Option<ModelFailureKind>>,
+        is_cut: bool,
+        duration_ms: u64,
+        tokens: u64,
+    },
+    /// An attempt of a model call began.
+    Attempt { role: RoleId, model: String, is_retry: bool },
+    /// An answer of a model could, or could not, be used as it was.
+    Used { role: RoleId, model: String, malformed: bool },
+    /// A tool answered.
+    Tool { tool: String, ok: bool, error: Option<ErrorKind>, duration_ms: u64 },
+}
+
+impl Asks {
+    pub(super) fn person_asked(&mut self, call: CallId) {
+        if !self.people.contains(&call) {
+            self.people.push(call);
+        }
+    }
+
+    pub(super) fn person_answered(&mut self, call: CallId) {
+        self.people.retain(|asked| *asked != call);
+    }
+
+    pub(super) fn decided(&mut self, decision: &body::Decision) {
+        self.person_answered(decision.call_id);
+        match decision.decision {
+            ApprovalWord::Never => {}
+            word @ (ApprovalWord::Once | ApprovalWord::ForTask) => {
+                let grant = self.grants.entry(decision.digest.clone()).or_default();
+                grant.is_for_task |= word == ApprovalWord::ForTask;
+                grant.left += 1;
+            }
+        }
+    }
+
+    pub(super) fn waits_for_a_person(&self) -> bool {
+        !self.people.is_empty()
+    }
+
+    pub(super) fn runs_a_tool(&self) -> bool {
+        self.open.values().any(|open| matches!(open.what, What::Tool { .. }))
+    }
+
+    /// The question that has waited longest, in words. Timers are no questions.
+    pub(super) fn oldest_under_way(&self) -> Option<(CallId, String)> {
+        let under_way = self.open.iter().filter(|(_, open)| open.what != What::Timer);
+        let (call, open) = under_way.min_by_key(|(_, open)| open.seq)?;
+        let what = match &open.what {
+            What::Model(purpose) => format!("a question to a model ({})", purpose.name()),
+            What::Tool { tool, .. } => format!("a call of {tool}"),
+            What::Timer => return None,
+        };
+        Some((*call, what))
+    }
+
+    /// How a tool call of R3 came back; nothing for one that was answered without running.
+    pub(super) fn came_back(&self, call: CallId) -> Option<bool> {
+        self.came.get(&call).copied()
+    }
+
+    /// The round's plan calls are over.
+    pub(super) fn planned(&mut self) {
+        self.planning = 0;
+    }
+
+    /// The attempt of this instance is over.
+    pub(super) fn executed(&mut self, instance: Instance) {
+        self.executing.remove(&instance.0);
+    }
+
+    fn use_grant(&mut self, digest: &str) -> bool {
+        match self.grants.get_mut(digest) {
+            Some(grant) if grant.is_for_task => true,
+            Some(grant) if grant.left > 0 => {
+                grant.left -= 1;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+impl TaskWatch {
+    pub(super) fn on_asked(&mut self, seen: &Seen<'_>, asked: body::Asked, told: &mut Told) {
+        let role = seen.from.role;
+        told.find(route::check_ask(seen, &asked.ask));
+        let what = match asked.ask {
+            Ask::Model { purpose } => {
+                self.on_model_asked(seen, purpose, told);
+                What::Model(purpose)
+            }
+            Ask::Tool { call, grant, .. } => {
+                if let Some(digest) = &grant
+                    && !self.asks.use_grant(digest)
+                {
+                    let text = format!("a call of {} runs under an approval that was not given", call.tool);
+                    told.find([seen.entry.finding(FindingKind::UnapprovedAction, role, text)]);
+                }
+                What::Tool { tool: call.tool, grant }
+            }
+            Ask::Timer {} => What::Timer,
+        };
+        self.asks.open.insert(asked.call, Open { seq: seen.entry.seq, at: seen.entry.at, what });
+    }
+
+    fn on_model_asked(&mut self, seen: &Seen<'_>, purpose: Purpose, told: &mut Told) {
+        let role = seen.from.role;
+        let model = self.models.of(role).name.clone();
+        self.asks.model_calls += 1;
+        self.asks.attempts += 1;
+        told.count(Fact::Came(Came::Attempt { role, model, is_retry: false }));
+        // A question that an answer to the same question leads to means that the answer was of no use.
+        let again = self.asks.said.iter().position(|said| {
+            seen.entry.cause == Some(said.seq) && said.purpose == purpose && !said.wished_for_tools
+        });
+        if let Some(said) = again.map(|at| self.asks.said.remove(at)) {
+            told.count(Fact::Came(Came::Used { role: said.role, model: said.model, malformed: true }));
+        }
+        if purpose == Purpose::Merge && self.fan_in.has_failed() {
+            let text = "R4b asked a model in a round in which a sub-task failed";
+            told.find([seen.entry.finding(FindingKind::MergeAfterFailure, role, text)]);
+        }
+        let above = match purpose {
+            Purpose::Plan => {
+                self.asks.planning += 1;
+                (self.asks.planning > PLAN_CALLS_MAX).then(|| {
+                    format!("plan call {} of the round; {PLAN_CALLS_MAX} are allowed", self.asks.planning)
+                })
+            }
+            Purpose::Execute => {
+                let calls = self.asks.executing.entry(seen.from.instance.0).or_default();
+                *calls += 1;
+                (*calls > EXECUTE_CALLS_MAX)
+                    .then(|| format!("question {calls} of an attempt; {EXECUTE_CALLS_MAX} are allowed"))
+            }
+            _ => None,
+        };
+        if let Some(text) = above {
+            told.find([seen.entry.finding(FindingKind::RetriesAboveBudget, role, text)]);
+        }
+        self.check_calls(seen, told);
+    }
+
+    fn check_calls(&mut self, seen: &Seen<'_>, told: &mut Told) {
+        let calls = self.asks.attempts;
+        if let Some(budget) = self.budgets.calls.filter(|budget| calls > *budget)
+            && self.is_news(FindingKind::BudgetOverrun)
+        {
+            let text = format!("model call {calls} of a task that may make {budget}");
+            told.find([seen.entry.finding(FindingKind::BudgetOverrun, RoleId::Runtime, text)]);
+        }
+    }
+
+    pub(super) fn on_reasked(&mut self, seen: &Seen<'_>, reasked: &body::Reasked, told: &mut Told) {
+        let Some(open) = self.asks.open.get(&reasked.call) else {
+            told.find([unasked(seen, reasked.call, "another attempt")]);
+            return;
+        };
+        if matches!(open.what, What::Model(_)) {
+            let role = reasked.call.role;
+            let model = self.models.of(role).name.clone();
+            self.asks.attempts += 1;
+            told.count(Fact::Came(Came::Attempt { role, model, is_retry: true }));
+            self.check_calls(seen, told);
+        }
+    }
+
+    /// The step of these answers is over: they were of use.
+    pub(super) fn settle_answers(&mut self, told: &mut Told) {
+        for said in std::mem::take(&mut self.asks.said) {
+            told.count(Fact::Came(Came::Used { role: said.role, model: said.model, malformed: false }));
+        }
+    }
+
+    pub(super) fn on_answered(&mut self, seen: &Seen<'_>, answered: body::Answered, told: &mut Told) {
+        self.settle_answers(told);
+        let call = answered.call;
+        let Some(open) = self.asks.open.remove(&call) else {
+            told.find([unasked(seen, call, "an answer")]);
+            return;
+        };
+        let duration_ms = seen.entry.at.millis_since(open.at);
+        match (answered.answer, open.what) {
+            (Answer::Model(reply), What::Model(purpose)) => {
+                let wished_for_tools = reply.parts.iter().any(|part| matches!(part, Part::ToolCall(_)));
+                let model = reply.by.unwrap_or_else(|| self.models.of(call.role).name.clone());
+                self.asks.said.push(Said {
+                    seq: seen.entry.seq,
+                    role: call.role,
+                    model: model.clone(),
+                    purpose,
+                    wished_for_tools,
+                });
+                let tokens = reply.usage.tokens_in.saturating_add(reply.usage.tokens_out);
+                let is_cut = reply.is_cut;
+                self.spend(seen, tokens, told);
+                told.count(Fact::Came(Came::Model { model, failure: None, is_cut, duration_ms, tokens }));
+            }
+            (Answer::ModelFailed(failure), What::Model(_)) => {
+                self.lost(seen, call, Some(failure.kind), answered.spent, duration_ms, told);
+            }
+            (Answer::Interrupted, What::Model(_)) => {
+                self.lost(seen, call, None, answered.spent, duration_ms, told);
+            }
+            (Answer::Tool(answer), What::Tool { tool, grant }) => {
+                if answer.side_effect == SideEffect::Irreversible && grant.is_none() {
+                    let text = format!("{tool} did something that cannot be undone, without an approval");
+                    let records = [open.seq];
+                    told.find([seen.entry.finding_on(
+                        &records,
+                        FindingKind::UnapprovedAction,
+                        call.role,
+                        text,
+                    )]);
+                }
+                if call.role == RoleId::Executor {
+                    self.asks.came.insert(call, answer.ok);
+                }
+                // What only asked for consent did nothing yet, and says nothing about the tool.
+                if answer.error_kind != Some(ErrorKind::ApprovalRequired) {
+                    let (ok, error, duration_ms) = (answer.ok, answer.error_kind, answer.duration_ms);
+                    told.count(Fact::Came(Came::Tool { tool, ok, error, duration_ms }));
+                }
+            }
+            (Answer::Interrupted, What::Tool { tool, .. }) => {
+                if call.role == RoleId::Executor {
+                    self.asks.came.insert(call, false);
+                }
+                let error = Some(ErrorKind::Interrupted);
+                told.count(Fact::Came(Came::Tool { tool, ok: false, error, duration_ms }));
+            }
+            (Answer::Timer | Answer::Interrupted, What::Timer) => {}
+            (_, what) => {
+                let asked = match what {
+                    What::Model(_) => "a model",
+                    What::Tool { .. } => "a tool",
+                    What::Timer => "a timer",
+                };
+                let text = format!("{asked} was asked ({call}), and something else answered");
+                told.find([seen.entry.finding_on(
+                    &[open.seq],
+                    FindingKind::UnrecordedEffect,
+                    RoleId::Runtime,
+                    text,
+                )]);
+            }
+        }
+    }
+
+    fn lost(
+        &mut self,
+        seen: &Seen<'_>,
+        call: CallId,
+        kind: Option<ModelFailureKind>,
+        spent: setpoint_protocol::record::Usage,
+        duration_ms: u64,
+        told: &mut Told,
+    ) {
+        let tokens = spent.tokens_in.saturating_add(spent.tokens_out);
+        self.spend(seen, tokens, told);
+        told.count(Fact::Came(Came::Model {
+            model: self.models.of(call.role).name.clone(),
+            failure: Some(kind),
+            is_cut: false,
+            duration_ms,
+            tokens,
+        }));
+    }
+
+    fn spend(&mut self, seen: &Seen<'_>, tokens: u64, told: &mut Told) {
+        self.tokens = self.tokens.saturating_add(tokens);
+        let used = self.tokens;
+        let over = |budget: &u64| used > budget.saturating_add(budget / TOKENS_TOLERANCE);
+        if let Some(budget) = self.budgets.tokens.filter(over)
+            && self.is_news(FindingKind::BudgetOverrun)
+        {
+            let text = format!("{used} tokens used by a task that may use {budget}");
+            told.find([seen.entry.finding(FindingKind::BudgetOverrun, RoleId::Runtime, text)]);
+        }
+    }
+}
+
+fn unasked(seen: &Seen<'_>, call: CallId, what: &str) -> setpoint_protocol::message::Finding {
+    let text = format!("{what} to {call}, which was not asked, or answered before");
+    seen.entry.finding(FindingKind::UnrecordedEffect, RoleId::Runtime, text)
+}
+
+/// JSON has only text for a map's keys.
+pub(super) mod as_pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(in super::super) fn serialize<K, V, S>(map: &BTreeMap<K, V>, serializer: S) -> Result<S::Ok, S::Error>
+    where
+        K: Serialize,
+        V: Serialize,
+        S: Serializer,
+    {
+        serializer.collect_seq(map)
+    }
+
+    pub(in super::super) fn deserialize<'de, K, V, D>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
+    where
+        K: Deserialize<'de> + Ord,
+        V: Deserialize<'de>,
+        D: Deserializer<'de>,
+    {
+        Ok(Vec::<(K, V)>::deserialize(deserializer)?.into_iter().collect())
+    }
+}

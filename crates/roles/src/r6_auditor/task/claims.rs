@@ -1,0 +1,118 @@
+//! Law 0: what is claimed, held against the verdicts and the calls it rests on.
+
+use std::collections::BTreeMap;
+
+use setpoint_protocol::message::{
+    Cite, EndState, EndedBy, Finding, FindingKind, JudgedBy, OutcomeStatus, VerdictWord,
+};
+use setpoint_protocol::{CallId, CriterionId, RoleId};
+
+use super::super::body;
+use super::super::entry::Seen;
+use super::Asks;
+
+/// Distances below this are none.
+const NO_DISTANCE: f64 = 1e-9;
+
+pub(super) fn has_failed(verdict: &body::Verdict) -> bool {
+    verdict.verdict == VerdictWord::Fail
+}
+
+/// What R4a says of a sub-task.
+pub(super) fn of_outcome(seen: &Seen<'_>, outcome: &body::Outcome, asks: &Asks) -> Vec<Finding> {
+    let claim = |role, text: String| seen.entry.finding(FindingKind::FalseClaim, role, text);
+    let mut findings = Vec::new();
+    if outcome.status == OutcomeStatus::Matched {
+        let judged = judged(&outcome.criteria_verdicts);
+        if let Some((id, _)) = judged.iter().find(|(_, passed)| !**passed) {
+            findings.push(claim(RoleId::AgentValidator, format!("matched, and criterion {id} failed")));
+        }
+        let unjudged = outcome.success_criteria.iter().find(|one| !judged.contains_key(&one.id));
+        if let Some(one) = unjudged {
+            let text = format!("matched, and criterion {} has no verdict", one.id);
+            findings.push(claim(RoleId::AgentValidator, text));
+        }
+    }
+    let calls: BTreeMap<CallId, bool> =
+        outcome.tool_calls.iter().map(|call| (call.call_id, call.ok)).collect();
+    for (call, ok) in &calls {
+        if *ok && asks.came_back(*call) == Some(false) {
+            let text = format!("{call} is shown as a success, and it failed");
+            findings.push(claim(RoleId::Executor, text));
+        }
+    }
+    let by_model = outcome.criteria_verdicts.iter().filter(|verdict| verdict.judged_by == JudgedBy::Model);
+    for verdict in by_model.filter(|verdict| !has_failed(verdict)) {
+        for cite in &verdict.cites {
+            let Cite::Call(call) = cite else { continue };
+            let wrong = match calls.get(call) {
+                None => "is no call of the sub-task",
+                Some(false) => "failed",
+                Some(true) => continue,
+            };
+            let text = format!("criterion {} passes on {call}, which {wrong}", verdict.criterion_id);
+            findings.push(claim(RoleId::AgentValidator, text));
+        }
+    }
+    findings
+}
+
+/// What R4b says of a round that it accepts.
+pub(super) fn of_summary(
+    seen: &Seen<'_>,
+    measured: &body::Measured,
+    criteria: &[body::Criterion],
+) -> Option<Finding> {
+    let judged = judged(measured.task_criteria_verdicts.as_deref().unwrap_or_default());
+    let failed = judged.iter().find(|(_, passed)| !**passed).map(|(id, _)| format!("criterion {id} failed"));
+    let unjudged = || {
+        let criterion = criteria.iter().find(|one| !judged.contains_key(&one.id))?;
+        Some(format!("criterion {} has no verdict", criterion.id))
+    };
+    let what = failed.or_else(unjudged)?;
+    let text = format!("the round is accepted, and the task's {what}");
+    Some(seen.entry.finding(FindingKind::FalseClaim, RoleId::MetaValidator, text))
+}
+
+/// What R7 says at the end. `was_accepted` is R4b's last word.
+pub(super) fn of_end(seen: &Seen<'_>, end: &body::End, was_accepted: Option<bool>) -> Option<Finding> {
+    let failed = end.verdicts.iter().find(|verdict| has_failed(verdict));
+    let what = match end.directive {
+        EndState::Accept => {
+            if let Some(verdict) = failed {
+                format!("criterion {} failed", verdict.criterion_id)
+            } else if !end.unmet_criteria.is_empty() {
+                "it names criteria that were not met".to_owned()
+            } else if was_accepted != Some(true) {
+                "R4b accepted nothing".to_owned()
+            } else if end.loss.d > NO_DISTANCE || end.ended_by != EndedBy::CriteriaMet {
+                format!("its own numbers say otherwise (D {:.3}, {})", end.loss.d, end.ended_by.name())
+            } else {
+                return None;
+            }
+        }
+        EndState::Success => {
+            if failed.is_some() && end.unmet_criteria.is_empty() {
+                "it does not name the criterion that failed".to_owned()
+            } else {
+                return None;
+            }
+        }
+        EndState::Abandon => return None,
+    };
+    let text = format!(
+        "the end is {}, and {what}",
+        setpoint_protocol::message::MacroState::from(end.directive).name()
+    );
+    Some(seen.entry.finding(FindingKind::FalseClaim, RoleId::GoalGradientSolver, text))
+}
+
+/// Whether each criterion passed: a fail stands against a pass.
+fn judged(verdicts: &[body::Verdict]) -> BTreeMap<&CriterionId, bool> {
+    let mut judged = BTreeMap::new();
+    for verdict in verdicts {
+        let passed = judged.entry(&verdict.criterion_id).or_insert(true);
+        *passed &= !has_failed(verdict);
+    }
+    judged
+}

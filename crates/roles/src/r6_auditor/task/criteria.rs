@@ -1,0 +1,53 @@
+//! The task's criteria freeze with the first manifest: a replan may add, never drop or weaken.
+
+use setpoint_protocol::RoleId;
+use setpoint_protocol::message::FindingKind;
+
+use super::super::body::{Criterion, Manifest};
+use super::super::entry::Seen;
+use super::{TaskWatch, Told};
+
+impl TaskWatch {
+    pub(super) fn on_manifest(&mut self, seen: &Seen<'_>, manifest: Manifest, told: &mut Told) {
+        self.asks.planned();
+        told.count(super::Fact::Worked { role: RoleId::Planner, failed: false });
+        self.fan_in.on_manifest(seen, &manifest, told);
+        if manifest.round > self.settings.max_replans.saturating_add(1) {
+            let text = format!(
+                "round {} of a task that may be replanned {} times",
+                manifest.round, self.settings.max_replans
+            );
+            told.find([seen.entry.finding(
+                FindingKind::RetriesAboveBudget,
+                RoleId::GoalGradientSolver,
+                text,
+            )]);
+        }
+        if !manifest.overridden_rules.is_empty() && self.is_news(FindingKind::ConstraintRelaxed) {
+            let text = format!(
+                "no plan was valid under what memory forbids; {} of its constraints were relaxed",
+                manifest.overridden_rules.len()
+            );
+            told.find([seen.entry.finding(FindingKind::ConstraintRelaxed, RoleId::Planner, text)]);
+        }
+        for frozen in &self.criteria {
+            if let Some(what) = change(frozen, &manifest.task_criteria) {
+                let text = format!("criterion {} of the task {what}", frozen.id);
+                told.find([seen.entry.finding(FindingKind::CriteriaChanged, RoleId::Planner, text)]);
+            }
+        }
+        self.criteria = manifest.task_criteria;
+    }
+}
+
+/// What became of a frozen criterion; nothing where it stands as it was.
+fn change(frozen: &Criterion, now: &[Criterion]) -> Option<&'static str> {
+    match now.iter().find(|criterion| criterion.id == frozen.id) {
+        None => Some("was dropped"),
+        Some(now) if now.criterion != frozen.criterion => Some("says something else now"),
+        Some(now) if now.mode > frozen.mode => Some("was weakened from verifiable to plausible"),
+        Some(now) if frozen.check.is_some() && now.check.is_none() => Some("lost its check"),
+        Some(now) if now.check != frozen.check => Some("has another check"),
+        Some(_) => None,
+    }
+}

@@ -1,0 +1,23 @@
+//! The one end of a task.
+
+use setpoint_protocol::message::EndedBy;
+
+use super::super::body;
+use super::super::entry::Seen;
+use super::{Ended, Fact, TaskWatch, Told, claims};
+
+impl TaskWatch {
+    pub(super) fn on_end(&mut self, seen: &Seen<'_>, end: &body::End, told: &mut Told) {
+        self.settle_answers(told);
+        match end.ended_by {
+            EndedBy::CriteriaMet | EndedBy::Distance | EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds => {
+                self.fan_in.on_decided_end(seen, told);
+            }
+            EndedBy::Fault | EndedBy::Consent | EndedBy::Budget | EndedBy::Deadline | EndedBy::Cancelled => {}
+        }
+        told.find(claims::of_end(seen, end, self.course.was_accepted()));
+        self.decided_end(seen, end, told);
+        told.is_ended = true;
+        told.count(Fact::Ended(Ended::Task(end.directive)));
+    }
+}

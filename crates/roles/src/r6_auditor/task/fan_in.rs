@@ -1,0 +1,214 @@
+//! Fan-out and fan-in: every sub-task given out once, every result of one that was, every round closed with all of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use setpoint_protocol::limits::CORRECTIONS_MAX;
+use setpoint_protocol::message::{ExecutionStatus, FindingKind, OutcomeStatus};
+use setpoint_protocol::{Instance, RoleId, SubTaskId};
+
+use super::super::body;
+use super::super::entry::Seen;
+use super::Told;
+
+/// The task's sub-tasks and its round.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct FanIn {
+    subtasks: BTreeMap<SubTaskId, Given>,
+    round: Round,
+}
+
+/// A sub-task that was given out.
+#[derive(Debug, Serialize, Deserialize)]
+struct Given {
+    instance: Instance,
+    seq: u64,
+    corrections: u32,
+    /// The attempt that R3 called completed, until it is judged.
+    claimed: Option<u32>,
+    outcome: Option<OutcomeStatus>,
+}
+
+/// The round under way.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Round {
+    number: u32,
+    /// Its manifest's record.
+    seq: u64,
+    /// To be worked on.
+    expected: BTreeSet<SubTaskId>,
+    /// Kept from earlier rounds.
+    carried: BTreeSet<SubTaskId>,
+    is_open: bool,
+}
+
+impl FanIn {
+    /// A round begins. The one before must have been closed, by R4b's word or by a fault.
+    pub(super) fn on_manifest(&mut self, seen: &Seen<'_>, manifest: &body::Manifest, told: &mut Told) {
+        if self.round.is_open {
+            told.find([self.incomplete(seen, "the next round began before it was closed")]);
+        }
+        let is_kept = |entry: &&body::ManifestEntry| entry.carried.is_some();
+        let ids = |kept: bool| {
+            let entries = manifest.subtasks.iter().filter(move |entry| is_kept(entry) == kept);
+            entries.map(|entry| entry.subtask_id.clone()).collect()
+        };
+        self.round = Round {
+            number: manifest.round,
+            seq: seen.entry.seq,
+            expected: ids(false),
+            carried: ids(true),
+            is_open: true,
+        };
+        let unknown: Vec<&SubTaskId> =
+            self.round.carried.iter().filter(|id| !self.subtasks.contains_key(id)).collect();
+        for id in unknown {
+            let text =
+                format!("sub-task {id} is carried over from an earlier round, and was never given out");
+            told.find([seen.entry.finding(FindingKind::ForeignSubtask, RoleId::Planner, text)]);
+        }
+    }
+
+    pub(super) fn on_subtask(&mut self, seen: &Seen<'_>, id: SubTaskId, told: &mut Told) {
+        if let Some(given) = self.subtasks.get(&id) {
+            let text = format!("sub-task {id} was given out before");
+            let others = [given.seq];
+            told.find([seen.entry.finding_on(&others, FindingKind::DuplicateSubtask, RoleId::Planner, text)]);
+        } else if !self.round.expected.contains(&id) {
+            let text = format!("sub-task {id} is not in the round's manifest");
+            let others = [self.round.seq];
+            told.find([seen.entry.finding_on(&others, FindingKind::ForeignSubtask, RoleId::Planner, text)]);
+        }
+        let instance = seen.to.first().map_or(Instance(0), |to| to.instance);
+        let given = Given { instance, seq: seen.entry.seq, corrections: 0, claimed: None, outcome: None };
+        self.subtasks.insert(id, given);
+    }
+
+    /// The sub-task, where it was given to the pair that this record is from.
+    fn own(&mut self, seen: &Seen<'_>, id: &SubTaskId, told: &mut Told) -> Option<&mut Given> {
+        let instance = seen.from.instance;
+        let found = self.subtasks.get_mut(id).filter(|given| given.instance == instance);
+        if found.is_none() {
+            let text = format!("{} of sub-task {id}, which was not given to {}", seen.kind, seen.from);
+            told.find([seen.entry.finding(FindingKind::ForeignSubtask, seen.from.role, text)]);
+        }
+        found
+    }
+
+    pub(super) fn on_result(&mut self, seen: &Seen<'_>, result: &body::ExecutionResult, told: &mut Told) {
+        if result.attempt > CORRECTIONS_MAX + 1 {
+            let text =
+                format!("attempt {} of a sub-task; {} are allowed", result.attempt, CORRECTIONS_MAX + 1);
+            told.find([seen.entry.finding(FindingKind::RetriesAboveBudget, RoleId::AgentValidator, text)]);
+        }
+        if let Some(given) = self.own(seen, &result.subtask_id, told) {
+            given.claimed = (result.status == ExecutionStatus::Completed).then_some(result.attempt);
+        }
+    }
+
+    /// Whether a claim of R3 is refuted by it.
+    pub(super) fn on_correction(
+        &mut self,
+        seen: &Seen<'_>,
+        correction: &body::CorrectionSignal,
+        told: &mut Told,
+    ) -> bool {
+        let Some(given) = self.own(seen, &correction.subtask_id, told) else { return false };
+        given.corrections += 1;
+        let (corrections, attempt) = (given.corrections, correction.attempt_number);
+        let refuted = given.claimed.take().is_some();
+        if corrections > CORRECTIONS_MAX || attempt > CORRECTIONS_MAX {
+            let text = format!(
+                "correction {} of a sub-task; {CORRECTIONS_MAX} are allowed",
+                corrections.max(attempt)
+            );
+            told.find([seen.entry.finding(FindingKind::RetriesAboveBudget, RoleId::AgentValidator, text)]);
+        }
+        refuted
+    }
+
+    /// Whether a claim of R3 is settled by it.
+    pub(super) fn on_outcome(&mut self, seen: &Seen<'_>, outcome: &body::Outcome, told: &mut Told) -> bool {
+        let id = &outcome.subtask_id;
+        let is_this_round = self.round.expected.contains(id);
+        let Some(given) = self.own(seen, id, told) else { return false };
+        let was_claimed = given.claimed.take().is_some();
+        if given.outcome.is_some() {
+            let text = format!("a second outcome of sub-task {id}");
+            told.find([seen.entry.finding(FindingKind::DuplicateSubtask, RoleId::AgentValidator, text)]);
+        } else if !is_this_round {
+            let text = format!("an outcome of sub-task {id}, which is not of this round");
+            told.find([seen.entry.finding(FindingKind::ForeignSubtask, RoleId::AgentValidator, text)]);
+        }
+        given.outcome = Some(outcome.status);
+        was_claimed
+    }
+
+    /// R4b closes the round: with every sub-task, and none that it has not heard of.
+    pub(super) fn on_measured(
+        &mut self,
+        seen: &Seen<'_>,
+        is_accepted: bool,
+        measured: &body::Measured,
+        told: &mut Told,
+    ) {
+        let mut missing: BTreeSet<&SubTaskId> =
+            self.round.expected.iter().chain(&self.round.carried).collect();
+        let mut untrue = Vec::new();
+        for reported in &measured.outcomes {
+            let id = &reported.subtask_id;
+            if !missing.remove(id) {
+                let text = format!(
+                    "the round is closed with sub-task {id}, which is not of it or stands there twice"
+                );
+                told.find([seen.entry.finding(FindingKind::ForeignSubtask, RoleId::MetaValidator, text)]);
+            }
+            // A sub-task of a later group is reported as failed without having been given out.
+            let was = self.subtasks.get(id).and_then(|given| given.outcome);
+            if reported.status == OutcomeStatus::Matched && was != Some(OutcomeStatus::Matched) {
+                untrue.push(id.to_string());
+            }
+        }
+        if !untrue.is_empty() {
+            let text = format!("reported as matched, and R4a did not say so: {}", untrue.join(", "));
+            told.find([seen.entry.finding(FindingKind::FalseClaim, RoleId::MetaValidator, text)]);
+        }
+        let has_failed = measured.outcomes.iter().any(|one| one.status == OutcomeStatus::Failed);
+        if is_accepted && has_failed {
+            let text = "the round is accepted with a sub-task that failed";
+            told.find([seen.entry.finding(FindingKind::FalseClaim, RoleId::MetaValidator, text)]);
+        }
+        if !self.round.is_open {
+            told.find([self.incomplete(seen, "it was closed before, or never opened")]);
+        } else if !missing.is_empty() {
+            let text = format!("it is closed without the outcome of {} of its sub-tasks", missing.len());
+            told.find([self.incomplete(seen, &text)]);
+        }
+        self.round.is_open = false;
+    }
+
+    /// A fault closes the round, whatever is missing of it.
+    pub(super) fn on_fault(&mut self) {
+        self.round.is_open = false;
+    }
+
+    /// The task ends on a decision about a round, which must be closed then.
+    pub(super) fn on_decided_end(&mut self, seen: &Seen<'_>, told: &mut Told) {
+        if self.round.is_open {
+            told.find([self.incomplete(seen, "the task ended before it was closed")]);
+        }
+    }
+
+    /// Whether a sub-task of the round has failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.round
+            .expected
+            .iter()
+            .any(|id| self.subtasks.get(id).is_some_and(|given| given.outcome == Some(OutcomeStatus::Failed)))
+    }
+
+    fn incomplete(&self, seen: &Seen<'_>, what: &str) -> setpoint_protocol::message::Finding {
+        let text = format!("round {}: {what}", self.round.number);
+        seen.entry.finding_on(&[self.round.seq], FindingKind::FanInIncomplete, RoleId::MetaValidator, text)
+    }
+}

@@ -1,0 +1,308 @@
+//! One task, from its first record to its end: what the rules need to know of it, and which are broken.
+
+mod asks;
+mod claims;
+mod course;
+mod criteria;
+mod ending;
+mod fan_in;
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use setpoint_protocol::message::{
+    EndState, ExecutionStatus, FaultKind, Finding, FindingKind, GapTrend, OutcomeStatus,
+};
+use setpoint_protocol::models::Models;
+use setpoint_protocol::record::RecordKind;
+use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_protocol::topology::Kind;
+use setpoint_protocol::{RoleId, TaskId, Timestamp};
+
+use super::body;
+use super::entry::Seen;
+
+pub(super) use self::asks::{Asks, Came};
+pub(super) use self::course::Course;
+use self::fan_in::FanIn;
+
+/// Milliseconds without a record after which a task that waits for no person counts as stalled, while no tool runs.
+pub const STALLED_MS: u64 = 10 * 60 * 1_000;
+/// The same while a tool call is under way, which may rightly take long.
+const STALLED_IN_A_TOOL_MS: u64 = 60 * 60 * 1_000;
+
+/// What is known of a task that has not ended.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct TaskWatch {
+    pub(super) last_seq: u64,
+    pub(super) last_at: Timestamp,
+    pub(super) models: Models,
+    settings: ControllerSettings,
+    budgets: Budgets,
+    pub(super) asks: Asks,
+    fan_in: FanIn,
+    criteria: Vec<body::Criterion>,
+    pub(super) course: Course,
+    /// Tokens so far.
+    pub(super) tokens: u64,
+    /// Replans.
+    pub(super) replans: u64,
+    /// What is said once a task and has been said.
+    said: BTreeSet<FindingKind>,
+    /// The record at which it was found to stand still.
+    stalled_at: Option<u64>,
+}
+
+/// What a record says that is counted over tasks.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) findings: Vec<Finding>,
+    pub(super) facts: Vec<Fact>,
+    /// The task has ended.
+    pub(super) is_ended: bool,
+}
+
+/// One thing that is counted over tasks.
+#[derive(Debug)]
+pub(super) enum Fact {
+    /// A question to a model or tool came back, or has to be asked again.
+    Came(Came),
+    /// R1 or R2 did its part, or raised a fault.
+    Worked { role: RoleId, failed: bool },
+    /// R3 gave a sub-task's result.
+    Executed { failed: bool },
+    /// A validator gave a verdict.
+    Judged { role: RoleId, failed: bool },
+    /// An attempt that R3 called completed was judged.
+    Claimed { refuted: bool },
+    /// R4a asked for a correction.
+    Corrected,
+    /// R7 decided on another plan.
+    Replanned,
+    /// It ended.
+    Ended(Ended),
+}
+
+/// How a stream ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// With a result.
+    Task(EndState),
+    /// With an answer at once: it was no task.
+    Answered,
+}
+
+impl Told {
+    pub(super) fn find(&mut self, finding: impl IntoIterator<Item = Finding>) {
+        self.findings.extend(finding);
+    }
+
+    fn count(&mut self, fact: Fact) {
+        self.facts.push(fact);
+    }
+}
+
+impl TaskWatch {
+    /// Of the record that opens it.
+    pub(super) fn open(seen: &Seen<'_>, opened: body::Opened) -> Self {
+        TaskWatch {
+            last_seq: seen.entry.seq,
+            last_at: seen.entry.at,
+            models: opened.models,
+            settings: opened.controller,
+            budgets: opened.budgets,
+            asks: Asks::default(),
+            fan_in: FanIn::default(),
+            criteria: Vec::new(),
+            course: Course::default(),
+            tokens: 0,
+            replans: 0,
+            said: BTreeSet::new(),
+            stalled_at: None,
+        }
+    }
+
+    /// Takes the next record.
+    pub(super) fn take(&mut self, seen: &Seen<'_>) -> Told {
+        let mut told = Told::default();
+        self.last_seq = seen.entry.seq;
+        self.last_at = seen.entry.at;
+        self.stalled_at = None;
+        if self.take_kind(seen, &mut told).is_none() {
+            let text = format!("the body of {} cannot be read as one", seen.kind);
+            told.find([seen.entry.finding(FindingKind::BoundaryViolation, seen.from.role, text)]);
+        }
+        told
+    }
+
+    /// `None` for a body that cannot be read.
+    fn take_kind(&mut self, seen: &Seen<'_>, told: &mut Told) -> Option<()> {
+        match seen.kind {
+            RecordKind::Opened => {
+                told.find([seen.entry.finding(
+                    FindingKind::BoundaryViolation,
+                    RoleId::Runtime,
+                    "a task that is open was opened again",
+                )]);
+            }
+            RecordKind::Asked => self.on_asked(seen, seen.body()?, told),
+            RecordKind::Reasked => self.on_reasked(seen, &seen.body()?, told),
+            RecordKind::Answered => self.on_answered(seen, seen.body()?, told),
+            RecordKind::Quiesced => {}
+            RecordKind::Poisoned => {
+                let text = "an input made a machine fail, and was put aside";
+                told.find([seen.entry.finding(FindingKind::MachineFault, RoleId::Runtime, text)]);
+            }
+            RecordKind::Message(kind) => self.on_message(kind, seen, told)?,
+        }
+        Some(())
+    }
+
+    fn on_message(&mut self, kind: Kind, seen: &Seen<'_>, told: &mut Told) -> Option<()> {
+        match kind {
+            Kind::TaskSpec => told.count(Fact::Worked { role: RoleId::Perceiver, failed: false }),
+            Kind::DispatchManifest => self.on_manifest(seen, seen.body()?, told),
+            Kind::SubTask => {
+                let subtask: body::SubTask = seen.body()?;
+                self.fan_in.on_subtask(seen, subtask.subtask_id, told);
+            }
+            Kind::ExecutionResult => self.on_result(seen, seen.body()?, told),
+            Kind::CorrectionSignal => self.on_correction(seen, &seen.body()?, told),
+            Kind::SubTaskOutcome => self.on_outcome(seen, &seen.body()?, told),
+            Kind::ReplanRequest | Kind::OutcomeSummary => {
+                self.on_measured(kind == Kind::OutcomeSummary, seen, &seen.body()?, told);
+            }
+            Kind::TaskFault => self.on_fault(seen, &seen.body()?, told),
+            Kind::PlanDirective => self.on_directive(seen, &seen.body()?, told),
+            Kind::ApprovalDecision => {
+                let decision: body::Decision = seen.body()?;
+                self.asks.decided(&decision);
+            }
+            Kind::ClarificationRequest | Kind::PlanProposal | Kind::ApprovalRequest => {
+                let question: body::Question = seen.body()?;
+                self.asks.person_asked(question.call_id);
+            }
+            Kind::ClarificationAnswer | Kind::PlanDecision => {
+                let question: body::Question = seen.body()?;
+                self.asks.person_answered(question.call_id);
+            }
+            Kind::FinalResult => self.on_end(seen, &seen.body()?, told),
+            Kind::DirectAnswer => {
+                told.is_ended = true;
+                told.count(Fact::Ended(Ended::Answered));
+            }
+            Kind::UserInput
+            | Kind::MemoryQuery
+            | Kind::MemoryReply
+            | Kind::GroupMatched
+            | Kind::AbandonNotice
+            | Kind::PartialReport
+            | Kind::Megram
+            | Kind::NegativeFeedback
+            | Kind::CancelRequest
+            | Kind::MemoryCommand
+            | Kind::MemoryListing
+            | Kind::AuditQuery
+            | Kind::AuditReport => {}
+        }
+        Some(())
+    }
+
+    fn on_result(&mut self, seen: &Seen<'_>, result: body::ExecutionResult, told: &mut Told) {
+        told.count(Fact::Executed { failed: result.status == ExecutionStatus::Failed });
+        self.asks.executed(seen.from.instance);
+        self.fan_in.on_result(seen, &result, told);
+    }
+
+    fn on_correction(&mut self, seen: &Seen<'_>, correction: &body::CorrectionSignal, told: &mut Told) {
+        told.count(Fact::Corrected);
+        if self.fan_in.on_correction(seen, correction, told) {
+            told.count(Fact::Claimed { refuted: true });
+        }
+    }
+
+    fn on_outcome(&mut self, seen: &Seen<'_>, outcome: &body::Outcome, told: &mut Told) {
+        for verdict in &outcome.criteria_verdicts {
+            told.count(Fact::Judged { role: RoleId::AgentValidator, failed: claims::has_failed(verdict) });
+        }
+        let was_claimed = self.fan_in.on_outcome(seen, outcome, told);
+        if was_claimed && !outcome.criteria_verdicts.is_empty() {
+            told.count(Fact::Claimed { refuted: outcome.status == OutcomeStatus::Failed });
+        }
+        told.find(claims::of_outcome(seen, outcome, &self.asks));
+    }
+
+    fn on_measured(
+        &mut self,
+        is_accepted: bool,
+        seen: &Seen<'_>,
+        measured: &body::Measured,
+        told: &mut Told,
+    ) {
+        for verdict in measured.task_criteria_verdicts.iter().flatten() {
+            told.count(Fact::Judged { role: RoleId::MetaValidator, failed: claims::has_failed(verdict) });
+        }
+        if is_accepted {
+            told.find(claims::of_summary(seen, measured, &self.criteria));
+        }
+        self.course.measured(is_accepted);
+        self.fan_in.on_measured(seen, is_accepted, measured, told);
+    }
+
+    fn on_fault(&mut self, seen: &Seen<'_>, fault: &body::Fault, told: &mut Told) {
+        self.fan_in.on_fault();
+        if matches!(fault.role, RoleId::Perceiver | RoleId::Planner) && fault.kind == FaultKind::Fault {
+            told.count(Fact::Worked { role: fault.role, failed: true });
+        }
+        // What the runtime reports in its own name is a defect: a machine that failed, or that does not replay.
+        let is_own = seen.from.role == RoleId::Runtime && fault.role == RoleId::Runtime;
+        if is_own && fault.kind == FaultKind::Fault {
+            told.find([seen.entry.finding(
+                FindingKind::MachineFault,
+                RoleId::Runtime,
+                "the runtime ended a round for a defect of its own",
+            )]);
+        }
+    }
+
+    /// Whether something is said of this task for the first time.
+    fn is_news(&mut self, kind: FindingKind) -> bool {
+        self.said.insert(kind)
+    }
+
+    /// Whether it runs away for the first time.
+    pub(super) fn is_first_run_away(&mut self) -> bool {
+        self.is_news(FindingKind::CostRunaway)
+    }
+
+    /// Whether it stands still at `now`, waiting for nobody; said once for each record that it stands at.
+    pub(super) fn stalled(&mut self, task: &TaskId, now: Timestamp) -> Option<Finding> {
+        let still_ms = now.millis_since(self.last_at);
+        let under_way = self.asks.oldest_under_way();
+        let patience = if self.asks.runs_a_tool() { STALLED_IN_A_TOOL_MS } else { STALLED_MS };
+        if still_ms < patience || self.asks.waits_for_a_person() || self.stalled_at == Some(self.last_seq) {
+            return None;
+        }
+        self.stalled_at = Some(self.last_seq);
+        let (accountable, what) = match under_way {
+            Some((call, what)) => (call.role, format!("{what} ({call}) has no answer")),
+            None => (RoleId::Runtime, "nothing is under way".to_owned()),
+        };
+        let minutes = still_ms / 60_000;
+        Some(Finding {
+            kind: FindingKind::TaskStalled,
+            accountable,
+            task_id: Some(task.clone()),
+            records: vec![self.last_seq],
+            at: now,
+            text: format!(
+                "no record for {minutes} min: {what}; `setpoint tasks resume` takes it up where nobody drives it"
+            ),
+        })
+    }
+
+    /// Its rounds so far.
+    pub(super) fn trend(&self, task: &TaskId, is_ended: bool) -> GapTrend {
+        GapTrend { task_id: task.clone(), rounds: self.course.rounds().to_vec(), is_ended }
+    }
+}
