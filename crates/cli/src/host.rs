@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use setpoint_client::{ClientError, Desk, Memory, Organisation};
+use setpoint_client::{Audit, ClientError, Desk, Memory, Organisation};
 use setpoint_protocol::Timestamp;
 use setpoint_protocol::tool::ApprovalNeed;
 
@@ -35,6 +35,12 @@ pub trait Host: Send + Sync {
     /// # Errors
     /// A configuration, a data directory or a memory that cannot be used.
     async fn memory(&self) -> Result<Arc<dyn Memory>, ClientError>;
+
+    /// The Auditor, without an organisation.
+    ///
+    /// # Errors
+    /// A configuration that cannot be used.
+    async fn audit(&self) -> Result<Arc<dyn Audit>, ClientError>;
 
     /// Reads an approval policy.
     ///

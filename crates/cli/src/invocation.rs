@@ -1,5 +1,6 @@
 //! What the command line asks for, as plain data.
 
+mod audit;
 mod memory;
 
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 use clap_complete::Shell;
 use setpoint_client::models::InitWishes;
 
+pub use self::audit::{AskedFindings, AuditCommand, AuditVerify};
 pub use self::memory::{AskedPairs, AskedRecords, MemoryCommand};
 pub use crate::moment::At;
 
@@ -110,6 +112,8 @@ pub enum Command {
     },
     /// `memory`.
     Memory(MemoryCommand),
+    /// `audit`.
+    Audit(AuditCommand),
     /// `ggs`.
     Ggs,
     /// `playbooks list`.

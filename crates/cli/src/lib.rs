@@ -22,7 +22,9 @@ pub mod state;
 pub mod text;
 pub mod view;
 
-pub use self::args::{RECORDS_LISTED, RECORDS_LISTED_MAX, Refusal, TASKS_LISTED, TASKS_LISTED_MAX, parse};
+pub use self::args::{
+    FINDINGS_LISTED, RECORDS_LISTED, RECORDS_LISTED_MAX, Refusal, TASKS_LISTED, TASKS_LISTED_MAX, parse,
+};
 pub use self::command::execute;
 pub use self::exit::Exit;
 pub use self::host::{Allowance, ApprovalPolicy, Host};

@@ -57,11 +57,11 @@ pub(crate) fn read(text: &str) -> Result<At, MomentError> {
 }
 
 impl At {
-    /// Which moment it is, seen from `now` in `zone`.
+    /// Which moment it is, seen from `now` in `zone`, before now or after it.
     ///
     /// # Errors
-    /// When it lies before now, or further ahead than [`AHEAD_DAYS_MAX`].
-    pub(crate) fn resolve(self, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, MomentError> {
+    /// When it lies outside what the calendar knows.
+    pub(crate) fn anywhen(self, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, MomentError> {
         let micros = match self {
             At::Moment(at) => at.as_micros(),
             At::Day(day) => {
@@ -70,6 +70,15 @@ impl At {
             }
             At::Later(ms) => now.as_micros().saturating_add(ms.saturating_mul(1_000)),
         };
+        Ok(Timestamp::from_micros(micros))
+    }
+
+    /// Which moment it is, seen from `now` in `zone`.
+    ///
+    /// # Errors
+    /// When it lies before now, or further ahead than [`AHEAD_DAYS_MAX`].
+    pub(crate) fn resolve(self, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, MomentError> {
+        let micros = self.anywhen(now, zone)?.as_micros();
         let ahead_ms = micros.saturating_sub(now.as_micros()) / 1_000;
         if micros < now.as_micros() {
             Err(MomentError::Past)

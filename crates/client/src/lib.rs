@@ -3,9 +3,10 @@
 //! The command line (and later the server) sees an organisation only through these traits, so that it works the
 //! same against one in this process and, later, one elsewhere. This crate decides nothing and does no I/O.
 //!
-//! Reading order: [`organisation`] (tasks), [`cost`] (what one cost), [`memory`], [`desk`] (everything that describes the program
+//! Reading order: [`organisation`] (tasks), [`cost`] (what one cost), [`memory`], [`audit`], [`desk`] (everything that describes the program
 //! itself, with [`models`]), [`error`].
 
+pub mod audit;
 pub mod cost;
 pub mod desk;
 pub mod error;
@@ -13,6 +14,7 @@ pub mod memory;
 pub mod models;
 pub mod organisation;
 
+pub use audit::Audit;
 pub use desk::Desk;
 pub use error::{ClientError, ErrorKind};
 pub use memory::Memory;

@@ -748,6 +748,10 @@ fn machines_that_fail() {
     );
     silent(&Script::healthy().behind("spec", "x", &fault("runtime", "deadline")));
     silent(&Script::healthy().behind("spec", "x", &fault("planner", "fault")));
+    // No model could be asked.
+    let outage = fault("runtime", "fault")
+        .replace("\"retryable\"", "\"failure_class\":\"environmental\",\"retryable\"");
+    silent(&Script::healthy().behind("spec", "x", &outage));
 }
 
 #[test]

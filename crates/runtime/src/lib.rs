@@ -1,10 +1,11 @@
 //! The composition root: puts roles, journal, models and tools together and keeps tasks alive.
 //!
 //! It decides nothing about a goal. Reading order: [`organisation`] (start, resume, say, watch), `driver` (one
-//! task: step, commit, effect), [`memory`] (R5), [`factory`] (from an address to its machine), [`toolbox`] and [`clock`] (the edges),
+//! task: step, commit, effect), [`memory`] (R5), [`audit`] (R6), [`factory`] (from an address to its machine), [`toolbox`] and [`clock`] (the edges),
 //! [`init`] (a first configuration).
 
 pub mod approvals;
+pub mod audit;
 pub mod clock;
 pub mod config;
 pub mod desk;
@@ -21,6 +22,11 @@ pub mod program;
 pub mod rows;
 pub mod surroundings;
 pub mod toolbox;
+
+/// The journal, for whoever hands it to something else of this crate.
+pub mod journal {
+    pub use setpoint_journal::Journal;
+}
 
 pub use error::RuntimeError;
 pub use models::Models;

@@ -2,6 +2,7 @@
 //!
 //! It owns one driver task a task. It decides nothing about a goal: it opens streams and keeps their drivers alive.
 
+mod auditing;
 mod dreaming;
 mod fragments;
 mod lease;
@@ -25,6 +26,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::audit::AuditPlace;
 use crate::clock;
 use crate::driver::{Driver, DriverEnd, INBOX_MAX, Inbound, recover};
 use crate::error::RuntimeError;
@@ -145,6 +147,11 @@ impl Organisation {
             shared.tracker.spawn(dreaming::dream(Arc::clone(&shared), Arc::clone(memory)));
         }
         Organisation { shared }
+    }
+
+    /// Has the tasks audited from now on, as long as no other process does.
+    pub fn audit(&self, place: AuditPlace) {
+        self.shared.tracker.spawn(auditing::audit(Arc::clone(&self.shared), place));
     }
 
     /// Opens a task and starts driving it. Returns once its first records are durable.

@@ -70,6 +70,12 @@ impl Directories {
         self.data.join("memory")
     }
 
+    /// The folder of the Auditor.
+    #[must_use]
+    pub fn audit(&self) -> PathBuf {
+        self.data.join("audit")
+    }
+
     /// The operator's own words for every task (memory's layer T).
     #[must_use]
     pub fn thinking(&self) -> PathBuf {

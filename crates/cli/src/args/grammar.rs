@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+use super::audit::AuditVerb;
 use super::memory::MemoryVerb;
 use super::values::{amount, count, duration_ms, setting, tasks};
 use crate::invocation::Color;
@@ -67,6 +68,9 @@ pub(super) enum Verb {
     /// Look at what is remembered, state facts, forget, and move memories
     #[command(subcommand)]
     Memory(MemoryVerb),
+    /// Ask the Auditor what happened, and whether it was right
+    #[command(subcommand)]
+    Audit(AuditVerb),
     /// Run the controller alone: measurements in as JSON lines, directives out
     Ggs,
     /// Look at the playbooks that the embedded brain answers from

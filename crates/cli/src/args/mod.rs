@@ -1,5 +1,6 @@
 //! From arguments to an [`Invocation`], or to a [`Refusal`] that says what is wrong with them.
 
+mod audit;
 mod grammar;
 mod memory;
 mod refusal;
@@ -22,6 +23,9 @@ pub const TASKS_LISTED_MAX: usize = 10_000;
 pub const RECORDS_LISTED: usize = 20;
 /// Records that `memory list` can be asked for.
 pub const RECORDS_LISTED_MAX: usize = 10_000;
+
+/// Findings that `audit query` lists when nothing else is said.
+pub const FINDINGS_LISTED: usize = 50;
 
 /// Reads the arguments, the program's name first. They need not be UTF-8.
 ///
@@ -111,6 +115,7 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
             TasksCommand::Export { task, output } => Command::TasksExport { task, output },
         },
         Verb::Memory(verb) => Command::Memory(memory::command(verb)),
+        Verb::Audit(verb) => Command::Audit(audit::command(verb)),
         Verb::Ggs => Command::Ggs,
         Verb::Playbooks { command } => match command {
             None | Some(PlaybooksCommand::List) => Command::PlaybooksList,

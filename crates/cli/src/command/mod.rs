@@ -1,5 +1,6 @@
 //! One file a command. Each gets what it needs and gives an exit code, or an error that is reported for it.
 
+mod audit;
 mod cancel;
 mod completions;
 mod config;
@@ -73,6 +74,7 @@ async fn dispatch(invocation: Invocation, host: &dyn Host, io: &mut Io) -> Resul
             exported
         }
         Command::Memory(command) => memory::memory(command, &global, host, io).await,
+        Command::Audit(command) => audit::audit(command, &global, host, io).await,
         Command::Ggs => ggs::ggs(&global, host.desk(), io),
         Command::PlaybooksList => playbooks::list(&global, host.desk(), io),
         Command::PlaybooksShow { name } => playbooks::show(&name, &global, host.desk(), io),

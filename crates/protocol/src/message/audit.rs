@@ -146,12 +146,13 @@ pub struct RoleHealth {
     pub seen: u64,
     /// How often it did.
     pub happened: u64,
-    /// Its long-run share, 0 to 1.
+    /// Its share over all time, 0 to 1.
     pub mean: f64,
     /// Its share of late, 0 to 1: an exponentially weighted mean.
     pub recent: f64,
-    /// The share that counts as a change: what the test is set to notice.
-    pub bound: f64,
+    /// The share that counts as a change: what the test is set to notice. None until enough was seen to know what is usual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<f64>,
     /// How much speaks for a change, from 0 to 1, at which one is reported.
     pub score: f64,
 }
@@ -301,6 +302,8 @@ pub enum FindingKind {
     JournalLoss,
     /// The journal cannot be read on.
     JournalDamaged,
+    /// The Auditor's own log did not hold what it should, and was put aside.
+    AuditLogDamaged,
 }
 
 /// How much a finding weighs.
@@ -329,7 +332,7 @@ impl Severity {
 
 impl FindingKind {
     /// Every kind, in the order of the report.
-    pub const ALL: [FindingKind; 24] = [
+    pub const ALL: [FindingKind; 25] = [
         FindingKind::BoundaryViolation,
         FindingKind::MemoryWrite,
         FindingKind::DuplicateSubtask,
@@ -354,6 +357,7 @@ impl FindingKind {
         FindingKind::MachineFault,
         FindingKind::JournalLoss,
         FindingKind::JournalDamaged,
+        FindingKind::AuditLogDamaged,
     ];
 
     /// The name on the wire.
@@ -384,6 +388,7 @@ impl FindingKind {
             FindingKind::MachineFault => "machine_fault",
             FindingKind::JournalLoss => "journal_loss",
             FindingKind::JournalDamaged => "journal_damaged",
+            FindingKind::AuditLogDamaged => "audit_log_damaged",
         }
     }
 
@@ -414,7 +419,8 @@ impl FindingKind {
             | FindingKind::CriteriaChanged
             | FindingKind::MachineFault
             | FindingKind::JournalLoss
-            | FindingKind::JournalDamaged => Severity::Violation,
+            | FindingKind::JournalDamaged
+            | FindingKind::AuditLogDamaged => Severity::Violation,
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use serde::Deserialize;
 use setpoint_protocol::message::{
-    ApprovalWord, EndState, EndedBy, ExecutionStatus, FaultKind, Loss, MacroState, Mode, OutcomeStatus,
-    VerdictWord,
+    ApprovalWord, EndState, EndedBy, ExecutionStatus, FailureClass, FaultKind, Loss, MacroState, Mode,
+    OutcomeStatus, VerdictWord,
 };
 use setpoint_protocol::models::Models;
 use setpoint_protocol::record::{ModelFailureKind, Purpose, Usage};
@@ -202,6 +202,8 @@ pub(super) struct Reported {
 pub(super) struct Fault {
     pub(super) role: RoleId,
     pub(super) kind: FaultKind,
+    #[serde(default)]
+    pub(super) failure_class: Option<FailureClass>,
 }
 
 #[derive(Deserialize)]

@@ -96,7 +96,7 @@ fn health_of(one: &RoleShare) -> RoleHealth {
         rate: one.rate,
         seen: one.share.seen,
         happened: one.share.happened,
-        mean: one.share.mean(),
+        mean: one.share.overall(),
         recent: one.share.recent,
         bound: one.share.bound(),
         score: one.share.score(),

@@ -18,6 +18,8 @@ use super::window::{Window, count_end, count_finding};
 
 /// Tasks without an end that are followed. Beyond it the one that has stood still longest is given up, and reported.
 pub const OPEN_TASKS_MAX: usize = 10_000;
+/// Characters of what is said about the journal itself.
+const NOTE_CHARS_MAX: usize = 600;
 
 /// The Auditor. Everything it knows is here, and can be written down and read again.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -89,15 +91,15 @@ impl Auditor {
         findings
     }
 
-    /// The journal cannot be read on, for this reason.
-    pub fn cannot_read(&mut self, what: &str, now: Timestamp) -> Finding {
+    /// Something about the journal or the Auditor's own log, which no record says.
+    pub fn note(&mut self, kind: FindingKind, what: &str, now: Timestamp) -> Finding {
         let finding = Finding {
-            kind: FindingKind::JournalDamaged,
+            kind,
             accountable: RoleId::Runtime,
             task_id: None,
-            records: vec![self.position + 1],
+            records: vec![self.position.saturating_add(1)],
             at: now,
-            text: setpoint_protocol::text::clip(what, 600),
+            text: setpoint_protocol::text::clip(what, NOTE_CHARS_MAX),
         };
         self.keep(std::slice::from_ref(&finding));
         finding

@@ -118,10 +118,17 @@ impl Share {
         ((self.since.happened + 0.5) / (self.since.seen + 1.0)).clamp(LEAST, MOST)
     }
 
-    /// The share that counts as risen.
+    /// The share that counts as risen; none while what is usual is being learned, or where nothing can rise from it.
     #[must_use]
-    pub fn bound(&self) -> f64 {
-        risen(self.band().1)
+    pub fn bound(&self) -> Option<f64> {
+        let (_, high) = self.band();
+        (self.since.seen >= WARM_UP as f64 && high <= RISE_FROM_MAX).then(|| risen(high))
+    }
+
+    /// The share over all time; 0 where nothing was seen.
+    #[must_use]
+    pub fn overall(&self) -> f64 {
+        if self.seen == 0 { 0.0 } else { self.happened as f64 / self.seen as f64 }
     }
 
     /// How much speaks for a change, from 0 to 1, at which one is reported.

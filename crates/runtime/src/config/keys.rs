@@ -135,6 +135,9 @@ keys! {
     "budgets.money" KeyType::Number, || Value::Null, None, "money of a task at most, in the currency of the price table";
     "memory.recall" KeyType::Bool, || json!(true), None, "whether plans are made with what memory holds; what a task teaches is kept either way";
     "memory.reflect" KeyType::Bool, || json!(true), None, "whether the Dreamer asks the tool model for better words, after tasks have ended; templates do otherwise";
+    "audit.follow" KeyType::Bool, || json!(true), None, "whether a process that drives tasks audits them; otherwise `setpoint audit` catches up when it is asked";
+    "audit.checkpoints" KeyType::Text, || Value::Null, None, "file that signed checkpoints of the audit log are copied to, best on another disk or machine; from the data directory where it is relative";
+    "audit.key" KeyType::Text, || Value::Null, None, "file with the Auditor's signing key; unset, `audit/key` in the data directory";
     "run.preview_plan" KeyType::Bool, || json!(false), None, "show each plan and ask before it runs";
 }
 

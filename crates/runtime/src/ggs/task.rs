@@ -11,7 +11,8 @@ use setpoint_protocol::record::{Answer, Opened, Surroundings};
 use setpoint_protocol::tool::{CallReading, Effect as ToolEffect, ToolCall};
 use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{Address, Any, RoleId, TaskId, Timestamp, ToolId};
-use setpoint_roles::r7_goal_gradient_solver::{GoalGradientSolver, gains};
+use setpoint_roles::gains::gains;
+use setpoint_roles::r7_goal_gradient_solver::GoalGradientSolver;
 
 use super::Refusal;
 use super::complete::{self, Names};

@@ -28,6 +28,7 @@ pub use self::limits::{keep_to_itself, outlive_file_size_limits};
 pub use self::log_file::{LogFile, LogWriter};
 pub use self::models::{Cassette, MODELS_FILE};
 pub use self::playbooks::{PlaybookProblem, PlaybookSummary};
+use crate::audit::AuditPlace;
 use crate::clock;
 use crate::config::{self, Config, ConfigError, Sources};
 use crate::memory::{Access, Memory};
@@ -232,7 +233,11 @@ impl Program {
         let models = self.models()?;
         let journal = self.journal()?;
         let memory = self.memory(&journal);
-        Ok(self.organisation(journal, self.recorded(models)?, memory))
+        let organisation = self.organisation(journal, self.recorded(models)?, memory);
+        if self.config.yes("audit.follow") {
+            organisation.audit(self.audit_place());
+        }
+        Ok(organisation)
     }
 
     /// The same for whoever only reads or passes messages on: no task is driven, and no model has to be there. Where there
@@ -276,14 +281,12 @@ impl Program {
     /// # Errors
     /// A data directory or a memory that cannot be used.
     pub fn open_memory(&self, is_made: bool) -> Result<Option<Arc<Memory>>, ProgramError> {
-        if !is_made && is_none(self.directories.journal().metadata()) {
-            let data = &self.directories.data;
-            if self.is_data_named && is_none(data.metadata()) {
-                return Err(ProgramError::NoData { place: data.clone() });
-            }
+        let found = self.open_journal()?;
+        if found.is_none() && !is_made {
             return Ok(None);
         }
-        let (memory, _) = Memory::open(&self.directories.memory(), &self.journal()?)?;
+        let journal = found.map_or_else(|| self.journal(), Ok)?;
+        let (memory, _) = Memory::open(&self.directories.memory(), &journal)?;
         Ok(Some(Arc::new(memory)))
     }
 
@@ -292,6 +295,40 @@ impl Program {
     pub fn dreamers_model(&self) -> Option<Arc<dyn Model>> {
         let models = self.config.yes("memory.reflect").then(|| self.models())?;
         Some(Arc::clone(models.ok()?.of(RoleId::Memory)))
+    }
+
+    /// Where the Auditor keeps what.
+    #[must_use]
+    pub fn audit_place(&self) -> AuditPlace {
+        let named = |key| self.config.text(key).map(|path| self.directories.data.join(path));
+        AuditPlace {
+            dir: self.directories.audit(),
+            key: named("audit.key"),
+            export: named("audit.checkpoints"),
+        }
+    }
+
+    /// The journal, for whoever looks at it without an organisation. `None` where nothing was ever done: then nothing is made.
+    ///
+    /// # Errors
+    /// A data directory or a journal that cannot be used.
+    pub fn open_journal(&self) -> Result<Option<Journal>, ProgramError> {
+        if is_none(self.directories.journal().metadata()) {
+            let data = &self.directories.data;
+            if self.is_data_named && is_none(data.metadata()) {
+                return Err(ProgramError::NoData { place: data.clone() });
+            }
+            return Ok(None);
+        }
+        Ok(Some(self.journal()?))
+    }
+
+    /// The journal, made where there is none.
+    ///
+    /// # Errors
+    /// A data directory or a journal that cannot be used.
+    pub fn made_journal(&self) -> Result<Journal, ProgramError> {
+        Ok(self.journal()?)
     }
 
     fn journal(&self) -> Result<Journal, JournalError> {

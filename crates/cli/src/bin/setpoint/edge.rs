@@ -18,6 +18,11 @@ pub(crate) fn memory_error(error: &runtime::memory::MemoryFailure) -> ClientErro
     at_the_edge(kind, runtime::organisation::error_chain(error), hint.map(str::to_owned))
 }
 
+pub(crate) fn audit_error(error: &runtime::audit::AuditFailure) -> ClientError {
+    let message = runtime::organisation::error_chain(error);
+    at_the_edge(runtime::desk::Edge::Configuration, message, Some(error.hint().to_owned()))
+}
+
 fn at_the_edge(kind: runtime::desk::Edge, message: String, hint: Option<String>) -> ClientError {
     let kind = match kind {
         runtime::desk::Edge::Usage => ErrorKind::Usage,

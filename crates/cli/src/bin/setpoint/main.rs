@@ -1,5 +1,6 @@
 //! The `setpoint` binary: the one place that puts the command line and the runtime together.
 
+mod audit;
 mod desk;
 mod edge;
 mod memory;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use setpoint_cli::{Allowance, ApprovalPolicy, Host, Invocation, Io};
-use setpoint_client::{ClientError, Desk, ErrorKind, Memory, Organisation};
+use setpoint_client::{Audit, ClientError, Desk, ErrorKind, Memory, Organisation};
 use setpoint_protocol::Timestamp;
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_runtime as runtime;
@@ -19,6 +20,7 @@ use tracing_subscriber::Layer as _;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::audit::Auditing;
 use crate::edge::program_error;
 use crate::memory::Remembering;
 use crate::running::Running;
@@ -132,6 +134,10 @@ impl Host for Local {
 
     async fn memory(&self) -> Result<Arc<dyn Memory>, ClientError> {
         Ok(Arc::new(Remembering::new(self.program.clone())))
+    }
+
+    async fn audit(&self) -> Result<Arc<dyn Audit>, ClientError> {
+        Ok(Arc::new(Auditing::new(self.program.clone())))
     }
 
     fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {

@@ -254,9 +254,10 @@ impl TaskWatch {
         if matches!(fault.role, RoleId::Perceiver | RoleId::Planner) && fault.kind == FaultKind::Fault {
             told.count(Fact::Worked { role: fault.role, failed: true });
         }
-        // What the runtime reports in its own name is a defect: a machine that failed, or that does not replay.
+        // What the runtime reports in its own name, and of no class, is a defect: a machine that failed, or that does not
+        // replay. What is of a class came from outside.
         let is_own = seen.from.role == RoleId::Runtime && fault.role == RoleId::Runtime;
-        if is_own && fault.kind == FaultKind::Fault {
+        if is_own && fault.kind == FaultKind::Fault && fault.failure_class.is_none() {
             told.find([seen.entry.finding(
                 FindingKind::MachineFault,
                 RoleId::Runtime,

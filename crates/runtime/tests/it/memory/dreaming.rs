@@ -117,7 +117,10 @@ async fn a_shutdown_does_not_wait_for_the_dreamer_to_begin() {
     let journal = home.journal();
     let memory = home.memory(&journal);
     let organisation = organisation_with(&journal, brain(), Some(Arc::clone(&memory)));
-    pass(1).await;
+    // Its first pass has nothing to see, however long it takes to begin.
+    while memory.last_dream().is_none() {
+        pass(1).await;
+    }
     accepted_six_times(&journal);
     let new = NewTask { raw_input: "sing to me".to_owned(), suffix: 77, ..new_task() };
     let task = organisation.start(new).await.unwrap();

@@ -1,0 +1,282 @@
+//! The Auditor as the operator sees it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use setpoint_client::audit::{Against, Audit, AuditEvent, AuditVerdict, Audited, FindingFilter, FindingLine};
+use setpoint_client::{ClientError, ErrorKind};
+use setpoint_protocol::message::{AuditQuery, Finding};
+use setpoint_runtime as runtime;
+use setpoint_runtime::audit::{AuditFailure, AuditPlace, Keeper, LogEntry, log};
+use setpoint_runtime::journal::Journal;
+use tokio::sync::mpsc;
+
+use crate::edge::{audit_error, program_error};
+
+/// How often whoever follows looks for what is new.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How often it is tried to take over from another process that audits.
+const TAKE_OVER_EVERY: u32 = 20;
+/// Rows that are read at a time.
+const ROWS_AT_ONCE: u64 = 4_096;
+
+/// The Auditor of a data directory.
+pub(crate) struct Auditing {
+    program: runtime::program::Program,
+}
+
+type Result<T> = std::result::Result<T, ClientError>;
+
+impl Auditing {
+    pub(crate) fn new(program: runtime::program::Program) -> Self {
+        Auditing { program }
+    }
+
+    fn journal(&self) -> Result<Option<Journal>> {
+        self.program.open_journal().map_err(|error| program_error(&error))
+    }
+
+    /// Does it where waiting for the disk harms nobody.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&AuditPlace, &Journal) -> std::result::Result<T, AuditFailure> + Send + 'static,
+    ) -> Result<Option<T>> {
+        let (place, journal) = (self.program.audit_place(), self.journal()?);
+        let Some(journal) = journal else { return Ok(None) };
+        let done = tokio::task::spawn_blocking(move || {
+            let done = work(&place, &journal);
+            if let Err(error) = journal.close() {
+                tracing::debug!(%error, "the journal did not close");
+            }
+            done
+        });
+        match done.await {
+            Ok(done) => done.map(Some).map_err(|error| audit_error(&error)),
+            Err(error) => Err(ClientError::new(ErrorKind::Internal, format!("the Auditor failed: {error}"))
+                .hint("`setpoint doctor` looks at the journal")),
+        }
+    }
+}
+
+#[async_trait]
+impl Audit for Auditing {
+    async fn report(&self, query: &AuditQuery) -> Result<Audited> {
+        let query_id = query.query_id.clone();
+        let nothing = query_id.clone();
+        let audited = self
+            .blocking(move |place, journal| {
+                let now = runtime::clock::now();
+                let Some(mut keeper) = opened(place, journal)? else {
+                    let looked = runtime::audit::look(&place.dir, journal, &query_id, now)?;
+                    return Ok(Audited { report: looked.report, is_elsewhere: true, unread: looked.unread });
+                };
+                let read = read_on(&mut keeper);
+                let unread = match &read {
+                    Ok(()) if keeper.is_halted() => Some("a record of the journal cannot be read".to_owned()),
+                    Ok(()) => None,
+                    // What it knows can be told, whether or not it can be written down.
+                    Err(error) => Some(runtime::organisation::error_chain(error)),
+                };
+                let report = keeper.report(&query_id, runtime::clock::now());
+                if read.is_ok() {
+                    keeper.stop(runtime::clock::now())?;
+                }
+                Ok(Audited { report, is_elsewhere: false, unread })
+            })
+            .await?;
+        Ok(audited.unwrap_or_else(|| Audited {
+            report: runtime::audit::nothing(&nothing, runtime::clock::now()),
+            is_elsewhere: false,
+            unread: None,
+        }))
+    }
+
+    async fn findings(&self, filter: &FindingFilter) -> Result<Vec<FindingLine>> {
+        let filter = filter.clone();
+        let found = self
+            .blocking(move |place, journal| {
+                if let Some(mut keeper) = opened(place, journal)? {
+                    // What cannot be read or written now was found before, or is found later.
+                    if read_on(&mut keeper).is_ok() {
+                        keeper.stop(runtime::clock::now())?;
+                    }
+                }
+                let mut found = Vec::new();
+                for entry in log::Backwards::of(&place.dir)? {
+                    let entry = entry?;
+                    if found.len() >= filter.limit {
+                        break;
+                    }
+                    if let Some(LogEntry::Finding(finding)) = runtime::audit::parse(&entry.json)
+                        && is_wanted(&finding, &filter)
+                    {
+                        found.push(line(entry.seq, finding));
+                    }
+                }
+                Ok(found)
+            })
+            .await?;
+        Ok(found.unwrap_or_default())
+    }
+
+    async fn verify(&self, against: &Against) -> Result<AuditVerdict> {
+        let key = match &against.key {
+            None => None,
+            Some(text) => Some(log::PublicKey::parse(text).ok_or_else(|| {
+                ClientError::new(ErrorKind::Usage, format!("{text:?} is no public key"))
+                    .hint("a key has 64 hexadecimal digits; `setpoint audit verify` shows the log's own")
+            })?),
+        };
+        let log_against = log::Against { export: against.checkpoints.clone(), key };
+        let log_only = against.log_only;
+        let verdict = self
+            .blocking(move |place, journal| {
+                let seen = log::verify(&place.dir, &log_against)?;
+                let fit =
+                    if log_only { None } else { Some(runtime::audit::verify_journal(&place.dir, journal)?) };
+                Ok(verdict(&seen, fit.as_ref()))
+            })
+            .await?;
+        verdict.ok_or_else(|| {
+            ClientError::new(ErrorKind::Usage, "there is no audit log here")
+                .hint("it is made when the first task is audited; `--data-dir` names another place")
+        })
+    }
+
+    async fn follow(&self, events: mpsc::Sender<AuditEvent>) -> Result<()> {
+        let place = self.program.audit_place();
+        let journal = self.program.made_journal().map_err(|error| program_error(&error))?;
+        let followed = Arc::new(Following { place, journal });
+        let done = tokio::task::spawn_blocking(move || followed.run(&events)).await;
+        match done {
+            Ok(done) => done.map_err(|error| audit_error(&error)),
+            Err(error) => Err(ClientError::new(ErrorKind::Internal, format!("the Auditor failed: {error}"))
+                .hint("`setpoint doctor` looks at the journal")),
+        }
+    }
+}
+
+/// The right to audit; it is left to another process that has it.
+fn opened(place: &AuditPlace, journal: &Journal) -> std::result::Result<Option<Keeper>, AuditFailure> {
+    Keeper::open(place, journal, runtime::clock::now())
+}
+
+/// Reads to the journal's end, and looks for what was missed.
+fn read_on(keeper: &mut Keeper) -> std::result::Result<(), AuditFailure> {
+    while keeper.catch_up(ROWS_AT_ONCE, runtime::clock::now())?.is_behind {}
+    keeper.missed(runtime::clock::now()).map(drop)
+}
+
+fn is_wanted(finding: &Finding, filter: &FindingFilter) -> bool {
+    filter.kind.is_none_or(|kind| finding.kind == kind)
+        && filter.role.is_none_or(|role| finding.accountable == role)
+        && filter.severity.is_none_or(|severity| finding.kind.severity() >= severity)
+        && filter.since.is_none_or(|since| finding.at >= since)
+        && filter.task.as_ref().is_none_or(|prefix| {
+            finding.task_id.as_ref().is_some_and(|task| task.as_str().starts_with(prefix.as_str()))
+        })
+}
+
+fn line(entry: u64, finding: Finding) -> FindingLine {
+    FindingLine { entry, severity: finding.kind.severity(), finding }
+}
+
+fn verdict(seen: &log::Verification, fit: Option<&runtime::audit::JournalFit>) -> AuditVerdict {
+    let claims = seen.claims();
+    let fits = fit.is_none_or(|fit| fit.misfits.is_empty());
+    let misfit = |one: &runtime::audit::JournalMisfit| {
+        format!("journal, rows {} to {}, noted by entry {}: {}", one.after + 1, one.to, one.entry, one.what)
+    };
+    let mut proves = claims.proves;
+    if let Some(fit) = fit.filter(|fit| fits && fit.rows > 0) {
+        proves.push(format!(
+            "The {} rows of the journal that the log notes are those that the Auditor read.",
+            fit.rows
+        ));
+    }
+    AuditVerdict {
+        is_sound: seen.is_sound() && fits,
+        entries: seen.entries,
+        sealed: seen.sealed,
+        checkpoints: seen.checkpoints,
+        sealed_by_export: seen.exported.map(|_| seen.sealed_by_export),
+        key: seen.key.map(|key| key.to_string()),
+        log: seen.findings.iter().map(ToString::to_string).collect(),
+        rows: fit.map(|fit| fit.rows),
+        rows_not_noted: fit.map(|fit| fit.not_noted),
+        journal: fit.iter().flat_map(|fit| &fit.misfits).map(misfit).collect(),
+        left_out: seen.left_out + fit.map_or(0, |fit| fit.left_out),
+        proves,
+        cannot_prove: claims.cannot_prove,
+    }
+}
+
+/// Auditing for somebody who looks on.
+struct Following {
+    place: AuditPlace,
+    journal: Journal,
+}
+
+impl Following {
+    fn run(&self, events: &mpsc::Sender<AuditEvent>) -> std::result::Result<(), AuditFailure> {
+        let mut keeper = None;
+        let mut has_told = None;
+        let mut told_entries: Option<log::Entries> = None;
+        let mut round = 0;
+        let note = |text: &str| drop(events.blocking_send(AuditEvent::Note(text.to_owned())));
+        while !events.is_closed() {
+            if keeper.is_none() && round % TAKE_OVER_EVERY == 0 {
+                keeper = opened(&self.place, &self.journal)?;
+                let by = if keeper.is_some() {
+                    "auditing in this process"
+                } else {
+                    "another process audits; looking on"
+                };
+                if has_told.replace(keeper.is_some()) != Some(keeper.is_some()) {
+                    note(by);
+                }
+            }
+            round += 1;
+            let mut is_behind = false;
+            if let Some(keeper) = &mut keeper {
+                match keeper.catch_up(ROWS_AT_ONCE, runtime::clock::now()) {
+                    Ok(caught) => is_behind = caught.is_behind,
+                    Err(error) => note(&runtime::organisation::error_chain(&error)),
+                }
+                if let Err(error) = keeper.tick(runtime::clock::now()) {
+                    note(&runtime::organisation::error_chain(&error));
+                }
+            }
+            // What is new stands in the log, whoever wrote it.
+            if told_entries.as_ref().is_none_or(|entries| entries.is_replaced().unwrap_or(true)) {
+                told_entries = log::Entries::last(&self.place.dir, 0).ok();
+            }
+            for entry in told_entries.iter_mut().flatten() {
+                let Ok(entry) = entry else {
+                    note("the audit log cannot be read; `setpoint audit verify` says what is wrong");
+                    break;
+                };
+                let event = match runtime::audit::parse(&entry.json) {
+                    Some(LogEntry::Finding(finding)) => {
+                        AuditEvent::Finding(Box::new(line(entry.seq, finding)))
+                    }
+                    Some(LogEntry::Report(report)) => AuditEvent::Report(report),
+                    Some(LogEntry::Begun { .. } | LogEntry::Rows { .. } | LogEntry::Stopped { .. })
+                    | None => continue,
+                };
+                if events.blocking_send(event).is_err() {
+                    break;
+                }
+            }
+            if !is_behind && !events.is_closed() {
+                std::thread::sleep(LOOK_EVERY);
+            }
+        }
+        let stopped = keeper.map_or(Ok(()), |keeper| keeper.stop(runtime::clock::now()));
+        if let Err(error) = self.journal.close() {
+            tracing::debug!(%error, "the journal did not close");
+        }
+        stopped
+    }
+}

@@ -1,0 +1,63 @@
+//! `audit follow`: auditing in this process, and saying what is found as it is found.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use setpoint_client::audit::{AUDIT_EVENTS_MAX, AuditEvent};
+use setpoint_client::{Audit, ClientError, ErrorKind};
+use tokio::sync::mpsc;
+
+use crate::exit::Exit;
+use crate::invocation::GlobalOptions;
+use crate::io::Io;
+use crate::render::audit;
+use crate::report;
+
+pub(super) async fn follow(
+    auditor: Arc<dyn Audit>,
+    options: &GlobalOptions,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let mut interrupts = (io.interrupts)().map_err(|error| {
+        ClientError::new(ErrorKind::Internal, format!("failed to listen for interrupts: {error}"))
+            .hint("start it from a shell")
+    })?;
+    let (sender, mut events) = mpsc::channel(AUDIT_EVENTS_MAX);
+    let mut auditing = Box::pin(async move { auditor.follow(sender).await });
+    let mut is_stopping = false;
+    loop {
+        tokio::select! {
+            biased;
+            _ = interrupts.recv(), if !is_stopping => {
+                // What was read is still noted and sealed; then it ends.
+                is_stopping = true;
+                events.close();
+            }
+            event = events.recv(), if !is_stopping => match event {
+                Some(event) => show(&event, options, io)?,
+                None => is_stopping = true,
+            },
+            done = &mut auditing => {
+                while let Ok(event) = events.try_recv() {
+                    show(&event, options, io)?;
+                }
+                return done.map(|()| Exit::DONE);
+            }
+        }
+    }
+}
+
+fn show(event: &AuditEvent, options: &GlobalOptions, io: &mut Io) -> Result<(), ClientError> {
+    match event {
+        AuditEvent::Finding(line) if options.is_json => io.out.json(&json!({ "finding": line })),
+        AuditEvent::Report(report) if options.is_json => io.out.json(&json!({ "report": report })),
+        AuditEvent::Finding(line) => io.out.lines(&audit::finding_line(line, &io.zone)),
+        AuditEvent::Report(report) => io.out.lines(&audit::digest(report, &io.zone)),
+        AuditEvent::Note(note) => {
+            if !options.is_quiet {
+                report::note(io, note);
+            }
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! A report as Markdown.
+
+use jiff::tz::TimeZone;
+use setpoint_protocol::message::{
+    AuditReport, ClaimRate, DriftRate, Finding, GapTrend, ModelHealth, RoleHealth, ToolHealth,
+};
+use setpoint_protocol::text::clip;
+
+use super::records;
+use crate::text::{Line, Tone, sanitise};
+use crate::view::words;
+
+/// Rounds of a task that are shown.
+const ROUNDS_SHOWN: usize = 12;
+/// Characters of a cell.
+const CELL_CHARS_MAX: usize = 400;
+
+/// The report.
+pub(crate) fn report(report: &AuditReport, zone: &TimeZone) -> Vec<Line> {
+    let mut page = Page::default();
+    let when = |at| words::date_and_time(at, zone);
+    page.heading(1, &format!("Audit report {}", report.trigger));
+    page.text(&format!(
+        "Made {}, of what the journal holds up to record {}. The window is from {} to {}: {}, {}.",
+        when(report.at),
+        words::thousands(report.position),
+        when(report.window_from),
+        when(report.window_to),
+        words::count(report.tasks_observed, "task"),
+        words::count(report.total_corrections, "correction"),
+    ));
+    page.findings("Boundary violations", &report.boundary_violations, zone);
+    page.findings("Drift", &report.drift_alerts, zone);
+    page.findings("Anomalies", &report.anomalies, zone);
+    if report.findings_left_out > 0 {
+        let text = format!("{} more are counted and not listed.", words::thousands(report.findings_left_out));
+        page.text(&text);
+    }
+    page.trends(&report.gap_trends);
+    page.tools(&report.tool_health);
+    page.models(&report.model_health);
+    page.roles(&report.role_health);
+    page.claims(&report.false_claims);
+    page.totals(report);
+    page.lines
+}
+
+#[derive(Default)]
+struct Page {
+    lines: Vec<Line>,
+}
+
+impl Page {
+    fn heading(&mut self, level: usize, text: &str) {
+        if !self.lines.is_empty() {
+            self.lines.push(Line::new());
+        }
+        self.lines.push(Line::new().and(Tone::Strong, &format!("{} {text}", "#".repeat(level))));
+        self.lines.push(Line::new());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.lines.push(Line::new().and(Tone::Plain, text));
+    }
+
+    fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
+        let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+        self.text(&line(head.iter().map(|name| (*name).to_owned()).collect()));
+        self.text(&line(head.iter().map(|_| "---".to_owned()).collect()));
+        for row in rows {
+            self.text(&line(row.iter().map(|text| cell(text)).collect()));
+        }
+    }
+
+    fn findings(&mut self, title: &str, findings: &[Finding], zone: &TimeZone) {
+        self.heading(2, title);
+        if findings.is_empty() {
+            return self.text("None.");
+        }
+        let row = |finding: &Finding| {
+            let task = finding.task_id.as_ref().map(ToString::to_string).unwrap_or_default();
+            vec![
+                words::date_and_time(finding.at, zone),
+                finding.kind.severity().name().to_owned(),
+                finding.kind.name().to_owned(),
+                finding.accountable.label().to_owned(),
+                format!("{task} {}", records(&finding.records)).trim().to_owned(),
+                finding.text.clone(),
+            ]
+        };
+        let rows: Vec<_> = findings.iter().map(row).collect();
+        self.table(&["when", "severity", "finding", "accountable", "where", "what"], &rows);
+    }
+
+    fn trends(&mut self, trends: &[GapTrend]) {
+        if trends.is_empty() {
+            return;
+        }
+        self.heading(2, "Rounds of tasks that were replanned");
+        let row = |trend: &GapTrend| {
+            let round = |one: &setpoint_protocol::message::GapRound| {
+                format!("D {:.2} L {:.2} → {}", one.loss.d, one.loss.l, one.directive.name())
+            };
+            let rounds: Vec<String> = trend.rounds.iter().take(ROUNDS_SHOWN).map(round).collect();
+            let state = if trend.is_ended { "ended" } else { "open" };
+            vec![trend.task_id.to_string(), state.to_owned(), rounds.join("; ")]
+        };
+        let rows: Vec<_> = trends.iter().map(row).collect();
+        self.table(&["task", "state", "rounds"], &rows);
+    }
+
+    fn tools(&mut self, tools: &[ToolHealth]) {
+        if tools.is_empty() {
+            return;
+        }
+        self.heading(2, "Tools");
+        let row = |tool: &ToolHealth| {
+            let errors: Vec<String> = tool
+                .errors
+                .iter()
+                .map(|one| {
+                    let kind = one.kind.and_then(|kind| serde_json::to_value(kind).ok());
+                    let kind = kind.as_ref().and_then(|kind| kind.as_str()).unwrap_or("unknown").to_owned();
+                    format!("{kind} {}", one.count)
+                })
+                .collect();
+            vec![
+                tool.tool.clone(),
+                tool.calls.to_string(),
+                tool.failed.to_string(),
+                share(tool.failed, tool.calls),
+                mean_ms(tool.duration_ms, tool.calls),
+                errors.join(", "),
+            ]
+        };
+        let rows: Vec<_> = tools.iter().map(row).collect();
+        self.table(&["tool", "calls", "failed", "share", "mean ms", "errors"], &rows);
+    }
+
+    fn models(&mut self, models: &[ModelHealth]) {
+        if models.is_empty() {
+            return;
+        }
+        self.heading(2, "Models");
+        let row = |model: &ModelHealth| {
+            let failed: u64 = model.failures.iter().map(|one| one.count).sum();
+            vec![
+                model.model.clone(),
+                model.calls.to_string(),
+                failed.to_string(),
+                model.retries.to_string(),
+                model.malformed.to_string(),
+                model.cut.to_string(),
+                mean_ms(model.duration_ms, model.calls),
+            ]
+        };
+        let rows: Vec<_> = models.iter().map(row).collect();
+        self.table(&["model", "calls", "unanswered", "retries", "unusable", "cut", "mean ms"], &rows);
+    }
+
+    fn roles(&mut self, roles: &[RoleHealth]) {
+        if roles.is_empty() {
+            return;
+        }
+        self.heading(2, "Roles, over all time");
+        let row = |one: &RoleHealth| {
+            vec![
+                one.role.label().to_owned(),
+                one.model.clone(),
+                rate(one.rate).to_owned(),
+                one.seen.to_string(),
+                one.happened.to_string(),
+                percent(one.mean),
+                percent(one.recent),
+                one.bound.map(percent).unwrap_or_default(),
+                if one.bound.is_some() { percent(one.score) } else { String::new() },
+            ]
+        };
+        let rows: Vec<_> = roles.iter().map(row).collect();
+        let head =
+            ["role", "model", "what", "seen", "happened", "share", "of late", "noticed from", "evidence"];
+        self.table(&head, &rows);
+    }
+
+    fn claims(&mut self, claims: &[ClaimRate]) {
+        if claims.is_empty() {
+            return;
+        }
+        self.heading(2, "What R3 claimed, and R4a refuted");
+        let row = |one: &ClaimRate| {
+            let numbers = [one.claims.to_string(), one.refuted.to_string(), share(one.refuted, one.claims)];
+            std::iter::once(one.model.clone()).chain(numbers).collect::<Vec<_>>()
+        };
+        let rows: Vec<_> = claims.iter().map(row).collect();
+        self.table(&["model", "claims", "refuted", "share"], &rows);
+    }
+
+    fn totals(&mut self, report: &AuditReport) {
+        self.heading(2, "Since the beginning");
+        let all = &report.lifetime;
+        let numbers = [
+            ("records", all.records),
+            ("tasks", all.tasks),
+            ("accepted", all.accepted),
+            ("accepted with gaps", all.with_gaps),
+            ("given up", all.abandoned),
+            ("replans", all.replans),
+            ("corrections", all.corrections),
+            ("model calls", all.model_calls),
+            ("tool calls", all.tool_calls),
+            ("tokens", all.tokens),
+        ];
+        let own = numbers.iter().map(|(name, number)| vec![(*name).to_owned(), words::thousands(*number)]);
+        let found = all
+            .findings
+            .iter()
+            .map(|one| vec![format!("finding: {}", one.kind), words::thousands(one.count)]);
+        self.table(&["what", "how many"], &own.chain(found).collect::<Vec<_>>());
+    }
+}
+
+/// A text in a table of Markdown: on one line, and with nothing that would end its cell.
+fn cell(text: &str) -> String {
+    clip(&sanitise::line(text), CELL_CHARS_MAX).replace('\\', "\\\\").replace('|', "\\|")
+}
+
+fn share(part: u64, whole: u64) -> String {
+    if whole == 0 { String::new() } else { percent(part as f64 / whole as f64) }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+fn mean_ms(sum: u64, count: u64) -> String {
+    if count == 0 { String::new() } else { (sum / count).to_string() }
+}
+
+fn rate(rate: DriftRate) -> &'static str {
+    match rate {
+        DriftRate::Retry => "questions asked again",
+        DriftRate::Failure => "work that failed",
+        DriftRate::FailVerdict => "verdicts that are `fail`",
+        DriftRate::Malformed => "answers that could not be used",
+    }
+}

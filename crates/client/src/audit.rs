@@ -1,0 +1,130 @@
+//! The Auditor, for the operator: what it saw, what it found, and whether what it wrote down still stands.
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use serde::Serialize;
+use setpoint_protocol::message::{AuditQuery, AuditReport, Finding, FindingKind, Severity};
+use setpoint_protocol::{RoleId, Timestamp};
+use tokio::sync::mpsc;
+
+use crate::error::ClientError;
+
+/// Events that may wait for whoever follows; the Auditor waits for them then.
+pub const AUDIT_EVENTS_MAX: usize = 256;
+
+/// A report, with what may be missing from it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Audited {
+    /// The report.
+    #[serde(flatten)]
+    pub report: AuditReport,
+    /// Whether another process audits at the moment.
+    pub is_elsewhere: bool,
+    /// Why the journal could not be read to its end, if it could not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread: Option<String>,
+}
+
+/// A finding, as the log has it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FindingLine {
+    /// Its entry in the log.
+    pub entry: u64,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// The finding.
+    #[serde(flatten)]
+    pub finding: Finding,
+}
+
+/// Which findings are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingFilter {
+    /// Only of this kind.
+    pub kind: Option<FindingKind>,
+    /// Only of this task: its id begins with this.
+    pub task: Option<String>,
+    /// Only this role's.
+    pub role: Option<RoleId>,
+    /// Only those that weigh at least so much.
+    pub severity: Option<Severity>,
+    /// Only from this moment on.
+    pub since: Option<Timestamp>,
+    /// How many at most, the newest.
+    pub limit: usize,
+}
+
+/// What the log is held against.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Against {
+    /// Exported checkpoints.
+    pub checkpoints: Option<PathBuf>,
+    /// The key that it must be signed with, in hexadecimal.
+    pub key: Option<String>,
+    /// Look at the log alone, not at the journal.
+    pub log_only: bool,
+}
+
+/// What a verification found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AuditVerdict {
+    /// Whether nothing is wrong, with the log or the journal.
+    pub is_sound: bool,
+    /// Entries of the log.
+    pub entries: u64,
+    /// Those under a signed checkpoint.
+    pub sealed: u64,
+    /// Checkpoints in the log's directory.
+    pub checkpoints: u64,
+    /// Entries that the exported checkpoints cover; `None` where none were named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sealed_by_export: Option<u64>,
+    /// The key that signed, in hexadecimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// What is wrong with the log, a line each.
+    pub log: Vec<String>,
+    /// Rows of the journal that the log notes and that are those that were read; `None` where the journal was not looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
+    /// Rows that the log does not note yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows_not_noted: Option<u64>,
+    /// What is wrong with the journal, a line each.
+    pub journal: Vec<String>,
+    /// Things that are wrong and not listed.
+    pub left_out: u64,
+    /// What this proves.
+    pub proves: Vec<String>,
+    /// What it does not.
+    pub cannot_prove: Vec<String>,
+}
+
+/// What the Auditor says as it goes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AuditEvent {
+    /// A finding.
+    Finding(Box<FindingLine>),
+    /// A report that was due.
+    Report(Box<AuditReport>),
+    /// Something about the auditing itself.
+    Note(String),
+}
+
+/// The Auditor. Asking changes nothing but its own log; where nothing was ever done there is nothing to audit, and no file
+/// afterwards either.
+#[async_trait]
+pub trait Audit: Send + Sync {
+    /// What it saw: a snapshot, up to the journal's end.
+    async fn report(&self, query: &AuditQuery) -> Result<Audited, ClientError>;
+
+    /// What it found, newest first.
+    async fn findings(&self, filter: &FindingFilter) -> Result<Vec<FindingLine>, ClientError>;
+
+    /// Holds its log against itself, against checkpoints and keys, and the journal against its log.
+    async fn verify(&self, against: &Against) -> Result<AuditVerdict, ClientError>;
+
+    /// Audits until nobody listens any more, or looks on while another process does. What was found before is not told.
+    async fn follow(&self, events: mpsc::Sender<AuditEvent>) -> Result<(), ClientError>;
+}

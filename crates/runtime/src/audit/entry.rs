@@ -1,0 +1,85 @@
+//! What stands in the Auditor's own log, a JSON object an entry.
+
+use serde::{Deserialize, Serialize};
+use setpoint_audit_log::limits::ENTRY_BYTES_MAX;
+use setpoint_protocol::Timestamp;
+use setpoint_protocol::message::{AuditReport, Finding};
+
+/// An entry of the Auditor's log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub enum LogEntry {
+    /// A process began to audit.
+    Begun {
+        /// When.
+        at: Timestamp,
+        /// The program's version.
+        version: String,
+        /// The journal's row behind which it goes on; 0 where it begins anew.
+        after: u64,
+        /// Why it begins anew, where it was further already.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
+    },
+    /// Rows of the journal were read.
+    Rows {
+        /// Behind this one.
+        after: u64,
+        /// Up to this one, included.
+        to: u64,
+        /// How many: places may be left out where rows were lost.
+        count: u64,
+        /// BLAKE3 over their places, streams, numbers and hashes, in hexadecimal.
+        digest: String,
+    },
+    /// Something is not as it should be.
+    Finding(Finding),
+    /// A report that was due.
+    Report(Box<AuditReport>),
+    /// A process stopped auditing, in order.
+    Stopped {
+        /// When.
+        at: Timestamp,
+        /// The last row that it read.
+        after: u64,
+    },
+}
+
+impl LogEntry {
+    /// As it is written. A report that is too long for an entry is told by its head: its findings stand in the log anyway.
+    pub(super) fn write(&self) -> String {
+        let text = json(self);
+        match self {
+            LogEntry::Report(report) if text.len() > ENTRY_BYTES_MAX => {
+                let mut short = report.clone();
+                let listed = [&short.boundary_violations, &short.drift_alerts, &short.anomalies];
+                let listed: usize = listed.iter().map(|list| list.len()).sum();
+                short.findings_left_out += u64::try_from(listed).unwrap_or(u64::MAX);
+                short.boundary_violations.clear();
+                short.drift_alerts.clear();
+                short.anomalies.clear();
+                short.gap_trends.clear();
+                let text = json(&LogEntry::Report(short.clone()));
+                if text.len() <= ENTRY_BYTES_MAX {
+                    return text;
+                }
+                short.role_health.clear();
+                short.tool_health.clear();
+                short.model_health.clear();
+                short.false_claims.clear();
+                json(&LogEntry::Report(short))
+            }
+            _ => text,
+        }
+    }
+}
+
+fn json(entry: &LogEntry) -> String {
+    serde_json::to_string(entry).unwrap_or_default()
+}
+
+/// What an entry of the log says; `None` for one that is none of the Auditor's, or a later program's.
+#[must_use]
+pub fn parse(json: &str) -> Option<LogEntry> {
+    serde_json::from_str(json).ok()
+}

@@ -1,0 +1,112 @@
+//! When the Auditor reads: behind the tasks, and never in their way.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{Shared, error_chain};
+use crate::audit::{AuditFailure, AuditPlace, Keeper};
+use crate::clock;
+
+/// How often it looks for new rows, and for what is due.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Rows that are read at a time.
+const ROWS_AT_ONCE: u64 = 2_048;
+/// While tasks run at full speed it takes one part in so many of one processor's time: it falls behind instead of slowing
+/// them down, and catches up when there is room.
+const REST_FACTOR: u32 = 19;
+/// Rows that are still read when the organisation shuts down; what is left the next process reads.
+const ROWS_AT_THE_END: u64 = 20_000;
+/// How long it waits for another process that audits, and for a log that takes nothing.
+const RETRY: Duration = Duration::from_secs(10);
+
+/// Audits until the organisation shuts down, as soon as no other process does.
+pub(super) async fn audit(shared: Arc<Shared>, place: AuditPlace) {
+    let mut has_told = false;
+    let keeper = loop {
+        let (journal, place) = (shared.journal.clone(), place.clone());
+        let opened = tokio::task::spawn_blocking(move || Keeper::open(&place, &journal, clock::now())).await;
+        match opened {
+            Ok(Ok(Some(keeper))) => break keeper,
+            Ok(Ok(None)) => {}
+            Ok(Err(error)) if !has_told => {
+                has_told = true;
+                tell(&error);
+            }
+            Ok(Err(_)) => {}
+            Err(_) => return tracing::error!("the Auditor panicked; the journal keeps what it has not read"),
+        }
+        tokio::select! {
+            biased;
+            () = shared.shutdown.cancelled() => return,
+            () = tokio::time::sleep(RETRY) => {}
+        }
+    };
+    follow(&shared, keeper).await;
+}
+
+async fn follow(shared: &Shared, mut keeper: Keeper) {
+    let mut rest = Duration::ZERO;
+    let mut has_told = false;
+    loop {
+        let is_last = tokio::select! {
+            biased;
+            () = shared.shutdown.cancelled() => true,
+            () = tokio::time::sleep(rest) => false,
+        };
+        let looked = tokio::task::spawn_blocking(move || {
+            let began = Instant::now();
+            let rows = if is_last { ROWS_AT_THE_END } else { ROWS_AT_ONCE };
+            let done = look(&mut keeper, rows);
+            (keeper, done, began.elapsed())
+        });
+        let Ok((back, done, took)) = looked.await else {
+            return tracing::error!("the Auditor panicked; the journal keeps what it has not read");
+        };
+        keeper = back;
+        rest = match done {
+            Ok(is_behind) => {
+                has_told = false;
+                if is_behind { took * REST_FACTOR } else { LOOK_EVERY }
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut has_told, true) {
+                    tell(&error);
+                }
+                RETRY
+            }
+        };
+        if is_last {
+            break;
+        }
+    }
+    let stopped = tokio::task::spawn_blocking(move || keeper.stop(clock::now())).await;
+    if let Ok(Err(error)) = stopped
+        && !has_told
+    {
+        tell(&error);
+    }
+}
+
+/// Reads on, and does what is due; whether there is more to read.
+fn look(keeper: &mut Keeper, rows: u64) -> Result<bool, AuditFailure> {
+    let caught = keeper.catch_up(rows, clock::now())?;
+    let (missed, _) = keeper.tick(clock::now())?;
+    for finding in caught.findings.iter().chain(&missed) {
+        let task = finding.task_id.as_ref().map(ToString::to_string);
+        tracing::warn!(
+            kind = finding.kind.name(),
+            accountable = finding.accountable.label(),
+            task,
+            "the Auditor found something: {}",
+            finding.text
+        );
+    }
+    Ok(caught.is_behind)
+}
+
+fn tell(error: &AuditFailure) {
+    let (error, hint) = (error_chain(error), error.hint());
+    tracing::warn!(error, hint, "the Auditor cannot work; tasks run as before, and it catches up later");
+}
