@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use setpoint_machine::{AnyMachine, CallReader, Factory};
+use setpoint_protocol::message::{EndState, FindingKind, Severity};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
-use setpoint_protocol::{Address, RoleId};
+use setpoint_protocol::topology::Payload;
+use setpoint_protocol::{Address, RoleId, TaskId};
+use setpoint_roles::r6_auditor::Auditor;
 use setpoint_sim::brain::Skill;
 use setpoint_sim::check::check;
 use setpoint_sim::plant::PlantReader;
@@ -68,10 +71,10 @@ fn factory() -> Arc<dyn Factory> {
     Arc::new(Roles)
 }
 
-fn seeds(count: u64) -> Vec<u64> {
+fn seeds(count: u64) -> std::ops::Range<u64> {
     match std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()) {
-        Some(seed) => vec![seed],
-        None => (0..count).collect(),
+        Some(seed) => seed..seed + 1,
+        None => 0..count,
     }
 }
 
@@ -132,4 +135,70 @@ fn a_crash_at_any_record_loses_and_repeats_nothing() {
         }
     }
     assert!(crashed > 50, "only {crashed} crashes happened");
+}
+
+/// One Auditor over all tasks, one after another. Whatever goes wrong outside, the organisation keeps its own rules.
+#[test]
+fn the_auditor_finds_no_rule_broken_in_any_seed() {
+    let mut auditor = Auditor::default();
+    let mut broken = Vec::new();
+    let mut found = std::collections::BTreeMap::<FindingKind, u32>::new();
+    for seed in seeds(1_500) {
+        let run = run(&scenario(seed), &factory());
+        let task = TaskId::mint("sim", seed);
+        for finding in run.records.iter().flat_map(|record| auditor.observe_record(&task, record)) {
+            *found.entry(finding.kind).or_default() += 1;
+            // Tokens are reserved by estimate, and the provider counts them: a budget may be overrun by one answer.
+            let is_estimate = finding.kind == FindingKind::BudgetOverrun && finding.text.contains("tokens");
+            if finding.kind.severity() == Severity::Violation && !is_estimate {
+                broken.push(format!("SEED={seed}: {finding:?}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{} rules broken:\n{}", broken.len(), broken.join("\n"));
+    // It must have seen what it is to be silent about, or that proves little.
+    let totals = auditor.report("q", setpoint_protocol::Timestamp::from_micros(0)).lifetime;
+    assert!(std::env::var("SEED").is_ok() || totals.replans > 500 && totals.abandoned > 300, "{totals:?}");
+    assert!(
+        std::env::var("SEED").is_ok() || found.contains_key(&FindingKind::ConvergenceFailure),
+        "{found:?}"
+    );
+}
+
+/// Healthy: a model that always makes sense, nothing broken, and criteria met after at most one replan, with corrections
+/// on the way. The model plans at random, so it is its end that says whether a task was one.
+#[test]
+fn a_thousand_healthy_tasks_yield_no_finding() {
+    let mut auditor = Auditor::default();
+    let mut healthy = 0;
+    for seed in seeds(u64::MAX) {
+        let scenario = Scenario {
+            skill: Skill { sense_percent: 100, uptime_percent: 100, lenient_percent: 100 },
+            broken_percent: 0,
+            cancel_percent: 0,
+            refuse_percent: 0,
+            crashes: Crashes::Never,
+            controller: ControllerSettings::default(),
+            budgets: Budgets::default(),
+            ..scenario(seed)
+        };
+        let run = run(&scenario, &factory());
+        let Some(Payload::FinalResult(result)) = run.records.last().and_then(|record| record.message())
+        else {
+            panic!("SEED={seed} has no end");
+        };
+        if result.directive != EndState::Accept || result.replans > 1 {
+            continue;
+        }
+        let task = TaskId::mint("sim", seed);
+        let found: Vec<_> =
+            run.records.iter().flat_map(|record| auditor.observe_record(&task, record)).collect();
+        assert_eq!(found, [], "SEED={seed}");
+        healthy += 1;
+        if healthy == 1_000 {
+            break;
+        }
+    }
+    let totals = auditor.report("q", setpoint_protocol::Timestamp::from_micros(0)).lifetime;
+    assert!(totals.corrections > 100 && totals.replans > 50 || healthy < 1_000, "{totals:?}");
 }

@@ -63,24 +63,25 @@ impl Auditor {
     #[must_use]
     pub fn findings_of(task: &TaskId, records: &[Record]) -> Vec<Finding> {
         let mut auditor = Auditor::default();
-        let mut findings = Vec::new();
-        for record in records {
-            let (from, to, kind) = (record.from.text(), record.to_column(), record.kind.name());
-            findings.extend(auditor.observe(&Entry {
-                pos: record.seq,
-                task: task.as_str(),
-                seq: record.seq,
-                at: record.at,
-                from: &from,
-                to: &to,
-                kind,
-                cause: record.cause,
-                body: &record.body,
-                is_system: false,
-                is_loss: false,
-            }));
-        }
-        findings
+        records.iter().flat_map(|record| auditor.observe_record(task, record)).collect()
+    }
+
+    /// Takes the next record of a task, wherever it comes from.
+    pub fn observe_record(&mut self, task: &TaskId, record: &Record) -> Vec<Finding> {
+        let (from, to) = (record.from.text(), record.to_column());
+        self.observe(&Entry {
+            pos: self.position + 1,
+            task: task.as_str(),
+            seq: record.seq,
+            at: record.at,
+            from: &from,
+            to: &to,
+            kind: record.kind.name(),
+            cause: record.cause,
+            body: &record.body,
+            is_system: false,
+            is_loss: false,
+        })
     }
 
     /// What was missed by `now`: tasks that stand still.

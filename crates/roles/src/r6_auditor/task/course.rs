@@ -58,6 +58,7 @@ impl Course {
 impl TaskWatch {
     pub(super) fn on_directive(&mut self, seen: &Seen<'_>, directive: &Directive, told: &mut Told) {
         told.count(Fact::Replanned);
+        self.asks.planned();
         self.replans += 1;
         self.check_directive(seen, directive, told);
         let last = self.course.rounds.last().cloned();
