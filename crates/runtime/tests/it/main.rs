@@ -4,6 +4,8 @@
 mod again;
 #[cfg(test)]
 mod append_before_effect;
+#[cfg(test)]
+mod audit;
 mod budgets;
 #[cfg(test)]
 mod cassettes;

@@ -1,0 +1,177 @@
+//! Where it goes on: after a stop, a crash, a lost file, another process, and a disk that was full.
+
+use super::*;
+
+#[test]
+fn it_notes_every_row_once_and_says_every_finding_once() {
+    let home = Home::new();
+    let journal = home.journal();
+    let mut keeper = home.keeper(&journal);
+    for n in 0..20 {
+        task(&journal, n, n % 5 == 0);
+    }
+    let findings = catch_up(&mut keeper);
+    assert_eq!(findings.iter().map(|finding| finding.kind).collect::<Vec<_>>(), [ODD; 4]);
+    assert_eq!(home.findings(), findings);
+    let report = told(keeper.report("q", NOW));
+    assert_eq!((report.lifetime.tasks, report.lifetime.records, report.position), (20, 100, 100));
+    keeper.stop(NOW).unwrap();
+    home.notes_everything(&journal, 100);
+    // Whoever only asks is told the same.
+    assert_eq!(seen(&home, &journal), report);
+    // The next process has nothing to add, and writes nothing.
+    let before = home.entries().len();
+    let mut keeper = home.keeper(&journal);
+    assert_eq!(catch_up(&mut keeper), []);
+    assert_eq!(told(keeper.report("q", NOW)), report);
+    keeper.stop(NOW).unwrap();
+    assert_eq!(home.entries().len(), before);
+}
+
+/// A process that is killed leaves the log anywhere, and what it knew written down at some time before, or never.
+#[test]
+fn whoever_goes_on_after_a_crash_knows_and_says_the_same() {
+    let calm = Home::new();
+    let journal = calm.journal();
+    let mut keeper = calm.keeper(&journal);
+    let tasks = 24;
+    (0..tasks).for_each(|n| task(&journal, n, n % 5 == 0));
+    catch_up(&mut keeper);
+    let expected = told(keeper.report("q", NOW));
+    let said = calm.findings();
+
+    for step in [1, 3, 8] {
+        let home = Home::new();
+        let journal = home.journal();
+        for n in 0..tasks {
+            task(&journal, n, n % 5 == 0);
+            let mut keeper = home.keeper(&journal);
+            let _ = keeper.catch_up(step, NOW).unwrap();
+            if n % 4 == 1 {
+                keeper.seal(NOW).unwrap();
+            }
+            // It goes without a word.
+        }
+        let mut keeper = home.keeper(&journal);
+        catch_up(&mut keeper);
+        assert_eq!(told(keeper.report("q", NOW)), expected, "{step} rows at a time");
+        assert_eq!(home.findings(), said);
+        keeper.stop(NOW).unwrap();
+        home.notes_everything(&journal, tasks * 5);
+    }
+}
+
+#[test]
+fn what_it_knew_is_made_anew_where_it_is_lost_damaged_or_of_another_log() {
+    let home = Home::new();
+    let journal = home.journal();
+    (0..10).for_each(|n| task(&journal, n, n == 3));
+    let mut keeper = home.keeper(&journal);
+    catch_up(&mut keeper);
+    let expected = told(keeper.report("q", NOW));
+    keeper.stop(NOW).unwrap();
+    let path = home.path("audit").join("auditor.json");
+    let kept = file(&path);
+    let other_mark = kept.replacen("\"seq\":", "\"seq\":1", 1);
+    let other_version = kept.replacen(env!("CARGO_PKG_VERSION"), "0.0.0", 1);
+    assert!(other_mark != kept && other_version != kept);
+    for text in [None, Some("{"), Some(""), Some(other_mark.as_str()), Some(other_version.as_str())] {
+        match text {
+            None => std::fs::remove_file(&path).unwrap(),
+            Some(text) => std::fs::write(&path, text).unwrap(),
+        }
+        let mut keeper = home.keeper(&journal);
+        assert_eq!(catch_up(&mut keeper), [], "what was said is not said again");
+        assert_eq!(told(keeper.report("q", NOW)), expected, "{text:?}");
+        drop(keeper);
+    }
+    home.notes_everything(&journal, 50);
+}
+
+#[test]
+fn one_process_audits_and_the_others_look() {
+    let home = Home::new();
+    let journal = home.journal();
+    let mut first = home.keeper(&journal);
+    task(&journal, 1, true);
+    catch_up(&mut first);
+    first.seal(NOW).unwrap();
+    task(&journal, 2, false);
+    let other = home.journal();
+    assert!(Keeper::open(&home.place(), &other, NOW).unwrap().is_none());
+    let looked = seen(&home, &other);
+    assert_eq!((looked.lifetime.tasks, looked.boundary_violations.len()), (2, 1));
+    // It goes on with what the first one had not read.
+    drop(first);
+    let mut second = home.keeper(&other);
+    assert_eq!(catch_up(&mut second), []);
+    second.stop(NOW).unwrap();
+    home.notes_everything(&journal, 10);
+}
+
+/// The journal is written as fast as it can be, by several at once, while it is read.
+#[test]
+fn it_reads_a_journal_that_is_written_at_full_speed_and_misses_nothing() {
+    const WRITERS: u64 = 4;
+    const TASKS: u64 = 250;
+    let home = Home::new();
+    let journal = home.journal();
+    let mut keeper = home.keeper(&journal);
+    let mut findings = 0;
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                let journal = journal.clone();
+                scope.spawn(move || (0..TASKS).for_each(|n| task(&journal, writer * TASKS + n, n % 10 == 0)))
+            })
+            .collect();
+        while writers.iter().any(|writer| !writer.is_finished()) {
+            findings += keeper.catch_up(300, NOW).unwrap().findings.len();
+        }
+    });
+    findings += catch_up(&mut keeper).len();
+    assert_eq!(findings as u64, WRITERS * TASKS / 10);
+    keeper.stop(NOW).unwrap();
+    home.notes_everything(&journal, WRITERS * TASKS * 5);
+    assert_eq!(seen(&home, &journal).lifetime.tasks, WRITERS * TASKS);
+}
+
+#[test]
+fn a_report_is_due_every_five_minutes_of_activity() {
+    let home = Home::new();
+    let journal = home.journal();
+    let mut keeper = home.keeper(&journal);
+    task(&journal, 1, true);
+    catch_up(&mut keeper);
+    assert_eq!(keeper.tick(later(299_999)).unwrap().1, None);
+    let report = keeper.tick(later(300_000)).unwrap().1.unwrap();
+    assert_eq!(
+        (report.trigger.as_str(), report.tasks_observed, report.boundary_violations.len()),
+        ("interval", 1, 1)
+    );
+    assert!(home.entries().contains(&LogEntry::Report(Box::new(report))));
+    assert_eq!(keeper.tick(later(900_000)).unwrap().1, None, "nothing happened since");
+    // Whoever asks still sees the window that was closed, and changes nothing.
+    let asked = keeper.report("q-7", later(900_001));
+    assert_eq!((asked.trigger.as_str(), asked.tasks_observed), ("q-7", 1));
+    keeper.stop(later(900_002)).unwrap();
+    let keeper = home.keeper(&journal);
+    assert_eq!(keeper.report("q-7", later(900_001)), asked, "windows and totals survive a restart");
+}
+
+#[test]
+fn what_stands_still_and_what_has_no_end_is_missed() {
+    let home = Home::new();
+    let journal = home.journal();
+    let mut keeper = home.keeper(&journal);
+    let unfinished = rows(false);
+    task_of(&journal, 1, &unfinished[..3], false);
+    task_of(&journal, 2, &unfinished[..3], true);
+    assert_eq!(catch_up(&mut keeper), []);
+    let kinds = |findings: Vec<Finding>| findings.iter().map(|one| one.kind).collect::<Vec<_>>();
+    assert_eq!(kinds(keeper.tick(later(30_000)).unwrap().0), [FindingKind::FinalResult]);
+    assert_eq!(kinds(keeper.tick(later(599_000)).unwrap().0), []);
+    assert_eq!(kinds(keeper.tick(later(630_000)).unwrap().0), [FindingKind::TaskStalled]);
+    assert_eq!(kinds(keeper.tick(later(900_000)).unwrap().0), [], "said once");
+    assert_eq!(home.findings().len(), 2);
+}
