@@ -1,4 +1,4 @@
-//! What the Auditor's log costs: writing, sealing, opening and verifying a million entries.
+//! What the Auditor costs: its log (writing, sealing, opening and verifying a million entries), and the tasks beside it.
 //!
 //! Each round runs in a process of its own, on a log of its own on disk, with an export beside it.
 
@@ -9,12 +9,19 @@ use std::time::Instant;
 use setpoint_audit_log::{Against, Appended, AuditLog, Exported, Options, Sealing, verify};
 
 use crate::measure::{Spread, cpu_ms, peak_mib, start};
+use crate::scenario::{self, Answers, Scenario, Store as Journaled};
 
 /// Entries of the log, and of one batch: what a task's rows of a moment come to.
 const ENTRIES: u64 = 1_000_000;
 const BATCH: u64 = 64;
 /// How often it is done, each time from nothing.
 const ROUNDS: usize = 3;
+/// How often tasks are run with the Auditor and without.
+const RUNS: usize = 5;
+/// Tasks in flight, and how many are run.
+const IN_FLIGHT: [(usize, usize); 3] = [(1, 300), (100, 2_000), (1_000, 4_000)];
+/// Tasks that it catches up with.
+const CAUGHT_UP: usize = 1_000;
 /// The time that checkpoints give.
 const AT_US: i64 = 1_790_000_000_000_000;
 
@@ -46,6 +53,39 @@ pub(crate) fn table() -> Result<(), String> {
     }
     let peak = Spread::of(rounds.iter().filter_map(|round| round.last().copied()));
     println!("{:<34} {:>26}", "peak memory, MiB", peak.text());
+    following()
+}
+
+/// What the Auditor takes from tasks that run at full speed beside it, and what it costs it to catch up afterwards.
+fn following() -> Result<(), String> {
+    println!(
+        "\ntasks at full speed, journal on disk, with the Auditor following and without; the median of {RUNS} [least, most]\n"
+    );
+    println!("{:>9} {:>26} {:>26} {:>8}", "in flight", "with, tasks/s", "without, tasks/s", "loss");
+    for (in_flight, tasks) in IN_FLIGHT {
+        let mut speeds = [Journaled::Disk, Journaled::Audited].map(|store| (store, Vec::new()));
+        for _ in 0..RUNS {
+            for (store, speeds) in &mut speeds {
+                let scenario = Scenario { store: *store, answers: Answers::AtOnce, in_flight, tasks };
+                speeds.push(crate::child(&scenario)?.tasks_per_s);
+            }
+        }
+        let [without, with] = speeds.map(|(_, speeds)| Spread::of(speeds));
+        let loss = 1.0 - with.median / without.median;
+        let target = if loss < 0.1 { "met" } else { "missed" };
+        println!(
+            "{in_flight:>9} {:>26} {:>26} {:>6.1} %  target < 10: {target}",
+            with.text(),
+            without.text(),
+            loss * 100.0
+        );
+    }
+    let (rows, cpu_us) = scenario::caught_up(CAUGHT_UP)?;
+    let per_task = rows as f64 / CAUGHT_UP as f64;
+    println!(
+        "\ncatching up with {CAUGHT_UP} tasks that ran without it: {cpu_us:.2} us CPU a row, {per_task:.0} rows a task: {:.3} ms a task",
+        cpu_us * per_task / 1e3
+    );
     Ok(())
 }
 

@@ -8,6 +8,7 @@ use setpoint_protocol::TaskId;
 use setpoint_protocol::message::EndState;
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_runtime::audit::{AuditPlace, Keeper};
 use setpoint_runtime::memory::{Access, Memory};
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
 use tokio::sync::Barrier;
@@ -23,6 +24,8 @@ pub(crate) enum Store {
     Disk,
     /// On disk, and memory (R5) is asked before every plan.
     Remembering,
+    /// On disk, and the Auditor (R6) follows.
+    Audited,
 }
 
 impl Store {
@@ -31,11 +34,12 @@ impl Store {
             Store::Memory => "memory",
             Store::Disk => "disk",
             Store::Remembering => "disk+r5",
+            Store::Audited => "disk+r6",
         }
     }
 
     pub(crate) fn named(name: &str) -> Result<Self, String> {
-        [Store::Memory, Store::Disk, Store::Remembering]
+        [Store::Memory, Store::Disk, Store::Remembering, Store::Audited]
             .into_iter()
             .find(|s| s.name() == name)
             .ok_or_else(|| format!("no store {name}"))
@@ -123,8 +127,8 @@ impl Scenario {
     pub(crate) fn target(&self, outcome: &Outcome) -> &'static str {
         let cpu_max = match (self.store, self.in_flight) {
             (Store::Memory, _) => 1.0,
-            (Store::Disk | Store::Remembering, 1) => 4.0,
-            (Store::Disk | Store::Remembering, _) => 2.0,
+            (Store::Disk | Store::Remembering | Store::Audited, 1) => 4.0,
+            (Store::Disk | Store::Remembering | Store::Audited, _) => 2.0,
         };
         let memory_holds = self.in_flight < 1_000 || outcome.peak_mib < 200.0;
         if outcome.cpu_ms_per_task < cpu_max && memory_holds { "met" } else { "missed" }
@@ -154,12 +158,12 @@ pub(crate) fn run(scenario: &Scenario) -> Result<Outcome, String> {
     let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
     let journal = match scenario.store {
         Store::Memory => Journal::in_memory(),
-        Store::Disk | Store::Remembering => {
+        Store::Disk | Store::Remembering | Store::Audited => {
             Journal::open(dir.path(), &JournalOptions::default()).map_err(|error| error.to_string())?
         }
     };
     let memory = match scenario.store {
-        Store::Memory | Store::Disk => Access::closed("there is none here"),
+        Store::Memory | Store::Disk | Store::Audited => Access::closed("there is none here"),
         Store::Remembering => {
             let (memory, _) =
                 Memory::open(&dir.path().join("memory"), &journal).map_err(|error| error.to_string())?;
@@ -168,6 +172,9 @@ pub(crate) fn run(scenario: &Scenario) -> Result<Outcome, String> {
     };
     runtime()?.block_on(async {
         let organisation = organisation(journal, memory, || {}, scenario.answers.pace(scenario.in_flight));
+        if scenario.store == Store::Audited {
+            organisation.audit(auditor_in(dir.path()));
+        }
         if scenario.answers != Answers::Together {
             // The first tasks pay for what is set up once.
             many(&organisation, scenario.in_flight, scenario.in_flight.min(50), 0).await?;
@@ -179,6 +186,35 @@ pub(crate) fn run(scenario: &Scenario) -> Result<Outcome, String> {
         organisation.shutdown().await;
         Ok(Outcome { tasks_per_s: tasks / wall, cpu_ms_per_task: cpu / tasks, peak_mib: measure::peak_mib() })
     })
+}
+
+/// Where the Auditor of a data directory is.
+pub(crate) fn auditor_in(dir: &std::path::Path) -> AuditPlace {
+    AuditPlace { dir: dir.join("audit"), key: None, export: None }
+}
+
+/// What it costs the Auditor to catch up with tasks that ran without it: rows, and CPU microseconds for each.
+pub(crate) fn caught_up(tasks: usize) -> Result<(u64, f64), String> {
+    let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let journal = Journal::open(dir.path(), &JournalOptions::default()).map_err(|error| error.to_string())?;
+    runtime()?.block_on(async {
+        let memory = Access::closed("there is none here");
+        let organisation = organisation(journal, memory, || {}, Pace::AtOnce);
+        many(&organisation, 100, tasks, 0).await?;
+        organisation.shutdown().await;
+        Ok::<_, String>(())
+    })?;
+    let journal = Journal::open(dir.path(), &JournalOptions::default()).map_err(|error| error.to_string())?;
+    let now = setpoint_runtime::clock::now();
+    let keeper = Keeper::open(&auditor_in(dir.path()), &journal, now).map_err(|error| error.to_string())?;
+    let mut keeper = keeper.ok_or("somebody else audits")?;
+    let cpu = measure::cpu_ms();
+    let caught = keeper.catch_up(u64::MAX, now).map_err(|error| error.to_string())?;
+    let cpu_us = (measure::cpu_ms() - cpu) * 1e3;
+    if !caught.findings.is_empty() {
+        return Err(format!("what is measured breaks a rule: {:?}", caught.findings));
+    }
+    Ok((caught.rows, cpu_us / caught.rows as f64))
 }
 
 /// Opens an organisation on disk and ends the process at its first model call.

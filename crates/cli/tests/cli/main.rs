@@ -3,6 +3,7 @@
 // Marked as tests so that the lints know the helpers in them for test code.
 #[cfg(test)]
 mod arguments;
+mod audit;
 #[cfg(test)]
 mod desk;
 #[cfg(test)]

@@ -34,6 +34,7 @@ pub(crate) fn report(report: &AuditReport, zone: &TimeZone) -> Vec<Line> {
     page.findings("Anomalies", &report.anomalies, zone);
     if report.findings_left_out > 0 {
         let text = format!("{} more are counted and not listed.", words::thousands(report.findings_left_out));
+        page.lines.push(Line::new());
         page.text(&text);
     }
     page.trends(&report.gap_trends);
@@ -219,9 +220,16 @@ impl Page {
     }
 }
 
-/// A text in a table of Markdown: on one line, and with nothing that would end its cell.
+/// A text in a table of Markdown: on one line, and with nothing that would end its cell or be taken for markup.
 fn cell(text: &str) -> String {
-    clip(&sanitise::line(text), CELL_CHARS_MAX).replace('\\', "\\\\").replace('|', "\\|")
+    let mut cell = String::new();
+    for c in clip(&sanitise::line(text), CELL_CHARS_MAX).chars() {
+        if matches!(c, '\\' | '|' | '<' | '[' | '!') {
+            cell.push('\\');
+        }
+        cell.push(c);
+    }
+    cell
 }
 
 fn share(part: u64, whole: u64) -> String {

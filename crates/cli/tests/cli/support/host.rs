@@ -8,10 +8,11 @@ use async_trait::async_trait;
 use setpoint_cli::{Allowance, ApprovalPolicy, Host};
 use setpoint_client::desk::*;
 use setpoint_client::models::*;
-use setpoint_client::{ClientError, Desk, ErrorKind, Memory, Organisation};
+use setpoint_client::{Audit, ClientError, Desk, ErrorKind, Memory, Organisation};
 use setpoint_protocol::Timestamp;
 use setpoint_protocol::tool::ApprovalNeed;
 
+use super::audit::FakeAudit;
 use super::memory::{FakeMemory, NOW};
 use super::organisation::Fake;
 
@@ -20,6 +21,7 @@ pub(crate) struct FakeHost {
     pub(crate) organisation: Arc<Fake>,
     pub(crate) desk: FakeDesk,
     pub(crate) memory: Arc<FakeMemory>,
+    pub(crate) audit: Arc<FakeAudit>,
     /// How often the organisation or memory was opened.
     pub(crate) opened: AtomicUsize,
 }
@@ -30,6 +32,7 @@ impl FakeHost {
             organisation,
             desk: FakeDesk::default(),
             memory: Arc::new(FakeMemory::default()),
+            audit: Arc::new(FakeAudit::default()),
             opened: AtomicUsize::new(0),
         }
     }
@@ -62,6 +65,10 @@ impl Host for FakeHost {
         self.opened.fetch_add(1, Ordering::SeqCst);
         self.memory.open()?;
         Ok(Arc::clone(&self.memory) as Arc<dyn Memory>)
+    }
+
+    async fn audit(&self) -> Result<Arc<dyn Audit>, ClientError> {
+        Ok(Arc::clone(&self.audit) as Arc<dyn Audit>)
     }
 
     fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {

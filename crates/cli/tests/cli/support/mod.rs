@@ -1,5 +1,6 @@
 //! A scripted organisation, a scripted memory, a scripted person, and the tapes of records that they play.
 
+pub(crate) mod audit;
 pub(crate) mod host;
 pub(crate) mod memory;
 pub(crate) mod organisation;

@@ -1,0 +1,163 @@
+//! An Auditor that says what it is told to, and writes down what it is asked.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use setpoint_client::audit::*;
+use setpoint_client::{ClientError, ErrorKind};
+use setpoint_protocol::message::*;
+use setpoint_protocol::record::ModelFailureKind;
+use setpoint_protocol::tool::ErrorKind as ToolError;
+use setpoint_protocol::{RoleId, TaskId};
+use tokio::sync::mpsc;
+
+use super::memory::{HOSTILE, NOW, after};
+use super::organisation::Ears;
+
+/// The Auditor.
+#[derive(Default)]
+pub(crate) struct FakeAudit {
+    pub(crate) audited: Option<Audited>,
+    pub(crate) findings: Vec<FindingLine>,
+    pub(crate) verdict: AuditVerdict,
+    /// What it says as it goes; then it waits until nobody listens.
+    pub(crate) events: Vec<AuditEvent>,
+    pub(crate) is_broken: bool,
+    /// Whom it interrupts when it has said everything.
+    pub(crate) ears: Option<Arc<Ears>>,
+    pub(crate) asked: Mutex<Vec<String>>,
+}
+
+impl FakeAudit {
+    fn ask(&self, what: String) -> Result<(), ClientError> {
+        self.asked.lock().unwrap().push(what);
+        if self.is_broken {
+            return Err(ClientError::new(
+                ErrorKind::Configuration,
+                "failed to use /data/audit: \u{1b}[2Jit is a file",
+            )
+            .hint("see that the audit directory can be read and written"));
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Audit for FakeAudit {
+    async fn report(&self, query: &AuditQuery) -> Result<Audited, ClientError> {
+        self.ask(format!("report {}", query.query_id))?;
+        let mut audited = self.audited.clone().unwrap();
+        audited.report.trigger = query.query_id.clone();
+        Ok(audited)
+    }
+
+    async fn findings(&self, filter: &FindingFilter) -> Result<Vec<FindingLine>, ClientError> {
+        let FindingFilter { kind, task, role, severity, since, limit } = filter;
+        let since = since.map(|since| since.to_string());
+        self.ask(format!("findings {kind:?} {task:?} {role:?} {severity:?} {since:?} {limit}"))?;
+        Ok(self.findings.clone())
+    }
+
+    async fn verify(&self, against: &Against) -> Result<AuditVerdict, ClientError> {
+        let Against { checkpoints, key, log_only } = against;
+        self.ask(format!("verify {checkpoints:?} {key:?} {log_only}"))?;
+        Ok(self.verdict.clone())
+    }
+
+    async fn follow(&self, events: mpsc::Sender<AuditEvent>) -> Result<(), ClientError> {
+        self.ask("follow".to_owned())?;
+        for event in &self.events {
+            drop(events.send(event.clone()).await);
+        }
+        if let Some(ears) = &self.ears {
+            let sender = ears.interrupts.lock().unwrap().clone().unwrap();
+            sender.send(()).await.unwrap();
+        }
+        events.closed().await;
+        Ok(())
+    }
+}
+
+pub(crate) fn finding(kind: FindingKind, role: RoleId, text: &str) -> Finding {
+    let task_id = Some(TaskId::mint("count the files", 7));
+    Finding { kind, accountable: role, task_id, records: vec![3, 17], at: after(-1.0), text: text.to_owned() }
+}
+
+pub(crate) fn line(entry: u64, finding: Finding) -> FindingLine {
+    FindingLine { entry, severity: finding.kind.severity(), finding }
+}
+
+/// A report in which something of everything stands.
+pub(crate) fn full() -> Audited {
+    let loss = |d, l| Loss { d, p: 0.5, omega: 0.2, l };
+    let report = AuditReport {
+        trigger: String::new(),
+        at: NOW,
+        position: 81_200,
+        window_from: after(-1.0),
+        window_to: after(-0.5),
+        tasks_observed: 3,
+        total_corrections: 2,
+        gap_trends: vec![GapTrend {
+            task_id: TaskId::mint("count the files", 7),
+            rounds: vec![
+                GapRound { loss: loss(0.5, 0.5), directive: MacroState::ChangePath },
+                GapRound { loss: loss(0.0, 0.08), directive: MacroState::Accept },
+            ],
+            is_ended: true,
+        }],
+        boundary_violations: vec![finding(FindingKind::BoundaryViolation, RoleId::Executor, HOSTILE)],
+        drift_alerts: vec![finding(FindingKind::RoleDrift, RoleId::AgentValidator, "it rose | a lot")],
+        anomalies: vec![Finding {
+            task_id: None,
+            records: (1..20).collect(),
+            ..finding(FindingKind::JournalLoss, RoleId::Runtime, "lost")
+        }],
+        findings_left_out: 4,
+        tool_health: vec![ToolHealth {
+            tool: "shell".to_owned(),
+            calls: 10,
+            failed: 3,
+            errors: vec![
+                ErrorCount { kind: Some(ToolError::NotFound), count: 2 },
+                ErrorCount { kind: None, count: 1 },
+            ],
+            duration_ms: 425,
+        }],
+        model_health: vec![ModelHealth {
+            model: "openai/gpt".to_owned(),
+            calls: 41,
+            failures: vec![FailureCount { kind: Some(ModelFailureKind::Timeout), count: 1 }],
+            retries: 2,
+            cut: 0,
+            malformed: 1,
+            duration_ms: 81_020,
+        }],
+        role_health: vec![RoleHealth {
+            role: RoleId::Executor,
+            model: "openai/gpt".to_owned(),
+            rate: DriftRate::Failure,
+            seen: 400,
+            happened: 40,
+            mean: 0.1,
+            recent: 0.125,
+            bound: Some(0.3),
+            score: 0.12,
+        }],
+        false_claims: vec![ClaimRate { model: "openai/gpt".to_owned(), claims: 38, refuted: 3 }],
+        lifetime: AuditTotals {
+            records: 81_200,
+            tasks: 1_234,
+            accepted: 1_200,
+            with_gaps: 20,
+            abandoned: 10,
+            replans: 99,
+            corrections: 321,
+            model_calls: 20_000,
+            tool_calls: 7_000,
+            tokens: 9_021_000,
+            findings: vec![FindingCount { kind: FindingKind::RoleDrift, count: 1 }],
+        },
+    };
+    Audited { report, is_elsewhere: false, unread: None }
+}
