@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use setpoint_audit_log::{Against, verify};
 use setpoint_journal::{Journal, JournalError, JournalOptions};
 use setpoint_memory_store::{MemoryError, Options as StoreOptions, Store};
 use setpoint_model::cassette::TapeError;
 
+use crate::audit::AuditFailure;
 use crate::config::ConfigError;
 use crate::error::RuntimeError;
 use crate::memory::MemoryFailure;
@@ -57,6 +59,7 @@ pub fn examine(program: &Program) -> Vec<Diagnosis> {
     found.extend([playbooks(program), data_directory(&program.directories.data)]);
     found.push(journal(&program.directories.journal()));
     found.push(memory(&program.directories.memory()));
+    found.push(audit(&program.directories.audit()));
     for (name, loss) in WANTED {
         found.push(if is_installed(name, program.path()) {
             good("program", format!("{name} is installed"))
@@ -389,6 +392,25 @@ fn memory(dir: &Path) -> Diagnosis {
             }
         }
         Err(error) => failed(error),
+    }
+}
+
+/// The Auditor's log is held against itself; `setpoint audit verify` holds it against more.
+fn audit(dir: &Path) -> Diagnosis {
+    if !dir.exists() {
+        return good("audit", "there is no log yet".to_owned());
+    }
+    match verify(dir, &Against::default()) {
+        Ok(seen) if seen.is_sound() => good(
+            "audit",
+            format!("{} entries of the log fit together, {} are signed", seen.entries, seen.sealed),
+        ),
+        Ok(seen) => {
+            let first = seen.findings.first().map(ToString::to_string).unwrap_or_default();
+            let hint = "`setpoint audit verify` says all that is wrong; keep the folder `audit` as it is if you want to know how";
+            bad("audit", format!("the log is not as it was written: {first}"), hint.to_owned())
+        }
+        Err(error) => bad("audit", error_chain(&error), AuditFailure::from(error).hint().to_owned()),
     }
 }
 
