@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod approval_files;
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod bad_models;

@@ -82,10 +82,20 @@ pub fn verify_journal(dir: &Path, journal: &Journal) -> Result<JournalFit, Audit
     Ok(fit)
 }
 
+/// The rows behind `after` up to `to`, as far as they are there; why one of them cannot be read.
 fn rows(journal: &Journal, after: u64, to: u64, count: u64) -> Result<Vec<Row>, String> {
-    let limit = usize::try_from(count).unwrap_or(reading::ROWS_PER_ENTRY).min(reading::ROWS_PER_ENTRY);
-    let rows = journal.rows_after(after, limit).map_err(|error| error_chain(&error))?;
-    Ok(rows.into_iter().filter(|row| row.pos <= to).collect())
+    let count = usize::try_from(count).unwrap_or(reading::ROWS_PER_ENTRY).min(reading::ROWS_PER_ENTRY);
+    let mut rows: Vec<Row> = Vec::new();
+    while rows.len() < count {
+        let last = rows.last().map_or(after, |row| row.pos);
+        let page = journal.rows_after(last, count - rows.len()).map_err(|error| error_chain(&error))?;
+        let before = rows.len();
+        rows.extend(page.into_iter().filter(|row| row.pos <= to));
+        if rows.len() == before {
+            break;
+        }
+    }
+    Ok(rows)
 }
 
 /// The entry before the one at which the log last began with the journal's first row; 0 for the whole log.

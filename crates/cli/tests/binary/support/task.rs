@@ -141,6 +141,7 @@ impl Ended {
         let validator = jsonschema::validator_for(&schema).unwrap();
         let errors: Vec<String> = validator.iter_errors(&result).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}: {came:#?}");
+        assert_no_rule_broken(home);
         let records = home.records(result["task_id"].as_str().unwrap());
         let ended = Ended { came, result, records };
         let last = ended.records.last().unwrap();
@@ -207,5 +208,27 @@ impl Ended {
     fn texts(&self, field: &str) -> Vec<&str> {
         let list = self.result[field].as_array();
         list.into_iter().flatten().map(|text| text.as_str().unwrap()).collect()
+    }
+}
+
+/// Findings that say that something goes badly, and not that a rule of the system was broken.
+const NO_VIOLATIONS: [&str; 7] = [
+    "constraint_relaxed",
+    "convergence_failure",
+    "cost_runaway",
+    "ggs_thrashing",
+    "role_drift",
+    "task_stalled",
+    "tool_unhealthy",
+];
+
+/// Whatever a task comes to, the Auditor that ran beside it found no rule broken.
+#[track_caller]
+fn assert_no_rule_broken(home: &Home) {
+    let log = std::fs::read_to_string(home.data().join("audit/log")).unwrap_or_default();
+    for line in log.lines() {
+        let entry: Value = serde_json::from_str(line.splitn(3, ' ').nth(2).unwrap()).unwrap();
+        let kind = entry["kind"].as_str().unwrap_or_default();
+        assert!(entry["entry"] != "finding" || NO_VIOLATIONS.contains(&kind), "{entry:#}");
     }
 }

@@ -1,0 +1,236 @@
+//! The Auditor beside real runs: what it says of them, what shows that somebody changed something, and what a full disk
+//! costs.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::support::task::{GOAL, Trial, pursue};
+use crate::support::tree::tree;
+use crate::support::{Came, Home};
+
+fn log(home: &Home) -> PathBuf {
+    home.data().join("audit/log")
+}
+
+fn exported(home: &Home) -> PathBuf {
+    home.data().join("exported")
+}
+
+/// A home whose checkpoints are exported, with a task that needs three plans.
+fn home() -> Home {
+    let home = Home::new();
+    Trial::new().counts("there.txt", "000").hashes("there.txt", "110").reads("there.txt", "111").write(&home);
+    fs::write(home.config().join("setpoint.toml"), "[audit]\ncheckpoints = \"exported\"\n").unwrap();
+    home
+}
+
+/// One that no plan meets.
+fn hopeless() -> Home {
+    let home = home();
+    Trial::new().counts("there.txt", "0").hashes("there.txt", "0").reads("there.txt", "0").write(&home);
+    home
+}
+
+fn report(home: &Home) -> Value {
+    let came = home.run(&["audit", "report", "--json"]);
+    assert_eq!(came.code, 0, "{came:#?}");
+    came.json()
+}
+
+fn verify(home: &Home) -> Came {
+    home.run(&["audit", "verify", "--json", "--checkpoints", exported(home).to_str().unwrap()])
+}
+
+#[track_caller]
+fn assert_sound(home: &Home) {
+    let came = verify(home);
+    assert_eq!((came.code, &came.json()["is_sound"]), (0, &true.into()), "{came:#?}");
+}
+
+#[test]
+fn a_run_is_audited_to_its_end_and_the_report_says_what_it_was() {
+    let home = home();
+    pursue(&home, &[]);
+    // The run itself has audited all of it.
+    let noted = fs::read_to_string(log(&home)).unwrap();
+    let first = report(&home);
+    assert_eq!(fs::read_to_string(log(&home)).unwrap(), noted, "asking writes nothing");
+    let totals = &first["lifetime"];
+    assert_eq!(
+        (&totals["tasks"], &totals["accepted"], &totals["replans"]),
+        (&1.into(), &1.into(), &2.into())
+    );
+    let trend = &first["gap_trends"][0];
+    let directives: Vec<&str> = trend["rounds"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|round| round["directive"].as_str().unwrap())
+        .collect();
+    assert_eq!(directives, ["break_symmetry", "change_approach", "accept"]);
+    assert_eq!(report(&home)["lifetime"], *totals, "asking resets nothing");
+    pursue(&home, &[]);
+    assert_eq!(report(&home)["lifetime"]["tasks"], 2, "totals survive the process");
+    assert_sound(&home);
+    let shown = home.run(&["audit", "report"]);
+    assert!(shown.out.starts_with("# Audit report query-"), "{shown:#?}");
+    assert!(shown.out.contains("| count_lines |"), "{shown:#?}");
+}
+
+#[test]
+fn replans_that_lead_nowhere_are_found() {
+    let home = hopeless();
+    let ended = pursue(&home, &[]);
+    let found = home.run(&["audit", "query", "--json", "--kind", "convergence_failure"]).json();
+    let [finding] = found.as_array().unwrap().as_slice() else { panic!("{found:#}") };
+    assert_eq!((&finding["kind"], &finding["severity"]), (&"convergence_failure".into(), &"warning".into()));
+    assert_eq!(finding["task_id"], ended.result["task_id"]);
+    // The records that it names are the directives.
+    for seq in finding["records"].as_array().unwrap() {
+        let record = &ended.records.iter().find(|record| record["seq"] == *seq || record["sequence"] == *seq);
+        assert!(record.is_none_or(|record| record["type"] == "setpoint.PlanDirective"), "{record:#?}");
+    }
+    for (filter, count) in
+        [("--role=r7", 1), ("--role=r3", 0), ("--kind=false_claim", 0), ("--severity=violation", 0)]
+    {
+        let found = home.run(&["audit", "query", "--json", filter]).json();
+        assert_eq!(found.as_array().unwrap().len(), count, "{filter}");
+    }
+    assert_eq!(home.run(&["audit", "query", "--since", "+1d", "--json"]).json(), Value::Array(vec![]));
+}
+
+#[test]
+fn where_nothing_was_done_there_is_nothing_and_nothing_is_made() {
+    let home = Home::new();
+    let before = tree(&home.work());
+    assert_eq!(report(&home)["lifetime"]["tasks"], 0);
+    assert_eq!(home.run(&["audit", "query", "--json"]).json(), Value::Array(vec![]));
+    let came = home.run(&["audit", "verify"]);
+    assert_eq!((came.code, came.out.as_str()), (2, ""));
+    assert!(came.err.contains("\nhint: "), "{came:#?}");
+    assert!(!home.data().exists());
+    assert_eq!(tree(&home.work()), before);
+}
+
+#[test]
+fn what_was_changed_is_told_with_its_place() {
+    let home = home();
+    pursue(&home, &[]);
+    assert_sound(&home);
+    let whole = fs::read_to_string(log(&home)).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    let swapped = |a: usize, b: usize| {
+        let mut lines = lines.clone();
+        lines.swap(a, b);
+        lines.join("\n") + "\n"
+    };
+    let attacks = [
+        ("edited", whole.replacen("\"rows\"", "\"rOws\"", 1)),
+        ("deleted", lines[..1].iter().chain(&lines[2..]).map(|line| format!("{line}\n")).collect()),
+        ("duplicated", format!("{}\n{whole}", lines[0])),
+        ("reordered", swapped(0, 1)),
+        ("cut", format!("{}\n", lines[0])),
+    ];
+    for (name, text) in attacks {
+        assert_ne!(text, whole, "{name}");
+        fs::write(log(&home), text).unwrap();
+        let came = verify(&home);
+        let value = came.json();
+        assert_eq!((came.code, &value["is_sound"]), (1, &false.into()), "{name}: {came:#?}");
+        let wrong: String = value["log"].as_array().unwrap().iter().map(Value::to_string).collect();
+        assert!(wrong.contains("line") || name == "cut", "{name}: {wrong}");
+        assert!(!wrong.is_empty(), "{name}");
+    }
+    fs::write(log(&home), &whole).unwrap();
+    assert_sound(&home);
+    // With all of its directory: a log that was begun anew, under another key.
+    let audit = home.data().join("audit");
+    fs::remove_dir_all(&audit).unwrap();
+    report(&home);
+    assert_eq!(home.run(&["audit", "verify"]).code, 0, "by itself it looks sound");
+    assert_eq!(verify(&home).code, 1, "the exported checkpoints know better");
+}
+
+#[test]
+fn a_journal_that_was_changed_behind_the_log_is_told() {
+    let home = home();
+    pursue(&home, &[]);
+    let conn = rusqlite::Connection::open(home.data().join("journal/journal.db")).unwrap();
+    let changed = conn.execute("UPDATE record SET at_us = at_us + 1 WHERE pos = 7", []).unwrap();
+    assert_eq!(changed, 1);
+    drop(conn);
+    let came = verify(&home);
+    let value = came.json();
+    assert_eq!((came.code, &value["is_sound"]), (1, &false.into()), "{came:#?}");
+    let wrong = value["journal"][0].as_str().unwrap();
+    assert!(wrong.contains("rows 1 to") && wrong.contains("record 7"), "{wrong}");
+    assert_eq!(value["log"], Value::Array(vec![]), "the log itself is whole");
+    assert_eq!(home.run(&["audit", "verify", "--log-only"]).code, 0);
+}
+
+/// Full for the log alone: it is larger than files may be, and the journal is not.
+#[test]
+fn a_full_disk_under_the_log_holds_no_task_up_and_is_made_good_later() {
+    let home = home();
+    let place = home.data().join("audit");
+    let filling = format!("\"{}\"", "x".repeat(30_000));
+    let (mut filled, _) =
+        setpoint_audit_log::AuditLog::open(&place, &setpoint_audit_log::Options::default()).unwrap();
+    for _ in 0..80 {
+        drop(filled.append(&[&filling], 1).unwrap());
+    }
+    drop(filled);
+    let before = fs::metadata(log(&home)).unwrap().len();
+    let direct = home.command(&["run", "--json", GOAL]);
+    let mut command = Command::new("bash");
+    command
+        .args(["-c", "ulimit -f 2048; exec \"$@\"", "bash"])
+        .arg(direct.get_program())
+        .args(direct.get_args());
+    command.env_clear().envs(direct.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let came = Came::from(command.current_dir(home.work()).stdin(Stdio::null()).output().unwrap());
+    assert_eq!((came.code, &came.json()["directive"]), (0, &"accept".into()), "{came:#?}");
+    assert_eq!(fs::metadata(log(&home)).unwrap().len(), before);
+    let told = fs::read_to_string(home.data().join("setpoint.log")).unwrap();
+    assert!(told.contains("the Auditor cannot work"), "{told}");
+    assert_eq!(report(&home)["lifetime"]["tasks"], 1);
+    assert!(fs::metadata(log(&home)).unwrap().len() > before);
+    assert_eq!(home.run(&["audit", "verify"]).code, 0);
+}
+
+#[test]
+fn process_following_says_what_is_found_while_others_run_and_stops_in_order() {
+    let home = hopeless();
+    let mut follow = home
+        .command(&["audit", "follow", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(follow.stderr.take().unwrap()).lines();
+    assert_eq!(said.next().unwrap().unwrap(), "auditing in this process");
+    let ended = pursue(&home, &[]);
+    let mut found = BufReader::new(follow.stdout.take().unwrap()).lines();
+    let finding: Value = serde_json::from_str(&found.next().unwrap().unwrap()).unwrap();
+    assert_eq!(finding["finding"]["task_id"], ended.result["task_id"]);
+    assert_eq!(report(&home)["is_elsewhere"], true);
+    kill_process(Pid::from_child(&follow), Signal::INT).unwrap();
+    assert!(follow.wait().unwrap().success());
+    assert_sound(&home);
+    let came = home.run(&["audit", "report", "--json"]);
+    assert_eq!(came.json()["is_elsewhere"], false);
+}
+
+#[test]
+fn an_audit_that_is_switched_off_catches_up_when_it_is_asked() {
+    let home = home();
+    pursue(&home, &["--set", "audit.follow=false"]);
+    assert!(!home.data().join("audit").exists());
+    assert_eq!(report(&home)["lifetime"]["tasks"], 1);
+    assert_sound(&home);
+}
