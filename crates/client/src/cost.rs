@@ -30,6 +30,23 @@ pub struct Spent {
     pub cost: Option<Money>,
     /// Tokens whose price is not known.
     pub tokens_unpriced: u64,
+    /// What of it went into attempts that gave no answer.
+    #[serde(skip_serializing_if = "Failed::is_none")]
+    pub failed: Failed,
+}
+
+/// Attempts of model calls that gave no answer: what they cost as the provider counted it, else by our own estimate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Failed {
+    /// Attempts. One that was stopped before it began was none.
+    pub calls: u64,
+    /// Tokens in.
+    pub tokens_in: u64,
+    /// Tokens out.
+    pub tokens_out: u64,
+    /// Money, as far as prices are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Money>,
 }
 
 /// One line of a table of costs.
@@ -79,10 +96,8 @@ impl Spent {
         self.tokens_out = self.tokens_out.saturating_add(other.tokens_out);
         self.tokens_cached = self.tokens_cached.saturating_add(other.tokens_cached);
         self.tokens_unpriced = self.tokens_unpriced.saturating_add(other.tokens_unpriced);
-        self.cost = match (self.cost, other.cost) {
-            (mine, None) => mine,
-            (mine, Some(theirs)) => Some(mine.unwrap_or_default().plus(theirs)),
-        };
+        self.cost = both(self.cost, other.cost);
+        self.failed.add(other.failed);
     }
 
     /// One of `shares` shares of its tokens and money; they add up to the whole.
@@ -95,7 +110,36 @@ impl Spent {
             tokens_cached: of(self.tokens_cached),
             cost: self.cost.map(|cost| cost.share(n, shares)),
             tokens_unpriced: of(self.tokens_unpriced),
+            failed: Failed {
+                calls: 0,
+                tokens_in: of(self.failed.tokens_in),
+                tokens_out: of(self.failed.tokens_out),
+                cost: self.failed.cost.map(|cost| cost.share(n, shares)),
+            },
         }
+    }
+}
+
+impl Failed {
+    /// Whether every attempt gave an answer.
+    #[must_use]
+    pub const fn is_none(&self) -> bool {
+        self.calls == 0 && self.tokens_in == 0 && self.tokens_out == 0
+    }
+
+    fn add(&mut self, other: Failed) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.tokens_in = self.tokens_in.saturating_add(other.tokens_in);
+        self.tokens_out = self.tokens_out.saturating_add(other.tokens_out);
+        self.cost = both(self.cost, other.cost);
+    }
+}
+
+/// Two amounts together; one that is not known counts as nothing beside one that is.
+fn both(mine: Option<Money>, theirs: Option<Money>) -> Option<Money> {
+    match (mine, theirs) {
+        (mine, None) => mine,
+        (mine, Some(theirs)) => Some(mine.unwrap_or_default().plus(theirs)),
     }
 }
 
@@ -141,7 +185,7 @@ impl Sums {
             }
             RecordKind::Reasked => {
                 if let Ok(Reasked { call, attempt, spent, .. }) = serde_json::from_slice(&record.body) {
-                    self.lose(call, spent);
+                    self.lose(call, spent, true);
                     self.spend(call, None, Spent { calls: 1, ..Spent::default() });
                     if let Some(call) = self.calls.get_mut(&call) {
                         call.attempts = attempt;
@@ -162,7 +206,9 @@ impl Sums {
                     };
                     self.spend(call, Some(&name), spent(reply.usage, cost));
                 } else {
-                    self.lose(call, lost);
+                    // An attempt that another one followed was counted when that one was recorded.
+                    let is_last = self.calls.get(&call).is_some_and(|call| call.attempts == attempt);
+                    self.lose(call, lost, is_last);
                     self.never_made(call, attempt);
                 }
             }
@@ -194,12 +240,14 @@ impl Sums {
         }
     }
 
-    /// An attempt that gave no answer.
-    fn lose(&mut self, call: CallId, lost: Usage) {
-        if !lost.is_zero() {
-            let cost = self.models.of(call.role).paid(lost);
-            self.spend(call, None, spent(lost, cost));
-        }
+    /// An attempt that gave no answer; a new one unless `is_new` says that it is counted already.
+    fn lose(&mut self, call: CallId, lost: Usage, is_new: bool) {
+        // What cost nothing needs no price.
+        let cost = (!lost.is_zero()).then(|| self.models.of(call.role).paid(lost)).flatten();
+        let lost = spent(lost, cost);
+        let Spent { tokens_in, tokens_out, cost, .. } = lost;
+        let failed = Failed { calls: u64::from(is_new), tokens_in, tokens_out, cost };
+        self.spend(call, None, Spent { failed, ..lost });
     }
 
     /// Attempts that were recorded and then stopped before they began.
@@ -227,7 +275,8 @@ impl Sums {
         self.by_model.entry(model.to_owned()).or_default().add(spent);
         let shares = u64::try_from(criteria.len()).unwrap_or(u64::MAX);
         if shares == 0 {
-            self.of_the_whole.add(Spent { calls: 0, ..spent });
+            let failed = Failed { calls: 0, ..spent.failed };
+            self.of_the_whole.add(Spent { calls: 0, failed, ..spent });
         }
         for (n, criterion) in (0..).zip(criteria) {
             let id = criterion.id.to_string();
@@ -271,6 +320,7 @@ fn spent(usage: Usage, cost: Option<Money>) -> Spent {
         tokens_cached: usage.tokens_cached,
         cost,
         tokens_unpriced: if cost.is_some() { 0 } else { tokens },
+        failed: Failed::default(),
     }
 }
 
@@ -282,13 +332,75 @@ fn without_check(criteria: Vec<Criterion>) -> Vec<Criterion> {
 
 #[cfg(test)]
 mod tests {
+    use setpoint_protocol::record::{Purpose, Reply};
+    use setpoint_protocol::{Address, Timestamp};
+
     use super::*;
 
     #[test]
     fn shares_add_up() {
-        let whole = Spent { calls: 1, tokens_in: 10, tokens_out: 5, tokens_unpriced: 15, ..Spent::default() };
+        let failed = Failed { calls: 1, tokens_in: 4, tokens_out: 1, cost: None };
+        let whole =
+            Spent { calls: 1, tokens_in: 10, tokens_out: 5, tokens_unpriced: 15, failed, ..Spent::default() };
         let mut sum = Spent::default();
         (0..3).for_each(|n| sum.add(whole.share(n, 3)));
-        assert_eq!(sum, Spent { calls: 0, ..whole });
+        assert_eq!(sum, Spent { calls: 0, failed: Failed { calls: 0, ..failed }, ..whole });
+    }
+
+    const CALL: &str = "r2/1";
+
+    fn record(kind: RecordKind, body: &impl Serialize) -> Record {
+        let from = Address::singleton(RoleId::Runtime);
+        let body = serde_json::to_vec(body).unwrap();
+        Record { seq: 1, at: Timestamp::default(), clock_ms: 0, from, to: vec![], kind, cause: None, body }
+    }
+
+    fn asked() -> Record {
+        let ask = Ask::Model { purpose: Purpose::Plan, fragments: vec![] };
+        record(RecordKind::Asked, &Asked { call: CALL.parse().unwrap(), attempt: 1, ask })
+    }
+
+    fn usage(tokens_in: u64) -> Usage {
+        Usage { tokens_in, tokens_out: 1, tokens_cached: 0 }
+    }
+
+    fn reasked(attempt: u32, spent: Usage) -> Record {
+        let reasked =
+            Reasked { call: CALL.parse().unwrap(), attempt, reason: "it broke off".to_owned(), spent };
+        record(RecordKind::Reasked, &reasked)
+    }
+
+    fn answered(attempt: u32, answer: Answer, spent: Usage) -> Record {
+        let call = CALL.parse().unwrap();
+        record(RecordKind::Answered, &Answered { call, attempt, answer, spent })
+    }
+
+    /// Calls, tokens in, and what of them is in failed attempts, of the whole and of its role.
+    fn check(records: &[Record], calls: u64, tokens_in: u64, failed: (u64, u64)) {
+        let report = CostReport::of(records);
+        for spent in [report.total, report.by_role[0].spent, report.by_round[0].spent] {
+            let found = (spent.calls, spent.tokens_in, (spent.failed.calls, spent.failed.tokens_in));
+            assert_eq!(found, (calls, tokens_in, failed), "{records:?}");
+        }
+        let of_the_whole = report.by_criterion.last().unwrap().spent;
+        assert_eq!((of_the_whole.calls, of_the_whole.failed.calls), (0, 0));
+        assert_eq!(of_the_whole.failed.tokens_in, failed.1);
+    }
+
+    #[test]
+    fn what_gave_no_answer_stands_apart() {
+        let reply = || Answer::Model(Reply { usage: usage(100), ..Reply::default() });
+        let none = Usage::default();
+        check(&[asked(), answered(1, reply(), none)], 1, 100, (0, 0));
+        check(&[asked(), reasked(2, usage(30)), answered(2, reply(), none)], 2, 130, (1, 30));
+        // What broke off before a token was counted is an attempt, too.
+        check(&[asked(), reasked(2, none), answered(2, reply(), none)], 2, 100, (1, 0));
+        check(&[asked(), reasked(2, usage(30)), answered(2, Answer::Interrupted, usage(5))], 2, 35, (2, 35));
+        // The second attempt was recorded and never began.
+        check(&[asked(), reasked(2, usage(30)), answered(1, Answer::Interrupted, none)], 1, 30, (1, 30));
+        // Nothing was asked at all.
+        check(&[asked(), answered(0, Answer::Interrupted, none)], 0, 0, (0, 0));
+        // Nothing has come back yet.
+        check(&[asked()], 1, 0, (0, 0));
     }
 }
