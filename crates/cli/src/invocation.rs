@@ -90,6 +90,8 @@ pub enum Command {
     TasksShow {
         /// An id or the beginning of one.
         task: String,
+        /// Where a page goes; none is made when it is not said.
+        html: Option<PathBuf>,
     },
     /// `tasks cost`.
     TasksCost {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use setpoint_protocol::message::FinalResult;
+use setpoint_protocol::message::{FinalResult, Finding};
 use setpoint_protocol::record::Record;
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, TaskId, Timestamp};
@@ -99,6 +99,9 @@ pub trait Organisation: Send + Sync {
 
     /// A task as CloudEvents, one JSON object a line.
     async fn export(&self, task: &TaskId) -> Result<Vec<String>, ClientError>;
+
+    /// What the Auditor found that is this task's, in the order in which it was found.
+    async fn findings(&self, task: &TaskId) -> Result<Vec<Finding>, ClientError>;
 
     /// Gives all tasks back and closes the journal. Unfinished ones can be resumed by anyone.
     async fn shutdown(&self);

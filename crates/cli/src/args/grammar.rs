@@ -180,8 +180,11 @@ pub(super) enum TasksCommand {
     Show {
         /// Its id, or the beginning of it
         task: String,
+        /// Write all of it to FILE as one page for a browser, whole or not at all, instead of text to stdout
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
     },
-    /// Say what a task cost, by role, round, criterion and model
+    /// Say what a task cost, by role, round, criterion and model, and what of it gave no answer
     Cost {
         /// Its id, or the beginning of it
         task: String,

@@ -105,7 +105,7 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
             TasksCommand::List { open, limit } => {
                 Command::TasksList { is_open_only: open, limit: limit.unwrap_or(TASKS_LISTED) }
             }
-            TasksCommand::Show { task } => Command::TasksShow { task },
+            TasksCommand::Show { task, html } => Command::TasksShow { task, html },
             TasksCommand::Cost { task } => Command::TasksCost { task },
             TasksCommand::Cancel { task } => Command::TasksCancel { task },
             TasksCommand::Resume { task, approve, replay } => {

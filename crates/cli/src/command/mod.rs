@@ -54,9 +54,9 @@ async fn dispatch(invocation: Invocation, host: &dyn Host, io: &mut Io) -> Resul
             shut_down(&organisation).await;
             listed
         }
-        Command::TasksShow { task } => {
+        Command::TasksShow { task, html } => {
             let organisation = host.open_without_models().await?;
-            let shown = tasks::show(&*organisation, &task, &global, io).await;
+            let shown = tasks::show(&*organisation, &task, html.as_deref(), &global, io).await;
             shut_down(&organisation).await;
             shown
         }

@@ -1,12 +1,18 @@
 //! `tasks list` and `tasks show`: looking at the journal.
 
-use serde_json::Value;
-use setpoint_client::{ClientError, Organisation};
+use std::path::Path;
 
+use serde_json::Value;
+use setpoint_client::cost::CostReport;
+use setpoint_client::{ClientError, Organisation};
+use setpoint_protocol::message::Finding;
+use setpoint_protocol::record::Record;
+
+use super::whole_file::WholeFile;
 use crate::exit::Exit;
 use crate::invocation::GlobalOptions;
 use crate::io::Io;
-use crate::render::task;
+use crate::render::{html, task};
 use crate::report;
 use crate::state::ViewState;
 use crate::text::table::table;
@@ -42,19 +48,41 @@ pub(super) async fn list(
 pub(super) async fn show(
     organisation: &dyn Organisation,
     prefix: &str,
+    page: Option<&Path>,
     options: &GlobalOptions,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let task = organisation.resolve(prefix).await?;
     let records = organisation.records(&task).await?;
+    let findings = organisation.findings(&task).await?;
     let state = ViewState::of(task, &records);
-    if options.is_json {
-        io.out.json(&task::value(&state))?;
-    } else {
-        let look = look(io, state.clock_ms);
-        io.out.lines(&task::lines(&state, &look))?;
+    if let Some(path) = page {
+        write_page(path, &state, &records, &findings, io)?;
+    }
+    match page {
+        _ if options.is_json => io.out.json(&task::value(&state, &findings))?,
+        None => {
+            let look = look(io, state.clock_ms);
+            io.out.lines(&task::lines(&state, &findings, &look))?;
+        }
+        Some(path) if !options.is_quiet => report::note(io, &format!("wrote {}", path.display())),
+        Some(_) => {}
     }
     Ok(Exit::DONE)
+}
+
+fn write_page(
+    path: &Path,
+    state: &ViewState,
+    records: &[Record],
+    findings: &[Finding],
+    io: &Io,
+) -> Result<(), ClientError> {
+    let cost = CostReport::of(records);
+    let page = html::page(&html::Report { state, records, cost: &cost, findings, zone: &io.zone });
+    let mut file = WholeFile::create(path)?;
+    file.text(&page)?;
+    file.finish()
 }
 
 fn look(io: &Io, clock_ms: u64) -> Look {

@@ -26,9 +26,12 @@ impl<'p> WholeFile<'p> {
     }
 
     pub(super) fn line(&mut self, line: &str) -> Result<(), ClientError> {
+        self.text(line).and_then(|()| self.text("\n"))
+    }
+
+    pub(super) fn text(&mut self, text: &str) -> Result<(), ClientError> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        let written = file.write_all(line.as_bytes()).and_then(|()| file.write_all(b"\n"));
-        written.map_err(|error| failed(self.path, &error))
+        file.write_all(text.as_bytes()).map_err(|error| failed(self.path, &error))
     }
 
     pub(super) fn finish(mut self) -> Result<(), ClientError> {

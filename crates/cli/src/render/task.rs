@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use setpoint_client::TaskLine;
 use setpoint_protocol::Any;
-use setpoint_protocol::message::{ApprovalDecision, ApprovalWord, MacroState};
+use setpoint_protocol::message::{ApprovalDecision, ApprovalWord, Finding, MacroState, Severity};
 use setpoint_protocol::topology::Kind;
 
 use super::result;
@@ -15,8 +15,11 @@ use crate::text::table::Cell;
 use crate::text::{Line, Tone};
 use crate::view::{self, Look, words};
 
+/// Findings of the Auditor that are shown to a person; `--json` has all.
+const FINDINGS_MAX: usize = 20;
+
 /// The task as lines.
-pub(crate) fn lines(state: &ViewState, look: &Look) -> Vec<Line> {
+pub(crate) fn lines(state: &ViewState, findings: &[Finding], look: &Look) -> Vec<Line> {
     let mut lines = vec![field("task", state.task.as_str())];
     lines.extend(titled("goal", &state.goal));
     if let Some(intent) = state.intent.as_deref().filter(|intent| *intent != state.goal) {
@@ -35,6 +38,10 @@ pub(crate) fn lines(state: &ViewState, look: &Look) -> Vec<Line> {
     for question in state.questions() {
         lines.push(Line::new().and(Tone::Care, "waits   ").and(Tone::Plain, &waits(question)));
     }
+    lines.extend(findings.iter().take(FINDINGS_MAX).map(finding));
+    if findings.len() > FINDINGS_MAX {
+        lines.push(field("", &format!("… {} more", findings.len() - FINDINGS_MAX)));
+    }
     section(&mut lines, state.recall.as_ref().map(view::recall::lines).unwrap_or_default());
     section(&mut lines, view::rounds(state, look));
     section(&mut lines, view::criteria(state, look));
@@ -47,7 +54,7 @@ pub(crate) fn lines(state: &ViewState, look: &Look) -> Vec<Line> {
 }
 
 /// The task as one JSON value.
-pub(crate) fn value(state: &ViewState) -> Value {
+pub(crate) fn value(state: &ViewState, findings: &[Finding]) -> Value {
     let criteria: Vec<Value> = state.board.rows().map(|row| criterion(state, row)).collect();
     let rounds: Vec<Value> = state
         .rounds
@@ -94,6 +101,7 @@ pub(crate) fn value(state: &ViewState) -> Value {
         "approvals": state.consents.iter().map(consent).collect::<Vec<_>>(),
         "usage": state.used,
         "faults": state.faults,
+        "findings": findings,
         "result": state.is_ended().then(|| result::on_the_wire(state)),
     })
 }
@@ -216,6 +224,18 @@ fn waits(question: &Question) -> String {
         }
         Question::Plan(proposal) => format!("for a word on the plan for round {}", proposal.round),
     }
+}
+
+/// What the Auditor found, in a line.
+fn finding(finding: &Finding) -> Line {
+    let severity = finding.kind.severity();
+    let tone = match severity {
+        Severity::Notice => Tone::Plain,
+        Severity::Warning => Tone::Care,
+        Severity::Violation => Tone::Bad,
+    };
+    let line = Line::new().and(Tone::Dim, "finding ").and(tone, severity.name());
+    line.and(Tone::Plain, &format!(" {}, {}: {}", finding.kind, finding.accountable.label(), finding.text))
 }
 
 fn used(state: &ViewState) -> String {

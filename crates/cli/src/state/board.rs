@@ -118,8 +118,11 @@ impl Board {
                     (true, false) => Cell::Failed(None),
                 },
             );
+            let evidence = Evidence::words(at, &signal.what_was_wrong);
             if is_named {
-                row.evidence = Some(Evidence::words(at, &signal.what_was_wrong));
+                row.see(judged, evidence);
+            } else if has_failed {
+                row.note(judged, evidence);
             }
             row.set(next, Cell::Running);
         }
@@ -147,7 +150,7 @@ impl Board {
                 Some(Cell::NotYet) => {}
                 _ => continue,
             }
-            row.evidence = Some(Evidence::words(at, why));
+            row.see(last, Evidence::words(at, why));
         }
         self.start_fan_in();
     }
@@ -184,8 +187,8 @@ impl Board {
     /// Nothing runs any more: what was not judged is not judged, for this reason.
     pub(super) fn stop(&mut self, at: Timestamp, why: &str) {
         for row in &mut self.rows {
-            if row.stop() && !why.is_empty() {
-                row.evidence = Some(Evidence::words(at, why));
+            if let Some(column) = row.stop().filter(|_| !why.is_empty()) {
+                row.see(column, Evidence::words(at, why));
             }
         }
     }
@@ -194,7 +197,7 @@ impl Board {
         for verdict in verdicts {
             for row in self.rows_at(rows).filter(|row| row.has(&verdict.criterion_id)) {
                 row.set(column, Cell::of(verdict));
-                row.evidence = Some(Evidence::of(verdict, at));
+                row.see(column, Evidence::of(verdict, at));
             }
         }
     }

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use setpoint_protocol::record::{Answer, Answered, Ask, Asked};
-use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::{ErrorKind, ToolCall, ToolRecord};
+use setpoint_protocol::text::{clip, head_and_tail};
+use setpoint_protocol::tool::{ErrorKind, Phase, ToolCall, ToolRecord};
 use setpoint_protocol::{CallId, Timestamp};
 
 /// Characters of a call's target that are kept.
 pub const TARGET_CHARS_MAX: usize = 300;
+
+/// Characters of a call's output that are kept, head and tail; the journal has more.
+pub const OUTPUT_CHARS_MAX: usize = 1_200;
 
 /// One tool call.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +21,8 @@ pub struct Call {
     pub tool: String,
     /// What it is about, clipped.
     pub target: String,
+    /// When in the sub-task's life it was made.
+    pub phase: Phase,
     /// Whether it succeeded; `None` while it runs.
     pub ok: Option<bool>,
     /// Why not.
@@ -26,6 +31,8 @@ pub struct Call {
     pub exit_code: Option<i32>,
     /// Wall time in milliseconds.
     pub duration_ms: u64,
+    /// What it printed or found, head and tail.
+    pub output: String,
     /// When it was asked, then when it was answered.
     pub at: Timestamp,
 }
@@ -73,14 +80,16 @@ impl Calls {
     }
 
     pub(super) fn asked(&mut self, asked: &Asked, at: Timestamp) {
-        let Ask::Tool { call, .. } = &asked.ask else { return };
+        let Ask::Tool { call, phase, .. } = &asked.ask else { return };
         let call = Call {
             tool: call.tool.clone(),
             target: target_of(call),
+            phase: *phase,
             ok: None,
             error_kind: None,
             exit_code: None,
             duration_ms: 0,
+            output: String::new(),
             at,
         };
         self.calls.insert(asked.call, call);
@@ -95,6 +104,7 @@ impl Calls {
                 call.error_kind = answer.error_kind;
                 call.exit_code = answer.exit_code;
                 call.duration_ms = answer.duration_ms;
+                call.output = head_and_tail(&answer.text, OUTPUT_CHARS_MAX);
             }
             Answer::Interrupted => {
                 call.ok = Some(false);
@@ -107,14 +117,20 @@ impl Calls {
     /// Takes over what the evidence says of calls: the tool id and the target in normal form.
     pub(super) fn learn(&mut self, records: &[Arc<ToolRecord>]) {
         for record in records {
-            let at = self.calls.get(&record.call_id).map(|call| call.at).unwrap_or_default();
+            let known = self.calls.get(&record.call_id);
+            let at = known.map(|call| call.at).unwrap_or_default();
+            // The answer itself says more than what travels on of it.
+            let output = known.map(|call| call.output.clone()).filter(|output| !output.is_empty());
+            let output = output.unwrap_or_else(|| head_and_tail(&record.evidence, OUTPUT_CHARS_MAX));
             let call = Call {
                 tool: record.tool.to_string(),
                 target: clip(&record.target, TARGET_CHARS_MAX),
+                phase: record.phase,
                 ok: Some(record.ok),
                 error_kind: record.error_kind,
                 exit_code: record.exit_code,
                 duration_ms: record.duration_ms,
+                output,
                 at,
             };
             self.calls.insert(record.call_id, call);

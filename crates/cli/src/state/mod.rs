@@ -7,11 +7,12 @@ pub mod asks;
 pub mod board;
 pub mod calls;
 pub mod consents;
+pub mod plans;
 pub mod recall;
 pub mod roles;
 pub mod rounds;
 
-use setpoint_protocol::message::{DirectAnswer, FaultKind, FinalResult, TaskFault, TaskSpec};
+use setpoint_protocol::message::{Clarification, DirectAnswer, FaultKind, FinalResult, TaskFault, TaskSpec};
 use setpoint_protocol::record::{Answer, Opened, Record, RecordKind};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_protocol::topology::Payload;
@@ -21,6 +22,7 @@ use self::asks::{Asks, Question};
 use self::board::Board;
 use self::calls::Calls;
 use self::consents::Consents;
+use self::plans::Plans;
 use self::recall::Recall;
 use self::roles::Roles;
 use self::rounds::Rounds;
@@ -54,6 +56,10 @@ pub struct ViewState {
     pub goal: String,
     /// The intent, once there is one.
     pub intent: Option<String>,
+    /// Where the task may act or look, in the person's words.
+    pub scope: Option<String>,
+    /// What was asked and answered on the way to the intent.
+    pub clarifications: Vec<Clarification>,
     /// The controller's settings.
     pub controller: ControllerSettings,
     /// Hard limits.
@@ -68,6 +74,8 @@ pub struct ViewState {
     pub board: Board,
     /// Rounds that are over.
     pub rounds: Rounds,
+    /// The plan of each round, with what memory gave to it.
+    pub plans: Plans,
     /// What is waited for.
     pub asks: Asks,
     /// What needed consent.
@@ -113,6 +121,8 @@ impl ViewState {
             opened_at: None,
             goal: String::new(),
             intent: None,
+            scope: None,
+            clarifications: Vec::new(),
             controller: ControllerSettings::default(),
             budgets: Budgets::default(),
             time_budget_ms: ControllerSettings::default().time_budget_ms,
@@ -120,6 +130,7 @@ impl ViewState {
             roles: Roles::default(),
             board: Board::default(),
             rounds: Rounds::default(),
+            plans: Plans::default(),
             asks: Asks::default(),
             consents: Consents::default(),
             calls: Calls::default(),
@@ -235,8 +246,10 @@ impl ViewState {
                     recall.planned(&manifest);
                 }
                 self.board.open_round(&manifest);
+                self.plans.dispatched(&manifest, self.recall.as_ref());
             }
             Payload::SubTask(subtask) => {
+                self.plans.given_out(&subtask);
                 let instance = record.to.iter().find(|to| to.role == RoleId::Executor).map(|to| to.instance);
                 self.board.start(&subtask.subtask_id, instance);
             }
@@ -296,6 +309,8 @@ impl ViewState {
 
     fn apply_spec(&mut self, record: &Record, spec: TaskSpec) {
         self.intent = Some(spec.intent);
+        self.scope = spec.constraints.scope;
+        self.clarifications = spec.clarifications;
         if self.spec_clock_ms.is_none() {
             self.spec_clock_ms = Some(self.clock_ms);
             if let Some(deadline) = spec.constraints.deadline {

@@ -1,6 +1,6 @@
 //! Rounds that are over: their loss, and the direction that followed.
 
-use setpoint_protocol::message::{ActionState, Loss, MacroState, PlanDirective};
+use setpoint_protocol::message::{ActionState, DirectiveClass, Loss, MacroState, PlanDirective, Urgency};
 
 /// A round that ended in a directive.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +11,12 @@ pub struct Round {
     pub loss: Loss,
     /// ∇L; 0 in the first round.
     pub grad_l: f64,
+    /// The part of ∇L that is budget alone.
+    pub grad_l_budget: f64,
+    /// Which way its failures lean.
+    pub failure_class: DirectiveClass,
+    /// How firmly the direction is worded.
+    pub urgency: Urgency,
     /// The direction.
     pub directive: ActionState,
     /// Why, without the numbers that are shown anyway.
@@ -52,6 +58,9 @@ impl Rounds {
             round,
             loss: directive.loss,
             grad_l: directive.grad_l,
+            grad_l_budget: directive.grad_l_budget,
+            failure_class: directive.failure_class,
+            urgency: directive.urgency,
             directive: directive.directive,
             reason: reason(&directive.rationale, MacroState::from(directive.directive)),
             blocked: tools.chain(directive.blocked_targets.iter().cloned()).collect(),

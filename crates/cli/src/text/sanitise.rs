@@ -24,6 +24,22 @@ pub fn block(text: &str) -> String {
     clean(text, Breaks::Kept)
 }
 
+/// As lines for a page, which has room: as [`block`], but what hides or turns the order of reading is named where it
+/// stands, as `⟨U+202E⟩`. Only what joins and varies signs is left out: emoji are full of it.
+#[must_use]
+pub fn marked(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match kind(c) {
+            Kind::Hidden if is_joiner(c) => {}
+            // Writing to a string cannot fail.
+            Kind::Hidden => drop(write!(shown, "⟨U+{:04X}⟩", u32::from(c))),
+            Kind::Shown | Kind::Break | Kind::Tab | Kind::Control | Kind::Combining => shown.push(c),
+        }
+    }
+    block(&shown)
+}
+
 /// As one line in which nothing is left out: what cannot be shown is written as an escape (`\n`, `\u{202e}`).
 /// For what a person is asked to allow.
 #[must_use]
@@ -174,6 +190,11 @@ fn is_hidden(c: char) -> bool {
         | 0x1_bca0..=0x1_bca3 | 0x1_d173..=0x1_d17a | 0xe_0000..=0xe_0fff)
 }
 
+/// Hidden characters that make one sign of several, or choose how one looks.
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,6 +228,12 @@ mod tests {
     }
 
     #[test]
+    fn a_page_names_what_is_hidden() {
+        assert_eq!(marked("a\u{202e}b\u{200b}\n\u{1b}[1mc\u{7}"), "a⟨U+202E⟩b⟨U+200B⟩\nc␇");
+        assert_eq!(marked("👩\u{200d}🔧 ✔\u{fe0f} \u{e0041}"), "👩🔧 ✔ ⟨U+E0041⟩");
+    }
+
+    #[test]
     fn piles_of_combining_marks_are_cut() {
         let pile = format!("e{}x", "\u{301}".repeat(500));
         assert_eq!(line(&pile), format!("e{}x", "\u{301}".repeat(COMBINING_MAX)));
@@ -233,6 +260,7 @@ mod tests {
         fn no_text_gets_through_unsafe(text in any_text()) {
             prop_assert!(line(&text).chars().all(|c| !is_unsafe(c)));
             prop_assert!(exact(&text).chars().all(|c| !is_unsafe(c)));
+            prop_assert!(marked(&text).chars().all(|c| matches!(c, '\n' | '\t') || !is_unsafe(c)));
             prop_assert!(block(&text).chars().all(|c| matches!(c, '\n' | '\t') || !is_unsafe(c)));
         }
 

@@ -59,6 +59,16 @@ pub fn date_and_time(at: Timestamp, zone: &TimeZone) -> String {
     local(at, zone).map_or_else(|| "?".to_owned(), |local| local.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
+/// How far the reader's clock is from UTC at this moment, as `UTC+02`.
+#[must_use]
+pub fn zone(at: Timestamp, zone: &TimeZone) -> String {
+    let offset = local(at, zone).map(|local| local.offset());
+    match offset.filter(|offset| offset.seconds() != 0) {
+        Some(offset) => format!("UTC{offset}"),
+        None => "UTC".to_owned(),
+    }
+}
+
 /// A role's label, with its instance where there are several: `R3.2`.
 #[must_use]
 pub fn who(role: RoleId, instance: Instance) -> String {
@@ -210,6 +220,8 @@ mod tests {
     fn times_are_the_readers() {
         let at = Timestamp::from_micros(1_767_225_871_000_000);
         let zone = TimeZone::fixed(jiff::tz::offset(2));
+        assert_eq!(self::zone(at, &zone), "UTC+02");
+        assert_eq!(self::zone(at, &TimeZone::UTC), "UTC");
         assert_eq!(date_and_time(at, &zone), "2026-01-01 02:04:31");
         assert_eq!(time_of_day(Timestamp::from_micros(i64::MAX), &zone), "?");
     }

@@ -68,6 +68,8 @@ pub struct Evidence {
     pub text: String,
     /// Calls that were cited.
     pub calls: Vec<CallId>,
+    /// Whether the output itself was cited.
+    pub cites_output: bool,
     /// Who judged; nobody when the text is only a reason for no judgement.
     pub judged_by: Option<JudgedBy>,
 }
@@ -84,12 +86,14 @@ impl Evidence {
             at,
             text: clip(&verdict.evidence, EVIDENCE_CHARS_MAX),
             calls: calls.collect(),
+            cites_output: verdict.cites.contains(&Cite::OUTPUT),
             judged_by: Some(verdict.judged_by),
         }
     }
 
     pub(super) fn words(at: Timestamp, text: &str) -> Self {
-        Evidence { at, text: clip(text, EVIDENCE_CHARS_MAX), calls: Vec::new(), judged_by: None }
+        let text = clip(text, EVIDENCE_CHARS_MAX);
+        Evidence { at, text, calls: Vec::new(), cites_output: false, judged_by: None }
     }
 }
 
@@ -102,6 +106,8 @@ pub struct Row {
     pub statement: String,
     /// How firmly it can be judged.
     pub mode: Mode,
+    /// Whether code can judge it.
+    pub is_checked: bool,
     /// The latest evidence.
     pub evidence: Option<Evidence>,
     /// The effector that works on it, or did last.
@@ -109,6 +115,7 @@ pub struct Row {
     of_task: bool,
     ids: BTreeSet<CriterionId>,
     cells: BTreeMap<Column, Cell>,
+    seen: BTreeMap<Column, Evidence>,
 }
 
 impl Row {
@@ -117,11 +124,13 @@ impl Row {
             label: format!("{}{number}", if of_task { 't' } else { 'c' }),
             statement: criterion.criterion.clone(),
             mode: criterion.mode,
+            is_checked: criterion.check.is_some(),
             evidence: None,
             instance: None,
             of_task,
             ids: BTreeSet::new(),
             cells: BTreeMap::new(),
+            seen: BTreeMap::new(),
         }
     }
 
@@ -159,6 +168,23 @@ impl Row {
         self.cells.get(&column).copied()
     }
 
+    /// What exactly this column's cell rests on.
+    #[must_use]
+    pub fn evidence_in(&self, column: Column) -> Option<&Evidence> {
+        self.seen.get(&column)
+    }
+
+    /// What was seen in this column is the latest.
+    pub(super) fn see(&mut self, column: Column, evidence: Evidence) {
+        self.seen.insert(column, evidence.clone());
+        self.evidence = Some(evidence);
+    }
+
+    /// The same, where something that says more may be known already.
+    pub(super) fn note(&mut self, column: Column, evidence: Evidence) {
+        self.seen.insert(column, evidence);
+    }
+
     pub(super) fn set(&mut self, column: Column, cell: Cell) {
         self.cells.insert(column, cell);
     }
@@ -171,12 +197,12 @@ impl Row {
         self.instance = instance;
     }
 
-    /// Whether something ran; it does no more.
-    pub(super) fn stop(&mut self) -> bool {
-        let mut ran = false;
-        for cell in self.cells.values_mut().filter(|cell| **cell == Cell::Running) {
+    /// Where something ran; it does no more.
+    pub(super) fn stop(&mut self) -> Option<Column> {
+        let mut ran = None;
+        for (column, cell) in self.cells.iter_mut().filter(|(_, cell)| **cell == Cell::Running) {
             *cell = Cell::NotYet;
-            ran = true;
+            ran = Some(*column);
         }
         ran
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use setpoint_cli::state::ViewState;
 use setpoint_client::{ClientError, ErrorKind, Event, Goal, Organisation, Resumed, TaskLine};
+use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::Record;
 use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{CallId, TaskId};
@@ -62,6 +63,8 @@ pub(crate) struct Fake {
     next: Mutex<VecDeque<TaskId>>,
     pub(crate) goals: Mutex<Vec<Goal>>,
     pub(crate) said: Arc<Mutex<Vec<Payload>>>,
+    /// What the Auditor found, whatever task is asked about.
+    pub(crate) found: Mutex<Vec<Finding>>,
     pub(crate) refuses_to_hear: Mutex<bool>,
     pub(crate) was_shut_down: Mutex<bool>,
     pub(crate) ears: Arc<Ears>,
@@ -187,6 +190,10 @@ impl Organisation for Fake {
             .iter()
             .map(|record| serde_json::json!({ "seq": record.seq, "text": "a\u{9b}b" }).to_string())
             .collect())
+    }
+
+    async fn findings(&self, _: &TaskId) -> Result<Vec<Finding>, ClientError> {
+        Ok(self.found.lock().unwrap().clone())
     }
 
     async fn shutdown(&self) {

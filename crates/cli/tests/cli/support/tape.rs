@@ -84,14 +84,13 @@ impl Tape {
     }
 
     pub(crate) fn reask(&mut self, call: &str, attempt: u32, reason: &str) -> &mut Self {
-        let call = id(call);
-        let body = serde_json::to_vec(&Reasked {
-            call,
-            attempt,
-            reason: reason.to_owned(),
-            spent: Usage::default(),
-        })
-        .unwrap();
+        self.reask_after(call, attempt, reason, Usage::default())
+    }
+
+    /// The same after an attempt that cost something.
+    pub(crate) fn reask_after(&mut self, call: &str, attempt: u32, reason: &str, spent: Usage) -> &mut Self {
+        let reason = reason.to_owned();
+        let body = serde_json::to_vec(&Reasked { call: id(call), attempt, reason, spent }).unwrap();
         self.push(address(RoleId::Runtime, 0), vec![], RecordKind::Reasked, body)
     }
 

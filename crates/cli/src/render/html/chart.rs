@@ -1,0 +1,191 @@
+//! The loss over the rounds: what it is made of, and each measure beside its threshold.
+
+use setpoint_protocol::settings::ControllerSettings;
+
+use super::measured::Measured;
+use super::{limit, markup::Html, svg};
+use crate::view::words;
+
+/// Pixels: room for the axis, for what stands right of the bars, a round, a bar.
+const LEFT: f64 = 40.0;
+const RIGHT: f64 = 36.0;
+const STEP: f64 = 58.0;
+const BAR: f64 = 34.0;
+/// Pixels from top to bottom: above the bars, the bars, below them.
+const TOP: f64 = 30.0;
+const PLOT: f64 = 168.0;
+const BOTTOM: f64 = 40.0;
+/// Pixels that a part of a bar needs to carry its letter.
+const LETTER_MIN: f64 = 15.0;
+/// Rounds that fill the narrowest picture.
+const ROUNDS_MIN: usize = 4;
+
+/// The chart, the gauges, and all of it in numbers.
+pub(super) fn put(html: &mut Html, all: &[Measured], settings: &ControllerSettings) {
+    let Some((left_out, rounds)) = latest(all) else {
+        html.leaf("p", &[("class", "none")], "No round has been measured.");
+        return;
+    };
+    html.tag("div", &[("class", "charts")], |html| {
+        html.tag("div", &[("class", "wide")], |html| stack(html, rounds, settings));
+        html.tag("div", &[("class", "gauges")], |html| gauges(html, rounds, settings));
+    });
+    html.tag("ul", &[("class", "legend")], |html| {
+        for (class, text) in [
+            ("d", "α·D, distance from the goal"),
+            ("p", "β·(1 − Ω)·P, implausible process"),
+            ("w", "λ·Ω, budget used"),
+        ] {
+            html.tag("li", &[], |html| {
+                html.leaf("span", &[("class", &format!("key {class}")), ("aria-hidden", "true")], "");
+                html.text(text);
+            });
+        }
+        html.leaf("li", &[], "●— L, their sum");
+        html.leaf("li", &[], "┄ α·δ: D below it is close enough");
+    });
+    table(html, rounds, settings);
+    limit::tell(html, left_out, "earlier rounds are");
+}
+
+/// The latest rounds that are shown, and how many are not; nothing when there are none.
+fn latest(all: &[Measured]) -> Option<(usize, &[Measured])> {
+    let left_out = all.len().saturating_sub(limit::ROUNDS_MAX);
+    let (_, rounds) = all.split_at_checked(left_out)?;
+    (!rounds.is_empty()).then_some((left_out, rounds))
+}
+
+fn stack(html: &mut Html, rounds: &[Measured], settings: &ControllerSettings) {
+    let top = top(rounds, settings);
+    let at = |value: f64| TOP + PLOT - PLOT * (value / top).clamp(0.0, 1.0);
+    let width = LEFT + STEP * rounds.len().max(ROUNDS_MIN) as f64 + RIGHT;
+    let height = TOP + PLOT + BOTTOM;
+    let described: Vec<String> = rounds.iter().map(|one| described(one, settings)).collect();
+    let names = ("loss-chart", "Loss by round", &*described.join("; "));
+    svg::picture(html, names, (width, height), |html| {
+        svg::label(html, "start", (2.0, 12.0), "loss");
+        for tick in ticks(top) {
+            svg::line(html, "rule", (LEFT, at(tick)), (width - RIGHT, at(tick)), None);
+            svg::label(html, "end", (LEFT - 6.0, at(tick) + 4.0), &words::share(tick));
+        }
+        let middle = |n: usize| LEFT + STEP * (n as f64 + 0.5);
+        for (n, one) in rounds.iter().enumerate() {
+            let tip = self::described(one, settings);
+            html.tag("g", &[("data-round", &one.round.to_string())], |html| {
+                bar(html, one.parts(settings), middle(n), at, &tip);
+            });
+            svg::label(html, "middle", (middle(n), TOP + PLOT + 16.0), &one.round.to_string());
+        }
+        let points: Vec<(f64, f64)> =
+            rounds.iter().enumerate().map(|(n, one)| (middle(n), at(one.loss.l))).collect();
+        svg::path(html, "loss", &points);
+        for ((x, y), one) in points.iter().zip(rounds) {
+            svg::circle(html, "loss", (*x, *y), 3.5, Some(&self::described(one, settings)));
+            svg::label(html, "middle value over", (*x, *y - 8.0), &words::share(one.loss.l));
+        }
+        let near = at(settings.alpha * settings.delta);
+        svg::line(html, "threshold", (LEFT, near), (width - RIGHT, near), None);
+        svg::label(html, "start", (width - RIGHT + 4.0, near + 4.0), "α·δ");
+        svg::label(html, "middle", (LEFT + (width - LEFT - RIGHT) / 2.0, height - 6.0), "round");
+    });
+}
+
+fn bar(html: &mut Html, parts: [f64; 3], middle: f64, at: impl Fn(f64) -> f64, tip: &str) {
+    let mut below = 0.0;
+    for (part, (class, letter)) in parts.into_iter().zip([("d", "D"), ("p", "P"), ("w", "Ω")]) {
+        let (from, to) = (at(below), at(below + part));
+        below += part;
+        svg::rectangle(html, class, (middle - BAR / 2.0, to), (BAR, from - to), Some(tip));
+        if from - to >= LETTER_MIN {
+            svg::label(
+                html,
+                &format!("middle letter {class}"),
+                (middle, f64::midpoint(from, to) + 4.0),
+                letter,
+            );
+        }
+    }
+}
+
+/// The upper end of the axis: 1, or the next quarter above the highest bar.
+fn top(rounds: &[Measured], settings: &ControllerSettings) -> f64 {
+    let sums = rounds.iter().map(|one| one.parts(settings).iter().sum::<f64>().max(one.loss.l));
+    let highest = sums.filter(|sum| sum.is_finite()).fold(0.0, f64::max).min(100.0);
+    (highest * 4.0).ceil().max(4.0) / 4.0
+}
+
+/// At most eight values from 0 to the upper end.
+fn ticks(top: f64) -> impl Iterator<Item = f64> {
+    let step = [0.25, 0.5, 1.0, 5.0, 25.0].into_iter().find(|step| top / step <= 7.0).unwrap_or(top);
+    (0..8).map(move |n| f64::from(n) * step).take_while(move |tick| *tick <= top)
+}
+
+fn gauges(html: &mut Html, rounds: &[Measured], settings: &ControllerSettings) {
+    let all = |of: fn(&Measured) -> f64| rounds.iter().map(of).collect::<Vec<f64>>();
+    let slopes: Vec<f64> = rounds.iter().map(|one| one.grad_l.unwrap_or(0.0).abs()).collect();
+    gauge(html, "D", "δ", settings.delta, "d", &all(|one| one.loss.d));
+    gauge(html, "P", "ρ", settings.rho, "p", &all(|one| one.loss.p));
+    gauge(html, "Ω", "θ", settings.theta, "w", &all(|one| one.loss.omega));
+    gauge(html, "|∇L|", "ε", settings.epsilon, "g", &slopes);
+}
+
+/// One measure over the rounds, from 0 to 1, with its threshold as a line.
+fn gauge(html: &mut Html, name: &str, sign: &str, threshold: f64, class: &str, values: &[f64]) {
+    const WIDTH: f64 = 164.0;
+    const HEIGHT: f64 = 64.0;
+    const HEAD: f64 = 20.0;
+    let at = |value: f64| HEAD + HEIGHT - HEIGHT * value.clamp(0.0, 1.0);
+    let title = format!("{name}, threshold {sign} {}", words::share(threshold));
+    let said: Vec<String> = values.iter().map(|value| words::share(*value)).collect();
+    let names = (&*format!("gauge-{class}"), &*title, &*said.join(", "));
+    svg::picture(html, names, (WIDTH, HEAD + HEIGHT + 2.0), |html| {
+        svg::label(html, "start", (0.0, 12.0), &format!("{name}  ┄ {sign} {}", words::share(threshold)));
+        let step = (WIDTH / values.len().max(ROUNDS_MIN) as f64).min(32.0);
+        for (n, value) in values.iter().enumerate() {
+            let x = step * n as f64;
+            let size = (step * 0.7, at(0.0) - at(*value));
+            svg::rectangle(html, class, (x, at(*value)), size, Some(&words::share(*value)));
+        }
+        svg::line(html, "rule", (0.0, at(0.0)), (WIDTH, at(0.0)), None);
+        svg::line(html, "threshold", (0.0, at(threshold)), (WIDTH, at(threshold)), None);
+    });
+}
+
+const HEAD: [&str; 10] = ["Round", "α·D", "β·(1−Ω)·P", "λ·Ω", "L", "∇L", "D", "P", "Ω", "Decision"];
+
+fn table(html: &mut Html, rounds: &[Measured], settings: &ControllerSettings) {
+    super::table(html, "The loss of each round in numbers", &HEAD, |html| {
+        for one in rounds {
+            html.tag("tr", &[], |html| {
+                html.leaf("th", &[("scope", "row")], &one.round.to_string());
+                let grad_l = one.grad_l.map_or_else(|| "–".to_owned(), slope);
+                let numbers = one.parts(settings).map(words::share);
+                let measures = [one.loss.d, one.loss.p, one.loss.omega].map(words::share);
+                for text in numbers.iter().chain([&words::share(one.loss.l), &grad_l]).chain(&measures) {
+                    html.leaf("td", &[("class", "number")], text);
+                }
+                html.leaf("td", &[("class", "short")], one.decision.name());
+            });
+        }
+    });
+}
+
+/// ∇L with an arrow that says which way it goes, beside the sign.
+pub(super) fn slope(grad_l: f64) -> String {
+    let arrow = if grad_l > 0.0 {
+        "▲ worse"
+    } else if grad_l < 0.0 {
+        "▼ better"
+    } else {
+        "= the same"
+    };
+    let (arrow, word) = arrow.split_once(' ').unwrap_or((arrow, ""));
+    // One word to the browser: an arrow without its number says nothing.
+    format!("{arrow}\u{a0}{}\u{a0}{word}", words::share(grad_l.abs()))
+}
+
+fn described(one: &Measured, settings: &ControllerSettings) -> String {
+    let [d, p, omega] = one.parts(settings).map(words::share);
+    let l = words::share(one.loss.l);
+    format!("round {}: L {l} = D {d} + P {p} + Ω {omega}, then {}", one.round, one.decision.name())
+}

@@ -1,0 +1,127 @@
+//! The action grid: where each round stood between signal and cause, and which way the task went.
+
+use setpoint_protocol::message::MacroState;
+use setpoint_protocol::settings::ControllerSettings;
+
+use super::measured::Measured;
+use super::{limit, markup::Html, svg};
+use crate::view::words;
+
+/// Pixels of the picture. It fits a telephone.
+const WIDTH: f64 = 348.0;
+const HEIGHT: f64 = 282.0;
+/// Pixels of a band above or below the cells, of what stands left of them, of a cell.
+const BAND: f64 = 32.0;
+const LEFT: f64 = 72.0;
+const CELL: (f64, f64) = ((WIDTH - LEFT) / 2.0, 92.0);
+const CELLS: [MacroState; 4] =
+    [MacroState::ChangePath, MacroState::BreakSymmetry, MacroState::Refine, MacroState::ChangeApproach];
+/// Where the cells begin.
+const CELLS_TOP: f64 = BAND + 24.0;
+/// Steps of the trail, the latest: as many as one cell has places for.
+const TRAIL_MAX: usize = 10;
+const PLACES_A_ROW: usize = 5;
+const RADIUS: f64 = 11.0;
+
+/// The grid with its trail.
+pub(super) fn put(html: &mut Html, all: &[Measured], settings: &ControllerSettings) {
+    let left_out = all.len().saturating_sub(TRAIL_MAX);
+    let trail = all.split_at_checked(left_out).map_or(all, |(_, trail)| trail);
+    let walked: Vec<String> =
+        trail.iter().map(|one| format!("round {}: {}", one.round, one.decision.name())).collect();
+    let described = if walked.is_empty() { "no round is over".to_owned() } else { walked.join(", then ") };
+    html.tag("div", &[("class", "wide")], |html| {
+        let called = ("action-grid", "Action grid", &*described);
+        svg::picture(html, called, (WIDTH, HEIGHT), |html| {
+            field(html);
+            let points = path(html, trail);
+            names(html, settings);
+            steps(html, trail, &points);
+        });
+    });
+    html.leaf("p", &[("class", "trail")], &format!("Trail: {described}."));
+    limit::tell(html, left_out, "earlier rounds are");
+}
+
+/// The bands and cells, over which the trail goes.
+fn field(html: &mut Html) {
+    svg::rectangle(html, "band good", (0.0, 0.0), (WIDTH, BAND), None);
+    for state in CELLS {
+        if let Some(at) = corner(state) {
+            svg::rectangle(html, "cell", at, CELL, None);
+        }
+    }
+    svg::rectangle(html, "band bad", (0.0, HEIGHT - BAND), (WIDTH, BAND), None);
+}
+
+/// What they are, readable over the trail.
+fn names(html: &mut Html, settings: &ControllerSettings) {
+    let [delta, rho, epsilon, theta] =
+        [settings.delta, settings.rho, settings.epsilon, settings.theta].map(words::share);
+    svg::label(html, "start", (8.0, 20.0), &format!("D = 0: accept · D ≤ δ {delta}: success"));
+    let heads = [format!("P ≤ ρ {rho}"), format!("P > ρ {rho}")];
+    for (head, column) in heads.iter().zip([0.0, 1.0]) {
+        let x = LEFT + CELL.0 * (column + 0.5);
+        svg::label(html, "middle over", (x, BAND + 17.0), head);
+    }
+    for ((word, head), row) in [("stuck", "|∇L| < ε"), ("has signal", "|∇L| ≥ ε")].iter().zip([0.0, 1.0])
+    {
+        let y = CELLS_TOP + CELL.1 * (row + 0.5);
+        svg::label(html, "start", (0.0, y - 14.0), head);
+        svg::label(html, "start", (0.0, y + 2.0), &format!("ε = {epsilon}"));
+        svg::label(html, "start dim", (0.0, y + 18.0), word);
+    }
+    for state in CELLS {
+        if let Some((x, y)) = corner(state) {
+            svg::label(html, "start name over", (x + 8.0, y + 17.0), state.name());
+        }
+    }
+    let y = HEIGHT - BAND;
+    let rounds = settings.law2_rounds;
+    let text = format!("Ω ≥ θ {theta}, or worse {rounds} × in a row: abandon");
+    svg::label(html, "start", (8.0, y + 20.0), &text);
+}
+
+fn path(html: &mut Html, trail: &[Measured]) -> Vec<(f64, f64)> {
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    for (n, one) in trail.iter().enumerate() {
+        let before = trail.iter().take(n).filter(|other| other.decision == one.decision).count();
+        points.push(place(one.decision, before));
+    }
+    svg::path(html, "trail", &points);
+    points
+}
+
+fn steps(html: &mut Html, trail: &[Measured], points: &[(f64, f64)]) {
+    for (point, one) in points.iter().zip(trail) {
+        let tip = format!("round {}: {}", one.round, one.decision.name());
+        html.tag("g", &[("data-step", &one.round.to_string())], |html| {
+            svg::circle(html, "step", *point, RADIUS, Some(&tip));
+            svg::label(html, "middle step", (point.0, point.1 + 4.0), &one.round.to_string());
+        });
+    }
+}
+
+/// The middle of the `n`th place of a state, from 0.
+fn place(state: MacroState, n: usize) -> (f64, f64) {
+    let gap = RADIUS * 2.0 + 4.0;
+    let (column, row) = ((n % PLACES_A_ROW) as f64, (n / PLACES_A_ROW) as f64);
+    match (corner(state), state) {
+        (Some((x, y)), _) => (x + 8.0 + RADIUS + gap * column, y + 40.0 + gap * row),
+        // An end comes once.
+        (None, MacroState::Abandon) => (WIDTH - 24.0, HEIGHT - BAND / 2.0),
+        (None, _) => (WIDTH - 24.0, BAND / 2.0),
+    }
+}
+
+/// The upper left corner of a state's cell; the ends and the beginning have none.
+const fn corner(state: MacroState) -> Option<(f64, f64)> {
+    let (column, row) = match state {
+        MacroState::ChangePath => (0.0, 0.0),
+        MacroState::BreakSymmetry => (1.0, 0.0),
+        MacroState::Refine => (0.0, 1.0),
+        MacroState::ChangeApproach => (1.0, 1.0),
+        MacroState::Init | MacroState::Accept | MacroState::Success | MacroState::Abandon => return None,
+    };
+    Some((LEFT + CELL.0 * column, CELLS_TOP + CELL.1 * row))
+}

@@ -1,0 +1,153 @@
+//! The head of the page: what was wanted, how it ended, what it took.
+
+use setpoint_protocol::message::{EndState, FinalResult};
+use setpoint_protocol::text::{clip, head_and_tail};
+
+use super::markup::Html;
+use super::{Report, limit, measured};
+use crate::state::ViewState;
+use crate::state::asks::Question;
+use crate::text::sanitise;
+use crate::view::words;
+
+pub(super) fn put(html: &mut Html, report: &Report<'_>) {
+    let state = report.state;
+    goal(html, &state.goal);
+    html.tag("p", &[("class", "state")], |html| {
+        let (class, word) = pill(state);
+        html.leaf("strong", &[("class", class)], word);
+        if state.result.as_ref().is_some_and(|result| result.unproven) {
+            html.text(" ");
+            html.leaf("strong", &[("class", "pill gaps")], "? unproven");
+        }
+        if let Some(result) = &state.result {
+            html.text(" ");
+            html.said(&words::end(result, &state.board).to_text());
+        }
+    });
+    if let Some(result) = state.result.as_ref().filter(|result| !result.summary.trim().is_empty()) {
+        let summary = head_and_tail(&result.summary, limit::FIELD_CHARS_MAX);
+        html.leaf("p", &[("class", "summary"), ("dir", "auto")], &summary);
+    }
+    trouble(html, state);
+    html.tag("dl", &[("class", "facts")], |html| {
+        for (name, value) in facts(report) {
+            html.tag("div", &[], |html| {
+                html.leaf("dt", &[], name);
+                html.leaf("dd", &[("dir", "auto")], &value);
+            });
+        }
+    });
+}
+
+/// The goal as a heading; below it verbatim where the heading cannot hold it.
+fn goal(html: &mut Html, goal: &str) {
+    let line = sanitise::line(goal);
+    let heading = clip(&line, limit::HEADING_CHARS_MAX);
+    html.leaf(
+        "h1",
+        &[("dir", "auto")],
+        if heading.trim().is_empty() { "No goal is known" } else { &heading },
+    );
+    if heading != goal {
+        html.tag("details", &[], |html| {
+            let chars = words::count(goal.chars().count() as u64, "character");
+            html.leaf("summary", &[], &format!("The goal verbatim, {chars}"));
+            let goal = head_and_tail(goal, limit::GOAL_CHARS_MAX);
+            html.leaf("pre", &[("class", "goal"), ("dir", "auto")], &goal);
+        });
+    }
+}
+
+fn pill(state: &ViewState) -> (&'static str, &'static str) {
+    match (&state.result, &state.answer) {
+        (Some(result), _) => match result.directive {
+            EndState::Accept => ("pill accept", "✔ accept"),
+            EndState::Success => ("pill gaps", "! accepted with gaps"),
+            EndState::Abandon => ("pill abandon", "✗ abandoned"),
+        },
+        (None, Some(_)) => ("pill accept", "✔ answered at once"),
+        (None, None) if state.is_cancelled => ("pill open", "◐ being cancelled"),
+        (None, None) => ("pill open", "◐ open"),
+    }
+}
+
+/// What broke, and what is waited for.
+fn trouble(html: &mut Html, state: &ViewState) {
+    let waits: Vec<String> = state.questions().map(waits).collect();
+    if state.faults.is_empty() && waits.is_empty() {
+        return;
+    }
+    html.tag("ul", &[("class", "trouble")], |html| {
+        let left_out = limit::each(html, &state.faults, limit::LINES_MAX, |html, fault| {
+            html.tag("li", &[], |html| {
+                html.leaf("strong", &[], &format!("✗ {} broke: ", fault.role.label()));
+                html.said(&clip(&fault.reason, limit::FIELD_CHARS_MAX));
+            });
+        });
+        if left_out > 0 {
+            html.leaf("li", &[], &format!("and {left_out} more"));
+        }
+        limit::each(html, waits, limit::LINES_MAX, |html, wait| {
+            html.tag("li", &[], |html| {
+                html.leaf("strong", &[], "? It waits for you: ");
+                html.said(&clip(&wait, limit::FIELD_CHARS_MAX));
+            });
+        });
+    });
+}
+
+fn waits(question: &Question) -> String {
+    match question {
+        Question::Clarification(request) => request.questions.join(" / "),
+        Question::Approval(request) => format!("to allow {}", sanitise::exact(&request.need.command)),
+        Question::Plan(proposal) => format!("to look at the plan for round {}", proposal.round),
+    }
+}
+
+fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
+    let state = report.state;
+    let mut facts = vec![("Task", state.task.to_string())];
+    if let Some(opened) = state.opened_at {
+        facts.push(("Opened", words::date_and_time(opened, report.zone)));
+        facts.push(("Times are those of", words::zone(opened, report.zone)));
+    }
+    facts.push(("Clock", words::duration(state.clock_ms)));
+    if let Some(result) = &state.result {
+        facts.push(("Ended by", result.ended_by.name().to_owned()));
+        facts.push(("Accountable", accountable(result)));
+    }
+    let rounds = measured::rounds(state).len();
+    let rounds = match state.is_ended() {
+        true => format!("{rounds} measured"),
+        false => format!("{rounds} measured, round {} under way", state.round()),
+    };
+    facts.push(("Rounds", rounds));
+    facts.push(("Cost", cost(report)));
+    facts.push(("Findings", report.findings.len().to_string()));
+    facts
+}
+
+fn accountable(result: &FinalResult) -> String {
+    match result.accountable {
+        Some(role) => format!("{} ({})", role.label(), role.name()),
+        None => "nobody: every criterion is met".to_owned(),
+    }
+}
+
+fn cost(report: &Report<'_>) -> String {
+    let total = &report.cost.total;
+    let calls = words::count(total.calls, "model call");
+    let mut parts = vec![calls, words::count(report.state.used.tool_calls, "tool call")];
+    if total.tokens_in + total.tokens_out > 0 {
+        let (tokens_in, tokens_out) = (words::thousands(total.tokens_in), words::thousands(total.tokens_out));
+        parts.push(format!("{tokens_in} tokens in, {tokens_out} out"));
+    }
+    if let Some(cost) = total.cost {
+        parts.push(format!("price {cost}"));
+    }
+    if !total.failed.is_none() {
+        parts.push(format!("{} without an answer", words::count(total.failed.calls, "attempt")));
+    }
+    parts.join(", ")
+}

@@ -1,0 +1,91 @@
+//! What a page shows at most, and how it says what it leaves out.
+
+use super::markup::Html;
+
+/// Bytes that one section's list may take; what comes after is left out and counted.
+const SECTION_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// Characters of the goal, verbatim.
+pub(super) const GOAL_CHARS_MAX: usize = 20_000;
+/// Characters of a heading made of the goal.
+pub(super) const HEADING_CHARS_MAX: usize = 160;
+/// Characters of a field: an intent, a statement, a reason, a command.
+pub(super) const FIELD_CHARS_MAX: usize = 2_000;
+/// Characters of a line that stands for more: a gist, a tooltip.
+pub(super) const GIST_CHARS_MAX: usize = 240;
+/// Characters of a call's output where it is cited; with the call itself there are more.
+pub(super) const CITED_CHARS_MAX: usize = 600;
+/// Characters of the task's output.
+pub(super) const OUTPUT_CHARS_MAX: usize = 40_000;
+/// Rows of the matrix: criteria.
+pub(super) const CRITERIA_MAX: usize = 400;
+/// Columns of the matrix: attempts, the latest ones.
+pub(super) const COLUMNS_MAX: usize = 60;
+/// Calls that are shown of those that one verdict cites.
+pub(super) const CITES_MAX: usize = 4;
+/// Rounds of the charts and the list of decisions.
+pub(super) const ROUNDS_MAX: usize = 40;
+/// Sub-tasks of one plan.
+pub(super) const PARTS_MAX: usize = 64;
+/// Things that memory gave to one plan.
+pub(super) const GIVEN_MAX: usize = 60;
+/// Tool calls.
+pub(super) const CALLS_MAX: usize = 1_000;
+/// Approvals.
+pub(super) const APPROVALS_MAX: usize = 200;
+/// Records of the time line's picture.
+pub(super) const DRAWN_MAX: usize = 1_500;
+/// Records of the time line's table.
+pub(super) const RECORDS_MAX: usize = 3_000;
+/// Rows of one table of costs.
+pub(super) const COSTS_MAX: usize = 200;
+/// Findings.
+pub(super) const FINDINGS_MAX: usize = 500;
+/// Lines of every other list.
+pub(super) const LINES_MAX: usize = 100;
+
+/// Puts `items` in, one after the other, as far as there is room. Returns how many were left out.
+pub(super) fn each<T>(
+    html: &mut Html,
+    items: impl IntoIterator<Item = T>,
+    most: usize,
+    mut put: impl FnMut(&mut Html, T),
+) -> usize {
+    let start = html.len();
+    let mut left_out = 0;
+    for (n, item) in items.into_iter().enumerate() {
+        if n < most && html.len() - start < SECTION_BYTES_MAX {
+            put(html, item);
+        } else {
+            left_out += 1;
+        }
+    }
+    left_out
+}
+
+/// Says that something was left out, and where all of it is.
+pub(super) fn tell(html: &mut Html, left_out: usize, what: &str) {
+    if left_out > 0 {
+        let text = format!("{left_out} more {what} left out here; `setpoint tasks export` has all of it.");
+        html.leaf("p", &[("class", "cut")], &text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_ends_at_its_number_or_its_bytes_and_counts_the_rest() {
+        let mut html = Html::default();
+        let left_out = each(&mut html, 0..10, 4, |html, n| html.leaf("li", &[], &n.to_string()));
+        assert_eq!((left_out, html.len()), (6, 4 * "<li>0</li>".len()));
+        let long = "x".repeat(SECTION_BYTES_MAX);
+        let mut html = Html::default();
+        let left_out = each(&mut html, 0..10, 10, |html, _| html.text(&long));
+        assert_eq!((left_out, html.len()), (9, SECTION_BYTES_MAX));
+        let mut html = Html::default();
+        tell(&mut html, 0, "criteria are");
+        assert_eq!(html.len(), 0);
+    }
+}

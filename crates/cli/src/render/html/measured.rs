@@ -1,0 +1,45 @@
+//! The rounds as the controller measured them, the one that ended the task included.
+
+use setpoint_protocol::message::{Loss, MacroState};
+use setpoint_protocol::settings::ControllerSettings;
+
+use crate::state::ViewState;
+
+/// One measured round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Measured {
+    /// The round, from 1.
+    pub(super) round: u32,
+    /// Its loss.
+    pub(super) loss: Loss,
+    /// ∇L; `None` where there was no round before.
+    pub(super) grad_l: Option<f64>,
+    /// What was decided on it.
+    pub(super) decision: MacroState,
+}
+
+impl Measured {
+    /// α·D, β·(1 − Ω)·P and λ·Ω: together they are L.
+    pub(super) fn parts(&self, settings: &ControllerSettings) -> [f64; 3] {
+        let Loss { d, p, omega, .. } = self.loss;
+        [settings.alpha * d, settings.beta * (1.0 - omega) * p, settings.lambda * omega]
+    }
+}
+
+/// All of them, in order.
+pub(super) fn rounds(state: &ViewState) -> Vec<Measured> {
+    let mut rounds: Vec<Measured> = Vec::new();
+    for round in state.rounds.iter() {
+        let grad_l = (!rounds.is_empty()).then_some(round.grad_l);
+        let decision = MacroState::from(round.directive);
+        rounds.push(Measured { round: round.round, loss: round.loss, grad_l, decision });
+    }
+    // A task that ended before its first plan measured nothing.
+    let result = state.result.as_ref().filter(|_| state.board.round() > 0 || !rounds.is_empty());
+    if let Some(result) = result {
+        let round = rounds.last().map_or(1, |last| last.round.saturating_add(1));
+        let grad_l = (!rounds.is_empty()).then_some(result.grad_l);
+        rounds.push(Measured { round, loss: result.loss, grad_l, decision: result.directive.into() });
+    }
+    rounds
+}

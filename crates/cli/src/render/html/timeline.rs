@@ -1,0 +1,303 @@
+//! The time line: one lane a role, what was asked of models and tools as spans, messages from lane to lane.
+//!
+//! Time runs to the right. Where much happens at once it is stretched, so that nothing covers anything else.
+
+use std::collections::BTreeMap;
+
+use setpoint_protocol::record::{Answered, Ask, Asked, Purpose, Record, RecordKind};
+use setpoint_protocol::topology::Kind;
+use setpoint_protocol::{CallId, RoleId};
+
+use super::{gist, limit, markup::Html, svg};
+use crate::view::words;
+
+/// Pixels of the lanes' names, of a record on average, of the picture at least and at most.
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = 14.0;
+const RECORD: f64 = 9.0;
+const WIDTH_MIN: f64 = 960.0;
+const WIDTH_MAX: f64 = 6_000.0;
+/// Pixels above the lanes, of one row of a lane, of a span in it, below the lanes.
+const TOP: f64 = 24.0;
+const ROW: f64 = 20.0;
+const SPAN: f64 = 16.0;
+/// Pixels that a span needs to carry how long it took.
+const TOOK: f64 = 58.0;
+const BOTTOM: f64 = 26.0;
+/// Pixels between two lanes.
+const GAP: f64 = 6.0;
+/// Spans of one lane that are drawn side by side; the others lie over the last.
+const ROWS_MAX: usize = 8;
+/// How much of the width is given out by time; the rest by the number of records.
+const TIME_SHARE: f64 = 0.6;
+/// Pixels that the name of a time or a round needs, and from one time to the next.
+const NAME: f64 = 64.0;
+const TICK: f64 = 120.0;
+
+/// The lanes that may be shown, from top to bottom.
+const LANES: [RoleId; 11] = [
+    RoleId::User,
+    RoleId::Perceiver,
+    RoleId::Planner,
+    RoleId::Executor,
+    RoleId::AgentValidator,
+    RoleId::MetaValidator,
+    RoleId::GoalGradientSolver,
+    RoleId::Memory,
+    RoleId::Auditor,
+    RoleId::Operator,
+    RoleId::Runtime,
+];
+
+/// The picture.
+pub(super) fn put(html: &mut Html, records: &[Record]) {
+    let left_out = records.len().saturating_sub(limit::DRAWN_MAX);
+    let shown = records.get(..limit::DRAWN_MAX).unwrap_or(records);
+    if shown.is_empty() {
+        html.leaf("p", &[("class", "none")], "There are no records.");
+        return;
+    }
+    let scale = Scale::of(shown);
+    let lanes = Lanes::of(shown);
+    html.tag("div", &[("class", "wide")], |html| {
+        let described = format!(
+            "{} over {}; the table below lists them",
+            words::count(shown.len() as u64, "record"),
+            words::clock(scale.end_ms)
+        );
+        let names = ("timeline", "Time line of the roles", &*described);
+        svg::picture(html, names, (scale.width, lanes.height + BOTTOM), |html| {
+            draw(html, &scale, &lanes, shown);
+        });
+    });
+    html.tag("ul", &[("class", "legend")], |html| {
+        for (class, text) in
+            [("model", "a model is asked"), ("tool", "a tool runs"), ("message", "a message")]
+        {
+            html.tag("li", &[], |html| {
+                html.leaf("span", &[("class", &format!("key {class}")), ("aria-hidden", "true")], "");
+                html.text(text);
+            });
+        }
+        html.leaf("li", &[], "Time is stretched where much happens at once.");
+    });
+    limit::tell(html, left_out, "records are");
+}
+
+fn draw(html: &mut Html, scale: &Scale, lanes: &Lanes, records: &[Record]) {
+    for lane in lanes.by_role.values() {
+        let middle = lane.top + lane.height / 2.0;
+        svg::rectangle(html, "lane", (LEFT, lane.top), (scale.width - LEFT - RIGHT, lane.height), None);
+        svg::label(html, "start name", (0.0, middle + 4.0), lane.name);
+    }
+    rounds(html, scale, lanes, records);
+    for (n, record) in records.iter().enumerate() {
+        message(html, (n, record), scale, lanes);
+    }
+    for span in &lanes.spans {
+        let Some(lane) = lanes.by_role.get(&span.call.role) else { continue };
+        let (from, to) = (scale.x(span.from), scale.x(span.to));
+        let y = lane.top + ROW * span.row as f64 + (ROW - SPAN) / 2.0;
+        let class = match span.what {
+            What::Model(_) => "model",
+            What::Tool(_) => "tool",
+        };
+        let took = match span.is_open {
+            true => "has not come back".to_owned(),
+            false => words::duration(span.ms),
+        };
+        let what = match &span.what {
+            What::Model(purpose) => format!("model, to {}", purpose.name()),
+            What::Tool(tool) => format!("tool {tool}"),
+        };
+        let tip = format!("{}: {what}, {took}", span.call);
+        let length = (to - from).max(3.0);
+        svg::rectangle(html, class, (from, y), (length, SPAN), Some(&tip));
+        let is_covered = span.row + 1 == ROWS_MAX;
+        if length >= TOOK && !span.is_open && !is_covered {
+            svg::label(html, &format!("middle took {class}"), (from + length / 2.0, y + 12.0), &took);
+        }
+    }
+    ticks(html, scale, records, lanes.height);
+}
+
+/// Where each round was dispatched.
+fn rounds(html: &mut Html, scale: &Scale, lanes: &Lanes, records: &[Record]) {
+    let mut named_to = 0.0;
+    let manifests =
+        records.iter().enumerate().filter(|(_, one)| one.kind == RecordKind::Message(Kind::DispatchManifest));
+    for (round, (n, _)) in (1..).zip(manifests) {
+        let x = scale.x(n);
+        svg::line(html, "round", (x, TOP - 6.0), (x, lanes.height), None);
+        if x >= named_to {
+            svg::label(html, "start", (x, 12.0), &format!("round {round}"));
+            named_to = x + NAME;
+        }
+    }
+}
+
+fn message(html: &mut Html, (n, record): (usize, &Record), scale: &Scale, lanes: &Lanes) {
+    let RecordKind::Message(kind) = record.kind else { return };
+    let Some(from) = lanes.middle(record.from.role) else { return };
+    let x = scale.x(n);
+    let to: Vec<f64> = record.to.iter().filter_map(|to| lanes.middle(to.role)).collect();
+    let who = words::who(record.from.role, record.from.instance);
+    let tip = format!("{} {who}: {}: {}", record.seq, kind.name(), gist::of(record));
+    let (top, end) = to.iter().fold((from, from), |(top, end), y| (top.min(*y), end.max(*y)));
+    svg::line(html, "message", (x, top), (x, end), Some(&tip));
+    svg::circle(html, "message", (x, from), 3.5, Some(&tip));
+    for y in to {
+        svg::circle(html, "to", (x, y), 2.5, Some(&tip));
+    }
+}
+
+/// What the task's clock said, wherever there is room to say it.
+fn ticks(html: &mut Html, scale: &Scale, records: &[Record], bottom: f64) {
+    let mut named_to = 0.0;
+    for (n, record) in records.iter().enumerate() {
+        let x = scale.x(n);
+        if x >= named_to && x + NAME <= scale.width {
+            svg::line(html, "rule", (x, TOP), (x, bottom), None);
+            svg::label(html, "start", (x, bottom + 16.0), &words::duration(record.clock_ms));
+            named_to = x + TICK;
+        }
+    }
+}
+
+/// From records to places on the line.
+struct Scale {
+    width: f64,
+    end_ms: u64,
+    places: Vec<f64>,
+}
+
+impl Scale {
+    fn of(records: &[Record]) -> Self {
+        let clocks = || records.iter().map(|record| record.clock_ms);
+        let (start_ms, end_ms) = (clocks().min().unwrap_or(0), clocks().max().unwrap_or(0));
+        let width = (LEFT + RIGHT + RECORD * records.len() as f64).clamp(WIDTH_MIN, WIDTH_MAX);
+        let room = width - LEFT - RIGHT - 8.0;
+        let span_ms = end_ms.saturating_sub(start_ms) as f64;
+        let last = records.len().saturating_sub(1).max(1) as f64;
+        let place = |(n, clock_ms): (usize, u64)| {
+            let by_order = n as f64 / last;
+            let by_time = match span_ms > 0.0 {
+                true => clock_ms.saturating_sub(start_ms) as f64 / span_ms,
+                false => by_order,
+            };
+            LEFT + 4.0 + room * (TIME_SHARE * by_time + (1.0 - TIME_SHARE) * by_order)
+        };
+        Scale { width, end_ms, places: clocks().enumerate().map(place).collect() }
+    }
+
+    fn x(&self, n: usize) -> f64 {
+        self.places.get(n).or(self.places.last()).copied().unwrap_or(LEFT)
+    }
+}
+
+enum What {
+    Model(Purpose),
+    Tool(String),
+}
+
+/// Something that was asked of the world, from the record that asked to the one that answered.
+struct Span {
+    call: CallId,
+    what: What,
+    from: usize,
+    to: usize,
+    ms: u64,
+    is_open: bool,
+    row: usize,
+}
+
+struct Lane {
+    name: &'static str,
+    top: f64,
+    height: f64,
+}
+
+struct Lanes {
+    by_role: BTreeMap<RoleId, Lane>,
+    spans: Vec<Span>,
+    height: f64,
+}
+
+impl Lanes {
+    fn of(records: &[Record]) -> Self {
+        let mut spans = spans(records);
+        let mut by_role = BTreeMap::new();
+        let mut top = TOP;
+        let speaks = |role: RoleId| {
+            let is_message = |one: &&Record| matches!(one.kind, RecordKind::Message(_));
+            let mut messages = records.iter().filter(is_message);
+            messages.any(|one| one.from.role == role || one.to.iter().any(|to| to.role == role))
+        };
+        for role in LANES {
+            let rows = stacked(spans.iter_mut().filter(|span| span.call.role == role));
+            if rows == 0 && !speaks(role) {
+                continue;
+            }
+            let height = ROW * rows.max(1) as f64;
+            by_role.insert(role, Lane { name: role.label(), top, height });
+            top += height + GAP;
+        }
+        Lanes { by_role, spans, height: top }
+    }
+
+    fn middle(&self, role: RoleId) -> Option<f64> {
+        self.by_role.get(&role).map(|lane| lane.top + lane.height / 2.0)
+    }
+}
+
+/// Gives each span a row in which nothing else is under way; returns how many rows there are.
+fn stacked<'s>(spans: impl Iterator<Item = &'s mut Span>) -> usize {
+    let mut free_from: Vec<usize> = Vec::new();
+    for span in spans {
+        let free = free_from.iter().position(|from| *from <= span.from);
+        let row = free.unwrap_or(free_from.len()).min(ROWS_MAX - 1);
+        span.row = row;
+        match free_from.get_mut(row) {
+            Some(from) => *from = (*from).max(span.to),
+            None => free_from.push(span.to),
+        }
+    }
+    free_from.len()
+}
+
+/// In the order in which they were asked.
+fn spans(records: &[Record]) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    let mut open: BTreeMap<CallId, (usize, u64)> = BTreeMap::new();
+    for (n, record) in records.iter().enumerate() {
+        match record.kind {
+            RecordKind::Asked => {
+                let Ok(Asked { call, ask, .. }) = serde_json::from_slice(&record.body) else { continue };
+                let what = match ask {
+                    Ask::Model { purpose, .. } => What::Model(purpose),
+                    Ask::Tool { call, .. } => What::Tool(call.tool),
+                    Ask::Timer { .. } => continue,
+                };
+                open.insert(call, (spans.len(), record.clock_ms));
+                let to = records.len().saturating_sub(1);
+                spans.push(Span { call, what, from: n, to, ms: 0, is_open: true, row: 0 });
+            }
+            RecordKind::Answered => {
+                let Ok(Answered { call, .. }) = serde_json::from_slice::<Answered>(&record.body) else {
+                    continue;
+                };
+                let Some((at, since_ms)) = open.remove(&call) else { continue };
+                if let Some(span) = spans.get_mut(at) {
+                    (span.to, span.is_open) = (n, false);
+                    span.ms = record.clock_ms.saturating_sub(since_ms);
+                }
+            }
+            RecordKind::Message(_)
+            | RecordKind::Opened
+            | RecordKind::Reasked
+            | RecordKind::Quiesced
+            | RecordKind::Poisoned => {}
+        }
+    }
+    spans
+}

@@ -1,0 +1,73 @@
+//! Plans, one a round: what each consisted of, and what memory had given to it.
+
+use setpoint_protocol::SubTaskId;
+use setpoint_protocol::message::{Approach, DispatchManifest, SubTask};
+
+use super::recall::Recall;
+
+/// The plan of a round.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The round, from 1.
+    pub round: u32,
+    /// Its sub-tasks, in the order of the plan.
+    pub parts: Vec<Part>,
+    /// What memory gave to it; `None` where it was not asked.
+    pub recall: Option<Recall>,
+}
+
+/// A sub-task of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// What it is for.
+    pub intent: String,
+    /// Its group, from 1; those of one group run side by side.
+    pub sequence: u32,
+    /// Tools that it may use; none named means all.
+    pub tools: Vec<String>,
+    /// The playbook's approach that it comes from, in words.
+    pub approach: Option<String>,
+    /// Whether it had matched in an earlier round and its outcome is kept.
+    pub is_kept: bool,
+    id: SubTaskId,
+}
+
+/// All of them.
+#[derive(Clone, Debug, Default)]
+pub struct Plans {
+    plans: Vec<Plan>,
+}
+
+impl Plans {
+    /// In order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Plan> {
+        self.plans.iter()
+    }
+
+    pub(super) fn dispatched(&mut self, manifest: &DispatchManifest, recall: Option<&Recall>) {
+        let parts = manifest.subtasks.iter().map(|entry| Part {
+            intent: entry.intent.clone(),
+            sequence: entry.sequence,
+            tools: Vec::new(),
+            approach: entry.approach.as_ref().map(approach),
+            is_kept: entry.carried.is_some(),
+            id: entry.subtask_id.clone(),
+        });
+        self.plans.push(Plan { round: manifest.round, parts: parts.collect(), recall: recall.cloned() });
+    }
+
+    /// A manifest does not say which tools a sub-task may use.
+    pub(super) fn given_out(&mut self, subtask: &SubTask) {
+        let mut parts = self.plans.last_mut().into_iter().flat_map(|plan| &mut plan.parts);
+        if let Some(part) = parts.find(|part| part.id == subtask.subtask_id) {
+            part.tools = subtask.tools.iter().map(ToString::to_string).collect();
+        }
+    }
+}
+
+fn approach(approach: &Approach) -> String {
+    match approach.variant() {
+        Some(variant) => format!("{}: {} ({variant})", approach.playbook, approach.approach),
+        None => format!("{}: {}", approach.playbook, approach.approach),
+    }
+}
