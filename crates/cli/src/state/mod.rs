@@ -240,7 +240,10 @@ impl ViewState {
         match message {
             Payload::UserInput(input) => self.goal = input.raw_input,
             Payload::TaskSpec(spec) => self.apply_spec(record, spec),
-            Payload::MemoryReply(reply) => self.recall = Some(Recall::of(reply)),
+            Payload::MemoryReply(reply) => {
+                self.recall = Some(Recall::of(reply));
+                self.plans.recalled();
+            }
             Payload::DispatchManifest(manifest) => {
                 if let Some(recall) = &mut self.recall {
                     recall.planned(&manifest);

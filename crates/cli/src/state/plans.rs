@@ -36,12 +36,19 @@ pub struct Part {
 #[derive(Clone, Debug, Default)]
 pub struct Plans {
     plans: Vec<Plan>,
+    /// Memory has answered since the last plan.
+    is_recalled: bool,
 }
 
 impl Plans {
     /// In order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Plan> {
         self.plans.iter()
+    }
+
+    /// Memory has answered.
+    pub(super) fn recalled(&mut self) {
+        self.is_recalled = true;
     }
 
     pub(super) fn dispatched(&mut self, manifest: &DispatchManifest, recall: Option<&Recall>) {
@@ -53,7 +60,8 @@ impl Plans {
             is_kept: entry.carried.is_some(),
             id: entry.subtask_id.clone(),
         });
-        self.plans.push(Plan { round: manifest.round, parts: parts.collect(), recall: recall.cloned() });
+        let recall = recall.filter(|_| std::mem::take(&mut self.is_recalled)).cloned();
+        self.plans.push(Plan { round: manifest.round, parts: parts.collect(), recall });
     }
 
     /// A manifest does not say which tools a sub-task may use.

@@ -11,6 +11,8 @@ mod live;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod page;
+#[cfg(test)]
 mod questions;
 #[cfg(test)]
 mod run;

@@ -102,7 +102,10 @@ fn approval(html: &mut Html, Consent { request, decision }: &Consent) {
     html.tag("p", &[("class", "dim")], |html| {
         html.text(&format!("{}: ", request.for_call));
         html.said(&clip(&request.need.reason, limit::FIELD_CHARS_MAX));
-        html.text(&format!("; digest {}", clip(&request.need.digest, limit::GIST_CHARS_MAX)));
+        html.text(&format!(
+            "; digest {}",
+            clip(&crate::text::sanitise::exact(&request.need.digest), limit::GIST_CHARS_MAX)
+        ));
     });
     for (title, paths) in [("It writes:", &request.need.writes), ("It deletes:", &request.need.deletes)] {
         if !paths.is_empty() {

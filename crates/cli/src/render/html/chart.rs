@@ -65,7 +65,7 @@ fn stack(html: &mut Html, rounds: &[Measured], settings: &ControllerSettings) {
     svg::picture(html, names, (width, height), |html| {
         svg::label(html, "start", (2.0, 12.0), "loss");
         for tick in ticks(top) {
-            svg::line(html, "rule", (LEFT, at(tick)), (width - RIGHT, at(tick)), None);
+            svg::line(html, "rule", (LEFT, at(tick)), (width - RIGHT, at(tick)));
             svg::label(html, "end", (LEFT - 6.0, at(tick) + 4.0), &words::share(tick));
         }
         let middle = |n: usize| LEFT + STEP * (n as f64 + 0.5);
@@ -84,7 +84,7 @@ fn stack(html: &mut Html, rounds: &[Measured], settings: &ControllerSettings) {
             svg::label(html, "middle value over", (*x, *y - 8.0), &words::share(one.loss.l));
         }
         let near = at(settings.alpha * settings.delta);
-        svg::line(html, "threshold", (LEFT, near), (width - RIGHT, near), None);
+        svg::line(html, "threshold", (LEFT, near), (width - RIGHT, near));
         svg::label(html, "start", (width - RIGHT + 4.0, near + 4.0), "α·δ");
         svg::label(html, "middle", (LEFT + (width - LEFT - RIGHT) / 2.0, height - 6.0), "round");
     });
@@ -146,8 +146,8 @@ fn gauge(html: &mut Html, name: &str, sign: &str, threshold: f64, class: &str, v
             let size = (step * 0.7, at(0.0) - at(*value));
             svg::rectangle(html, class, (x, at(*value)), size, Some(&words::share(*value)));
         }
-        svg::line(html, "rule", (0.0, at(0.0)), (WIDTH, at(0.0)), None);
-        svg::line(html, "threshold", (0.0, at(threshold)), (WIDTH, at(threshold)), None);
+        svg::line(html, "rule", (0.0, at(0.0)), (WIDTH, at(0.0)));
+        svg::line(html, "threshold", (0.0, at(threshold)), (WIDTH, at(threshold)));
     });
 }
 

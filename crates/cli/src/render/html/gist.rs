@@ -124,7 +124,7 @@ fn message(message: Payload) -> String {
         }
         Payload::TaskFault(fault) => format!("{}: {}", fault.role.label(), fault.reason),
         Payload::CancelRequest(request) => request.reason.unwrap_or_else(|| "cancel".to_owned()),
-        Payload::ApprovalRequest(request) => request.need.command,
+        Payload::ApprovalRequest(request) => crate::text::sanitise::exact(&request.need.command),
         Payload::ApprovalDecision(decision) => format!("by {}", decision.by),
         Payload::AbandonNotice(notice) => format!("{}: {}", notice.ended_by.name(), notice.reason),
         Payload::PartialReport(report) => report.achieved,

@@ -93,6 +93,7 @@ fn latest(html: &mut Html, state: &ViewState, row: &Row) {
     let Some(evidence) = &row.evidence else { return };
     let seen = clip(&words::evidence(evidence, &state.calls), limit::GIST_CHARS_MAX);
     if !seen.is_empty() {
+        html.text(" ");
         html.leaf("span", &[("class", "latest")], &seen);
     }
 }

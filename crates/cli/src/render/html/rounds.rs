@@ -14,7 +14,7 @@ use crate::view::words;
 pub(super) fn decisions(html: &mut Html, state: &ViewState) {
     if state.rounds.over() == 0 {
         let text = match state.result {
-            Some(_) => "The task ended in its first round: no other direction was given.",
+            Some(_) => "No direction was given: the task ended before a second plan.",
             None => "No round is over yet.",
         };
         html.leaf("p", &[("class", "none")], text);

@@ -45,10 +45,10 @@ pub(super) fn rectangle(
 }
 
 /// A straight line.
-pub(super) fn line(html: &mut Html, class: &str, from: (f64, f64), to: (f64, f64), tip: Option<&str>) {
+pub(super) fn line(html: &mut Html, class: &str, from: (f64, f64), to: (f64, f64)) {
     let (x1, y1, x2, y2) = (number(from.0), number(from.1), number(to.0), number(to.1));
     let attributes = [("class", class), ("x1", &*x1), ("y1", &*y1), ("x2", &*x2), ("y2", &*y2)];
-    html.tag("line", &attributes, |html| tooltip(html, tip));
+    html.tag("line", &attributes, |_| {});
 }
 
 /// A circle.

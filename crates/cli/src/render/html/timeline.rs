@@ -128,7 +128,7 @@ fn rounds(html: &mut Html, scale: &Scale, lanes: &Lanes, records: &[Record]) {
         records.iter().enumerate().filter(|(_, one)| one.kind == RecordKind::Message(Kind::DispatchManifest));
     for (round, (n, _)) in (1..).zip(manifests) {
         let x = scale.x(n);
-        svg::line(html, "round", (x, TOP - 6.0), (x, lanes.height), None);
+        svg::line(html, "round", (x, TOP - 6.0), (x, lanes.height));
         if x >= named_to {
             svg::label(html, "start", (x, 12.0), &format!("round {round}"));
             named_to = x + NAME;
@@ -144,22 +144,26 @@ fn message(html: &mut Html, (n, record): (usize, &Record), scale: &Scale, lanes:
     let who = words::who(record.from.role, record.from.instance);
     let tip = format!("{} {who}: {}: {}", record.seq, kind.name(), gist::of(record));
     let (top, end) = to.iter().fold((from, from), |(top, end), y| (top.min(*y), end.max(*y)));
-    svg::line(html, "message", (x, top), (x, end), Some(&tip));
-    svg::circle(html, "message", (x, from), 3.5, Some(&tip));
-    for y in to {
-        svg::circle(html, "to", (x, y), 2.5, Some(&tip));
-    }
+    html.tag("g", &[], |html| {
+        html.leaf("title", &[], &tip);
+        svg::line(html, "message", (x, top), (x, end));
+        svg::circle(html, "message", (x, from), 3.5, None);
+        for y in to {
+            svg::circle(html, "to", (x, y), 2.5, None);
+        }
+    });
 }
 
 /// What the task's clock said, wherever there is room to say it.
 fn ticks(html: &mut Html, scale: &Scale, records: &[Record], bottom: f64) {
     let mut named_to = 0.0;
+    let mut named = None;
     for (n, record) in records.iter().enumerate() {
         let x = scale.x(n);
-        if x >= named_to && x + NAME <= scale.width {
-            svg::line(html, "rule", (x, TOP), (x, bottom), None);
+        if x >= named_to && x + NAME <= scale.width && named != Some(record.clock_ms) {
+            svg::line(html, "rule", (x, TOP), (x, bottom));
             svg::label(html, "start", (x, bottom + 16.0), &words::duration(record.clock_ms));
-            named_to = x + TICK;
+            (named, named_to) = (Some(record.clock_ms), x + TICK);
         }
     }
 }
