@@ -17,6 +17,11 @@ struct Need {
 const NEEDS: &[Need] = &[
     Need { program: "cc", packages: "gcc libc6-dev", why: "compiles the SQLite that is built in, and links" },
     Need { program: "git", packages: "git", why: "lists the tracked files" },
+    Need {
+        program: "chromium",
+        packages: "chromium fonts-dejavu-core",
+        why: "opens pages as a reader does, with text that can be measured",
+    },
 ];
 
 /// Parts of the Rust toolchain: the subcommand of cargo and the component that brings it.
@@ -137,7 +142,13 @@ mod tests {
         fn run(&mut self, command: &str) -> Result<bool, Error> {
             self.log.push_str(&format!("ran {command}\n"));
             if !self.is_offline {
-                let brings = [(" gcc", "cc"), (" git", "git"), (" rustfmt", "fmt"), (" clippy", "clippy")];
+                let brings = [
+                    (" gcc", "cc"),
+                    (" git", "git"),
+                    (" chromium", "chromium"),
+                    (" rustfmt", "fmt"),
+                    (" clippy", "clippy"),
+                ];
                 self.programs.extend(
                     brings.iter().filter(|(name, _)| command.contains(name)).map(|(_, brought)| brought),
                 );
@@ -155,13 +166,13 @@ mod tests {
 
     #[test]
     fn nothing_is_run_where_nothing_is_missing() {
-        check(&["cc", "git", "fmt", "clippy"], true, false, &expect![""]);
+        check(&["cc", "git", "chromium", "fmt", "clippy"], true, false, &expect![""]);
     }
 
     #[test]
     fn root_installs_what_is_missing_and_only_that() {
         check(
-            &["cc", "apt-get", "rustup", "fmt"],
+            &["cc", "chromium", "apt-get", "rustup", "fmt"],
             true,
             false,
             &expect![[r#"
@@ -179,8 +190,9 @@ mod tests {
             false,
             false,
             &expect![[r#"
-                to do: `cc` is missing (compiles the SQLite that is built in, and links): apt-get install -y --no-install-recommends gcc libc6-dev git
-                to do: `git` is missing (lists the tracked files): apt-get install -y --no-install-recommends gcc libc6-dev git
+                to do: `cc` is missing (compiles the SQLite that is built in, and links): apt-get install -y --no-install-recommends gcc libc6-dev git chromium fonts-dejavu-core
+                to do: `git` is missing (lists the tracked files): apt-get install -y --no-install-recommends gcc libc6-dev git chromium fonts-dejavu-core
+                to do: `chromium` is missing (opens pages as a reader does, with text that can be measured): apt-get install -y --no-install-recommends gcc libc6-dev git chromium fonts-dejavu-core
             "#]],
         );
     }
@@ -188,7 +200,7 @@ mod tests {
     #[test]
     fn an_installation_that_fails_is_not_taken_for_done() {
         check(
-            &["cc", "apt-get", "rustup"],
+            &["cc", "chromium", "apt-get", "rustup"],
             true,
             true,
             &expect![[r#"

@@ -45,7 +45,7 @@ fn safe_width(text: &str) -> usize {
 }
 
 fn is_number(text: &str) -> bool {
-    text.is_empty() || text.parse::<f64>().is_ok()
+    text.is_empty() || text.replace(',', "").parse::<f64>().is_ok()
 }
 
 #[cfg(test)]
@@ -58,15 +58,15 @@ mod tests {
         let cell = |text: &str| (Tone::Plain, text.to_owned());
         let rows = [
             vec![cell("日本"), cell("7"), cell("x")],
-            vec![cell("a"), cell("1024"), cell("\u{1b}[2J")],
+            vec![cell("a"), cell("1,024"), cell("\u{1b}[2J")],
             vec![cell(""), cell(""), cell("last")],
         ];
         let text: String = table(&["name", "size", ""], &rows).iter().map(|l| l.to_text() + "\n").collect();
         expect![[r#"
-            name  size
-            日本     7  x
-            a     1024  ␛[2J
-                        last
+            name   size
+            日本      7  x
+            a     1,024  ␛[2J
+                         last
         "#]]
         .assert_eq(&text);
     }

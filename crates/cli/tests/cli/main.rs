@@ -5,6 +5,10 @@
 mod arguments;
 mod audit;
 #[cfg(test)]
+mod browser;
+#[cfg(test)]
+mod cost;
+#[cfg(test)]
 mod desk;
 #[cfg(test)]
 mod live;

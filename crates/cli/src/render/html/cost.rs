@@ -27,17 +27,17 @@ pub(super) fn put(html: &mut Html, report: &CostReport) {
     html.leaf("p", &[], &text);
     let total = Row { name: "total".to_owned(), text: None, spent: report.total };
     let by_role: Vec<Row> = report.by_role.iter().cloned().chain([total]).collect();
-    let tables = [
-        ("role", &*by_role, true),
-        ("criterion", &*report.by_criterion, false),
-        ("round", &*report.by_round, true),
-        ("model", &*report.by_model, true),
-    ];
-    let (is_priced, has_failed) = (report.total.cost.is_some(), !failed.is_none());
+    let columns =
+        Columns { has_calls: true, is_priced: report.total.cost.is_some(), has_failed: !failed.is_none() };
     html.tag("div", &[("class", "costs")], |html| {
-        for (name, rows, has_calls) in tables {
-            table(html, name, rows, Columns { has_calls, is_priced, has_failed });
-        }
+        html.tag("div", &[], |html| {
+            table(html, "role", &by_role, columns);
+            table(html, "round", &report.by_round, columns);
+            table(html, "model", &report.by_model, columns);
+        });
+        html.tag("div", &[], |html| {
+            table(html, "criterion", &report.by_criterion, Columns { has_calls: false, ..columns });
+        });
     });
 }
 

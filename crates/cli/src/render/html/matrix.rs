@@ -54,15 +54,20 @@ fn criterion(
     columns: &[Column],
     zone: &TimeZone,
 ) {
+    let short = clip(&row.statement, limit::GIST_CHARS_MAX);
     html.tag("tr", &[], |html| {
         html.tag("th", &[("scope", "row")], |html| {
             html.tag("details", &[("id", &format!("criterion-{n}"))], |html| {
                 html.tag("summary", &[], |html| {
                     html.leaf("span", &[("class", "name")], &row.label);
                     html.text(" ");
-                    html.said(&clip(&row.statement, limit::FIELD_CHARS_MAX));
+                    html.said(&short);
                     latest(html, state, row);
                 });
+                if short != row.statement {
+                    let whole = clip(&row.statement, limit::FIELD_CHARS_MAX);
+                    html.leaf("p", &[("class", "seen"), ("dir", "auto")], &whole);
+                }
                 html.leaf("p", &[("class", "dim")], how(row));
                 html.tag("ol", &[("class", "evidence")], |html| {
                     let left_out =
@@ -155,7 +160,8 @@ fn sign(html: &mut Html, cell: Cell, to: Option<&str>) {
     match to {
         Some(to) => {
             let (to, name) = (format!("#{to}"), word(cell));
-            html.leaf("a", &[("class", class(cell)), ("href", &to), ("title", name)], text);
+            let attributes = [("class", class(cell)), ("href", &*to), ("title", name), ("aria-label", name)];
+            html.leaf("a", &attributes, text);
         }
         None => html.leaf("span", &[("class", class(cell)), ("aria-hidden", "true")], text),
     }

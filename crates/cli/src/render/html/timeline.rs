@@ -14,7 +14,7 @@ use crate::view::words;
 /// Pixels of the lanes' names, of a record on average, of the picture at least and at most.
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = 14.0;
-const RECORD: f64 = 9.0;
+const RECORD: f64 = 8.0;
 const WIDTH_MIN: f64 = 960.0;
 const WIDTH_MAX: f64 = 6_000.0;
 /// Pixels above the lanes, of one row of a lane, of a span in it, below the lanes.
@@ -129,9 +129,10 @@ fn rounds(html: &mut Html, scale: &Scale, lanes: &Lanes, records: &[Record]) {
     for (round, (n, _)) in (1..).zip(manifests) {
         let x = scale.x(n);
         svg::line(html, "round", (x, TOP - 6.0), (x, lanes.height));
-        if x >= named_to {
-            svg::label(html, "start", (x, 12.0), &format!("round {round}"));
-            named_to = x + NAME;
+        let named = x.min(scale.width - NAME);
+        if named >= named_to {
+            svg::label(html, "start", (named, 12.0), &format!("round {round}"));
+            named_to = named + NAME;
         }
     }
 }

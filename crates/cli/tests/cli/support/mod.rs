@@ -1,6 +1,7 @@
 //! A scripted organisation, a scripted memory, a scripted person, and the tapes of records that they play.
 
 pub(crate) mod audit;
+pub(crate) mod chromium;
 pub(crate) mod host;
 pub(crate) mod markup;
 pub(crate) mod memory;

@@ -107,7 +107,8 @@ fn work_a_round(tape: &mut Tape, round: u32, size: &Size, text: &str) {
     for n in 1..=size.subtasks {
         outcomes.push(work(tape, number(n), criteria(n), size.attempts, text));
     }
-    let end = loss(1.0 / f64::from(round), 0.8 - 0.2 * f64::from(round), 0.2 * f64::from(round), 0.72);
+    let (d, p, omega) = (1.0 / f64::from(round), 0.8 - 0.2 * f64::from(round), 0.2 * f64::from(round));
+    let end = loss(d, p, omega, 0.6 * d + 0.3 * (1.0 - omega) * p + 0.4 * omega);
     tape.say(MetaValidator, 0, replan(round, outcomes, None));
     if round < size.rounds {
         let state = [ActionState::ChangePath, ActionState::BreakSymmetry, ActionState::Refine]

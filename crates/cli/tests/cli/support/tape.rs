@@ -28,6 +28,11 @@ impl Tape {
     }
 
     pub(crate) fn opened_with(goal: &str, budgets: Budgets) -> Self {
+        Tape::opened_by(goal, budgets, Models::default())
+    }
+
+    /// With these models.
+    pub(crate) fn opened_by(goal: &str, budgets: Budgets, models: Models) -> Self {
         let mut tape = Tape { task: TaskId::mint(goal, 0x7f3a), records: vec![], clock_ms: 0 };
         let opened = Opened {
             logic_version: 1,
@@ -38,7 +43,7 @@ impl Tape {
             direct_answers: false,
             surroundings: Surroundings::default().into(),
             tools: vec![],
-            models: Models::default(),
+            models,
             thinking: vec![],
             history: vec![],
         };
