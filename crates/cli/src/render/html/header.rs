@@ -42,14 +42,11 @@ pub(super) fn put(html: &mut Html, report: &Report<'_>) {
 
 /// The goal as a heading; below it verbatim where the heading cannot hold it.
 fn goal(html: &mut Html, goal: &str) {
-    let line = sanitise::line(goal);
-    let heading = clip(&line, limit::HEADING_CHARS_MAX);
-    html.leaf(
-        "h1",
-        &[("dir", "auto")],
-        if heading.trim().is_empty() { "No goal is known" } else { &heading },
-    );
-    if heading != goal {
+    let heading = clip(goal, limit::HEADING_CHARS_MAX);
+    let shown = if heading.trim().is_empty() { "No goal is known" } else { &heading };
+    html.leaf("h1", &[("dir", "auto")], shown);
+    // A heading keeps no lines apart.
+    if heading != goal || goal.contains('\n') {
         html.tag("details", &[], |html| {
             let chars = words::count(goal.chars().count() as u64, "character");
             html.leaf("summary", &[], &format!("The goal verbatim, {chars}"));

@@ -93,13 +93,19 @@ fn criterion(
     });
 }
 
-/// What the latest judgement rests on, in a line below the statement.
+/// What the latest judgement rests on, in a line below the statement: the last cited call, and what was seen.
 fn latest(html: &mut Html, state: &ViewState, row: &Row) {
     let Some(evidence) = &row.evidence else { return };
-    let seen = clip(&words::evidence(evidence, &state.calls), limit::GIST_CHARS_MAX);
-    if !seen.is_empty() {
+    let call = evidence.calls.iter().rev().find_map(|id| state.calls.get(*id));
+    let call = call.map(|call| match call.outcome() {
+        Some(outcome) => format!("{} ({outcome})", clip(&call.words(), limit::GIST_CHARS_MAX)),
+        None => clip(&call.words(), limit::GIST_CHARS_MAX),
+    });
+    let seen = Some(clip(&evidence.text, limit::GIST_CHARS_MAX)).filter(|seen| !seen.is_empty());
+    let parts: Vec<String> = call.into_iter().chain(seen).collect();
+    if !parts.is_empty() {
         html.text(" ");
-        html.leaf("span", &[("class", "latest")], &seen);
+        html.leaf("span", &[("class", "latest"), ("dir", "auto")], &parts.join(" → "));
     }
 }
 

@@ -35,7 +35,7 @@ const SECTIONS: [(&str, &str); 13] = [
 
 pub(super) fn page(report: &Report<'_>) -> String {
     let state = report.state;
-    let title = clip(&crate::text::sanitise::line(&state.goal), limit::HEADING_CHARS_MAX);
+    let title = clip(&state.goal, limit::HEADING_CHARS_MAX);
     let head = |html: &mut Html| {
         html.void("meta", &[("charset", "utf-8")]);
         html.void("meta", &[("http-equiv", "Content-Security-Policy"), ("content", POLICY)]);
