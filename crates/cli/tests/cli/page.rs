@@ -83,7 +83,7 @@ async fn a_page_says_how_it_ended_and_what_it_waits_for() {
     }
     let mut tape = Tape::opened("waste no words");
     tape.say(RoleId::Perceiver, 0, clarification("r1/2", &["Which words?"]))
-        .say(RoleId::Executor, 1, approval("r3.1/2", "rm\n-rf build", &["/work/bu\u{202e}ild"]))
+        .say(RoleId::Executor, 1, approval("r3.1/2", "rm\n-rf build", &["/home/ada/bu\u{202e}ild"]))
         .say(RoleId::Executor, 1, approval("r3.1/3", "touch x", &[]));
     let decision = ApprovalDecision {
         call_id: id("r3.1/3"),
@@ -96,7 +96,7 @@ async fn a_page_says_how_it_ended_and_what_it_waits_for() {
     for text in [
         "? It waits for you: Which words?",
         "to allow rm\\n-rf build",
-        "It deletes: /work/bu\\u{202e}ild",
+        "It deletes: /home/ada/bu\\u{202e}ild",
         "Refused by terminal : touch x",
     ] {
         assert!(markup.text.contains(text), "{text}: {}", markup.text);
