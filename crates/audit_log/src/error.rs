@@ -80,7 +80,7 @@ pub enum LogError {
         source: getrandom::Error,
     },
     /// Others than the owner may use the file with the signing key.
-    #[error("use the signing key {}: its mode is {mode:o}, and nobody but its owner may have access", path.display())]
+    #[error("use the signing key {}: its mode is {mode:o}, and nobody but its owner may have access (chmod 600)", path.display())]
     KeyExposed {
         /// The file.
         path: PathBuf,
@@ -95,8 +95,8 @@ pub enum LogError {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// There are checkpoints, but no key to go on signing with.
-    #[error("read the signing key {}: it is gone, and the log has checkpoints that were signed with it", path.display())]
+    /// There is a log, but no key to go on signing with.
+    #[error("read the signing key {}: it is gone, and there is a log that was begun with it; restore it, or move the log's directory away to begin a new one", path.display())]
     KeyMissing {
         /// Where it should be.
         path: PathBuf,
@@ -138,6 +138,17 @@ pub enum LogError {
         path: PathBuf,
         /// Entries that the checkpoint covers.
         size: u64,
+    },
+    /// Far more entries have no checkpoint than a writer leaves: checkpoints were taken away, and to go on would be to
+    /// sign whatever was put in their place.
+    #[error("open {}: its last {entries} entries are under no checkpoint, where a writer leaves at most {max}", path.display())]
+    Unsealed {
+        /// The log.
+        path: PathBuf,
+        /// Entries after the newest checkpoint.
+        entries: u64,
+        /// How many there may be.
+        max: u64,
     },
     /// A line of the list of checkpoints is none, or its signature is wrong.
     #[error(
@@ -185,9 +196,10 @@ impl LogError {
     /// Which files are damaged.
     pub(crate) fn damage(&self) -> Option<DamagedFiles> {
         match self {
-            LogError::LostTail { .. } | LogError::Damaged { .. } | LogError::NotSealed { .. } => {
-                Some(DamagedFiles::Log)
-            }
+            LogError::LostTail { .. }
+            | LogError::Damaged { .. }
+            | LogError::NotSealed { .. }
+            | LogError::Unsealed { .. } => Some(DamagedFiles::Log),
             LogError::CheckpointDamaged { .. } => Some(DamagedFiles::LogAndCheckpoints),
             _ => None,
         }

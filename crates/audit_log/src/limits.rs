@@ -8,8 +8,8 @@ pub const BATCH_ENTRIES_MAX: usize = 4_096;
 pub const BATCH_BYTES_MAX: usize = 16 << 20;
 /// After this many entries a checkpoint is due; it is made at the end of the batch that reaches them.
 pub const CHECKPOINT_ENTRIES: u64 = 1_000;
-/// So many entries without a checkpoint no writer leaves whose checkpoints can be written: a verification takes more
-/// for checkpoints that were removed.
+/// So many entries without a checkpoint no writer leaves whose checkpoints can be written: more are taken for
+/// checkpoints that were removed.
 pub const UNSEALED_MAX: u64 = CHECKPOINT_ENTRIES + BATCH_ENTRIES_MAX as u64;
 
 /// Longest line of the log without its end, in bytes: number, hash, entry and two spaces.

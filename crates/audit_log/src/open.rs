@@ -13,7 +13,7 @@ use crate::error::{DamagedFiles, LogError, Result};
 use crate::export::Export;
 use crate::files;
 use crate::key;
-use crate::limits::{ASIDE_MAX, LINE_BYTES_MAX};
+use crate::limits::{ASIDE_MAX, LINE_BYTES_MAX, UNSEALED_MAX};
 use crate::line::Walk;
 use crate::lines::{Lines, Next};
 use crate::log::{AuditLog, Parts};
@@ -24,8 +24,8 @@ use crate::tree::Tree;
 /// How to open a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The file with the signing key; `key` in the log's directory where none is named. It is made when there is
-    /// neither a key nor a checkpoint.
+    /// The file with the signing key; `key` in the log's directory where none is named. It is made where there is no
+    /// log yet.
     pub key: Option<PathBuf>,
     /// Where checkpoints are exported to: a file of its own outside the directory, best on another disk or machine.
     /// Its directory must be there.
@@ -127,13 +127,20 @@ struct End {
 
 fn find(dir: &Path, key_path: &Path) -> Result<Found> {
     let path = dir.join(files::LOG);
+    let length = |name| std::fs::metadata(dir.join(name)).map_or(0, |found| found.len());
     let is_new = !path.exists();
+    // A key is made for nothing but a new log: one that was begun with another key could not go on with it.
+    let key = key::load(key_path, length(files::LOG) == 0 && length(files::CHECKPOINTS) == 0)?;
     let seals = FoundSeals::look(dir)?;
-    let mut log = files::open_append(&path).map_err(|error| LogError::io(&path, error))?;
     // Before anything is said of the log: a wrong key would make the right log look wrong.
-    let key = key::load(key_path, seals.newest.is_none())?;
     seals.check_key(&key, key_path)?;
+    let mut log = files::open_append(&path).map_err(|error| LogError::io(&path, error))?;
     let end = find_end(dir, &path, &mut log, &seals)?;
+    let sealed = seals.newest.as_ref().map_or(0, |newest| newest.checkpoint.size);
+    let unsealed = end.tree.size().saturating_sub(sealed);
+    if unsealed > UNSEALED_MAX {
+        return Err(LogError::Unsealed { path, entries: unsealed, max: UNSEALED_MAX });
+    }
     Ok(Found { key, seals, log, end, is_new })
 }
 
@@ -256,7 +263,7 @@ fn begin_anew(
     at_us: i64,
 ) -> Result<AuditLog> {
     let seals = FoundSeals::look(dir)?.open()?;
-    let key = key::load(key_path, seals.newest().is_none())?;
+    let key = key::load(key_path, false)?;
     let path = dir.join(files::LOG);
     let log = files::open_append(&path).map_err(|error| LogError::io(&path, error))?;
     let log = AppendFile::at(path.clone(), log, 0)?;

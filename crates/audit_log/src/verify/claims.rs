@@ -61,7 +61,8 @@ impl Claims {
         let Some(key) = seen.key.filter(|_| seen.sealed > 0) else { return };
         let sealed = seen.sealed;
         self.proves.push(format!(
-            "The first {sealed} entries are those that were signed with the key {key}: to change them takes its secret half."
+            "The first {sealed} entries are those that were signed with the key {key}: to change them takes its \
+             secret half, or the help of a program that has it."
         ));
         if seen.is_key_pinned {
             self.proves.push("That key is the one that was named.".to_owned());
@@ -84,7 +85,7 @@ impl Claims {
         match seen.exported {
             None => self.cannot_prove.push(
                 "No exported checkpoints were given: that log and checkpoints were put back together to an older state of \
-                 theirs is not seen."
+                 theirs, and perhaps went on from there, is not seen."
                     .to_owned(),
             ),
             Some(_) if seen.sealed_by_export > 0 => {
@@ -94,8 +95,8 @@ impl Claims {
                      export, too."
                 ));
                 self.cannot_prove.push(format!(
-                    "That log and checkpoints were put back to an older state with {until} entries or more is not seen \
-                     by this export."
+                    "That log and checkpoints were put back to an older state with {until} entries or more, and perhaps \
+                     went on from there, is not seen by this export."
                 ));
             }
             Some(_) => self.cannot_prove.push("The export vouches for no entry of this log.".to_owned()),

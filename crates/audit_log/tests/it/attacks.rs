@@ -75,12 +75,13 @@ fn a_deleted_entry_is_found() {
 #[test]
 fn an_inserted_entry_is_found() {
     let edit = |made: &Made| {
-        let forger = Made::new();
+        let forger = original().copied();
+        forger.edit("log", |lines| lines.truncate(54_320));
+        forger.edit("checkpoints", |lines| lines.truncate(54));
+        let (mut forged, _) = AuditLog::open(&forger.dir(), &Options::default()).unwrap();
+        let _appended = forged.append(&[r#"{"kind":"forged"}"#], 0).unwrap();
         let log = made.read("log");
         let end = log.split_inclusive(|byte| *byte == b'\n').take(54_320).map(<[u8]>::len).sum();
-        std::fs::create_dir(forger.dir()).unwrap();
-        forger.write("log", &log[..end]);
-        let _appended = forger.open().append(&[r#"{"kind":"forged"}"#], 0).unwrap();
         made.write("log", [forger.read("log").as_slice(), &log[end..]].concat());
     };
     attack(
@@ -387,20 +388,20 @@ fn the_claims_say_what_was_proven_and_what_was_not() {
     };
     expect![[r#"
         + All 100010 entries fit together: none was changed, removed, inserted, repeated or moved without every later one being made anew.
-        + The first 100000 entries are those that were signed with the key KEY: to change them takes its secret half.
+        + The first 100000 entries are those that were signed with the key KEY: to change them takes its secret half, or the help of a program that has it.
         - The last 10 entries are under no checkpoint that fits: whoever can write to the directory could have cut them off, or made them anew, and that is not seen.
         - Neither a key nor exported checkpoints vouch for the log: that all of it was rewritten and signed with another key is not seen.
-        - No exported checkpoints were given: that log and checkpoints were put back together to an older state of theirs is not seen.
+        - No exported checkpoints were given: that log and checkpoints were put back together to an older state of theirs, and perhaps went on from there, is not seen.
         - Whoever has the signing key can rewrite everything and sign it anew: only exported checkpoints out of their reach would show it.
         - That what was written is true: the log shows that nothing was changed after it was written.
     "#]].assert_eq(&say(&Against::default()));
     expect![[r#"
         + All 100010 entries fit together: none was changed, removed, inserted, repeated or moved without every later one being made anew.
-        + The first 100000 entries are those that were signed with the key KEY: to change them takes its secret half.
+        + The first 100000 entries are those that were signed with the key KEY: to change them takes its secret half, or the help of a program that has it.
         + That key is the one that was named.
         + The first 100000 entries are those of the exported checkpoints: to change them unseen takes the export, too.
         - The last 10 entries are under no checkpoint that fits: whoever can write to the directory could have cut them off, or made them anew, and that is not seen.
-        - That log and checkpoints were put back to an older state with 100000 entries or more is not seen by this export.
+        - That log and checkpoints were put back to an older state with 100000 entries or more, and perhaps went on from there, is not seen by this export.
         - Whoever has the signing key and can write to every copy of the exported checkpoints can rewrite everything, and that is not seen.
         - That what was written is true: the log shows that nothing was changed after it was written.
     "#]].assert_eq(&say(&Against { export: Some(made.export()), key: Some(key) }));

@@ -1,6 +1,8 @@
 //! Opening for appending: after a crash, after damage, with other keys.
 
-use setpoint_audit_log::{Against, AuditLog, LineFault, LogError, OnDamage, OpenReport, Options, verify};
+use setpoint_audit_log::{
+    Against, AuditLog, DamageKind, LineFault, LogError, OnDamage, OpenReport, Options, verify,
+};
 
 use crate::common::{Made, append};
 
@@ -185,6 +187,32 @@ fn another_key_is_refused_and_a_lost_one_is_not_replaced() {
     let error = refused(&made);
     assert!(matches!(error, LogError::KeyMissing { .. }), "{error}");
     assert!(!made.file("key").exists());
+    // Nor one whose checkpoints are lost with it.
+    made.write("checkpoints", "");
+    assert!(matches!(refused(&made), LogError::KeyMissing { .. }));
+    assert!(!made.file("key").exists());
+}
+
+/// Whoever rewrites a log and takes its checkpoints away must not get it signed by the next writer.
+#[test]
+fn a_log_whose_checkpoints_were_taken_away_is_not_signed() {
+    let made = Made::with(&[1_000; 7]);
+    for kept in [0, 1] {
+        made.edit("checkpoints", |lines| lines.truncate(kept));
+        let error = refused(&made);
+        let entries = 7_000 - 1_000 * kept as u64;
+        assert!(matches!(error, LogError::Unsealed { entries: found, .. } if found == entries), "{error}");
+        let seen = made.verify();
+        assert_eq!(seen.findings[0].kind, DamageKind::Unsealed { entries });
+        made.write("checkpoints", std::fs::read(made.export()).unwrap());
+    }
+    // As many as a writer may leave are gone on with: the export alone could tell.
+    made.edit("checkpoints", |lines| lines.truncate(2));
+    assert_eq!(made.open().unsealed(), 5_000);
+    made.edit("checkpoints", |lines| lines.truncate(1));
+    let (log, report) = put_aside(&made);
+    assert_eq!((log.size(), report.aside.unwrap().log), (1, Some(made.file("log.aside-1"))));
+    assert!(made.verify().is_sound());
 }
 
 #[test]
