@@ -21,7 +21,7 @@ use crate::error::{LogError, Result};
 use crate::files;
 use crate::limits::{FINDINGS_MAX, UNSEALED_MAX};
 use list::List;
-use walk::Expected;
+use walk::{Beside, Expected};
 
 /// How often the torn end of a file is looked at again. A writer at work finishes its line within microseconds, where
 /// the system lets it run.
@@ -96,7 +96,8 @@ pub fn verify(dir: &Path, against: &Against) -> Result<Verification> {
         .export
         .as_deref()
         .map(|path| File::open(path).map(|file| (path, file)).map_err(|error| LogError::io(path, error)));
-    let mut run = Run::new(against.key, TORN_LOOKS);
+    let length = std::fs::metadata(dir.join(files::LOG)).map_or(0, |log| log.len());
+    let mut run = Run::new(against.key, Beside { looks: TORN_LOOKS, length });
     if let Some((path, file)) = export.transpose()? {
         run.export(file).map_err(|error| LogError::io(path, error))?;
     }
@@ -116,7 +117,7 @@ pub fn verify_streams(
     key: Option<PublicKey>,
 ) -> io::Result<Verification> {
     // Nobody writes to them meanwhile.
-    let mut run = Run::new(key, 0);
+    let mut run = Run::new(key, Beside { looks: 0, length: u64::MAX });
     if let Some(export) = export {
         run.export(export)?;
     }
@@ -129,24 +130,24 @@ struct Run {
     report: Verification,
     export: Option<List>,
     own: List,
-    looks: u32,
+    beside: Beside,
 }
 
 impl Run {
-    fn new(key: Option<PublicKey>, looks: u32) -> Self {
+    fn new(key: Option<PublicKey>, beside: Beside) -> Self {
         let report = Verification { key, is_key_pinned: key.is_some(), ..Verification::default() };
-        Self { report, export: None, own: List::default(), looks }
+        Self { report, export: None, own: List::default(), beside }
     }
 
     fn export(&mut self, source: impl Read) -> io::Result<()> {
-        let list = List::read(source, LogFile::Export, self.looks, &mut self.report)?;
+        let list = List::read(source, LogFile::Export, self.beside.looks, &mut self.report)?;
         self.report.exported = Some(list.lines());
         self.export = Some(list);
         Ok(())
     }
 
     fn checkpoints(&mut self, source: impl Read) -> io::Result<()> {
-        self.own = List::read(source, LogFile::Checkpoints, self.looks, &mut self.report)?;
+        self.own = List::read(source, LogFile::Checkpoints, self.beside.looks, &mut self.report)?;
         self.report.checkpoints = self.own.lines();
         Ok(())
     }
@@ -177,8 +178,9 @@ impl Run {
             Some(export) if self.own.lines() == 0 => export.continued(),
             _ => self.own.continued(),
         };
-        self.entries(source, &continued, &expected)?;
-        let unsealed = self.report.entries.saturating_sub(self.report.sealed);
+        let before = self.entries(source, &continued, &expected)?;
+        // Those that came since would have their checkpoints, had these been read later.
+        let unsealed = before.saturating_sub(self.report.sealed);
         // Damage leaves entries without a checkpoint that fits, too, and was told already.
         if self.report.is_sound() && unsealed > UNSEALED_MAX {
             self.report.find(LogFile::Checkpoints, None, DamageKind::Unsealed { entries: unsealed });
@@ -192,11 +194,11 @@ impl Run {
         source: Option<impl Read>,
         continued: &Hash,
         expected: &[Expected],
-    ) -> io::Result<()> {
+    ) -> io::Result<u64> {
         if let Some(source) = source {
-            return walk::walk(source, continued, expected, self.looks, &mut self.report);
+            return walk::walk(source, continued, expected, self.beside, &mut self.report);
         }
         self.report.find(LogFile::Log, None, DamageKind::NoLog);
-        walk::walk(io::empty(), continued, expected, 0, &mut self.report)
+        walk::walk(io::empty(), continued, expected, self.beside, &mut self.report)
     }
 }

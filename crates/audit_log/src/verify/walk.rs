@@ -18,18 +18,29 @@ pub(super) struct Expected {
     pub(super) file: LogFile,
 }
 
-/// Reads all of it. `expected` is sorted by size; a torn end is looked at again so many times.
+/// How a log is read that may be written to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Beside {
+    /// How often a torn end is looked at again.
+    pub(super) looks: u32,
+    /// Bytes that the log had before its checkpoints were read.
+    pub(super) length: u64,
+}
+
+/// Reads all of it, and says how many entries were there before the checkpoints were read. `expected` is sorted by
+/// size.
 pub(super) fn walk(
     source: impl Read,
     continued: &Hash,
     expected: &[Expected],
-    mut looks: u32,
+    beside: Beside,
     report: &mut Verification,
-) -> io::Result<()> {
+) -> io::Result<u64> {
     let mut lines = Lines::of(source, 0, LINE_BYTES_MAX);
     let mut walk = Walk::start(continued);
     let mut compared =
         Compared { tree: Some(Tree::default()), is_clean: true, expected, misfits: Vec::new() };
+    let (mut looks, mut before) = (beside.looks, 0);
     loop {
         let read = match lines.next()? {
             Next::Line(line) => walk.read(line),
@@ -55,9 +66,12 @@ pub(super) fn walk(
             // Behind such a line the entries are no longer the leaves that they were.
             _ => compared.tree = None,
         }
+        if lines.offset() <= beside.length {
+            before = report.entries;
+        }
     }
     compared.tell(walk.seq(), report);
-    Ok(())
+    Ok(before)
 }
 
 struct Compared<'e> {

@@ -105,9 +105,22 @@ fn the_state_file_is_believed_only_where_it_fits() {
     let state = String::from_utf8(made.read("state")).unwrap();
     let (_, offset) = state.lines().nth(1).unwrap().split_once(' ').unwrap();
     let nearer = state.replace(offset, &(offset.parse::<u64>().unwrap() - 1).to_string());
+    let inside = state.replace(offset, &(offset.parse::<u64>().unwrap() + 5).to_string());
     let farther = state.replace(offset, "99999999999999999999");
+    let mut another_tree = state.clone().into_bytes();
+    let digit = another_tree.len() - 2;
+    another_tree[digit] = if another_tree[digit] == b'0' { b'1' } else { b'0' };
     let older = Made::with(&[1_500]).read("state");
-    for bad in [b"".as_slice(), b"\xff", &older, &[b'1'; 100_000], nearer.as_bytes(), farther.as_bytes()] {
+    for bad in [
+        b"".as_slice(),
+        b"\xff",
+        &older,
+        &[b'1'; 100_000],
+        nearer.as_bytes(),
+        inside.as_bytes(),
+        farther.as_bytes(),
+        &another_tree,
+    ] {
         made.write("state", bad);
         assert_eq!(report(&made), expected, "{:?}", String::from_utf8_lossy(&bad[..bad.len().min(80)]));
     }
@@ -169,9 +182,13 @@ fn another_log_under_the_same_checkpoints_is_refused() {
 #[test]
 fn a_damaged_last_checkpoint_is_refused() {
     let made = Made::with(&[3, 2]);
-    made.edit("checkpoints", |lines| lines[1][9] ^= 1);
-    let error = refused(&made);
-    assert!(matches!(error, LogError::CheckpointDamaged { line: None, .. }), "{error}");
+    // A digit of its size, which the signature alone can tell, and the comma behind it.
+    for place in [8, 9] {
+        made.edit("checkpoints", |lines| lines[1][place] ^= 1);
+        let error = refused(&made);
+        assert!(matches!(error, LogError::CheckpointDamaged { line: None, .. }), "{error}");
+        made.edit("checkpoints", |lines| lines[1][place] ^= 1);
+    }
     made.write("checkpoints", [b"x".repeat(10_000), b"\n".to_vec()].concat());
     assert!(matches!(refused(&made), LogError::CheckpointDamaged { line: None, .. }));
 }
