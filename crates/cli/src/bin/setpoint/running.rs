@@ -63,9 +63,9 @@ impl Organisation for Running {
         blocking(move || organisation.export(&task)).await
     }
 
-    async fn findings(&self, _: &TaskId) -> Result<Vec<Finding>, ClientError> {
-        // Nobody audits yet.
-        Ok(Vec::new())
+    async fn findings(&self, task: &TaskId) -> Result<Vec<Finding>, ClientError> {
+        let (organisation, task) = (self.organisation.clone(), task.clone());
+        blocking(move || Ok(runtime::audit::findings_of(&task, &organisation.records(&task)?))).await
     }
 
     async fn shutdown(&self) {
