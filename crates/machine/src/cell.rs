@@ -33,7 +33,7 @@ use crate::model_call::ModelCall;
 use crate::reading::CallReader;
 
 pub use self::asks::{AskClass, Outside, Pending};
-pub use self::replay::{Divergence, Replayed, Strictness, needs_rebuild};
+pub use self::replay::{Divergence, Replayed, ReplayedStep, Strictness, needs_rebuild};
 pub use setpoint_protocol::record::Record;
 
 use self::asks::Asks;

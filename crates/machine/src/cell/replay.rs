@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use setpoint_protocol::message::TaskFault;
 use setpoint_protocol::record::{Answered, Opened, Poisoned, Reasked, RecordKind};
+use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, TaskId};
 
 use super::{Cell, External, Outside, Phase, Record, Step, StepError};
+
+/// Characters of the place where two bodies differ.
+const PLACE_CHARS_MAX: usize = 200;
 
 /// How strictly derived records are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +35,17 @@ pub struct Divergence {
     pub reason: String,
 }
 
+/// One step of a replay, as the machines have made it again.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplayedStep<'r> {
+    /// Its records as they are stored: the input first, then what it caused.
+    pub records: &'r [Record],
+    /// What the machines want of the world in it. Nothing of it is started.
+    pub effects: &'r [Outside],
+    /// Whether it closes the task.
+    pub closed: bool,
+}
+
 /// What a replayed task still waits for.
 #[derive(Debug, Default)]
 pub struct Replayed {
@@ -45,7 +61,20 @@ impl Cell {
     /// # Errors
     /// The first divergence. The cell then stands before it; [`Cell::skip_to`] and a fault end the task.
     pub fn replay(&mut self, records: &[Record], strictness: Strictness) -> Result<Replayed, Divergence> {
-        let replayed = self.feed(records, strictness);
+        self.replay_steps(records, strictness, &mut |_| {})
+    }
+
+    /// The same, and every step is shown to `seen` once it has come out as it is stored.
+    ///
+    /// # Errors
+    /// As [`Cell::replay`].
+    pub fn replay_steps(
+        &mut self,
+        records: &[Record],
+        strictness: Strictness,
+        seen: &mut dyn FnMut(ReplayedStep<'_>),
+    ) -> Result<Replayed, Divergence> {
+        let replayed = self.feed(records, strictness, seen);
         if let Err(divergence) = &replayed {
             // What was asked from there on stands in no record, so nothing may come back for it.
             self.asks.forget_from(divergence.seq);
@@ -53,7 +82,12 @@ impl Cell {
         replayed
     }
 
-    fn feed(&mut self, records: &[Record], strictness: Strictness) -> Result<Replayed, Divergence> {
+    fn feed(
+        &mut self,
+        records: &[Record],
+        strictness: Strictness,
+        seen: &mut dyn FnMut(ReplayedStep<'_>),
+    ) -> Result<Replayed, Divergence> {
         let mut replayed = Replayed::default();
         let mut rest = records;
         while let Some((input, tail)) = rest.split_first() {
@@ -69,7 +103,7 @@ impl Cell {
                 ));
             }
             let seq = input.seq;
-            let external = external_of(input).map_err(|reason| diverges(seq, reason))?;
+            let external = External::of(input).map_err(|reason| diverges(seq, reason))?;
             if let External::Answered(Answered { call, .. }) = &external {
                 replayed.open.remove(call);
             }
@@ -85,8 +119,10 @@ impl Cell {
                 reason: error.to_string(),
             })?;
             let derived = compare(&task, input, tail, &step, strictness)?;
+            let (stored, after) = rest.split_at((derived + 1).min(rest.len()));
+            seen(ReplayedStep { records: stored, effects: &step.effects, closed: step.closed });
             collect(&mut replayed.open, step);
-            rest = tail.split_at(derived).1;
+            rest = after;
         }
         replayed.records = u64::try_from(records.len()).unwrap_or(u64::MAX);
         Ok(replayed)
@@ -126,7 +162,11 @@ fn compare(
                 stored.to_column(),
                 made.kind,
                 made.to_column(),
-                if made.body == stored.body { "" } else { " with another body" }
+                if made.body == stored.body {
+                    String::new()
+                } else {
+                    format!(" with another body{}", place_of_difference(&stored.body, &made.body))
+                }
             );
             return Err(Divergence { task: task.clone(), seq: made.seq, reason });
         }
@@ -139,6 +179,42 @@ fn compare(
         return Err(Divergence { task: task.clone(), seq: missing.seq, reason });
     }
     Ok(count.saturating_sub(1))
+}
+
+/// Where two bodies differ first, as a JSON pointer; nothing when they are no JSON, or differ as a whole.
+fn place_of_difference(stored: &[u8], made: &[u8]) -> String {
+    let (Ok(mut stored), Ok(mut made)) =
+        (serde_json::from_slice::<Value>(stored), serde_json::from_slice::<Value>(made))
+    else {
+        return String::new();
+    };
+    let mut place = String::new();
+    loop {
+        let step = match (&stored, &made) {
+            (Value::Object(stored), Value::Object(made)) => stored
+                .iter()
+                .map(|(name, value)| (name, value, made.get(name)))
+                .find(|(_, value, other)| *other != Some(*value))
+                .map(|(name, value, other)| (name.clone(), value.clone(), other.cloned()))
+                .or_else(|| {
+                    made.iter()
+                        .find(|(name, _)| !stored.contains_key(*name))
+                        .map(|(name, value)| (name.clone(), Value::Null, Some(value.clone())))
+                }),
+            (Value::Array(stored), Value::Array(made)) => {
+                (0..stored.len().max(made.len())).find(|n| stored.get(*n) != made.get(*n)).map(|n| {
+                    let stored = stored.get(n).cloned().unwrap_or_default();
+                    (n.to_string(), stored, made.get(n).cloned())
+                })
+            }
+            _ => None,
+        };
+        let Some((name, one, other)) = step else { break };
+        place.push('/');
+        place.push_str(&name);
+        (stored, made) = (one, other.unwrap_or_default());
+    }
+    if place.is_empty() { place } else { format!(" (at {})", clip(&place, PLACE_CHARS_MAX)) }
 }
 
 fn collect(open: &mut BTreeMap<CallId, Outside>, step: Step) {
@@ -159,25 +235,30 @@ fn collect(open: &mut BTreeMap<CallId, Outside>, step: Step) {
     }
 }
 
-/// The external input that a stored record was.
-fn external_of(record: &Record) -> Result<External, String> {
-    fn body<T: serde::de::DeserializeOwned>(record: &Record) -> Result<T, String> {
-        serde_json::from_slice(&record.body)
-            .map_err(|error| format!("the body of {} cannot be read: {error}", record.kind))
-    }
-    Ok(match record.kind {
-        RecordKind::Opened => External::Opened(Box::new(body::<Opened>(record)?)),
-        RecordKind::Answered => External::Answered(body::<Answered>(record)?),
-        RecordKind::Reasked => External::Reasked(body::<Reasked>(record)?),
-        RecordKind::Poisoned => External::Poisoned(body::<Poisoned>(record)?),
-        RecordKind::Message(kind) => {
-            match Payload::decode(kind, &record.body).map_err(|error| error.to_string())? {
-                Payload::TaskFault(fault) => External::Fault(TaskFault { elapsed_ms: 0, ..fault }),
-                payload => External::Message { from: record.from.role, payload },
-            }
+impl External {
+    /// The external input that a stored record was.
+    ///
+    /// # Errors
+    /// Why the record is none: its kind, or a body that cannot be read.
+    pub fn of(record: &Record) -> Result<External, String> {
+        fn body<T: serde::de::DeserializeOwned>(record: &Record) -> Result<T, String> {
+            serde_json::from_slice(&record.body)
+                .map_err(|error| format!("the body of {} cannot be read: {error}", record.kind))
         }
-        RecordKind::Asked | RecordKind::Quiesced => return Err(format!("{} is no input", record.kind)),
-    })
+        Ok(match record.kind {
+            RecordKind::Opened => External::Opened(Box::new(body::<Opened>(record)?)),
+            RecordKind::Answered => External::Answered(body::<Answered>(record)?),
+            RecordKind::Reasked => External::Reasked(body::<Reasked>(record)?),
+            RecordKind::Poisoned => External::Poisoned(body::<Poisoned>(record)?),
+            RecordKind::Message(kind) => {
+                match Payload::decode(kind, &record.body).map_err(|error| error.to_string())? {
+                    Payload::TaskFault(fault) => External::Fault(TaskFault { elapsed_ms: 0, ..fault }),
+                    payload => External::Message { from: record.from.role, payload },
+                }
+            }
+            RecordKind::Asked | RecordKind::Quiesced => return Err(format!("{} is no input", record.kind)),
+        })
+    }
 }
 
 /// A step error that means the machines, not the input, are at fault.

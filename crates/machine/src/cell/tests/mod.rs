@@ -121,6 +121,7 @@ fn opened() -> Opened {
         models: setpoint_protocol::models::Models::default(),
         thinking: vec![],
         history: vec![],
+        forked_from: None,
     }
 }
 

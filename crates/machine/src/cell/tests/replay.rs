@@ -155,3 +155,32 @@ fn a_poisoned_input_is_not_delivered_again() {
     again.replay(&bench.records, Strictness::Exact).unwrap();
     assert!(again.is_closed());
 }
+
+#[test]
+fn every_step_of_a_replay_is_shown_with_its_records_and_effects() {
+    let records = journal();
+    let (mut shown, mut asked, mut closed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut cell = empty_cell();
+    cell.replay_steps(&records, Strictness::Exact, &mut |step| {
+        assert!(step.records[0].is_input() && step.records[1..].iter().all(|record| !record.is_input()));
+        shown.extend(step.records.iter().map(|record| record.seq));
+        asked.extend(step.effects.iter().map(Outside::call));
+        closed.push(step.closed);
+    })
+    .unwrap();
+    assert_eq!(shown, (1..=records.len() as u64).collect::<Vec<_>>());
+    assert!(asked.iter().any(|call| call.to_string() == "r4a.2/1"), "{asked:?}");
+    assert_eq!(closed.iter().position(|closed| *closed), Some(closed.len() - 1));
+}
+
+#[test]
+fn a_changed_body_is_told_by_its_place_in_it() {
+    let mut records = journal();
+    let at = place_of(&records, "FinalResult");
+    let body = String::from_utf8(records[at].body.clone()).unwrap();
+    let changed = body.replacen("\"replans\":0", "\"replans\":7", 1);
+    assert_ne!(body, changed);
+    records[at].body = changed.into_bytes();
+    let divergence = diverges(&records, Strictness::Exact);
+    assert!(divergence.reason.ends_with("with another body (at /replans)"), "{divergence}");
+}
