@@ -287,6 +287,7 @@ pub(crate) async fn one(organisation: &Organisation, suffix: u64) -> Result<(), 
         models: setpoint_protocol::models::Models::default(),
         thinking: vec![],
         history: vec![],
+        forked_from: None,
     };
     let task: TaskId = organisation
         .start(NewTask { raw_input: "take stock of the cellar".to_owned(), opened, suffix })

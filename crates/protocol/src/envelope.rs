@@ -9,6 +9,13 @@ use crate::id::{TaskId, derive};
 use crate::time::Timestamp;
 use crate::topology::Kind;
 
+/// What stands before the kind of a record in the type of its CloudEvent.
+pub const EVENT_PREFIX: &str = "setpoint.";
+/// The kind of the line that opens an exported task and seals what follows. No record has it.
+pub const EXPORT_KIND: &str = "Export";
+/// The kind of a line that holds a piece of a prompt in an exported task. No record has it.
+pub const FRAGMENT_KIND: &str = "Fragment";
+
 /// One record of a stream, as other programs see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Envelope {
@@ -88,7 +95,7 @@ impl Envelope {
             "specversion": "1.0",
             "id": self.id,
             "source": format!("/setpoint/tasks/{}/{}", self.task_id, self.from),
-            "type": format!("setpoint.{}", self.kind),
+            "type": format!("{EVENT_PREFIX}{}", self.kind),
             "subject": self.to,
             "time": self.at.to_string(),
             "datacontenttype": "application/json",

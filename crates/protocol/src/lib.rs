@@ -4,7 +4,8 @@
 //! decides, never does I/O, and depends on nothing of ours.
 //!
 //! Reading order: [`topology`] (the page), [`message`] (one file per message, in loop order), [`record`]
-//! (what the journal keeps besides messages), [`envelope`] (how a record looks from outside), then
+//! (what the journal keeps besides messages), [`envelope`] (how a record looks from outside), [`replay`] (what going
+//! through a task again came to), then
 //! [`predicate`] (what a check may say), [`id`] and [`limits`].
 
 pub mod address;
@@ -21,6 +22,7 @@ pub mod models;
 pub mod money;
 pub mod predicate;
 pub mod record;
+pub mod replay;
 pub mod role;
 pub mod schema;
 pub mod settings;

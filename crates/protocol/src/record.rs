@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::address::Address;
 use crate::any::Any;
-use crate::id::{CallId, hex_of};
+use crate::id::{CallId, TaskId, hex_of};
 use crate::models::Models;
 use crate::role::RoleId;
 use crate::settings::{Budgets, ControllerSettings};
@@ -117,6 +117,18 @@ pub struct Opened {
     /// The session's last exchanges, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Exchange>,
+    /// The task that this one continues from a point of, when it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<ForkedFrom>,
+}
+
+/// Where a task was forked from: its first records are what another task's machines said to the same inputs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ForkedFrom {
+    /// The other task.
+    pub task: TaskId,
+    /// The last of its records that this one has taken over.
+    pub seq: u64,
 }
 
 /// The machine and place a task works in, as it was when the task opened.
@@ -240,6 +252,12 @@ impl FragmentHash {
     #[must_use]
     pub fn of(text: &str) -> Self {
         FragmentHash(*blake3::hash(text.as_bytes()).as_bytes())
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub const fn bytes(&self) -> &[u8; 32] {
+        &self.0
     }
 }
 

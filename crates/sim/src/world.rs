@@ -146,6 +146,7 @@ fn opened(scenario: &Scenario) -> Opened {
         models: setpoint_protocol::models::Models::default(),
         thinking: vec![],
         history: vec![],
+        forked_from: None,
     }
 }
 

@@ -46,6 +46,7 @@ impl Tape {
             models,
             thinking: vec![],
             history: vec![],
+            forked_from: None,
         };
         let body = serde_json::to_vec(&opened).unwrap();
         tape.push(address(RoleId::Runtime, 0), vec![], RecordKind::Opened, body);
