@@ -1,20 +1,101 @@
-//! A task's stream as other programs read it: CloudEvents 1.0, one JSON object a line.
+//! A task as one file that other programs read and that replays elsewhere: CloudEvents 1.0, one JSON object a line.
+//!
+//! The first line seals the rest: how many records and fragments follow, and the chain's last value. Then come the
+//! records in order, each fragment of a prompt before the first record that names it. `data` holds a record's body byte
+//! for byte; where the wire form carries the task's id, that is added at its end, so that taking it away gives the body
+//! back. What the journal keeps besides (clock, cause, format, chain) stands in attributes of the line.
 
 use std::collections::BTreeMap;
 
-use setpoint_protocol::envelope::{Columns, Envelope};
-use setpoint_protocol::record::{Record, RecordKind};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use setpoint_protocol::envelope::{EVENT_PREFIX, EXPORT_KIND, FRAGMENT_KIND, task_id_field};
+use setpoint_protocol::id::derive;
+use setpoint_protocol::record::{FragmentHash, Record, RecordKind};
 use setpoint_protocol::topology::Kind;
-use setpoint_protocol::{Any, TaskId, Timestamp};
+use setpoint_protocol::{TaskId, Timestamp};
 
-/// Turns the records of one task, in order from the first, into envelopes.
+/// The version of the file's form. Raised with every change that an older reader would misread.
+pub const EXPORT_VERSION: u32 = 1;
+
+/// What the first line says of the rest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seal {
+    /// The version of the file's form.
+    pub version: u32,
+    /// The task.
+    pub task_id: TaskId,
+    /// The line by which people know it.
+    pub title: String,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    /// When it was closed; nothing while it was open.
+    pub closed_at: Option<Timestamp>,
+    /// The version of the machines' logic that made it.
+    pub logic_version: u32,
+    /// Records that follow.
+    pub records: u64,
+    /// Fragments that follow.
+    pub fragments: u64,
+    /// The last record's value in the task's chain, in hexadecimal.
+    pub chain: String,
+}
+
+/// The seal with a hash over itself, as it stands in the file.
+#[derive(Serialize, Deserialize)]
+struct Checked {
+    #[serde(flatten)]
+    seal: Seal,
+    check: FragmentHash,
+}
+
+/// A record that cannot be written as a line.
+#[derive(Debug, thiserror::Error)]
+#[error("write record {seq} as a line: its body is no JSON on one line")]
+pub struct Unwritable {
+    /// The record.
+    pub seq: u64,
+}
+
+/// One line. Attributes that CloudEvents does not name are extensions, in lower case without a separator.
+#[derive(Serialize)]
+struct Line<'a> {
+    specversion: &'static str,
+    id: String,
+    source: String,
+    r#type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<&'a str>,
+    time: String,
+    datacontenttype: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seq: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    causationid: Option<String>,
+    correlationid: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slug: Option<&'a str>,
+    /// A text, for an integer of CloudEvents ends at 2³¹ and a task's clock may not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clockms: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chain: Option<&'a str>,
+    data: &'a RawValue,
+}
+
+/// Writes the lines of one task, in order from the first.
 ///
-/// It remembers what an envelope says of earlier records: when they were, and the slug since the `TaskSpec`.
+/// It remembers what a line says of earlier records: when they were, and the slug since the `TaskSpec`.
 pub struct Exporter<'s> {
     task: TaskId,
     slug_of: &'s dyn Fn(&str) -> String,
     slug: Option<String>,
     times: BTreeMap<u64, Timestamp>,
+    opened_at: Timestamp,
 }
 
 impl std::fmt::Debug for Exporter<'_> {
@@ -24,85 +105,143 @@ impl std::fmt::Debug for Exporter<'_> {
 }
 
 impl<'s> Exporter<'s> {
-    /// For `task`; `slug_of` gives an intent's slug.
+    /// For the task that `seal` is about; `slug_of` gives an intent's slug.
     #[must_use]
-    pub fn new(task: TaskId, slug_of: &'s dyn Fn(&str) -> String) -> Self {
-        Exporter { task, slug_of, slug: None, times: BTreeMap::new() }
+    pub fn new(seal: &Seal, slug_of: &'s dyn Fn(&str) -> String) -> Self {
+        Exporter {
+            task: seal.task_id.clone(),
+            slug_of,
+            slug: None,
+            times: BTreeMap::new(),
+            opened_at: seal.opened_at,
+        }
     }
 
-    /// The envelope of the next record.
+    /// The first line, without its end as all of them.
     #[must_use]
-    pub fn envelope(&mut self, record: &Record) -> Envelope {
-        let payload: Any = serde_json::from_slice(&record.body).unwrap_or_else(|_| {
-            Any(serde_json::Value::String(String::from_utf8_lossy(&record.body).into_owned()))
-        });
+    pub fn seal(&self, seal: &Seal) -> String {
+        let check = check_of(seal);
+        let data = serde_json::value::to_raw_value(&Checked { seal: seal.clone(), check });
+        self.aside(EXPORT_KIND, None, data.unwrap_or_default())
+    }
+
+    /// A piece of a prompt.
+    #[must_use]
+    pub fn fragment(&self, text: &str) -> String {
+        let hash = hex_of(FragmentHash::of(text));
+        let data = serde_json::value::to_raw_value(text).unwrap_or_default();
+        self.aside(FRAGMENT_KIND, Some(&hash), data)
+    }
+
+    /// The next record, with its format and its value in the task's chain in hexadecimal.
+    ///
+    /// # Errors
+    /// A body that is not JSON on one line, which no machine makes.
+    pub fn record(&mut self, record: &Record, format: u16, chain: &str) -> Result<String, Unwritable> {
+        let unwritable = || Unwritable { seq: record.seq };
+        let data = on_the_wire(record, &self.task).ok_or_else(unwritable)?;
         if record.kind == RecordKind::Message(Kind::TaskSpec)
-            && let Some(intent) = payload.get("intent").and_then(serde_json::Value::as_str)
+            && let Ok(spec) = serde_json::from_slice::<serde_json::Value>(&record.body)
+            && let Some(intent) = spec.get("intent").and_then(serde_json::Value::as_str)
         {
             self.slug = Some((self.slug_of)(intent));
         }
         self.times.insert(record.seq, record.at);
-        let opened_at = self.times.first_key_value().map_or(record.at, |(_, at)| *at);
-        let cause = record.cause.map(|seq| (seq, self.times.get(&seq).copied().unwrap_or(record.at)));
-        let (from, to, kind) = (record.from.to_string(), record.to_column(), record.kind.to_string());
-        let columns = Columns {
-            task: &self.task,
-            seq: record.seq,
-            at: record.at,
-            from: &from,
-            to: &to,
-            kind: &kind,
-            cause,
-            opened_at,
+        let id_of = |seq: u64, at: Timestamp| derive(&self.task, seq, 0, at).to_string();
+        let cause_at = |seq: u64| self.times.get(&seq).copied().unwrap_or(record.at);
+        let to = record.to_column();
+        let line = Line {
+            specversion: "1.0",
+            id: id_of(record.seq, record.at),
+            source: format!("/setpoint/tasks/{}/{}", self.task, record.from),
+            r#type: format!("{EVENT_PREFIX}{}", record.kind),
+            subject: Some(&to),
+            time: record.at.to_string(),
+            datacontenttype: "application/json",
+            seq: Some(record.seq),
+            cause: record.cause,
+            causationid: record.cause.map(|seq| id_of(seq, cause_at(seq))),
+            correlationid: id_of(1, self.opened_at),
             slug: self.slug.as_deref(),
+            clockms: Some(record.clock_ms.to_string()),
+            format: Some(format),
+            chain: Some(chain),
+            data: &data,
         };
-        Envelope::new(columns, payload)
+        serde_json::to_string(&line).map_err(|_| unwritable())
     }
 
-    /// The next record as one line of CloudEvents, without the line's end.
-    #[must_use]
-    pub fn line(&mut self, record: &Record) -> String {
-        let event = self.envelope(record).to_cloud_event();
-        String::from_utf8(event.to_bytes()).unwrap_or_default()
+    /// A line that is no record.
+    fn aside(&self, kind: &str, subject: Option<&str>, data: Box<RawValue>) -> String {
+        let line = Line {
+            specversion: "1.0",
+            id: match subject {
+                Some(subject) => format!("{kind}-{subject}"),
+                None => kind.to_owned(),
+            },
+            source: format!("/setpoint/tasks/{}", self.task),
+            r#type: format!("{EVENT_PREFIX}{kind}"),
+            subject,
+            time: self.opened_at.to_string(),
+            datacontenttype: "application/json",
+            seq: None,
+            cause: None,
+            causationid: None,
+            correlationid: derive(&self.task, 1, 0, self.opened_at).to_string(),
+            slug: None,
+            clockms: None,
+            format: None,
+            chain: None,
+            data: &data,
+        };
+        serde_json::to_string(&line).unwrap_or_default()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use setpoint_protocol::message::TaskSpec;
-    use setpoint_protocol::{Address, RoleId};
+/// Reads a seal back; nothing when its hash is not the one of what it says.
+pub(crate) fn read_seal(data: &RawValue) -> Result<Option<Seal>, serde_json::Error> {
+    let Checked { seal, check } = serde_json::from_str(data.get())?;
+    Ok((check_of(&seal) == check).then_some(seal))
+}
 
-    #[test]
-    fn a_cause_is_named_by_the_id_of_its_envelope() {
-        let spec = TaskSpec {
-            intent: "count files".to_owned(),
-            constraints: setpoint_protocol::message::Constraints::default(),
-            raw_input: "count files".to_owned(),
-            clarifications: vec![],
-        };
-        let record = |seq, cause, kind: RecordKind, body: Vec<u8>| Record {
-            seq,
-            at: Timestamp::from_micros(1_767_000_000_000_000 + i64::try_from(seq).unwrap()),
-            clock_ms: 0,
-            from: Address::singleton(RoleId::Perceiver),
-            to: vec![Address::singleton(RoleId::Planner)],
-            kind,
-            cause,
-            body,
-        };
-        let slug = |intent: &str| intent.replace(' ', "_");
-        let mut exporter = Exporter::new(TaskId::mint("count", 1), &slug);
-        let first = exporter.envelope(&record(1, None, RecordKind::Opened, b"{}".to_vec()));
-        let body = serde_json::to_vec(&spec).unwrap();
-        let second = exporter.envelope(&record(2, Some(1), RecordKind::Message(Kind::TaskSpec), body));
-        assert_eq!(first.slug, None);
-        assert_eq!(second.slug.as_deref(), Some("count_files"));
-        assert_eq!(second.causation_id.as_deref(), Some(first.id.as_str()));
-        assert_eq!(second.correlation_id, first.id);
-        assert_eq!(second.payload.get("task_id").and_then(|v| v.as_str()), Some("count-0000000000000001"));
-        let line = second.to_cloud_event();
-        assert_eq!(line.get("specversion").and_then(|v| v.as_str()), Some("1.0"));
-        assert_eq!(line.get("type").and_then(|v| v.as_str()), Some("setpoint.TaskSpec"));
+/// The body of a record of this kind, taken out of its wire form.
+pub(crate) fn body_of(kind: RecordKind, task: &TaskId, data: &str) -> Vec<u8> {
+    let Some(added) = added_to(kind, task) else { return data.as_bytes().to_vec() };
+    let Some(before) = data.strip_suffix(&*added) else { return data.as_bytes().to_vec() };
+    // The comma stands between what was there and what was added.
+    let before = before.strip_suffix(',').unwrap_or(before);
+    format!("{before}}}").into_bytes()
+}
+
+/// The wire form of a record's body, with every byte of it; `None` where it is no JSON on one line.
+fn on_the_wire(record: &Record, task: &TaskId) -> Option<Box<RawValue>> {
+    let body = std::str::from_utf8(&record.body).ok()?;
+    let raw = RawValue::from_string(body.to_owned()).ok()?;
+    if raw.get() != body || body.contains(['\n', '\r']) {
+        return None;
+    }
+    let Some((added, before)) = added_to(record.kind, task).zip(body.strip_suffix('}')) else {
+        return Some(raw);
+    };
+    let comma = if before.ends_with('{') { "" } else { "," };
+    RawValue::from_string(format!("{before}{comma}{added}")).ok()
+}
+
+/// What the wire form adds to the body of a record of this kind, with the end of the object.
+fn added_to(kind: RecordKind, task: &TaskId) -> Option<String> {
+    let RecordKind::Message(kind) = kind else { return None };
+    // A task's id has no character that JSON writes otherwise.
+    Some(format!("\"{}\":\"{task}\"}}", task_id_field(kind)?))
+}
+
+fn check_of(seal: &Seal) -> FragmentHash {
+    FragmentHash::of(&serde_json::to_string(seal).unwrap_or_default())
+}
+
+/// A hash as it is written.
+pub(crate) fn hex_of(hash: FragmentHash) -> String {
+    match serde_json::to_value(hash) {
+        Ok(serde_json::Value::String(text)) => text,
+        _ => String::new(),
     }
 }

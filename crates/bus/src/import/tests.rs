@@ -1,0 +1,289 @@
+use proptest::prelude::*;
+use setpoint_protocol::message::{Constraints, TaskSpec};
+use setpoint_protocol::record::RecordKind;
+use setpoint_protocol::topology::Kind;
+use setpoint_protocol::{Address, RoleId};
+
+use super::*;
+
+const SLUG: &dyn Fn(&str) -> String = &|intent| intent.replace(' ', "_");
+
+fn record(seq: u64, cause: Option<u64>, kind: RecordKind, body: &str) -> Record {
+    Record {
+        seq,
+        at: Timestamp::from_micros(1_767_000_000_000_000 + i64::try_from(seq).unwrap()),
+        clock_ms: seq * 10_000_000_000,
+        from: Address::singleton(RoleId::Perceiver),
+        to: vec![Address::singleton(RoleId::Planner)],
+        kind,
+        cause,
+        body: body.as_bytes().to_vec(),
+    }
+}
+
+/// A task's records, with bodies that a reader might be tempted to write otherwise.
+fn records() -> Vec<Record> {
+    let spec = TaskSpec {
+        intent: "count files".to_owned(),
+        constraints: Constraints::default(),
+        raw_input: "count \u{2028} files".to_owned(),
+        clarifications: vec![],
+    };
+    let spec = serde_json::to_string(&spec).unwrap();
+    vec![
+        record(1, None, RecordKind::Opened, r#"{"z":1,"a":0.1000,"e":1e400,"u":"\u0041","n":-0}"#),
+        record(2, Some(1), RecordKind::Message(Kind::TaskSpec), &spec),
+        record(3, Some(2), RecordKind::Message(Kind::FinalResult), "{}"),
+        record(4, None, RecordKind::Message(Kind::SubTask), r#"[ 1 , 2 ]"#),
+    ]
+}
+
+fn seal(records: u64, fragments: u64) -> Seal {
+    Seal {
+        version: EXPORT_VERSION,
+        task_id: TaskId::mint("count", 1),
+        title: "count \"files\"".to_owned(),
+        opened_at: records_at(1),
+        closed_at: None,
+        logic_version: 3,
+        records,
+        fragments,
+        chain: "ab".repeat(32),
+    }
+}
+
+fn records_at(seq: u64) -> Timestamp {
+    record(seq, None, RecordKind::Opened, "").at
+}
+
+fn file() -> String {
+    let seal = seal(4, 1);
+    let mut exporter = Exporter::new(&seal, SLUG);
+    let mut lines = vec![exporter.seal(&seal)];
+    for (at, record) in records().iter().enumerate() {
+        if at == 1 {
+            lines.push(exporter.fragment("a piece\nof a \"prompt\" \u{1b}"));
+        }
+        lines.push(exporter.record(record, 1, &"cd".repeat(32)).unwrap());
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn read(file: &[u8]) -> Result<(Vec<Record>, Vec<String>), ImportError> {
+    let mut importer = Importer::new(file, SLUG)?;
+    let (mut records, mut fragments) = (vec![], vec![]);
+    while let Some(line) = importer.next()? {
+        match line {
+            Line::Record(stored) => records.push(stored.record),
+            Line::Fragment(text) => fragments.push(text),
+        }
+    }
+    Ok((records, fragments))
+}
+
+#[test]
+fn a_file_is_read_back_to_the_same_bytes() {
+    let (records_read, fragments) = read(file().as_bytes()).unwrap();
+    assert_eq!(records_read, records());
+    assert_eq!(fragments, ["a piece\nof a \"prompt\" \u{1b}"]);
+}
+
+#[test]
+fn a_line_is_an_event_with_the_ids_that_an_envelope_has() {
+    let file = file();
+    let events: Vec<serde_json::Value> = file
+        .lines()
+        .filter(|line| !line.contains("e400"))
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    for event in &events {
+        for (attribute, value) in event.as_object().unwrap() {
+            assert!(attribute.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()), "{attribute}");
+            let is_plain = value.is_string() || value.is_u64() || attribute == "data";
+            assert!(is_plain, "{attribute} is {value}");
+        }
+        assert_eq!(
+            (&event["specversion"], &event["datacontenttype"]),
+            (&"1.0".into(), &"application/json".into())
+        );
+    }
+    let spec = events.iter().find(|event| event["type"] == "setpoint.TaskSpec").unwrap();
+    assert_eq!(
+        (&spec["slug"], &spec["data"]["task_id"]),
+        (&"count_files".into(), &"count-0000000000000001".into())
+    );
+    assert_eq!(spec["causationid"], spec["correlationid"], "the first record caused it");
+    let ended = events.iter().find(|event| event["type"] == "setpoint.FinalResult").unwrap();
+    assert_eq!(ended["data"], serde_json::json!({ "task_id": "count-0000000000000001" }));
+    assert_eq!(ended["causationid"], spec["id"]);
+}
+
+#[test]
+fn a_body_that_is_not_json_on_one_line_is_not_written() {
+    let seal = seal(1, 0);
+    for body in ["", "{", "{}\n", " {}", "{\n}", "{} {}", "\u{feff}{}"] {
+        let record = record(1, None, RecordKind::Opened, body);
+        let error = Exporter::new(&seal, SLUG).record(&record, 1, "").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "write record 1 as a line: its body is no JSON on one line",
+            "{body:?}"
+        );
+    }
+}
+
+#[test]
+fn a_cut_file_is_refused_wherever_it_is_cut() {
+    let file = file();
+    for length in 0..file.len() {
+        let error = read(&file.as_bytes()[..length]).unwrap_err();
+        let is_named = matches!(
+            error,
+            ImportError::NotExported | ImportError::Malformed { .. } | ImportError::Incomplete { .. }
+        );
+        assert!(is_named, "{length}: {error}");
+    }
+}
+
+/// Bodies and chain values are for whoever follows the chain; everything else is seen here.
+#[test]
+fn a_changed_byte_outside_of_the_bodies_is_refused() {
+    let file = file();
+    let mut missed = Vec::new();
+    for at in 0..file.len() {
+        let mut changed = file.clone().into_bytes();
+        changed[at] ^= 1;
+        if let Ok((read, _)) = read(&changed) {
+            let columns = |records: &[Record]| {
+                records.iter().map(|one| (one.from, one.to.clone(), one.kind, one.seq)).collect::<Vec<_>>()
+            };
+            assert_eq!(columns(&read), columns(&records()));
+            missed.push(at);
+        }
+    }
+    let text: String = missed.iter().map(|at| char::from(file.as_bytes()[*at])).collect();
+    // A body, a clock, a cause, a format or a chain value that reads like another one: the chain covers all of them.
+    assert!(missed.len() < 900, "{} bytes: {text}", missed.len());
+    let first = file.lines().next().unwrap().len();
+    assert!(missed.iter().all(|at| *at > first), "the first line is covered whole");
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let file = file();
+    let error = |from: &str, to: &str| {
+        assert!(file.contains(from), "{from}");
+        read(file.replacen(from, to, 1).as_bytes()).unwrap_err().to_string()
+    };
+    let lines: Vec<&str> = file.lines().collect();
+    let without = |n: usize| {
+        let kept: String = lines
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| *at != n)
+            .map(|(_, line)| format!("{line}\n"))
+            .collect();
+        read(kept.as_bytes()).unwrap_err().to_string()
+    };
+    let told = [
+        error("\"title\":\"count", "\"title\":\"Count"),
+        error("\"version\":1", "\"version\":2"),
+        error("\"format\":1", "\"format\":2"),
+        error("a piece", "a peace"),
+        error("setpoint.FinalResult", "setpoint.Finality"),
+        error("\"subject\":\"planner\"", "\"subject\":\"plan\""),
+        error("\"clockms\":\"1", "\"clockms\":\"x"),
+        error("/perceiver\"", "/nobody\""),
+        error("\"slug\":\"count_files\"", "\"slug\":\"count_fleas\""),
+        error("\"time\":\"2025-12-29T09:20:00.000002Z\"", "\"time\":\"2025-12-29T09:20:00.000002+00:00\""),
+        without(0),
+        without(1),
+        without(2),
+        without(3),
+        read(format!("{file}\n").as_bytes()).unwrap_err().to_string(),
+        read(format!("{file}{}\n", lines[5]).as_bytes()).unwrap_err().to_string(),
+        read(format!("{file}{}\n", lines[2]).as_bytes()).unwrap_err().to_string(),
+        read(file.replace('\n', "\r\n").as_bytes()).unwrap_err().to_string(),
+        read(b"\xff\n").unwrap_err().to_string(),
+        read(b"").unwrap_err().to_string(),
+    ];
+    expect_test::expect![[r#"
+        read line 1: it was changed after it was written
+        read line 1: its format is 2, and this program reads up to 1
+        read line 2: its format is 2, and this program reads up to 1
+        read line 3: it was changed after it was written
+        read line 5, record 3: its type is "setpoint.Finality"
+        read line 2, record 1: its subject is "plan"
+        read line 2, record 1: its clockms is "x0000000000"
+        read line 2, record 1: its source is "/setpoint/tasks/count-0000000000000001/nobody"
+        read line 4, record 2: it was changed after it was written
+        read line 4, record 2: it was changed after it was written
+        read line 1: no exported task begins like this
+        read line 3: record 1 comes next, and this is record 2
+        read the file to its end: its first line says 4 records and 1 fragments, and there are 4 and 0
+        read line 4: record 2 comes next, and this is record 3
+        read line 7: it is no event: EOF while parsing a value at line 1 column 0
+        read line 7: record 5 comes next, and this is record 4
+        read line 7: it was changed after it was written
+        read line 1: it was changed after it was written
+        read line 1: it is not UTF-8
+        read line 1: no exported task begins like this
+    "#]].assert_eq(&(told.join("\n") + "\n"));
+}
+
+#[test]
+fn a_line_without_end_is_not_read_into_memory() {
+    let endless = std::io::BufReader::new(std::io::repeat(b'x'));
+    let error = Importer::new(endless, SLUG).unwrap_err();
+    assert!(matches!(error, ImportError::LineTooLong { line: 1 }), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    /// Whatever stands in a file, reading it ends, and what comes out was written like this.
+    #[test]
+    fn hostile_bytes_are_refused_or_read_as_they_stand(
+        at in 0_usize..6,
+        garbage in proptest::collection::vec(any::<u8>(), 0..64),
+        place in 0_usize..400,
+        is_whole_line in any::<bool>(),
+    ) {
+        let mut lines: Vec<Vec<u8>> = file().lines().map(|line| line.as_bytes().to_vec()).collect();
+        let line = &mut lines[at];
+        if is_whole_line {
+            *line = garbage;
+        } else {
+            let place = place.min(line.len());
+            line.splice(place..place, garbage);
+        }
+        let bytes: Vec<u8> = lines.iter().flat_map(|line| line.iter().copied().chain([b'\n'])).collect();
+        if let Ok((read, fragments)) = read(&bytes) {
+            let mut exporter = Exporter::new(&seal(4, 1), SLUG);
+            prop_assert_eq!(fragments.len(), 1);
+            for (record, line) in read.iter().zip(lines.iter().enumerate().filter(|(n, _)| ![0, 2].contains(n))) {
+                let line = String::from_utf8(line.1.clone()).unwrap();
+                let event: serde_json::Value = serde_json::from_str(&line.replace("1e400", "1")).unwrap();
+                let format = u16::try_from(event["format"].as_u64().unwrap()).unwrap();
+                let chain = event["chain"].as_str().unwrap();
+                prop_assert_eq!(exporter.record(record, format, chain).unwrap(), line);
+            }
+        }
+    }
+
+    /// Every body that a machine can write comes back byte by byte, whatever its kind adds to it.
+    #[test]
+    fn bodies_survive_the_wire_form(
+        text in ".{0,40}",
+        number in any::<f64>(),
+        kind in prop::sample::select(vec![Kind::TaskSpec, Kind::SubTask, Kind::Megram, Kind::FinalResult]),
+    ) {
+        let number = if number.is_finite() { number } else { 0.0 };
+        let body = serde_json::json!({ "task_ids": text, "n": number, "in": { "task_id": "count-0000000000000001" } });
+        let record = record(1, None, RecordKind::Message(kind), &body.to_string());
+        let seal = seal(1, 0);
+        let mut exporter = Exporter::new(&seal, SLUG);
+        let file = format!("{}\n{}\n", exporter.seal(&seal), exporter.record(&record, 1, "").unwrap());
+        prop_assert_eq!(read(file.as_bytes()).unwrap().0, vec![record]);
+    }
+}
