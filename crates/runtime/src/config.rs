@@ -116,6 +116,14 @@ pub enum ConfigError {
         /// What it is, and what it would be without that line.
         lift: String,
     },
+    /// The controller has no setting of this name.
+    #[error("use {origin}: the controller's settings are {known}")]
+    NoController {
+        /// Where it stands.
+        origin: Origin,
+        /// Those that there are.
+        known: String,
+    },
     /// The value is of another type, or outside its range.
     #[error("use {origin}: `{key}` {reason}")]
     Value {
@@ -369,6 +377,49 @@ fn controller_of(settings: &BTreeMap<String, Setting>) -> Result<ControllerSetti
             Err(wrong("law", format!("is {:?}; it must be one of {known}", error.name)))
         }
     }
+}
+
+/// What the keys of the controller begin with.
+const CONTROLLER: &str = "controller.";
+
+/// A controller setting's own name, whether it is given bare or as the configuration's key.
+#[must_use]
+pub fn bare_name(name: &str) -> &str {
+    name.strip_prefix(CONTROLLER).unwrap_or(name)
+}
+
+/// The controller's settings with other values for some of them, which are named bare or as in the configuration. Of
+/// several values for the same one the last counts.
+///
+/// # Errors
+/// A name that is none of them, and a value that the controller does not take.
+pub fn controller_with(
+    recorded: &ControllerSettings,
+    set: &[(String, String)],
+) -> Result<ControllerSettings, ConfigError> {
+    let mut settings = BTreeMap::new();
+    let recorded = serde_json::to_value(recorded).unwrap_or_default();
+    for (name, value) in recorded.as_object().into_iter().flatten() {
+        let setting = Setting { value: value.clone(), origin: Origin::Default };
+        settings.insert(format!("{CONTROLLER}{name}"), setting);
+    }
+    for (name, text) in set {
+        let bare = bare_name(name);
+        let origin = Origin::Flag(format!("--set {}", setpoint_protocol::text::clip(name, 100)));
+        let full = format!("{CONTROLLER}{bare}");
+        if !settings.contains_key(&full) {
+            return Err(ConfigError::NoController { origin, known: controller_names().join(", ") });
+        }
+        let key = keys::find(&full, &origin)?;
+        let value = keys::parse(key, text, &origin)?;
+        keys::set(&mut settings, &full, value, origin)?;
+    }
+    controller_of(&settings)
+}
+
+/// The bare names of the controller's settings.
+fn controller_names() -> Vec<&'static str> {
+    KEYS.iter().filter_map(|key| key.name.strip_prefix(CONTROLLER)).collect()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use setpoint_audit_log::{Against, verify};
+use setpoint_bus::import::ImportError;
 use setpoint_journal::{Journal, JournalError, JournalOptions};
 use setpoint_memory_store::{MemoryError, Options as StoreOptions, Store};
 use setpoint_model::cassette::TapeError;
@@ -17,6 +18,8 @@ use crate::models::choose::PLAYBOOK;
 use crate::organisation::error_chain;
 use crate::program::{Program, ProgramError};
 use crate::surroundings::is_installed;
+use crate::time_travel::fork::ForkError;
+use crate::time_travel::import::TakeInError;
 
 /// How a thing stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +113,27 @@ pub fn edge_of(error: &RuntimeError) -> (Edge, Option<&'static str>) {
         RuntimeError::Refused { .. } => {
             (Edge::Usage, Some("`setpoint tasks show` shows what the task waits for"))
         }
+        RuntimeError::Fork(ForkError::Parts { .. }) => (
+            Edge::Usage,
+            Some("fork at an earlier record, or with the models and settings that the task was opened with"),
+        ),
+        RuntimeError::Fork(_) => {
+            (Edge::Usage, Some("`setpoint replay TASK` shows its records with their numbers"))
+        }
+        RuntimeError::Settings(_) => (
+            Edge::Usage,
+            Some(
+                "name it bare or as `setpoint config` does, such as `--set delta=0.2` or `--set controller.delta=0.2`",
+            ),
+        ),
+        RuntimeError::NoReplay { .. } => (
+            Edge::Internal,
+            Some(
+                "another program made its records, or its machines were changed without a new version of their logic",
+            ),
+        ),
         RuntimeError::Unreadable { .. }
+        | RuntimeError::Export(_)
         | RuntimeError::Divergence(_)
         | RuntimeError::Broken { .. }
         | RuntimeError::ShuttingDown => {
@@ -152,6 +175,22 @@ pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<Cow<'static, str>>
         ProgramError::NoData { .. } => (
             Edge::Usage,
             Some("--data-dir names where the tasks are; `setpoint run` makes it where it is missing"),
+        ),
+        ProgramError::Exported { source: TakeInError::File(ImportError::Newer { .. }), .. } => {
+            (Edge::Usage, Some("it was written by a newer setpoint; use that one"))
+        }
+        ProgramError::Exported { source: TakeInError::File(ImportError::NotExported), .. } => {
+            (Edge::Usage, Some("`setpoint tasks export TASK --output FILE` writes such a file"))
+        }
+        ProgramError::Exported { .. } => (
+            Edge::Usage,
+            Some("export the task again where it was run: `setpoint tasks export TASK --output FILE`"),
+        ),
+        ProgramError::OpenFile { .. } => (
+            Edge::Usage,
+            Some(
+                "name a task by its id or the beginning of it, or a file that `setpoint tasks export` wrote",
+            ),
         ),
         ProgramError::Cwd(_) => (Edge::Configuration, Some("change to a directory that exists")),
         ProgramError::Journal(error) => edge_of_journal(error),

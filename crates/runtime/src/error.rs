@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use setpoint_bus::export::Unwritable;
 use setpoint_journal::JournalError;
 use setpoint_machine::cell::{Divergence, StepError};
 use setpoint_protocol::TaskId;
 
+use crate::config::ConfigError;
 use crate::models::Unlike;
+use crate::time_travel::fork::ForkError;
 
 /// A failure of the runtime. Failures of a task are no errors: they end in its `FinalResult`.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +83,24 @@ pub enum RuntimeError {
         task: TaskId,
         /// Why.
         reason: String,
+    },
+    /// A task that cannot be written as a file.
+    #[error(transparent)]
+    Export(#[from] Unwritable),
+    /// A task that cannot be forked.
+    #[error(transparent)]
+    Fork(#[from] ForkError),
+    /// Settings that the controller does not take.
+    #[error("try other settings")]
+    Settings(#[from] ConfigError),
+    /// A task that does not replay: what it would be told otherwise cannot be known.
+    #[error("run the controller of {task} again: the task does not replay")]
+    NoReplay {
+        /// The task.
+        task: TaskId,
+        /// Where.
+        #[source]
+        source: Divergence,
     },
     /// The organisation is shutting down.
     #[error("start a task: the process is shutting down")]

@@ -235,6 +235,7 @@ fn opened(controller: ControllerSettings) -> Opened {
         models: Models::default(),
         thinking: Vec::new(),
         history: Vec::new(),
+        forked_from: None,
     }
 }
 

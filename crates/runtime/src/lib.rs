@@ -3,6 +3,8 @@
 //! It decides nothing about a goal. Reading order: [`organisation`] (start, resume, say, watch), `driver` (one
 //! task: step, commit, effect), [`memory`] (R5), [`audit`] (R6), [`factory`] (from an address to its machine), [`toolbox`] and [`clock`] (the edges),
 //! [`init`] (a first configuration).
+//! task: step, commit, effect), [`memory`] (R5), [`factory`] (from an address to its machine), [`toolbox`] and [`clock`] (the edges),
+//! [`init`] (a first configuration), [`time_travel`] (going through a task again).
 
 pub mod approvals;
 pub mod audit;
@@ -21,6 +23,7 @@ pub mod organisation;
 pub mod program;
 pub mod rows;
 pub mod surroundings;
+pub mod time_travel;
 pub mod toolbox;
 
 /// The journal, for whoever hands it to something else of this crate.

@@ -204,6 +204,15 @@ impl Organisation {
     /// # Errors
     /// An unknown or damaged task, one that another live process drives, or one that was opened with other models.
     pub async fn resume(&self, task: &TaskId) -> Result<Resumed, RuntimeError> {
+        self.take_up(task, recover::Pause::Crash).await
+    }
+
+    /// The same for a task that was just made of another one's records.
+    pub(crate) async fn resume_fork(&self, task: &TaskId) -> Result<Resumed, RuntimeError> {
+        self.take_up(task, recover::Pause::Fork).await
+    }
+
+    async fn take_up(&self, task: &TaskId, pause: recover::Pause) -> Result<Resumed, RuntimeError> {
         if self.shared.drivers().contains_key(task) {
             return Ok(Resumed::Running);
         }
@@ -213,7 +222,10 @@ impl Organisation {
             tokio::task::spawn_blocking(move || tasks::load_for_resume(&shared, &wanted))
                 .await
                 .map_err(|error| RuntimeError::Broken { task: task.clone(), reason: error.to_string() })??;
-        let Some(tasks::Loaded { restored, head, lease, dead }) = loaded else { return Ok(Resumed::Ended) };
+        let Some(tasks::Loaded { mut restored, head, lease, dead }) = loaded else {
+            return Ok(Resumed::Ended);
+        };
+        restored.open.pause = pause;
         // Before anybody looks whether it was done: what still runs may do it yet.
         if let Some(dead) = dead {
             self.shared.toolbox.end_calls_of(&dead).await;
@@ -289,6 +301,26 @@ impl Organisation {
     #[must_use]
     pub fn journal(&self) -> &Journal {
         &self.shared.journal
+    }
+
+    /// Where its machines come from.
+    pub(crate) fn factory(&self) -> Arc<dyn Factory> {
+        Arc::clone(&self.shared.factory)
+    }
+
+    /// The models.
+    pub(crate) fn models(&self) -> &Models {
+        &self.shared.models
+    }
+
+    /// What this process leases tasks by.
+    pub(crate) fn lease_terms(&self) -> LeaseTerms {
+        self.shared.lease_terms()
+    }
+
+    /// An intent's slug.
+    pub(crate) fn slug(&self, intent: &str) -> String {
+        self.shared.factory.slug(intent)
     }
 
     /// All records of a task so far, checked against their chain.

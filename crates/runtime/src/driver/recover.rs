@@ -7,7 +7,7 @@ use setpoint_journal::Journal;
 use setpoint_machine::cell::{AskClass, Divergence, Pending, Replayed, StepError, Strictness};
 use setpoint_machine::{Cell, External, Outside};
 use setpoint_protocol::message::{FaultKind, TaskFault};
-use setpoint_protocol::record::{Answer, Answered, Reasked, Record, RecordKind};
+use setpoint_protocol::record::{Answer, Answered, Opened, Reasked, Record, RecordKind, Usage};
 use setpoint_protocol::{CallId, RoleId, TaskId};
 
 use super::again::broken_off;
@@ -26,9 +26,19 @@ pub(crate) struct Restored {
     pub(crate) clock_ms: u64,
 }
 
+/// Why nobody drove a task that is restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pause {
+    /// The process that did is gone.
+    Crash,
+    /// It is new: its records are another task's up to a point. What they ask was never asked of anybody here.
+    Fork,
+}
+
 /// What a restored task was waiting for.
 #[derive(Debug)]
 pub(crate) struct Open {
+    pub(crate) pause: Pause,
     pub(crate) replayed: Replayed,
     pub(crate) divergence: Option<Divergence>,
     /// Its asks. What it asks later, of messages that waited for it, is none of them.
@@ -45,11 +55,7 @@ pub(crate) fn restore(
 ) -> Result<Restored, RuntimeError> {
     let records = read_records(journal, task)?;
     let mut cell = Cell::new(task.clone(), factory);
-    let same_logic = records.first().is_some_and(|first| {
-        serde_json::from_slice::<setpoint_protocol::record::Opened>(&first.body)
-            .is_ok_and(|opened| opened.logic_version == LOGIC_VERSION)
-    });
-    let strictness = if same_logic { Strictness::Exact } else { Strictness::KindAndAddressee };
+    let (_, strictness) = strictness_of(&records);
     let clock_ms = records.last().map_or(0, |last| last.clock_ms);
     let (replayed, divergence) = match cell.replay(&records, strictness) {
         Ok(replayed) => (replayed, None),
@@ -59,8 +65,16 @@ pub(crate) fn restore(
         }
     };
     let asks = cell.pending().iter().map(|pending| pending.call).collect();
-    let open = Open { replayed, divergence, asks, created: created_by(&records) };
+    let open = Open { pause: Pause::Crash, replayed, divergence, asks, created: created_by(&records) };
     Ok(Restored { cell, open, clock_ms })
+}
+
+/// The version of the logic that made a task, and how strictly its records can be compared because of it.
+pub(crate) fn strictness_of(records: &[Record]) -> (u32, Strictness) {
+    let opened = records.first().and_then(|first| serde_json::from_slice::<Opened>(&first.body).ok());
+    let version = opened.map_or(0, |opened| opened.logic_version);
+    let is_same = version == LOGIC_VERSION;
+    (version, if is_same { Strictness::Exact } else { Strictness::KindAndAddressee })
 }
 
 fn created_by(records: &[Record]) -> BTreeSet<String> {
@@ -87,11 +101,11 @@ pub(crate) fn read_records(journal: &Journal, task: &TaskId) -> Result<Vec<Recor
 impl Driver {
     /// Puts a restored task's open asks back to work (ARCHITECTURE, rule 8).
     pub(super) fn take_up(&mut self, open: Open) {
-        let Open { mut replayed, divergence, asks, created } = open;
+        let Open { pause, mut replayed, divergence, asks, created } = open;
         Arc::make_mut(&mut self.created).extend(created);
         for pending in self.cell.pending().into_iter().filter(|pending| asks.contains(&pending.call)) {
             let effect = replayed.open.remove(&pending.call);
-            self.take_up_ask(&pending, effect);
+            self.take_up_ask(&pending, effect, pause);
         }
         if let Some(divergence) = divergence {
             let reason = format!("the journal does not replay: {divergence}");
@@ -99,7 +113,7 @@ impl Driver {
         }
     }
 
-    fn take_up_ask(&mut self, pending: &Pending, effect: Option<Outside>) {
+    fn take_up_ask(&mut self, pending: &Pending, effect: Option<Outside>, pause: Pause) {
         match (pending.class, effect) {
             (AskClass::Person, _) => {}
             (AskClass::Timer, Some(effect)) if !pending.stopped => self.start(effect),
@@ -108,9 +122,14 @@ impl Driver {
                 self.memory_is_unavailable(pending.call, "the question cannot be asked again");
             }
             (AskClass::Model | AskClass::Pure, Some(effect)) if !pending.stopped => {
-                let reason = "the process that asked has died".to_owned();
+                let (reason, spent) = match pause {
+                    Pause::Crash => {
+                        ("the process that asked has died", self.spent_unseen(pending.call, &effect))
+                    }
+                    Pause::Fork => ("the task was forked here", Usage::default()),
+                };
+                let reason = reason.to_owned();
                 let failure = broken_off(reason.clone());
-                let spent = self.spent_unseen(pending.call, &effect);
                 let reasked = Reasked { call: pending.call, attempt: pending.attempt + 1, reason, spent };
                 self.ask_again(reasked, effect, failure);
             }

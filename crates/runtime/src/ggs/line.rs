@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 use setpoint_protocol::Timestamp;
+use setpoint_protocol::envelope::{EVENT_PREFIX, EXPORT_KIND, FRAGMENT_KIND};
 use setpoint_protocol::record::RecordKind;
 use setpoint_protocol::topology::Kind;
 
@@ -11,8 +12,6 @@ use super::Refusal;
 const TASK_DEFAULT: &str = "task";
 /// Longest task id in characters.
 const TASK_CHARS_MAX: usize = 256;
-/// The prefix of a CloudEvents type.
-const EVENT_PREFIX: &str = "setpoint.";
 /// Fields beside `kind` that are the line's own where the payload's fields stand beside them.
 const FRAME: [&str; 3] = ["kind", "task_id", "slug"];
 
@@ -136,12 +135,12 @@ fn kind(name: &str) -> Result<Kind, Refusal> {
     })
 }
 
-/// Whether the name is that of a record that is not for the controller.
+/// Whether the name is that of a record, or another line of an exported task, that is not for the controller.
 fn is_other(name: &str) -> bool {
     match name.parse::<RecordKind>() {
         Ok(RecordKind::Message(kind)) => !is_taken(kind),
         Ok(_) => true,
-        Err(_) => false,
+        Err(_) => [EXPORT_KIND, FRAGMENT_KIND].contains(&name),
     }
 }
 

@@ -1,9 +1,13 @@
 //! Taking the journal in: its rows become events of the store, in their order.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
 use setpoint_journal::{JournalError, Kinds, NewRow, Row, SYSTEM_STREAM, Submission, TaskOpening};
 use setpoint_memory_store::{Event, Happening, Taken};
 use setpoint_protocol::memory::{MEMORY_ACT_KIND, MemoryAct};
-use setpoint_protocol::record::FORMAT;
+use setpoint_protocol::record::{FORMAT, ForkedFrom};
 use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp, id};
 
@@ -75,7 +79,15 @@ impl Memory {
             as_of = as_of.map(|_| {
                 rows.last().map_or(Timestamp::from_micros(0), |row| Timestamp::from_micros(row.at_us))
             });
-            let events: Vec<Event> = rows.iter().filter_map(event).collect();
+            let mut forks = BTreeMap::new();
+            let mut events: Vec<Event> = Vec::new();
+            for row in &rows {
+                if let Some(event) = event(row)
+                    && !self.is_taken_over(&event, row, &mut forks)?
+                {
+                    events.push(event);
+                }
+            }
             match self.store.apply(from, &events, last)? {
                 Taken::Applied(applied) if applied.refused > 0 => {
                     tracing::warn!(refused = applied.refused, "records that memory cannot keep");
@@ -84,6 +96,34 @@ impl Memory {
                 Taken::Applied(_) | Taken::Elsewhere { .. } => {}
             }
         }
+    }
+
+    /// Whether a fork has this from the task that it goes on from: memory has it from there, and nobody learns twice from
+    /// what happened once. What is kept for the task itself is the fork's own.
+    fn is_taken_over(
+        &self,
+        event: &Event,
+        row: &Row,
+        forks: &mut BTreeMap<Arc<str>, u64>,
+    ) -> Result<bool, MemoryFailure> {
+        match &event.what {
+            Happening::Written { task, megram } if megram.space == format!("task:{task}") => {
+                return Ok(false);
+            }
+            Happening::Written { .. } | Happening::Contradicted { .. } => {}
+            _ => return Ok(false),
+        }
+        let until = match forks.get(&row.task) {
+            Some(until) => *until,
+            None => {
+                let first = self.journal.read_rows(&row.task, 1, 1)?.into_iter().next();
+                let opened = first.and_then(|first| serde_json::from_slice::<Beginning>(&first.body).ok());
+                let until = opened.and_then(|opened| opened.forked_from).map_or(0, |from| from.seq);
+                forks.insert(Arc::clone(&row.task), until);
+                until
+            }
+        };
+        Ok(row.seq <= until)
     }
 
     /// Where memory stands. One that began anew forgets first what had faded by its newest row: it was deleted before,
@@ -152,6 +192,13 @@ impl Memory {
         }
         Ok(submission)
     }
+}
+
+/// What memory wants to know of how a task opened.
+#[derive(Deserialize)]
+struct Beginning {
+    #[serde(default)]
+    forked_from: Option<ForkedFrom>,
 }
 
 /// Whether another process has written behind the head that the submission was made from.

@@ -74,16 +74,6 @@ impl Organisation {
         id.parse().map_err(|_| RuntimeError::Unreadable { task: id, seq: 0, what: "task id" })
     }
 
-    /// A task's stream as CloudEvents, one JSON object a line.
-    ///
-    /// # Errors
-    /// An unknown or damaged task.
-    pub fn export(&self, task: &TaskId) -> Result<Vec<String>, RuntimeError> {
-        let slug = |intent: &str| self.shared.factory.slug(intent);
-        let mut exporter = setpoint_bus::export::Exporter::new(task.clone(), &slug);
-        Ok(self.records(task)?.iter().map(|record| exporter.line(record)).collect())
-    }
-
     /// The task's end, when it has one.
     ///
     /// # Errors

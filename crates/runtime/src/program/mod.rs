@@ -18,10 +18,10 @@ use setpoint_memory_store::MemoryError;
 use setpoint_model::Model;
 use setpoint_model::cassette::TapeError;
 use setpoint_model::playbook::Playbook;
-use setpoint_protocol::RoleId;
 use setpoint_protocol::limits::THINKING_CHARS_MAX;
 use setpoint_protocol::models::{Models as Cards, Tier};
 use setpoint_protocol::record::{Opened, Surroundings};
+use setpoint_protocol::{RoleId, TaskId};
 use setpoint_tools::{Host, Registry};
 
 pub use self::limits::{keep_to_itself, outlive_file_size_limits};
@@ -37,6 +37,8 @@ use crate::models::error::ChoiceError;
 use crate::models::{Models, StandIn, provider};
 use crate::organisation::{NewTask, Organisation, Parts, error_chain};
 use crate::surroundings::{Directories, NoHome, surroundings};
+use crate::time_travel::fork::NewFork;
+use crate::time_travel::import::{TakeInError, take_in};
 use crate::toolbox::Tools;
 
 /// Bytes of the operator's words for every task that are read: a little more than may be used.
@@ -109,6 +111,22 @@ pub enum ProgramError {
         path: PathBuf,
         /// How many.
         chars: usize,
+    },
+    /// A file that is to be an exported task.
+    #[error("open {}", path.display())]
+    OpenFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file that is no exported task.
+    #[error("use {}", path.display())]
+    Exported {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: TakeInError,
     },
     /// The models.
     #[error(transparent)]
@@ -257,6 +275,26 @@ impl Program {
         Ok(self.organisation(journal, nobody.standing_in(StandIn::Unasked), memory))
     }
 
+    /// An organisation whose journal holds an exported task and nothing else, in memory: no data directory is looked at.
+    /// It drives nothing.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that is not byte by byte what was exported.
+    pub fn open_exported(&self, path: &Path) -> Result<(Organisation, TaskId), ProgramError> {
+        let broken = |source| ProgramError::OpenFile { path: path.to_owned(), source };
+        // What is no file may never end.
+        if !std::fs::metadata(path).map_err(broken)?.is_file() {
+            return Err(broken(io::Error::new(ErrorKind::InvalidInput, "it is no file")));
+        }
+        let file = std::fs::File::open(path).map_err(broken)?;
+        let taken = take_in(io::BufReader::new(file), &setpoint_mkct::slug);
+        let (journal, task) =
+            taken.map_err(|source| ProgramError::Exported { path: path.to_owned(), source })?;
+        let nobody = Models::one(Arc::new(Playbook::new(Arc::new(self.library()))));
+        let memory = Access::closed("no task is driven here");
+        Ok((self.organisation(journal, nobody.standing_in(StandIn::Unasked), memory), task))
+    }
+
     /// Memory, beside the journal. Whatever is wrong with it, tasks can be driven without.
     fn memory(&self, journal: &Journal) -> Access {
         if self.cassette.is_some() {
@@ -371,8 +409,15 @@ impl Program {
                 models: Cards::default(),
                 thinking: self.thinking()?,
                 history: vec![],
+                forked_from: None,
             },
         })
+    }
+
+    /// A fork of a task at a record, with other settings of the controller.
+    #[must_use]
+    pub fn new_fork(&self, from: TaskId, at: u64, set: Vec<(String, String)>) -> NewFork {
+        NewFork { from, at, set, suffix: suffix() }
     }
 
     /// The operator's own words for every task, if there are any.

@@ -129,6 +129,9 @@ pub(crate) async fn run(scenario: &Scenario, cellar: &Path) -> Outcome {
     let took = begun.elapsed();
     let records = records_of(&organisation, &task);
     let is_driven = organisation.drives(&task);
+    let replayed = organisation.replay(&task).unwrap();
+    assert_eq!(replayed.divergence, None, "{scenario:?}: {replayed:#?}");
+    assert!(replayed.is_exact && replayed.replayed == records.len() as u64, "{scenario:?}: {replayed:#?}");
     organisation.shutdown().await;
     // A connection may stay open for the next question, but nobody may wait for an answer on it.
     let seen = server.seen();
@@ -268,6 +271,7 @@ fn task_in(cellar: &Path, whole: Whole, calls_max: u64) -> NewTask {
         models: setpoint_protocol::models::Models::default(),
         thinking: Vec::new(),
         history: Vec::new(),
+        forked_from: None,
     };
     NewTask { raw_input: GOAL.to_owned(), opened, suffix: 1 }
 }

@@ -11,9 +11,9 @@ use setpoint_model::{Model, ModelError, Progress};
 use setpoint_protocol::message::{CancelRequest, EndedBy, FinalResult};
 use setpoint_protocol::record::{ModelFailure, ModelFailureKind, Part, Purpose, RecordKind, Reply};
 use setpoint_protocol::topology::Payload;
-use setpoint_runtime::{NewTask, Organisation};
+use setpoint_runtime::NewTask;
 
-use crate::support::{new_task, organisation};
+use crate::support::{Tested, new_task, organisation};
 
 /// Is never there, and says after how long it might be.
 struct Away {
@@ -44,7 +44,7 @@ struct Became {
     summary: String,
 }
 
-fn away(again_after: Option<Duration>) -> (Organisation, Arc<AtomicU64>) {
+fn away(again_after: Option<Duration>) -> (Tested, Arc<AtomicU64>) {
     let asked = Arc::new(AtomicU64::new(0));
     let model = Away { asked: Arc::clone(&asked), again_after };
     (organisation(&Journal::in_memory(), model), asked)

@@ -1,40 +1,86 @@
-//! An organisation around a test's own model.
+//! An organisation around a test's own model. Whatever a test does with it, its tasks are replayed at the end.
 
+use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use setpoint_journal::Journal;
 use setpoint_model::Model;
-use setpoint_protocol::record::{Opened, Surroundings};
+use setpoint_protocol::record::{Opened, RecordKind, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_runtime::memory::{Access, Memory};
 use setpoint_runtime::toolbox::Tools;
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
 use setpoint_tools::{Host, Registry};
 
+/// An organisation whose tasks must all replay exactly by the time that it is shut down, or dropped.
+pub(crate) struct Tested {
+    organisation: Organisation,
+    is_checked: AtomicBool,
+}
+
+impl Tested {
+    /// Checks its tasks, and shuts it down.
+    pub(crate) async fn shutdown(&self) {
+        self.check();
+        self.organisation.shutdown().await;
+    }
+
+    fn check(&self) {
+        if self.is_checked.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        // Nothing is asked of a journal that a test has closed or broken itself.
+        for task in self.organisation.tasks(false, usize::MAX).unwrap_or_default() {
+            let first = self.organisation.journal().read_rows(task.task.as_str(), 1, 1).unwrap();
+            if first.iter().all(|row| row.kind != RecordKind::Opened.name()) {
+                // Rows that a test has written itself.
+                continue;
+            }
+            let report = self.organisation.replay(&task.task).unwrap();
+            assert_eq!(report.divergence, None, "{report:#?}");
+            assert!(report.is_exact && report.replayed == report.records && report.asks > 0, "{report:#?}");
+        }
+    }
+}
+
+impl Drop for Tested {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.check();
+        }
+    }
+}
+
+impl Deref for Tested {
+    type Target = Organisation;
+
+    fn deref(&self) -> &Organisation {
+        &self.organisation
+    }
+}
+
 /// One that asks this model everything and has the tools of a Linux machine.
-pub(crate) fn organisation(journal: &Journal, model: impl Model + 'static) -> Organisation {
+pub(crate) fn organisation(journal: &Journal, model: impl Model + 'static) -> Tested {
     organisation_of(journal, Models::one(Arc::new(model)))
 }
 
 /// The same with these models.
-pub(crate) fn organisation_of(journal: &Journal, models: Models) -> Organisation {
+pub(crate) fn organisation_of(journal: &Journal, models: Models) -> Tested {
     organisation_with(journal, models, None)
 }
 
 /// The same with a memory.
-pub(crate) fn organisation_with(
-    journal: &Journal,
-    models: Models,
-    memory: Option<Arc<Memory>>,
-) -> Organisation {
+pub(crate) fn organisation_with(journal: &Journal, models: Models, memory: Option<Arc<Memory>>) -> Tested {
     let memory = memory.map_or_else(|| Access::closed("there is none here"), Access::Open);
-    Organisation::new(Parts {
+    let organisation = Organisation::new(Parts {
         journal: journal.clone(),
         models,
         toolbox: Arc::new(Tools::new(Registry::built_in(&Host::new("linux", [])))),
         memory,
         has_reflection: true,
-    })
+    });
+    Tested { organisation, is_checked: AtomicBool::new(false) }
 }
 
 /// A task of nothing but a goal.
@@ -52,6 +98,7 @@ pub(crate) fn new_task() -> NewTask {
         models: setpoint_protocol::models::Models::default(),
         thinking: Vec::new(),
         history: Vec::new(),
+        forked_from: None,
     };
     NewTask { raw_input: "count the files".to_owned(), opened, suffix: 1 }
 }

@@ -1,0 +1,80 @@
+//! A task as a file that holds all that a replay elsewhere needs.
+
+use std::collections::BTreeSet;
+
+use setpoint_bus::export::{EXPORT_VERSION, Exporter, Seal};
+use setpoint_protocol::record::{Ask, Asked, FragmentHash, Record, RecordKind};
+use setpoint_protocol::{TaskId, Timestamp};
+
+use crate::error::RuntimeError;
+use crate::organisation::Organisation;
+use crate::rows::record_of;
+
+impl Organisation {
+    /// A task as CloudEvents, one JSON object a line, without their ends; see [`setpoint_bus::export`].
+    ///
+    /// # Errors
+    /// An unknown or damaged task.
+    pub fn export(&self, task: &TaskId) -> Result<Vec<String>, RuntimeError> {
+        let journal = self.journal();
+        journal.verify_task(task.as_str())?;
+        // Before the rows: what comes to an open task meanwhile is no part of this file.
+        let stored = journal.task(task.as_str())?;
+        let count = stored.head.seq();
+        let mut rows = Vec::new();
+        for row in journal.rows(task.as_str(), 1).take(usize::try_from(count).unwrap_or(usize::MAX)) {
+            let row = row?;
+            let (format, chain) = (row.format, blake3::Hash::from_bytes(row.chain).to_hex());
+            rows.push((record_of(row)?, format, chain));
+        }
+        let mut fragments = Vec::new();
+        let mut seen = BTreeSet::new();
+        for (record, _, _) in &rows {
+            for hash in fragments_of(record).into_iter().filter(|hash| seen.insert(*hash)) {
+                fragments.extend(self.fragment(&hash)?.map(|text| (record.seq, text)));
+            }
+        }
+        let seal = Seal {
+            version: EXPORT_VERSION,
+            task_id: task.clone(),
+            title: stored.title.clone(),
+            opened_at: Timestamp::from_micros(stored.opened_at_us),
+            closed_at: stored.closed_at_us.map(Timestamp::from_micros),
+            logic_version: stored.logic_version,
+            records: count,
+            fragments: fragments.len() as u64,
+            chain: blake3::Hash::from_bytes(*stored.head.chain()).to_hex().to_string(),
+        };
+        let slug = |intent: &str| self.slug(intent);
+        let mut exporter = Exporter::new(&seal, &slug);
+        let mut lines = vec![exporter.seal(&seal)];
+        let mut fragments = fragments.into_iter().peekable();
+        for (record, format, chain) in &rows {
+            while let Some((_, text)) = fragments.next_if(|(seq, _)| *seq == record.seq) {
+                lines.push(exporter.fragment(&text));
+            }
+            lines.push(exporter.record(record, *format, chain)?);
+        }
+        Ok(lines)
+    }
+
+    /// A piece of a prompt, if the journal has it.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn fragment(&self, hash: &FragmentHash) -> Result<Option<String>, RuntimeError> {
+        let bytes = self.journal().fragment(hash.bytes())?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+}
+
+/// The pieces of the prompt that a record asks a model with.
+pub(super) fn fragments_of(record: &Record) -> Vec<FragmentHash> {
+    if record.kind != RecordKind::Asked {
+        return Vec::new();
+    }
+    match serde_json::from_slice::<Asked>(&record.body) {
+        Ok(Asked { ask: Ask::Model { fragments, .. }, .. }) => fragments,
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,301 @@
+//! A new task that goes on from a point of another one.
+//!
+//! The inputs that the other task had up to there are fed to fresh machines under the new task's id. Inputs carry the ids
+//! of asks alone, which are the same in both; everything that is derived from the task's own id comes out anew. What the
+//! machines say must be what they said then, but for those ids and for what other models' windows change in a question.
+//! The records become the new task's journal, and from there on it is a task like any other.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use setpoint_journal::{Fragment, JournalError, Lease, Submission, TaskHead, TaskOpening};
+use setpoint_machine::{Cell, External, Factory, Outside, Step};
+use setpoint_protocol::TaskId;
+use setpoint_protocol::message::PlanDirective;
+use setpoint_protocol::models::Models as Cards;
+use setpoint_protocol::record::{Ask, Asked, ForkedFrom, Opened, Record, RecordKind};
+use setpoint_protocol::topology::{Kind, Payload};
+
+use crate::error::RuntimeError;
+use crate::factory::LOGIC_VERSION;
+use crate::organisation::Organisation;
+use crate::rows::row_of;
+
+/// Rows of one submission; the journal takes a few more.
+const ROWS_MAX: usize = 2_000;
+/// Bytes of one submission; the largest step fits on top of them.
+const BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Fragments of one submission.
+const FRAGMENTS_MAX: usize = 900;
+
+/// What a fork is made of.
+#[derive(Clone, Debug)]
+pub struct NewFork {
+    /// The task that it continues from.
+    pub from: TaskId,
+    /// The record whose step is the last that is taken over.
+    pub at: u64,
+    /// Other settings of the controller: names, bare or as in the configuration, with values.
+    pub set: Vec<(String, String)>,
+    /// Makes the new task's id unique.
+    pub suffix: u64,
+}
+
+/// A fork that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forked {
+    /// The new task.
+    pub task: TaskId,
+    /// What it was forked from: the last record of the step that was named.
+    pub from: ForkedFrom,
+}
+
+/// Why a task cannot be forked there.
+#[derive(Debug, thiserror::Error)]
+pub enum ForkError {
+    /// There is no such record.
+    #[error("fork {task} at record {at}: its records are 1 to {last}")]
+    NoRecord {
+        /// The task.
+        task: TaskId,
+        /// The record that was named.
+        at: u64,
+        /// Its last record.
+        last: u64,
+    },
+    /// The task had not been told its goal.
+    #[error("fork {task} at record {at}: it has no goal before record {goal}")]
+    NoGoal {
+        /// The task.
+        task: TaskId,
+        /// The record that was named.
+        at: u64,
+        /// The record of its goal.
+        goal: u64,
+    },
+    /// The task ends with that step.
+    #[error("fork {task} at record {at}: it ends there, and nothing would follow")]
+    AtItsEnd {
+        /// The task.
+        task: TaskId,
+        /// The record that was named.
+        at: u64,
+    },
+    /// The machines say something else to the same inputs.
+    #[error("fork {task}: at record {seq} the two part: {reason}")]
+    Parts {
+        /// The task.
+        task: TaskId,
+        /// The record of the other task.
+        seq: u64,
+        /// In which way.
+        reason: String,
+    },
+}
+
+impl Organisation {
+    /// Makes a new task of another one's records up to a point, and drives it on from there. Models are those that are
+    /// configured now; what was asked and not answered up to there is asked again, of them.
+    ///
+    /// # Errors
+    /// An unknown or damaged task, a point that cannot be gone on from, settings that the controller does not take, a
+    /// journal that refuses.
+    pub async fn fork(&self, new: NewFork) -> Result<Forked, RuntimeError> {
+        let organisation = self.clone();
+        let from = new.from.clone();
+        let made = tokio::task::spawn_blocking(move || organisation.make_fork(&new))
+            .await
+            .map_err(|error| RuntimeError::Broken { task: from, reason: error.to_string() })??;
+        self.resume_fork(&made.task).await?;
+        Ok(made)
+    }
+
+    fn make_fork(&self, new: &NewFork) -> Result<Forked, RuntimeError> {
+        let records = self.records(&new.from)?;
+        let title = self.journal().task(new.from.as_str())?.title;
+        let prefix = prefix(&new.from, &records, new.at)?;
+        let (opened, goal) = beginning(&new.from, prefix, new.at)?;
+        let from = ForkedFrom { task: new.from.clone(), seq: prefix.len() as u64 };
+        let opened = Opened {
+            logic_version: LOGIC_VERSION,
+            controller: crate::config::controller_with(&opened.controller, &new.set)?,
+            models: self.cards(),
+            forked_from: Some(from.clone()),
+            ..opened
+        };
+        let task = TaskId::mint(&goal, new.suffix);
+        let steps = feed(&task, &new.from, prefix, opened, self.factory())?;
+        if steps.last().is_some_and(|step| step.closed) {
+            return Err(ForkError::AtItsEnd { task: new.from.clone(), at: new.at }.into());
+        }
+        self.append(&task, title, steps)?;
+        Ok(Forked { task, from })
+    }
+
+    /// The steps as the new task's journal: at once where that is possible. A process that dies between two parts leaves
+    /// a task that ends earlier, which can be resumed from there.
+    fn append(&self, task: &TaskId, title: String, steps: Vec<Step>) -> Result<(), RuntimeError> {
+        let mut submission = Submission::new(&TaskHead::start(task.as_str())?);
+        let (mut bytes, mut title, mut lease) = (0, Some(title), None);
+        let mut fragments: BTreeMap<[u8; 32], ()> = BTreeMap::new();
+        let mut attached = 0;
+        for step in steps {
+            let is_full =
+                submission.row_count() >= ROWS_MAX || bytes >= BYTES_MAX || attached >= FRAGMENTS_MAX;
+            if is_full {
+                let next = Submission::new(submission.head());
+                self.append_part(std::mem::replace(&mut submission, next), &mut lease)?;
+                (bytes, attached) = (0, 0);
+            }
+            for effect in &step.effects {
+                let Outside::Model { ask, .. } = effect else { continue };
+                for fragment in &ask.prompt.fragments {
+                    let fragment = Fragment::new(fragment.text().as_bytes().to_vec())?;
+                    if fragments.insert(*fragment.hash(), ()).is_none() {
+                        bytes += fragment.bytes().len();
+                        attached += 1;
+                        submission.attach(fragment)?;
+                    }
+                }
+            }
+            for record in step.records {
+                if let Some(title) = title.take() {
+                    submission.open(TaskOpening {
+                        opened_at_us: record.at.as_micros(),
+                        logic_version: LOGIC_VERSION,
+                        title,
+                        lease: Some(self.lease_terms()),
+                    })?;
+                }
+                bytes += record.body.len();
+                submission.push(row_of(record))?;
+            }
+        }
+        self.append_part(submission, &mut lease)
+    }
+
+    fn append_part(&self, mut part: Submission, lease: &mut Option<Lease>) -> Result<(), RuntimeError> {
+        if let Some(lease) = lease {
+            part.under(lease);
+        }
+        let committed = self.journal().append(part).map_err(append_error)?;
+        *lease = committed.lease.or(lease.take());
+        Ok(())
+    }
+
+    /// The models that would be asked now.
+    fn cards(&self) -> Cards {
+        self.models().cards()
+    }
+}
+
+fn append_error(error: Arc<JournalError>) -> RuntimeError {
+    RuntimeError::Append(error)
+}
+
+/// The records up to the end of the step that the record belongs to.
+fn prefix<'r>(task: &TaskId, records: &'r [Record], at: u64) -> Result<&'r [Record], ForkError> {
+    let last = records.len() as u64;
+    let place =
+        usize::try_from(at).ok().and_then(|at| at.checked_sub(1)).filter(|place| *place < records.len());
+    let Some(place) = place else { return Err(ForkError::NoRecord { task: task.clone(), at, last }) };
+    let (_, after) = records.split_at(place + 1);
+    let rest = after.iter().position(Record::is_input).unwrap_or(after.len());
+    let (prefix, _) = records.split_at((place + 1 + rest).min(records.len()));
+    Ok(prefix)
+}
+
+/// How the task opened, and its goal.
+fn beginning(task: &TaskId, prefix: &[Record], at: u64) -> Result<(Opened, String), RuntimeError> {
+    let opened = prefix.first().and_then(|first| serde_json::from_slice(&first.body).ok());
+    let opened =
+        opened.ok_or_else(|| RuntimeError::Unreadable { task: task.to_string(), seq: 1, what: "body" })?;
+    let goal = prefix.iter().find_map(|record| match record.message()? {
+        Payload::UserInput(input) => Some(input.raw_input),
+        _ => None,
+    });
+    let goal =
+        goal.ok_or_else(|| ForkError::NoGoal { task: task.clone(), at, goal: prefix.len() as u64 + 1 })?;
+    Ok((opened, goal))
+}
+
+/// Feeds the inputs among these records to fresh machines; what they say must be what they said then.
+fn feed(
+    task: &TaskId,
+    from: &TaskId,
+    records: &[Record],
+    opened: Opened,
+    factory: Arc<dyn Factory>,
+) -> Result<Vec<Step>, ForkError> {
+    let mut cell = Cell::new(task.clone(), factory);
+    let mut steps = Vec::new();
+    let mut rest = records;
+    let mut opened = Some(opened);
+    while let Some(input) = rest.first() {
+        let parts = |seq, reason| ForkError::Parts { task: from.clone(), seq, reason };
+        let external = match opened.take() {
+            Some(opened) => External::Opened(Box::new(opened)),
+            None => External::of(input).map_err(|reason| parts(input.seq, reason))?,
+        };
+        let step = cell
+            .step(external, input.at, input.clock_ms)
+            .map_err(|error| parts(input.seq, format!("failed to {error}")))?;
+        let length = 1 + rest.iter().skip(1).take_while(|record| !record.is_input()).count();
+        let (stored, after) = rest.split_at(length.min(rest.len()));
+        compare(stored, &step.records).map_err(|(seq, reason)| parts(seq, reason))?;
+        steps.push(step);
+        rest = after;
+    }
+    Ok(steps)
+}
+
+/// Whether a step came out as it did in the other task.
+fn compare(stored: &[Record], made: &[Record]) -> Result<(), (u64, String)> {
+    for (stored, made) in stored.iter().zip(made) {
+        if (stored.kind, &stored.to) != (made.kind, &made.to) {
+            let reason = format!(
+                "there it was {} to {}, and here it is {} to {}",
+                stored.kind,
+                stored.to_column(),
+                made.kind,
+                made.to_column()
+            );
+            return Err((stored.seq, reason));
+        }
+        if let Some(what) = differs(stored, made) {
+            return Err((stored.seq, format!("{} has another {what}", stored.kind)));
+        }
+    }
+    match (stored.get(made.len()), made.get(stored.len())) {
+        (Some(more), _) => Err((more.seq, format!("{} to {} is missing", more.kind, more.to_column()))),
+        (_, Some(more)) => Err((more.seq, format!("{} to {} is new", more.kind, more.to_column()))),
+        (None, None) => Ok(()),
+    }
+}
+
+/// What the later inputs would not fit to: another direction, or another question.
+fn differs(stored: &Record, made: &Record) -> Option<&'static str> {
+    match stored.kind {
+        RecordKind::Asked => {
+            let read = |record: &Record| serde_json::from_slice::<Asked>(&record.body).ok();
+            let (stored, made) = (read(stored)?, read(made)?);
+            let is_same = stored.call == made.call
+                && match (&stored.ask, &made.ask) {
+                    // What other models' windows leave of a question may differ.
+                    (Ask::Model { purpose: one, .. }, Ask::Model { purpose: other, .. }) => one == other,
+                    (one, other) => one == other,
+                };
+            (!is_same).then_some("question")
+        }
+        RecordKind::Message(Kind::PlanDirective) => {
+            let read = |record: &Record| serde_json::from_slice::<PlanDirective>(&record.body).ok();
+            let (stored, made) = (read(stored)?, read(made)?);
+            let blocked = |one: &PlanDirective| (one.blocked_tools.clone(), one.blocked_targets.clone());
+            if stored.directive != made.directive {
+                return Some("direction");
+            }
+            (blocked(&stored) != blocked(&made)).then_some("set of what is blocked")
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,110 @@
+//! An exported task in a journal of its own, in memory: whatever reads tasks reads this one.
+
+use std::io::BufRead;
+
+use setpoint_bus::import::{ImportError, Importer, Line, Stored};
+use setpoint_journal::{Fragment, Journal, JournalError, NewRow, Submission, TaskHead, TaskOpening};
+use setpoint_protocol::TaskId;
+
+use crate::rows::row_of;
+
+/// Rows after which what was read is appended.
+const ROWS_MAX: usize = 1_000;
+/// Fragments after which it is.
+const FRAGMENTS_MAX: usize = 500;
+/// Bytes after which it is; the largest row fits on top of them.
+const BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Why an exported task cannot be taken in.
+#[derive(Debug, thiserror::Error)]
+pub enum TakeInError {
+    /// The file.
+    #[error(transparent)]
+    File(#[from] ImportError),
+    /// A record does not continue the chain: it, or one before it, is not what was written.
+    #[error(
+        "read line {line}, record {seq}: it does not continue the chain, so it was changed after it was written"
+    )]
+    Chain {
+        /// The line, from 1.
+        line: u64,
+        /// The record.
+        seq: u64,
+    },
+    /// The last record is not the one that the first line says.
+    #[error("read the file to its end: its last record is not the one that its first line says")]
+    OtherEnd,
+    /// The journal does not take it.
+    #[error("read line {line}")]
+    Journal {
+        /// The line, from 1.
+        line: u64,
+        /// Why.
+        #[source]
+        source: std::sync::Arc<JournalError>,
+    },
+}
+
+/// Reads an exported task into a journal in memory; `slug_of` gives an intent's slug.
+///
+/// # Errors
+/// A file that is not byte by byte what was exported.
+pub fn take_in(
+    input: impl BufRead,
+    slug_of: &dyn Fn(&str) -> String,
+) -> Result<(Journal, TaskId), TakeInError> {
+    let mut importer = Importer::new(input, slug_of)?;
+    let seal = importer.seal().clone();
+    let journal = Journal::in_memory();
+    let task = seal.task_id.as_str();
+    let refused = |line: u64, source: JournalError| TakeInError::Journal { line, source: source.into() };
+    let head = TaskHead::start(task).map_err(|error| refused(1, error))?;
+    let mut submission = Submission::new(&head);
+    submission
+        .open(TaskOpening {
+            opened_at_us: seal.opened_at.as_micros(),
+            logic_version: seal.logic_version,
+            title: seal.title.clone(),
+            lease: None,
+        })
+        .map_err(|error| refused(1, error))?;
+    let (mut bytes, mut fragments) = (0, 0);
+    while let Some(read) = importer.next()? {
+        let line = importer.line();
+        let is_full = submission.row_count() >= ROWS_MAX || bytes >= BYTES_MAX || fragments >= FRAGMENTS_MAX;
+        // Before the next line, so that the last row is never appended without the close.
+        if is_full && submission.row_count() > 0 {
+            let next = Submission::new(submission.head());
+            let full = std::mem::replace(&mut submission, next);
+            journal.append(full).map_err(|source| TakeInError::Journal { line, source })?;
+            (bytes, fragments) = (0, 0);
+        }
+        match read {
+            Line::Fragment(text) => {
+                bytes += text.len();
+                fragments += 1;
+                let fragment = Fragment::new(text.into_bytes()).map_err(|error| refused(line, error))?;
+                submission.attach(fragment).map_err(|error| refused(line, error))?;
+            }
+            Line::Record(stored) => {
+                let Stored { record, format, chain } = *stored;
+                let seq = record.seq;
+                bytes += record.body.len();
+                let row = NewRow { format, ..row_of(record) };
+                submission.push(row).map_err(|error| refused(line, error))?;
+                if *blake3::Hash::from_bytes(*submission.head().chain()).to_hex() != *chain {
+                    return Err(TakeInError::Chain { line, seq });
+                }
+            }
+        }
+    }
+    let line = importer.line();
+    if *blake3::Hash::from_bytes(*submission.head().chain()).to_hex() != *seal.chain {
+        return Err(TakeInError::OtherEnd);
+    }
+    if let Some(closed_at) = seal.closed_at {
+        submission.close(closed_at.as_micros());
+    }
+    journal.append(submission).map_err(|source| TakeInError::Journal { line, source })?;
+    Ok((journal, seal.task_id))
+}

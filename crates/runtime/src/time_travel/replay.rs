@@ -1,0 +1,117 @@
+//! Replaying a task: its machines over its recorded inputs, held against everything that is recorded of them.
+
+use std::sync::Arc;
+
+use setpoint_machine::cell::{ReplayedStep, Strictness};
+use setpoint_machine::{Cell, Factory, Outside};
+use setpoint_protocol::TaskId;
+use setpoint_protocol::record::{Ask, Asked, Record, RecordKind};
+use setpoint_protocol::replay::{DivergencePlace, ReplayReport};
+
+use crate::driver::recover::strictness_of;
+use crate::error::RuntimeError;
+use crate::organisation::Organisation;
+
+impl Organisation {
+    /// Runs a task's machines again over its recorded inputs and compares what they say, and what they want of the
+    /// world, with what is recorded. Nothing is asked and nothing is started.
+    ///
+    /// # Errors
+    /// An unknown or damaged task. A divergence is no error: it is what a replay finds.
+    pub fn replay(&self, task: &TaskId) -> Result<ReplayReport, RuntimeError> {
+        let records = self.records(task)?;
+        Ok(replay(task, &records, self.factory()))
+    }
+}
+
+/// The same for records that are at hand.
+pub(super) fn replay(task: &TaskId, records: &[Record], factory: Arc<dyn Factory>) -> ReplayReport {
+    let (logic_version, strictness) = strictness_of(records);
+    let is_exact = strictness == Strictness::Exact;
+    let mut report = ReplayReport {
+        task_id: task.clone(),
+        records: records.len() as u64,
+        replayed: 0,
+        steps: 0,
+        asks: 0,
+        is_exact,
+        logic_version,
+        is_closed: false,
+        divergence: None,
+    };
+    let mut astray = None;
+    let mut cell = Cell::new(task.clone(), factory);
+    let replayed = cell.replay_steps(records, strictness, &mut |step| {
+        if astray.is_some() {
+            return;
+        }
+        if is_exact && let Err(place) = effects_are_recorded(&step) {
+            astray = Some(place);
+            return;
+        }
+        report.steps += 1;
+        report.replayed += step.records.len() as u64;
+        report.asks += step.effects.iter().filter(|effect| begins(effect)).count() as u64;
+        report.is_closed = step.closed;
+    });
+    let diverged = replayed.err().map(|found| DivergencePlace { seq: found.seq, reason: found.reason });
+    // What the machines wanted of the world comes before what they said later.
+    report.divergence = astray.or(diverged);
+    report
+}
+
+/// Whether this begins something in the world, and does not end it.
+fn begins(effect: &Outside) -> bool {
+    !matches!(effect, Outside::Stop { .. })
+}
+
+/// Every effect of a step is what its records say, and every record of an ask has its effect.
+fn effects_are_recorded(step: &ReplayedStep<'_>) -> Result<(), DivergencePlace> {
+    let asked: Vec<(u64, Asked)> = step
+        .records
+        .iter()
+        .filter(|record| record.kind == RecordKind::Asked)
+        .filter_map(|record| Some((record.seq, serde_json::from_slice(&record.body).ok()?)))
+        .collect();
+    let first = step.records.first().map_or(0, |record| record.seq);
+    for effect in step.effects.iter().filter(|effect| begins(effect)) {
+        let is_recorded = match effect {
+            Outside::Party { payload, .. } => {
+                let body = payload.encode().unwrap_or_default();
+                let kind = RecordKind::Message(payload.kind());
+                step.records.iter().any(|record| record.kind == kind && record.body == body)
+            }
+            other => asked.iter().any(|(_, asked)| is_asked(other, asked)),
+        };
+        if !is_recorded {
+            let reason =
+                format!("the machines start {}, which no record of its step asks for", effect.call());
+            return Err(DivergencePlace { seq: first, reason });
+        }
+    }
+    let is_started = |asked: &Asked| step.effects.iter().any(|effect| is_asked(effect, asked));
+    match asked.iter().find(|(_, asked)| !is_started(asked)) {
+        None => Ok(()),
+        Some((seq, asked)) => {
+            let reason = format!("the machines do not start {}, which is asked for here", asked.call);
+            Err(DivergencePlace { seq: *seq, reason })
+        }
+    }
+}
+
+/// Whether the effect is what the record asks for.
+fn is_asked(effect: &Outside, asked: &Asked) -> bool {
+    if begins(effect) && effect.call() != asked.call {
+        return false;
+    }
+    match (effect, &asked.ask) {
+        (Outside::Model { ask, fragments, .. }, Ask::Model { purpose, fragments: recorded }) => {
+            ask.purpose() == *purpose && fragments == recorded
+        }
+        (Outside::Tool { ask, effect, .. }, Ask::Tool { call, phase, effect: recorded, grant }) => {
+            ask.call == *call && ask.phase == *phase && effect == recorded && ask.grant == *grant
+        }
+        (Outside::Timer { .. }, Ask::Timer { .. }) => true,
+        _ => false,
+    }
+}
