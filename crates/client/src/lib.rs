@@ -7,6 +7,9 @@
 //! itself, with [`models`]), [`error`].
 
 pub mod audit;
+//! Reading order: [`organisation`] (tasks), [`cost`] (what one cost), [`comparison`] (two beside one another), [`memory`], [`desk`] (everything that describes the program
+
+pub mod comparison;
 pub mod cost;
 pub mod desk;
 pub mod error;
@@ -18,4 +21,4 @@ pub use audit::Audit;
 pub use desk::Desk;
 pub use error::{ClientError, ErrorKind};
 pub use memory::Memory;
-pub use organisation::{Event, Goal, Organisation, Resumed, TaskLine};
+pub use organisation::{Event, Fork, ForkedTask, Goal, Organisation, Resumed, TaskLine};

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use setpoint_protocol::message::{FinalResult, Finding};
 use setpoint_protocol::record::Record;
+use setpoint_protocol::message::FinalResult;
+use setpoint_protocol::record::{ForkedFrom, FragmentHash, Record};
+use setpoint_protocol::replay::{ReplayReport, Rerun};
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, TaskId, Timestamp};
 use tokio::sync::mpsc;
@@ -57,6 +60,26 @@ pub enum Resumed {
     Ended,
 }
 
+/// A point of a task that another one is to go on from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fork {
+    /// The task.
+    pub from: TaskId,
+    /// The record whose step is the last that is taken over.
+    pub at: u64,
+    /// Other settings of the controller: names, bare or as in the configuration, with values.
+    pub set: Vec<(String, String)>,
+}
+
+/// A task that goes on from a point of another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForkedTask {
+    /// The new task.
+    pub task: TaskId,
+    /// Where it comes from: the last record of the step that was named.
+    pub from: ForkedFrom,
+}
+
 /// One line of the task list.
 #[derive(Clone, Debug)]
 pub struct TaskLine {
@@ -97,11 +120,22 @@ pub trait Organisation: Send + Sync {
     /// The task whose id begins with `prefix`.
     async fn resolve(&self, prefix: &str) -> Result<TaskId, ClientError>;
 
-    /// A task as CloudEvents, one JSON object a line.
+    /// A task as CloudEvents, one JSON object a line: a file that holds all that a replay elsewhere needs.
     async fn export(&self, task: &TaskId) -> Result<Vec<String>, ClientError>;
 
     /// What the Auditor found that is this task's, in the order in which it was found.
     async fn findings(&self, task: &TaskId) -> Result<Vec<Finding>, ClientError>;
+    /// Runs a task's machines again over its recorded inputs and compares what they say with what is recorded.
+    async fn replay(&self, task: &TaskId) -> Result<ReplayReport, ClientError>;
+
+    /// Runs a task's controller again under other settings: names, bare or as in the configuration, with values.
+    async fn rerun(&self, task: &TaskId, set: &[(String, String)]) -> Result<Rerun, ClientError>;
+
+    /// Pieces of prompts by their hashes, in order; none where one is not kept.
+    async fn fragments(&self, hashes: &[FragmentHash]) -> Result<Vec<Option<String>>, ClientError>;
+
+    /// Makes a new task of another one's records up to a point and drives it on; with its events from there on.
+    async fn fork(&self, fork: &Fork) -> Result<(ForkedTask, mpsc::Receiver<Event>), ClientError>;
 
     /// Gives all tasks back and closes the journal. Unfinished ones can be resumed by anyone.
     async fn shutdown(&self);

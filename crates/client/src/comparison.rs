@@ -1,0 +1,365 @@
+//! Two tasks side by side: what they have in common, where they part, and at which record first. Pure.
+//!
+//! Each aspect of a task is a few lines of text, so that the same aspect of two tasks can be held against each other line
+//! by line. Records are compared without what must differ in two tasks: their ids, times and durations.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+use setpoint_protocol::message::{
+    Availability, FailureClass, FinalResult, Loss, MacroState, MemoryReply, Verdict, VerdictWord,
+};
+use setpoint_protocol::record::{Ask, Asked, Opened, Record, RecordKind};
+use setpoint_protocol::topology::Payload;
+use setpoint_protocol::{TaskId, Timestamp};
+
+use crate::cost::CostReport;
+
+/// Two tasks side by side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The one.
+    pub one: TaskId,
+    /// The other.
+    pub other: TaskId,
+    /// Every aspect of both, in the order of the loop.
+    pub aspects: Vec<Aspect>,
+    /// The first record at which they part; none when the one is as the other, ids and times aside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_record: Option<RecordParting>,
+}
+
+/// One aspect of two tasks, such as the plan of a round.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Aspect {
+    /// What it is.
+    pub name: String,
+    /// Whether both are the same in it.
+    pub is_same: bool,
+    /// The one's lines.
+    pub one: Vec<String>,
+    /// The other's.
+    pub other: Vec<String>,
+}
+
+/// The record at which two tasks part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RecordParting {
+    /// Its number, the same in both.
+    pub seq: u64,
+    /// What the one has there; nothing when it has ended.
+    pub one: Option<String>,
+    /// What the other has there.
+    pub other: Option<String>,
+}
+
+impl Comparison {
+    /// Of two tasks' records.
+    #[must_use]
+    pub fn of(one: (&TaskId, &[Record]), other: (&TaskId, &[Record])) -> Self {
+        let (mine, theirs) = (Account::of(one.1), Account::of(other.1));
+        let mut names: Vec<&String> = mine.aspects.iter().map(|(name, _)| name).collect();
+        for (place, (name, _)) in theirs.aspects.iter().enumerate() {
+            if !names.contains(&name) {
+                // Where it stands in the other's order, behind what stands before it there.
+                let before = place.checked_sub(1).and_then(|at| theirs.aspects.get(at)).map(|(name, _)| name);
+                let at = before.and_then(|before| names.iter().position(|known| *known == before));
+                names.insert(at.map_or(names.len(), |at| at + 1), name);
+            }
+        }
+        let aspects = names
+            .into_iter()
+            .map(|name| {
+                let (one, other) = (mine.get(name), theirs.get(name));
+                Aspect { name: name.clone(), is_same: one == other, one, other }
+            })
+            .collect();
+        Comparison {
+            one: one.0.clone(),
+            other: other.0.clone(),
+            aspects,
+            first_record: first_parting(one, other),
+        }
+    }
+}
+
+/// A task's aspects, each in lines.
+#[derive(Default)]
+struct Account {
+    aspects: Vec<(String, Vec<String>)>,
+    round: u32,
+}
+
+impl Account {
+    fn of(records: &[Record]) -> Self {
+        let mut account = Account::default();
+        for record in records {
+            account.take(record);
+        }
+        let total = CostReport::of(records).total;
+        let money = total.cost.map(|cost| format!(", price {cost}")).unwrap_or_default();
+        let tokens = format!("{} tokens in, {} out{money}", total.tokens_in, total.tokens_out);
+        account.add("cost", format!("{} model calls, {tokens}", total.calls));
+        let end = records.last().and_then(Record::message);
+        match end {
+            Some(Payload::FinalResult(result)) => account.end(&result),
+            Some(Payload::DirectAnswer(answer)) => account.add("end", answer.text),
+            _ => account.add("end", "it has not ended".to_owned()),
+        }
+        account
+    }
+
+    fn get(&self, name: &str) -> Vec<String> {
+        self.aspects
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, lines)| lines.clone())
+            .unwrap_or_default()
+    }
+
+    fn add(&mut self, name: &str, line: String) {
+        match self.aspects.iter_mut().find(|(known, _)| known == name) {
+            Some((_, lines)) => lines.push(line),
+            None => self.aspects.push((name.to_owned(), vec![line])),
+        }
+    }
+
+    /// To an aspect of the round that runs.
+    fn add_of_round(&mut self, name: &str, line: String) {
+        let round = self.round.max(1);
+        self.add(&format!("round {round}, {name}"), line);
+    }
+
+    fn take(&mut self, record: &Record) {
+        match record.kind {
+            RecordKind::Opened => {
+                if let Ok(opened) = serde_json::from_slice::<Opened>(&record.body) {
+                    self.opened(&opened);
+                }
+            }
+            RecordKind::Asked => {
+                if let Ok(Asked { ask: Ask::Tool { call, .. }, .. }) = serde_json::from_slice(&record.body) {
+                    self.add_of_round("tool calls", format!("{} {}", call.tool, call.input.to_text()));
+                }
+            }
+            RecordKind::Message(_) => {
+                if let Some(message) = record.message() {
+                    self.message(message);
+                }
+            }
+            RecordKind::Answered | RecordKind::Reasked | RecordKind::Quiesced | RecordKind::Poisoned => {}
+        }
+    }
+
+    fn opened(&mut self, opened: &Opened) {
+        if let Some(from) = &opened.forked_from {
+            self.add("forked from", format!("{} at record {}", from.task, from.seq));
+        }
+        let settings = serde_json::to_value(&opened.controller).unwrap_or_default();
+        for (name, value) in settings.as_object().into_iter().flatten() {
+            self.add("settings", format!("{name} {}", plain(value)));
+        }
+        let budgets = serde_json::to_value(&opened.budgets).unwrap_or_default();
+        for (name, value) in budgets.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
+            self.add("budgets", format!("{name} {}", plain(value)));
+        }
+        self.add("models", format!("brain {}", opened.models.brain.name));
+        self.add("models", format!("tool {}", opened.models.tool.name));
+        for (role, card) in &opened.models.roles {
+            self.add("models", format!("{} {}", role.label(), card.name));
+        }
+        for tool in &opened.tools {
+            self.add("tools", tool.name.clone());
+        }
+        for law in &opened.thinking {
+            self.add("laid down", law.clone());
+        }
+    }
+
+    fn message(&mut self, message: Payload) {
+        match message {
+            Payload::UserInput(input) => self.add("goal", input.raw_input),
+            Payload::TaskSpec(spec) => self.add("intent", spec.intent),
+            Payload::MemoryReply(reply) => self.memory(&reply),
+            Payload::DispatchManifest(manifest) => {
+                self.round = manifest.round;
+                for entry in &manifest.subtasks {
+                    let kept = if entry.carried.is_some() { " (kept)" } else { "" };
+                    self.add_of_round("plan", format!("group {}: {}{kept}", entry.sequence, entry.intent));
+                }
+            }
+            Payload::SubTask(subtask) => {
+                let tools: Vec<String> = subtask.tools.iter().map(ToString::to_string).collect();
+                if !tools.is_empty() {
+                    self.add_of_round("plan", format!("{} may use {}", subtask.intent, tools.join(", ")));
+                }
+            }
+            Payload::SubTaskOutcome(outcome) => {
+                for verdict in &outcome.criteria_verdicts {
+                    self.add_of_round("verdicts", judged(verdict));
+                }
+            }
+            Payload::ReplanRequest(request) => {
+                for verdict in request.task_criteria_verdicts.iter().flatten() {
+                    self.add_of_round("verdicts", judged(verdict));
+                }
+            }
+            Payload::OutcomeSummary(summary) => {
+                for verdict in &summary.task_criteria_verdicts {
+                    self.add_of_round("verdicts", judged(verdict));
+                }
+            }
+            Payload::TaskFault(fault) => {
+                self.add_of_round("faults", format!("{}: {}", fault.role.label(), fault.reason));
+            }
+            Payload::PlanDirective(directive) => {
+                self.loss(&directive.loss, directive.grad_l);
+                let state = MacroState::from(directive.directive).name();
+                self.add_of_round("decision", state.to_owned());
+                for tool in &directive.blocked_tools {
+                    self.add_of_round("decision", format!("blocks {tool}"));
+                }
+                for target in &directive.blocked_targets {
+                    self.add_of_round("decision", format!("blocks {target}"));
+                }
+                self.round = self.round.max(1) + 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn loss(&mut self, loss: &Loss, grad_l: f64) {
+        let Loss { d, p, omega, l } = loss;
+        self.add_of_round("loss", format!("D {d:.3} P {p:.3} Ω {omega:.3} L {l:.3} ∇L {grad_l:+.3}"));
+    }
+
+    fn memory(&mut self, reply: &MemoryReply) {
+        if reply.availability == Availability::Unavailable {
+            self.add_of_round("memory", reply.reason.clone().unwrap_or_else(|| "not asked".to_owned()));
+        }
+        for rule in &reply.rules {
+            self.add_of_round("memory", format!("rule: {}", rule.rule));
+        }
+        let kinds = [
+            ("record", &reply.records),
+            ("related", &reply.related),
+            ("hypothesis", &reply.hypotheses),
+            ("fact", &reply.facts),
+        ];
+        for (kind, megrams) in kinds {
+            for megram in megrams {
+                self.add_of_round("memory", format!("{kind}: {}", megram.content.lesson));
+            }
+        }
+        for call in &reply.avoided {
+            self.add_of_round("memory", format!("avoid: {} {}", call.tool, call.target));
+        }
+    }
+
+    fn end(&mut self, result: &FinalResult) {
+        self.loss(&result.loss, result.grad_l);
+        let (state, rule) = (MacroState::from(result.directive).name(), result.ended_by.name());
+        self.add("end", format!("{state} ({rule})"));
+        self.add("end", result.summary.clone());
+        for unmet in &result.unmet_criteria {
+            self.add("end", format!("not met: {unmet}"));
+        }
+        self.add("output", plain(&result.output));
+    }
+}
+
+fn judged(verdict: &Verdict) -> String {
+    let word = match (verdict.verdict, verdict.failure_class) {
+        (VerdictWord::Pass, _) => "pass",
+        (VerdictWord::Fail, Some(FailureClass::Logical)) => "fail, logical",
+        (VerdictWord::Fail, Some(FailureClass::Environmental)) => "fail, environmental",
+        (VerdictWord::Fail, None) => "fail",
+    };
+    format!("{word}: {}", verdict.criterion)
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The first record at which two tasks part, with what must differ left out of both.
+fn first_parting(one: (&TaskId, &[Record]), other: (&TaskId, &[Record])) -> Option<RecordParting> {
+    let (mut mine, mut theirs) = (Names::new(one.0), Names::new(other.0));
+    let count = one.1.len().max(other.1.len());
+    for place in 0..count {
+        let (here, there) = (one.1.get(place), other.1.get(place));
+        let is_same = match (here, there) {
+            (Some(here), Some(there)) => mine.without(here) == theirs.without(there),
+            _ => false,
+        };
+        if !is_same {
+            let shown = |record: &Record| {
+                let to = record.to_column();
+                format!("{} from {} to {to}", record.kind, record.from)
+            };
+            let seq = place as u64 + 1;
+            return Some(RecordParting { seq, one: here.map(shown), other: there.map(shown) });
+        }
+    }
+    None
+}
+
+/// The ids of one task, by the order in which they come up.
+struct Names<'t> {
+    task: &'t TaskId,
+    ids: BTreeMap<String, usize>,
+}
+
+impl<'t> Names<'t> {
+    fn new(task: &'t TaskId) -> Self {
+        Names { task, ids: BTreeMap::new() }
+    }
+
+    /// A record without ids, times and durations.
+    fn without(&mut self, record: &Record) -> (String, String, String, Value) {
+        let mut body: Value = serde_json::from_slice(&record.body).unwrap_or(Value::Null);
+        if let (RecordKind::Opened, Some(opened)) = (record.kind, body.as_object_mut()) {
+            for name in ["surroundings", "forked_from"] {
+                opened.remove(name);
+            }
+        }
+        self.strip("", &mut body);
+        (record.kind.to_string(), record.from.to_string(), record.to_column().into_owned(), body)
+    }
+
+    fn strip(&mut self, name: &str, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Some(other) = self.other_name(name, text) {
+                    *text = other;
+                }
+            }
+            Value::Number(_) if name.ends_with("_ms") => *value = Value::Null,
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::Array(items) => items.iter_mut().for_each(|item| self.strip(name, item)),
+            Value::Object(fields) => fields.iter_mut().for_each(|(name, field)| self.strip(name, field)),
+        }
+    }
+
+    /// What stands for a text that is an id, a time, a hash, or holds the task's id.
+    fn other_name(&mut self, name: &str, text: &str) -> Option<String> {
+        let is_uuid = text.len() == 36
+            && text.bytes().enumerate().all(|(at, byte)| match at {
+                8 | 13 | 18 | 23 => byte == b'-',
+                _ => byte.is_ascii_hexdigit(),
+            });
+        if is_uuid {
+            let next = self.ids.len();
+            return Some(format!("id {}", self.ids.entry(text.to_owned()).or_insert(next)));
+        }
+        // What a question says follows from what came before it, with ids and times in it.
+        if name == "fragments" {
+            return Some("fragment".to_owned());
+        }
+        if text.len() >= 20 && text.contains('T') && text.parse::<Timestamp>().is_ok() {
+            return Some("time".to_owned());
+        }
+        text.contains(self.task.as_str()).then(|| text.replace(self.task.as_str(), "task"))
+    }
+}
