@@ -6,7 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use setpoint_client::{Audit, ClientError, Desk, Memory, Organisation};
 use setpoint_protocol::Timestamp;
+use setpoint_client::{ClientError, Desk, Memory, Organisation};
 use setpoint_protocol::tool::ApprovalNeed;
+use setpoint_protocol::{TaskId, Timestamp};
 
 /// Everything that a command may need and this crate does not build.
 #[async_trait]
@@ -29,6 +31,13 @@ pub trait Host: Send + Sync {
     /// # Errors
     /// A data directory that cannot be used.
     async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, ClientError>;
+
+    /// Opens a file that `tasks export` wrote as an organisation that holds this one task and drives nothing. No data
+    /// directory is touched.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that is not what was written.
+    async fn open_exported(&self, file: &Path) -> Result<(Arc<dyn Organisation>, TaskId), ClientError>;
 
     /// Opens memory, without an organisation.
     ///

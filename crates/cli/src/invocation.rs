@@ -105,6 +105,10 @@ pub enum Command {
     },
     /// `tasks resume`.
     TasksResume(Resume),
+    /// `tasks fork`.
+    TasksFork(Fork),
+    /// `replay`.
+    Replay(Replay),
     /// `tasks export`.
     TasksExport {
         /// An id or the beginning of one.
@@ -191,6 +195,38 @@ pub struct Resume {
     pub task: Option<String>,
     /// A file that says what may be done without asking.
     pub approve: Option<PathBuf>,
+}
+
+/// `tasks fork`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fork {
+    /// An id or the beginning of one.
+    pub task: String,
+    /// The record to go on from.
+    pub at: u64,
+    /// Other settings of the controller, names with values.
+    pub set: Vec<(String, String)>,
+    /// A file that says what may be done without asking.
+    pub approve: Option<PathBuf>,
+}
+
+/// `replay`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replay {
+    /// An id, the beginning of one, or a file.
+    pub task: String,
+    /// Settings of the controller to try, names with values; none to go through the task as it was.
+    pub set: Vec<(String, String)>,
+    /// What to compare it with: an id, the beginning of one, or a file.
+    pub diff: Option<String>,
+    /// The first record to show.
+    pub from: Option<u64>,
+    /// The last record to show.
+    pub to: Option<u64>,
+    /// Whether to wait after every step.
+    pub is_stepwise: bool,
+    /// Whether questions and answers of models are shown in full.
+    pub has_prompts: bool,
 }
 
 /// Where a text is: a goal, a fact, records.

@@ -24,7 +24,7 @@ pub(super) struct Grammar {
 }
 
 /// Shown below the help.
-const EXIT_CODES: &str = "Exit codes of `run` and `tasks resume`:
+const EXIT_CODES: &str = "Exit codes of `run`, `tasks resume` and `tasks fork`:
   0    accepted: every criterion is met
   3    accepted with gaps, which are named
   4    given up
@@ -65,6 +65,8 @@ pub(super) enum Verb {
     /// Look at tasks, cancel them, take them up again
     #[command(subcommand)]
     Tasks(TasksCommand),
+    /// Go through a task again without a model: step by step, under other settings, or beside another one
+    Replay(ReplayArgs),
     /// Look at what is remembered, state facts, forget, and move memories
     #[command(subcommand)]
     Memory(MemoryVerb),
@@ -153,6 +155,30 @@ pub(super) struct RunArgs {
 }
 
 #[derive(Args, Debug)]
+pub(super) struct ReplayArgs {
+    /// Its id, or the beginning of it, or a file that `tasks export` wrote
+    pub(super) task: String,
+    /// Try another setting of the controller, such as delta=0.2, and show what it would have decided
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting, conflicts_with = "diff")]
+    pub(super) set: Vec<(String, String)>,
+    /// Show what it has in common with OTHER, a task or an exported file, and where the two part
+    #[arg(long, value_name = "OTHER")]
+    pub(super) diff: Option<String>,
+    /// Show records from N on
+    #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["set", "diff"])]
+    pub(super) from: Option<u64>,
+    /// Show records up to N
+    #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["set", "diff"])]
+    pub(super) to: Option<u64>,
+    /// Wait for Enter after every step; without a terminal, nothing waits
+    #[arg(long, conflicts_with_all = ["set", "diff"])]
+    pub(super) step: bool,
+    /// Show what the models were asked and what they answered in full
+    #[arg(long, conflicts_with_all = ["set", "diff"])]
+    pub(super) prompts: bool,
+}
+
+#[derive(Args, Debug)]
 pub(super) struct InitArgs {
     /// Look at this address instead of the usual ports of this machine; may be given again
     #[arg(long, value_name = "URL")]
@@ -178,7 +204,7 @@ pub(super) enum TasksCommand {
     },
     /// Show one task: rounds, criteria, evidence, cost, result
     Show {
-        /// Its id, or the beginning of it
+        /// Its id, or the beginning of it, or a file that `tasks export` wrote
         task: String,
         /// Write all of it to FILE as one page for a browser, whole or not at all, instead of text to stdout
         #[arg(long, value_name = "FILE")]
@@ -186,7 +212,7 @@ pub(super) enum TasksCommand {
     },
     /// Say what a task cost, by role, round, criterion and model, and what of it gave no answer
     Cost {
-        /// Its id, or the beginning of it
+        /// Its id, or the beginning of it, or a file that `tasks export` wrote
         task: String,
     },
     /// Cancel a task, wherever it runs
@@ -205,7 +231,21 @@ pub(super) enum TasksCommand {
         #[arg(long, value_name = "FILE", requires = "task")]
         replay: Option<PathBuf>,
     },
-    /// Write a task's records as CloudEvents, one JSON object a line
+    /// Go on from a point of a task as a new one, with the models that are configured now
+    Fork {
+        /// Its id, or the beginning of it
+        task: String,
+        /// The record to go on from; the step that it belongs to is taken over whole
+        #[arg(long, value_name = "SEQ")]
+        at: u64,
+        /// Give the controller another setting, such as delta=0.2; other keys set the configuration
+        #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+        set: Vec<(String, String)>,
+        /// Allow without asking what FILE covers
+        #[arg(long, value_name = "FILE")]
+        approve: Option<PathBuf>,
+    },
+    /// Write a task as one file that replays elsewhere: CloudEvents, one JSON object a line
     Export {
         /// Its id, or the beginning of it
         task: String,

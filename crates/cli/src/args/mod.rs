@@ -13,7 +13,9 @@ use setpoint_client::models::InitWishes;
 
 use self::grammar::{ConfigCommand, Grammar, PlaybooksCommand, TasksCommand, Verb};
 pub use self::refusal::Refusal;
-use crate::invocation::{Cassette, Command, GlobalOptions, Invocation, OwnValue, Resume, Run, TextSource};
+use crate::invocation::{
+    Cassette, Command, Fork, GlobalOptions, Invocation, OwnValue, Replay, Resume, Run, TextSource,
+};
 
 /// Tasks that `tasks list` shows when nothing else is said.
 pub const TASKS_LISTED: usize = 20;
@@ -112,8 +114,26 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
                 global.cassette = replay.map(Cassette::Replay);
                 Command::TasksResume(Resume { task, approve })
             }
+            TasksCommand::Fork { task, at, set: _, approve } => {
+                let (set, rest) = std::mem::take(&mut global.set).into_iter().partition(is_of_controller);
+                global.set = rest;
+                Command::TasksFork(Fork { task, at, set: named(set), approve })
+            }
             TasksCommand::Export { task, output } => Command::TasksExport { task, output },
         },
+        Verb::Replay(replay) => {
+            // What is set here is tried on the task; it is no configuration of the program.
+            let set = named(std::mem::take(&mut global.set));
+            Command::Replay(Replay {
+                task: replay.task,
+                set,
+                diff: replay.diff,
+                from: replay.from,
+                to: replay.to,
+                is_stepwise: replay.step,
+                has_prompts: replay.prompts,
+            })
+        }
         Verb::Memory(verb) => Command::Memory(memory::command(verb)),
         Verb::Audit(verb) => Command::Audit(audit::command(verb)),
         Verb::Ggs => Command::Ggs,
@@ -140,6 +160,16 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
         Verb::Schema { name, asyncapi } => Command::Schema { name, is_asyncapi: asyncapi },
         Verb::Completions { shell } => Command::Completions { shell },
     }
+}
+
+/// Whether a value is one of the controller's: by a bare name, or by its key.
+fn is_of_controller(value: &OwnValue) -> bool {
+    value.key.starts_with("controller.") || !value.key.contains('.')
+}
+
+/// Names with values.
+fn named(set: Vec<OwnValue>) -> Vec<(String, String)> {
+    set.into_iter().map(|one| (one.key, one.value)).collect()
 }
 
 #[cfg(test)]

@@ -8,12 +8,15 @@ mod confirm;
 mod cost;
 mod doctor;
 mod export;
+mod fork;
 mod ggs;
 mod init;
 mod memory;
 mod models;
+mod named;
 mod playbooks;
 mod pursue;
+mod replay;
 mod resume;
 mod run;
 mod schema;
@@ -25,6 +28,7 @@ use std::time::Duration;
 
 use setpoint_client::{ClientError, Organisation};
 
+use self::named::Named;
 use crate::exit::Exit;
 use crate::host::Host;
 use crate::invocation::{Command, Invocation};
@@ -57,15 +61,20 @@ async fn dispatch(invocation: Invocation, host: &dyn Host, io: &mut Io) -> Resul
         Command::TasksShow { task, html } => {
             let organisation = host.open_without_models().await?;
             let shown = tasks::show(&*organisation, &task, html.as_deref(), &global, io).await;
+        Command::TasksShow { task } => {
+            let Named { organisation, task } = named::open(&task, host).await?;
+            let shown = tasks::show(&*organisation, task.as_str(), &global, io).await;
             shut_down(&organisation).await;
             shown
         }
         Command::TasksCost { task } => {
-            let organisation = host.open_without_models().await?;
-            let told = cost::cost(&*organisation, &task, &global, io).await;
+            let Named { organisation, task } = named::open(&task, host).await?;
+            let told = cost::cost(&*organisation, task.as_str(), &global, io).await;
             shut_down(&organisation).await;
             told
         }
+        Command::TasksFork(fork) => fork::fork(&fork, &global, host, io).await,
+        Command::Replay(replay) => replay::replay(&replay, &global, host, io).await,
         Command::TasksCancel { task } => cancel::cancel(&task, &global, host, io).await,
         Command::TasksExport { task, output } => {
             let organisation = host.open_without_models().await?;

@@ -2,8 +2,10 @@
 
 pub(crate) mod audit;
 pub(crate) mod html;
+pub(crate) mod comparison;
 pub(crate) mod memory;
 mod plot;
+pub(crate) mod replay;
 pub(crate) mod result;
 pub(crate) mod task;
 pub(crate) mod value;

@@ -28,6 +28,9 @@ pub(crate) fn lines(state: &ViewState, findings: &[Finding], look: &Look) -> Vec
     if let Some(opened) = state.opened_at {
         lines.push(field("opened", &words::date_and_time(opened, &look.zone)));
     }
+    if let Some(from) = &state.forked_from {
+        lines.push(field("forked", &format!("from {} at record {}", from.task, from.seq)));
+    }
     lines.push(Line::new().and(Tone::Dim, "state   ").and(Tone::Strong, &state_words(state)));
     lines.push(field("clock", &words::clock(state.clock_ms)));
     lines.push(field("used", &used(state)));
@@ -91,6 +94,7 @@ pub(crate) fn value(state: &ViewState, findings: &[Finding]) -> Value {
         "goal": state.goal,
         "intent": state.intent,
         "opened_at": state.opened_at,
+        "forked_from": state.forked_from,
         "state": state_name(state),
         "records": state.seq,
         "clock_ms": state.clock_ms,

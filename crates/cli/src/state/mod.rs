@@ -14,6 +14,8 @@ pub mod rounds;
 
 use setpoint_protocol::message::{Clarification, DirectAnswer, FaultKind, FinalResult, TaskFault, TaskSpec};
 use setpoint_protocol::record::{Answer, Opened, Record, RecordKind};
+use setpoint_protocol::message::{DirectAnswer, FaultKind, FinalResult, TaskFault, TaskSpec};
+use setpoint_protocol::record::{Answer, ForkedFrom, Opened, Record, RecordKind};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{RoleId, TaskId, Timestamp};
@@ -52,6 +54,8 @@ pub struct ViewState {
     pub clock_ms: u64,
     /// When the task was opened.
     pub opened_at: Option<Timestamp>,
+    /// The task that it goes on from, when it does.
+    pub forked_from: Option<ForkedFrom>,
     /// What the person typed.
     pub goal: String,
     /// The intent, once there is one.
@@ -119,6 +123,7 @@ impl ViewState {
             at: Timestamp::default(),
             clock_ms: 0,
             opened_at: None,
+            forked_from: None,
             goal: String::new(),
             intent: None,
             scope: None,
@@ -233,6 +238,7 @@ impl ViewState {
         self.time_budget_ms = opened.controller.time_budget_ms;
         self.controller = opened.controller;
         self.budgets = opened.budgets;
+        self.forked_from = opened.forked_from;
     }
 
     fn apply_message(&mut self, record: &Record, message: Payload) {

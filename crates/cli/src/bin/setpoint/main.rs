@@ -14,7 +14,9 @@ use async_trait::async_trait;
 use setpoint_cli::{Allowance, ApprovalPolicy, Host, Invocation, Io};
 use setpoint_client::{Audit, ClientError, Desk, ErrorKind, Memory, Organisation};
 use setpoint_protocol::Timestamp;
+use setpoint_client::{ClientError, Desk, ErrorKind, Memory, Organisation};
 use setpoint_protocol::tool::ApprovalNeed;
+use setpoint_protocol::{TaskId, Timestamp};
 use setpoint_runtime as runtime;
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -130,6 +132,12 @@ impl Host for Local {
     async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, ClientError> {
         let organisation = self.program.open_without_models().map_err(|error| program_error(&error))?;
         Ok(Arc::new(Running { organisation, program: self.program.clone() }))
+    }
+
+    async fn open_exported(&self, file: &Path) -> Result<(Arc<dyn Organisation>, TaskId), ClientError> {
+        let opened = self.program.open_exported(file).map_err(|error| program_error(&error));
+        let (organisation, task) = opened?;
+        Ok((Arc::new(Running { organisation, program: self.program.clone() }), task))
     }
 
     async fn memory(&self) -> Result<Arc<dyn Memory>, ClientError> {

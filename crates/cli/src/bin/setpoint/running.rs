@@ -2,10 +2,14 @@
 
 use async_trait::async_trait;
 use setpoint_client::organisation::EVENTS_MAX;
-use setpoint_client::{ClientError, ErrorKind, Event, Goal, Organisation, Resumed, TaskLine};
+use setpoint_client::{
+    ClientError, ErrorKind, Event, Fork, ForkedTask, Goal, Organisation, Resumed, TaskLine,
+};
 use setpoint_protocol::TaskId;
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::Record;
+use setpoint_protocol::record::{FragmentHash, Record};
+use setpoint_protocol::replay::{ReplayReport, Rerun};
 use setpoint_protocol::topology::Payload;
 use setpoint_runtime as runtime;
 use tokio::sync::mpsc;
@@ -66,6 +70,27 @@ impl Organisation for Running {
     async fn findings(&self, task: &TaskId) -> Result<Vec<Finding>, ClientError> {
         let (organisation, task) = (self.organisation.clone(), task.clone());
         blocking(move || Ok(runtime::audit::findings_of(&task, &organisation.records(&task)?))).await
+    async fn replay(&self, task: &TaskId) -> Result<ReplayReport, ClientError> {
+        blocking(move || organisation.replay(&task)).await
+    }
+
+    async fn rerun(&self, task: &TaskId, set: &[(String, String)]) -> Result<Rerun, ClientError> {
+        let (organisation, task, set) = (self.organisation.clone(), task.clone(), set.to_vec());
+        blocking(move || organisation.rerun(&task, &set)).await
+    }
+
+    async fn fragments(&self, hashes: &[FragmentHash]) -> Result<Vec<Option<String>>, ClientError> {
+        let (organisation, hashes) = (self.organisation.clone(), hashes.to_vec());
+        blocking(move || hashes.iter().map(|hash| organisation.fragment(hash)).collect()).await
+    }
+
+    async fn fork(&self, fork: &Fork) -> Result<(ForkedTask, mpsc::Receiver<Event>), ClientError> {
+        let new = self.program.new_fork(fork.from.clone(), fork.at, fork.set.clone());
+        // Tapped before the task is there, so that nothing of it is missed.
+        let tap = self.organisation.tap();
+        let made = self.organisation.fork(new).await.map_err(|error| runtime_error(&error))?;
+        let events = self.follow(made.task.clone(), tap);
+        Ok((ForkedTask { task: made.task, from: made.from }, events))
     }
 
     async fn shutdown(&self) {

@@ -140,11 +140,12 @@ impl Home {
         (came, result)
     }
 
-    /// The records of a task, as `tasks export` gives them.
+    /// The records of a task, as `tasks export` gives them, without the lines that are none.
     pub(crate) fn records(&self, task: &str) -> Vec<Value> {
         let came = self.run(&["tasks", "export", task]);
         assert_eq!(came.code, 0, "{came:#?}");
-        came.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        let lines = came.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.filter(|line| line["seq"].is_u64()).collect()
     }
 }
 

@@ -10,7 +10,9 @@ use setpoint_client::desk::*;
 use setpoint_client::models::*;
 use setpoint_client::{Audit, ClientError, Desk, ErrorKind, Memory, Organisation};
 use setpoint_protocol::Timestamp;
+use setpoint_client::{ClientError, Desk, ErrorKind, Memory, Organisation};
 use setpoint_protocol::tool::ApprovalNeed;
+use setpoint_protocol::{TaskId, Timestamp};
 
 use super::audit::FakeAudit;
 use super::memory::{FakeMemory, NOW};
@@ -59,6 +61,13 @@ impl Host for FakeHost {
 
     async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, ClientError> {
         self.open().await
+    }
+
+    async fn open_exported(&self, file: &Path) -> Result<(Arc<dyn Organisation>, TaskId), ClientError> {
+        // The task that the file is called after.
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
+        let task = self.organisation.resolve(&name).await?;
+        Ok((self.open().await?, task))
     }
 
     async fn memory(&self) -> Result<Arc<dyn Memory>, ClientError> {

@@ -8,6 +8,11 @@ use setpoint_cli::state::ViewState;
 use setpoint_client::{ClientError, ErrorKind, Event, Goal, Organisation, Resumed, TaskLine};
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::Record;
+use setpoint_client::{
+    ClientError, ErrorKind, Event, Fork, ForkedTask, Goal, Organisation, Resumed, TaskLine,
+};
+use setpoint_protocol::record::{ForkedFrom, FragmentHash, Record};
+use setpoint_protocol::replay::{DivergencePlace, ReplayReport, Rerun, TriedSetting};
 use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{CallId, TaskId};
 use tokio::sync::{Notify, mpsc};
@@ -67,6 +72,10 @@ pub(crate) struct Fake {
     pub(crate) found: Mutex<Vec<Finding>>,
     pub(crate) refuses_to_hear: Mutex<bool>,
     pub(crate) was_shut_down: Mutex<bool>,
+    pub(crate) divergence: Mutex<Option<DivergencePlace>>,
+    pub(crate) rerun: Mutex<Option<Rerun>>,
+    pub(crate) fragments: Mutex<Vec<String>>,
+    pub(crate) forks: Mutex<Vec<Fork>>,
     pub(crate) ears: Arc<Ears>,
 }
 
@@ -194,6 +203,45 @@ impl Organisation for Fake {
 
     async fn findings(&self, _: &TaskId) -> Result<Vec<Finding>, ClientError> {
         Ok(self.found.lock().unwrap().clone())
+    async fn replay(&self, task: &TaskId) -> Result<ReplayReport, ClientError> {
+        let records = self.records(task).await?.len() as u64;
+        let divergence = self.divergence.lock().unwrap().clone();
+        Ok(ReplayReport {
+            task_id: task.clone(),
+            records,
+            replayed: divergence.as_ref().map_or(records, |place| place.seq - 1),
+            steps: 3,
+            asks: 2,
+            is_exact: true,
+            logic_version: 1,
+            is_closed: true,
+            divergence,
+        })
+    }
+
+    async fn rerun(&self, task: &TaskId, set: &[(String, String)]) -> Result<Rerun, ClientError> {
+        let rerun = self.rerun.lock().unwrap().clone();
+        let settings = set.iter().map(|(name, value)| TriedSetting {
+            name: name.clone(),
+            recorded: "before".into(),
+            tried: value.as_str().into(),
+        });
+        Ok(Rerun { task_id: task.clone(), settings: settings.collect(), ..rerun.unwrap() })
+    }
+
+    async fn fragments(&self, hashes: &[FragmentHash]) -> Result<Vec<Option<String>>, ClientError> {
+        let known = self.fragments.lock().unwrap();
+        let find = |hash: &FragmentHash| known.iter().find(|text| FragmentHash::of(text) == *hash).cloned();
+        Ok(hashes.iter().map(find).collect())
+    }
+
+    async fn fork(&self, fork: &Fork) -> Result<(ForkedTask, mpsc::Receiver<Event>), ClientError> {
+        self.forks.lock().unwrap().push(fork.clone());
+        let task = self.next.lock().unwrap().pop_front();
+        let task = task.ok_or_else(|| ClientError::new(ErrorKind::Usage, "failed to fork"))?;
+        let events = self.play(&task);
+        let from = ForkedFrom { task: fork.from.clone(), seq: fork.at };
+        Ok((ForkedTask { task, from }, events))
     }
 
     async fn shutdown(&self) {

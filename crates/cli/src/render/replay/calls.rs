@@ -1,0 +1,228 @@
+//! Records that are no messages: how the task opened, what was asked of the world, and what came back.
+
+use setpoint_protocol::record::{
+    Answer, Answered, Ask, Asked, FragmentHash, ModelFailure, Opened, Part, Poisoned, Quiesced, Reasked,
+    Record, RecordKind, Reply, Usage,
+};
+use setpoint_protocol::tool::{Effect, Phase, ToolAnswer};
+
+use super::{Fragments, Manner, excerpt};
+use crate::text::{Line, Tone, sanitise};
+use crate::view::words;
+
+/// Hexadecimal digits of a hash that are shown.
+const HASH_CHARS: usize = 12;
+/// Characters of a prompt's first line, and of a call's input.
+const LINE_CHARS_MAX: usize = 200;
+
+/// The gist of a record, and what stands below it.
+pub(super) fn lines(record: &Record, manner: &Manner<'_>) -> (Line, Vec<Line>) {
+    fn read<T: serde::de::DeserializeOwned>(record: &Record) -> Option<T> {
+        serde_json::from_slice(&record.body).ok()
+    }
+    let said = match record.kind {
+        RecordKind::Opened => read(record).map(|opened: Opened| of_opened(&opened)),
+        RecordKind::Asked => read(record).map(|asked: Asked| of_asked(&asked, manner)),
+        RecordKind::Reasked => read(record).map(|reasked: Reasked| of_reasked(&reasked)),
+        RecordKind::Answered => read(record).map(|answered: Answered| of_answered(&answered, manner)),
+        RecordKind::Poisoned => read(record).map(|poisoned: Poisoned| {
+            let gist =
+                format!("{} made a role panic and was not delivered: {}", poisoned.kind, poisoned.panic);
+            (Line::new().and(Tone::Bad, &gist), Vec::new())
+        }),
+        RecordKind::Quiesced => read(record).map(|quiesced: Quiesced| {
+            let stopped = words::count(u64::from(quiesced.stopped), "ask");
+            (Line::plain(&format!("everything has come back; {stopped} had been stopped")), Vec::new())
+        }),
+        RecordKind::Message(_) => None,
+    };
+    said.unwrap_or_default()
+}
+
+/// The prompt in full, piece by piece as the journal keeps it.
+fn prompt(hashes: &[FragmentHash], fragments: &Fragments) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (number, hash) in (1..).zip(hashes) {
+        let name = format!("── piece {number} of {}, {} ──", hashes.len(), short(hash));
+        lines.push(Line::new().and(Tone::Dim, &name));
+        match fragments.get(hash).and_then(Option::as_deref) {
+            Some(text) => lines.extend(Line::block(Tone::Plain, text)),
+            None => lines.push(Line::new().and(Tone::Care, "is not kept here")),
+        }
+    }
+    lines
+}
+
+/// The beginning of a hash, enough to tell it from others.
+fn short(hash: &FragmentHash) -> String {
+    let hash = serde_json::to_string(hash).unwrap_or_default();
+    hash.chars().filter(|c| *c != '"').take(HASH_CHARS).collect()
+}
+
+fn of_opened(opened: &Opened) -> (Line, Vec<Line>) {
+    let models: Vec<String> = ["brain", "tool"]
+        .iter()
+        .zip([&opened.models.brain, &opened.models.tool])
+        .map(|(tier, card)| format!("{tier} {}", card.name))
+        .collect();
+    let own = opened.models.roles.iter().map(|(role, card)| format!("{} {}", role.label(), card.name));
+    let models: Vec<String> = models.into_iter().chain(own).collect();
+    let settings = serde_json::to_value(&opened.controller).unwrap_or_default();
+    let settings: Vec<String> = settings
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| format!("{name} {}", value.as_str().map_or(value.to_string(), str::to_owned)))
+        .collect();
+    let field = |name: &str, text: &str| Line::new().and(Tone::Dim, name).and(Tone::Plain, text);
+    let mut details =
+        vec![field("models: ", &models.join(", ")), field("controller: ", &settings.join(", "))];
+    let tools: Vec<&str> = opened.tools.iter().map(|tool| tool.name.as_str()).collect();
+    details.push(field("tools: ", &tools.join(", ")));
+    details.push(field("working directory: ", &opened.surroundings.cwd));
+    if let Some(from) = &opened.forked_from {
+        details.push(field("forked from: ", &format!("{} at record {}", from.task, from.seq)));
+    }
+    for law in &opened.thinking {
+        details.extend(excerpt(Tone::Plain, &format!("laid down: {law}"), false));
+    }
+    (Line::plain(&format!("logic version {}", opened.logic_version)), details)
+}
+
+fn of_asked(asked: &Asked, manner: &Manner<'_>) -> (Line, Vec<Line>) {
+    let call = asked.call;
+    match &asked.ask {
+        Ask::Model { purpose, fragments } => {
+            let texts = fragments.iter().filter_map(|hash| manner.fragments.get(hash)?.as_deref());
+            let characters: usize = texts.clone().map(|text| text.chars().count()).sum();
+            // One for the whole: two questions with the same pieces are the same question.
+            let hashes: String =
+                fragments.iter().filter_map(|hash| serde_json::to_string(hash).ok()).collect();
+            let gist = format!(
+                "{call} model, to {}: {} in {}, {}",
+                purpose.name(),
+                words::count(characters as u64, "character"),
+                words::count(fragments.len() as u64, "piece"),
+                short(&FragmentHash::of(&hashes)),
+            );
+            let details = if manner.has_prompts {
+                prompt(fragments, manner.fragments)
+            } else {
+                let first = texts.flat_map(str::lines).find(|line| !line.trim().is_empty());
+                let first = first.unwrap_or("its pieces are not kept here");
+                vec![Line::new().and(Tone::Dim, first).clip(LINE_CHARS_MAX)]
+            };
+            (Line::plain(&gist), details)
+        }
+        Ask::Tool { call: tool, phase, effect, grant } => {
+            let when = match phase {
+                Phase::Before => ", before the work",
+                Phase::Work => "",
+                Phase::After => ", after the work",
+            };
+            let may = match effect {
+                Effect::ReadOnly => "reads",
+                Effect::Unsafe => "may change things",
+            };
+            let under = if grant.is_some() { ", allowed by the person" } else { "" };
+            let gist = format!("{call} tool {} ({may}{when}{under})", tool.tool);
+            let input = sanitise::exact(&tool.input.to_text());
+            (Line::plain(&gist), vec![Line::plain(&input).clip(LINE_CHARS_MAX)])
+        }
+        Ask::Timer { ms } => (Line::plain(&format!("{call} timer, {}", words::duration(*ms))), Vec::new()),
+    }
+}
+
+fn of_reasked(reasked: &Reasked) -> (Line, Vec<Line>) {
+    let gist =
+        format!("{} attempt {}: {}{}", reasked.call, reasked.attempt, reasked.reason, lost(reasked.spent));
+    (Line::new().and(Tone::Care, &gist), Vec::new())
+}
+
+fn of_answered(answered: &Answered, manner: &Manner<'_>) -> (Line, Vec<Line>) {
+    let call = answered.call;
+    let attempt = match answered.attempt {
+        0 | 1 => String::new(),
+        n => format!(" at attempt {n}"),
+    };
+    match &answered.answer {
+        Answer::Model(reply) => of_reply(&format!("{call} model{attempt}"), reply, manner),
+        Answer::ModelFailed(ModelFailure { kind, reason, hints }) => {
+            let kind = serde_json::to_value(kind).unwrap_or_default();
+            let kind = kind.as_str().unwrap_or_default().to_owned();
+            let gist = format!("{call} model failed{attempt} ({kind}): {reason}{}", lost(answered.spent));
+            let hints = hints.iter().map(|hint| Line::new().and(Tone::Dim, hint)).collect();
+            (Line::new().and(Tone::Bad, &gist), hints)
+        }
+        Answer::Tool(answer) => of_tool(&format!("{call} tool{attempt}"), answer, manner.has_prompts),
+        Answer::Timer => (Line::plain(&format!("{call} timer: the time is up")), Vec::new()),
+        Answer::Interrupted => {
+            let gist = format!("{call} interrupted{attempt}, outcome unknown{}", lost(answered.spent));
+            (Line::new().and(Tone::Care, &gist), Vec::new())
+        }
+    }
+}
+
+fn of_reply(who: &str, reply: &Reply, manner: &Manner<'_>) -> (Line, Vec<Line>) {
+    let usage = reply.usage;
+    let mut gist = Line::plain(who);
+    if !usage.is_zero() {
+        let cached = match usage.tokens_cached {
+            0 => String::new(),
+            n => format!(" ({} cached)", words::thousands(n)),
+        };
+        let tokens = format!(
+            ": {} tokens in{cached}, {} out",
+            words::thousands(usage.tokens_in),
+            words::thousands(usage.tokens_out)
+        );
+        gist.push(Tone::Plain, &tokens);
+    }
+    if reply.is_cut {
+        gist.push(Tone::Care, ", cut at its length");
+    }
+    if let Some(by) = &reply.by {
+        gist.push(Tone::Dim, &format!(", said by {by}"));
+    }
+    let mut details = Vec::new();
+    for part in &reply.parts {
+        match part {
+            Part::Text(text) => details.extend(excerpt(Tone::Plain, text, manner.has_prompts)),
+            Part::ToolCall(call) => {
+                let line = format!("wants {} {}", call.tool, sanitise::exact(&call.input.to_text()));
+                details.push(Line::plain(&line).clip(LINE_CHARS_MAX));
+            }
+        }
+    }
+    (gist, details)
+}
+
+fn of_tool(who: &str, answer: &ToolAnswer, is_full: bool) -> (Line, Vec<Line>) {
+    let how = match (answer.ok, answer.exit_code, answer.error_kind) {
+        (_, Some(code), _) => format!("exit {code}"),
+        (true, None, _) => "ok".to_owned(),
+        (false, None, Some(kind)) => {
+            let kind = serde_json::to_value(kind).unwrap_or_default();
+            format!("failed ({})", kind.as_str().unwrap_or_default())
+        }
+        (false, None, None) => "failed".to_owned(),
+    };
+    let tone = if answer.ok { Tone::Good } else { Tone::Bad };
+    let time = words::duration(answer.duration_ms);
+    let gist = Line::plain(&format!("{who}: ")).and(tone, &how).and(Tone::Plain, &format!(", {time}"));
+    let mut details = excerpt(Tone::Plain, &answer.text, is_full);
+    if !answer.created.is_empty() {
+        let created: Vec<String> = answer.created.iter().map(|path| sanitise::exact(path)).collect();
+        details.push(Line::new().and(Tone::Dim, "created: ").and(Tone::Plain, &created.join(", ")));
+    }
+    (gist, details)
+}
+
+/// What an attempt cost that gave no answer.
+fn lost(spent: Usage) -> String {
+    if spent.is_zero() {
+        return String::new();
+    }
+    let (tokens_in, tokens_out) = (words::thousands(spent.tokens_in), words::thousands(spent.tokens_out));
+    format!(" (lost: {tokens_in} tokens in, {tokens_out} out)")
+}

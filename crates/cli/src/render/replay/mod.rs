@@ -1,0 +1,171 @@
+//! A task gone through again: its steps with all that was said, asked and answered, and what the replay came to.
+
+mod calls;
+mod messages;
+pub(crate) mod rerun;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use setpoint_protocol::record::{Ask, Asked, FragmentHash, Record, RecordKind};
+use setpoint_protocol::replay::ReplayReport;
+
+use crate::state::ViewState;
+use crate::text::{Line, Tone};
+use crate::view::{Look, words};
+
+/// Pieces of prompts by their hashes; none where one is not kept.
+pub(crate) type Fragments = BTreeMap<FragmentHash, Option<String>>;
+
+/// Lines of a text of several that are shown where it is not wanted in full.
+const EXCERPT_LINES_MAX: usize = 4;
+/// Characters of one of them.
+const EXCERPT_CHARS_MAX: usize = 160;
+/// How far details stand to the right of the record that they belong to.
+const INDENT: &str = "         ";
+
+/// How records are shown.
+pub(crate) struct Manner<'m> {
+    /// How it is laid out.
+    pub(crate) look: &'m Look,
+    /// What the models were asked.
+    pub(crate) fragments: &'m Fragments,
+    /// Whether questions and answers of models are shown in full.
+    pub(crate) has_prompts: bool,
+}
+
+/// The line above a step: one input and all that it caused.
+pub(crate) fn step_head(number: u64, step: &[Record], look: &Look) -> Option<Line> {
+    let (first, last) = (step.first()?, step.last()?);
+    let records = match step.len() {
+        1 => format!("record {}", first.seq),
+        _ => format!("records {} to {}", first.seq, last.seq),
+    };
+    let times = format!("  {}  {}", words::clock(first.clock_ms), words::date_and_time(first.at, &look.zone));
+    Some(
+        Line::new()
+            .and(Tone::Strong, &format!("step {number}"))
+            .and(Tone::Dim, &format!("{times}  {records}")),
+    )
+}
+
+/// A record that `state` has just taken in.
+pub(crate) fn record(state: &ViewState, record: &Record, manner: &Manner<'_>) -> Vec<Line> {
+    let who = |address: &setpoint_protocol::Address| words::who(address.role, address.instance);
+    let mut route = who(&record.from);
+    if !record.to.is_empty() {
+        let to: Vec<String> = record.to.iter().map(who).collect();
+        route.push_str(&format!(" → {}", to.join(", ")));
+    }
+    let mut head = Line::new().and(Tone::Dim, &format!("{:>6}  ", record.seq));
+    head.push(Tone::Name, &route);
+    head.push(Tone::Plain, "  ");
+    head.push(Tone::Strong, record.kind.name());
+    let (gist, details) = match record.kind {
+        RecordKind::Message(_) => messages::lines(state, record, manner.look),
+        _ => calls::lines(record, manner),
+    };
+    if !gist.is_empty() {
+        head.push(Tone::Plain, "  ");
+        head.append(gist);
+    }
+    let mut lines = vec![head];
+    let indented = |line: Line| if line.is_empty() { line } else { Line::plain(INDENT).then(line) };
+    lines.extend(details.into_iter().map(indented));
+    lines
+}
+
+/// A record as a JSON value: its columns, its body, and the pieces of the prompt where they are wanted.
+pub(crate) fn record_value(number: u64, record: &Record, manner: &Manner<'_>) -> Value {
+    let body: Value = serde_json::from_slice(&record.body).unwrap_or(Value::Null);
+    let mut value = json!({
+        "step": number,
+        "record": record.seq,
+        "at": record.at,
+        "clock_ms": record.clock_ms,
+        "from": record.from.to_string(),
+        "to": record.to.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "kind": record.kind.name(),
+        "cause": record.cause,
+        "body": body,
+    });
+    if manner.has_prompts
+        && let Some(hashes) = asked_fragments(record)
+        && let Some(object) = value.as_object_mut()
+    {
+        let pieces: Vec<&Option<String>> =
+            hashes.iter().map(|hash| manner.fragments.get(hash).unwrap_or(&None)).collect();
+        object.insert("prompt".to_owned(), json!(pieces));
+    }
+    value
+}
+
+/// The pieces of the prompt that a record asks a model with.
+pub(crate) fn asked_fragments(record: &Record) -> Option<Vec<FragmentHash>> {
+    if record.kind != RecordKind::Asked {
+        return None;
+    }
+    match serde_json::from_slice::<Asked>(&record.body).ok()?.ask {
+        Ask::Model { fragments, .. } => Some(fragments),
+        Ask::Tool { .. } | Ask::Timer { .. } => None,
+    }
+}
+
+/// What the replay came to, in a line or two.
+pub(crate) fn summary(report: &ReplayReport) -> Vec<Line> {
+    let counts = format!(
+        "{}, {}, {}",
+        words::count(report.replayed, "record"),
+        words::count(report.steps, "step"),
+        words::count(report.asks, "ask")
+    );
+    let end = if report.is_closed { "" } else { "; the task has not ended" };
+    match &report.divergence {
+        None if report.is_exact => {
+            vec![Line::new().and(Tone::Good, "replayed exactly").and(Tone::Plain, &format!(": {counts}{end}"))]
+        }
+        None => vec![
+            Line::new()
+                .and(Tone::Care, "replayed by kind and addressee")
+                .and(Tone::Plain, &format!(": {counts}{end}")),
+            Line::new().and(
+                Tone::Dim,
+                &format!(
+                    "version {} of the machines' logic made it, which is not this one, so what was said is not compared",
+                    report.logic_version
+                ),
+            ),
+        ],
+        Some(place) => vec![
+            Line::new().and(Tone::Bad, &format!("does not replay: at record {}", place.seq)).and(
+                Tone::Plain,
+                &format!(": {}", place.reason),
+            ),
+            Line::new().and(Tone::Dim, &format!("before it came out as recorded: {counts}")),
+        ],
+    }
+}
+
+/// A text of several lines, cut where it is long.
+fn excerpt(tone: Tone, text: &str, is_full: bool) -> Vec<Line> {
+    let lines = Line::block(tone, text);
+    if is_full {
+        return lines;
+    }
+    let more = lines.len().saturating_sub(EXCERPT_LINES_MAX);
+    let mut shown: Vec<Line> =
+        lines.into_iter().take(EXCERPT_LINES_MAX).map(|line| line.clip(EXCERPT_CHARS_MAX)).collect();
+    if more > 0 {
+        shown.push(Line::new().and(Tone::Dim, &format!("… and {}", words::count(more as u64, "more line"))));
+    }
+    shown
+}
+
+/// A value on a few lines.
+fn value_excerpt(tone: Tone, value: &Value) -> Vec<Line> {
+    match value {
+        Value::Null => Vec::new(),
+        Value::String(text) => excerpt(tone, text, false),
+        other => excerpt(tone, &other.to_string(), false),
+    }
+}
