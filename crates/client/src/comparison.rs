@@ -59,15 +59,10 @@ impl Comparison {
     #[must_use]
     pub fn of(one: (&TaskId, &[Record]), other: (&TaskId, &[Record])) -> Self {
         let (mine, theirs) = (Account::of(one.1), Account::of(other.1));
-        let mut names: Vec<&String> = mine.aspects.iter().map(|(name, _)| name).collect();
-        for (place, (name, _)) in theirs.aspects.iter().enumerate() {
-            if !names.contains(&name) {
-                // Where it stands in the other's order, behind what stands before it there.
-                let before = place.checked_sub(1).and_then(|at| theirs.aspects.get(at)).map(|(name, _)| name);
-                let at = before.and_then(|before| names.iter().position(|known| *known == before));
-                names.insert(at.map_or(names.len(), |at| at + 1), name);
-            }
-        }
+        let mut names: Vec<&String> =
+            mine.aspects.iter().chain(&theirs.aspects).map(|(name, _)| name).collect();
+        names.sort_by_key(|name| place(name));
+        names.dedup();
         let aspects = names
             .into_iter()
             .map(|name| {
@@ -81,6 +76,26 @@ impl Comparison {
             aspects,
             first_record: first_parting(one, other),
         }
+    }
+}
+
+/// Aspects of a whole task, in the order in which they are told; those of the rounds stand between them.
+const BEFORE: [&str; 8] =
+    ["forked from", "goal", "intent", "settings", "budgets", "models", "tools", "laid down"];
+/// Aspects of a round.
+const OF_ROUND: [&str; 7] = ["memory", "plan", "tool calls", "verdicts", "faults", "loss", "decision"];
+/// What is told last.
+const AFTER: [&str; 3] = ["cost", "end", "output"];
+
+/// Where an aspect is told.
+fn place(name: &str) -> (usize, u32, usize) {
+    let among = |names: &[&str], name: &str| names.iter().position(|known| *known == name);
+    if let Some((round, of_round)) = name.strip_prefix("round ").and_then(|rest| rest.split_once(", ")) {
+        return (1, round.parse().unwrap_or(u32::MAX), among(&OF_ROUND, of_round).unwrap_or(OF_ROUND.len()));
+    }
+    match among(&BEFORE, name) {
+        Some(at) => (0, 0, at),
+        None => (2, 0, among(&AFTER, name).unwrap_or(AFTER.len())),
     }
 }
 

@@ -228,7 +228,8 @@ fn what_is_wrong_is_said_with_its_place() {
         read line 1: it was changed after it was written
         read line 1: it is not UTF-8
         read line 1: no exported task begins like this
-    "#]].assert_eq(&(told.join("\n") + "\n"));
+    "#]]
+    .assert_eq(&(told.join("\n") + "\n"));
 }
 
 #[test]

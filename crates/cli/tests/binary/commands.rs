@@ -83,12 +83,30 @@ fn an_export_is_cloud_events_to_stdout_or_whole_into_a_file() {
     let (home, ended) = home();
     let task = task_of(&ended);
     let came = home.run(&["tasks", "export", task]);
-    let records = lines(&came.out);
-    for (n, record) in (1..).zip(&records) {
-        assert_eq!((&record["specversion"], &record["seq"]), (&"1.0".into(), &n.into()), "{record:#}");
+    let events = lines(&came.out);
+    for event in &events {
+        assert_eq!(event["specversion"], "1.0", "{event:#}");
         for field in ["id", "source", "type", "time"] {
-            assert!(record[field].is_string(), "{field}: {record:#}");
+            assert!(event[field].is_string(), "{field}: {event:#}");
         }
+    }
+    // Ids are unique; besides the records there is the seal, and each piece of a prompt once before it is used.
+    let ids: std::collections::BTreeSet<&str> =
+        events.iter().map(|event| event["id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), events.len());
+    let numbers: Vec<u64> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    let seal = &events[0]["data"];
+    let pieces = events.iter().filter(|event| event["type"] == "setpoint.Fragment").count();
+    assert_eq!((&seal["records"], &seal["fragments"]), (&numbers.len().into(), &pieces.into()));
+    assert_eq!(1 + numbers.len() + pieces, events.len());
+    let mut known = Vec::new();
+    for event in &events {
+        if event["type"] == "setpoint.Fragment" {
+            known.push(&event["subject"]);
+        }
+        let named = event["data"]["ask"]["model"]["fragments"].as_array();
+        assert!(named.into_iter().flatten().all(|hash| known.contains(&hash)), "{event:#}");
     }
     assert_eq!(home.run(&["tasks", "export", task, "--json"]).out, came.out);
     let file = home.file("out/task.jsonl", "before");

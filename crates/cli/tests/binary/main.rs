@@ -43,6 +43,8 @@ mod proxies;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod time_travel;
+#[cfg(test)]
 mod trust;
 #[cfg(test)]
 mod version;

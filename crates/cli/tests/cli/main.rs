@@ -27,4 +27,6 @@ mod support;
 #[cfg(test)]
 mod tasks;
 #[cfg(test)]
+mod time_travel;
+#[cfg(test)]
 mod view;

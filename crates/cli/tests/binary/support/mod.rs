@@ -20,6 +20,30 @@ pub(crate) struct Home {
     root: TempDir,
 }
 
+/// Whatever a test has done, every task that it leaves behind comes out of its inputs again, record by record and ask by
+/// ask. A journal that a test has damaged itself says so, and is left alone.
+impl Drop for Home {
+    fn drop(&mut self) {
+        if std::thread::panicking() || !self.data().join("journal/journal.db").exists() {
+            return;
+        }
+        let listed = self.run(&["tasks", "list", "--json", "--limit", "10000"]);
+        let Ok(Value::Array(tasks)) = serde_json::from_str(&listed.out) else { return };
+        for task in tasks {
+            let id = task["task_id"].as_str().unwrap();
+            // No record is that late, so that nothing but the summary is written.
+            let came = self.run(&["replay", id, "--json", "--from", "1000000000"]);
+            if came.err.contains("is damaged") {
+                continue;
+            }
+            let summary = &came.json()["summary"];
+            assert_eq!((came.code, &summary["divergence"]), (0, &Value::Null), "{came:#?}");
+            assert_eq!(summary["is_exact"], true, "{came:#?}");
+            assert_eq!(summary["replayed"], summary["records"], "{came:#?}");
+        }
+    }
+}
+
 /// What a run of the binary came to.
 #[derive(Debug)]
 pub(crate) struct Came {

@@ -107,6 +107,11 @@ impl Fake {
         Arc::new(fake)
     }
 
+    /// With one more task, as much of it as there is.
+    pub(crate) fn insert_ended(&self, tape: Tape) {
+        self.insert(tape, vec![], usize::MAX, None);
+    }
+
     pub(crate) fn said(&self) -> Vec<Payload> {
         self.said.lock().unwrap().clone()
     }
