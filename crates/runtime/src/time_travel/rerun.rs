@@ -46,7 +46,7 @@ impl Organisation {
         let (_, strictness) = strictness_of(&records);
         let mut steps = Vec::new();
         cell.replay_steps(&records, strictness, &mut |step| {
-            let told = step.records.iter().filter(|record| is_told(record)).map(|record| record.seq).last();
+            let told = step.records.iter().rev().find(|record| is_told(record)).map(|record| record.seq);
             // Where R7 heard nothing of its own (an answer, a silence), it was the step's input that woke it.
             let seq = told.or(step.records.first().map(|record| record.seq)).unwrap_or(0);
             let log = log.lock().unwrap_or_else(PoisonError::into_inner);

@@ -70,7 +70,7 @@ pub(super) fn lines(state: &ViewState, record: &Record, _: &Look) -> (Line, Vec<
             alone(&format!("group {} of round {} is done", group.sequence, group.round))
         }
         Payload::ReplanRequest(request) => {
-            let mut details: Vec<Line> = request.outcomes.iter().flat_map(|one| verdicts(one)).collect();
+            let mut details: Vec<Line> = request.outcomes.iter().flat_map(verdicts).collect();
             details.extend(request.task_criteria_verdicts.iter().flatten().map(verdict));
             let gist = format!("round {} fell short: {}", request.round, request.gap_summary);
             (Line::new().and(Tone::Care, &gist), details)
