@@ -115,3 +115,47 @@ fn is_asked(effect: &Outside, asked: &Asked) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use setpoint_protocol::record::Purpose;
+    use setpoint_protocol::{Address, CallId, RoleId, Timestamp};
+
+    use super::*;
+
+    fn call(n: u32) -> CallId {
+        CallId { role: RoleId::Planner, instance: setpoint_protocol::Instance(0), n }
+    }
+
+    fn asked(seq: u64, n: u32, ask: Ask) -> Record {
+        Record {
+            seq,
+            at: Timestamp::default(),
+            clock_ms: 0,
+            from: Address::singleton(RoleId::Planner),
+            to: vec![],
+            kind: RecordKind::Asked,
+            cause: None,
+            body: serde_json::to_vec(&Asked { call: call(n), attempt: 1, ask }).unwrap(),
+        }
+    }
+
+    fn place(records: &[Record], effects: &[Outside]) -> Option<(u64, String)> {
+        let step = ReplayedStep { records, effects, closed: false };
+        effects_are_recorded(&step).err().map(|place| (place.seq, place.reason))
+    }
+
+    #[test]
+    fn what_is_started_is_what_is_asked_for() {
+        let timer = |n| Outside::Timer { call: call(n), due_clock_ms: 7 };
+        let records = [asked(4, 1, Ask::Timer { ms: 7 }), asked(5, 2, Ask::Timer { ms: 7 })];
+        assert_eq!(place(&records, &[timer(1), timer(2), Outside::Stop { call: call(9) }]), None);
+        let missing = "the machines do not start r2/2, which is asked for here".to_owned();
+        assert_eq!(place(&records, &[timer(1)]), Some((5, missing)));
+        let unasked = "the machines start r2/3, which no record of its step asks for".to_owned();
+        assert_eq!(place(&records, &[timer(1), timer(2), timer(3)]), Some((4, unasked)));
+        // The same ask, but of another kind.
+        let model = [asked(4, 1, Ask::Model { purpose: Purpose::Plan, fragments: vec![] })];
+        assert!(place(&model, &[timer(1)]).is_some());
+    }
+}
