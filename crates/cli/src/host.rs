@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use setpoint_client::{Audit, ClientError, Desk, Memory, Organisation};
-use setpoint_protocol::Timestamp;
-use setpoint_client::{ClientError, Desk, Memory, Organisation};
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::{TaskId, Timestamp};
 

@@ -3,12 +3,10 @@
 //! The command line (and later the server) sees an organisation only through these traits, so that it works the
 //! same against one in this process and, later, one elsewhere. This crate decides nothing and does no I/O.
 //!
-//! Reading order: [`organisation`] (tasks), [`cost`] (what one cost), [`memory`], [`audit`], [`desk`] (everything that describes the program
-//! itself, with [`models`]), [`error`].
+//! Reading order: [`organisation`] (tasks), [`cost`] (what one cost), [`comparison`] (two beside one another),
+//! [`memory`], [`audit`], [`desk`] (everything that describes the program itself, with [`models`]), [`error`].
 
 pub mod audit;
-//! Reading order: [`organisation`] (tasks), [`cost`] (what one cost), [`comparison`] (two beside one another), [`memory`], [`desk`] (everything that describes the program
-
 pub mod comparison;
 pub mod cost;
 pub mod desk;

@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use setpoint_protocol::message::{FinalResult, Finding};
-use setpoint_protocol::record::Record;
-use setpoint_protocol::message::FinalResult;
 use setpoint_protocol::record::{ForkedFrom, FragmentHash, Record};
 use setpoint_protocol::replay::{ReplayReport, Rerun};
 use setpoint_protocol::topology::Payload;

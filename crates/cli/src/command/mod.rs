@@ -59,11 +59,8 @@ async fn dispatch(invocation: Invocation, host: &dyn Host, io: &mut Io) -> Resul
             listed
         }
         Command::TasksShow { task, html } => {
-            let organisation = host.open_without_models().await?;
-            let shown = tasks::show(&*organisation, &task, html.as_deref(), &global, io).await;
-        Command::TasksShow { task } => {
             let Named { organisation, task } = named::open(&task, host).await?;
-            let shown = tasks::show(&*organisation, task.as_str(), &global, io).await;
+            let shown = tasks::show(&*organisation, task.as_str(), html.as_deref(), &global, io).await;
             shut_down(&organisation).await;
             shown
         }

@@ -1,8 +1,8 @@
 //! What stays when a task is over, or is looked back at: results, values, tasks. Pure.
 
 pub(crate) mod audit;
-pub(crate) mod html;
 pub(crate) mod comparison;
+pub(crate) mod html;
 pub(crate) mod memory;
 mod plot;
 pub(crate) mod replay;

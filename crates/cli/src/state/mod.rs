@@ -13,8 +13,6 @@ pub mod roles;
 pub mod rounds;
 
 use setpoint_protocol::message::{Clarification, DirectAnswer, FaultKind, FinalResult, TaskFault, TaskSpec};
-use setpoint_protocol::record::{Answer, Opened, Record, RecordKind};
-use setpoint_protocol::message::{DirectAnswer, FaultKind, FinalResult, TaskFault, TaskSpec};
 use setpoint_protocol::record::{Answer, ForkedFrom, Opened, Record, RecordKind};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_protocol::topology::Payload;

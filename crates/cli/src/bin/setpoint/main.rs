@@ -13,8 +13,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use setpoint_cli::{Allowance, ApprovalPolicy, Host, Invocation, Io};
 use setpoint_client::{Audit, ClientError, Desk, ErrorKind, Memory, Organisation};
-use setpoint_protocol::Timestamp;
-use setpoint_client::{ClientError, Desk, ErrorKind, Memory, Organisation};
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::{TaskId, Timestamp};
 use setpoint_runtime as runtime;

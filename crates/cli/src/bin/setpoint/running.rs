@@ -7,7 +7,6 @@ use setpoint_client::{
 };
 use setpoint_protocol::TaskId;
 use setpoint_protocol::message::Finding;
-use setpoint_protocol::record::Record;
 use setpoint_protocol::record::{FragmentHash, Record};
 use setpoint_protocol::replay::{ReplayReport, Rerun};
 use setpoint_protocol::topology::Payload;
@@ -70,7 +69,10 @@ impl Organisation for Running {
     async fn findings(&self, task: &TaskId) -> Result<Vec<Finding>, ClientError> {
         let (organisation, task) = (self.organisation.clone(), task.clone());
         blocking(move || Ok(runtime::audit::findings_of(&task, &organisation.records(&task)?))).await
+    }
+
     async fn replay(&self, task: &TaskId) -> Result<ReplayReport, ClientError> {
+        let (organisation, task) = (self.organisation.clone(), task.clone());
         blocking(move || organisation.replay(&task)).await
     }
 

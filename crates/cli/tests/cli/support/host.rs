@@ -9,8 +9,6 @@ use setpoint_cli::{Allowance, ApprovalPolicy, Host};
 use setpoint_client::desk::*;
 use setpoint_client::models::*;
 use setpoint_client::{Audit, ClientError, Desk, ErrorKind, Memory, Organisation};
-use setpoint_protocol::Timestamp;
-use setpoint_client::{ClientError, Desk, ErrorKind, Memory, Organisation};
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::{TaskId, Timestamp};
 

@@ -5,12 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use setpoint_cli::state::ViewState;
-use setpoint_client::{ClientError, ErrorKind, Event, Goal, Organisation, Resumed, TaskLine};
-use setpoint_protocol::message::Finding;
-use setpoint_protocol::record::Record;
 use setpoint_client::{
     ClientError, ErrorKind, Event, Fork, ForkedTask, Goal, Organisation, Resumed, TaskLine,
 };
+use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::{ForkedFrom, FragmentHash, Record};
 use setpoint_protocol::replay::{DivergencePlace, ReplayReport, Rerun, TriedSetting};
 use setpoint_protocol::topology::{Kind, Payload};
@@ -208,6 +206,8 @@ impl Organisation for Fake {
 
     async fn findings(&self, _: &TaskId) -> Result<Vec<Finding>, ClientError> {
         Ok(self.found.lock().unwrap().clone())
+    }
+
     async fn replay(&self, task: &TaskId) -> Result<ReplayReport, ClientError> {
         let records = self.records(task).await?.len() as u64;
         let divergence = self.divergence.lock().unwrap().clone();
