@@ -64,6 +64,23 @@ fn a_part_of_a_line_is_completed() {
     }
 }
 
+/// An export that is behind is no damage, and vouches for no more than it holds.
+#[test]
+fn an_export_vouches_for_what_it_covers() {
+    let made = Made::with(&[3, 2, 4]);
+    let whole = std::fs::read_to_string(made.export()).unwrap();
+    for (lines, covered) in [(0, 0), (1, 3), (2, 5), (3, 9)] {
+        std::fs::write(made.export(), whole.split_inclusive('\n').take(lines).collect::<String>()).unwrap();
+        let seen = made.verify_with_export();
+        assert!(seen.is_sound(), "{seen:?}");
+        assert_eq!((seen.sealed, seen.sealed_by_export), (9, covered));
+    }
+    // Nothing behind a damage counts as sealed, even where the signed hashes are still there.
+    made.edit("log", |lines| *lines[3].last_chunk_mut::<2>().unwrap() = *b" \n");
+    let seen = made.verify_with_export();
+    assert_eq!((seen.findings.len(), seen.sealed, seen.sealed_by_export), (1, 3, 3));
+}
+
 #[test]
 fn an_export_of_another_log_is_left_alone() {
     let made = Made::with(&[3, 2]);
