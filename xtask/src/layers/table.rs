@@ -33,6 +33,7 @@ pub(super) const TABLE: &[Row] = &[
     Row { name: "memory_store", layer: 3, may_use: MayUse::UpTo(1) },
     Row { name: "model", layer: 3, may_use: MayUse::UpTo(1) },
     Row { name: "sandbox", layer: 3, may_use: MayUse::UpTo(1) },
+    Row { name: "telemetry", layer: 3, may_use: MayUse::UpTo(1) },
     Row { name: "tools", layer: 3, may_use: MayUse::UpTo(1) },
     Row { name: "model_server", layer: 4, may_use: MayUse::Nothing },
     Row { name: "runtime", layer: 4, may_use: MayUse::UpTo(3) },

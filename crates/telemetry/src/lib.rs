@@ -1,0 +1,13 @@
+//! What others may see of tasks: spans and metrics for a collector (OTLP).
+//!
+//! Everything is made from records and reports that are there already. It never asks, decides or changes anything of a
+//! task, and it never makes one wait: what cannot be sent is counted and dropped.
+//!
+//! Reading order: [`span`] (what a span is), [`task`] (from a task's records to its spans and measures; pure),
+//! [`otlp`] (to a collector).
+
+pub mod attribute;
+pub mod measure;
+pub mod otlp;
+pub mod span;
+pub mod task;

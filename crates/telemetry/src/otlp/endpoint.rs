@@ -1,0 +1,118 @@
+//! Addresses of collectors.
+
+use setpoint_protocol::text::clip;
+use url::{Host, Url};
+
+/// Characters of an address.
+pub const ENDPOINT_CHARS_MAX: usize = 2_048;
+/// Characters of an address in an error.
+const SHOWN_CHARS_MAX: usize = 200;
+
+/// What is sent to a collector; each has a path of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Spans.
+    Traces,
+    /// Metrics.
+    Metrics,
+}
+
+/// The text is no address of a collector.
+#[derive(Debug, thiserror::Error)]
+#[error("use {shown:?} as the address of a collector: {reason}")]
+pub struct EndpointError {
+    shown: String,
+    reason: &'static str,
+}
+
+/// The address of a signal below the address of a collector, as the OTLP exporter's specification has it.
+///
+/// # Errors
+/// What is no address over HTTP.
+pub fn endpoint(base: &str, signal: Option<Signal>) -> Result<String, EndpointError> {
+    let base = base.trim();
+    let wrong = |reason| EndpointError { shown: clip(&seen(base), SHOWN_CHARS_MAX), reason };
+    if base.len() > ENDPOINT_CHARS_MAX {
+        return Err(wrong("it is too long"));
+    }
+    let mut url = Url::parse(base).map_err(|_| wrong("it is no URL"))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(wrong("it must begin with http:// or https://"));
+    }
+    if url.host_str().is_none_or(str::is_empty) {
+        return Err(wrong("it names no host"));
+    }
+    let path = match signal {
+        Some(Signal::Traces) => "v1/traces",
+        Some(Signal::Metrics) => "v1/metrics",
+        None => return Ok(url.to_string()),
+    };
+    let below = format!("{}/{path}", url.path().trim_end_matches('/'));
+    url.set_path(&below);
+    Ok(url.to_string())
+}
+
+/// An address as it may be seen: without a user, a password and what follows a question mark, which may be a key.
+#[must_use]
+pub fn seen(address: &str) -> String {
+    let (before, _) = address.split_once(['?', '#']).unwrap_or((address, ""));
+    let hidden = if before.len() < address.len() { "?…" } else { "" };
+    match before.rsplit_once('@') {
+        None => format!("{before}{hidden}"),
+        Some((front, host)) => {
+            let scheme = front.split_once("://").map_or("", |(scheme, _)| scheme);
+            let end = if scheme.is_empty() { "" } else { "://" };
+            format!("{scheme}{end}…@{host}{hidden}")
+        }
+    }
+}
+
+/// Whether it is on this machine: then no proxy stands between.
+pub(super) fn is_of_this_machine(address: &str) -> bool {
+    let url = Url::parse(address).ok();
+    match url.as_ref().and_then(Url::host) {
+        Some(Host::Domain(name)) => name.trim_end_matches('.') == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.to_canonical().is_loopback(),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_has_its_place_below_the_collectors() {
+        let traces = |base| endpoint(base, Some(Signal::Traces)).unwrap();
+        assert_eq!(traces("http://127.0.0.1:4318"), "http://127.0.0.1:4318/v1/traces");
+        assert_eq!(traces(" http://127.0.0.1:4318/ "), "http://127.0.0.1:4318/v1/traces");
+        assert_eq!(traces("https://c.example/otlp/?k=1"), "https://c.example/otlp/v1/traces?k=1");
+        let metrics = endpoint("http://[::1]:4318", Some(Signal::Metrics)).unwrap();
+        assert_eq!(metrics, "http://[::1]:4318/v1/metrics");
+        // An address that was given for one signal is that signal's.
+        assert_eq!(endpoint("http://c.example/t", None).unwrap(), "http://c.example/t");
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_without_its_password() {
+        let long = format!("http://{}", "a".repeat(ENDPOINT_CHARS_MAX));
+        for bad in ["", "collector:4318", "ftp://c.example", "localhost", "http://", "unix:///x", &long] {
+            assert!(endpoint(bad, Some(Signal::Traces)).is_err(), "{bad}");
+        }
+        let error = endpoint("ftp://ada:secret@c.example?key=secret", None).unwrap_err().to_string();
+        assert!(!error.contains("secret") && error.contains("…@c.example?…"), "{error}");
+        assert_eq!(seen("http://c.example/x"), "http://c.example/x");
+        assert_eq!(seen("ada:secret@c.example"), "…@c.example");
+    }
+
+    #[test]
+    fn this_machine_is_told_by_its_host_alone() {
+        for address in ["http://127.0.0.1:4318", "http://localhost:1", "http://[::1]/x", "http://127.1"] {
+            assert!(is_of_this_machine(address), "{address}");
+        }
+        for address in ["http://127.0.0.1.evil.example", "http://c.example/127.0.0.1", "x"] {
+            assert!(!is_of_this_machine(address), "{address}");
+        }
+    }
+}

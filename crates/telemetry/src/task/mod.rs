@@ -1,0 +1,299 @@
+//! From the records of one task to its spans and measures. Pure: the same records give the same spans, ids included.
+//!
+//! The tree: the task, in it every role's activity a round (an effector's is its whole life), in R2's the making of
+//! the plan, in those the attempts of questions to models and of tool calls. A span is told when it has ended; its times
+//! are those of records. Verdicts, corrections and rounds are events of the activity that they come from.
+//!
+//! What a person, a model, a tool or a file said is content, and not told unless that is asked for.
+
+mod calls;
+mod messages;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use setpoint_protocol::models::Models;
+use setpoint_protocol::record::{Answered, Asked, Opened, Poisoned, Reasked, Record, RecordKind};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::topology::Kind;
+use setpoint_protocol::{Address, CallId, TaskId, Timestamp};
+
+use self::calls::OpenCall;
+use crate::attribute as names;
+use crate::attribute::{Attribute, Value};
+use crate::measure::Measure;
+use crate::span::{Event, Span, SpanId, SpanKind, TraceId};
+
+/// Events that a span keeps; further ones are counted.
+pub const EVENTS_MAX: usize = 128;
+/// Characters of a name that comes from outside.
+pub const NAME_CHARS_MAX: usize = 128;
+/// Characters of a piece of content.
+pub const CONTENT_CHARS_MAX: usize = 4_000;
+/// Pieces of content in one attribute.
+pub const CONTENT_PARTS_MAX: usize = 32;
+/// Characters of what makes a task's id unique, at its end.
+const SUFFIX_CHARS: usize = 16;
+
+/// Whether content is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Content {
+    /// No: names, numbers and times alone.
+    #[default]
+    Left,
+    /// Yes, cut to [`CONTENT_CHARS_MAX`] a piece: goal, summary, answers, parameters and results of tools, criteria and
+    /// evidence. Never prompts.
+    Told,
+}
+
+/// What one record gave.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// Spans that ended with it.
+    pub spans: Vec<Span>,
+    /// What was measured with it.
+    pub measures: Vec<Measure>,
+}
+
+/// A task's spans so far.
+#[derive(Debug)]
+pub struct TaskTrace {
+    task: TaskId,
+    content: Content,
+    /// The last record.
+    seq: u64,
+    /// The task's own span; none before its first record, and after its end.
+    root: Option<Span>,
+    is_ended: bool,
+    round: u32,
+    models: Models,
+    tools: BTreeSet<String>,
+    activities: BTreeMap<Address, Span>,
+    plan: Option<Span>,
+    calls: BTreeMap<CallId, OpenCall>,
+    told: Told,
+}
+
+impl TaskTrace {
+    /// Of a task, before its first record.
+    #[must_use]
+    pub fn new(task: TaskId, content: Content) -> Self {
+        TaskTrace {
+            task,
+            content,
+            seq: 0,
+            root: None,
+            is_ended: false,
+            round: 1,
+            models: Models::default(),
+            tools: BTreeSet::new(),
+            activities: BTreeMap::new(),
+            plan: None,
+            calls: BTreeMap::new(),
+            told: Told::default(),
+        }
+    }
+
+    /// The place of the last record that it knows; 0 for none.
+    #[must_use]
+    pub fn last_seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Whether the task's own span was told: nothing follows.
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
+        self.is_ended
+    }
+
+    /// Takes the next record in. One that was there before gives nothing, and a body that cannot be read gives nothing but
+    /// its times.
+    pub fn observe(&mut self, record: &Record) -> Told {
+        if record.seq <= self.seq || self.is_ended {
+            return Told::default();
+        }
+        self.seq = record.seq;
+        let (task, at) = (&self.task, record.at);
+        self.root.get_or_insert_with(|| root_of(task, at));
+        self.touch(record.from, record);
+        match record.kind {
+            RecordKind::Opened => self.opened(record),
+            RecordKind::Asked => {
+                if let Some(asked) = read::<Asked>(record) {
+                    self.asked(record, asked);
+                }
+            }
+            RecordKind::Reasked => {
+                if let Some(reasked) = read::<Reasked>(record) {
+                    self.reasked(record, &reasked);
+                }
+            }
+            RecordKind::Answered => {
+                if let Some(answered) = read::<Answered>(record) {
+                    self.answered(record, answered);
+                }
+            }
+            RecordKind::Poisoned => {
+                let panic = read::<Poisoned>(record).map(|poisoned| poisoned.panic);
+                let attributes = panic.and_then(|panic| self.content(names::REASON, &panic));
+                self.tell(None, record, names::FAULT, attributes.into_iter().collect());
+            }
+            RecordKind::Quiesced => {}
+            RecordKind::Message(_) => {
+                if let Some(payload) = record.message() {
+                    self.message(record, payload);
+                }
+            }
+        }
+        for to in &record.to {
+            self.touch(*to, record);
+        }
+        if let RecordKind::Message(Kind::TaskSpec | Kind::PlanDirective) = record.kind {
+            self.begin_plan(record);
+        }
+        std::mem::take(&mut self.told)
+    }
+
+    fn opened(&mut self, record: &Record) {
+        if let Some(opened) = read::<Opened>(record) {
+            self.tools = opened.tools.iter().map(|tool| tool.name.clone()).collect();
+            self.models = opened.models;
+        }
+    }
+
+    /// A role does something, or is told something: its activity of this round goes on, or begins.
+    fn touch(&mut self, address: Address, record: &Record) {
+        if !address.role.lives_in_cell() || self.is_ended {
+            return;
+        }
+        if let Some(activity) = self.activities.get_mut(&address) {
+            activity.end = activity.end.max(record.at);
+            return;
+        }
+        // A late answer is no new life of an effector that was dropped.
+        if record.kind == RecordKind::Answered {
+            return;
+        }
+        let what = address.to_string();
+        let agent = address.role.name();
+        let mut activity = self.span(record, &what, self.root_id(), format!("invoke_agent {agent}"));
+        activity.attributes = vec![
+            (names::OPERATION_NAME, names::INVOKE_AGENT.into()),
+            (names::AGENT_NAME, agent.into()),
+            (names::AGENT_ID, what.into()),
+            (names::ROLE, address.role.label().into()),
+            (names::ROUND, self.round.into()),
+        ];
+        self.activities.insert(address, activity);
+    }
+
+    /// A span that begins with this record.
+    fn span(&self, record: &Record, what: &str, parent: Option<SpanId>, name: String) -> Span {
+        Span {
+            trace: TraceId::of(&self.task),
+            id: SpanId::of(&self.task, record.seq, what),
+            parent,
+            name,
+            kind: SpanKind::Internal,
+            start: record.at,
+            end: record.at,
+            attributes: Vec::new(),
+            events: Vec::new(),
+            events_dropped: 0,
+            error: None,
+        }
+    }
+
+    fn root_id(&self) -> Option<SpanId> {
+        self.root.as_ref().map(|root| root.id)
+    }
+
+    /// An event of a role's activity, or of the task.
+    fn tell(
+        &mut self,
+        address: Option<Address>,
+        record: &Record,
+        name: &'static str,
+        attributes: Vec<Attribute>,
+    ) {
+        let activity = address.and_then(|address| self.activities.get_mut(&address));
+        let Some(span) = activity.or(self.root.as_mut()) else { return };
+        if span.events.len() < EVENTS_MAX {
+            span.events.push(Event { at: record.at, name, attributes });
+        } else {
+            span.events_dropped = span.events_dropped.saturating_add(1);
+        }
+    }
+
+    /// A piece of content, where it is told.
+    fn content(&self, name: &'static str, text: &str) -> Option<Attribute> {
+        match self.content {
+            Content::Told => Some((name, clip(text, CONTENT_CHARS_MAX).into())),
+            Content::Left => None,
+        }
+    }
+
+    /// Ends an activity.
+    fn end_activity(&mut self, address: Address) {
+        if let Some(activity) = self.activities.remove(&address) {
+            self.told.spans.push(activity);
+        }
+    }
+
+    /// Ends the round's activities, those of the plan first.
+    fn end_round(&mut self, at: Timestamp) {
+        self.end_plan(at);
+        self.told.spans.extend(std::mem::take(&mut self.activities).into_values());
+    }
+
+    fn end_plan(&mut self, at: Timestamp) {
+        if let Some(mut plan) = self.plan.take() {
+            plan.end = plan.end.max(at);
+            self.told.spans.push(plan);
+        }
+    }
+}
+
+fn root_of(task: &TaskId, at: Timestamp) -> Span {
+    Span {
+        trace: TraceId::of(task),
+        id: SpanId::of(task, 1, "task"),
+        parent: None,
+        name: "invoke_workflow setpoint".to_owned(),
+        kind: SpanKind::Internal,
+        start: at,
+        end: at,
+        attributes: vec![
+            (names::OPERATION_NAME, names::INVOKE_WORKFLOW.into()),
+            (names::WORKFLOW_NAME, "setpoint".into()),
+            (names::CONVENTIONS, names::CONVENTIONS_VERSION.into()),
+        ],
+        events: Vec::new(),
+        events_dropped: 0,
+        error: None,
+    }
+}
+
+/// A body; none where it cannot be read.
+fn read<T: serde::de::DeserializeOwned>(record: &Record) -> Option<T> {
+    serde_json::from_slice(&record.body).ok()
+}
+
+/// The word by which a value without data is written.
+fn word<T: Serialize>(value: T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => names::ERROR_OTHER.to_owned(),
+    }
+}
+
+/// The end of a task's id that makes it unique, without the beginning, which is made of the goal.
+fn suffix(task: &TaskId) -> &str {
+    let text = task.as_str();
+    text.rsplit('-').next().filter(|suffix| suffix.len() == SUFFIX_CHARS).unwrap_or("")
+}
+
+/// An attribute that is left out where there is nothing to say.
+fn maybe<V: Into<Value>>(name: &'static str, value: Option<V>) -> Option<Attribute> {
+    value.map(|value| (name, value.into()))
+}
