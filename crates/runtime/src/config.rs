@@ -247,6 +247,9 @@ impl Config {
     #[must_use]
     pub fn seen(name: &str, setting: &Setting) -> Value {
         match setting.value.as_str() {
+            Some(address) if name == crate::telemetry::ENDPOINT_KEY => {
+                Value::String(setpoint_telemetry::otlp::seen(address))
+            }
             Some(address) if name.ends_with(".base_url") => match address.rsplit_once('@') {
                 None => setting.value.clone(),
                 Some((before, host)) => {

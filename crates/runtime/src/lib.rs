@@ -24,6 +24,7 @@ pub mod program;
 pub mod rows;
 pub mod surroundings;
 pub mod time_travel;
+pub mod telemetry;
 pub mod toolbox;
 
 /// The journal, for whoever hands it to something else of this crate.

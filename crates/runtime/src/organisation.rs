@@ -9,7 +9,7 @@ mod lease;
 mod tasks;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::models::Models;
@@ -22,6 +22,8 @@ use setpoint_protocol::record::{Opened, Record};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{RoleId, TaskId};
+use setpoint_telemetry::otlp::Exporter;
+use setpoint_telemetry::task::Content;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -32,6 +34,7 @@ use crate::driver::{Driver, DriverEnd, INBOX_MAX, Inbound, recover};
 use crate::error::RuntimeError;
 use crate::factory::{LOGIC_VERSION, Roles};
 use crate::memory::Access;
+use crate::telemetry::Feed;
 use crate::toolbox::Toolbox;
 
 use self::fragments::Fragments;
@@ -104,6 +107,8 @@ pub(crate) struct Shared {
     shutdown: CancellationToken,
     /// A task has ended: there may be something to dream about.
     ended: Notify,
+    /// Tells others of its tasks, where that is wanted.
+    feed: OnceLock<Feed>,
 }
 
 impl Shared {
@@ -141,6 +146,7 @@ impl Organisation {
             tracker: TaskTracker::new(),
             shutdown: CancellationToken::new(),
             ended: Notify::new(),
+            feed: OnceLock::new(),
         });
         shared.tracker.spawn(watch_commands(Arc::clone(&shared)));
         if let Access::Open(memory) = &shared.memory {
@@ -297,6 +303,13 @@ impl Organisation {
         self.shared.hub.tap()
     }
 
+    /// Tells a collector of every task that is driven from now on; a second time changes nothing.
+    pub fn send_telemetry(&self, exporter: Exporter, content: Content) {
+        self.shared
+            .feed
+            .get_or_init(|| Feed::start(self.shared.journal.clone(), self.tap(), exporter, content));
+    }
+
     /// The journal.
     #[must_use]
     pub fn journal(&self) -> &Journal {
@@ -360,6 +373,9 @@ impl Organisation {
         }
         self.shared.tracker.close();
         self.shared.tracker.wait().await;
+        if let Some(feed) = self.shared.feed.get() {
+            feed.finish().await;
+        }
         let journal = self.shared.journal.clone();
         drop(tokio::task::spawn_blocking(move || journal.close()).await);
     }
@@ -402,6 +418,9 @@ impl Organisation {
     }
 
     fn drive(&self, task: &TaskId, sender: mpsc::Sender<Inbound>, driver: Driver, first: Vec<Inbound>) {
+        if let Some(feed) = self.shared.feed.get() {
+            feed.expect(task);
+        }
         self.shared.drivers().insert(task.clone(), sender);
         let shared = Arc::clone(&self.shared);
         let task = task.clone();

@@ -138,6 +138,8 @@ keys! {
     "audit.follow" KeyType::Bool, || json!(true), None, "whether a process that drives tasks audits them; otherwise `setpoint audit` catches up when it is asked";
     "audit.checkpoints" KeyType::Text, || Value::Null, None, "file that signed checkpoints of the audit log are copied to, best on another disk or machine; from the data directory where it is relative";
     "audit.key" KeyType::Text, || Value::Null, None, "file with the Auditor's signing key; unset, `audit/key` in the data directory";
+    "telemetry.otlp_endpoint" KeyType::Text, || Value::Null, Some("OTEL_EXPORTER_OTLP_ENDPOINT"), "address of a collector that spans and metrics of tasks are sent to, over OTLP/HTTP; unset, nothing is sent";
+    "telemetry.content" KeyType::Bool, || json!(false), None, "whether goals, answers, parameters and evidence are sent along; names, numbers and times are without";
     "run.preview_plan" KeyType::Bool, || json!(false), None, "show each plan and ask before it runs";
 }
 

@@ -22,6 +22,7 @@ use setpoint_protocol::limits::THINKING_CHARS_MAX;
 use setpoint_protocol::models::{Models as Cards, Tier};
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_protocol::{RoleId, TaskId};
+use setpoint_telemetry::otlp::EndpointError;
 use setpoint_tools::{Host, Registry};
 
 pub use self::limits::{keep_to_itself, outlive_file_size_limits};
@@ -39,6 +40,7 @@ use crate::organisation::{NewTask, Organisation, Parts, error_chain};
 use crate::surroundings::{Directories, NoHome, surroundings};
 use crate::time_travel::fork::NewFork;
 use crate::time_travel::import::{TakeInError, take_in};
+use crate::telemetry::{self, TelemetryError};
 use crate::toolbox::Tools;
 
 /// Bytes of the operator's words for every task that are read: a little more than may be used.
@@ -256,6 +258,33 @@ impl Program {
             organisation.audit(self.audit_place());
         }
         Ok(organisation)
+        self.send_telemetry(&organisation);
+        Ok(organisation)
+    }
+
+    /// Lets a collector know of what the organisation does, where the configuration names one. Whatever is wrong with it,
+    /// tasks can be driven without.
+    fn send_telemetry(&self, organisation: &Organisation) {
+        let exporter = self.telemetry().map_err(TelemetryError::from).and_then(|plan| match plan {
+            Some(plan) => Ok(Some((plan.exporter()?, plan.content))),
+            None => Ok(None),
+        });
+        match exporter {
+            Ok(Some((exporter, content))) => organisation.send_telemetry(exporter, content),
+            Ok(None) => {}
+            Err(error) => {
+                let reason = error_chain(&error);
+                tracing::warn!(reason, "there is no telemetry: tasks are driven without");
+            }
+        }
+    }
+
+    /// Where telemetry goes; `None` where nothing is sent.
+    ///
+    /// # Errors
+    /// What is no address of a collector.
+    pub fn telemetry(&self) -> Result<Option<telemetry::Plan>, EndpointError> {
+        telemetry::Plan::of(&self.config, &self.sources.env)
     }
 
     /// The same for whoever only reads or passes messages on: no task is driven, and no model has to be there. Where there

@@ -21,3 +21,5 @@ mod resume;
 mod stops;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod telemetry;

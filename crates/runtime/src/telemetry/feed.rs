@@ -1,0 +1,164 @@
+//! From what the organisation's tasks record to the exporter, while they run.
+//!
+//! It listens as any tap does, so no task waits for it. What a tap loses, and what another process recorded before, is
+//! read from the journal.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use setpoint_bus::tap::{Event, Tap, Tapped};
+use setpoint_journal::Journal;
+use setpoint_protocol::record::Record;
+use setpoint_protocol::{TaskId, Timestamp};
+use setpoint_telemetry::otlp::Exporter;
+use setpoint_telemetry::task::{Content, TaskTrace};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock;
+use crate::error::RuntimeError;
+use crate::organisation::error_chain;
+use crate::rows::record_of;
+
+/// The feed of an organisation.
+pub(crate) struct Feed {
+    exporter: Arc<Exporter>,
+    expected: Expected,
+    stop: CancellationToken,
+    listening: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Tasks that this process drives, and since when: what was recorded before is told by whoever drove them then.
+type Expected = Arc<Mutex<BTreeMap<TaskId, Timestamp>>>;
+
+impl Feed {
+    /// Begins to listen.
+    pub(crate) fn start(journal: Journal, tap: Tap, exporter: Exporter, content: Content) -> Self {
+        let (exporter, expected) = (Arc::new(exporter), Expected::default());
+        let stop = CancellationToken::new();
+        let listener = Listener {
+            journal,
+            exporter: Arc::clone(&exporter),
+            expected: Arc::clone(&expected),
+            content,
+            traces: BTreeMap::new(),
+        };
+        let listening = tokio::spawn(listener.listen(tap, stop.clone()));
+        Feed { exporter, expected, stop, listening: Mutex::new(Some(listening)) }
+    }
+
+    /// This process drives a task from now on.
+    pub(crate) fn expect(&self, task: &TaskId) {
+        self.expect_since(task, clock::now());
+    }
+
+    /// The same from a moment on.
+    pub(super) fn expect_since(&self, task: &TaskId, since: Timestamp) {
+        tasks(&self.expected).entry(task.clone()).or_insert(since);
+    }
+
+    /// Spans that the collector has not taken.
+    #[cfg(test)]
+    pub(super) fn spans_missing(&self) -> u64 {
+        self.exporter.spans_missing()
+    }
+
+    /// Tells what is recorded and not told yet, for as long as the exporter may take.
+    pub(crate) async fn finish(&self) {
+        self.stop.cancel();
+        let listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(listening) = listening {
+            drop(listening.await);
+        }
+        self.exporter.finish().await;
+    }
+}
+
+fn tasks(expected: &Expected) -> MutexGuard<'_, BTreeMap<TaskId, Timestamp>> {
+    expected.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Listener {
+    journal: Journal,
+    exporter: Arc<Exporter>,
+    expected: Expected,
+    content: Content,
+    traces: BTreeMap<TaskId, TaskTrace>,
+}
+
+impl Listener {
+    async fn listen(mut self, mut tap: Tap, stop: CancellationToken) {
+        loop {
+            let tapped = tokio::select! {
+                biased;
+                tapped = tap.next() => tapped,
+                // Everything that was published is heard by then.
+                () = stop.cancelled() => return,
+            };
+            match tapped {
+                Tapped::Event(Event::Records { task, records, .. }) => self.hear(&task, &records).await,
+                Tapped::Event(Event::Released { task, .. }) => self.forget(&task),
+                Tapped::Event(Event::Progress { .. }) => {}
+                Tapped::Lagged(events) => self.catch_up(events).await,
+                Tapped::Closed => return,
+            }
+        }
+    }
+
+    async fn hear(&mut self, task: &TaskId, records: &[Record]) {
+        let Some(first) = records.first() else { return };
+        let heard = self.traces.get(task).map_or(0, TaskTrace::last_seq);
+        if first.seq > heard.saturating_add(1) {
+            // The journal has these records, too.
+            self.read(task, heard).await;
+        }
+        for record in records {
+            self.observe(task, record);
+        }
+    }
+
+    /// What was lost is in the journal, whichever task it is of.
+    async fn catch_up(&mut self, events: u64) {
+        tracing::debug!(events, "telemetry is behind, and reads the journal");
+        let expected: Vec<TaskId> = tasks(&self.expected).keys().cloned().collect();
+        for task in expected {
+            let heard = self.traces.get(&task).map_or(0, TaskTrace::last_seq);
+            self.read(&task, heard).await;
+        }
+    }
+
+    async fn read(&mut self, task: &TaskId, heard: u64) {
+        let (journal, id) = (self.journal.clone(), task.clone());
+        let reading = tokio::task::spawn_blocking(move || {
+            let rows = journal.rows(id.as_str(), heard.saturating_add(1));
+            rows.map(|row| record_of(row?)).collect::<Result<Vec<Record>, RuntimeError>>()
+        });
+        match reading.await {
+            Ok(Ok(records)) => records.iter().for_each(|record| self.observe(task, record)),
+            Ok(Err(error)) => {
+                let error = error_chain(&error);
+                tracing::debug!(%task, error, "a part of a task's telemetry is missing");
+            }
+            Err(_) => tracing::debug!(%task, "a part of a task's telemetry is missing"),
+        }
+    }
+
+    fn observe(&mut self, task: &TaskId, record: &Record) {
+        // A task that has ended, or was given away, is not heard of again.
+        let Some(since) = tasks(&self.expected).get(task).copied() else { return };
+        let content = self.content;
+        let trace = self.traces.entry(task.clone()).or_insert_with(|| TaskTrace::new(task.clone(), content));
+        let told = trace.observe(record);
+        if record.at >= since {
+            self.exporter.send(told);
+        }
+        if trace.is_ended() {
+            self.forget(task);
+        }
+    }
+
+    fn forget(&mut self, task: &TaskId) {
+        self.traces.remove(task);
+        tasks(&self.expected).remove(task);
+    }
+}

@@ -1,0 +1,173 @@
+//! A collector that is away, slow, broken or mad changes nothing of a task, and is complained about once.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use setpoint_journal::Journal;
+use setpoint_protocol::message::EndState;
+use setpoint_protocol::{TaskId, Timestamp};
+use setpoint_telemetry::otlp::{BATCH_SPANS_MAX, Exporter, OtlpError, QUEUE_MAX, Settings, reach};
+use setpoint_telemetry::span::{Span, SpanId, SpanKind, TraceId};
+use setpoint_telemetry::task::{Content, Told};
+use tracing::subscriber::DefaultGuard;
+
+use super::collector::{Collector, Manner};
+use super::{base, files, goal, run, settings, told};
+use crate::support::organisation_of;
+
+#[tokio::test]
+async fn a_task_ends_as_it_would_without_a_collector() {
+    let nobody = nobody().await;
+    let mut ends = Vec::new();
+    for manner in [
+        None,
+        Some(Manner::Broken),
+        Some(Manner::Hangs),
+        Some(Manner::Babbles),
+        Some(Manner::HangsUp),
+        Some(Manner::Takes),
+    ] {
+        let collector = match manner {
+            Some(manner) => Some(Collector::start(manner).await),
+            None => None,
+        };
+        let base = collector.as_ref().map_or_else(|| nobody.clone(), base);
+        let (journal, files) = (Journal::in_memory(), files());
+        let (log, _guard) = Log::start();
+        let organisation = told(&journal, &base, Content::Left);
+        let task = organisation.start(goal(files.path())).await.unwrap();
+        organisation.ended(&task).await;
+        let result = organisation.result(&task).unwrap().unwrap();
+        let records = organisation.records(&task).unwrap().len();
+        organisation.shutdown().await;
+        assert!(collector.is_none_or(|collector| collector.requests() > 0), "{manner:?}");
+        let warnings = log.lines();
+        match manner {
+            Some(Manner::Takes | Manner::Babbles) => assert!(warnings.is_empty(), "{warnings:?}"),
+            // One that hangs is left before its time is up.
+            Some(Manner::Hangs) => {
+                assert_eq!(warnings.len(), 1, "{warnings:?}");
+                assert!(warnings[0].contains("telemetry was lost") && warnings[0].contains("is_late=true"));
+            }
+            None | Some(Manner::Broken | Manner::HangsUp) => {
+                let refused = |line: &&String| line.contains("telemetry is not taken");
+                assert!(warnings.iter().filter(refused).count() <= 2, "one for each way: {warnings:?}");
+                assert!(warnings[0].contains("telemetry is not taken"), "{warnings:?}");
+                assert!(warnings.iter().any(|line| line.contains("spans_lost=")), "{warnings:?}");
+            }
+        }
+        ends.push((result.directive, records));
+    }
+    assert!(ends.iter().all(|end| *end == (EndState::Accept, ends[0].1)), "{ends:?}");
+}
+
+#[tokio::test]
+async fn what_does_not_fit_into_the_queue_is_dropped_and_counted() {
+    let collector = Collector::start(Manner::Takes).await;
+    let exporter = Exporter::start(&settings(&base(&collector))).unwrap();
+    // Nothing is sent while this test does not wait for anything.
+    for n in 0..QUEUE_MAX as u64 + 10 {
+        exporter.send(Told { spans: vec![span(n)], measures: vec![] });
+    }
+    exporter.finish().await;
+    assert_eq!((exporter.spans_missing(), collector.spans().len()), (10, QUEUE_MAX));
+    assert_eq!(collector.requests(), QUEUE_MAX.div_ceil(BATCH_SPANS_MAX));
+    // What comes late is lost, and a second end is none.
+    exporter.send(Told { spans: vec![span(1)], measures: vec![] });
+    exporter.finish().await;
+    assert_eq!(exporter.spans_missing(), 11);
+}
+
+#[tokio::test]
+async fn what_is_not_taken_is_said_once_however_much_follows() {
+    let (log, _guard) = Log::start();
+    let only_spans = Settings { metrics: None, ..settings(&nobody().await) };
+    let exporter = Exporter::start(&only_spans).unwrap();
+    let spans = 3 * BATCH_SPANS_MAX as u64;
+    for n in 0..spans {
+        exporter.send(Told { spans: vec![span(n)], measures: vec![] });
+    }
+    exporter.finish().await;
+    assert_eq!(exporter.spans_missing(), spans);
+    let warnings = log.lines();
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(warnings[0].contains("telemetry is not taken") && warnings[0].contains("Connection refused"));
+    assert!(warnings[1].contains(&format!("spans_lost={spans}")), "{warnings:?}");
+}
+
+#[tokio::test]
+async fn whether_a_collector_answers_can_be_asked() {
+    let takes = Collector::start(Manner::Takes).await;
+    reach(&settings(&base(&takes))).await.unwrap();
+    assert_eq!((takes.requests(), takes.spans().len()), (2, 0));
+    let broken = Collector::start(Manner::Broken).await;
+    let error = reach(&settings(&base(&broken))).await.unwrap_err();
+    assert!(matches!(&error, OtlpError::Send { reason } if reason.contains("500")), "{error}");
+    let error = reach(&settings(&nobody().await)).await.unwrap_err();
+    assert!(matches!(&error, OtlpError::Send { reason } if reason.contains("refused")), "{error}");
+}
+
+#[tokio::test]
+async fn nothing_is_sent_unless_it_is_asked_for() {
+    let collector = Collector::start(Manner::Takes).await;
+    let files = files();
+    let organisation = organisation_of(&Journal::in_memory(), super::brain());
+    run(organisation, goal(files.path())).await;
+    assert_eq!(collector.requests(), 0);
+}
+
+/// An address where nobody listens.
+async fn nobody() -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    format!("http://{}", listener.local_addr().unwrap())
+}
+
+fn span(n: u64) -> Span {
+    let task = TaskId::mint("queue", 1);
+    Span {
+        trace: TraceId::of(&task),
+        id: SpanId::of(&task, n, "x"),
+        parent: None,
+        name: "x".to_owned(),
+        kind: SpanKind::Internal,
+        start: Timestamp::from_micros(1),
+        end: Timestamp::from_micros(2),
+        attributes: vec![],
+        events: vec![],
+        events_dropped: 0,
+        error: None,
+    }
+}
+
+/// What is logged from `warn` on, in this thread.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn start() -> (Log, DefaultGuard) {
+        let log = Log::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_max_level(tracing::Level::WARN)
+            .with_writer(move || writer.clone())
+            .finish();
+        (log, tracing::subscriber::set_default(subscriber))
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let bytes = self.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap().lines().map(str::to_owned).collect()
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
