@@ -1,0 +1,221 @@
+//! Totals in the text format that Prometheus scrapes (OpenMetrics 1.0), made of what the Auditor reports.
+//!
+//! What counts since the Auditor first looked is a counter; what is of a report's window, and so rises and falls, is a
+//! gauge whose name has `window` in it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _, text};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::Registry;
+use setpoint_protocol::message::{AuditReport, FindingKind};
+use setpoint_protocol::text::clip;
+
+/// What the text is, as HTTP says it.
+pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// Tools, models and roles with a series of their own in a family; further ones are left out, and counted.
+pub const SERIES_MAX: usize = 500;
+/// Characters of a label that comes from outside: a tool's or a model's name.
+pub const LABEL_CHARS_MAX: usize = 128;
+
+/// A report as text for Prometheus.
+#[must_use]
+pub fn render(report: &AuditReport) -> String {
+    let mut registry = Registry::with_prefix("setpoint");
+    registry.register_collector(Box::new(Families(families(report))));
+    let mut rendered = String::new();
+    // Writing to a string does not fail; a text without its end would be refused by whoever reads it.
+    match text::encode(&mut rendered, &registry) {
+        Ok(()) => rendered,
+        Err(fmt::Error) => String::new(),
+    }
+}
+
+/// Series of one name.
+#[derive(Debug)]
+struct Family {
+    name: &'static str,
+    about: &'static str,
+    series: Series,
+}
+
+type Labels = Vec<(&'static str, String)>;
+
+#[derive(Debug)]
+enum Series {
+    Total(u64),
+    Level(f64),
+    Counters(Vec<(Labels, u64)>),
+    Gauges(Vec<(Labels, f64)>),
+}
+
+#[derive(Debug)]
+struct Families(Vec<Family>);
+
+impl Collector for Families {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        for Family { name, about, series } in &self.0 {
+            let kind = match series {
+                Series::Total(_) | Series::Counters(_) => MetricType::Counter,
+                Series::Level(_) | Series::Gauges(_) => MetricType::Gauge,
+            };
+            let mut family = encoder.encode_descriptor(name, about, None, kind)?;
+            match series {
+                Series::Total(value) => ConstCounter::new(*value).encode(family)?,
+                Series::Level(value) => ConstGauge::new(*value).encode(family)?,
+                Series::Counters(series) => {
+                    for (labels, value) in series {
+                        ConstCounter::new(*value).encode(family.encode_family(labels)?)?;
+                    }
+                }
+                Series::Gauges(series) => {
+                    for (labels, value) in series {
+                        ConstGauge::new(*value).encode(family.encode_family(labels)?)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn families(report: &AuditReport) -> Vec<Family> {
+    let total = &report.lifetime;
+    let mut bound = Bound::default();
+    let tools = bound.kept(&report.tool_health);
+    let roles = bound.kept(&report.role_health);
+    let claims = bound.kept(&report.false_claims);
+    let ends = [("accept", total.accepted), ("success", total.with_gaps), ("abandon", total.abandoned)];
+    let findings = FindingKind::ALL.map(|kind| {
+        let found = total.findings.iter().filter(|count| count.kind == kind).map(|count| count.count);
+        (vec![("kind", word(kind.name())), ("severity", word(kind.severity().name()))], found.sum())
+    });
+    let tool_calls = tools.iter().flat_map(|tool| {
+        let of = |result: &str| vec![("tool", label(&tool.tool)), ("result", word(result))];
+        [(of("ok"), tool.calls.saturating_sub(tool.failed) as f64), (of("failed"), tool.failed as f64)]
+    });
+    let tool_seconds =
+        tools.iter().map(|tool| (vec![("tool", label(&tool.tool))], tool.duration_ms as f64 / 1_000.0));
+    let role = |role: &setpoint_protocol::message::RoleHealth| {
+        vec![
+            ("role", word(role.role.name())),
+            ("model", label(&role.model)),
+            ("rate", word(role.rate.name())),
+        ]
+    };
+    let model = |name: &str| vec![("model", label(name))];
+    vec![
+        counter("records", "Records of the journal", total.records),
+        counter("tasks_opened", "Tasks that were opened", total.tasks),
+        counters(
+            "tasks",
+            "Tasks that ended, by how",
+            ends.map(|(end, count)| (vec![("end", word(end))], count)),
+        ),
+        counter("replans", "Directives that asked for another plan", total.replans),
+        counter("corrections", "Attempts that a validator sent back", total.corrections),
+        counter("model_calls", "Attempts of questions to models", total.model_calls),
+        counter("tokens", "Tokens in and out", total.tokens),
+        counter("tool_calls", "Tool calls that came back", total.tool_calls),
+        counters("findings", "What the Auditor found, by kind", findings),
+        counters(
+            "role_chances",
+            "How often something that is counted of a role could have happened",
+            roles.iter().map(|one| (role(one), one.seen)),
+        ),
+        counters("role_events", "How often it did", roles.iter().map(|one| (role(one), one.happened))),
+        gauges("role_recent_share", "Its share of late", roles.iter().map(|one| (role(one), one.recent))),
+        gauges(
+            "role_share_bound",
+            "The highest share of late that is in the role's own band",
+            roles.iter().map(|one| (role(one), one.bound)),
+        ),
+        counters(
+            "claims",
+            "Attempts that R3 called completed and R4a judged",
+            claims.iter().map(|one| (model(&one.model), one.claims)),
+        ),
+        counters(
+            "claims_refuted",
+            "Those of which a criterion failed",
+            claims.iter().map(|one| (model(&one.model), one.refuted)),
+        ),
+        gauges("window_tool_calls", "Tool calls of the report's window, by result", tool_calls),
+        gauges("window_tool_seconds", "Time that the tool calls of the report's window took", tool_seconds),
+        gauge("window_tasks", "Tasks with a record in the report's window", report.tasks_observed as f64),
+        gauge("window_corrections", "Corrections of the report's window", report.total_corrections as f64),
+        gauge(
+            "report_timestamp_seconds",
+            "When the report was made, in seconds since 1970",
+            report.at.as_micros() as f64 / 1e6,
+        ),
+        gauge(
+            "journal_position",
+            "The last record of the journal that the report knows",
+            report.position as f64,
+        ),
+        gauge("series_left_out", "Tools, roles and models that have no series here", bound.left_out as f64),
+    ]
+}
+
+/// How many series a family may have.
+#[derive(Debug, Default)]
+struct Bound {
+    left_out: usize,
+}
+
+impl Bound {
+    fn kept<'r, T>(&mut self, all: &'r [T]) -> &'r [T] {
+        let (kept, left_out) = all.split_at(all.len().min(SERIES_MAX));
+        self.left_out += left_out.len();
+        kept
+    }
+}
+
+fn counter(name: &'static str, about: &'static str, value: u64) -> Family {
+    Family { name, about, series: Series::Total(value) }
+}
+
+fn counters(
+    name: &'static str,
+    about: &'static str,
+    series: impl IntoIterator<Item = (Labels, u64)>,
+) -> Family {
+    Family { name, about, series: Series::Counters(distinct(series)) }
+}
+
+fn gauge(name: &'static str, about: &'static str, value: f64) -> Family {
+    Family { name, about, series: Series::Level(value) }
+}
+
+fn gauges(
+    name: &'static str,
+    about: &'static str,
+    series: impl IntoIterator<Item = (Labels, f64)>,
+) -> Family {
+    Family { name, about, series: Series::Gauges(distinct(series)) }
+}
+
+/// Names that are the same once they are cut have one series, the first's: two of one name make a text that is refused.
+fn distinct<N>(series: impl IntoIterator<Item = (Labels, N)>) -> Vec<(Labels, N)> {
+    let mut seen = BTreeSet::new();
+    series.into_iter().filter(|(labels, _)| seen.insert(labels.clone())).collect()
+}
+
+/// A word of ours.
+fn word(word: &str) -> String {
+    word.to_owned()
+}
+
+/// A name from outside. What would break a line is escaped by the library; other controls show nothing to anybody.
+fn label(name: &str) -> String {
+    let shown: String = name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    clip(&shown, LABEL_CHARS_MAX)
+}
+
+#[cfg(test)]
+mod tests;
