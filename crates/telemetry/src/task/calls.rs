@@ -36,14 +36,15 @@ impl TaskTrace {
         let (mut span, common, is_model) = match ask {
             Ask::Model { purpose, .. } => {
                 let (provider, model) = self.model_of(call.role);
-                let mut span = self.span(record, &call.to_string(), parent, format!("chat {model}"));
+                let name = model.as_ref().map_or_else(|| "chat".to_owned(), |model| format!("chat {model}"));
+                let mut span = self.span(record, &call.to_string(), parent, name);
                 span.kind = SpanKind::Client;
-                let common = vec![
+                let mut common = vec![
                     (names::OPERATION_NAME, names::CHAT.into()),
                     (names::PROVIDER_NAME, provider.into()),
-                    (names::REQUEST_MODEL, model.into()),
-                    (names::PURPOSE, purpose.name().into()),
                 ];
+                common.extend(maybe(names::REQUEST_MODEL, model));
+                common.push((names::PURPOSE, purpose.name().into()));
                 (span, common, true)
             }
             Ask::Tool { call: asked, phase, .. } => {
@@ -179,14 +180,14 @@ impl TaskTrace {
         plan.or(self.activities.get(&asker)).map(|span| span.id).or(self.root_id())
     }
 
-    /// Provider and model that a role asks, as the conventions name them.
-    fn model_of(&self, role: RoleId) -> (String, String) {
+    /// Provider and model that a role asks, as the conventions name them; no model where its name is not known.
+    fn model_of(&self, role: RoleId) -> (String, Option<String>) {
         let name = clip(&self.models.of(role).name, NAME_CHARS_MAX);
         match name.split_once('/') {
-            Some(("gemini", model)) => ("gcp.gemini".to_owned(), model.to_owned()),
-            Some((provider, model)) => (provider.to_owned(), model.to_owned()),
-            None if name == "playbook" => ("setpoint".to_owned(), name),
-            None => (names::ERROR_OTHER.to_owned(), name),
+            Some(("gemini", model)) => ("gcp.gemini".to_owned(), Some(model.to_owned())),
+            Some((provider, model)) => (provider.to_owned(), Some(model.to_owned())),
+            None if name == "playbook" => ("setpoint".to_owned(), Some(name)),
+            None => (names::ERROR_OTHER.to_owned(), Some(name).filter(|name| !name.is_empty())),
         }
     }
 }

@@ -61,6 +61,8 @@ impl TaskTrace {
         let planner = RoleId::Planner;
         let parent = self.activities.get(&Address::singleton(planner)).map(|activity| activity.id);
         let Some(parent) = parent else { return };
+        // One that was never dispatched, as far as its record can be read.
+        self.end_plan(record.at);
         let mut plan = self.span(record, "plan", Some(parent), format!("plan {planner}"));
         plan.attributes = vec![
             (names::OPERATION_NAME, names::PLAN.into()),

@@ -1,0 +1,81 @@
+//! Real roles under a virtual clock: faults, corrections, replans, cancels, crashes, budgets.
+
+use std::sync::{Arc, LazyLock};
+
+use setpoint_machine::{AnyMachine, CallReader, Factory};
+use setpoint_protocol::record::{Opened, Record};
+use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_protocol::{Address, RoleId, TaskId};
+use setpoint_roles::{
+    r1_perceiver, r2_planner, r3_executor, r4a_agent_validator, r4b_meta_validator, r7_goal_gradient_solver,
+};
+use setpoint_sim::brain::Skill;
+use setpoint_sim::plant::PlantReader;
+use setpoint_sim::{Chance, Crashes, Scenario, run};
+
+struct Roles;
+
+impl Factory for Roles {
+    fn machine(&self, address: Address) -> Option<Box<dyn AnyMachine>> {
+        Some(match address.role {
+            RoleId::Perceiver => Box::new(r1_perceiver::Perceiver::default()),
+            RoleId::Planner => Box::new(r2_planner::Planner::default()),
+            RoleId::Executor => Box::new(r3_executor::Executor::default()),
+            RoleId::AgentValidator => Box::new(r4a_agent_validator::AgentValidator::default()),
+            RoleId::MetaValidator => Box::new(r4b_meta_validator::MetaValidator::default()),
+            RoleId::GoalGradientSolver => Box::new(r7_goal_gradient_solver::GoalGradientSolver::default()),
+            _ => return None,
+        })
+    }
+    fn slug(&self, intent: &str) -> String {
+        setpoint_mkct::slug(intent)
+    }
+    fn reader(&self) -> &dyn CallReader {
+        &PlantReader
+    }
+}
+
+/// Tasks.
+const SEEDS: u64 = 100;
+
+/// A task with its seed and its records.
+pub(crate) struct Task {
+    pub(crate) seed: u64,
+    pub(crate) id: TaskId,
+    pub(crate) records: Vec<Record>,
+}
+
+/// All of them, made once.
+pub(crate) fn tasks() -> &'static [Task] {
+    static TASKS: LazyLock<Vec<Task>> = LazyLock::new(|| (0..SEEDS).map(task).collect());
+    &TASKS
+}
+
+fn task(seed: u64) -> Task {
+    let mut chance = Chance::new(seed.wrapping_mul(0x9e37_79b9));
+    let mut percent = |choices: &[u64]| chance.pick(choices).copied().unwrap_or(0);
+    let scenario = Scenario {
+        seed,
+        skill: Skill {
+            sense_percent: percent(&[100, 95, 80, 30]),
+            uptime_percent: percent(&[100, 99, 90, 50]),
+            lenient_percent: percent(&[100, 90, 60, 10]),
+        },
+        broken_percent: percent(&[0, 10, 50, 100]),
+        cancel_percent: percent(&[0, 0, 0, 3]),
+        refuse_percent: percent(&[0, 20, 100]),
+        crashes: if seed.is_multiple_of(4) { Crashes::Percent(10) } else { Crashes::Never },
+        controller: ControllerSettings::default(),
+        budgets: Budgets { calls: seed.is_multiple_of(7).then_some(12), ..Budgets::default() },
+    };
+    let factory: Arc<dyn Factory> = Arc::new(Roles);
+    let done = run(&scenario, &factory);
+    assert!(done.closed, "{:?}", done.broken);
+    let mut records = done.records;
+    // Simulated tasks do not name their models.
+    let mut opened: Opened = serde_json::from_slice(&records[0].body).unwrap();
+    opened.models.brain.name = "gemini/brain".to_owned();
+    opened.models.tool.name = "openai/tool".to_owned();
+    records[0].body = serde_json::to_vec(&opened).unwrap();
+    Task { seed, id: TaskId::mint("simulated", seed), records }
+}

@@ -1,0 +1,264 @@
+//! What a trace is, whatever a task went through.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use expect_test::expect_file;
+use setpoint_protocol::record::{Ask, Asked, Reasked, Record, RecordKind};
+use setpoint_protocol::topology::{Kind, Payload};
+use setpoint_protocol::{RoleId, TaskId};
+use setpoint_telemetry::attribute::{self as names, Value};
+use setpoint_telemetry::measure::{Instrument, Measure};
+use setpoint_telemetry::span::{Span, SpanId, TraceId};
+use setpoint_telemetry::task::{Content, EVENTS_MAX, TaskTrace, Told};
+
+use crate::seeds::{Task, tasks};
+
+fn trace(task: &TaskId, records: &[Record], content: Content) -> (Vec<Span>, Vec<Measure>) {
+    let mut trace = TaskTrace::new(task.clone(), content);
+    let (mut spans, mut measures) = (Vec::new(), Vec::new());
+    for record in records {
+        let Told { spans: ended, measures: measured } = trace.observe(record);
+        spans.extend(ended);
+        measures.extend(measured);
+    }
+    assert!(trace.is_ended());
+    (spans, measures)
+}
+
+#[test]
+fn every_task_is_one_tree_of_spans_with_the_times_of_its_records() {
+    for Task { seed, id, records } in tasks() {
+        let (spans, _) = trace(id, records, Content::Left);
+        let by_id: BTreeMap<SpanId, &Span> = spans.iter().map(|span| (span.id, span)).collect();
+        assert_eq!(by_id.len(), spans.len(), "{seed}: an id is there twice");
+        let root = spans.last().unwrap();
+        assert_eq!((root.parent, root.trace), (None, TraceId::of(id)), "{seed}: the task's own comes last");
+        assert_eq!((root.start, root.end), (records[0].at, records.last().unwrap().at), "{seed}");
+        for span in spans.iter().filter(|span| span.id != root.id) {
+            let parent = by_id[&span.parent.unwrap_or_else(|| panic!("{seed}: {span:?}"))];
+            assert!(span.start <= span.end && parent.start <= span.start, "{seed}: {span:?}");
+            assert!(span.events.len() <= EVENTS_MAX, "{seed}");
+        }
+    }
+}
+
+/// One span an attempt, one event a verdict, one a decided round: nothing is told twice and nothing is left out.
+#[test]
+fn attempts_verdicts_and_rounds_are_all_there() {
+    for Task { seed, id, records } in tasks() {
+        let (spans, _) = trace(id, records, Content::Left);
+        let named = |name: &str| spans.iter().filter(|span| span.name.starts_with(name)).count();
+        let of_models = |ask: &Ask| matches!(ask, Ask::Model { .. });
+        let asked = asks(records, of_models);
+        let tools = asks(records, |ask| matches!(ask, Ask::Tool { .. }));
+        assert_eq!((named("chat "), named("execute_tool ")), (asked, tools), "{seed}");
+        let mut expected =
+            BTreeMap::from([(names::EVALUATION_RESULT, 0), (names::ROUND, 0), (names::CORRECTION, 0)]);
+        for payload in records.iter().filter_map(Record::message) {
+            let (name, count) = match payload {
+                Payload::SubTaskOutcome(outcome) => {
+                    (names::EVALUATION_RESULT, outcome.criteria_verdicts.len())
+                }
+                Payload::OutcomeSummary(one) => (names::EVALUATION_RESULT, one.task_criteria_verdicts.len()),
+                Payload::ReplanRequest(one) => (
+                    names::EVALUATION_RESULT,
+                    one.task_criteria_verdicts.map_or(0, |verdicts| verdicts.len()),
+                ),
+                Payload::PlanDirective(_) | Payload::FinalResult(_) => (names::ROUND, 1),
+                Payload::CorrectionSignal(_) => (names::CORRECTION, 1),
+                _ => continue,
+            };
+            *expected.entry(name).or_default() += count;
+        }
+        for (name, count) in expected {
+            let found = spans.iter().flat_map(|span| &span.events).filter(|event| event.name == name).count();
+            assert_eq!(found, count, "{seed}: {name}");
+        }
+    }
+}
+
+/// Attempts that were made. What was stopped before it was asked (attempt 0) is none.
+fn asks(records: &[Record], wanted: impl Fn(&Ask) -> bool) -> usize {
+    let mut attempts = BTreeMap::new();
+    for record in records {
+        match record.kind {
+            RecordKind::Asked => {
+                let asked: Asked = serde_json::from_slice(&record.body).unwrap();
+                if wanted(&asked.ask) {
+                    attempts.insert(asked.call, 1);
+                }
+            }
+            RecordKind::Reasked => {
+                let reasked: Reasked = serde_json::from_slice(&record.body).unwrap();
+                attempts.entry(reasked.call).and_modify(|count| *count += 1);
+            }
+            RecordKind::Answered => {
+                let answered: setpoint_protocol::record::Answered =
+                    serde_json::from_slice(&record.body).unwrap();
+                if answered.attempt == 0 {
+                    attempts.remove(&answered.call);
+                }
+            }
+            _ => {}
+        }
+    }
+    attempts.values().sum()
+}
+
+#[test]
+fn the_tokens_of_a_task_are_those_of_its_result() {
+    let mut counted = 0;
+    for Task { seed, id, records } in tasks() {
+        let (_, measures) = trace(id, records, Content::Left);
+        let of = |kind: &str| -> f64 {
+            let of_kind = |measure: &&Measure| measure.attributes.contains(&(names::TOKEN_TYPE, kind.into()));
+            measures
+                .iter()
+                .filter(|one| one.instrument == Instrument::Tokens)
+                .filter(of_kind)
+                .map(|one| one.value)
+                .sum()
+        };
+        let Some(Payload::FinalResult(result)) = records.last().and_then(Record::message) else {
+            panic!("{seed}")
+        };
+        assert_eq!(
+            (of("input"), of("output")),
+            (result.usage.tokens_in as f64, result.usage.tokens_out as f64),
+            "{seed}"
+        );
+        counted += result.usage.tokens_in;
+        let ends = measures.iter().filter(|one| one.instrument == Instrument::Tasks).count();
+        assert_eq!(ends, 1, "{seed}");
+    }
+    assert!(counted > 0);
+}
+
+/// The same records give the same spans, and one that is given again gives nothing.
+#[test]
+fn a_trace_depends_on_the_records_alone() {
+    for Task { seed, id, records } in tasks() {
+        let once = trace(id, records, Content::Left);
+        let twice: Vec<Record> = records.iter().flat_map(|record| [record.clone(), record.clone()]).collect();
+        assert_eq!(trace(id, &twice, Content::Left), once, "{seed}");
+    }
+}
+
+/// Bodies that cannot be read, records that are missing: a trace is poorer, and still a tree that ends.
+#[test]
+fn damaged_records_make_a_poorer_tree() {
+    for Task { seed, id, records } in tasks() {
+        let last = records.len() - 1;
+        let damaged = records.iter().enumerate().filter_map(|(n, record)| {
+            let mut record = record.clone();
+            match (n as u64 + *seed) % 5 {
+                _ if n == last => {}
+                0 => return None,
+                1 => record.body = b"{\"call\":[]}".to_vec(),
+                2 => record.body.truncate(record.body.len() / 2),
+                _ => {}
+            }
+            Some(record)
+        });
+        let (spans, _) = trace(id, &damaged.collect::<Vec<_>>(), Content::Told);
+        let ids: BTreeMap<SpanId, usize> = spans.iter().map(|span| (span.id, 1)).collect();
+        assert_eq!(ids.len(), spans.len(), "{seed}");
+        assert!(
+            spans.iter().all(|span| span.parent.is_none_or(|parent| ids.contains_key(&parent))),
+            "{seed}"
+        );
+        assert_eq!(spans.iter().filter(|span| span.parent.is_none()).count(), 1, "{seed}");
+    }
+}
+
+/// A task with a replan, a correction and a further attempt, in full.
+#[test]
+fn a_trace_in_full() {
+    let has = |records: &[Record], kind| records.iter().any(|record| record.kind == kind);
+    let wanted = tasks().iter().find(|task| {
+        has(&task.records, RecordKind::Message(Kind::PlanDirective))
+            && has(&task.records, RecordKind::Message(Kind::CorrectionSignal))
+            && task.records.len() < 140
+    });
+    let Task { id, records, .. } = wanted.unwrap();
+    let (spans, measures) = trace(id, records, Content::Left);
+    let mut shown = String::new();
+    branch(&mut shown, &spans, None, 0);
+    let of_task = |one: &Measure| one.instrument.name().starts_with("setpoint.");
+    for Measure { instrument, value, attributes } in measures.into_iter().filter(of_task) {
+        writeln!(
+            shown,
+            "{} {value:.3} {}{}",
+            instrument.name(),
+            instrument.unit(),
+            attributes_of(&attributes)
+        )
+        .unwrap();
+    }
+    expect_file!["trace.txt"].assert_eq(&shown);
+}
+
+fn branch(shown: &mut String, spans: &[Span], parent: Option<SpanId>, depth: usize) {
+    let mut children: Vec<&Span> = spans.iter().filter(|span| span.parent == parent).collect();
+    children.sort_by_key(|span| (span.start, span.id));
+    for span in children {
+        let indent = "  ".repeat(depth);
+        let took = span.end.millis_since(span.start);
+        let error = span.error.as_ref().map(|error| format!(" !{error}")).unwrap_or_default();
+        writeln!(shown, "{indent}{}{error} {took} ms{}", span.name, attributes_of(&span.attributes)).unwrap();
+        for event in &span.events {
+            writeln!(shown, "{indent}  * {}{}", event.name, attributes_of(&event.attributes)).unwrap();
+        }
+        branch(shown, spans, Some(span.id), depth + 1);
+    }
+}
+
+fn attributes_of(attributes: &[names::Attribute]) -> String {
+    let text = |value: &Value| match value {
+        Value::Bool(value) => value.to_string(),
+        Value::Int(value) => value.to_string(),
+        Value::Float(value) => format!("{value:.3}"),
+        Value::Text(value) => value.clone(),
+        Value::Texts(values) => values.join("+"),
+    };
+    let short = |name: &'static str| name.trim_start_matches("gen_ai.").trim_start_matches("setpoint.");
+    attributes.iter().map(|(name, value)| format!(" {}={}", short(name), text(value))).collect()
+}
+
+/// Nothing that a person, a model or a tool said is in a trace, unless that is asked for; prompts never are.
+#[test]
+fn content_is_told_only_where_it_is_asked_for() {
+    let said = |content| -> usize {
+        let mut found = 0;
+        for Task { id, records, .. } in tasks() {
+            let (spans, _) = trace(id, records, content);
+            let all = format!("{spans:?}");
+            found += usize::from(all.contains("count every thing") || all.contains("count-every-thing"));
+            for name in
+                [names::GOAL, names::OUTPUT_MESSAGES, names::TOOL_CALL_RESULT, names::EVALUATION_EXPLANATION]
+            {
+                found += usize::from(all.contains(&format!("\"{name}\"")));
+            }
+        }
+        found
+    };
+    assert_eq!(said(Content::Left), 0);
+    assert!(said(Content::Told) > 2 * tasks().len());
+}
+
+/// Every role that takes part has its activity under its own name.
+#[test]
+fn every_role_of_the_loop_is_an_agent() {
+    let is_measured = |one: &Record| one.kind == RecordKind::Message(Kind::OutcomeSummary);
+    let Task { id, records, .. } = tasks().iter().find(|task| task.records.iter().any(is_measured)).unwrap();
+    let (spans, _) = trace(id, records, Content::Left);
+    for role in RoleId::ALL.into_iter().filter(|role| role.lives_in_cell()) {
+        let is_there = spans.iter().any(|span| {
+            span.name == format!("invoke_agent {role}")
+                && span.attributes.contains(&(names::AGENT_NAME, role.name().into()))
+                && span.attributes.contains(&(names::ROLE, role.label().into()))
+        });
+        assert!(is_there, "{role}");
+    }
+}
