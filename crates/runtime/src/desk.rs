@@ -8,6 +8,7 @@ use setpoint_bus::import::ImportError;
 use setpoint_journal::{Journal, JournalError, JournalOptions};
 use setpoint_memory_store::{MemoryError, Options as StoreOptions, Store};
 use setpoint_model::cassette::TapeError;
+use setpoint_telemetry::task::Content;
 
 use crate::audit::AuditFailure;
 use crate::config::ConfigError;
@@ -55,7 +56,7 @@ pub(crate) const EMBEDDED_HINT: &str =
 const WANTED: &[(&str, &str)] =
     &[("sh", "the shell tool cannot run commands"), ("git", "the git report cannot be made")];
 
-/// Looks at the models, the playbooks, the data directory, the journal and the programs.
+/// Looks at the models, the playbooks, the data directory, the journal, memory, telemetry and the programs.
 #[must_use]
 pub fn examine(program: &Program) -> Vec<Diagnosis> {
     let mut found = models(program);
@@ -63,6 +64,7 @@ pub fn examine(program: &Program) -> Vec<Diagnosis> {
     found.push(journal(&program.directories.journal()));
     found.push(memory(&program.directories.memory()));
     found.push(audit(&program.directories.audit()));
+    found.push(telemetry(program));
     for (name, loss) in WANTED {
         found.push(if is_installed(name, program.path()) {
             good("program", format!("{name} is installed"))
@@ -450,6 +452,31 @@ fn audit(dir: &Path) -> Diagnosis {
             bad("audit", format!("the log is not as it was written: {first}"), hint.to_owned())
         }
         Err(error) => bad("audit", error_chain(&error), AuditFailure::from(error).hint().to_owned()),
+/// Where telemetry goes, and whether it is taken there. Tasks run without, so it is never more than a note.
+fn telemetry(program: &Program) -> Diagnosis {
+    let note = |finding: String, hint: &str| Diagnosis {
+        subject: Cow::Borrowed("telemetry"),
+        health: Health::Note,
+        finding,
+        hint: Some(hint.to_owned()),
+    };
+    let plan = match program.telemetry() {
+        Ok(Some(plan)) => plan,
+        Ok(None) => return good("telemetry", "off: nothing is sent anywhere".to_owned()),
+        Err(error) => {
+            return note(error_chain(&error), "mend `telemetry.otlp_endpoint`; tasks run without telemetry");
+        }
+    };
+    let with = match plan.content {
+        Content::Left => "",
+        Content::Told => ", with what goals, answers and tools say",
+    };
+    match plan.reach() {
+        Ok(()) => good("telemetry", format!("{}{with}; it is taken there", plan.shown())),
+        Err(error) => note(
+            format!("{}{with}, where it is not taken: {}", plan.shown(), error_chain(&error)),
+            "start the collector, or unset what is not wanted: OTEL_METRICS_EXPORTER=none sends spans alone",
+        ),
     }
 }
 

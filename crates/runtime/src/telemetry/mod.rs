@@ -6,6 +6,7 @@
 mod feed;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use setpoint_telemetry::otlp::{self, EndpointError, Exporter, OtlpError, Settings, Signal};
 use setpoint_telemetry::task::Content;
@@ -13,9 +14,12 @@ use setpoint_telemetry::task::Content;
 pub(crate) use self::feed::Feed;
 use crate::clock;
 use crate::config::Config;
+pub use setpoint_telemetry::{prometheus, serve};
 
 /// The key that names the collector.
 pub(crate) const ENDPOINT_KEY: &str = "telemetry.otlp_endpoint";
+/// Milliseconds that a collector has to answer whoever only asks whether it is there.
+pub const REACH_MS_MAX: u64 = 3_000;
 /// The key that lets content out.
 const CONTENT_KEY: &str = "telemetry.content";
 
@@ -86,6 +90,26 @@ impl Plan {
         };
         let ways = [to("spans", &self.settings.traces), to("metrics", &self.settings.metrics)];
         ways.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// Asks the collector whether it takes a message without anything in it. Blocks, for [`REACH_MS_MAX`] at most.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub fn reach(&self) -> Result<(), OtlpError> {
+        let settings = self.settings.clone();
+        let asked = async move {
+            let limit = Duration::from_millis(REACH_MS_MAX);
+            let late = |_| OtlpError::Send { reason: format!("no answer within {REACH_MS_MAX} ms") };
+            tokio::time::timeout(limit, otlp::reach(&settings)).await.map_err(late)?
+        };
+        // Whoever asks may be inside a runtime already, where another one cannot be waited for.
+        let asking = std::thread::spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.map_err(|error| OtlpError::Client { reason: error.to_string() })?.block_on(asked)
+        });
+        let ended = || OtlpError::Client { reason: "the thread that asked has panicked".to_owned() };
+        asking.join().unwrap_or_else(|_| Err(ended()))
     }
 
     /// An exporter for it.
