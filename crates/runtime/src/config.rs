@@ -4,6 +4,7 @@
 mod file;
 mod foreign;
 mod keys;
+mod levels;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -32,6 +32,8 @@ mod memory;
 mod models;
 // `cargo xtask test` turns every feature on.
 #[cfg(test)]
+mod observing;
+#[cfg(test)]
 mod playbooks;
 #[cfg(test)]
 #[cfg(feature = "failpoints")]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use setpoint_protocol::settings::ControllerSettings;
 
+use super::levels::{EXPECTED as LEVELS_EXPECTED, is_levels};
 use super::{ConfigError, Origin, Setting};
 
 /// Longest name of a provider.
@@ -32,6 +33,8 @@ pub enum KeyType {
     Choice(&'static [&'static str]),
     /// `true` or `false`.
     Bool,
+    /// What is logged: a level, or levels by target.
+    Levels,
 }
 
 /// One key.
@@ -140,6 +143,7 @@ keys! {
     "audit.key" KeyType::Text, || Value::Null, None, "file with the Auditor's signing key; unset, `audit/key` in the data directory";
     "telemetry.otlp_endpoint" KeyType::Text, || Value::Null, Some("OTEL_EXPORTER_OTLP_ENDPOINT"), "address of a collector that spans and metrics of tasks are sent to, over OTLP/HTTP; unset, nothing is sent";
     "telemetry.content" KeyType::Bool, || json!(false), None, "whether goals, answers, parameters and evidence are sent along; names, numbers and times are without";
+    "log.level" KeyType::Levels, || json!("setpoint=debug,info"), Some("SETPOINT_LOG"), "what is logged: a level, or levels by crate, as `info,setpoint_journal=debug`";
     "run.preview_plan" KeyType::Bool, || json!(false), None, "show each plan and ask before it runs";
 }
 
@@ -169,12 +173,14 @@ pub(super) fn set(
         (KeyType::Number, Value::Number(number)) if number.as_f64().is_some_and(f64::is_finite) => None,
         (KeyType::Whole | KeyType::Millis, Value::Number(number)) if number.as_u64().is_some() => None,
         (KeyType::Text, Value::String(_)) | (KeyType::Bool, Value::Bool(_)) => None,
+        (KeyType::Levels, Value::String(text)) if is_levels(text) => None,
         (KeyType::Choice(words), Value::String(word)) if words.contains(&word.as_str()) => None,
         (KeyType::Number, _) => Some("a finite number".to_owned()),
         (KeyType::Whole, _) => Some("a whole number, 0 or more".to_owned()),
         (KeyType::Millis, _) => Some("milliseconds, or a number with ms, s, m or h".to_owned()),
         (KeyType::Text, _) => Some("text".to_owned()),
         (KeyType::Bool, _) => Some("true or false".to_owned()),
+        (KeyType::Levels, _) => Some(LEVELS_EXPECTED.to_owned()),
         (KeyType::Choice(words), _) => Some(format!("one of {}", words.join(", "))),
     };
     match expected {
@@ -205,7 +211,7 @@ pub(super) fn parse(key: &Key, text: &str, origin: &Origin) -> Result<Value, Con
         return Ok(Value::Null);
     }
     Ok(match key.kind {
-        KeyType::Text | KeyType::Choice(_) => json!(text),
+        KeyType::Text | KeyType::Choice(_) | KeyType::Levels => json!(text),
         KeyType::Number => {
             let number: f64 = text.trim().parse().map_err(|_| wrong("a finite number"))?;
             if !number.is_finite() {

@@ -225,6 +225,9 @@ fn every_key_has_a_rule_for_files_of_the_working_directory() {
         Lower budgets.money
         Never memory.recall
         Never memory.reflect
+        Never telemetry.otlp_endpoint
+        Never telemetry.content
+        Never log.level
         SwitchOn run.preview_plan"#]]
     .assert_eq(&told.join("\n"));
     assert_eq!(foreign::rule("models.new"), foreign::Rule::Never);

@@ -93,10 +93,9 @@ fn own(set: &[setpoint_cli::OwnValue]) -> Vec<(String, String, String)> {
 
 /// Logs go to a file in the data directory, which is made when there is something to say, and with `-v` to stderr.
 fn start_logging(program: &runtime::program::Program, is_verbose: bool) {
-    let filter = || {
-        tracing_subscriber::EnvFilter::try_from_env("SETPOINT_LOG")
-            .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("setpoint=debug,info"))
-    };
+    // What is no level was refused when the configuration was read.
+    let levels = program.config.text("log.level").unwrap_or("off");
+    let filter = || tracing_subscriber::EnvFilter::new(levels);
     let log = Arc::new(runtime::program::LogFile::new(program.directories.log()));
     let file = tracing_subscriber::fmt::layer()
         .with_ansi(false)

@@ -1,0 +1,162 @@
+//! What others are told of a run, and what is logged: off unless somebody says so, and never in the way.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+
+use crate::support::task::{GOAL, Trial};
+use crate::support::{Came, Home};
+
+/// A secret that a collector wants to see.
+const KEY: &str = "otel-secret-0123456789";
+
+/// A request as it came: its first line and headers, and how long its body was.
+type Requests = Arc<Mutex<Vec<(String, usize)>>>;
+
+/// A collector that takes everything.
+fn collector() -> (String, Requests) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let requests = Requests::default();
+    let kept = Arc::clone(&requests);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = BufReader::new(stream.unwrap());
+            let (mut head, mut length) = (String::new(), 0);
+            loop {
+                let mut line = String::new();
+                if stream.read_line(&mut line).unwrap() <= 2 {
+                    break;
+                }
+                if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().unwrap();
+                }
+                head.push_str(&line);
+            }
+            let mut body = vec![0; length];
+            stream.read_exact(&mut body).unwrap();
+            kept.lock().unwrap().push((head, length));
+            let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+            stream.get_mut().write_all(answer).unwrap();
+        }
+    });
+    (base, requests)
+}
+
+fn home() -> Home {
+    let home = Home::new();
+    home.file("a.txt", "a\n");
+    Trial::new().reads("a.txt", "1").write(&home);
+    home
+}
+
+#[test]
+fn a_run_is_told_to_the_collector_that_the_environment_names() {
+    let (home, (base, requests)) = (home(), collector());
+    let mut command = home.command(&["run", "--json", GOAL]);
+    let headers = format!("x-key={KEY}");
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", &base).env("OTEL_EXPORTER_OTLP_HEADERS", headers);
+    let came = Came::of(&mut command);
+    assert_eq!(came.code, 0, "{came:#?}");
+    let requests = requests.lock().unwrap().clone();
+    let has = |path: &str| {
+        let line = format!("POST {path} HTTP/1.1");
+        requests.iter().any(|(head, length)| head.starts_with(&line) && head.contains(KEY) && *length > 200)
+    };
+    assert!(has("/v1/traces") && has("/v1/metrics"), "{requests:#?}");
+    let log = fs::read_to_string(home.data().join("setpoint.log")).unwrap_or_default();
+    for told in [&came.out, &came.err, &log] {
+        assert!(!told.contains(KEY), "{told}");
+    }
+}
+
+#[test]
+fn a_collector_that_is_not_there_changes_no_result() {
+    let ends: Vec<(i32, String)> = [None, Some("http://127.0.0.1:1"), Some("nonsense")]
+        .into_iter()
+        .map(|base| {
+            let home = home();
+            let mut command = home.command(&["run", GOAL]);
+            if let Some(base) = base {
+                command.env("OTEL_EXPORTER_OTLP_ENDPOINT", base);
+            }
+            let came = Came::of(&mut command);
+            let log = fs::read_to_string(home.data().join("setpoint.log")).unwrap_or_default();
+            let warnings = log.lines().filter(|line| line.contains("telemetry")).count();
+            assert_eq!(warnings > 0, base.is_some(), "{base:?}: {log}");
+            assert!(warnings <= 3, "{log}");
+            // All but the id.
+            (came.code, came.out.split("task: ").next().unwrap().to_owned())
+        })
+        .collect();
+    assert_eq!((ends[0].0, &ends[0]), (0, &ends[1]));
+    assert_eq!(ends[0], ends[2]);
+}
+
+#[test]
+fn a_file_of_the_working_directory_sends_nothing_anywhere() {
+    for line in ["otlp_endpoint = \"http://evil.example\"", "content = true"] {
+        let home = home();
+        home.file("setpoint.toml", format!("[telemetry]\n{line}\n"));
+        let came = home.run(&["run", GOAL]);
+        assert_eq!(came.code, 2, "{came:#?}");
+        assert!(came.err.contains("work/setpoint.toml:2: `telemetry."), "{came:#?}");
+    }
+}
+
+#[test]
+fn doctor_says_where_telemetry_goes() {
+    let home = Home::new();
+    let said = |base: &str| {
+        let mut command = home.command(&["doctor", "--json"]);
+        let found = Came::of(command.env("OTEL_EXPORTER_OTLP_ENDPOINT", base)).json();
+        let findings = found["findings"].as_array().unwrap();
+        let one = findings.iter().find(|one| one["subject"] == "telemetry").unwrap();
+        (one["state"].as_str().unwrap().to_owned(), one["finding"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(said(""), ("good".to_owned(), "off: nothing is sent anywhere".to_owned()));
+    let (base, _) = collector();
+    let (state, finding) = said(&base);
+    assert_eq!(state, "good");
+    let ways = format!("spans go to {base}/v1/traces, metrics go to {base}/v1/metrics");
+    assert_eq!(finding, format!("{ways}; it is taken there"));
+    let (state, finding) = said("http://ada:pass@127.0.0.1:1");
+    assert_eq!(state, "note");
+    assert!(finding.contains("…@127.0.0.1:1") && finding.contains("refused"), "{finding}");
+    assert!(!finding.contains("pass"), "{finding}");
+    assert_eq!(said("localhost:4317").0, "note");
+}
+
+#[test]
+fn what_is_no_level_is_refused_with_what_is() {
+    let home = Home::new();
+    for (given, command) in [
+        ("$SETPOINT_LOG", home.command(&["config"]).env("SETPOINT_LOG", "inof")),
+        ("--set log.level", &mut home.command(&["--set", "log.level=inof", "config"])),
+    ] {
+        let came = Came::of(command);
+        assert_eq!(came.code, 2, "{came:#?}");
+        for part in [given, "\"inof\"", "error, warn, info", "setpoint_journal=debug"] {
+            assert!(came.err.contains(part), "{part:?} is not in {came:#?}");
+        }
+    }
+}
+
+#[test]
+fn levels_are_those_of_the_configuration() {
+    // A warning: the collector is not there.
+    let logged = |levels: &str| {
+        let home = home();
+        fs::write(home.config().join("setpoint.toml"), format!("[log]\nlevel = \"{levels}\"\n")).unwrap();
+        let mut command = home.command(&["-v", "run", GOAL]);
+        let came = Came::of(command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1"));
+        let log = fs::read_to_string(home.data().join("setpoint.log")).unwrap_or_default();
+        assert_eq!(came.err.contains("telemetry is not taken"), log.contains("telemetry is not taken"));
+        log.contains("telemetry is not taken")
+    };
+    assert!(logged("warn"));
+    assert!(logged("off,setpoint_telemetry=warn"));
+    assert!(!logged("error"));
+    assert!(!logged("trace,setpoint_telemetry=off"));
+}
