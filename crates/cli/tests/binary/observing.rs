@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
+use crate::support::canned::canned;
 use crate::support::task::{GOAL, Trial};
 use crate::support::{Came, Home};
 
@@ -159,4 +160,29 @@ fn levels_are_those_of_the_configuration() {
     assert!(logged("off,setpoint_telemetry=warn"));
     assert!(!logged("error"));
     assert!(!logged("trace,setpoint_telemetry=off"));
+}
+
+#[test]
+fn neither_a_key_nor_an_answer_is_logged() {
+    const SAID: &str = "a-word-that-only-the-model-knows";
+    let reply = format!(
+        r#"{{"choices":[{{"message":{{"role":"assistant","content":"{SAID}"}},"finish_reason":"stop"}}],"usage":{{}}}}"#
+    );
+    let base = canned(move |_, _| (200, reply.clone()));
+    let home = Home::new();
+    let mut command = home.command(&["--set", "models.stream=false", "--model", "openai/x", "run", "do it"]);
+    command
+        .env("OPENAI_BASE_URL", base)
+        .env("OPENAI_API_KEY", KEY)
+        .env("SETPOINT_LOG", "setpoint=trace,debug");
+    // Something is logged: a collector is not there.
+    let came = Came::of(command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1"));
+    assert_eq!(came.code, 4, "{came:#?}");
+    let exported = home.run(&["tasks", "list", "--json"]).json()[0]["task_id"].as_str().unwrap().to_owned();
+    assert!(home.run(&["tasks", "export", &exported]).out.contains(SAID), "the model was asked");
+    let log = fs::read_to_string(home.data().join("setpoint.log")).unwrap();
+    assert!(log.contains("telemetry is not taken"), "{log}");
+    for secret in [SAID, KEY] {
+        assert!(!log.contains(secret), "{log}");
+    }
 }

@@ -100,7 +100,8 @@ impl Plan {
         let settings = self.settings.clone();
         let asked = async move {
             let limit = Duration::from_millis(REACH_MS_MAX);
-            let late = |_| OtlpError::Send { reason: format!("no answer within {REACH_MS_MAX} ms") };
+            let reason = format!("no answer within {REACH_MS_MAX} ms");
+            let late = |_| OtlpError::Send { what: "an empty message", reason };
             tokio::time::timeout(limit, otlp::reach(&settings)).await.map_err(late)?
         };
         // Whoever asks may be inside a runtime already, where another one cannot be waited for.

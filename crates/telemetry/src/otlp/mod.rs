@@ -20,8 +20,8 @@ pub use self::endpoint::{ENDPOINT_CHARS_MAX, EndpointError, Signal, endpoint, se
 use self::worker::Worker;
 use crate::task::Told;
 
-/// What was told and not yet sent, in records' worth; what comes beyond it is dropped.
-pub const QUEUE_MAX: usize = 8_192;
+/// Records whose spans and measures wait to be sent; what comes beyond it is dropped.
+pub const QUEUE_MAX: usize = 4_096;
 /// Spans in one message to the collector.
 pub const BATCH_SPANS_MAX: usize = 512;
 /// Milliseconds that spans wait for company.
@@ -61,8 +61,10 @@ pub enum OtlpError {
     #[error("set up the export of telemetry")]
     Exporter(#[source] opentelemetry_otlp::ExporterBuildError),
     /// The collector did not take what it was sent.
-    #[error("send telemetry: {reason}")]
+    #[error("send {what}: {reason}")]
     Send {
+        /// Which of it.
+        what: &'static str,
         /// Why.
         reason: String,
     },

@@ -152,11 +152,11 @@ impl Worker {
     pub(super) async fn reach(&self) -> Result<(), OtlpError> {
         if let Some(way) = &self.traces {
             let sent = way.exporter.export(Vec::new()).await;
-            sent.map_err(|error| OtlpError::Send { reason: way.reason(&error) })?;
+            sent.map_err(|error| OtlpError::Send { what: "spans", reason: way.reason(&error) })?;
         }
         if let Some(way) = &self.metrics {
             let sent = way.exporter.export(&ResourceMetrics::default()).await;
-            sent.map_err(|error| OtlpError::Send { reason: way.reason(&error) })?;
+            sent.map_err(|error| OtlpError::Send { what: "metrics", reason: way.reason(&error) })?;
         }
         Ok(())
     }

@@ -31,7 +31,7 @@ pub const NAME_CHARS_MAX: usize = 128;
 /// Characters of a piece of content.
 pub const CONTENT_CHARS_MAX: usize = 4_000;
 /// Pieces of content in one attribute.
-pub const CONTENT_PARTS_MAX: usize = 32;
+pub const CONTENT_PARTS_MAX: usize = 16;
 /// Characters of what makes a task's id unique, at its end.
 const SUFFIX_CHARS: usize = 16;
 

@@ -1,5 +1,7 @@
-//! Whole organisations from seeds, and the traces that their records give.
+//! Whole organisations from seeds, the traces that their records give, and what the documentation says of them.
 
+#[cfg(test)]
+mod documented;
 #[cfg(test)]
 mod seeds;
 #[cfg(test)]

@@ -102,9 +102,12 @@ async fn whether_a_collector_answers_can_be_asked() {
     assert_eq!((takes.requests(), takes.spans().len()), (2, 0));
     let broken = Collector::start(Manner::Broken).await;
     let error = reach(&settings(&base(&broken))).await.unwrap_err();
-    assert!(matches!(&error, OtlpError::Send { reason } if reason.contains("500")), "{error}");
+    assert!(matches!(&error, OtlpError::Send { what: "spans", reason } if reason.contains("500")), "{error}");
     let error = reach(&settings(&nobody().await)).await.unwrap_err();
-    assert!(matches!(&error, OtlpError::Send { reason } if reason.contains("refused")), "{error}");
+    assert!(
+        matches!(&error, OtlpError::Send { what: "spans", reason } if reason.contains("refused")),
+        "{error}"
+    );
 }
 
 #[tokio::test]
