@@ -1,5 +1,6 @@
 //! The Auditor, for the operator: what it saw, what it found, and whether what it wrote down still stands.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
@@ -101,6 +102,15 @@ pub struct AuditVerdict {
     pub cannot_prove: Vec<String>,
 }
 
+/// Where a page of totals is served for Prometheus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MetricsDoor {
+    /// The address.
+    pub address: SocketAddr,
+    /// Whether others than this machine may read it.
+    pub is_public: bool,
+}
+
 /// What the Auditor says as it goes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AuditEvent {
@@ -126,5 +136,10 @@ pub trait Audit: Send + Sync {
     async fn verify(&self, against: &Against) -> Result<AuditVerdict, ClientError>;
 
     /// Audits until nobody listens any more, or looks on while another process does. What was found before is not told.
-    async fn follow(&self, events: mpsc::Sender<AuditEvent>) -> Result<(), ClientError>;
+    /// Meanwhile its totals can be read at the door.
+    async fn follow(
+        &self,
+        events: mpsc::Sender<AuditEvent>,
+        metrics: Option<MetricsDoor>,
+    ) -> Result<(), ClientError>;
 }

@@ -452,6 +452,9 @@ fn audit(dir: &Path) -> Diagnosis {
             bad("audit", format!("the log is not as it was written: {first}"), hint.to_owned())
         }
         Err(error) => bad("audit", error_chain(&error), AuditFailure::from(error).hint().to_owned()),
+    }
+}
+
 /// Where telemetry goes, and whether it is taken there. Tasks run without, so it is never more than a note.
 fn telemetry(program: &Program) -> Diagnosis {
     let note = |finding: String, hint: &str| Diagnosis {

@@ -23,8 +23,8 @@ pub mod organisation;
 pub mod program;
 pub mod rows;
 pub mod surroundings;
-pub mod time_travel;
 pub mod telemetry;
+pub mod time_travel;
 pub mod toolbox;
 
 /// The journal, for whoever hands it to something else of this crate.

@@ -87,6 +87,7 @@ fn families(report: &AuditReport) -> Vec<Family> {
     let total = &report.lifetime;
     let mut bound = Bound::default();
     let tools = bound.kept(&report.tool_health);
+    let models = bound.kept(&report.model_health);
     let roles = bound.kept(&report.role_health);
     let claims = bound.kept(&report.false_claims);
     let ends = [("accept", total.accepted), ("success", total.with_gaps), ("abandon", total.abandoned)];
@@ -108,6 +109,11 @@ fn families(report: &AuditReport) -> Vec<Family> {
         ]
     };
     let model = |name: &str| vec![("model", label(name))];
+    let model_calls = models.iter().flat_map(|one| {
+        let of = |result: &str| vec![("model", label(&one.model)), ("result", word(result))];
+        let failed: u64 = one.failures.iter().map(|failure| failure.count).sum();
+        [(of("answered"), one.calls.saturating_sub(failed) as f64), (of("unanswered"), failed as f64)]
+    });
     vec![
         counter("records", "Records of the journal", total.records),
         counter("tasks_opened", "Tasks that were opened", total.tasks),
@@ -131,8 +137,8 @@ fn families(report: &AuditReport) -> Vec<Family> {
         gauges("role_recent_share", "Its share of late", roles.iter().map(|one| (role(one), one.recent))),
         gauges(
             "role_share_bound",
-            "The highest share of late that is in the role's own band",
-            roles.iter().map(|one| (role(one), one.bound)),
+            "The share that counts as a change of the role, once enough was seen to know what is usual",
+            roles.iter().filter_map(|one| Some((role(one), one.bound?))),
         ),
         counters(
             "claims",
@@ -146,6 +152,12 @@ fn families(report: &AuditReport) -> Vec<Family> {
         ),
         gauges("window_tool_calls", "Tool calls of the report's window, by result", tool_calls),
         gauges("window_tool_seconds", "Time that the tool calls of the report's window took", tool_seconds),
+        gauges("window_model_calls", "Questions to models of the report's window, by result", model_calls),
+        gauges(
+            "window_model_seconds",
+            "Time from question to answer in the report's window",
+            models.iter().map(|one| (model(&one.model), one.duration_ms as f64 / 1_000.0)),
+        ),
         gauge("window_tasks", "Tasks with a record in the report's window", report.tasks_observed as f64),
         gauge("window_corrections", "Corrections of the report's window", report.total_corrections as f64),
         gauge(

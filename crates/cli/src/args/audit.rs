@@ -1,8 +1,10 @@
 //! The grammar of `audit`, and what its arguments ask for.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use setpoint_client::audit::MetricsDoor;
 use setpoint_protocol::RoleId;
 use setpoint_protocol::message::{FindingKind, Severity};
 
@@ -30,7 +32,14 @@ pub(super) enum AuditVerb {
         log_only: bool,
     },
     /// Audit in this process until it is stopped, and say what is found as it is found
-    Follow,
+    Follow {
+        /// Serve the totals for Prometheus at this address, such as 127.0.0.1:9464, under /metrics
+        #[arg(long, value_name = "ADDRESS")]
+        metrics: Option<SocketAddr>,
+        /// Let others than this machine read them
+        #[arg(long, requires = "metrics")]
+        metrics_public: bool,
+    },
 }
 
 #[derive(Args, Debug)]
@@ -84,6 +93,9 @@ pub(super) fn command(verb: AuditVerb) -> AuditCommand {
         AuditVerb::Verify { checkpoints, key, log_only } => {
             AuditCommand::Verify(AuditVerify { checkpoints, key, log_only })
         }
-        AuditVerb::Follow => AuditCommand::Follow,
+        AuditVerb::Follow { metrics, metrics_public } => {
+            let door = metrics.map(|address| MetricsDoor { address, is_public: metrics_public });
+            AuditCommand::Follow { metrics: door }
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use setpoint_client::audit::MetricsDoor;
 use setpoint_protocol::RoleId;
 use setpoint_protocol::message::{FindingKind, Severity};
 
@@ -17,7 +18,10 @@ pub enum AuditCommand {
     /// `audit verify`.
     Verify(AuditVerify),
     /// `audit follow`.
-    Follow,
+    Follow {
+        /// Where its totals can be read.
+        metrics: Option<MetricsDoor>,
+    },
 }
 
 /// Which findings `audit query` lists.

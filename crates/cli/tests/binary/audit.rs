@@ -235,6 +235,44 @@ fn process_following_says_what_is_found_while_others_run_and_stops_in_order() {
 }
 
 #[test]
+fn process_totals_can_be_read_while_it_follows() {
+    let home = home();
+    pursue(&home, &[]);
+    let mut follow = home
+        .command(&["audit", "follow", "--metrics", "127.0.0.1:0"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(follow.stderr.take().unwrap()).lines();
+    let line = said.next().unwrap().unwrap();
+    let address =
+        line.strip_prefix("metrics at http://").unwrap().strip_suffix("/metrics").unwrap().to_owned();
+    // The first page is made when it begins to audit.
+    assert_eq!(said.next().unwrap().unwrap(), "auditing in this process");
+    let read = || {
+        let mut connection = std::net::TcpStream::connect(&address).unwrap();
+        let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        std::io::Write::write_all(&mut connection, request.as_bytes()).unwrap();
+        std::io::read_to_string(connection).unwrap()
+    };
+    let page = std::iter::repeat_with(read).find(|page| page.contains("setpoint_tasks_total")).unwrap();
+    assert!(page.contains("setpoint_tasks_total{end=\"accept\"} 1"), "{page}");
+    assert!(
+        page.contains("setpoint_findings_total{kind=\"false_claim\",severity=\"violation\"} 0"),
+        "{page}"
+    );
+    kill_process(Pid::from_child(&follow), Signal::INT).unwrap();
+    assert!(follow.wait().unwrap().success());
+
+    let came = home.run(&["audit", "follow", "--metrics", "0.0.0.0:0"]);
+    assert_eq!((came.code, came.out.as_str()), (2, ""), "{came:#?}");
+    assert!(came.err.contains("--metrics-public"), "{came:#?}");
+    let came = home.run(&["audit", "follow", "--metrics", "nowhere"]);
+    assert_eq!(came.code, 2, "{came:#?}");
+}
+
+#[test]
 fn an_audit_that_is_switched_off_catches_up_when_it_is_asked() {
     let home = home();
     pursue(&home, &["--set", "audit.follow=false"]);

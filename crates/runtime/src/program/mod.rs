@@ -38,9 +38,9 @@ use crate::models::error::ChoiceError;
 use crate::models::{Models, StandIn, provider};
 use crate::organisation::{NewTask, Organisation, Parts, error_chain};
 use crate::surroundings::{Directories, NoHome, surroundings};
+use crate::telemetry::{self, TelemetryError};
 use crate::time_travel::fork::NewFork;
 use crate::time_travel::import::{TakeInError, take_in};
-use crate::telemetry::{self, TelemetryError};
 use crate::toolbox::Tools;
 
 /// Bytes of the operator's words for every task that are read: a little more than may be used.
@@ -257,7 +257,6 @@ impl Program {
         if self.config.yes("audit.follow") {
             organisation.audit(self.audit_place());
         }
-        Ok(organisation)
         self.send_telemetry(&organisation);
         Ok(organisation)
     }
@@ -287,7 +286,7 @@ impl Program {
         telemetry::Plan::of(&self.config, &self.sources.env)
     }
 
-    /// The same for whoever only reads or passes messages on: no task is driven, and no model has to be there. Where there
+    /// An organisation for whoever only reads or passes messages on: no task is driven, and no model has to be there. Where there
     /// is no journal there is none afterwards either: whoever mistypes a directory is not left with one more.
     ///
     /// # Errors

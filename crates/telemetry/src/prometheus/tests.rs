@@ -1,5 +1,7 @@
 use expect_test::expect;
-use setpoint_protocol::message::{AuditTotals, ClaimRate, DriftRate, FindingCount, RoleHealth, ToolHealth};
+use setpoint_protocol::message::{
+    AuditTotals, ClaimRate, DriftRate, FailureCount, FindingCount, ModelHealth, RoleHealth, ToolHealth,
+};
 use setpoint_protocol::{RoleId, Timestamp};
 
 use super::*;
@@ -26,6 +28,15 @@ fn report() -> AuditReport {
             errors: vec![],
             duration_ms: 1_250,
         }],
+        model_health: vec![ModelHealth {
+            model: "openai/gpt-x".to_owned(),
+            calls: 41,
+            failures: vec![FailureCount { kind: None, count: 3 }],
+            retries: 2,
+            cut: 0,
+            malformed: 1,
+            duration_ms: 81_500,
+        }],
         role_health: vec![RoleHealth {
             role: RoleId::Executor,
             model: "openai/gpt-x".to_owned(),
@@ -34,7 +45,8 @@ fn report() -> AuditReport {
             happened: 4,
             mean: 0.1,
             recent: 0.25,
-            bound: 0.5,
+            bound: Some(0.5),
+            score: 0.25,
         }],
         false_claims: vec![ClaimRate { model: "openai/gpt-x".to_owned(), claims: 30, refuted: 3 }],
         lifetime: AuditTotals {
@@ -102,7 +114,7 @@ fn a_report_has_one_text() {
         # HELP setpoint_role_recent_share Its share of late
         # TYPE setpoint_role_recent_share gauge
         setpoint_role_recent_share{role="executor",model="openai/gpt-x",rate="failure"} 0.25
-        # HELP setpoint_role_share_bound The highest share of late that is in the role's own band
+        # HELP setpoint_role_share_bound The share that counts as a change of the role, once enough was seen to know what is usual
         # TYPE setpoint_role_share_bound gauge
         setpoint_role_share_bound{role="executor",model="openai/gpt-x",rate="failure"} 0.5
         # HELP setpoint_claims Attempts that R3 called completed and R4a judged

@@ -39,6 +39,7 @@ fn every_family_of_the_page_is_documented() {
         anomalies: vec![],
         findings_left_out: 0,
         tool_health: vec![],
+        model_health: vec![],
         role_health: vec![],
         false_claims: vec![],
         lifetime: AuditTotals::default(),

@@ -1,16 +1,22 @@
 //! The Auditor as the operator sees it.
 
-use std::sync::Arc;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use setpoint_client::audit::{Against, Audit, AuditEvent, AuditVerdict, Audited, FindingFilter, FindingLine};
+use setpoint_client::audit::{
+    Against, Audit, AuditEvent, AuditVerdict, Audited, FindingFilter, FindingLine, MetricsDoor,
+};
 use setpoint_client::{ClientError, ErrorKind};
 use setpoint_protocol::message::{AuditQuery, Finding};
 use setpoint_runtime as runtime;
 use setpoint_runtime::audit::{AuditFailure, AuditPlace, Keeper, LogEntry, log};
 use setpoint_runtime::journal::Journal;
+use setpoint_runtime::telemetry::serve::{Reach, ServeError, bind};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::edge::{audit_error, program_error};
 
@@ -18,6 +24,8 @@ use crate::edge::{audit_error, program_error};
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How often it is tried to take over from another process that audits.
 const TAKE_OVER_EVERY: u32 = 20;
+/// How often the page of metrics is made anew.
+const PAGE_EVERY: u32 = 4;
 /// Rows that are read at a time.
 const ROWS_AT_ONCE: u64 = 4_096;
 
@@ -144,17 +152,56 @@ impl Audit for Auditing {
         })
     }
 
-    async fn follow(&self, events: mpsc::Sender<AuditEvent>) -> Result<()> {
+    async fn follow(&self, events: mpsc::Sender<AuditEvent>, metrics: Option<MetricsDoor>) -> Result<()> {
         let place = self.program.audit_place();
         let journal = self.program.made_journal().map_err(|error| program_error(&error))?;
-        let followed = Arc::new(Following { place, journal });
-        let done = tokio::task::spawn_blocking(move || followed.run(&events)).await;
+        let page = Arc::new(Mutex::new(String::new()));
+        let stop = CancellationToken::new();
+        let served = match metrics {
+            None => None,
+            Some(door) => {
+                let (served, address) = serve(door, Arc::clone(&page), stop.clone()).await?;
+                let note = format!("metrics at http://{address}/metrics");
+                drop(events.send(AuditEvent::Note(note)).await);
+                Some(served)
+            }
+        };
+        let following = Following { place, journal, page: served.as_ref().map(|_| page) };
+        let done = tokio::task::spawn_blocking(move || following.run(&events)).await;
+        stop.cancel();
+        if let Some(served) = served {
+            drop(served.await);
+        }
         match done {
             Ok(done) => done.map_err(|error| audit_error(&error)),
             Err(error) => Err(ClientError::new(ErrorKind::Internal, format!("the Auditor failed: {error}"))
                 .hint("`setpoint doctor` looks at the journal")),
         }
     }
+}
+
+/// Serves the page, whatever it says by then.
+async fn serve(
+    door: MetricsDoor,
+    page: Arc<Mutex<String>>,
+    stop: CancellationToken,
+) -> Result<(JoinHandle<()>, SocketAddr)> {
+    let reach = if door.is_public { Reach::Anybody } else { Reach::ThisMachine };
+    let failed = |error: &dyn std::error::Error, hint: &str| {
+        ClientError::new(ErrorKind::Configuration, runtime::organisation::error_chain(error)).hint(hint)
+    };
+    let listener = bind(door.address, reach).await.map_err(|error| {
+        let hint = match &error {
+            ServeError::NotLoopback { .. } => {
+                "serve them on 127.0.0.1, or let others read them with --metrics-public"
+            }
+            ServeError::Bind { .. } => "name an address of this machine and a port that nobody uses",
+        };
+        failed(&error, hint)
+    })?;
+    let address = listener.local_addr().map_err(|error| failed(&error, "name another address"))?;
+    let source = move || page.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Ok((tokio::spawn(runtime::telemetry::serve::serve(listener, source, stop)), address))
 }
 
 /// The right to audit; it is left to another process that has it.
@@ -216,9 +263,32 @@ fn verdict(seen: &log::Verification, fit: Option<&runtime::audit::JournalFit>) -
 struct Following {
     place: AuditPlace,
     journal: Journal,
+    /// What is served of the totals, where they are.
+    page: Option<Arc<Mutex<String>>>,
 }
 
 impl Following {
+    /// Puts the totals as they are by now onto the page.
+    fn renew_page(&self, keeper: Option<&Keeper>) {
+        let Some(page) = &self.page else { return };
+        let now = runtime::clock::now();
+        let report = match keeper {
+            Some(keeper) => Ok(keeper.report("metrics", now)),
+            None => runtime::audit::look(&self.place.dir, &self.journal, "metrics", now)
+                .map(|looked| looked.report),
+        };
+        match report {
+            Ok(report) => {
+                let text = runtime::telemetry::prometheus::render(&report);
+                *page.lock().unwrap_or_else(PoisonError::into_inner) = text;
+            }
+            Err(error) => tracing::warn!(
+                error = runtime::organisation::error_chain(&error),
+                "the page of metrics is an old one"
+            ),
+        }
+    }
+
     fn run(&self, events: &mpsc::Sender<AuditEvent>) -> std::result::Result<(), AuditFailure> {
         let mut keeper = None;
         let mut has_told = None;
@@ -268,6 +338,9 @@ impl Following {
                 if events.blocking_send(event).is_err() {
                     break;
                 }
+            }
+            if round % PAGE_EVERY == 1 {
+                self.renew_page(keeper.as_ref());
             }
             if !is_behind && !events.is_closed() {
                 std::thread::sleep(LOOK_EVERY);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use setpoint_client::audit::{AUDIT_EVENTS_MAX, AuditEvent};
+use setpoint_client::audit::{AUDIT_EVENTS_MAX, AuditEvent, MetricsDoor};
 use setpoint_client::{Audit, ClientError, ErrorKind};
 use tokio::sync::mpsc;
 
@@ -15,6 +15,7 @@ use crate::report;
 
 pub(super) async fn follow(
     auditor: Arc<dyn Audit>,
+    metrics: Option<MetricsDoor>,
     options: &GlobalOptions,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
@@ -23,7 +24,7 @@ pub(super) async fn follow(
             .hint("start it from a shell")
     })?;
     let (sender, mut events) = mpsc::channel(AUDIT_EVENTS_MAX);
-    let mut auditing = Box::pin(async move { auditor.follow(sender).await });
+    let mut auditing = Box::pin(async move { auditor.follow(sender, metrics).await });
     let mut is_stopping = false;
     loop {
         tokio::select! {

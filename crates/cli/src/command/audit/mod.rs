@@ -26,7 +26,7 @@ pub(super) async fn audit(
             query::query(&*host.audit().await?, asked, since, options, io).await
         }
         AuditCommand::Verify(against) => verify::verify(&*host.audit().await?, against, options, io).await,
-        AuditCommand::Follow => follow::follow(host.audit().await?, options, io).await,
+        AuditCommand::Follow { metrics } => follow::follow(host.audit().await?, metrics, options, io).await,
     }
 }
 

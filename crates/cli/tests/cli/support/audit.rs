@@ -64,8 +64,12 @@ impl Audit for FakeAudit {
         Ok(self.verdict.clone())
     }
 
-    async fn follow(&self, events: mpsc::Sender<AuditEvent>) -> Result<(), ClientError> {
-        self.ask("follow".to_owned())?;
+    async fn follow(
+        &self,
+        events: mpsc::Sender<AuditEvent>,
+        metrics: Option<MetricsDoor>,
+    ) -> Result<(), ClientError> {
+        self.ask(format!("follow {metrics:?}"))?;
         for event in &self.events {
             drop(events.send(event.clone()).await);
         }
