@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use setpoint_journal::Journal;
 use setpoint_model::Model;
+use setpoint_protocol::message::{Finding, FindingKind, Severity};
 use setpoint_protocol::record::{Opened, RecordKind, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_runtime::audit::findings_of;
 use setpoint_runtime::memory::{Access, Memory};
 use setpoint_runtime::toolbox::Tools;
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
 use setpoint_tools::{Host, Registry};
 
-/// An organisation whose tasks must all replay exactly by the time that it is shut down, or dropped.
+/// An organisation whose tasks must all replay exactly, and break no rule, by the time that it is shut down, or dropped.
 pub(crate) struct Tested {
     organisation: Organisation,
     is_checked: AtomicBool,
@@ -40,6 +42,14 @@ impl Tested {
             let report = self.organisation.replay(&task.task).unwrap();
             assert_eq!(report.divergence, None, "{report:#?}");
             assert!(report.is_exact && report.replayed == report.records && report.asks > 0, "{report:#?}");
+            // Whatever a test does to a task, the organisation keeps its own rules. Machines that fail are what some are about.
+            let records = self.organisation.records(&task.task).unwrap();
+            let is_broken = |finding: &Finding| {
+                finding.kind.severity() == Severity::Violation && finding.kind != FindingKind::MachineFault
+            };
+            let broken: Vec<Finding> =
+                findings_of(&task.task, &records).into_iter().filter(is_broken).collect();
+            assert_eq!(broken, []);
         }
     }
 }

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use setpoint_journal::Journal;
 use setpoint_model::playbook::{Library, Playbook};
 use setpoint_protocol::TaskId;
-use setpoint_runtime::{Models, NewTask, Organisation};
+use setpoint_runtime::{Models, NewTask};
 use setpoint_telemetry::otlp::{Exporter, Settings};
 use setpoint_telemetry::task::Content;
 
 use self::collector::Collector;
-use crate::support::{new_task, organisation_of};
+use crate::support::{Tested, new_task, organisation_of};
 
 /// Settings for a collector at this address.
 fn settings(base: &str) -> Settings {
@@ -34,7 +34,7 @@ fn base(collector: &Collector) -> String {
 }
 
 /// An organisation with the embedded brain that tells a collector of what it does.
-fn told(journal: &Journal, base: &str, content: Content) -> Organisation {
+fn told(journal: &Journal, base: &str, content: Content) -> Tested {
     let organisation = organisation_of(journal, brain());
     organisation.send_telemetry(Exporter::start(&settings(base)).unwrap(), content);
     organisation
@@ -57,7 +57,7 @@ fn goal(files: &Path) -> NewTask {
 }
 
 /// Runs a task to its end and shuts the organisation down.
-async fn run(organisation: Organisation, new: NewTask) -> TaskId {
+async fn run(organisation: Tested, new: NewTask) -> TaskId {
     let task = organisation.start(new).await.unwrap();
     organisation.ended(&task).await;
     organisation.shutdown().await;
