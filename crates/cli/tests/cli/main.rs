@@ -3,6 +3,7 @@
 // Marked as tests so that the lints know the helpers in them for test code.
 #[cfg(test)]
 mod arguments;
+#[cfg(test)]
 mod audit;
 #[cfg(test)]
 mod browser;

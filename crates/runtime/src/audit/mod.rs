@@ -11,6 +11,7 @@
 //! Nobody waits for the Auditor. When its log cannot be written it reads no further, says so, and goes on later.
 
 mod entry;
+mod follow;
 mod keeper;
 mod look;
 mod reading;
@@ -23,6 +24,7 @@ use setpoint_audit_log::LogError;
 use setpoint_journal::JournalError;
 
 pub use self::entry::{LogEntry, parse};
+pub use self::follow::{Followed, Follower};
 pub use self::keeper::{Caught, Keeper};
 pub use self::look::{Looked, findings_of, look, nothing};
 pub use self::verify::{JournalFit, JournalMisfit, verify_journal};

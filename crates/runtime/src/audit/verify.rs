@@ -67,7 +67,7 @@ pub fn verify_journal(dir: &Path, journal: &Journal) -> Result<JournalFit, Audit
             noted = to;
             match rows(journal, after, to, count) {
                 Ok(rows) if rows.len() as u64 == count && reading::digest(&rows) == digest => {
-                    fit.rows += count
+                    fit.rows += count;
                 }
                 Ok(rows) if (rows.len() as u64) < count => {
                     let what = format!("{} of {count} rows are there", rows.len());

@@ -11,21 +11,20 @@ use setpoint_client::audit::{
 use setpoint_client::{ClientError, ErrorKind};
 use setpoint_protocol::message::{AuditQuery, Finding};
 use setpoint_runtime as runtime;
-use setpoint_runtime::audit::{AuditFailure, AuditPlace, Keeper, LogEntry, log};
+use setpoint_runtime::audit::{AuditFailure, AuditPlace, Followed, Follower, Keeper, LogEntry, log};
 use setpoint_runtime::journal::Journal;
 use setpoint_runtime::telemetry::serve::{Reach, ServeError, bind};
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::edge::{audit_error, program_error};
 
 /// How often whoever follows looks for what is new.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How often it is tried to take over from another process that audits.
-const TAKE_OVER_EVERY: u32 = 20;
 /// How often the page of metrics is made anew.
-const PAGE_EVERY: u32 = 4;
+const PAGE_EVERY: Duration = Duration::from_secs(2);
 /// Rows that are read at a time.
 const ROWS_AT_ONCE: u64 = 4_096;
 
@@ -61,8 +60,7 @@ impl Auditing {
         });
         match done.await {
             Ok(done) => done.map(Some).map_err(|error| audit_error(&error)),
-            Err(error) => Err(ClientError::new(ErrorKind::Internal, format!("the Auditor failed: {error}"))
-                .hint("`setpoint doctor` looks at the journal")),
+            Err(error) => Err(panicked(&error)),
         }
     }
 }
@@ -166,18 +164,65 @@ impl Audit for Auditing {
                 Some(served)
             }
         };
-        let following = Following { place, journal, page: served.as_ref().map(|_| page) };
-        let done = tokio::task::spawn_blocking(move || following.run(&events)).await;
+        let follower = Follower::new(place, journal);
+        let done = follow(follower, &events, served.as_ref().map(|_| page)).await;
         stop.cancel();
         if let Some(served) = served {
             drop(served.await);
         }
-        match done {
-            Ok(done) => done.map_err(|error| audit_error(&error)),
-            Err(error) => Err(ClientError::new(ErrorKind::Internal, format!("the Auditor failed: {error}"))
-                .hint("`setpoint doctor` looks at the journal")),
+        done
+    }
+}
+
+/// Looks, and tells what is new, until nobody listens any more.
+async fn follow(
+    mut follower: Follower,
+    events: &mpsc::Sender<AuditEvent>,
+    page: Option<Arc<Mutex<String>>>,
+) -> Result<()> {
+    let mut page_at: Option<Instant> = None;
+    while !events.is_closed() {
+        let is_page_due = page.is_some() && page_at.is_none_or(|at| at.elapsed() >= PAGE_EVERY);
+        let looked = tokio::task::spawn_blocking(move || {
+            let looked = follower.look();
+            let report = is_page_due.then(|| follower.report("metrics"));
+            (follower, looked, report)
+        });
+        let (back, looked, report) = looked.await.map_err(|error| panicked(&error))?;
+        follower = back;
+        let (news, is_behind) = looked.map_err(|error| audit_error(&error))?;
+        if let (Some(page), Some(report)) = (&page, report) {
+            page_at = Some(Instant::now());
+            match report {
+                Ok(report) => {
+                    let text = runtime::telemetry::prometheus::render(&report);
+                    *page.lock().unwrap_or_else(PoisonError::into_inner) = text;
+                }
+                Err(error) => {
+                    let error = runtime::organisation::error_chain(&error);
+                    tracing::warn!(error, "the page of metrics is an old one");
+                }
+            }
+        }
+        for one in news {
+            let event = match one {
+                Followed::Finding(entry, finding) => AuditEvent::Finding(Box::new(line(entry, finding))),
+                Followed::Report(report) => AuditEvent::Report(report),
+                Followed::Note(note) => AuditEvent::Note(note),
+            };
+            drop(events.send(event).await);
+        }
+        if !is_behind {
+            drop(tokio::time::timeout(LOOK_EVERY, events.closed()).await);
         }
     }
+    let stopped = tokio::task::spawn_blocking(move || follower.stop()).await;
+    stopped.map_err(|error| panicked(&error))?.map_err(|error| audit_error(&error))
+}
+
+fn panicked(error: &JoinError) -> ClientError {
+    ClientError::new(ErrorKind::Internal, format!("the Auditor failed: {error}"))
+        .hint("`setpoint doctor` looks at the journal")
 }
 
 /// Serves the page, whatever it says by then.
@@ -256,100 +301,5 @@ fn verdict(seen: &log::Verification, fit: Option<&runtime::audit::JournalFit>) -
         left_out: seen.left_out + fit.map_or(0, |fit| fit.left_out),
         proves,
         cannot_prove: claims.cannot_prove,
-    }
-}
-
-/// Auditing for somebody who looks on.
-struct Following {
-    place: AuditPlace,
-    journal: Journal,
-    /// What is served of the totals, where they are.
-    page: Option<Arc<Mutex<String>>>,
-}
-
-impl Following {
-    /// Puts the totals as they are by now onto the page.
-    fn renew_page(&self, keeper: Option<&Keeper>) {
-        let Some(page) = &self.page else { return };
-        let now = runtime::clock::now();
-        let report = match keeper {
-            Some(keeper) => Ok(keeper.report("metrics", now)),
-            None => runtime::audit::look(&self.place.dir, &self.journal, "metrics", now)
-                .map(|looked| looked.report),
-        };
-        match report {
-            Ok(report) => {
-                let text = runtime::telemetry::prometheus::render(&report);
-                *page.lock().unwrap_or_else(PoisonError::into_inner) = text;
-            }
-            Err(error) => tracing::warn!(
-                error = runtime::organisation::error_chain(&error),
-                "the page of metrics is an old one"
-            ),
-        }
-    }
-
-    fn run(&self, events: &mpsc::Sender<AuditEvent>) -> std::result::Result<(), AuditFailure> {
-        let mut keeper = None;
-        let mut has_told = None;
-        let mut told_entries: Option<log::Entries> = None;
-        let mut round = 0;
-        let note = |text: &str| drop(events.blocking_send(AuditEvent::Note(text.to_owned())));
-        while !events.is_closed() {
-            if keeper.is_none() && round % TAKE_OVER_EVERY == 0 {
-                keeper = opened(&self.place, &self.journal)?;
-                let by = if keeper.is_some() {
-                    "auditing in this process"
-                } else {
-                    "another process audits; looking on"
-                };
-                if has_told.replace(keeper.is_some()) != Some(keeper.is_some()) {
-                    note(by);
-                }
-            }
-            round += 1;
-            let mut is_behind = false;
-            if let Some(keeper) = &mut keeper {
-                match keeper.catch_up(ROWS_AT_ONCE, runtime::clock::now()) {
-                    Ok(caught) => is_behind = caught.is_behind,
-                    Err(error) => note(&runtime::organisation::error_chain(&error)),
-                }
-                if let Err(error) = keeper.tick(runtime::clock::now()) {
-                    note(&runtime::organisation::error_chain(&error));
-                }
-            }
-            // What is new stands in the log, whoever wrote it.
-            if told_entries.as_ref().is_none_or(|entries| entries.is_replaced().unwrap_or(true)) {
-                told_entries = log::Entries::last(&self.place.dir, 0).ok();
-            }
-            for entry in told_entries.iter_mut().flatten() {
-                let Ok(entry) = entry else {
-                    note("the audit log cannot be read; `setpoint audit verify` says what is wrong");
-                    break;
-                };
-                let event = match runtime::audit::parse(&entry.json) {
-                    Some(LogEntry::Finding(finding)) => {
-                        AuditEvent::Finding(Box::new(line(entry.seq, finding)))
-                    }
-                    Some(LogEntry::Report(report)) => AuditEvent::Report(report),
-                    Some(LogEntry::Begun { .. } | LogEntry::Rows { .. } | LogEntry::Stopped { .. })
-                    | None => continue,
-                };
-                if events.blocking_send(event).is_err() {
-                    break;
-                }
-            }
-            if round % PAGE_EVERY == 1 {
-                self.renew_page(keeper.as_ref());
-            }
-            if !is_behind && !events.is_closed() {
-                std::thread::sleep(LOOK_EVERY);
-            }
-        }
-        let stopped = keeper.map_or(Ok(()), |keeper| keeper.stop(runtime::clock::now()));
-        if let Err(error) = self.journal.close() {
-            tracing::debug!(%error, "the journal did not close");
-        }
-        stopped
     }
 }

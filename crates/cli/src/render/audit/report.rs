@@ -241,7 +241,7 @@ fn percent(share: f64) -> String {
 }
 
 fn mean_ms(sum: u64, count: u64) -> String {
-    if count == 0 { String::new() } else { (sum / count).to_string() }
+    sum.checked_div(count).map(|mean| mean.to_string()).unwrap_or_default()
 }
 
 fn rate(rate: DriftRate) -> &'static str {

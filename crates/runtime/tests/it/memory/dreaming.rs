@@ -59,6 +59,11 @@ fn accepted_six_times(journal: &Journal) {
     }
 }
 
+/// A journal whose writing takes none of the virtual clock's time: that moves on while another thread waits for a disk.
+fn journal_in_no_time() -> Journal {
+    Journal::in_memory()
+}
+
 /// The clock is virtual: it moves on when nothing else can happen.
 async fn pass(seconds: u64) {
     let later = std::time::Duration::from_secs(seconds);
@@ -95,7 +100,7 @@ async fn what_earlier_processes_left_is_dreamt_of_at_once() {
 #[tokio::test(start_paused = true)]
 async fn a_task_that_ended_is_dreamt_of_once_things_have_settled() {
     let home = Home::new();
-    let journal = home.journal();
+    let journal = journal_in_no_time();
     let memory = home.memory(&journal);
     let organisation = organisation_with(&journal, brain(), Some(Arc::clone(&memory)));
     pass(1).await;
@@ -114,7 +119,7 @@ async fn a_task_that_ended_is_dreamt_of_once_things_have_settled() {
 #[tokio::test(start_paused = true)]
 async fn a_shutdown_does_not_wait_for_the_dreamer_to_begin() {
     let home = Home::new();
-    let journal = home.journal();
+    let journal = journal_in_no_time();
     let memory = home.memory(&journal);
     let organisation = organisation_with(&journal, brain(), Some(Arc::clone(&memory)));
     // Its first pass has nothing to see, however long it takes to begin.

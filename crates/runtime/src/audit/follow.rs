@@ -1,0 +1,124 @@
+//! Auditing for somebody who looks on: whoever audits, what is new in the log is told.
+
+use setpoint_audit_log::Entries;
+use setpoint_journal::Journal;
+use setpoint_protocol::message::{AuditReport, Finding};
+
+use super::entry::{LogEntry, parse};
+use super::{AuditFailure, AuditPlace, Keeper, look};
+use crate::clock;
+use crate::organisation::error_chain;
+
+/// Rows that are read at a time.
+const ROWS_AT_ONCE: u64 = 4_096;
+/// After how many looks it is tried to take over from another process that audits.
+const TAKE_OVER_EVERY: u32 = 20;
+
+/// Something that is new.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Followed {
+    /// A finding, with its entry in the log.
+    Finding(u64, Finding),
+    /// A report that was due.
+    Report(Box<AuditReport>),
+    /// Something about the auditing itself.
+    Note(String),
+}
+
+/// Somebody who looks on, and audits where nobody else does.
+#[derive(Debug)]
+pub struct Follower {
+    place: AuditPlace,
+    journal: Journal,
+    keeper: Option<Keeper>,
+    /// What is new stands in the log, whoever wrote it.
+    entries: Option<Entries>,
+    looks: u32,
+    /// Whether it was said who audits.
+    told: Option<bool>,
+}
+
+impl Follower {
+    /// Of this data directory. Nothing is done before the first look.
+    #[must_use]
+    pub fn new(place: AuditPlace, journal: Journal) -> Self {
+        Follower { place, journal, keeper: None, entries: None, looks: 0, told: None }
+    }
+
+    /// What is new since the last look, and whether there is more to read at once. What the log held before the first look is
+    /// not new.
+    ///
+    /// # Errors
+    /// When the log, its key or the journal cannot be used.
+    pub fn look(&mut self) -> Result<(Vec<Followed>, bool), AuditFailure> {
+        let mut news = Vec::new();
+        if self.keeper.is_none() && self.looks.is_multiple_of(TAKE_OVER_EVERY) {
+            self.keeper = Keeper::open(&self.place, &self.journal, clock::now())?;
+            if self.told.replace(self.keeper.is_some()) != Some(self.keeper.is_some()) {
+                let who = if self.keeper.is_some() {
+                    "auditing in this process"
+                } else {
+                    "another process audits; looking on"
+                };
+                news.push(Followed::Note(who.to_owned()));
+            }
+        }
+        self.looks = self.looks.wrapping_add(1);
+        // Behind what the log holds by now; what is written from here on is new.
+        if self.entries.as_ref().is_none_or(|entries| entries.is_replaced().unwrap_or(true)) {
+            self.entries = Entries::last(&self.place.dir, 0).ok();
+        }
+        let mut is_behind = false;
+        if let Some(keeper) = &mut self.keeper {
+            let caught = keeper.catch_up(ROWS_AT_ONCE, clock::now());
+            let ticked = caught.and_then(|caught| keeper.tick(clock::now()).map(|_| caught.is_behind));
+            match ticked {
+                Ok(behind) => is_behind = behind,
+                Err(error) => news.push(Followed::Note(error_chain(&error))),
+            }
+        }
+        news.extend(self.news());
+        Ok((news, is_behind))
+    }
+
+    fn news(&mut self) -> Vec<Followed> {
+        let mut news = Vec::new();
+        for entry in self.entries.iter_mut().flatten() {
+            let Ok(entry) = entry else {
+                let note = "the audit log cannot be read; `setpoint audit verify` says what is wrong";
+                news.push(Followed::Note(note.to_owned()));
+                break;
+            };
+            match parse(&entry.json) {
+                Some(LogEntry::Finding(finding)) => news.push(Followed::Finding(entry.seq, finding)),
+                Some(LogEntry::Report(report)) => news.push(Followed::Report(report)),
+                Some(LogEntry::Begun { .. } | LogEntry::Rows { .. } | LogEntry::Stopped { .. }) | None => {}
+            }
+        }
+        news
+    }
+
+    /// What there is to say by now.
+    ///
+    /// # Errors
+    /// When the journal cannot be read at all.
+    pub fn report(&self, query: &str) -> Result<AuditReport, AuditFailure> {
+        let now = clock::now();
+        match &self.keeper {
+            Some(keeper) => Ok(keeper.report(query, now)),
+            None => look(&self.place.dir, &self.journal, query, now).map(|looked| looked.report),
+        }
+    }
+
+    /// Stops in order, where it audits, and closes the journal.
+    ///
+    /// # Errors
+    /// When what was read cannot be noted. The next process goes on all the same.
+    pub fn stop(self) -> Result<(), AuditFailure> {
+        let stopped = self.keeper.map_or(Ok(()), |keeper| keeper.stop(clock::now()));
+        if let Err(error) = self.journal.close() {
+            tracing::debug!(%error, "the journal did not close");
+        }
+        stopped
+    }
+}
