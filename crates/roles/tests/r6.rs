@@ -863,6 +863,26 @@ fn answers_that_are_of_no_use_are_counted_as_such() {
     assert_eq!(executor.map(|one| one.happened), Some(0));
 }
 
+/// What a fork took over was counted where it happened.
+#[test]
+fn what_a_fork_took_over_is_not_counted_twice() {
+    let mut auditor = Auditor::default();
+    let first = Script::healthy();
+    first.feed(&mut auditor, 1, 0);
+    let before = auditor.report("q", seconds(99)).lifetime;
+    let forked = format!(r#"{{"forked_from":{{"task":"x","seq":{}}},"controller""#, first.seq("directive"));
+    let fork = first.with("opened", r#"{"controller""#, &forked);
+    assert_eq!(text(&fork.feed(&mut auditor, 2, 100)), "");
+    let after = auditor.report("q", seconds(999)).lifetime;
+    // Behind the directive: a plan, a sub-task, a merge.
+    assert_eq!((after.model_calls, after.tokens), (before.model_calls + 3, before.tokens + 300));
+    assert_eq!(
+        (after.replans, after.corrections, after.tool_calls),
+        (before.replans, before.corrections, before.tool_calls)
+    );
+    assert_eq!((after.tasks, after.accepted), (2, 2));
+}
+
 #[test]
 fn a_report_is_a_snapshot_and_asking_twice_gives_the_same() {
     let mut auditor = Auditor::default();

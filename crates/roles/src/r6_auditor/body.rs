@@ -20,6 +20,13 @@ pub(super) struct Opened {
     pub(super) budgets: Budgets,
     #[serde(default)]
     pub(super) models: Models,
+    #[serde(default)]
+    pub(super) forked_from: Option<Fork>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Fork {
+    pub(super) seq: u64,
 }
 
 #[derive(Deserialize)]

@@ -47,6 +47,8 @@ pub(super) struct TaskWatch {
     pub(super) tokens: u64,
     /// Replans.
     pub(super) replans: u64,
+    /// Up to this record it was taken over from another task, where it was counted.
+    taken_over: u64,
     /// What is said once a task and has been said.
     said: BTreeSet<FindingKind>,
     /// The record at which it was found to stand still.
@@ -117,6 +119,7 @@ impl TaskWatch {
             course: Course::default(),
             tokens: 0,
             replans: 0,
+            taken_over: opened.forked_from.map_or(0, |fork| fork.seq),
             said: BTreeSet::new(),
             stalled_at: None,
         }
@@ -131,6 +134,10 @@ impl TaskWatch {
         if self.take_kind(seen, &mut told).is_none() {
             let text = format!("the body of {} cannot be read as one", seen.kind);
             told.find([seen.entry.finding(FindingKind::BoundaryViolation, seen.from.role, text)]);
+        }
+        if seen.entry.seq <= self.taken_over {
+            told.facts.retain(|fact| matches!(fact, Fact::Ended(_)));
+            self.tokens = 0;
         }
         told
     }
