@@ -117,7 +117,7 @@ fn a_providers_name_is_one_word_and_everything_said_of_it_is_shown() {
     expect_test::expect![[r#"
         use setpoint.toml:2: there is no key `providers.a b.api` (did you mean `providers.*.api`?)
         use setpoint.toml:2: `providers.x.api` is "soap"; it must be one of openai, openai-responses, anthropic, gemini, ollama
-        use setpoint.toml:2: there is no key `providers.x.key`
+        use setpoint.toml:2: there is no key `providers.x.key` (did you mean `audit.key`?)
         use setpoint.toml:2: `budgets.money` is -1; it must be from 0 to 1000000"#]].assert_eq(&said);
 }
 
@@ -225,6 +225,9 @@ fn every_key_has_a_rule_for_files_of_the_working_directory() {
         Lower budgets.money
         Never memory.recall
         Never memory.reflect
+        Never audit.follow
+        Never audit.checkpoints
+        Never audit.key
         Never telemetry.otlp_endpoint
         Never telemetry.content
         Never log.level

@@ -130,6 +130,13 @@ fn a_report_has_one_text() {
         # HELP setpoint_window_tool_seconds Time that the tool calls of the report's window took
         # TYPE setpoint_window_tool_seconds gauge
         setpoint_window_tool_seconds{tool="shell"} 1.25
+        # HELP setpoint_window_model_calls Questions to models of the report's window, by result
+        # TYPE setpoint_window_model_calls gauge
+        setpoint_window_model_calls{model="openai/gpt-x",result="answered"} 38.0
+        setpoint_window_model_calls{model="openai/gpt-x",result="unanswered"} 3.0
+        # HELP setpoint_window_model_seconds Time from question to answer in the report's window
+        # TYPE setpoint_window_model_seconds gauge
+        setpoint_window_model_seconds{model="openai/gpt-x"} 81.5
         # HELP setpoint_window_tasks Tasks with a record in the report's window
         # TYPE setpoint_window_tasks gauge
         setpoint_window_tasks 2.0
