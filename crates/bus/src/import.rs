@@ -13,7 +13,7 @@ use setpoint_protocol::record::{FORMAT, FragmentHash, Record};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::{TaskId, Timestamp};
 
-use crate::export::{EXPORT_VERSION, Exporter, Seal, body_of, read_seal};
+use crate::export::{EXPORT_VERSION, Exporter, Seal, body_of, fragments_of, read_seal};
 
 /// Longest line in bytes: the largest body, and room for a fragment whose every character is written as an escape.
 pub const LINE_BYTES_MAX: usize = 48 * 1024 * 1024;
@@ -171,6 +171,9 @@ pub struct Importer<'s, R> {
     seal: Seal,
     records: u64,
     fragments: BTreeSet<FragmentHash>,
+    /// Fragments that records have named, and those that stand before the next record, with their lines.
+    named: BTreeSet<FragmentHash>,
+    waiting: Vec<(u64, FragmentHash)>,
 }
 
 impl<R> std::fmt::Debug for Importer<'_, R> {
@@ -205,7 +208,15 @@ impl<'s, R: BufRead> Importer<'s, R> {
         if exporter.seal(&seal) != text {
             return Err(changed);
         }
-        Ok(Importer { lines, exporter, seal, records: 0, fragments: BTreeSet::new() })
+        Ok(Importer {
+            lines,
+            exporter,
+            seal,
+            records: 0,
+            fragments: BTreeSet::new(),
+            named: BTreeSet::new(),
+            waiting: Vec::new(),
+        })
     }
 
     /// What the first line says.
@@ -240,7 +251,13 @@ impl<'s, R: BufRead> Importer<'s, R> {
 
     fn end(&self) -> Result<Option<Line>, ImportError> {
         let found = (self.records, self.fragments.len() as u64);
-        if found == (self.seal.records, self.seal.fragments) { Ok(None) } else { Err(self.incomplete()) }
+        if found != (self.seal.records, self.seal.fragments) {
+            return Err(self.incomplete());
+        }
+        match self.waiting.first() {
+            Some((line, _)) => Err(ImportError::Changed { line: *line, seq: None }),
+            None => Ok(None),
+        }
     }
 
     fn incomplete(&self) -> ImportError {
@@ -255,10 +272,12 @@ impl<'s, R: BufRead> Importer<'s, R> {
     fn fragment(&mut self, event: &Event<'_>, text: &str) -> Result<Line, ImportError> {
         let fragment: String = serde_json::from_str(event.data.get())
             .map_err(|error| self.lines.malformed(format!("the fragment is no text: {error}")))?;
-        let is_new = self.fragments.insert(FragmentHash::of(&fragment));
+        let hash = FragmentHash::of(&fragment);
+        let is_new = self.fragments.insert(hash);
         if !is_new || self.exporter.fragment(&fragment) != text {
             return Err(ImportError::Changed { line: self.lines.number, seq: None });
         }
+        self.waiting.push((self.lines.number, hash));
         Ok(Line::Fragment(fragment))
     }
 
@@ -296,8 +315,24 @@ impl<'s, R: BufRead> Importer<'s, R> {
         if !written.is_ok_and(|written| written == text) {
             return Err(ImportError::Changed { line, seq: Some(seq) });
         }
+        self.place_fragments(&record)?;
         self.records = seq;
         Ok(Line::Record(Box::new(Stored { record, format, chain })))
+    }
+
+    /// What stands before a record is what it is the first to name, in that order. A piece that the journal did not have
+    /// is in no file: how many there are is sealed.
+    fn place_fragments(&mut self, record: &Record) -> Result<(), ImportError> {
+        let mut waiting = std::mem::take(&mut self.waiting).into_iter().peekable();
+        for hash in fragments_of(record) {
+            if self.named.insert(hash) {
+                waiting.next_if(|(_, stands)| *stands == hash);
+            }
+        }
+        match waiting.next() {
+            Some((line, _)) => Err(ImportError::Changed { line, seq: None }),
+            None => Ok(()),
+        }
     }
 }
 

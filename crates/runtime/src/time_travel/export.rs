@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use setpoint_bus::export::{EXPORT_VERSION, Exporter, Seal};
-use setpoint_protocol::record::{Ask, Asked, FragmentHash, Record, RecordKind};
+use setpoint_bus::export::{EXPORT_VERSION, Exporter, Seal, fragments_of};
+use setpoint_protocol::record::FragmentHash;
 use setpoint_protocol::{TaskId, Timestamp};
 
 use crate::error::RuntimeError;
@@ -65,16 +65,5 @@ impl Organisation {
     pub fn fragment(&self, hash: &FragmentHash) -> Result<Option<String>, RuntimeError> {
         let bytes = self.journal().fragment(hash.bytes())?;
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
-    }
-}
-
-/// The pieces of the prompt that a record asks a model with.
-pub(super) fn fragments_of(record: &Record) -> Vec<FragmentHash> {
-    if record.kind != RecordKind::Asked {
-        return Vec::new();
-    }
-    match serde_json::from_slice::<Asked>(&record.body) {
-        Ok(Asked { ask: Ask::Model { fragments, .. }, .. }) => fragments,
-        _ => Vec::new(),
     }
 }
