@@ -27,6 +27,9 @@ pub const CONNECTIONS_MAX: usize = 32;
 pub const REQUEST_BYTES_MAX: usize = 16 * 1024;
 /// Headers of a request.
 pub const HEADERS_MAX: usize = 64;
+/// Milliseconds for the head of a request: whoever says nothing gives the place to others long before Prometheus, which
+/// waits for ten seconds, gives up.
+pub const HEAD_MS_MAX: u64 = 2_000;
 /// Milliseconds for a request, from the connection to the end of the answer.
 pub const REQUEST_MS_MAX: u64 = 10_000;
 /// Milliseconds of rest after the system refused a connection: it has none to give just now.
@@ -108,7 +111,7 @@ pub async fn serve(
         });
         let connection = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(Duration::from_millis(REQUEST_MS_MAX))
+            .header_read_timeout(Duration::from_millis(HEAD_MS_MAX))
             .keep_alive(false)
             .max_headers(HEADERS_MAX)
             .max_buf_size(REQUEST_BYTES_MAX)

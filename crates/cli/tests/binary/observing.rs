@@ -120,7 +120,7 @@ fn doctor_says_where_telemetry_goes() {
     let (base, _) = collector();
     let (state, finding) = said(&base);
     assert_eq!(state, "good");
-    let ways = format!("spans go to {base}/v1/traces, metrics go to {base}/v1/metrics");
+    let ways = format!("spans go to {base}/…, metrics go to {base}/…");
     assert_eq!(finding, format!("{ways}; it is taken there"));
     let (state, finding) = said("http://ada:pass@127.0.0.1:1");
     assert_eq!(state, "note");

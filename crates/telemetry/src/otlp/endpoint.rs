@@ -1,7 +1,7 @@
 //! Addresses of collectors.
 
 use setpoint_protocol::text::clip;
-use url::{Host, Url};
+use url::{Host, Position, Url};
 
 /// Characters of an address.
 pub const ENDPOINT_CHARS_MAX: usize = 2_048;
@@ -52,19 +52,24 @@ pub fn endpoint(base: &str, signal: Option<Signal>) -> Result<String, EndpointEr
     Ok(url.to_string())
 }
 
-/// An address as it may be seen: without a user, a password and what follows a question mark, which may be a key.
+/// An address as it may be seen: scheme, host and port, and of the rest no more than that it is there, for any of it may be
+/// a key.
 #[must_use]
 pub fn seen(address: &str) -> String {
-    let (before, _) = address.split_once(['?', '#']).unwrap_or((address, ""));
-    let hidden = if before.len() < address.len() { "?…" } else { "" };
-    match before.rsplit_once('@') {
-        None => format!("{before}{hidden}"),
-        Some((front, host)) => {
-            let scheme = front.split_once("://").map_or("", |(scheme, _)| scheme);
-            let end = if scheme.is_empty() { "" } else { "://" };
-            format!("{scheme}{end}…@{host}{hidden}")
-        }
-    }
+    let url = Url::parse(address).ok();
+    let host = url.as_ref().and_then(|url| Some((url, url.host_str().filter(|host| !host.is_empty())?)));
+    // An `@` behind the host tells of a password with a `/`, `?` or `#` in it: what reads like a host is a part of that.
+    let is_meant = |url: &Url| !url[Position::BeforePath..].contains('@');
+    let Some((url, host)) = host.filter(|(url, _)| is_meant(url)) else {
+        let is_scheme = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let scheme = address.split_once("://").map(|(scheme, _)| scheme).filter(|scheme| is_scheme(scheme));
+        return scheme.map_or_else(|| "…".to_owned(), |scheme| format!("{scheme}://…"));
+    };
+    let user = if url.username().is_empty() && url.password().is_none() { "" } else { "…@" };
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let path = if matches!(url.path(), "" | "/") { "" } else { "/…" };
+    let rest = if url.query().or(url.fragment()).is_some() { "?…" } else { "" };
+    format!("{}://{user}{host}{port}{path}{rest}", url.scheme())
 }
 
 /// Whether it is on this machine: then no proxy stands between.
@@ -102,8 +107,33 @@ mod tests {
         }
         let error = endpoint("ftp://ada:secret@c.example?key=secret", None).unwrap_err().to_string();
         assert!(!error.contains("secret") && error.contains("…@c.example?…"), "{error}");
-        assert_eq!(seen("http://c.example/x"), "http://c.example/x");
-        assert_eq!(seen("ada:secret@c.example"), "…@c.example");
+    }
+
+    #[test]
+    fn an_address_is_seen_without_what_may_be_a_key() {
+        for (address, expected) in [
+            ("http://c.example", "http://c.example"),
+            ("https://c.example:4318/", "https://c.example:4318"),
+            ("http://[::1]:4318/v1/traces", "http://[::1]:4318/…"),
+            ("https://c.example/KEY?k=KEY", "https://c.example/…?…"),
+            ("https://c.example#KEY", "https://c.example?…"),
+            ("http://ada:PASSWD@c/x", "http://…@c/…"),
+            ("http://PASSWD@c", "http://…@c"),
+            ("http://ada:PA@SSWD@c", "http://…@c"),
+            // None of these has the host that its writer meant.
+            ("http://ada:PA?SSWD@c", "http://…"),
+            ("http://ada:PA#SSWD@c", "http://…"),
+            ("http://ada:PA/SSWD@c", "http://…"),
+            ("http://ada:12?SSWD@c", "http://…"),
+            ("http://ada:12#SSWD@c", "http://…"),
+            ("http://ada:12/SSWD@c", "http://…"),
+            ("http://ada:12\\SSWD@c", "http://…"),
+            ("ada:PASSWD@c", "…"),
+            ("ada:PA://SSWD@c", "…"),
+            ("PASSWD", "…"),
+        ] {
+            assert_eq!(seen(address), expected, "{address}");
+        }
     }
 
     #[test]

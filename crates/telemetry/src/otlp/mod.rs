@@ -76,6 +76,8 @@ pub struct Exporter {
     queue: Mutex<Option<mpsc::Sender<Told>>>,
     sending: Mutex<Option<JoinHandle<()>>>,
     counts: Arc<Counts>,
+    has_traces: bool,
+    has_metrics: bool,
 }
 
 /// How many spans there were.
@@ -102,11 +104,24 @@ impl Exporter {
         let worker = Worker::new(settings, Arc::clone(&counts))?;
         let (sender, receiver) = mpsc::channel(QUEUE_MAX);
         let sending = tokio::spawn(worker.run(receiver));
-        Ok(Exporter { queue: Mutex::new(Some(sender)), sending: Mutex::new(Some(sending)), counts })
+        Ok(Exporter {
+            queue: Mutex::new(Some(sender)),
+            sending: Mutex::new(Some(sending)),
+            counts,
+            has_traces: settings.traces.is_some(),
+            has_metrics: settings.metrics.is_some(),
+        })
     }
 
     /// Sends this on some time soon. Never waits: what does not fit into the queue is dropped, and missing in the end.
-    pub fn send(&self, told: Told) {
+    pub fn send(&self, mut told: Told) {
+        // What goes nowhere takes no place in the queue, and cannot be lost.
+        if !self.has_traces {
+            told.spans.clear();
+        }
+        if !self.has_metrics {
+            told.measures.clear();
+        }
         if told.spans.is_empty() && told.measures.is_empty() {
             return;
         }

@@ -96,11 +96,11 @@ async fn silent_clients_do_not_keep_others_out_for_long() {
     let (address, ..) = served().await;
     let begun = tokio::time::Instant::now();
     let mut silent = Vec::new();
-    for _ in 0..CONNECTIONS_MAX {
+    for _ in 0..CONNECTIONS_MAX + 8 {
         silent.push(TcpStream::connect(address).await.unwrap());
     }
     let answer = raw(address, b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    // On the test's own clock.
-    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    // On the test's own clock; Prometheus gives up after ten seconds.
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }

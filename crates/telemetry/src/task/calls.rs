@@ -16,6 +16,8 @@ use crate::span::{Span, SpanKind};
 #[derive(Debug)]
 pub(super) struct OpenCall {
     span: Span,
+    /// The record that the attempt began with.
+    seq: u64,
     /// What is said of every attempt.
     common: Vec<Attribute>,
     is_model: bool,
@@ -66,24 +68,26 @@ impl TaskTrace {
             Ask::Timer { .. } => return,
         };
         span.attributes = attributes(&common, attempt);
-        self.calls.insert(call, OpenCall { span, common, is_model });
+        self.calls.insert(call, OpenCall { span, seq: record.seq, common, is_model });
     }
 
     /// The attempt before failed; the next one begins where it ends. (When it failed is not on record, so a wait between
     /// the two counts as its own.)
     pub(super) fn reasked(&mut self, record: &Record, reasked: &Reasked) {
-        let Some(OpenCall { span, common, is_model }) = self.calls.remove(&reasked.call) else { return };
+        let Some(open) = self.calls.remove(&reasked.call) else { return };
+        let OpenCall { span, common, is_model, .. } = &open;
         let mut next = self.span(record, &format!("{}", reasked.call), span.parent, span.name.clone());
         next.kind = span.kind;
-        next.attributes = attributes(&common, reasked.attempt);
+        next.attributes = attributes(common, reasked.attempt);
+        let next = OpenCall { span: next, seq: record.seq, common: common.clone(), is_model: *is_model };
         let end = End {
             // Which of the kinds it was is not on record, its words are.
             error: Some(names::ERROR_OTHER.to_owned()),
             usage: reasked.spent,
             attributes: self.content(names::REASON, &reasked.reason).into_iter().collect(),
         };
-        self.end_attempt(record, OpenCall { span, common: common.clone(), is_model }, end);
-        self.calls.insert(reasked.call, OpenCall { span: next, common, is_model });
+        self.end_attempt(record, open, end);
+        self.calls.insert(reasked.call, next);
     }
 
     pub(super) fn answered(&mut self, record: &Record, answered: Answered) {
@@ -134,7 +138,11 @@ impl TaskTrace {
     }
 
     fn end_attempt(&mut self, record: &Record, open: OpenCall, end: End) {
-        let OpenCall { mut span, common, is_model } = open;
+        let OpenCall { mut span, seq, common, is_model } = open;
+        // It was the task's that this one was forked from; here it is told from when it is asked again.
+        if seq <= self.taken_over {
+            return;
+        }
         span.end = span.start.max(record.at);
         if is_model {
             let Usage { tokens_in, tokens_out, tokens_cached } = end.usage;

@@ -65,6 +65,8 @@ pub struct TaskTrace {
     /// The task's own span; none before its first record, and after its end.
     root: Option<Span>,
     is_ended: bool,
+    /// Records up to this one are another task's, which this one was forked from; 0 for none.
+    taken_over: u64,
     round: u32,
     models: Models,
     tools: BTreeSet<String>,
@@ -84,6 +86,7 @@ impl TaskTrace {
             seq: 0,
             root: None,
             is_ended: false,
+            taken_over: 0,
             round: 1,
             models: Models::default(),
             tools: BTreeSet::new(),
@@ -112,9 +115,10 @@ impl TaskTrace {
         if record.seq <= self.seq || self.is_ended {
             return Told::default();
         }
+        if self.seq <= self.taken_over && record.seq > self.taken_over {
+            self.begin(record.at);
+        }
         self.seq = record.seq;
-        let (task, at) = (&self.task, record.at);
-        self.root.get_or_insert_with(|| root_of(task, at));
         self.touch(record.from, record);
         match record.kind {
             RecordKind::Opened => self.opened(record),
@@ -151,13 +155,26 @@ impl TaskTrace {
         if let RecordKind::Message(Kind::TaskSpec | Kind::PlanDirective) = record.kind {
             self.begin_plan(record);
         }
-        std::mem::take(&mut self.told)
+        let told = std::mem::take(&mut self.told);
+        // The other task has told it, with its times.
+        if record.seq <= self.taken_over { Told::default() } else { told }
+    }
+
+    /// The task begins, or goes on from what it took over: what is open there begins anew.
+    fn begin(&mut self, at: Timestamp) {
+        let task = &self.task;
+        let root = self.root.get_or_insert_with(|| root_of(task, at));
+        for span in [root].into_iter().chain(self.activities.values_mut()).chain(&mut self.plan) {
+            (span.start, span.end, span.error) = (at, at, None);
+            (span.events, span.events_dropped) = (Vec::new(), 0);
+        }
     }
 
     fn opened(&mut self, record: &Record) {
         if let Some(opened) = read::<Opened>(record) {
             self.tools = opened.tools.iter().map(|tool| tool.name.clone()).collect();
             self.models = opened.models;
+            self.taken_over = opened.forked_from.map_or(0, |from| from.seq);
         }
     }
 

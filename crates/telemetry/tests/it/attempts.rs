@@ -54,7 +54,7 @@ fn end() -> (RecordKind, Value) {
 }
 
 fn chats(told: &Told) -> Vec<&Span> {
-    told.spans.iter().filter(|span| span.name == "chat").collect()
+    told.spans.iter().filter(|span| span.name.starts_with("chat")).collect()
 }
 
 fn has(span: &Span, attribute: Attribute) -> bool {
@@ -108,4 +108,29 @@ fn a_late_answer_is_no_new_life() {
     assert_eq!(chats(&told).len(), 1);
     let lives = told.spans.iter().filter(|span| span.name == "invoke_agent executor");
     assert_eq!(lives.count(), 1);
+}
+
+/// A task that took over its first three records: what it asked there is told from when it is asked again.
+#[test]
+fn an_attempt_of_the_task_that_was_forked_is_not_told_again() {
+    let mut opened = crate::seeds::tasks()[0].records[0].body.clone();
+    let from = br#"{"forked_from":{"task":"count-0000000000000001","seq":3},"#;
+    opened.splice(..1, from.iter().copied());
+    let opened = (RecordKind::Opened, serde_json::from_slice(&opened).unwrap());
+    let reasked = || {
+        (RecordKind::Reasked, json!({ "call": "r3.1/1", "attempt": 2, "reason": "the task was forked here" }))
+    };
+    let nothing = || (RecordKind::Quiesced, json!({}));
+    let forked = told(&[opened.clone(), asked(), nothing(), reasked(), answered(2), end()]);
+    let again = chats(&forked);
+    assert_eq!(again.len(), 1);
+    assert_eq!(again[0].start, Timestamp::from_micros(4_000));
+    assert!(has(again[0], (names::ATTEMPT, 2_u32.into())));
+    let tokens = forked.measures.iter().filter(|one| one.instrument == Instrument::Tokens);
+    assert_eq!(tokens.map(|one| one.value).sum::<f64>(), 7.0 + 3.0);
+    // Answered there, and never asked again: neither is this task's.
+    let before = told(&[opened.clone(), asked(), answered(1), end()]);
+    assert_eq!((chats(&before).len(), before.measures.len()), (0, 0));
+    let stopped = told(&[opened, asked(), nothing(), end()]);
+    assert_eq!((chats(&stopped).len(), stopped.measures.len()), (0, 0));
 }

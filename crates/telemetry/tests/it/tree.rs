@@ -1,12 +1,12 @@
 //! What a trace is, whatever a task went through.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use expect_test::expect_file;
-use setpoint_protocol::record::{Ask, Asked, Reasked, Record, RecordKind};
+use setpoint_protocol::record::{Ask, Asked, ForkedFrom, Opened, Reasked, Record, RecordKind};
 use setpoint_protocol::topology::{Kind, Payload};
-use setpoint_protocol::{RoleId, TaskId};
+use setpoint_protocol::{RoleId, TaskId, Timestamp};
 use setpoint_telemetry::attribute::{self as names, Value};
 use setpoint_telemetry::measure::{Instrument, Measure};
 use setpoint_telemetry::span::{Span, SpanId, TraceId};
@@ -41,6 +41,40 @@ fn every_task_is_one_tree_of_spans_with_the_times_of_its_records() {
             assert!(span.events.len() <= EVENTS_MAX, "{seed}");
         }
     }
+}
+
+/// A fork tells what it does itself: a tree that begins with its first own record, and nothing of what it took over.
+#[test]
+fn a_fork_tells_nothing_of_what_it_took_over() {
+    const LATER_US: i64 = 3_600_000_000;
+    let mut told_before = 0;
+    for Task { seed, id, records } in tasks() {
+        let taken_over = records.len() * (1 + usize::try_from(*seed % 3).unwrap()) / 4;
+        let mut records = records.clone();
+        let mut opened: Opened = serde_json::from_slice(&records[0].body).unwrap();
+        opened.forked_from = Some(ForkedFrom { task: id.clone(), seq: taken_over as u64 });
+        records[0].body = serde_json::to_vec(&opened).unwrap();
+        for record in records.iter_mut().skip(taken_over) {
+            record.at = Timestamp::from_micros(record.at.as_micros() + LATER_US);
+        }
+        let (spans, measures) = trace(id, &records, Content::Told);
+        let begun = records[taken_over].at;
+        let root = spans.last().unwrap();
+        assert_eq!((root.parent, root.start, root.end), (None, begun, records.last().unwrap().at), "{seed}");
+        let ids: BTreeSet<SpanId> = spans.iter().map(|span| span.id).collect();
+        for span in &spans {
+            assert!(span.start >= begun && span.end >= span.start, "{seed}: {span:?}");
+            assert!(span.events.iter().all(|event| event.at >= begun), "{seed}: {span:?}");
+            assert!(span.parent.is_none_or(|parent| ids.contains(&parent)), "{seed}: {span:?}");
+        }
+        let seconds = measures.iter().filter(|one| one.instrument.unit() == "s");
+        assert!(seconds.clone().all(|one| one.value < LATER_US as f64 / 1e6), "{seed}");
+        let took = seconds.filter(|one| one.instrument == Instrument::TaskSeconds).map(|one| one.value);
+        assert_eq!(took.collect::<Vec<_>>(), [root.end.millis_since(begun) as f64 / 1e3], "{seed}");
+        told_before +=
+            trace(id, &tasks()[usize::try_from(*seed).unwrap()].records, Content::Told).0.len() - spans.len();
+    }
+    assert!(told_before > tasks().len());
 }
 
 /// One span an attempt, one event a verdict, one a decided round: nothing is told twice and nothing is left out.

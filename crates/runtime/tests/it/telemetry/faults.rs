@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use setpoint_journal::Journal;
 use setpoint_protocol::message::EndState;
 use setpoint_protocol::{TaskId, Timestamp};
+use setpoint_telemetry::measure::{Instrument, Measure};
 use setpoint_telemetry::otlp::{BATCH_SPANS_MAX, Exporter, OtlpError, QUEUE_MAX, Settings, reach};
 use setpoint_telemetry::span::{Span, SpanId, SpanKind, TraceId};
 use setpoint_telemetry::task::{Content, Told};
@@ -76,6 +77,22 @@ async fn what_does_not_fit_into_the_queue_is_dropped_and_counted() {
     exporter.send(Told { spans: vec![span(1)], measures: vec![] });
     exporter.finish().await;
     assert_eq!(exporter.spans_missing(), 11);
+}
+
+#[tokio::test]
+async fn what_is_switched_off_is_not_lost() {
+    let collector = Collector::start(Manner::Takes).await;
+    let (log, _guard) = Log::start();
+    let only_metrics = Settings { traces: None, ..settings(&base(&collector)) };
+    let exporter = Exporter::start(&only_metrics).unwrap();
+    for n in 0..QUEUE_MAX as u64 + 10 {
+        exporter.send(Told { spans: vec![span(n)], measures: vec![] });
+    }
+    let measure = Measure { instrument: Instrument::Tasks, value: 1.0, attributes: vec![] };
+    exporter.send(Told { spans: vec![span(0)], measures: vec![measure] });
+    exporter.finish().await;
+    assert_eq!((exporter.spans_missing(), log.lines().len()), (0, 0), "{:?}", log.lines());
+    assert_eq!(collector.metrics().len(), 1, "what goes nowhere took the place of what is sent");
 }
 
 #[tokio::test]
