@@ -269,6 +269,12 @@ impl Journal {
         self.read(|view| reader::of_kinds_after(view, pos, kinds, limit, known))
     }
 
+    /// Position of the first row behind `pos`, whether or not it can be given out: where [`Self::rows_after`] fails, what
+    /// lies before it is missing, and whoever can do without it goes on there. `None` at the end.
+    pub fn next_pos(&self, pos: u64) -> Result<Option<u64>> {
+        self.read(|view| view.next_pos(pos))
+    }
+
     /// Position of the last row of any process; 0 for none.
     pub fn last_pos(&self) -> Result<u64> {
         self.read(|view| view.last_pos())

@@ -195,6 +195,10 @@ impl View for MemoryStore {
         Ok(index.map(|(pos, sealed)| Mark { pos: *pos, chain: sealed.chain }))
     }
 
+    fn next_pos(&self, pos: u64) -> Result<Option<u64>> {
+        Ok((pos < self.order.len() as u64).then(|| pos + 1))
+    }
+
     fn last_pos(&self) -> Result<u64> {
         Ok(self.order.len() as u64)
     }

@@ -68,6 +68,8 @@ pub(crate) trait View {
     fn task_rows(&self, tid: Tid, from_seq: u64, page: Page) -> Result<Vec<Row>>;
     /// Place and chain value of one row.
     fn row_at(&self, tid: Tid, seq: u64) -> Result<Option<Mark>>;
+    /// Position of the first row behind `pos`.
+    fn next_pos(&self, pos: u64) -> Result<Option<u64>>;
     /// Position of the last row; 0 for none.
     fn last_pos(&self) -> Result<u64>;
     /// Bytes by their hash.

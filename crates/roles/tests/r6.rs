@@ -340,6 +340,16 @@ fn a_budget_that_is_overrun() {
         budget_overrun Runtime #42: model call 10 of a task that may make 9
     "#]],
     );
+    // An attempt that is recorded and was stopped before it was made is no call.
+    let again = r#"runtime - Reasked ask-work {"call":"r3.1/1","attempt":2,"reason":"r"}"#;
+    let asked_again = with(r#"{"calls":10}"#).behind("ask-work", "x", again);
+    check(
+        &asked_again.clone().with("work", r#""attempt":1"#, r#""attempt":2"#),
+        &expect![[r#"
+        budget_overrun Runtime #43: model call 11 of a task that may make 10
+    "#]],
+    );
+    silent(&asked_again);
     silent(&with(r#"{"tokens":950}"#));
     check(
         &with(r#"{"tokens":900}"#),
@@ -598,7 +608,7 @@ fn what_cannot_be_undone_without_an_approval() {
         unapproved_action R3 #16 #17: shell did something that cannot be undone, without an approval
     "#]],
     );
-    let request = r##"executor.1 user ApprovalRequest work {"call_id":"r3.1/8","subtask_id":"#1","for_call":"r3.1/1","need":{}}"##;
+    let request = r##"executor.1 user ApprovalRequest work {"call_id":"r3.1/8","subtask_id":"#1","for_call":"r3.1/1","need":{"digest":"d"}}"##;
     let word = |word: &str| {
         format!(
             r#"user executor.1 ApprovalDecision - {{"call_id":"r3.1/8","decision":"{word}","digest":"d","by":"user"}}"#
@@ -615,6 +625,14 @@ fn what_cannot_be_undone_without_an_approval() {
     silent(&granted("for_task"));
     check(
         &granted("never"),
+        &expect![[r#"
+        unapproved_action R3 #18: a call of shell runs under an approval that was not given
+    "#]],
+    );
+    // What was asked for is what is allowed.
+    let other = granted("once").with("request", r#""digest":"d""#, r#""digest":"other""#);
+    check(
+        &other,
         &expect![[r#"
         unapproved_action R3 #18: a call of shell runs under an approval that was not given
     "#]],
@@ -940,9 +958,64 @@ fn more_open_tasks_than_are_followed() {
         task_stalled Runtime #2: more than 10000 tasks have no end; this one is followed no further
     "#]]
     .assert_eq(&text(&findings));
-    assert_eq!(auditor.open_tasks().count(), OPEN_TASKS_MAX);
+    assert_eq!(auditor.open_tasks(None).count(), OPEN_TASKS_MAX);
     // What it says later is no finding.
     assert_eq!(text(&Script::healthy().feed_from(&mut auditor, 0, 0, 2)), "");
+}
+
+/// Records that are lost: what was in them is not known, so nothing is said against anybody for what they may have held.
+#[test]
+fn a_task_of_which_records_are_lost_is_followed_no_further() {
+    let name = |number| vec![task(number).to_string()];
+    let healthy = Script::healthy();
+    // Behind each record in turn the next one is lost.
+    for lost in 1..=40 {
+        for tasks in [name(1), Vec::new()] {
+            let mut auditor = Auditor::default();
+            let mut found = Vec::new();
+            healthy.feed_each(1, 0, |entry| {
+                if entry.seq == lost {
+                    found.push(auditor.skip(lost, &tasks, "it cannot be read", seconds(0)));
+                } else if entry.seq < lost || !tasks.is_empty() || lost == 1 {
+                    found.extend(auditor.observe(entry));
+                }
+                Vec::new()
+            });
+            assert_eq!(
+                text(&found),
+                format!("journal_damaged Runtime #{lost}: it cannot be read\n"),
+                "{tasks:?}"
+            );
+            // Others are followed as before.
+            assert_eq!(text(&healthy.feed(&mut auditor, 2, 900)), "");
+            let odd = healthy.clone().with("tool", "reversible", "irreversible");
+            assert_ne!(text(&odd.feed(&mut auditor, 3, 999)), "");
+        }
+    }
+}
+
+/// However many names there are, so many are told apart, and the others are counted together.
+#[test]
+fn models_without_number_do_not_fill_the_memory() {
+    let mut auditor = Auditor::default();
+    let named = |n: u64| {
+        let model = format!(r#""brain":"b{n}","tool":"t{n}""#);
+        Script::healthy().with("opened", r#""brain":"b","tool":"t""#, &model)
+    };
+    let size = |auditor: &Auditor| serde_json::to_string(auditor).unwrap().len();
+    for n in 0..60 {
+        named(n).feed(&mut auditor, n, 0);
+    }
+    let before = size(&auditor);
+    for n in 60..400 {
+        named(n).feed(&mut auditor, n, 0);
+    }
+    let roles = auditor.report("q", seconds(0)).role_health;
+    assert!(roles.len() < 530, "{}", roles.len());
+    let (named, others): (Vec<_>, Vec<_>) = roles.iter().partition(|one| !one.model.is_empty());
+    assert!(!named.is_empty() && !others.is_empty());
+    assert!(others.iter().any(|one| one.seen > 300), "{others:?}");
+    assert!(size(&auditor) < before * 2, "{} and {before}", size(&auditor));
 }
 
 /// What nobody can read is reported, and the next record is read as usual.

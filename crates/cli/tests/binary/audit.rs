@@ -154,7 +154,15 @@ fn what_was_changed_is_told_with_its_place() {
         assert!(wrong.contains("line") || name == "cut", "{name}: {wrong}");
         assert!(!wrong.is_empty(), "{name}");
     }
-    fs::write(log(&home), &whole).unwrap();
+    // The next process begins another log. The one that was changed is no better for it, until somebody has looked at it.
+    report(&home);
+    let came = verify(&home);
+    assert_eq!(came.code, 1, "{came:#?}");
+    assert!(came.out.contains("log.aside-1 is a log that did not hold what it should"), "{came:#?}");
+    let found = home.run(&["audit", "query", "--json", "--kind=audit_log_damaged"]).json();
+    assert_eq!(found.as_array().unwrap().len(), 1, "{found:#}");
+    let looked_at = home.work().join("log.aside-1");
+    fs::rename(home.data().join("audit/log.aside-1"), looked_at).unwrap();
     assert_sound(&home);
     // With all of its directory: a log that was begun anew, under another key.
     let audit = home.data().join("audit");

@@ -37,6 +37,7 @@ const TASK_ROWS: &str = "SELECT pos, tid, seq, at_us, clock_ms, sender, addresse
      chain, body FROM record WHERE tid = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3";
 const ROW_AT: &str = "SELECT pos, chain FROM record WHERE tid = ?1 AND seq = ?2";
 const CHAIN_AT_POS: &str = "SELECT chain FROM record WHERE pos = ?1";
+const NEXT_POS: &str = "SELECT min(pos) FROM record WHERE pos > ?1";
 const LAST_POS: &str = "SELECT max(pos) FROM record";
 const FRAGMENT: &str = "SELECT body FROM fragment WHERE hash = ?1";
 const CURSOR: &str = "SELECT pos, sum FROM cursor WHERE name = ?1";
@@ -47,7 +48,7 @@ const PENDING_OF_TASK: &str = "SELECT id, tid, kind, body, at_us, taken_seq, sum
      INDEXED BY command_pending WHERE taken_seq IS NULL AND id > ?1 AND tid = ?3 ORDER BY id LIMIT ?2";
 
 #[cfg(test)]
-pub(super) const STATEMENTS: [&str; 17] = [
+pub(super) const STATEMENTS: [&str; 18] = [
     FIND,
     ENTRY,
     STATE,
@@ -59,6 +60,7 @@ pub(super) const STATEMENTS: [&str; 17] = [
     ROWS_OF_KINDS,
     TASK_ROWS,
     ROW_AT,
+    NEXT_POS,
     LAST_POS,
     FRAGMENT,
     CURSOR,
@@ -146,6 +148,12 @@ impl View for Db {
             let pos = columns.count(0, "pos")?;
             Ok(Mark { pos, chain: columns.at_pos(pos).hash(1, "chain")? })
         })
+    }
+
+    fn next_pos(&self, pos: u64) -> Result<Option<u64>> {
+        let next =
+            self.one(NEXT_POS, [signed_count(pos)], |row| self.columns(row).optional_count(0, "pos"))?;
+        Ok(next.flatten())
     }
 
     fn last_pos(&self) -> Result<u64> {

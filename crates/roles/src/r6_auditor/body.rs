@@ -58,11 +58,14 @@ pub(super) struct ToolName {
 #[derive(Deserialize)]
 pub(super) struct Reasked {
     pub(super) call: CallId,
+    pub(super) attempt: u64,
 }
 
 #[derive(Deserialize)]
 pub(super) struct Answered {
     pub(super) call: CallId,
+    /// The last attempt that was made.
+    pub(super) attempt: u64,
     pub(super) answer: Answer,
     #[serde(default)]
     pub(super) spent: Usage,
@@ -233,6 +236,17 @@ pub(super) struct End {
     pub(super) verdicts: Vec<Verdict>,
     #[serde(default)]
     pub(super) unmet_criteria: Vec<serde::de::IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ApprovalRequest {
+    pub(super) call_id: CallId,
+    pub(super) need: Need,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Need {
+    pub(super) digest: String,
 }
 
 #[derive(Deserialize)]

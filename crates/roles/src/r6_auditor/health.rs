@@ -42,10 +42,13 @@ impl Health {
         (role, model, rate): (RoleId, &str, DriftRate),
         happened: bool,
     ) -> Option<Finding> {
-        let is_it = |one: &RoleShare| one.role == role && one.rate == rate && one.model == model;
-        let at = self.roles.iter().position(is_it).unwrap_or_else(|| {
-            let model = if self.roles.len() < NAMES_MAX { model.to_owned() } else { String::new() };
-            self.roles.push(RoleShare { role, model, rate, share: Share::default() });
+        let place = |roles: &[RoleShare], model: &str| {
+            roles.iter().position(|one| one.role == role && one.rate == rate && one.model == model)
+        };
+        let known = place(&self.roles, model);
+        let model = if known.is_some() || self.roles.len() < NAMES_MAX { model } else { "" };
+        let at = known.or_else(|| place(&self.roles, model)).unwrap_or_else(|| {
+            self.roles.push(RoleShare { role, model: model.to_owned(), rate, share: Share::default() });
             self.roles.len() - 1
         });
         let share = &mut self.roles.get_mut(at)?.share;

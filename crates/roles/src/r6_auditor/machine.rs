@@ -1,6 +1,7 @@
 //! The Auditor's state, and which record goes to which rule.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use serde::{Deserialize, Serialize};
 use setpoint_protocol::message::{AuditTotals, DriftRate, Finding, FindingKind};
@@ -29,6 +30,10 @@ pub struct Auditor {
     open: BTreeMap<TaskId, TaskWatch>,
     /// Tasks that have no end yet and are followed no further.
     given_up: BTreeSet<TaskId>,
+    /// Whether a task that is not known may be one of which records were lost, or that was given up and forgotten: nothing
+    /// is said against it then.
+    #[serde(default)]
+    is_patchy: bool,
     pub(super) health: Health,
     cost: UsualCost,
     pub(super) window: Window,
@@ -94,36 +99,76 @@ impl Auditor {
 
     /// Something about the journal or the Auditor's own log, which no record says.
     pub fn note(&mut self, kind: FindingKind, what: &str, now: Timestamp) -> Finding {
-        let finding = Finding {
-            kind,
-            accountable: RoleId::Runtime,
-            task_id: None,
-            records: vec![self.position.saturating_add(1)],
-            at: now,
-            text: setpoint_protocol::text::clip(what, NOTE_CHARS_MAX),
-        };
-        self.keep(std::slice::from_ref(&finding));
-        finding
+        let next = self.position.saturating_add(1);
+        self.kept(Self::noted(kind, None, vec![next], what, now))
+    }
+
+    /// Goes on behind records that cannot be read, up to the place `to`, which belong to these tasks as far as that is
+    /// known. The tasks are followed no further: what was in the records is not known.
+    pub fn skip(&mut self, to: u64, tasks: &[String], why: &str, now: Timestamp) -> Finding {
+        let first = self.position.saturating_add(1);
+        let mut records = vec![first, to];
+        records.dedup();
+        self.position = self.position.max(to);
+        for task in tasks {
+            if let Ok(task) = task.parse::<TaskId>() {
+                self.open.remove(&task);
+                self.give_up(task);
+            }
+        }
+        self.is_patchy |= tasks.is_empty();
+        self.kept(Self::noted(FindingKind::JournalDamaged, None, records, why, now))
+    }
+
+    /// A task of which the journal's own entry is gone or cannot be read. Nothing where it is not known.
+    pub fn lost(&mut self, task: &TaskId, kind: FindingKind, why: &str, now: Timestamp) -> Option<Finding> {
+        let watch = self.open.remove(task)?;
+        self.give_up(task.clone());
+        Some(self.kept(Self::noted(kind, Some(task.clone()), vec![watch.last_seq], why, now)))
+    }
+
+    fn noted(
+        kind: FindingKind,
+        task_id: Option<TaskId>,
+        records: Vec<u64>,
+        what: &str,
+        at: Timestamp,
+    ) -> Finding {
+        let text = setpoint_protocol::text::clip(what, NOTE_CHARS_MAX);
+        Finding { kind, accountable: RoleId::Runtime, task_id, records, at, text }
     }
 
     /// A task that is closed in the journal, of which no end was seen. Nothing where its end was seen, or it is not known.
     pub fn is_closed_without_end(&mut self, task: &TaskId, now: Timestamp) -> Option<Finding> {
         let watch = self.open.remove(task)?;
-        let finding = Finding {
+        Some(self.kept(Finding {
             kind: FindingKind::FinalResult,
             accountable: RoleId::GoalGradientSolver,
             task_id: Some(task.clone()),
             records: vec![watch.last_seq],
             at: now,
             text: "the task is closed, and no result of it was given".to_owned(),
-        };
-        self.keep(std::slice::from_ref(&finding));
-        Some(finding)
+        }))
     }
 
-    /// The tasks of which no end was seen.
-    pub fn open_tasks(&self) -> impl Iterator<Item = &TaskId> {
-        self.open.keys()
+    /// The tasks of which no end was seen, with the last record that was, in order behind `after`.
+    pub fn open_tasks(&self, after: Option<&TaskId>) -> impl Iterator<Item = (&TaskId, u64)> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        self.open.range((from, Bound::Unbounded)).map(|(task, watch)| (task, watch.last_seq))
+    }
+
+    fn kept(&mut self, finding: Finding) -> Finding {
+        self.keep(std::slice::from_ref(&finding));
+        finding
+    }
+
+    /// Follows a task no further. Too many of them are forgotten.
+    fn give_up(&mut self, task: TaskId) {
+        if self.given_up.len() < OPEN_TASKS_MAX {
+            self.given_up.insert(task);
+        } else {
+            self.is_patchy = true;
+        }
     }
 
     fn keep(&mut self, findings: &[Finding]) {
@@ -174,12 +219,12 @@ impl Auditor {
             return findings;
         }
         let Some(mut watch) = self.open.remove(&task) else {
-            let text = format!("{} after the task's end, or before its opening", seen.kind);
-            findings.push(entry.finding(FindingKind::FinalResult, RoleId::GoalGradientSolver, text));
-            // Said once: whatever else such a task says is as much out of place.
-            if self.given_up.len() < OPEN_TASKS_MAX {
-                self.given_up.insert(task);
+            if !self.is_patchy {
+                let text = format!("{} after the task's end, or before its opening", seen.kind);
+                findings.push(entry.finding(FindingKind::FinalResult, RoleId::GoalGradientSolver, text));
             }
+            // Said once: whatever else such a task says is as much out of place.
+            self.give_up(task);
             return findings;
         };
         let mut told = watch.take(&seen);
@@ -293,7 +338,7 @@ impl Auditor {
             .min_by_key(|(_, watch)| watch.last_at)
             .map(|(task, watch)| (task.clone(), watch.last_seq))?;
         self.open.remove(&task);
-        self.given_up.insert(task.clone());
+        self.give_up(task.clone());
         Some(Finding {
             kind: FindingKind::TaskStalled,
             accountable: RoleId::Runtime,

@@ -32,6 +32,15 @@ pub enum LogEntry {
         /// BLAKE3 over their places, streams, numbers and hashes, in hexadecimal.
         digest: String,
     },
+    /// Rows of the journal could not be read, and were passed over.
+    Unreadable {
+        /// Behind this one.
+        after: u64,
+        /// Up to this one, included.
+        to: u64,
+        /// Why, for the first of them.
+        why: String,
+    },
     /// Something is not as it should be.
     Finding(Finding),
     /// A report that was due.

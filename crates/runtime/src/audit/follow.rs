@@ -74,7 +74,12 @@ impl Follower {
             let ticked = caught.and_then(|caught| keeper.tick(clock::now()).map(|_| caught.is_behind));
             match ticked {
                 Ok(behind) => is_behind = behind,
-                Err(error) => news.push(Followed::Note(error_chain(&error))),
+                Err(error) => {
+                    news.push(Followed::Note(error_chain(&error)));
+                    if error.is_of_a_log_to_open_again() {
+                        self.keeper = None;
+                    }
+                }
             }
         }
         news.extend(self.news());
@@ -92,7 +97,13 @@ impl Follower {
             match parse(&entry.json) {
                 Some(LogEntry::Finding(finding)) => news.push(Followed::Finding(entry.seq, finding)),
                 Some(LogEntry::Report(report)) => news.push(Followed::Report(report)),
-                Some(LogEntry::Begun { .. } | LogEntry::Rows { .. } | LogEntry::Stopped { .. }) | None => {}
+                Some(
+                    LogEntry::Begun { .. }
+                    | LogEntry::Rows { .. }
+                    | LogEntry::Unreadable { .. }
+                    | LogEntry::Stopped { .. },
+                )
+                | None => {}
             }
         }
         news

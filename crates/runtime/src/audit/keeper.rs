@@ -1,31 +1,34 @@
 //! The one who audits: it holds the lock, the log and what is known.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::path::PathBuf;
 
-use setpoint_audit_log::{Appended, AuditLog, Backwards, Exported, OnDamage, Options, Sealed, Sealing};
+use setpoint_audit_log::{Appended, AuditLog, Exported, OnDamage, Options, Sealed, Sealing};
 use setpoint_journal::{Journal, JournalError, Row};
 use setpoint_protocol::message::{AuditReport, Finding, FindingKind};
 use setpoint_protocol::{TaskId, Timestamp};
 use setpoint_roles::r6_auditor::Auditor;
 
-use super::entry::{LogEntry, parse};
-use super::reading::{self, PAGE_ROWS, ROWS_PER_ENTRY};
+use super::entry::LogEntry;
+use super::lock::lock;
+use super::reading::{self, Gap, PAGE_ROWS, Page, ROWS_PER_ENTRY};
 use super::snapshot::{self, Mark};
+use super::standing::{self, Said, Standing};
 use super::{AuditFailure, AuditPlace};
 use crate::organisation::error_chain;
 
-/// The file that is locked.
-const LOCK: &str = "auditor.lock";
 /// Milliseconds of activity between two reports.
 const REPORT_EVERY_MS: u64 = 5 * 60 * 1_000;
 /// Milliseconds between two checkpoints, where there is something to seal.
 const SEAL_EVERY_MS: u64 = 60_000;
 /// Milliseconds between two looks for what stands still.
 const TICK_EVERY_MS: u64 = 30_000;
-/// Tasks without an end that are looked up at one look.
+/// Tasks without an end that are looked up at one look; the next look goes on behind them.
 const CLOSED_LOOKED_UP_MAX: usize = 256;
+/// Characters of why rows could not be read.
+const WHY_CHARS_MAX: usize = 600;
+/// Entries that are given to the log at once.
+const WRITTEN_AT_ONCE: usize = 256;
 
 /// What was read at a time.
 #[derive(Debug, Default, PartialEq)]
@@ -46,19 +49,29 @@ pub struct Keeper {
     dir: PathBuf,
     journal: Journal,
     log: AuditLog,
+    /// What is known. It may stand before what is noted: what was known there is taken in again first.
     auditor: Auditor,
     /// The last row that the log notes.
     noted: u64,
+    /// What the log says already and is found once more.
+    said: Said,
     /// That this process audits: said with the first entry that it has to write.
     begun: Option<String>,
+    /// What is known as it was written down, or as it began.
+    written_at: u64,
     /// Entries that the log could not take yet. Nothing more is read while there are any.
     waiting: Vec<String>,
-    /// The journal cannot be read on behind this row, and that has been said.
-    halted_at: Option<u64>,
+    /// Why the journal cannot be read on by this program.
+    unread: Option<String>,
     /// Whether it was said that the checkpoints cannot be exported.
     has_told_of_export: bool,
+    /// The time of the last row that was read.
+    read_at: Option<Timestamp>,
+    /// Tasks without an end were looked up as far as this one.
+    looked_up: Option<TaskId>,
     sealed_at: Timestamp,
     ticked_at: Timestamp,
+    reported_at: Option<Timestamp>,
 }
 
 impl Keeper {
@@ -74,32 +87,40 @@ impl Keeper {
             on_damage: OnDamage::PutAside { at_us: now.as_micros() },
         };
         let (log, report) = AuditLog::open(&place.dir, &options)?;
-        let (auditor, noted, begun) = resume(&place.dir, journal, report.aside.is_some())?;
+        let Standing { auditor, noted, said, anew } = standing::find(&place.dir, journal)?;
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let begun = LogEntry::Begun { at: now, version, after: noted, why: anew.clone() };
         let mut keeper = Keeper {
             _lock: lock,
             dir: place.dir.clone(),
             journal: journal.clone(),
             log,
+            written_at: auditor.position(),
             auditor,
             noted,
-            begun: None,
+            said,
+            begun: Some(begun.write()),
             waiting: Vec::new(),
-            halted_at: None,
+            unread: None,
             has_told_of_export: false,
+            read_at: None,
+            looked_up: None,
             sealed_at: now,
             ticked_at: now,
+            reported_at: None,
         };
-        let version = env!("CARGO_PKG_VERSION").to_owned();
-        let why = begun.as_ref().map(|begun| begun.why.clone());
-        keeper.begun = Some(LogEntry::Begun { at: now, version, after: noted, why }.write());
         if let Some(aside) = report.aside {
             tracing::warn!(?aside, "the audit log did not hold what it should, and was put aside");
             let finding = keeper.auditor.note(FindingKind::AuditLogDamaged, &aside.why, now);
-            keeper.waiting.push(LogEntry::Finding(finding).write());
+            keeper.say(finding);
         }
-        if let Some(Begun { why, is_loss: true }) = begun {
+        if let Some(why) = anew {
+            tracing::warn!(
+                why,
+                "the journal is not the one that was audited, and is audited from its first row"
+            );
             let finding = keeper.auditor.note(FindingKind::JournalLoss, &why, now);
-            keeper.waiting.push(LogEntry::Finding(finding).write());
+            keeper.say(finding);
         }
         Ok(Some(keeper))
     }
@@ -111,51 +132,73 @@ impl Keeper {
     /// be read, for any other reason than damage, which is a finding.
     pub fn catch_up(&mut self, rows_max: u64, now: Timestamp) -> Result<Caught, AuditFailure> {
         self.write_waiting(now)?;
+        self.unread = None;
         let mut caught = Caught::default();
         while caught.rows < rows_max {
-            let wanted = usize::try_from(rows_max - caught.rows).unwrap_or(PAGE_ROWS).min(PAGE_ROWS);
-            let rows = match self.journal.rows_after(self.noted, wanted) {
-                Ok(rows) => rows,
-                Err(error) if is_unreadable(&error) => {
-                    caught.findings.extend(self.halt(&error_chain(&error), now));
-                    self.write_waiting(now)?;
+            let wanted = usize::try_from(rows_max - caught.rows).unwrap_or(PAGE_ROWS);
+            let at = self.auditor.position();
+            let again = (at < self.noted).then_some(self.noted);
+            match reading::page(&self.journal, at, wanted, again) {
+                Ok(Page::Rows(rows)) => {
+                    caught.rows += rows.len() as u64;
+                    self.read_at = rows.last().map(|row| Timestamp::from_micros(row.at_us));
+                    let (known, new) = rows.split_at(rows.partition_point(|row| row.pos <= self.noted));
+                    // Taken in again, without saying again what was found.
+                    known.iter().for_each(|row| drop(self.auditor.observe(&reading::entry(row))));
+                    for part in new.chunks(ROWS_PER_ENTRY) {
+                        caught.findings.extend(self.take(part));
+                    }
+                }
+                Ok(Page::Gap(gap)) => {
+                    caught.rows += 1;
+                    caught.findings.extend(self.pass_over(&gap, now));
+                }
+                Ok(Page::End) => return Ok(caught),
+                // A newer program's rows are for a newer program to audit.
+                Err(error @ JournalError::RowFormatTooNew { .. }) => {
+                    self.unread = Some(error_chain(&error));
                     return Ok(caught);
                 }
                 Err(error) => return Err(error.into()),
-            };
-            self.halted_at = None;
-            if rows.is_empty() {
-                return Ok(caught);
-            }
-            caught.rows += rows.len() as u64;
-            for part in rows.chunks(ROWS_PER_ENTRY) {
-                caught.findings.extend(self.take(part));
             }
             self.write_waiting(now)?;
         }
-        caught.is_behind = self.journal.last_pos()? > self.noted;
+        caught.is_behind = self.journal.last_pos()? > self.auditor.position();
         Ok(caught)
     }
 
-    /// Notes rows, and what is found in them behind them.
+    /// Notes rows, behind what is found in them: a log that ends in between has them read again.
     fn take(&mut self, rows: &[Row]) -> Vec<Finding> {
         let (after, to) = (self.noted, rows.last().map_or(self.noted, |row| row.pos));
         let count = rows.len() as u64;
+        let found = rows.iter().flat_map(|row| self.auditor.observe(&reading::entry(row))).collect();
+        let findings = self.say_all(found);
         self.waiting.push(LogEntry::Rows { after, to, count, digest: reading::digest(rows) }.write());
         self.noted = to;
-        let findings: Vec<Finding> =
-            rows.iter().flat_map(|row| self.auditor.observe(&reading::entry(row))).collect();
-        self.waiting.extend(findings.iter().map(|finding| LogEntry::Finding(finding.clone()).write()));
         findings
     }
 
-    /// The journal cannot be read on. Said once for each place.
-    fn halt(&mut self, why: &str, now: Timestamp) -> Option<Finding> {
-        if self.halted_at == Some(self.noted) {
+    /// Goes on behind what cannot be read. That it could not is said once, and noted.
+    fn pass_over(&mut self, gap: &Gap, now: Timestamp) -> Option<Finding> {
+        let finding = self.auditor.skip(gap.to, &gap.tasks, &gap.why, now);
+        let said = self.say(finding);
+        if gap.to > self.noted {
+            let why = setpoint_protocol::text::clip(&gap.why, WHY_CHARS_MAX);
+            self.waiting.push(LogEntry::Unreadable { after: self.noted, to: gap.to, why }.write());
+            self.noted = gap.to;
+        }
+        said
+    }
+
+    /// Says what is new; that is given back.
+    fn say_all(&mut self, findings: Vec<Finding>) -> Vec<Finding> {
+        findings.into_iter().filter_map(|finding| self.say(finding)).collect()
+    }
+
+    fn say(&mut self, finding: Finding) -> Option<Finding> {
+        if self.said.take(&finding) {
             return None;
         }
-        self.halted_at = Some(self.noted);
-        let finding = self.auditor.note(FindingKind::JournalDamaged, why, now);
         self.waiting.push(LogEntry::Finding(finding.clone()).write());
         Some(finding)
     }
@@ -166,41 +209,80 @@ impl Keeper {
     /// When the log or the file beside it cannot be written.
     pub fn tick(&mut self, now: Timestamp) -> Result<(Vec<Finding>, Option<AuditReport>), AuditFailure> {
         let mut findings = Vec::new();
-        if now.millis_since(self.ticked_at) >= TICK_EVERY_MS {
+        if is_due(self.ticked_at, now, TICK_EVERY_MS) {
             self.ticked_at = now;
             findings = self.missed(now)?;
         }
-        let is_due = |from| now.millis_since(from) >= REPORT_EVERY_MS;
-        let report = self.auditor.window_from().filter(|from| is_due(*from));
-        let report = report.and_then(|_| self.auditor.close_window(now));
-        if let Some(report) = &report {
-            self.waiting.push(LogEntry::Report(Box::new(report.clone())).write());
-        }
+        let report = self.due_report(now)?;
         self.write_waiting(now)?;
-        if now.millis_since(self.sealed_at) >= SEAL_EVERY_MS && self.log.unsealed() > 0 {
+        if is_due(self.sealed_at, now, SEAL_EVERY_MS) && self.log.unsealed() > 0 {
             self.seal(now)?;
         }
         Ok((findings, report))
     }
 
-    /// What was missed by now, whenever that was last looked for.
+    /// The report on five minutes of activity. Where the journal is read behind its time those are five minutes of the
+    /// journal's time, and there is a report every five minutes all the same.
+    fn due_report(&mut self, now: Timestamp) -> Result<Option<AuditReport>, AuditFailure> {
+        let Some(from) = self.auditor.window_from() else { return Ok(None) };
+        let is_early = self.reported_at.is_some_and(|at| !is_due(at, now, REPORT_EVERY_MS));
+        let as_of = self.as_of(now)?;
+        if is_early || as_of.is_none_or(|as_of| as_of.millis_since(from) < REPORT_EVERY_MS) {
+            return Ok(None);
+        }
+        let report = self.auditor.close_window(now);
+        if let Some(report) = &report {
+            self.reported_at = Some(now);
+            self.waiting.push(LogEntry::Report(Box::new(report.clone())).write());
+        }
+        Ok(report)
+    }
+
+    /// Up to when everything was read: now, or the time of the last row that was. `None` before anything was.
+    fn as_of(&self, now: Timestamp) -> Result<Option<Timestamp>, AuditFailure> {
+        if self.auditor.position() < self.noted {
+            return Ok(None);
+        }
+        let is_behind = self.journal.last_pos()? > self.noted;
+        Ok(if is_behind { self.read_at.map(|at| at.min(now)) } else { Some(now) })
+    }
+
+    /// What was missed, whenever that was last looked for. A task does not stand still because the Auditor is behind.
     ///
     /// # Errors
     /// When the journal cannot be read.
     pub fn missed(&mut self, now: Timestamp) -> Result<Vec<Finding>, AuditFailure> {
-        let mut findings = self.auditor.tick(now);
-        // Only once everything is read can a task be missing its end.
-        if self.journal.last_pos()? <= self.noted {
-            let open: Vec<TaskId> = self.auditor.open_tasks().take(CLOSED_LOOKED_UP_MAX).cloned().collect();
-            for task in open {
-                if self.journal.task(task.as_str())?.closed_at_us.is_some()
-                    && self.journal.last_pos()? <= self.noted
-                {
+        let Some(as_of) = self.as_of(now)? else { return Ok(Vec::new()) };
+        let mut findings = self.without_end(now)?;
+        findings.extend(self.auditor.tick(as_of));
+        Ok(self.say_all(findings))
+    }
+
+    /// Tasks that are closed, or gone, without an end that was seen.
+    fn without_end(&mut self, now: Timestamp) -> Result<Vec<Finding>, AuditFailure> {
+        let open = self.auditor.open_tasks(self.looked_up.as_ref()).take(CLOSED_LOOKED_UP_MAX);
+        let open: Vec<(TaskId, u64)> = open.map(|(task, last_seq)| (task.clone(), last_seq)).collect();
+        let is_full = open.len() == CLOSED_LOOKED_UP_MAX;
+        self.looked_up = open.last().filter(|_| is_full).map(|(task, _)| task.clone());
+        let mut findings = Vec::new();
+        for (task, last_seq) in open {
+            match self.journal.task(task.as_str()) {
+                // Only once all of it was read can it be missing its end.
+                Ok(found) if found.is_closed() && found.head.seq() == last_seq => {
                     findings.extend(self.auditor.is_closed_without_end(&task, now));
                 }
+                Ok(_) => {}
+                Err(JournalError::UnknownTask { .. }) => {
+                    let why = "the task was read, and the journal does not hold it any more";
+                    findings.extend(self.auditor.lost(&task, FindingKind::JournalLoss, why, now));
+                }
+                Err(error @ JournalError::Damaged { .. }) => {
+                    let why = error_chain(&error);
+                    findings.extend(self.auditor.lost(&task, FindingKind::JournalDamaged, &why, now));
+                }
+                Err(error) => return Err(error.into()),
             }
         }
-        self.waiting.extend(findings.iter().map(|finding| LogEntry::Finding(finding.clone()).write()));
         Ok(findings)
     }
 
@@ -210,16 +292,16 @@ impl Keeper {
         self.auditor.report(query, now)
     }
 
-    /// Why the journal cannot be read on, if it cannot.
+    /// Why the journal cannot be read on by this program, if it cannot.
     #[must_use]
-    pub fn is_halted(&self) -> bool {
-        self.halted_at == Some(self.noted)
+    pub fn unread(&self) -> Option<&str> {
+        self.unread.as_deref()
     }
 
     /// The last row that was read.
     #[must_use]
     pub fn position(&self) -> u64 {
-        self.noted
+        self.auditor.position()
     }
 
     /// Seals the log, and writes down what is known.
@@ -231,8 +313,14 @@ impl Keeper {
         self.sealed_at = now;
         let sealed = self.log.seal(now.as_micros())?;
         self.tell(Sealing::Sealed(sealed));
+        self.write_down()
+    }
+
+    fn write_down(&mut self) -> Result<(), AuditFailure> {
         let mark = Mark { seq: self.log.size(), hash: self.log.hash().to_string() };
-        snapshot::write(&self.dir, mark, &self.auditor)
+        snapshot::write(&self.dir, mark, &self.auditor)?;
+        self.written_at = self.auditor.position();
+        Ok(())
     }
 
     /// Stops in order: everything that was read is noted and sealed.
@@ -244,6 +332,8 @@ impl Keeper {
         if self.begun.is_none() {
             self.waiting.push(LogEntry::Stopped { at: now, after: self.noted }.write());
             self.seal(now)?;
+        } else if self.auditor.position() != self.written_at {
+            self.write_down()?;
         }
         Ok(())
     }
@@ -284,82 +374,7 @@ impl Keeper {
     }
 }
 
-/// Entries that are given to the log at once.
-const WRITTEN_AT_ONCE: usize = 256;
-
-/// Why what is known begins anew.
-struct Begun {
-    why: String,
-    is_loss: bool,
-}
-
-/// Where the log ends, and what is known there.
-fn resume(
-    dir: &Path,
-    journal: &Journal,
-    is_new: bool,
-) -> Result<(Auditor, u64, Option<Begun>), AuditFailure> {
-    let noted = if is_new { 0 } else { last_noted(dir)? };
-    let end = journal.last_pos()?;
-    if noted > end {
-        let why = format!("the audit log notes rows up to {noted}, and the journal ends at {end}");
-        return Ok((Auditor::default(), 0, Some(Begun { why, is_loss: true })));
-    }
-    let known = snapshot::read(dir)
-        .filter(|known| known.auditor.position() <= noted && snapshot::fits(dir, &known.log));
-    let mut auditor = known.map(|known| known.auditor).unwrap_or_default();
-    // What the log notes already is taken in again, without saying again what was found.
-    while auditor.position() < noted {
-        let wanted = usize::try_from(noted - auditor.position()).unwrap_or(PAGE_ROWS).min(PAGE_ROWS);
-        match journal.rows_after(auditor.position(), wanted) {
-            Ok(rows) if rows.is_empty() => break,
-            Ok(rows) => rows
-                .iter()
-                .filter(|row| row.pos <= noted)
-                .for_each(|row| drop(auditor.observe(&reading::entry(row)))),
-            // Whatever is wrong shows again when it is read on.
-            Err(error) => {
-                tracing::warn!(error = error_chain(&error), "what the Auditor knew cannot be made anew");
-                break;
-            }
-        }
-    }
-    Ok((auditor, noted, None))
-}
-
-/// The last row that the log notes.
-fn last_noted(dir: &Path) -> Result<u64, AuditFailure> {
-    for entry in Backwards::of(dir)? {
-        match parse(&entry?.json) {
-            Some(LogEntry::Rows { to, .. }) => return Ok(to),
-            Some(LogEntry::Begun { after, .. }) => return Ok(after),
-            Some(LogEntry::Finding(_) | LogEntry::Report(_) | LogEntry::Stopped { .. }) | None => {}
-        }
-    }
-    Ok(0)
-}
-
-fn lock(dir: &Path) -> Result<Option<File>, AuditFailure> {
-    let failed = |path: &Path, source| AuditFailure::File { path: path.to_owned(), source };
-    DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|source| failed(dir, source))?;
-    let path = dir.join(LOCK);
-    let mut options = OpenOptions::new();
-    options.create(true).read(true).write(true).truncate(false).mode(0o600);
-    let file = options.open(&path).map_err(|source| failed(&path, source))?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(source)) => Err(failed(&path, source)),
-    }
-}
-
-/// Whether the row cannot be read however often it is tried.
-fn is_unreadable(error: &JournalError) -> bool {
-    matches!(
-        error,
-        JournalError::Damaged { .. }
-            | JournalError::RowFormatTooNew { .. }
-            | JournalError::LostTail { .. }
-            | JournalError::HeadMismatch { .. }
-    )
+/// Whether so much time has passed; a clock that was set back does not count from its old time.
+fn is_due(since: Timestamp, now: Timestamp, every_ms: u64) -> bool {
+    now < since || now.millis_since(since) >= every_ms
 }

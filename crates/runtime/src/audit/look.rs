@@ -8,7 +8,8 @@ use setpoint_protocol::record::Record;
 use setpoint_protocol::{TaskId, Timestamp};
 use setpoint_roles::r6_auditor::Auditor;
 
-use super::{AuditFailure, reading, snapshot};
+use super::reading::{self, Page};
+use super::{AuditFailure, standing};
 
 /// What was seen.
 #[derive(Debug)]
@@ -24,14 +25,14 @@ pub struct Looked {
 /// # Errors
 /// When the journal cannot be read at all.
 pub fn look(dir: &Path, journal: &Journal, query: &str, now: Timestamp) -> Result<Looked, AuditFailure> {
-    let end = journal.last_pos()?;
-    let known = snapshot::read(dir).filter(|known| known.auditor.position() <= end);
-    let mut auditor = known.map(|known| known.auditor).unwrap_or_default();
+    // A log that cannot be read, because it is written at this moment or does not hold what it should, is no help.
+    let mut auditor = standing::find(dir, journal).unwrap_or_default().auditor;
     let mut unread = None;
     loop {
-        match journal.rows_after(auditor.position(), reading::PAGE_ROWS) {
-            Ok(rows) if rows.is_empty() => break,
-            Ok(rows) => rows.iter().for_each(|row| drop(auditor.observe(&reading::entry(row)))),
+        match reading::page(journal, auditor.position(), reading::PAGE_ROWS, None) {
+            Ok(Page::Rows(rows)) => rows.iter().for_each(|row| drop(auditor.observe(&reading::entry(row)))),
+            Ok(Page::Gap(gap)) => drop(auditor.skip(gap.to, &gap.tasks, &gap.why, now)),
+            Ok(Page::End) => break,
             Err(error) => {
                 unread = Some(crate::organisation::error_chain(&error));
                 break;

@@ -3,7 +3,8 @@
 //! One process at a time audits a data directory, and holds a lock for it that goes with the process ([`Keeper`]). What it
 //! knows (`setpoint_roles::r6_auditor`) is written down now and then, and is otherwise made anew from the journal; where it
 //! stands is what its own log says. So a process may end anywhere: the next one goes on behind the last row that the log
-//! notes, and nothing is missed or said twice. Whoever only asks needs no lock ([`look`]).
+//! notes, and nothing is missed or said twice. Whoever only asks needs no lock ([`look`]). A row that cannot be read is
+//! noted as such and passed over; its task is followed no further.
 //!
 //! The log notes every row of the journal by the hash that the journal keeps of it. A journal that is changed afterwards,
 //! chains and all, no longer fits the log ([`verify_journal`]).
@@ -13,9 +14,11 @@
 mod entry;
 mod follow;
 mod keeper;
+mod lock;
 mod look;
 mod reading;
 mod snapshot;
+mod standing;
 mod verify;
 
 use std::path::PathBuf;
@@ -27,7 +30,7 @@ pub use self::entry::{LogEntry, parse};
 pub use self::follow::{Followed, Follower};
 pub use self::keeper::{Caught, Keeper};
 pub use self::look::{Looked, findings_of, look, nothing};
-pub use self::verify::{JournalFit, JournalMisfit, verify_journal};
+pub use self::verify::{JournalFit, JournalMisfit, put_aside, verify_journal};
 
 /// The Auditor's own log.
 pub mod log {
@@ -67,6 +70,12 @@ pub enum AuditFailure {
 }
 
 impl AuditFailure {
+    /// Whether the log takes nothing more before it is opened again, by whoever has the right to.
+    #[must_use]
+    pub(crate) fn is_of_a_log_to_open_again(&self) -> bool {
+        matches!(self, AuditFailure::Log(LogError::Poisoned { .. } | LogError::Changed { .. }))
+    }
+
     /// What a person can do about it.
     #[must_use]
     pub fn hint(&self) -> &'static str {

@@ -1,13 +1,103 @@
 //! Rows of the journal as the Auditor takes them, and the digest that its log keeps of them.
 
-use setpoint_journal::{Loss, Row, SYSTEM_STREAM};
+use std::collections::BTreeSet;
+
+use setpoint_journal::{Journal, JournalError, Loss, Row, SYSTEM_STREAM};
 use setpoint_protocol::Timestamp;
 use setpoint_roles::r6_auditor::Entry;
+
+use crate::organisation::error_chain;
 
 /// Rows that are read at a time.
 pub(super) const PAGE_ROWS: usize = 512;
 /// Rows that one entry of the log notes at most.
 pub(super) const ROWS_PER_ENTRY: usize = 64;
+/// Rows in a row that cannot be read, which are told together.
+const GAP_ROWS_MAX: u64 = 512;
+
+/// What comes next in the journal.
+pub(super) enum Page {
+    /// Rows.
+    Rows(Vec<Row>),
+    /// Places whose rows are missing or cannot be read.
+    Gap(Gap),
+    /// Nothing yet.
+    End,
+}
+
+/// Places whose rows are missing or cannot be read.
+pub(super) struct Gap {
+    /// Up to this place.
+    pub(super) to: u64,
+    /// The tasks that they belong to, as far as that is known.
+    pub(super) tasks: Vec<String>,
+    /// Why, for the first of them.
+    pub(super) why: String,
+}
+
+/// What comes behind `after`: at most so many rows, and no gap beyond `gap_to`.
+///
+/// # Errors
+/// When the journal cannot be read, for any other reason than damage.
+pub(super) fn page(
+    journal: &Journal,
+    after: u64,
+    rows_max: usize,
+    gap_to: Option<u64>,
+) -> Result<Page, JournalError> {
+    let mut at = after;
+    let mut tasks: BTreeSet<String> = BTreeSet::new();
+    let mut why: Option<String> = None;
+    loop {
+        match journal.rows_after(at, rows_max.min(PAGE_ROWS)) {
+            Ok(_) if why.is_some() => break,
+            Ok(rows) if rows.is_empty() => return Ok(Page::End),
+            Ok(rows) => return Ok(Page::Rows(rows)),
+            // Only what has something behind it, or is the last place, can be passed over.
+            Err(error @ JournalError::Damaged { .. }) if at < journal.last_pos()? => {
+                if let JournalError::Damaged { damage, .. } = &error {
+                    tasks.extend(damage.task.clone());
+                }
+                at = behind(journal, at)?;
+                why.get_or_insert_with(|| error_chain(&error));
+            }
+            Err(_) if why.is_some() => break,
+            Err(error) => return Err(error),
+        }
+        let is_bound = gap_to.is_some_and(|to| at >= to);
+        if is_bound || at - after >= GAP_ROWS_MAX {
+            break;
+        }
+    }
+    let to = gap_to.map_or(at, |to| at.min(to.max(after + 1)));
+    Ok(Page::Gap(Gap { to, tasks: tasks.into_iter().collect(), why: why.unwrap_or_default() }))
+}
+
+/// The last place to pass over where the row behind `at` cannot be read: that of the last missing one, or its own.
+fn behind(journal: &Journal, at: u64) -> Result<u64, JournalError> {
+    let next = match journal.next_pos(at) {
+        Ok(next) => next,
+        Err(JournalError::Damaged { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    Ok(next.map_or(at + 1, |next| if next > at + 1 { next - 1 } else { next }))
+}
+
+/// The rows behind `after` up to `to`, as far as they are there; why one of them cannot be read.
+pub(super) fn noted_rows(journal: &Journal, after: u64, to: u64, count: u64) -> Result<Vec<Row>, String> {
+    let count = usize::try_from(count).unwrap_or(ROWS_PER_ENTRY).min(ROWS_PER_ENTRY);
+    let mut rows: Vec<Row> = Vec::new();
+    while rows.len() < count {
+        let last = rows.last().map_or(after, |row| row.pos);
+        let page = journal.rows_after(last, count - rows.len()).map_err(|error| error_chain(&error))?;
+        let before = rows.len();
+        rows.extend(page.into_iter().filter(|row| row.pos <= to));
+        if rows.len() == before {
+            break;
+        }
+    }
+    Ok(rows)
+}
 
 /// A row as the Auditor takes it.
 pub(super) fn entry(row: &Row) -> Entry<'_> {

@@ -1,6 +1,9 @@
 //! What the Auditor knows, written down so that the next process need not read the whole journal again. It is worth
 //! nothing by itself: one that is missing, damaged or does not fit is made anew.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -8,10 +11,11 @@ use setpoint_audit_log::Entries;
 use setpoint_roles::r6_auditor::Auditor;
 
 use super::AuditFailure;
-use crate::files;
 
 /// The file, in the Auditor's directory.
 const FILE: &str = "auditor.json";
+/// The same while it is written.
+const PART: &str = "auditor.json.part";
 /// The form of what is written here, and the rules that made it: another program's is not taken over.
 const FORMAT: u32 = 1;
 /// Longest file that is read, in bytes.
@@ -50,12 +54,20 @@ fn path(dir: &Path) -> PathBuf {
     dir.join(FILE)
 }
 
-/// Writes it whole, or leaves the one before.
+/// Writes it whole, or leaves the one before. Who writes holds the Auditor's lock: a part that is there was left by a process
+/// that is gone.
 pub(super) fn write(dir: &Path, log: Mark, auditor: &Auditor) -> Result<(), AuditFailure> {
     let path = path(dir);
     let written = Written { format: FORMAT, version: env!("CARGO_PKG_VERSION"), log, auditor };
     let text = serde_json::to_string(&written).unwrap_or_default();
-    files::write_whole(&path, &text).map_err(|source| AuditFailure::File { path, source })
+    let part = dir.join(PART);
+    let mut options = OpenOptions::new();
+    options.create(true).write(true).truncate(true).mode(0o600);
+    let written = options
+        .open(&part)
+        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&part, &path));
+    written.map_err(|source| AuditFailure::File { path, source })
 }
 
 /// The one that is there, if it can be read and this program made it.

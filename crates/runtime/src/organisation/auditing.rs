@@ -1,5 +1,6 @@
 //! When the Auditor reads: behind the tasks, and never in their way.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,17 +25,21 @@ const RETRY: Duration = Duration::from_secs(10);
 /// Audits until the organisation shuts down, as soon as no other process does.
 pub(super) async fn audit(shared: Arc<Shared>, place: AuditPlace) {
     let mut has_told = false;
-    let keeper = loop {
+    loop {
         let (journal, place) = (shared.journal.clone(), place.clone());
         let opened = tokio::task::spawn_blocking(move || Keeper::open(&place, &journal, clock::now())).await;
         match opened {
-            Ok(Ok(Some(keeper))) => break keeper,
-            Ok(Ok(None)) => {}
-            Ok(Err(error)) if !has_told => {
-                has_told = true;
-                tell(&error);
+            Ok(Ok(Some(keeper))) => {
+                if follow(&shared, keeper, &mut has_told).await.is_break() {
+                    return;
+                }
             }
-            Ok(Err(_)) => {}
+            Ok(Ok(None)) => {}
+            Ok(Err(error)) => {
+                if !std::mem::replace(&mut has_told, true) {
+                    tell(&error);
+                }
+            }
             Err(_) => return tracing::error!("the Auditor panicked; the journal keeps what it has not read"),
         }
         tokio::select! {
@@ -42,13 +47,12 @@ pub(super) async fn audit(shared: Arc<Shared>, place: AuditPlace) {
             () = shared.shutdown.cancelled() => return,
             () = tokio::time::sleep(RETRY) => {}
         }
-    };
-    follow(&shared, keeper).await;
+    }
 }
 
-async fn follow(shared: &Shared, mut keeper: Keeper) {
+/// Follows the journal until the organisation shuts down, or the log has to be opened again.
+async fn follow(shared: &Shared, mut keeper: Keeper, has_told: &mut bool) -> ControlFlow<()> {
     let mut rest = Duration::ZERO;
-    let mut has_told = false;
     loop {
         let is_last = tokio::select! {
             biased;
@@ -62,17 +66,21 @@ async fn follow(shared: &Shared, mut keeper: Keeper) {
             (keeper, done, began.elapsed())
         });
         let Ok((back, done, took)) = looked.await else {
-            return tracing::error!("the Auditor panicked; the journal keeps what it has not read");
+            tracing::error!("the Auditor panicked; the journal keeps what it has not read");
+            return ControlFlow::Break(());
         };
         keeper = back;
         rest = match done {
             Ok(is_behind) => {
-                has_told = false;
+                *has_told = false;
                 if is_behind { took * REST_FACTOR } else { LOOK_EVERY }
             }
             Err(error) => {
-                if !std::mem::replace(&mut has_told, true) {
+                if !std::mem::replace(has_told, true) {
                     tell(&error);
+                }
+                if error.is_of_a_log_to_open_again() && !is_last {
+                    return ControlFlow::Continue(());
                 }
                 RETRY
             }
@@ -83,10 +91,11 @@ async fn follow(shared: &Shared, mut keeper: Keeper) {
     }
     let stopped = tokio::task::spawn_blocking(move || keeper.stop(clock::now())).await;
     if let Ok(Err(error)) = stopped
-        && !has_told
+        && !*has_told
     {
         tell(&error);
     }
+    ControlFlow::Break(())
 }
 
 /// Reads on, and does what is due; whether there is more to read.

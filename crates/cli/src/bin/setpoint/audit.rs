@@ -1,6 +1,7 @@
 //! The Auditor as the operator sees it.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -79,8 +80,7 @@ impl Audit for Auditing {
                 };
                 let read = read_on(&mut keeper);
                 let unread = match &read {
-                    Ok(()) if keeper.is_halted() => Some("a record of the journal cannot be read".to_owned()),
-                    Ok(()) => None,
+                    Ok(()) => keeper.unread().map(str::to_owned),
                     // What it knows can be told, whether or not it can be written down.
                     Err(error) => Some(runtime::organisation::error_chain(error)),
                 };
@@ -141,7 +141,7 @@ impl Audit for Auditing {
                 let seen = log::verify(&place.dir, &log_against)?;
                 let fit =
                     if log_only { None } else { Some(runtime::audit::verify_journal(&place.dir, journal)?) };
-                Ok(verdict(&seen, fit.as_ref()))
+                Ok(verdict(&seen, fit.as_ref(), &runtime::audit::put_aside(&place.dir)?))
             })
             .await?;
         verdict.ok_or_else(|| {
@@ -274,11 +274,23 @@ fn line(entry: u64, finding: Finding) -> FindingLine {
     FindingLine { entry, severity: finding.kind.severity(), finding }
 }
 
-fn verdict(seen: &log::Verification, fit: Option<&runtime::audit::JournalFit>) -> AuditVerdict {
+fn verdict(
+    seen: &log::Verification,
+    fit: Option<&runtime::audit::JournalFit>,
+    aside: &[PathBuf],
+) -> AuditVerdict {
     let claims = seen.claims();
+    let told = |path: &PathBuf| {
+        let path = path.display();
+        format!(
+            "{path} is a log that did not hold what it should, and was put aside; move it away once you have looked at it"
+        )
+    };
     let fits = fit.is_none_or(|fit| fit.misfits.is_empty());
     let misfit = |one: &runtime::audit::JournalMisfit| {
-        format!("journal, rows {} to {}, noted by entry {}: {}", one.after + 1, one.to, one.entry, one.what)
+        let by =
+            one.entry.map_or_else(|| "not noted yet".to_owned(), |entry| format!("noted by entry {entry}"));
+        format!("journal, rows {} to {}, {by}: {}", one.after + 1, one.to, one.what)
     };
     let mut proves = claims.proves;
     if let Some(fit) = fit.filter(|fit| fits && fit.rows > 0) {
@@ -288,13 +300,13 @@ fn verdict(seen: &log::Verification, fit: Option<&runtime::audit::JournalFit>) -
         ));
     }
     AuditVerdict {
-        is_sound: seen.is_sound() && fits,
+        is_sound: seen.is_sound() && fits && aside.is_empty(),
         entries: seen.entries,
         sealed: seen.sealed,
         checkpoints: seen.checkpoints,
         sealed_by_export: seen.exported.map(|_| seen.sealed_by_export),
         key: seen.key.map(|key| key.to_string()),
-        log: seen.findings.iter().map(ToString::to_string).collect(),
+        log: seen.findings.iter().map(ToString::to_string).chain(aside.iter().map(told)).collect(),
         rows: fit.map(|fit| fit.rows),
         rows_not_noted: fit.map(|fit| fit.not_noted),
         journal: fit.iter().flat_map(|fit| &fit.misfits).map(misfit).collect(),

@@ -24,8 +24,9 @@ const TOKENS_TOLERANCE: u64 = 10;
 pub(in super::super) struct Asks {
     #[serde(with = "as_pairs")]
     open: BTreeMap<CallId, Open>,
-    /// Questions to people that have no answer.
-    people: Vec<CallId>,
+    /// Questions to people that have no answer; of one for an approval, what is to be allowed.
+    #[serde(with = "as_pairs")]
+    people: BTreeMap<CallId, Option<String>>,
     /// How tool calls came back. Only of what is judged: R3's.
     #[serde(with = "as_pairs")]
     came: BTreeMap<CallId, bool>,
@@ -44,7 +45,10 @@ pub(in super::super) struct Asks {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Open {
     seq: u64,
+    /// When the attempt under way began.
     at: Timestamp,
+    /// The attempts that are recorded.
+    attempts: u64,
     what: What,
 }
 
@@ -93,17 +97,23 @@ pub(in super::super) enum Came {
 
 impl Asks {
     pub(super) fn person_asked(&mut self, call: CallId) {
-        if !self.people.contains(&call) {
-            self.people.push(call);
-        }
+        self.people.insert(call, None);
+    }
+
+    pub(super) fn approval_asked(&mut self, request: body::ApprovalRequest) {
+        self.people.insert(request.call_id, Some(request.need.digest));
     }
 
     pub(super) fn person_answered(&mut self, call: CallId) {
-        self.people.retain(|asked| *asked != call);
+        self.people.remove(&call);
     }
 
+    /// A word allows what was asked for, and nothing else.
     pub(super) fn decided(&mut self, decision: &body::Decision) {
-        self.person_answered(decision.call_id);
+        let asked = self.people.remove(&decision.call_id).flatten();
+        if asked.as_ref() != Some(&decision.digest) {
+            return;
+        }
         match decision.decision {
             ApprovalWord::Never => {}
             word @ (ApprovalWord::Once | ApprovalWord::ForTask) => {
@@ -181,7 +191,8 @@ impl TaskWatch {
             }
             Ask::Timer {} => What::Timer,
         };
-        self.asks.open.insert(asked.call, Open { seq: seen.entry.seq, at: seen.entry.at, what });
+        let open = Open { seq: seen.entry.seq, at: seen.entry.at, attempts: 1, what };
+        self.asks.open.insert(asked.call, open);
     }
 
     fn on_model_asked(&mut self, seen: &Seen<'_>, purpose: Purpose, told: &mut Told) {
@@ -233,10 +244,12 @@ impl TaskWatch {
     }
 
     pub(super) fn on_reasked(&mut self, seen: &Seen<'_>, reasked: &body::Reasked, told: &mut Told) {
-        let Some(open) = self.asks.open.get(&reasked.call) else {
+        let Some(open) = self.asks.open.get_mut(&reasked.call) else {
             told.find([unasked(seen, reasked.call, "another attempt")]);
             return;
         };
+        open.at = seen.entry.at;
+        open.attempts = reasked.attempt;
         if matches!(open.what, What::Model(_)) {
             let role = reasked.call.role;
             let model = self.models.of(role).name.clone();
@@ -261,6 +274,11 @@ impl TaskWatch {
             return;
         };
         let duration_ms = seen.entry.at.millis_since(open.at);
+        if matches!(open.what, What::Model(_)) {
+            // An attempt is recorded before it is made. One that was stopped in between is no call.
+            let never_made = open.attempts.saturating_sub(answered.attempt);
+            self.asks.attempts = self.asks.attempts.saturating_sub(never_made);
+        }
         match (answered.answer, open.what) {
             (Answer::Model(reply), What::Model(purpose)) => {
                 let wished_for_tools = reply.parts.iter().any(|part| matches!(part, Part::ToolCall(_)));

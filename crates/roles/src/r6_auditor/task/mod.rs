@@ -185,7 +185,11 @@ impl TaskWatch {
                 let decision: body::Decision = seen.body()?;
                 self.asks.decided(&decision);
             }
-            Kind::ClarificationRequest | Kind::PlanProposal | Kind::ApprovalRequest => {
+            Kind::ApprovalRequest => {
+                let request: body::ApprovalRequest = seen.body()?;
+                self.asks.approval_asked(request);
+            }
+            Kind::ClarificationRequest | Kind::PlanProposal => {
                 let question: body::Question = seen.body()?;
                 self.asks.person_asked(question.call_id);
             }

@@ -12,28 +12,183 @@ fn audited(tasks: u64) -> (Home, Journal) {
     (home, journal)
 }
 
-#[test]
-fn a_damaged_row_is_a_finding_and_ends_the_reading_there() {
-    let (home, journal) = audited(2);
-    (2..4).for_each(|n| task(&journal, n, false));
+/// Changes the journal behind everybody's back.
+fn damage(home: &Home, journal: &Journal, sql: &str) -> Journal {
     journal.close().unwrap();
     let conn = rusqlite::Connection::open(home.path("journal").join("journal.db")).unwrap();
-    let changed = conn
-        .execute("UPDATE record SET body = CAST('{\"raw_input\":\"c0unt\"}' AS BLOB) WHERE pos = 17", [])
-        .unwrap();
-    assert_eq!(changed, 1);
+    assert!(conn.execute(sql, []).unwrap() > 0);
     drop(conn);
+    home.journal()
+}
 
-    let journal = home.journal();
+fn kinds(findings: &[Finding]) -> Vec<FindingKind> {
+    findings.iter().map(|finding| finding.kind).collect()
+}
+
+const BODY_OF_17: &str = r#"UPDATE record SET body = CAST('{"raw_input":"c0unt"}' AS BLOB) WHERE pos = 17"#;
+
+#[test]
+fn a_damaged_row_is_a_finding_and_the_reading_goes_on_behind_it() {
+    let (home, journal) = audited(2);
+    (2..4).for_each(|n| task(&journal, n, false));
+    let journal = damage(&home, &journal, BODY_OF_17);
+    let fit = verify_journal(&home.path("audit"), &journal).unwrap();
+    assert_eq!((fit.misfits.len(), fit.not_noted), (1, 9), "what is not noted yet is looked at, too");
+    assert_eq!(fit.misfits[0].entry, None);
+
     let mut keeper = home.keeper(&journal);
     let findings = catch_up(&mut keeper);
     let [finding] = findings.as_slice() else { panic!("{findings:?}") };
     assert_eq!((finding.kind, finding.records.as_slice()), (FindingKind::JournalDamaged, [17].as_slice()));
-    assert!(keeper.is_halted());
-    assert_eq!(catch_up(&mut keeper), [], "said once for a place");
-    assert_eq!(keeper.position(), 16, "what lies before it is read");
-    let unread = look(&home.path("audit"), &journal, "q", NOW).unwrap().unread.unwrap();
-    assert!(unread.contains("17"), "{unread}");
+    assert_eq!(keeper.position(), 20);
+    assert_eq!(kinds(&keeper.missed(later(9_000_000)).unwrap()), [], "its task is followed no further");
+    keeper.stop(NOW).unwrap();
+    let looked = look(&home.path("audit"), &journal, "q", NOW).unwrap();
+    assert_eq!((looked.unread, looked.report.position), (None, 20));
+    let fit = verify_journal(&home.path("audit"), &journal).unwrap();
+    assert_eq!((fit.misfits.len(), fit.rows, fit.not_noted), (1, 19, 0));
+
+    // The next process says nothing again, whether or not it knows what was known.
+    for is_known in [true, false] {
+        if !is_known {
+            std::fs::remove_file(home.path("audit").join("auditor.json")).unwrap();
+        }
+        let mut keeper = home.keeper(&journal);
+        task(&journal, if is_known { 5 } else { 6 }, true);
+        assert_eq!(kinds(&catch_up(&mut keeper)), [ODD]);
+        keeper.stop(NOW).unwrap();
+    }
+    assert_eq!(kinds(&home.findings()), [FindingKind::JournalDamaged, ODD, ODD]);
+}
+
+/// Rows that are gone, the opening of a task among them.
+#[test]
+fn missing_rows_are_passed_over_and_nobody_is_accused() {
+    for sql in [
+        "DELETE FROM record WHERE pos = 16",
+        "DELETE FROM record WHERE pos BETWEEN 12 AND 18",
+        "DELETE FROM record WHERE pos BETWEEN 15 AND 20",
+        "UPDATE record SET kind = 'X' WHERE pos BETWEEN 11 AND 25",
+    ] {
+        let (home, journal) = audited(2);
+        (2..6).for_each(|n| task(&journal, n, n == 5));
+        let journal = damage(&home, &journal, sql);
+        let mut keeper = home.keeper(&journal);
+        let mut found = kinds(&catch_up(&mut keeper));
+        assert_eq!(found.pop(), Some(ODD), "{sql}");
+        found.dedup();
+        assert_eq!(found, [FindingKind::JournalDamaged], "{sql}");
+        assert_eq!(keeper.position(), 30);
+        keeper.stop(NOW).unwrap();
+        let fit = verify_journal(&home.path("audit"), &journal).unwrap();
+        assert!(!fit.misfits.is_empty() && fit.not_noted == 0, "{sql}: {fit:?}");
+    }
+}
+
+/// What was read before it was damaged is told when it has to be read again.
+#[test]
+fn damage_in_what_was_audited_is_told_when_it_is_read_again() {
+    let home = Home::new();
+    let journal = home.journal();
+    task_of(&journal, 1, &rows(false)[..3], false);
+    (2..6).for_each(|n| task(&journal, n, false));
+    let mut keeper = home.keeper(&journal);
+    assert_eq!(catch_up(&mut keeper), []);
+    keeper.stop(NOW).unwrap();
+    // The opening of the task that goes on, and of one that has ended.
+    let journal = damage(&home, &journal, "UPDATE record SET kind = 'X' WHERE pos IN (1, 4)");
+    std::fs::remove_file(home.path("audit").join("auditor.json")).unwrap();
+    let mut keeper = home.keeper(&journal);
+    let head = journal.head(TaskId::mint("count", 1).as_str()).unwrap();
+    let mut submission = Submission::new(&head);
+    for ((from, to, kind, body), seq) in rows(false).into_iter().zip(1..).skip(3) {
+        submission.push(row(seq, from, to, kind, body)).unwrap();
+    }
+    submission.close(NOW.as_micros());
+    journal.append(submission).unwrap();
+    assert_eq!(kinds(&catch_up(&mut keeper)), [FindingKind::JournalDamaged; 2]);
+    assert_eq!(keeper.position(), 25);
+    keeper.stop(NOW).unwrap();
+    assert_eq!(home.findings().len(), 2);
+}
+
+/// An entry is chained without a key. One that says that the log began anew does not make a changed journal the right one.
+#[test]
+fn an_entry_that_somebody_chained_on_excuses_no_journal() {
+    let other = Home::new();
+    let theirs = other.journal();
+    (0..9).for_each(|n| task(&theirs, 100 + n, false));
+    theirs.close().unwrap();
+
+    let (home, journal) = audited(3);
+    journal.close().unwrap();
+    std::fs::remove_dir_all(home.path("journal")).unwrap();
+    std::fs::rename(other.path("journal"), home.path("journal")).unwrap();
+    let forged = r#"{"entry":"begun","at":"2026-11-23T08:30:00Z","version":"0.1.0","after":0}"#;
+    chain_on(&home.path("audit").join("log"), forged);
+    let journal = home.journal();
+    let is_sound = || verify_journal(&home.path("audit"), &journal).unwrap().misfits.is_empty();
+    assert!(!is_sound());
+    let mut keeper = home.keeper(&journal);
+    assert_eq!(catch_up(&mut keeper), []);
+    keeper.stop(NOW).unwrap();
+    assert_eq!(kinds(&home.findings()), [FindingKind::JournalLoss]);
+    assert!(!is_sound(), "nor once the Auditor has gone on");
+    let against = log::Against { export: Some(home.path("exported")), key: None };
+    assert!(log::verify(&home.path("audit"), &against).unwrap().is_sound(), "the log itself is whole");
+}
+
+fn chain_on(log: &Path, json: &str) {
+    let text = file(log);
+    let mut last = text.lines().last().unwrap().splitn(3, ' ');
+    let seq = last.next().unwrap().parse::<u64>().unwrap() + 1;
+    let before = blake3::Hash::from_hex(last.next().unwrap()).unwrap();
+    let mut bytes = vec![0];
+    bytes.extend_from_slice(&seq.to_le_bytes());
+    bytes.extend_from_slice(before.as_bytes());
+    bytes.extend_from_slice(json.as_bytes());
+    std::fs::write(log, format!("{text}{seq} {} {json}\n", blake3::hash(&bytes).to_hex())).unwrap();
+}
+
+/// As long as the one that was audited, or longer, but another one.
+#[test]
+fn a_journal_that_was_replaced_is_noticed_at_once() {
+    for tasks in [3, 4, 40] {
+        let (home, journal) = audited(3);
+        journal.close().unwrap();
+        std::fs::remove_dir_all(home.path("journal")).unwrap();
+        let journal = home.journal();
+        (0..tasks).for_each(|n| task(&journal, 50 + n, false));
+        assert_eq!(seen(&home, &journal).lifetime.tasks, tasks, "whoever looks sees this one alone");
+        let mut keeper = home.keeper(&journal);
+        assert_eq!(catch_up(&mut keeper), []);
+        assert_eq!(told(keeper.report("q", NOW)).lifetime.tasks, tasks);
+        keeper.stop(NOW).unwrap();
+        assert_eq!(kinds(&home.findings()), [FindingKind::JournalLoss], "{tasks}");
+        let fit = verify_journal(&home.path("audit"), &journal).unwrap();
+        assert!(!fit.misfits.is_empty() && fit.rows == tasks * 5 && fit.not_noted == 0, "{fit:?}");
+        let mut keeper = home.keeper(&journal);
+        assert_eq!(catch_up(&mut keeper), [], "once");
+        keeper.stop(NOW).unwrap();
+        assert_eq!(home.findings().len(), 1);
+    }
+}
+
+/// A task that was read and is gone from the journal, while the rest of it is there.
+#[test]
+fn a_task_that_the_journal_no_longer_holds_does_not_stop_the_look_for_others() {
+    let home = Home::new();
+    let journal = home.journal();
+    task_of(&journal, 1, &rows(false)[..3], false);
+    task_of(&journal, 2, &rows(false)[..3], true);
+    let mut keeper = home.keeper(&journal);
+    catch_up(&mut keeper);
+    keeper.stop(NOW).unwrap();
+    let journal = damage(&home, &journal, "UPDATE task SET id = 'gone-0000000000000009' WHERE tid = 1");
+    let mut keeper = home.keeper(&journal);
+    let found = keeper.missed(later(30_000)).unwrap();
+    assert_eq!(kinds(&found), [FindingKind::JournalLoss, FindingKind::FinalResult]);
+    assert_eq!(keeper.missed(later(60_000)).unwrap(), []);
 }
 
 /// Chains and all: another journal with the same tasks, one of which says something else.
@@ -74,7 +229,8 @@ fn a_journal_that_lost_rows_is_read_from_its_beginning_and_that_is_said() {
     assert_eq!(told(keeper.report("q", NOW)).lifetime.tasks, 1, "what it knew was of another journal");
     keeper.stop(NOW).unwrap();
     let fit = verify_journal(&home.path("audit"), &journal).unwrap();
-    assert_eq!((fit.rows, fit.misfits.len()), (5, 0), "what the log notes of the other one is passed over");
+    assert_eq!((fit.rows, fit.not_noted), (5, 0));
+    assert!(!fit.misfits.is_empty(), "the rows of the other one are not there, and that stays so");
 }
 
 #[test]
@@ -154,4 +310,19 @@ fn a_place_that_cannot_be_used_says_what_to_do() {
     catch_up(&mut keeper);
     keeper.stop(NOW).unwrap();
     assert_eq!(file(&home.path("nowhere/exported")), file(&home.path("audit/checkpoints")));
+}
+
+/// A line in the middle of the log is for the verification to find. It keeps nobody from auditing.
+#[test]
+fn a_changed_line_far_behind_holds_nothing_up() {
+    let (home, journal) = audited(60);
+    let log = home.path("audit").join("log");
+    std::fs::write(&log, file(&log).replacen("\"rows\"", "\"rOws\"", 1)).unwrap();
+    std::fs::remove_file(home.path("audit").join("auditor.json")).unwrap();
+    task(&journal, 100, true);
+    let mut keeper = home.keeper(&journal);
+    assert_eq!(kinds(&catch_up(&mut keeper)), [ODD]);
+    keeper.stop(NOW).unwrap();
+    assert_eq!(seen(&home, &journal).lifetime.tasks, 61);
+    assert!(!log::verify(&home.path("audit"), &log::Against::default()).unwrap().is_sound());
 }

@@ -1,5 +1,7 @@
 //! Where it goes on: after a stop, a crash, a lost file, another process, and a disk that was full.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use super::*;
 
 #[test]
@@ -17,6 +19,10 @@ fn it_notes_every_row_once_and_says_every_finding_once() {
     assert_eq!((report.lifetime.tasks, report.lifetime.records, report.position), (20, 100, 100));
     keeper.stop(NOW).unwrap();
     home.notes_everything(&journal, 100);
+    for file in std::fs::read_dir(home.path("audit")).unwrap() {
+        let mode = file.unwrap().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "nobody else's");
+    }
     // Whoever only asks is told the same.
     assert_eq!(seen(&home, &journal), report);
     // The next process has nothing to add, and writes nothing.
@@ -71,6 +77,8 @@ fn what_it_knew_is_made_anew_where_it_is_lost_damaged_or_of_another_log() {
     let expected = told(keeper.report("q", NOW));
     keeper.stop(NOW).unwrap();
     let path = home.path("audit").join("auditor.json");
+    // A process that was killed while it wrote left a part.
+    std::fs::write(home.path("audit").join("auditor.json.part"), "{").unwrap();
     let kept = file(&path);
     let other_mark = kept.replacen("\"seq\":", "\"seq\":1", 1);
     let other_version = kept.replacen(env!("CARGO_PKG_VERSION"), "0.0.0", 1);
@@ -83,7 +91,8 @@ fn what_it_knew_is_made_anew_where_it_is_lost_damaged_or_of_another_log() {
         let mut keeper = home.keeper(&journal);
         assert_eq!(catch_up(&mut keeper), [], "what was said is not said again");
         assert_eq!(told(keeper.report("q", NOW)), expected, "{text:?}");
-        drop(keeper);
+        keeper.stop(NOW).unwrap();
+        assert_eq!(seen(&home, &journal), expected);
     }
     home.notes_everything(&journal, 50);
 }
@@ -174,4 +183,121 @@ fn what_stands_still_and_what_has_no_end_is_missed() {
     assert_eq!(kinds(keeper.tick(later(630_000)).unwrap().0), [FindingKind::TaskStalled]);
     assert_eq!(kinds(keeper.tick(later(900_000)).unwrap().0), [], "said once");
     assert_eq!(home.findings().len(), 2);
+}
+
+/// What is behind is not standing still.
+#[test]
+fn nobody_stands_still_because_the_auditor_is_behind() {
+    let home = Home::new();
+    let journal = home.journal();
+    let all = rows(false);
+    (1..=40).for_each(|n| task_of(&journal, n, &all[..2], false));
+    for n in 1..=40 {
+        let head = journal.head(TaskId::mint("count", n).as_str()).unwrap();
+        let mut submission = Submission::new(&head);
+        for ((from, to, kind, body), seq) in all.iter().zip(1..).skip(2) {
+            submission.push(row(seq, from, to, kind, body)).unwrap();
+        }
+        submission.close(NOW.as_micros());
+        journal.append(submission).unwrap();
+    }
+    let mut keeper = home.keeper(&journal);
+    let hour = later(3_600_000);
+    let mut reports = 0;
+    for look in 1..=8 {
+        let caught = keeper.catch_up(25, hour).unwrap();
+        assert_eq!(caught.is_behind, look < 8);
+        let (missed, report) = keeper.tick(hour.plus_millis(look * 30_000)).unwrap();
+        assert_eq!(missed, []);
+        reports += usize::from(report.is_some());
+    }
+    assert_eq!(reports, 1, "on all of it, once it is read");
+    assert_eq!(home.findings(), []);
+}
+
+/// The log is cut anywhere in its last lines, as by a power cut: what was found is found again, and nothing is said twice.
+#[test]
+fn a_log_without_its_last_lines_loses_no_finding() {
+    let home = Home::new();
+    let journal = home.journal();
+    (0..6).for_each(|n| task(&journal, n, n % 2 == 0));
+    let mut keeper = home.keeper(&journal);
+    let said = catch_up(&mut keeper);
+    assert_eq!(said.len(), 3);
+    drop(keeper);
+    let log = home.path("audit").join("log");
+    let whole = std::fs::read(&log).unwrap();
+    for cut in (1..whole.len()).step_by(5) {
+        std::fs::write(&log, &whole[..whole.len() - cut]).unwrap();
+        drop(std::fs::remove_file(home.path("audit").join("state")));
+        let mut keeper = home.keeper(&journal);
+        catch_up(&mut keeper);
+        drop(keeper);
+        assert_eq!(home.findings(), said, "{cut} bytes");
+    }
+    home.notes_everything(&journal, 30);
+}
+
+#[test]
+fn what_was_missed_by_the_clock_is_said_once_even_where_it_is_forgotten() {
+    let home = Home::new();
+    let journal = home.journal();
+    task_of(&journal, 1, &rows(false)[..3], false);
+    task_of(&journal, 2, &rows(false)[..3], true);
+    let mut keeper = home.keeper(&journal);
+    catch_up(&mut keeper);
+    assert_eq!(keeper.tick(later(700_000)).unwrap().0.len(), 2);
+    keeper.stop(later(700_000)).unwrap();
+    std::fs::remove_file(home.path("audit").join("auditor.json")).unwrap();
+    let mut keeper = home.keeper(&journal);
+    catch_up(&mut keeper);
+    assert_eq!(keeper.tick(later(1_700_000)).unwrap().0, []);
+    assert_eq!(keeper.report("q", NOW).lifetime.findings.len(), 2, "and is counted");
+    assert_eq!(home.findings().len(), 2);
+}
+
+/// However many tasks are open before it in the order of names.
+#[test]
+fn a_closed_task_without_an_end_is_found_among_many_open_ones() {
+    let home = Home::new();
+    let journal = home.journal();
+    let begun = &rows(false)[..2];
+    (0..600).for_each(|n| task_of(&journal, n, begun, n % 100 == 99));
+    let mut keeper = home.keeper(&journal);
+    catch_up(&mut keeper);
+    let found: usize = (1..=3).map(|look| keeper.tick(later(look * 30_000)).unwrap().0.len()).sum();
+    assert_eq!(found, 6);
+}
+
+/// What is known is made anew in parts, by whoever comes by.
+#[test]
+fn taking_in_again_goes_on_where_it_was_stopped() {
+    let home = Home::new();
+    let journal = home.journal();
+    (0..20).for_each(|n| task(&journal, n, n % 5 == 0));
+    let mut keeper = home.keeper(&journal);
+    catch_up(&mut keeper);
+    let expected = told(keeper.report("q", NOW));
+    keeper.stop(NOW).unwrap();
+    std::fs::remove_file(home.path("audit").join("auditor.json")).unwrap();
+    let before = home.entries().len();
+    for process in 1..=4 {
+        let mut keeper = home.keeper(&journal);
+        assert_eq!(keeper.catch_up(25, NOW).unwrap().is_behind, process < 4);
+        assert_eq!((keeper.position(), keeper.tick(later(9_000_000)).unwrap().0), (process * 25, vec![]));
+        keeper.stop(NOW).unwrap();
+    }
+    assert_eq!(seen(&home, &journal), expected);
+    assert_eq!(home.entries().len(), before + 3, "a report was due: begun, report, stopped");
+}
+
+#[test]
+fn a_clock_that_is_set_back_holds_nothing_up() {
+    let home = Home::new();
+    let journal = home.journal();
+    let mut keeper = Keeper::open(&home.place(), &journal, later(86_400_000)).unwrap().unwrap();
+    task_of(&journal, 1, &rows(false)[..3], true);
+    catch_up(&mut keeper);
+    assert_eq!(keeper.tick(NOW).unwrap().0.len(), 1);
+    assert!(home.path("audit").join("auditor.json").exists(), "sealed");
 }

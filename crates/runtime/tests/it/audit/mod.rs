@@ -33,8 +33,13 @@ impl Home {
         AuditPlace { dir: self.path("audit"), key: None, export: Some(self.path("exported")) }
     }
 
+    /// Another test that starts a process has this one's lock for a moment, too: between its fork and its exec.
     fn keeper(&self, journal: &Journal) -> Keeper {
-        Keeper::open(&self.place(), journal, NOW).unwrap().unwrap()
+        let open = || {
+            std::thread::yield_now();
+            Keeper::open(&self.place(), journal, NOW).unwrap()
+        };
+        std::iter::repeat_with(open).take(100_000).flatten().next().unwrap()
     }
 
     /// Everything that stands in the log.
@@ -114,23 +119,26 @@ fn task_of(
     };
     submission.open(opening).unwrap();
     for ((from, to, kind, body), seq) in rows.iter().zip(1..) {
-        let row = NewRow {
-            seq,
-            at_us: NOW.as_micros(),
-            clock_ms: 0,
-            from: (*from).into(),
-            to: (*to).into(),
-            kind: (*kind).into(),
-            cause: None,
-            format: 1,
-            body: body.as_bytes().to_vec(),
-        };
-        submission.push(row).unwrap();
+        submission.push(row(seq, from, to, kind, body)).unwrap();
     }
     if is_closed {
         submission.close(NOW.as_micros());
     }
     journal.append(submission).unwrap();
+}
+
+fn row(seq: u64, from: &'static str, to: &'static str, kind: &'static str, body: &str) -> NewRow {
+    NewRow {
+        seq,
+        at_us: NOW.as_micros(),
+        clock_ms: 0,
+        from: from.into(),
+        to: to.into(),
+        kind: kind.into(),
+        cause: None,
+        format: 1,
+        body: body.as_bytes().to_vec(),
+    }
 }
 
 /// Reads on to the end.
