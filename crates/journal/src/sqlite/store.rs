@@ -243,6 +243,7 @@ mod tests {
         }
         db.ids_from(id, 1).unwrap();
         db.rows_after(db.last_pos().unwrap() - 1, Page::of(1)).unwrap();
+        db.next_pos(0).unwrap();
         db.rows_of_kinds_after(0, ["k"; 4], Page::of(1)).unwrap();
         db.task_rows(tid, head.seq(), Page::of(1)).unwrap();
         db.row_at(tid, head.seq()).unwrap();

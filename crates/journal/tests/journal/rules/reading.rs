@@ -62,6 +62,9 @@ fn a_cursor_sees_every_row_of_every_task_in_commit_order() {
         assert_eq!(journal.rows_after(7, 3).unwrap(), rows[7..10]);
         assert!(journal.rows_after(rows.len() as u64, 3).unwrap().is_empty());
         assert!(journal.rows_after(u64::MAX, 3).unwrap().is_empty());
+        let last = rows.len() as u64;
+        let next = [0, 7, last - 1, last, u64::MAX].map(|pos| journal.next_pos(pos).unwrap());
+        assert_eq!(next, [Some(1), Some(8), Some(last), None, None]);
     });
 }
 

@@ -301,3 +301,34 @@ fn a_clock_that_is_set_back_holds_nothing_up() {
     assert_eq!(keeper.tick(NOW).unwrap().0.len(), 1);
     assert!(home.path("audit").join("auditor.json").exists(), "sealed");
 }
+
+/// A backlog of an hour is read within minutes, and makes one report of them.
+#[test]
+fn a_backlog_makes_no_more_reports_than_its_reading_takes_time() {
+    let home = Home::new();
+    let journal = home.journal();
+    for n in 0..6 {
+        let mut submission = Submission::new(&TaskHead::start(TaskId::mint("count", n).as_str()).unwrap());
+        let at_us = later(n * 600_000).as_micros();
+        let opening =
+            TaskOpening { opened_at_us: at_us, logic_version: 1, title: "count".to_owned(), lease: None };
+        submission.open(opening).unwrap();
+        for ((from, to, kind, body), seq) in rows(false).into_iter().zip(1..) {
+            submission.push(NewRow { at_us, ..row(seq, from, to, kind, body) }).unwrap();
+        }
+        journal.append(submission).unwrap();
+    }
+    let mut keeper = home.keeper(&journal);
+    let mut reports = Vec::new();
+    for look in 1..=6 {
+        let now = later(9_000_000 + look * 30_000);
+        let caught = keeper.catch_up(5, now).unwrap();
+        assert_eq!(caught.is_behind, look < 6);
+        reports.extend(keeper.tick(now).unwrap().1);
+    }
+    let [report] = reports.as_slice() else { panic!("{reports:#?}") };
+    assert_eq!(report.tasks_observed, 2, "more than five minutes of the journal's time");
+    // What is left of it is in the next one.
+    let report = keeper.tick(later(9_360_000)).unwrap().1.unwrap();
+    assert_eq!(report.tasks_observed, 4);
+}
