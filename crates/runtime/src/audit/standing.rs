@@ -99,7 +99,7 @@ fn look_back(dir: &Path, known_at: u64) -> Result<(Option<Noted>, Said), AuditFa
         let entry = match entry {
             Ok(entry) => entry,
             // What lies before it is the verification's to tell.
-            Err(error) if noted.is_some() && error.is_damage() => break,
+            Err(_) if noted.is_some() => break,
             Err(error) => return Err(error.into()),
         };
         if noted.is_some() && entry.seq <= known_at {
