@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use setpoint_protocol::message::Criterion;
-use setpoint_protocol::models::Models;
+use setpoint_protocol::models::ModelCard;
 use setpoint_protocol::money::Money;
 use setpoint_protocol::record::{Answer, Answered, Ask, Asked, Opened, Reasked, Record, RecordKind, Usage};
 use setpoint_protocol::topology::Payload;
@@ -149,11 +149,13 @@ struct Call {
     role: RoleId,
     round: u32,
     criteria: Vec<Criterion>,
+    /// The model of its last attempt.
+    card: ModelCard,
 }
 
 #[derive(Default)]
 struct Sums {
-    models: Models,
+    opened: Option<Opened>,
     round: u32,
     /// The criteria of each effector's sub-task, by its instance.
     subtasks: BTreeMap<u16, Vec<Criterion>>,
@@ -172,24 +174,25 @@ impl Sums {
         match record.kind {
             RecordKind::Opened => {
                 if let Ok(opened) = serde_json::from_slice::<Opened>(&record.body) {
-                    self.models = opened.models;
+                    self.opened = Some(opened);
                 }
             }
             RecordKind::Asked => {
                 if let Ok(Asked { call, ask: Ask::Model { .. }, .. }) = serde_json::from_slice(&record.body) {
                     let criteria = self.criteria_of(call);
-                    let round = self.round.max(1);
-                    self.calls.insert(call, Call { attempts: 1, role: call.role, round, criteria });
+                    let (round, card) = (self.round.max(1), self.card(call, record));
+                    self.calls.insert(call, Call { attempts: 1, role: call.role, round, criteria, card });
                     self.spend(call, None, Spent { calls: 1, ..Spent::default() });
                 }
             }
             RecordKind::Reasked => {
                 if let Ok(Reasked { call, attempt, spent, .. }) = serde_json::from_slice(&record.body) {
                     self.lose(call, spent, true);
-                    self.spend(call, None, Spent { calls: 1, ..Spent::default() });
+                    let card = self.card(call, record);
                     if let Some(call) = self.calls.get_mut(&call) {
-                        call.attempts = attempt;
+                        (call.attempts, call.card) = (attempt, card);
                     }
+                    self.spend(call, None, Spent { calls: 1, ..Spent::default() });
                 }
             }
             RecordKind::Answered => {
@@ -199,7 +202,7 @@ impl Sums {
                     return;
                 };
                 if let Answer::Model(reply) = answer {
-                    let card = self.models.of(call.role);
+                    let Some(Call { card, .. }) = self.calls.get(&call) else { return };
                     let (name, cost) = match &reply.by {
                         Some(other) => (other.clone(), None),
                         None => (card.name.clone(), card.paid(reply.usage)),
@@ -229,6 +232,11 @@ impl Sums {
         }
     }
 
+    /// The model that a call is made to in this record.
+    fn card(&self, call: CallId, record: &Record) -> ModelCard {
+        self.opened.as_ref().map(|opened| opened.card(call.role, record.seq).clone()).unwrap_or_default()
+    }
+
     /// The criteria that a call is made for.
     fn criteria_of(&self, call: CallId) -> Vec<Criterion> {
         let of_subtask = || self.subtasks.get(&call.instance.0).cloned().unwrap_or_default();
@@ -242,8 +250,9 @@ impl Sums {
 
     /// An attempt that gave no answer; a new one unless `is_new` says that it is counted already.
     fn lose(&mut self, call: CallId, lost: Usage, is_new: bool) {
+        let card = self.calls.get(&call).map(|call| &call.card);
         // What cost nothing needs no price.
-        let cost = (!lost.is_zero()).then(|| self.models.of(call.role).paid(lost)).flatten();
+        let cost = card.filter(|_| !lost.is_zero()).and_then(|card| card.paid(lost));
         let lost = spent(lost, cost);
         let Spent { tokens_in, tokens_out, cost, .. } = lost;
         let failed = Failed { calls: u64::from(is_new), tokens_in, tokens_out, cost };
@@ -252,14 +261,13 @@ impl Sums {
 
     /// Attempts that were recorded and then stopped before they began.
     fn never_made(&mut self, call: CallId, attempt: u32) {
-        let Some(Call { attempts, role, round, .. }) = self.calls.get(&call) else { return };
+        let Some(Call { attempts, role, round, card, .. }) = self.calls.get(&call) else { return };
         let count = u64::from(attempts.saturating_sub(attempt));
-        let name = &self.models.of(*role).name;
         let sums = [
             Some(&mut self.total),
             self.by_role.get_mut(role),
             self.by_round.get_mut(round),
-            self.by_model.get_mut(name),
+            self.by_model.get_mut(&card.name),
         ];
         for sum in sums.into_iter().flatten() {
             sum.calls = sum.calls.saturating_sub(count);
@@ -267,11 +275,11 @@ impl Sums {
     }
 
     fn spend(&mut self, call: CallId, model: Option<&str>, spent: Spent) {
-        let Some(Call { role, round, criteria, .. }) = self.calls.get(&call) else { return };
+        let Some(Call { role, round, criteria, card, .. }) = self.calls.get(&call) else { return };
         self.total.add(spent);
         self.by_role.entry(*role).or_default().add(spent);
         self.by_round.entry(*round).or_default().add(spent);
-        let model = model.unwrap_or(&self.models.of(*role).name);
+        let model = model.unwrap_or(&card.name);
         self.by_model.entry(model.to_owned()).or_default().add(spent);
         let shares = u64::try_from(criteria.len()).unwrap_or(u64::MAX);
         if shares == 0 {
@@ -332,7 +340,8 @@ fn without_check(criteria: Vec<Criterion>) -> Vec<Criterion> {
 
 #[cfg(test)]
 mod tests {
-    use setpoint_protocol::record::{Purpose, Reply};
+    use setpoint_protocol::models::Price;
+    use setpoint_protocol::record::{ForkedFrom, Purpose, Reply};
     use setpoint_protocol::{Address, Timestamp};
 
     use super::*;
@@ -402,5 +411,50 @@ mod tests {
         check(&[asked(), answered(0, Answer::Interrupted, none)], 0, 0, (0, 0));
         // Nothing has come back yet.
         check(&[asked()], 1, 0, (0, 0));
+    }
+
+    #[test]
+    fn what_a_fork_took_over_is_the_other_tasks_models() {
+        let opened = |name: &str, forked_from: Option<ForkedFrom>| -> Opened {
+            let card = |name: &str| serde_json::json!({ "name": name, "price": Price::default() });
+            let surroundings = setpoint_protocol::record::Surroundings::default();
+            let mut opened: Opened = serde_json::from_value(serde_json::json!({
+                "logic_version": 1, "controller": {}, "interactive": false, "tools": [],
+                "surroundings": surroundings, "models": { "brain": card(name), "tool": card(name) }
+            }))
+            .unwrap();
+            opened.forked_from = forked_from;
+            opened
+        };
+        let numbered = |mut records: Vec<Record>| {
+            (1..).zip(&mut records).for_each(|(seq, record)| record.seq = seq);
+            records
+        };
+        let by_model = |opened: &Opened| -> Vec<String> {
+            let reply = |usage| Answer::Model(Reply { usage, ..Reply::default() });
+            let records = numbered(vec![
+                record(RecordKind::Opened, opened),
+                asked(),
+                reasked(2, usage(30)),
+                answered(2, reply(usage(100)), Usage::default()),
+            ]);
+            let rows = CostReport::of(&records).by_model;
+            rows.iter()
+                .map(|row| {
+                    let Spent { calls, tokens_in, failed, .. } = row.spent;
+                    format!("{} {calls} {tokens_in} {}", row.name, failed.tokens_in)
+                })
+                .collect()
+        };
+        let first = opened("a", None);
+        let task = || "t-0000000000000001".parse().unwrap();
+        let at = |seq| Some(ForkedFrom::of(task(), &first, seq));
+        assert_eq!(by_model(&first), ["a 2 130 30"]);
+        assert_eq!(by_model(&opened("b", at(4))), ["a 2 130 30"]);
+        // It was asked again in the fork: what was lost before is the first model's.
+        assert_eq!(by_model(&opened("b", at(2))), ["a 1 30 30", "b 1 100 0"]);
+        let second = opened("b", at(2));
+        let nested = Some(ForkedFrom::of(task(), &second, 4));
+        assert_eq!(by_model(&opened("c", nested)), ["a 1 30 30", "b 1 100 0"]);
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Messages and these bodies together are everything a task received and everything it said.
 
+mod forked;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,13 +15,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::address::Address;
 use crate::any::Any;
-use crate::id::{CallId, TaskId, hex_of};
-use crate::models::Models;
+use crate::id::{CallId, hex_of};
+use crate::models::{ModelCard, Models};
 use crate::role::RoleId;
 use crate::settings::{Budgets, ControllerSettings};
 use crate::time::Timestamp;
 use crate::tool::{Effect, Phase, ToolAnswer, ToolCall, ToolSpec};
 use crate::topology::Kind;
+
+pub use self::forked::{EarlierFork, ForkedFrom};
 
 /// The format of bodies written now. Readers read every older one and refuse newer ones.
 pub const FORMAT: u16 = 1;
@@ -122,13 +126,14 @@ pub struct Opened {
     pub forked_from: Option<ForkedFrom>,
 }
 
-/// Where a task was forked from: its first records are what another task's machines said to the same inputs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ForkedFrom {
-    /// The other task.
-    pub task: TaskId,
-    /// The last of its records that this one has taken over.
-    pub seq: u64,
+impl Opened {
+    /// The model that a role had for what the record at `seq` says of a call: of a fork, what was taken over was asked of
+    /// the other task's models.
+    #[must_use]
+    pub fn card(&self, role: RoleId, seq: u64) -> &ModelCard {
+        let taken = self.forked_from.as_ref().and_then(|from| from.models_of(seq));
+        taken.unwrap_or(&self.models).of(role)
+    }
 }
 
 /// The machine and place a task works in, as it was when the task opened.

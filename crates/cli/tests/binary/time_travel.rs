@@ -305,6 +305,7 @@ fn a_fork_goes_on_from_its_point_and_is_a_task_of_its_own() {
     }
     let from = &records[0]["data"]["forked_from"];
     assert_eq!(from["task"], id(&ended));
+    assert_eq!(from["models"], ended.records[0]["data"]["models"]);
     assert!(from["seq"].as_u64().unwrap() >= second as u64);
     assert!(
         good(home.run(&["tasks", "show", &fork]))
@@ -327,7 +328,12 @@ fn a_fork_goes_on_from_its_point_and_is_a_task_of_its_own() {
     let again = home.run(&["tasks", "fork", &fork, "--at", &at(second), "--set", "delta=0.5", "--json"]);
     assert_eq!((again.code, &again.json()["ended_by"]), (3, &"distance".into()), "{again:#?}");
     let again = again.json()["task_id"].as_str().unwrap().to_owned();
-    assert_eq!(home.records(&again)[0]["data"]["forked_from"]["task"], fork.as_str());
+    let from = &home.records(&again)[0]["data"]["forked_from"];
+    assert_eq!(
+        (&from["task"], &from["earlier"][0]["task"]),
+        (&fork.as_str().into(), &id(&ended).into()),
+        "{from}"
+    );
     assert!(good(home.run(&["replay", &again])).out.contains("replayed exactly"));
     let diff = good(home.run(&["replay", &fork, "--diff", &again, "--json"])).json();
     let differs: Vec<&str> = diff["aspects"]

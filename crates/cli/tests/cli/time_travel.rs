@@ -236,7 +236,8 @@ async fn a_fork_is_followed_to_its_end() {
 async fn a_task_says_where_it_was_forked_from() {
     let mut tape = Tape::opened("count");
     let mut opened: Opened = serde_json::from_slice(&tape.records[0].body).unwrap();
-    opened.forked_from = Some(ForkedFrom { task: tapes::accepted().task, seq: 12 });
+    opened.forked_from =
+        Some(ForkedFrom { task: tapes::accepted().task, seq: 12, models: None, earlier: vec![] });
     tape.records[0].body = serde_json::to_vec(&opened).unwrap();
     tape.say(Perceiver, 0, spec("count"));
     let fake = || Fake::with(vec![(tape.clone(), ALL, vec![], None)]);

@@ -77,7 +77,8 @@ impl Cell {
                     (ask.seq, ask.class)
                 });
                 if let Some((_, AskClass::Model)) = ask {
-                    let card = self.opened.as_ref().map(|opened| opened.models.of(reasked.call.role));
+                    let card =
+                        self.opened.as_ref().map(|opened| opened.card(reasked.call.role, self.seq + 1));
                     self.ledger.model_reasked(reasked.call, reasked.spent, card);
                 }
                 let cause = ask.map(|(seq, _)| seq);
@@ -98,7 +99,7 @@ impl Cell {
     fn take_answer(&mut self, answered: Answered, at: Timestamp, step: &mut Step) -> Result<(), StepError> {
         let call = answered.call;
         let Some(ask) = self.asks.finish(call) else { return Err(StepError::NotOpen(call)) };
-        let card = self.opened.as_ref().map(|opened| opened.models.of(call.role));
+        let card = self.opened.as_ref().map(|opened| opened.card(call.role, self.seq + 1));
         match &answered.answer {
             Answer::Model(reply) => {
                 self.ledger.model_answered(call, reply.usage, card.filter(|_| reply.by.is_none()));

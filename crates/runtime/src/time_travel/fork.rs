@@ -115,7 +115,7 @@ impl Organisation {
         let title = self.journal().task(new.from.as_str())?.title;
         let prefix = prefix(&new.from, &records, new.at)?;
         let (opened, goal) = beginning(&new.from, prefix, new.at)?;
-        let from = ForkedFrom { task: new.from.clone(), seq: prefix.len() as u64 };
+        let from = ForkedFrom::of(new.from.clone(), &opened, prefix.len() as u64);
         let opened = Opened {
             logic_version: LOGIC_VERSION,
             controller: crate::config::controller_with(&opened.controller, &new.set)?,

@@ -245,7 +245,7 @@ impl Organisation for Fake {
         let task = self.next.lock().unwrap().pop_front();
         let task = task.ok_or_else(|| ClientError::new(ErrorKind::Usage, "failed to fork"))?;
         let events = self.play(&task);
-        let from = ForkedFrom { task: fork.from.clone(), seq: fork.at };
+        let from = ForkedFrom { task: fork.from.clone(), seq: fork.at, models: None, earlier: vec![] };
         Ok((ForkedTask { task, from }, events))
     }
 

@@ -140,6 +140,34 @@ fn money_is_counted_by_the_price_that_the_task_opened_with() {
 }
 
 #[test]
+fn what_a_fork_took_over_counts_by_the_price_of_then() {
+    use setpoint_protocol::models::ModelCard;
+    use setpoint_protocol::money::Money;
+    use setpoint_protocol::record::ForkedFrom;
+    let original = Opened { models: priced(), ..opened() };
+    let seq = 4;
+    let forked_from = Some(ForkedFrom::of(TaskId::mint("count", 2), &original, seq));
+    let mut models = setpoint_protocol::models::Models::default();
+    (models.brain, models.tool) = (ModelCard::named("other"), ModelCard::named("other"));
+    let mut bench = Bench::with_goal(Opened { models, forked_from, ..opened() }, "count");
+    // An attempt that broke off, and the answer: the one is the last that was taken over, the other the first that is new.
+    let spent = Usage { tokens_in: 7, tokens_out: 0, tokens_cached: 0 };
+    let reasked = Reasked { call: id("r1/1"), attempt: 2, reason: "it broke off".to_owned(), spent };
+    bench.step(External::Reasked(reasked));
+    assert_eq!(bench.cell.seq(), seq);
+    let usage = &bench.cell.ledger().usage;
+    assert_eq!((usage.cost, usage.tokens_unpriced), (Money::of_units(7e-6), 0));
+    bench.replies("r1/1", "count");
+    let usage = &bench.cell.ledger().usage;
+    assert_eq!((usage.cost, usage.tokens_unpriced), (Money::of_units(7e-6), 11));
+    // One record more, and the answer is the other task's still.
+    let forked_from = Some(ForkedFrom::of(TaskId::mint("count", 2), &original, seq));
+    let mut bench = Bench::with_goal(Opened { forked_from, ..opened() }, "count");
+    bench.replies("r1/1", "count");
+    assert_eq!(bench.cell.ledger().usage.cost, Money::of_units(11e-6));
+}
+
+#[test]
 fn tokens_without_a_price_are_told_apart_and_so_are_those_of_another_model() {
     let mut bench = Bench::with_goal(opened(), "count");
     bench.replies("r1/1", "count");
