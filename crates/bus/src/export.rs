@@ -27,7 +27,7 @@ pub struct Seal {
     pub task_id: TaskId,
     /// The line by which people know it.
     pub title: String,
-    /// When it was opened.
+    /// The time of its first record: when it was opened, or of a fork, when the task that it comes from was.
     pub opened_at: Timestamp,
     /// When it was closed; nothing while it was open.
     pub closed_at: Option<Timestamp>,

@@ -169,6 +169,10 @@ impl ViewState {
         self.at = record.at;
         self.clock_ms = self.clock_ms.max(record.clock_ms);
         self.opened_at.get_or_insert(record.at);
+        // What a fork took over keeps its times; the fork itself is there from its first own record on.
+        if self.forked_from.as_ref().is_some_and(|from| record.seq == from.seq.saturating_add(1)) {
+            self.opened_at = Some(record.at);
+        }
         match record.kind {
             RecordKind::Message(_) => {
                 if let Some(message) = record.message() {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
+use setpoint_protocol::Timestamp;
 
 use crate::support::task::{Ended, Trial, pursue};
 use crate::support::{Came, Home};
@@ -371,6 +372,61 @@ fn a_point_that_cannot_be_gone_on_from_is_refused() {
     let came = home.run(&["tasks", "fork", id(&ended), "--at", &third, "--set", "epsilon=1"]);
     assert!(came.code == 2 && came.err.contains(" the two part: "), "{came:#?}");
     assert_eq!(tasks(&home), before, "what is refused leaves nothing behind");
+}
+
+/// The recorded budgets hold, but for those that the command line names.
+#[test]
+fn a_fork_has_the_budgets_that_the_command_line_names() {
+    let home = Home::new();
+    Trial::new().reads("gone.txt", "0").counts("there.txt", "1").write(&home);
+    let ended = pursue(&home, &["--max-calls", "30", "--max-tokens", "1000000"]);
+    let at = ended.records.iter().find(|line| line["type"] == "setpoint.PlanDirective").unwrap()["seq"]
+        .to_string();
+    let budgets = |options: &[&str]| {
+        let fork = ["tasks", "fork", id(&ended), "--at", &at, "--json"];
+        let came = home.run(&[&fork[..], options].concat());
+        let task = came.json()["task_id"].as_str().unwrap().to_owned();
+        let budgets = home.records(&task)[0]["data"]["budgets"].clone();
+        (came.json()["ended_by"].as_str().unwrap().to_owned(), budgets)
+    };
+    let recorded = ended.records[0]["data"]["budgets"].clone();
+    assert_eq!((&recorded["calls"], &recorded["tokens"]), (&30.into(), &1_000_000.into()));
+    home.file("setpoint.toml", "[budgets]\ncalls = 3\n");
+    assert_eq!(budgets(&[]), ("criteria_met".to_owned(), recorded.clone()), "a file changes none");
+    let mut named = recorded.clone();
+    (named["calls"], named["money"]) = (50.into(), serde_json::json!(0.5));
+    let set = ["--set", "budgets.calls=50", "--set", "budgets.money=0.5"];
+    assert_eq!(budgets(&set), ("criteria_met".to_owned(), named));
+    let mut none = recorded.clone();
+    none["tokens"] = Value::Null;
+    assert_eq!(budgets(&["--set", "budgets.tokens="]).1, none);
+    // What was taken over has used them up: it ends with what was achieved.
+    let used = ended.records.iter().filter(|line| line["data"]["ask"]["model"].is_object());
+    let used = used.filter(|line| line["seq"].as_u64() <= at.parse().ok()).count();
+    let few = budgets(&["--set", &format!("budgets.calls={}", used + 1)]);
+    assert_eq!((few.0.as_str(), &few.1["calls"]), ("budget", &(used + 1).into()));
+}
+
+#[test]
+fn a_fork_is_opened_when_it_is_made() {
+    let home = Home::new();
+    let ended = four_rounds(&home);
+    let at = ended.records.iter().find(|line| line["type"] == "setpoint.PlanDirective").unwrap()["seq"]
+        .to_string();
+    let fork = good(home.run(&["tasks", "fork", id(&ended), "--at", &at, "--json"])).json();
+    let listed = good(home.run(&["tasks", "list", "--json"])).json();
+    let time = |place: usize, name: &str| listed[place][name].as_str().unwrap().parse::<Timestamp>().unwrap();
+    assert_eq!((&listed[0]["task_id"], &listed[1]["task_id"]), (&fork["task_id"], &id(&ended).into()));
+    assert!(
+        time(1, "opened_at") < time(1, "closed_at") && time(1, "closed_at") < time(0, "opened_at"),
+        "{listed}"
+    );
+    let shown = good(home.run(&["tasks", "show", "--json", fork["task_id"].as_str().unwrap()])).json();
+    let shown = shown["opened_at"].as_str().unwrap().parse::<Timestamp>().unwrap();
+    assert!(shown >= time(0, "opened_at"), "{listed}");
+    // Its ids are derived from the times of its records, which are the other task's.
+    let records = home.records(fork["task_id"].as_str().unwrap());
+    assert!(records.iter().all(|line| line["correlationid"] == records[0]["id"]), "{}", records[0]);
 }
 
 /// In the middle of a step, and while an ask is open: it is asked again.

@@ -1,5 +1,6 @@
 //! The program as it is installed and configured here: what an organisation is made from.
 
+mod fork;
 mod limits;
 mod log_file;
 mod models;
@@ -39,7 +40,6 @@ use crate::models::{Models, StandIn, provider};
 use crate::organisation::{NewTask, Organisation, Parts, error_chain};
 use crate::surroundings::{Directories, NoHome, surroundings};
 use crate::telemetry::{self, TelemetryError};
-use crate::time_travel::fork::NewFork;
 use crate::time_travel::import::{TakeInError, take_in};
 use crate::toolbox::Tools;
 
@@ -440,12 +440,6 @@ impl Program {
                 forked_from: None,
             },
         })
-    }
-
-    /// A fork of a task at a record, with other settings of the controller.
-    #[must_use]
-    pub fn new_fork(&self, from: TaskId, at: u64, set: Vec<(String, String)>) -> NewFork {
-        NewFork { from, at, set, suffix: suffix() }
     }
 
     /// The operator's own words for every task, if there are any.

@@ -34,11 +34,13 @@ impl Organisation {
                 fragments.extend(self.fragment(&hash)?.map(|text| (record.seq, text)));
             }
         }
+        // Ids are derived from it. A fork is opened later than its first record is of.
+        let opened_at = rows.first().map(|(record, ..)| record.at);
         let seal = Seal {
             version: EXPORT_VERSION,
             task_id: task.clone(),
             title: stored.title.clone(),
-            opened_at: Timestamp::from_micros(stored.opened_at_us),
+            opened_at: opened_at.unwrap_or(Timestamp::from_micros(stored.opened_at_us)),
             closed_at: stored.closed_at_us.map(Timestamp::from_micros),
             logic_version: stored.logic_version,
             records: count,

@@ -13,7 +13,9 @@ use setpoint_machine::{Cell, External, Factory, Outside, Step};
 use setpoint_protocol::TaskId;
 use setpoint_protocol::message::PlanDirective;
 use setpoint_protocol::models::Models as Cards;
+use setpoint_protocol::money::Money;
 use setpoint_protocol::record::{Ask, Asked, ForkedFrom, Opened, Record, RecordKind};
+use setpoint_protocol::settings::Budgets;
 use setpoint_protocol::topology::{Kind, Payload};
 
 use crate::error::RuntimeError;
@@ -37,8 +39,21 @@ pub struct NewFork {
     pub at: u64,
     /// Other settings of the controller: names, bare or as in the configuration, with values.
     pub set: Vec<(String, String)>,
+    /// Budgets in the place of the recorded ones.
+    pub budgets: Vec<BudgetWish>,
     /// Makes the new task's id unique.
     pub suffix: u64,
+}
+
+/// A budget in the place of the recorded one; `None` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BudgetWish {
+    /// Of model calls.
+    Calls(Option<u64>),
+    /// Of tokens.
+    Tokens(Option<u64>),
+    /// Of money.
+    Money(Option<Money>),
 }
 
 /// A fork that was made.
@@ -119,6 +134,7 @@ impl Organisation {
         let opened = Opened {
             logic_version: LOGIC_VERSION,
             controller: crate::config::controller_with(&opened.controller, &new.set)?,
+            budgets: with_wishes(opened.budgets, &new.budgets),
             models: self.cards(),
             forked_from: Some(from.clone()),
             ..opened
@@ -161,7 +177,8 @@ impl Organisation {
             for record in step.records {
                 if let Some(title) = title.take() {
                     submission.open(TaskOpening {
-                        opened_at_us: record.at.as_micros(),
+                        // The records keep their times; the task is there from now on.
+                        opened_at_us: crate::clock::now().as_micros(),
                         logic_version: LOGIC_VERSION,
                         title,
                         lease: Some(self.lease_terms()),
@@ -187,6 +204,17 @@ impl Organisation {
     fn cards(&self) -> Cards {
         self.models().cards()
     }
+}
+
+fn with_wishes(mut budgets: Budgets, wishes: &[BudgetWish]) -> Budgets {
+    for wish in wishes {
+        match *wish {
+            BudgetWish::Calls(calls) => budgets.calls = calls,
+            BudgetWish::Tokens(tokens) => budgets.tokens = tokens,
+            BudgetWish::Money(money) => budgets.money = money,
+        }
+    }
+    budgets
 }
 
 fn append_error(error: Arc<JournalError>) -> RuntimeError {
