@@ -1,19 +1,25 @@
 //! A file that somebody else sees whole or not at all.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use setpoint_client::{ClientError, ErrorKind};
 
 /// Names tried for the unfinished file.
 const PARTIAL_NAMES_MAX: u32 = 16;
+/// The mode of a new file: what a task or memory holds is for its owner, who can loosen it.
+const NEW_MODE: u32 = 0o600;
+/// What of a replaced file's mode its successor keeps: who may read, write and run it.
+const KEPT_MODE: u32 = 0o777;
 
 /// The file while it is written: under another name beside its own, which it gets once it is whole. Dropped before
 /// that, it leaves nothing behind.
 pub(super) struct WholeFile<'p> {
     path: &'p Path,
+    place: Place,
     partial: PathBuf,
     /// None once it is whole.
     file: Option<BufWriter<File>>,
@@ -21,8 +27,9 @@ pub(super) struct WholeFile<'p> {
 
 impl<'p> WholeFile<'p> {
     pub(super) fn create(path: &'p Path) -> Result<Self, ClientError> {
-        let (partial, file) = create_beside(path).map_err(|error| failed(path, &error))?;
-        Ok(WholeFile { path, partial, file: Some(BufWriter::new(file)) })
+        let place = Place::of(path)?;
+        let (partial, file) = create_beside(&place.path).map_err(|error| failed(path, &error))?;
+        Ok(WholeFile { path, place, partial, file: Some(BufWriter::new(file)) })
     }
 
     pub(super) fn line(&mut self, line: &str) -> Result<(), ClientError> {
@@ -39,8 +46,12 @@ impl<'p> WholeFile<'p> {
         let written = file
             .into_inner()
             .map_err(io::IntoInnerError::into_error)
-            .and_then(|file| file.sync_all())
-            .and_then(|()| fs::rename(&self.partial, self.path));
+            .and_then(|file| {
+                // Before it has its name: what is in it may be for fewer people than a new file's mode says.
+                file.set_permissions(Permissions::from_mode(self.place.mode))?;
+                file.sync_all()
+            })
+            .and_then(|()| fs::rename(&self.partial, &self.place.path));
         written.map_err(|error| {
             self.clear_away();
             failed(self.path, &error)
@@ -61,6 +72,61 @@ impl Drop for WholeFile<'_> {
     }
 }
 
+/// Where the whole file goes.
+struct Place {
+    /// What is named, or what the link that is named leads to.
+    path: PathBuf,
+    mode: u32,
+}
+
+impl Place {
+    /// Only a file is replaced: a device, a pipe or a folder of that name is somebody's, and a link stays one.
+    fn of(path: &Path) -> Result<Self, ClientError> {
+        let found = match fs::symlink_metadata(path) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Place { path: path.to_owned(), mode: NEW_MODE });
+            }
+            Err(error) => return Err(failed(path, &error)),
+        };
+        let (path, found) = match found.is_symlink() {
+            false => (path.to_owned(), found),
+            true => {
+                let whole = fs::canonicalize(path).and_then(|whole| Ok((fs::metadata(&whole)?, whole)));
+                let (found, whole) = whole.map_err(|error| match error.kind() {
+                    io::ErrorKind::NotFound => refused(path, "it is a link that leads nowhere"),
+                    _ => failed(path, &error),
+                })?;
+                (whole, found)
+            }
+        };
+        if !found.is_file() {
+            return Err(refused(&path, &format!("it is {}", kind_of(&found))));
+        }
+        Ok(Place { path, mode: found.permissions().mode() & KEPT_MODE })
+    }
+}
+
+fn kind_of(found: &Metadata) -> &'static str {
+    let kind = found.file_type();
+    if kind.is_dir() {
+        "a folder"
+    } else if kind.is_fifo() {
+        "a pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else if kind.is_char_device() || kind.is_block_device() {
+        "a device"
+    } else {
+        "no file"
+    }
+}
+
+fn refused(path: &Path, why: &str) -> ClientError {
+    ClientError::new(ErrorKind::Usage, format!("failed to write {}: {why}", path.display()))
+        .hint("name a file that is new or may be replaced; standard output can be sent anywhere")
+}
+
 fn failed(path: &Path, error: &io::Error) -> ClientError {
     ClientError::new(ErrorKind::Usage, format!("failed to write {}: {error}", path.display()))
         .hint("name a file in a folder that exists, may be written and has room")
@@ -75,7 +141,7 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
         partial.push(name);
         partial.push(format!(".{}-{n}.part", std::process::id()));
         let partial = path.with_file_name(partial);
-        match OpenOptions::new().write(true).create_new(true).open(&partial) {
+        match OpenOptions::new().write(true).create_new(true).mode(NEW_MODE).open(&partial) {
             Ok(file) => return Ok((partial, file)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => taken = error,
             Err(error) => return Err(error),
@@ -86,6 +152,8 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
@@ -119,6 +187,69 @@ mod tests {
         assert!(write(&taken, &["{}"]).is_err());
         assert!(write(&folder.path().join("none/task.jsonl"), &[]).is_err());
         assert_eq!(names(folder.path()), ["taken", "task.jsonl"]);
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn a_new_file_is_its_owners_and_a_replaced_one_keeps_its_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("task.jsonl");
+        write(&path, &["{}"]).unwrap();
+        assert_eq!(mode(&path), 0o600);
+        for kept in [0o640, 0o604, 0o400] {
+            fs::set_permissions(&path, Permissions::from_mode(kept)).unwrap();
+            // Nobody else reads it before it is whole.
+            let file = WholeFile::create(&path).unwrap();
+            assert_eq!(mode(&file.partial), 0o600);
+            file.finish().unwrap();
+            assert_eq!(mode(&path), kept);
+        }
+    }
+
+    #[test]
+    fn a_link_stays_one_and_what_it_leads_to_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("there/task.jsonl"), folder.path().join("link"));
+        fs::create_dir(folder.path().join("there")).unwrap();
+        fs::write(&path, "before").unwrap();
+        symlink("there/task.jsonl", &link).unwrap();
+        let second = folder.path().join("second");
+        symlink(&link, &second).unwrap();
+        write(&second, &["{}"]).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{}\n");
+        assert!(link.is_symlink() && second.is_symlink());
+        assert_eq!(names(folder.path()), ["link", "second", "there"]);
+        assert_eq!(names(&folder.path().join("there")), ["task.jsonl"]);
+    }
+
+    #[test]
+    fn what_is_no_file_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("folder")).unwrap();
+        let socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+        symlink("gone", at("nowhere")).unwrap();
+        symlink("pipe", at("to the pipe")).unwrap();
+        symlink("/dev/null", at("to a device")).unwrap();
+        let before = names(folder.path());
+        for (name, why) in [
+            ("folder", "it is a folder"),
+            ("socket", "it is a socket"),
+            ("pipe", "it is a pipe"),
+            ("nowhere", "it is a link that leads nowhere"),
+            ("to the pipe", "it is a pipe"),
+            ("to a device", "it is a device"),
+        ] {
+            let error = write(&at(name), &["{}"]).unwrap_err();
+            assert!(error.message.ends_with(why) && error.hints.len() == 1, "{name}: {error:?}");
+            assert_eq!((error.kind, names(folder.path())), (ErrorKind::Usage, before.clone()), "{name}");
+        }
+        assert!(fs::metadata(at("pipe")).unwrap().file_type().is_fifo());
+        drop(socket);
     }
 
     #[test]
