@@ -889,7 +889,7 @@ fn what_a_fork_took_over_is_not_counted_twice() {
     first.feed(&mut auditor, 1, 0);
     let before = auditor.report("q", seconds(99)).lifetime;
     let forked = format!(r#"{{"forked_from":{{"task":"x","seq":{}}},"controller""#, first.seq("directive"));
-    let fork = first.with("opened", r#"{"controller""#, &forked);
+    let fork = first.clone().with("opened", r#"{"controller""#, &forked);
     assert_eq!(text(&fork.feed(&mut auditor, 2, 100)), "");
     let after = auditor.report("q", seconds(999)).lifetime;
     // Behind the directive: a plan, a sub-task, a merge.
@@ -899,6 +899,17 @@ fn what_a_fork_took_over_is_not_counted_twice() {
         (before.replans, before.corrections, before.tool_calls)
     );
     assert_eq!((after.tasks, after.accepted), (2, 2));
+    // Nor is an answer that was given before, whatever follows it.
+    let malformed = |auditor: &Auditor| {
+        let roles = auditor.report("q", seconds(999)).role_health;
+        let rates = roles.iter().filter(|one| one.rate == DriftRate::Malformed);
+        rates.map(|one| (one.seen, one.happened)).fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
+    };
+    let mut auditor = Auditor::default();
+    let forked = format!(r#"{{"forked_from":{{"task":"x","seq":{}}},"controller""#, first.seq("work"));
+    let fork = first.clone().with("opened", r#"{"controller""#, &forked);
+    fork.cut_behind("tool").feed(&mut auditor, 2, 100);
+    assert_eq!(malformed(&auditor), (0, 0));
 }
 
 #[test]

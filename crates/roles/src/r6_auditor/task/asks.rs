@@ -205,7 +205,9 @@ impl TaskWatch {
         let again = self.asks.said.iter().position(|said| {
             seen.entry.cause == Some(said.seq) && said.purpose == purpose && !said.wished_for_tools
         });
-        if let Some(said) = again.map(|at| self.asks.said.remove(at)) {
+        if let Some(said) = again.map(|at| self.asks.said.remove(at))
+            && said.seq > self.taken_over
+        {
             told.count(Fact::Came(Came::Used { role: said.role, model: said.model, malformed: true }));
         }
         if purpose == Purpose::Merge && self.fan_in.has_failed() {
@@ -259,9 +261,10 @@ impl TaskWatch {
         }
     }
 
-    /// The step of these answers is over: they were of use.
+    /// The step of these answers is over: they were of use. Those that were taken over were another task's.
     pub(super) fn settle_answers(&mut self, told: &mut Told) {
-        for said in std::mem::take(&mut self.asks.said) {
+        let said = std::mem::take(&mut self.asks.said);
+        for said in said.into_iter().filter(|said| said.seq > self.taken_over) {
             told.count(Fact::Came(Came::Used { role: said.role, model: said.model, malformed: false }));
         }
     }
