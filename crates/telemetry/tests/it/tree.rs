@@ -52,7 +52,8 @@ fn a_fork_tells_nothing_of_what_it_took_over() {
         let taken_over = records.len() * (1 + usize::try_from(*seed % 3).unwrap()) / 4;
         let mut records = records.clone();
         let mut opened: Opened = serde_json::from_slice(&records[0].body).unwrap();
-        opened.forked_from = Some(ForkedFrom { task: id.clone(), seq: taken_over as u64 });
+        opened.forked_from =
+            Some(ForkedFrom { task: id.clone(), seq: taken_over as u64, models: None, earlier: Vec::new() });
         records[0].body = serde_json::to_vec(&opened).unwrap();
         for record in records.iter_mut().skip(taken_over) {
             record.at = Timestamp::from_micros(record.at.as_micros() + LATER_US);
