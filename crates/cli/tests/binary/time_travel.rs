@@ -397,7 +397,7 @@ fn a_fork_has_the_budgets_that_the_command_line_names() {
     (named["calls"], named["money"]) = (50.into(), serde_json::json!(0.5));
     let set = ["--set", "budgets.calls=50", "--set", "budgets.money=0.5"];
     assert_eq!(budgets(&set), ("criteria_met".to_owned(), named));
-    let mut none = recorded.clone();
+    let mut none = recorded;
     none["tokens"] = Value::Null;
     assert_eq!(budgets(&["--set", "budgets.tokens="]).1, none);
     // What was taken over has used them up: it ends with what was achieved.
