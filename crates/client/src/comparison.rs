@@ -59,6 +59,7 @@ impl Comparison {
     #[must_use]
     pub fn of(one: (&TaskId, &[Record]), other: (&TaskId, &[Record])) -> Self {
         let (mine, theirs) = (Account::of(one.1), Account::of(other.1));
+        let (one_ids, other_ids) = (ids_of(one.0, one.1), ids_of(other.0, other.1));
         let mut names: Vec<&String> =
             mine.aspects.iter().chain(&theirs.aspects).map(|(name, _)| name).collect();
         names.sort_by_key(|name| place(name));
@@ -67,7 +68,8 @@ impl Comparison {
             .into_iter()
             .map(|name| {
                 let (one, other) = (mine.get(name), theirs.get(name));
-                Aspect { name: name.clone(), is_same: one == other, one, other }
+                let is_same = places_aside(&one_ids, &one) == places_aside(&other_ids, &other);
+                Aspect { name: name.clone(), is_same, one, other }
             })
             .collect();
         Comparison {
@@ -300,7 +302,7 @@ fn plain(value: &Value) -> String {
 
 /// The first record at which two tasks part, with what must differ left out of both.
 fn first_parting(one: (&TaskId, &[Record]), other: (&TaskId, &[Record])) -> Option<RecordParting> {
-    let (mut mine, mut theirs) = (Names::new(one.0), Names::new(other.0));
+    let (mut mine, mut theirs) = (Names::new(ids_of(one.0, one.1)), Names::new(ids_of(other.0, other.1)));
     let count = one.1.len().max(other.1.len());
     for place in 0..count {
         let (here, there) = (one.1.get(place), other.1.get(place));
@@ -320,15 +322,33 @@ fn first_parting(one: (&TaskId, &[Record]), other: (&TaskId, &[Record])) -> Opti
     None
 }
 
+/// The ids by which a task's records name it and its workspace: its own, and those of the tasks that its first records come
+/// from.
+fn ids_of(task: &TaskId, records: &[Record]) -> Vec<TaskId> {
+    let opened = records.first().and_then(|first| serde_json::from_slice::<Opened>(&first.body).ok());
+    let from = opened.and_then(|opened| opened.forked_from);
+    let older = from.iter().flat_map(|from| from.tasks()).cloned();
+    std::iter::once(task.clone()).chain(older).collect()
+}
+
+/// Lines without what names the one task or the other.
+fn places_aside(ids: &[TaskId], lines: &[String]) -> Vec<String> {
+    lines.iter().map(|line| place_aside(ids, line)).collect()
+}
+
+fn place_aside(ids: &[TaskId], text: &str) -> String {
+    ids.iter().fold(text.to_owned(), |text, id| text.replace(id.as_str(), "task"))
+}
+
 /// The ids of one task, by the order in which they come up.
-struct Names<'t> {
-    task: &'t TaskId,
+struct Names {
+    tasks: Vec<TaskId>,
     ids: BTreeMap<String, usize>,
 }
 
-impl<'t> Names<'t> {
-    fn new(task: &'t TaskId) -> Self {
-        Names { task, ids: BTreeMap::new() }
+impl Names {
+    fn new(tasks: Vec<TaskId>) -> Self {
+        Names { tasks, ids: BTreeMap::new() }
     }
 
     /// A record without ids, times and durations.
@@ -375,6 +395,63 @@ impl<'t> Names<'t> {
         if text.len() >= 20 && text.contains('T') && text.parse::<Timestamp>().is_ok() {
             return Some("time".to_owned());
         }
-        text.contains(self.task.as_str()).then(|| text.replace(self.task.as_str(), "task"))
+        let is_named = self.tasks.iter().any(|task| text.contains(task.as_str()));
+        is_named.then(|| place_aside(&self.tasks, text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use setpoint_protocol::record::ForkedFrom;
+    use setpoint_protocol::topology::Kind;
+    use setpoint_protocol::{Address, RoleId};
+
+    use super::*;
+
+    fn records(workspace_of: &TaskId, forked_from: Option<ForkedFrom>) -> Vec<Record> {
+        let mut opened: Opened = serde_json::from_value(serde_json::json!({
+            "logic_version": 1, "controller": {}, "interactive": false, "tools": [],
+            "surroundings": setpoint_protocol::record::Surroundings::default(),
+            "models": { "brain": "playbook", "tool": "playbook" }
+        }))
+        .unwrap();
+        opened.forked_from = forked_from;
+        let golden = include_str!("../../protocol/tests/golden/messages/PlanDirective.json");
+        let mut directive: Value = serde_json::from_str(golden).unwrap();
+        directive["blocked_targets"] = vec![format!("write_file: /data/{workspace_of}/x")].into();
+        let body = |value: &Value| serde_json::to_vec(value).unwrap();
+        let bodies = [
+            (RecordKind::Opened, body(&serde_json::to_value(&opened).unwrap())),
+            (RecordKind::Message(Kind::PlanDirective), body(&directive)),
+        ];
+        let record = |(seq, (kind, body))| Record {
+            seq,
+            at: Timestamp::default(),
+            clock_ms: 0,
+            from: Address::singleton(RoleId::Runtime),
+            to: vec![],
+            kind,
+            cause: None,
+            body,
+        };
+        (1..).zip(bodies).map(record).collect()
+    }
+
+    #[test]
+    fn a_place_in_the_workspace_of_a_task_is_the_same_one_in_its_fork() {
+        let [first, fork, other] = [1, 2, 3].map(|n| TaskId::mint("count", n));
+        let from = || Some(ForkedFrom { task: first.clone(), seq: 1, models: None, earlier: vec![] });
+        let decision = |workspace_of: &TaskId| {
+            let (one, two) = (records(&first, None), records(workspace_of, from()));
+            let comparison = Comparison::of((&first, &one), (&fork, &two));
+            let decided =
+                comparison.aspects.iter().find(|aspect| aspect.name == "round 1, decision").unwrap();
+            let is_named = decided.other.iter().any(|line| line.contains(workspace_of.as_str()));
+            (decided.is_same, is_named, comparison.first_record.map(|parting| parting.seq))
+        };
+        assert_eq!(decision(&fork), (true, true, None));
+        // What was taken over names the old place.
+        assert_eq!(decision(&first), (true, true, None));
+        assert_eq!(decision(&other), (false, true, Some(2)));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use setpoint_protocol::message::{FinalResult, Finding};
 use setpoint_protocol::record::{ForkedFrom, FragmentHash, Record};
-use setpoint_protocol::replay::{ReplayReport, Rerun};
+use setpoint_protocol::replay::{CopiedWorkspace, ReplayReport, Rerun};
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, TaskId, Timestamp};
 use tokio::sync::mpsc;
@@ -76,6 +76,8 @@ pub struct ForkedTask {
     pub task: TaskId,
     /// Where it comes from: the last record of the step that was named.
     pub from: ForkedFrom,
+    /// Its workspace, where that is its own.
+    pub copied: Option<CopiedWorkspace>,
 }
 
 /// One line of the task list.

@@ -32,6 +32,19 @@ pub struct ReplayReport {
     pub divergence: Option<DivergencePlace>,
 }
 
+/// The workspace of a fork, made of the one that the other task has now.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CopiedWorkspace {
+    /// Where it is.
+    pub workspace: String,
+    /// Files, folders and links that were copied.
+    pub entries: u64,
+    /// What was left out: links that lead out of the workspace, and what is neither file nor folder.
+    pub left_out: u64,
+    /// Some of it, by its path in the workspace.
+    pub left_out_named: Vec<String>,
+}
+
 /// Where a journal and its machines disagree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DivergencePlace {

@@ -119,6 +119,13 @@ pub fn edge_of(error: &RuntimeError) -> (Edge, Option<&'static str>) {
             Edge::Usage,
             Some("fork at an earlier record, or with the models and settings that the task was opened with"),
         ),
+        RuntimeError::Fork(ForkError::Workspace { .. }) => (
+            Edge::Usage,
+            Some(
+                "the fork gets a copy of the task's workspace: take out of that folder what the fork does not need or may not read, \
+                 and see that there is room beside it",
+            ),
+        ),
         RuntimeError::Fork(_) => {
             (Edge::Usage, Some("`setpoint replay TASK` shows its records with their numbers"))
         }

@@ -1,6 +1,7 @@
 //! `tasks fork`: a new task that goes on from a point of another one, to its end.
 
-use setpoint_client::{ClientError, Fork as ForkWish, Organisation};
+use setpoint_client::{ClientError, Fork as ForkWish, ForkedTask, Organisation};
+use setpoint_protocol::replay::CopiedWorkspace;
 
 use super::pursue::{exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices};
 use super::shut_down;
@@ -39,12 +40,10 @@ async fn start(
     let wish = ForkWish { from, at: fork.at, set: fork.set.clone() };
     let (made, events) = organisation.fork(&wish).await?;
     if !options.is_quiet {
-        let told = format!(
-            "{} goes on from record {} of {}; what was done before it is not done again, and the files are as they are now, not \
-             as they were then",
-            made.task, made.from.seq, made.from.task
-        );
-        report::note(io, &told);
+        report::note(io, &told(&made));
+        if let Some(left_out) = made.copied.as_ref().and_then(left_out) {
+            report::note(io, &left_out);
+        }
     }
     // Events come from now on; what was before is in the journal.
     let records = organisation.records(&made.task).await?;
@@ -60,4 +59,38 @@ async fn start(
     };
     tell(io, &state, options.is_json)?;
     Ok(exit_of(&state))
+}
+
+/// What a person must know of the fork before it goes on.
+fn told(made: &ForkedTask) -> String {
+    let (task, seq, from) = (&made.task, made.from.seq, &made.from.task);
+    let workspace = match &made.copied {
+        None => String::new(),
+        Some(CopiedWorkspace { workspace, entries: 0, .. }) => {
+            format!("; its workspace is its own, {workspace}, and empty")
+        }
+        Some(CopiedWorkspace { workspace, .. }) => format!(
+            "; its workspace is its own, {workspace}, with a copy of what is in the other one now, which the records still name"
+        ),
+    };
+    format!(
+        "{task} goes on from record {seq} of {from}; what was done before it is not done again, and the files are as they are \
+         now, not as they were then{workspace}"
+    )
+}
+
+/// What the copy of the workspace lacks.
+fn left_out(copied: &CopiedWorkspace) -> Option<String> {
+    if copied.left_out == 0 {
+        return None;
+    }
+    let mut named: Vec<String> = copied.left_out_named.iter().map(|path| format!("{path:?}")).collect();
+    let more = copied.left_out.saturating_sub(named.len() as u64);
+    if more > 0 {
+        named.push(format!("{more} more"));
+    }
+    Some(format!(
+        "not copied, because it leads out of the workspace or is neither file nor folder: {}",
+        named.join(", ")
+    ))
 }

@@ -1,6 +1,6 @@
 //! Going through tasks again with the built binary: replay, other settings, exported files, damage, forks.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use setpoint_protocol::Timestamp;
@@ -372,6 +372,93 @@ fn a_point_that_cannot_be_gone_on_from_is_refused() {
     let came = home.run(&["tasks", "fork", id(&ended), "--at", &third, "--set", "epsilon=1"]);
     assert!(came.code == 2 && came.err.contains(" the two part: "), "{came:#?}");
     assert_eq!(tasks(&home), before, "what is refused leaves nothing behind");
+}
+
+/// A task whose first way makes a file and replaces it twice, and the record of its first call's answer.
+fn writes_thrice(home: &Home, path: &str) -> (Ended, String) {
+    let input = format!("{{ path = \"{path}\", content = \"made\", overwrite = true }}");
+    let way = format!("tool = \"write_file\"\ninput = {input}");
+    Trial::new().way(&way, "0").counts("there.txt", "1").write(home);
+    let ended = pursue(home, &[]);
+    assert_eq!(ended.course(), "init→break_symmetry→accept");
+    let is_made = |line: &&Value| line["data"]["answer"]["tool"]["created"].is_array();
+    let at = ended.records.iter().find(is_made).unwrap()["seq"].to_string();
+    (ended, at)
+}
+
+fn workspace(home: &Home, task: &str) -> PathBuf {
+    let recorded = home.records(task)[0]["data"]["surroundings"]["workspace"].as_str().unwrap().to_owned();
+    PathBuf::from(recorded)
+}
+
+#[test]
+fn a_fork_has_a_workspace_of_its_own() {
+    let home = Home::new();
+    let (ended, at) = writes_thrice(&home, "report.md");
+    let old = workspace(&home, id(&ended));
+    assert_eq!(old, home.data().join("workspaces").join(id(&ended)));
+    assert_eq!(std::fs::read_to_string(old.join("report.md")).unwrap(), "made");
+    // Files are as they are now, not as they were then.
+    std::fs::write(old.join("report.md"), "now").unwrap();
+    std::fs::write(old.join("notes.md"), "kept").unwrap();
+    std::os::unix::fs::symlink("/etc", old.join("etc")).unwrap();
+    let fork = |of: &str| {
+        let came = good(home.run(&["tasks", "fork", of, "--at", &at, "--json"]));
+        (came.json()["task_id"].as_str().unwrap().to_owned(), came.err)
+    };
+    let (first, told) = fork(id(&ended));
+    let own = workspace(&home, &first);
+    assert_eq!(own, old.with_file_name(&first));
+    assert!(told.contains(&format!("its workspace is its own, {}", own.display())), "{told}");
+    assert!(told.contains("not copied") && told.contains("\"etc\""), "{told}");
+    let read = |folder: &Path, name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    // It replaced its copy of what the other task had made, which is its own, and asked nobody.
+    assert_eq!((read(&own, "report.md"), read(&own, "notes.md")), ("made".to_owned(), "kept".to_owned()));
+    assert_eq!((read(&old, "report.md"), own.join("etc").exists()), ("now".to_owned(), false));
+    let records = home.records(&first);
+    assert!(!records.iter().any(|line| line["type"] == "setpoint.ApprovalRequest"));
+    assert!(good(home.run(&["replay", &first])).out.contains("replayed exactly"));
+    // Side by side the two workspaces are the same place.
+    let diff = good(home.run(&["replay", id(&ended), "--diff", &first, "--json"])).json();
+    let parting = diff["first_record"]["seq"].as_u64();
+    assert!(
+        parting.is_none_or(|seq| seq > records[0]["data"]["forked_from"]["seq"].as_u64().unwrap()),
+        "{diff}"
+    );
+    // And so is a third, of the fork.
+    let (second, _) = fork(&first);
+    let third = workspace(&home, &second);
+    assert_eq!(third, old.with_file_name(&second));
+    assert_eq!((read(&third, "notes.md"), read(&old, "report.md")), ("kept".to_owned(), "now".to_owned()));
+}
+
+/// What the other task made elsewhere is not the fork's: it is not replaced without asking.
+#[test]
+fn a_fork_asks_before_it_changes_what_the_other_task_created() {
+    let home = Home::new();
+    let (ended, at) = writes_thrice(&home, "made/report.md");
+    let file = home.work().join("made/report.md");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "made", "it was the task's own");
+    std::fs::write(&file, "now").unwrap();
+    let came = home.run(&["tasks", "fork", id(&ended), "--at", &at, "--json"]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "now", "{came:#?}");
+    assert_eq!(came.json()["ended_by"], "consent", "{came:#?}");
+}
+
+#[test]
+fn a_workspace_that_is_too_large_is_not_copied() {
+    let home = Home::new();
+    let (ended, at) = writes_thrice(&home, "report.md");
+    let old = workspace(&home, id(&ended));
+    // It takes no room: nothing was ever written to it.
+    let large = std::fs::File::create(old.join("large")).unwrap();
+    large.set_len(1024 * 1024 * 1024 + 1).unwrap();
+    let before = tasks(&home);
+    let came = home.run(&["tasks", "fork", id(&ended), "--at", &at]);
+    assert!(came.code == 2 && came.err.contains("its files have more than 1073741824 bytes"), "{came:#?}");
+    assert!(came.err.contains("hint: ") && came.err.contains(old.to_str().unwrap()), "{came:#?}");
+    assert_eq!(tasks(&home), before);
+    assert_eq!(std::fs::read_dir(old.parent().unwrap()).unwrap().count(), 1, "nothing is left behind");
 }
 
 /// The recorded budgets hold, but for those that the command line names.

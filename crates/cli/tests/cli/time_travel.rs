@@ -232,6 +232,32 @@ async fn a_fork_is_followed_to_its_end() {
     assert_eq!(set, ["delta", "controller.rho"]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_fork_says_what_its_workspace_holds() {
+    let told = async |copied: Option<CopiedWorkspace>, options: &str| {
+        let fake = Fake::starting(tapes::accepted(), vec![Beat::TellRest]);
+        fake.insert_ended(Tape::opened("tidy up"));
+        *fake.copied.lock().unwrap() = copied;
+        let line = format!("tasks fork tidy --at 2 {options}");
+        let (came, _) = World::headless(fake).run_arguments(words(&line)).await;
+        came.err
+    };
+    assert!(!told(None, "").await.contains("workspace"));
+    let empty = CopiedWorkspace { workspace: "/w/two".to_owned(), ..CopiedWorkspace::default() };
+    let said = told(Some(empty.clone()), "").await;
+    assert!(said.contains("then; its workspace is its own, /w/two, and empty\n"), "{said}");
+    let copied = CopiedWorkspace { entries: 3, ..empty.clone() };
+    let said = told(Some(copied.clone()), "").await;
+    assert!(
+        said.contains("/w/two, with a copy of what is in the other one now") && !said.contains("not copied")
+    );
+    let left_out_named = vec!["a b".to_owned(), "pipe\u{1b}".to_owned()];
+    let left_out = CopiedWorkspace { left_out: 7, left_out_named, ..copied };
+    let said = told(Some(left_out.clone()), "").await;
+    assert!(said.contains("neither file nor folder: \"a b\", \"pipe\\u{1b}\", 5 more\n"), "{said}");
+    assert!(!told(Some(left_out), "--quiet").await.contains("workspace"));
+}
+
 #[tokio::test]
 async fn a_task_says_where_it_was_forked_from() {
     let mut tape = Tape::opened("count");

@@ -15,6 +15,7 @@ use super::{Driver, Inbound};
 use crate::error::RuntimeError;
 use crate::factory::LOGIC_VERSION;
 use crate::rows::record_of;
+use crate::time_travel::workspace::created_in_copy;
 
 /// Panics of one task's machines after which it is given up.
 const REBUILDS_MAX: u32 = 3;
@@ -65,7 +66,7 @@ pub(crate) fn restore(
         }
     };
     let asks = cell.pending().iter().map(|pending| pending.call).collect();
-    let open = Open { pause: Pause::Crash, replayed, divergence, asks, created: created_by(&records) };
+    let open = Open { pause: Pause::Crash, replayed, divergence, asks, created: created_by(task, &records) };
     Ok(Restored { cell, open, clock_ms })
 }
 
@@ -77,12 +78,21 @@ pub(crate) fn strictness_of(records: &[Record]) -> (u32, Strictness) {
     (version, if is_same { Strictness::Exact } else { Strictness::KindAndAddressee })
 }
 
-fn created_by(records: &[Record]) -> BTreeSet<String> {
+/// What the task created. Of a fork, what was created before it is the other task's, but for what it has a copy of.
+fn created_by(task: &TaskId, records: &[Record]) -> BTreeSet<String> {
+    let opened = records.first().and_then(|first| serde_json::from_slice::<Opened>(&first.body).ok());
+    let fork = opened.and_then(|opened| Some((opened.forked_from?, opened.surroundings)));
     let answers = records.iter().filter(|record| record.kind == RecordKind::Answered);
     let mut created = BTreeSet::new();
     for record in answers {
         if let Ok(Answered { answer: Answer::Tool(answer), .. }) = serde_json::from_slice(&record.body) {
-            created.extend(answer.created);
+            match fork.as_ref().filter(|(from, _)| record.seq <= from.seq) {
+                Some((from, place)) => {
+                    let copies = answer.created.iter();
+                    created.extend(copies.filter_map(|path| created_in_copy(path, place, from, task)));
+                }
+                None => created.extend(answer.created),
+            }
         }
     }
     created
@@ -170,4 +180,61 @@ fn runtime_fault(reason: String) -> External {
         retryable: false,
         elapsed_ms: 0,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use setpoint_protocol::record::{ForkedFrom, Surroundings};
+    use setpoint_protocol::tool::ToolAnswer;
+    use setpoint_protocol::{Address, Timestamp};
+
+    use super::*;
+
+    fn record(seq: u64, kind: RecordKind, body: &impl serde::Serialize) -> Record {
+        let (from, body) = (Address::singleton(RoleId::Runtime), serde_json::to_vec(body).unwrap());
+        Record { seq, at: Timestamp::default(), clock_ms: 0, from, to: vec![], kind, cause: None, body }
+    }
+
+    fn opened(workspace: String, forked_from: Option<ForkedFrom>) -> Record {
+        let surroundings = Surroundings { workspace, ..Surroundings::default() };
+        let mut opened: Opened = serde_json::from_value(serde_json::json!({
+            "logic_version": 1, "controller": {}, "interactive": false, "tools": [],
+            "surroundings": surroundings, "models": { "brain": "playbook", "tool": "playbook" }
+        }))
+        .unwrap();
+        opened.forked_from = forked_from;
+        record(1, RecordKind::Opened, &opened)
+    }
+
+    fn created(seq: u64, path: &str) -> Record {
+        let answer = ToolAnswer { created: vec![path.to_owned()], ..ToolAnswer::default() };
+        let answer = Answer::Tool(Box::new(answer));
+        record(seq, RecordKind::Answered, &Answered::new("r3.1/1".parse().unwrap(), 1, answer))
+    }
+
+    #[test]
+    fn what_was_created_before_a_fork_is_its_own_where_it_has_a_copy() {
+        let (first, fork) = (TaskId::mint("count", 1), TaskId::mint("count", 2));
+        let own = |task: &TaskId, name: &str| format!("/data/workspaces/{task}/{name}");
+        let of = |task: &TaskId, workspace: String, forked_from: Option<ForkedFrom>| {
+            let records = [
+                opened(workspace, forked_from),
+                created(4, &own(&first, "a")),
+                created(5, "/home/ada/b"),
+                created(6, "/home/ada/c"),
+            ];
+            created_by(task, &records).into_iter().collect::<Vec<_>>()
+        };
+        let in_first = || format!("/data/workspaces/{first}");
+        assert_eq!(
+            of(&first, in_first(), None),
+            [own(&first, "a"), "/home/ada/b".into(), "/home/ada/c".into()]
+        );
+        let from = || Some(ForkedFrom { task: first.clone(), seq: 5, models: None, earlier: vec![] });
+        let in_own = format!("/data/workspaces/{fork}");
+        assert_eq!(of(&fork, in_own, from()), [own(&fork, "a"), "/home/ada/c".into()]);
+        // It was forked when forks kept the other task's workspace; and one that was given.
+        assert_eq!(of(&fork, in_first(), from()), ["/home/ada/c"]);
+        assert_eq!(of(&fork, "/home/ada".into(), from()), ["/home/ada/c"]);
+    }
 }

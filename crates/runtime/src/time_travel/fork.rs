@@ -5,7 +5,7 @@
 //! machines say must be what they said then, but for those ids and for what other models' windows change in a question.
 //! The records become the new task's journal, and from there on it is a task like any other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use setpoint_journal::{Fragment, JournalError, Lease, Submission, TaskHead, TaskOpening};
@@ -15,6 +15,7 @@ use setpoint_protocol::message::PlanDirective;
 use setpoint_protocol::models::Models as Cards;
 use setpoint_protocol::money::Money;
 use setpoint_protocol::record::{Ask, Asked, ForkedFrom, Opened, Record, RecordKind};
+use setpoint_protocol::replay::CopiedWorkspace;
 use setpoint_protocol::settings::Budgets;
 use setpoint_protocol::topology::{Kind, Payload};
 
@@ -22,6 +23,7 @@ use crate::error::RuntimeError;
 use crate::factory::LOGIC_VERSION;
 use crate::organisation::Organisation;
 use crate::rows::row_of;
+use crate::time_travel::workspace::{CopyError, Move};
 
 /// Rows of one submission; the journal takes a few more.
 const ROWS_MAX: usize = 2_000;
@@ -63,6 +65,8 @@ pub struct Forked {
     pub task: TaskId,
     /// What it was forked from: the last record of the step that was named.
     pub from: ForkedFrom,
+    /// Its workspace, where that is its own.
+    pub copied: Option<CopiedWorkspace>,
 }
 
 /// Why a task cannot be forked there.
@@ -95,6 +99,15 @@ pub enum ForkError {
         task: TaskId,
         /// The record that was named.
         at: u64,
+    },
+    /// The fork cannot have a workspace of its own.
+    #[error("fork {task} with its workspace")]
+    Workspace {
+        /// The task.
+        task: TaskId,
+        /// Why.
+        #[source]
+        source: CopyError,
     },
     /// The machines say something else to the same inputs.
     #[error("fork {task}: at record {seq} the two part: {reason}")]
@@ -131,21 +144,35 @@ impl Organisation {
         let prefix = prefix(&new.from, &records, new.at)?;
         let (opened, goal) = beginning(&new.from, prefix, new.at)?;
         let from = ForkedFrom::of(new.from.clone(), &opened, prefix.len() as u64);
+        let task = TaskId::mint(&goal, new.suffix);
+        let mut surroundings = opened.surroundings;
+        let moved = Move::of(&surroundings, &from, &task);
+        if let Some(moved) = &moved {
+            Arc::make_mut(&mut surroundings).workspace = moved.target();
+        }
         let opened = Opened {
             logic_version: LOGIC_VERSION,
             controller: crate::config::controller_with(&opened.controller, &new.set)?,
             budgets: with_wishes(opened.budgets, &new.budgets),
             models: self.cards(),
             forked_from: Some(from.clone()),
+            surroundings,
             ..opened
         };
-        let task = TaskId::mint(&goal, new.suffix);
-        let steps = feed(&task, &new.from, prefix, opened, self.factory())?;
+        let steps = feed(&task, &new.from, prefix, opened, moved.as_ref(), self.factory())?;
         if steps.last().is_some_and(|step| step.closed) {
             return Err(ForkError::AtItsEnd { task: new.from.clone(), at: new.at }.into());
         }
-        self.append(&task, title, steps)?;
-        Ok(Forked { task, from })
+        // Before the journal, so that a task that is there has it, and what is refused leaves nothing behind.
+        let copied = moved.as_ref().map(Move::copy).transpose();
+        let copied = copied.map_err(|source| ForkError::Workspace { task: new.from.clone(), source })?;
+        if let Err(error) = self.append(&task, title, steps) {
+            if let Some(moved) = &moved {
+                moved.undo();
+            }
+            return Err(error);
+        }
+        Ok(Forked { task, from, copied })
     }
 
     /// The steps as the new task's journal: at once where that is possible. A process that dies between two parts leaves
@@ -253,6 +280,7 @@ fn feed(
     from: &TaskId,
     records: &[Record],
     opened: Opened,
+    moved: Option<&Move>,
     factory: Arc<dyn Factory>,
 ) -> Result<Vec<Step>, ForkError> {
     let mut cell = Cell::new(task.clone(), factory);
@@ -270,7 +298,7 @@ fn feed(
             .map_err(|error| parts(input.seq, format!("failed to {error}")))?;
         let length = 1 + rest.iter().skip(1).take_while(|record| !record.is_input()).count();
         let (stored, after) = rest.split_at(length.min(rest.len()));
-        compare(stored, &step.records).map_err(|(seq, reason)| parts(seq, reason))?;
+        compare(stored, &step.records, moved).map_err(|(seq, reason)| parts(seq, reason))?;
         steps.push(step);
         rest = after;
     }
@@ -278,7 +306,7 @@ fn feed(
 }
 
 /// Whether a step came out as it did in the other task.
-fn compare(stored: &[Record], made: &[Record]) -> Result<(), (u64, String)> {
+fn compare(stored: &[Record], made: &[Record], moved: Option<&Move>) -> Result<(), (u64, String)> {
     for (stored, made) in stored.iter().zip(made) {
         if (stored.kind, &stored.to) != (made.kind, &made.to) {
             let reason = format!(
@@ -290,7 +318,7 @@ fn compare(stored: &[Record], made: &[Record]) -> Result<(), (u64, String)> {
             );
             return Err((stored.seq, reason));
         }
-        if let Some(what) = differs(stored, made) {
+        if let Some(what) = differs(stored, made, moved) {
             return Err((stored.seq, format!("{} has another {what}", stored.kind)));
         }
     }
@@ -302,7 +330,7 @@ fn compare(stored: &[Record], made: &[Record]) -> Result<(), (u64, String)> {
 }
 
 /// What the later inputs would not fit to: another direction, or another question.
-fn differs(stored: &Record, made: &Record) -> Option<&'static str> {
+fn differs(stored: &Record, made: &Record, moved: Option<&Move>) -> Option<&'static str> {
     match stored.kind {
         RecordKind::Asked => {
             let read = |record: &Record| serde_json::from_slice::<Asked>(&record.body).ok();
@@ -318,12 +346,66 @@ fn differs(stored: &Record, made: &Record) -> Option<&'static str> {
         RecordKind::Message(Kind::PlanDirective) => {
             let read = |record: &Record| serde_json::from_slice::<PlanDirective>(&record.body).ok();
             let (stored, made) = (read(stored)?, read(made)?);
-            let blocked = |one: &PlanDirective| (one.blocked_tools.clone(), one.blocked_targets.clone());
+            // A bare name means a file of the one workspace there, and of the other one here.
+            let there =
+                |target: &String| moved.map_or_else(|| target.clone(), |moved| moved.said_there(target));
+            let blocked = |one: &PlanDirective| {
+                let targets: BTreeSet<String> = one.blocked_targets.iter().map(there).collect();
+                (one.blocked_tools.clone(), targets)
+            };
             if stored.directive != made.directive {
                 return Some("direction");
             }
             (blocked(&stored) != blocked(&made)).then_some("set of what is blocked")
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use setpoint_protocol::record::Surroundings;
+    use setpoint_protocol::{Address, RoleId, Timestamp};
+
+    use super::*;
+
+    fn directive(targets: &[String]) -> Record {
+        let golden = include_str!("../../../protocol/tests/golden/messages/PlanDirective.json");
+        let mut body: serde_json::Value = serde_json::from_str(golden).unwrap();
+        body["blocked_targets"] = targets.into();
+        Record {
+            seq: 7,
+            at: Timestamp::default(),
+            clock_ms: 0,
+            from: Address::singleton(RoleId::GoalGradientSolver),
+            to: vec![Address::singleton(RoleId::Planner)],
+            kind: RecordKind::Message(Kind::PlanDirective),
+            cause: None,
+            body: serde_json::to_vec(&body).unwrap(),
+        }
+    }
+
+    #[test]
+    fn a_target_in_the_workspace_is_the_same_one_in_the_forks() {
+        let (here, there) = (TaskId::mint("a", 1), TaskId::mint("a", 2));
+        let workspace = |task: &TaskId| format!("/data/{task}");
+        let surroundings = Surroundings { workspace: workspace(&there), ..Surroundings::default() };
+        let from = ForkedFrom { task: there.clone(), seq: 7, models: None, earlier: vec![] };
+        let moved = Move::of(&surroundings, &from, &here).unwrap();
+        assert_eq!(Path::new(&moved.target()), Path::new(&workspace(&here)));
+        let target = |task: &TaskId, name: &str| format!("write_file: {}/{name}", workspace(task));
+        let differs = |stored: &[String], made: &[String], moved| {
+            super::differs(&directive(stored), &directive(made), moved)
+        };
+        let other = Some("set of what is blocked");
+        // The second was named by its whole path then, and is now.
+        let stored = [target(&there, "x"), target(&there, "y")];
+        let made = [target(&there, "y"), target(&here, "x")];
+        assert_eq!(differs(&stored, &made, Some(&moved)), None);
+        assert_eq!(differs(&stored, &made, None), other);
+        assert_eq!(differs(&stored, &made[..1], Some(&moved)), other);
+        assert_eq!(differs(&stored, &[target(&here, "x"), target(&here, "z")], Some(&moved)), other);
     }
 }

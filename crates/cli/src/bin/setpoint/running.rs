@@ -92,7 +92,7 @@ impl Organisation for Running {
         let tap = self.organisation.tap();
         let made = self.organisation.fork(new).await.map_err(|error| runtime_error(&error))?;
         let events = self.follow(made.task.clone(), tap);
-        Ok((ForkedTask { task: made.task, from: made.from }, events))
+        Ok((ForkedTask { task: made.task, from: made.from, copied: made.copied }, events))
     }
 
     async fn shutdown(&self) {

@@ -10,7 +10,7 @@ use setpoint_client::{
 };
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::{ForkedFrom, FragmentHash, Record};
-use setpoint_protocol::replay::{DivergencePlace, ReplayReport, Rerun, TriedSetting};
+use setpoint_protocol::replay::{CopiedWorkspace, DivergencePlace, ReplayReport, Rerun, TriedSetting};
 use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{CallId, TaskId};
 use tokio::sync::{Notify, mpsc};
@@ -72,6 +72,8 @@ pub(crate) struct Fake {
     pub(crate) was_shut_down: Mutex<bool>,
     pub(crate) divergence: Mutex<Option<DivergencePlace>>,
     pub(crate) rerun: Mutex<Option<Rerun>>,
+    /// The workspace of a fork.
+    pub(crate) copied: Mutex<Option<CopiedWorkspace>>,
     pub(crate) fragments: Mutex<Vec<String>>,
     pub(crate) forks: Mutex<Vec<Fork>>,
     pub(crate) ears: Arc<Ears>,
@@ -246,7 +248,8 @@ impl Organisation for Fake {
         let task = task.ok_or_else(|| ClientError::new(ErrorKind::Usage, "failed to fork"))?;
         let events = self.play(&task);
         let from = ForkedFrom { task: fork.from.clone(), seq: fork.at, models: None, earlier: vec![] };
-        Ok((ForkedTask { task, from }, events))
+        let copied = self.copied.lock().unwrap().clone();
+        Ok((ForkedTask { task, from, copied }, events))
     }
 
     async fn shutdown(&self) {
