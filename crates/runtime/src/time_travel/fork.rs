@@ -167,7 +167,9 @@ impl Organisation {
         let copied = moved.as_ref().map(Move::copy).transpose();
         let copied = copied.map_err(|source| ForkError::Workspace { task: new.from.clone(), source })?;
         if let Err(error) = self.append(&task, title, steps) {
-            if let Some(moved) = &moved {
+            // A journal that took the first part has a task that can be resumed, in its workspace.
+            let is_none = matches!(self.journal().task(task.as_str()), Err(JournalError::UnknownTask { .. }));
+            if let Some(moved) = moved.as_ref().filter(|_| is_none) {
                 moved.undo();
             }
             return Err(error);
