@@ -49,5 +49,5 @@ pub use export::{ExportError, Exported};
 pub use line::{Entry, LineFault};
 pub use log::{Appended, AuditLog, Sealed, Sealing};
 pub use open::{Aside, OnDamage, OpenReport, Options};
-pub use reader::{Backwards, Entries};
+pub use reader::{Backwards, Entries, is_there};
 pub use verify::{Against, Claims, Verification, verify, verify_streams};

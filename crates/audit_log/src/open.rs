@@ -32,6 +32,9 @@ pub struct Options {
     pub export: Option<PathBuf>,
     /// What to do with a log that does not hold what it should.
     pub on_damage: OnDamage,
+    /// Whether the whole log is read, and not only what lies behind its newest checkpoint: it is known to be damaged
+    /// somewhere.
+    pub is_read_whole: bool,
 }
 
 /// What to do with a log that does not hold what it should ([`LogError::is_damage`]).
@@ -88,7 +91,7 @@ impl AuditLog {
         files::create_dir(dir)?;
         let export = options.export.as_deref().map(|path| Export::at(path, dir)).transpose()?;
         let key_path = options.key.clone().unwrap_or_else(|| dir.join(files::KEY));
-        let opened = find(dir, &key_path).and_then(|found| found.open(dir));
+        let opened = find(dir, &key_path, options.is_read_whole).and_then(|found| found.open(dir));
         let (parts, report) = match (opened, options.on_damage) {
             (Ok(opened), _) => opened,
             (Err(error), OnDamage::PutAside { at_us }) if error.is_damage() => {
@@ -125,7 +128,7 @@ struct End {
     was_read_whole: bool,
 }
 
-fn find(dir: &Path, key_path: &Path) -> Result<Found> {
+fn find(dir: &Path, key_path: &Path, is_read_whole: bool) -> Result<Found> {
     let path = dir.join(files::LOG);
     let length = |name| std::fs::metadata(dir.join(name)).map_or(0, |found| found.len());
     let is_new = !path.exists();
@@ -135,7 +138,7 @@ fn find(dir: &Path, key_path: &Path) -> Result<Found> {
     // Before anything is said of the log: a wrong key would make the right log look wrong.
     seals.check_key(&key, key_path)?;
     let mut log = files::open_append(&path).map_err(|error| LogError::io(&path, error))?;
-    let end = find_end(dir, &path, &mut log, &seals)?;
+    let end = find_end(dir, &path, &mut log, &seals, is_read_whole)?;
     let sealed = seals.newest.as_ref().map_or(0, |newest| newest.checkpoint.size);
     let unsealed = end.tree.size().saturating_sub(sealed);
     if unsealed > UNSEALED_MAX {
@@ -167,9 +170,10 @@ impl Found {
     }
 }
 
-fn find_end(dir: &Path, path: &Path, log: &mut File, seals: &FoundSeals) -> Result<End> {
+fn find_end(dir: &Path, path: &Path, log: &mut File, seals: &FoundSeals, is_read_whole: bool) -> Result<End> {
     let newest = seals.newest.as_ref();
-    let short = newest.and_then(|newest| state::look(dir, log, &newest.checkpoint));
+    let short =
+        newest.filter(|_| !is_read_whole).and_then(|newest| state::look(dir, log, &newest.checkpoint));
     if let (Some(Newest { checkpoint, .. }), Some((offset, tree))) = (newest, short) {
         let walk = Walk::at(tree.size(), Some(checkpoint.chain));
         return walk_to_end(path, log, offset, walk, tree, None);

@@ -7,8 +7,14 @@ use std::path::{Path, PathBuf};
 use crate::error::{LogError, Result};
 use crate::files;
 use crate::limits::LINE_BYTES_MAX;
-use crate::line::{Entry, Line, Walk};
+use crate::line::{Entry, Line, LineFault, Walk};
 use crate::lines::{Lines, Next, last_line};
+
+/// Whether there is a log in this directory, whatever it holds.
+#[must_use]
+pub fn is_there(dir: &Path) -> bool {
+    dir.join(files::LOG).exists()
+}
 
 /// Entries in their order, each held against the one before it.
 ///
@@ -96,12 +102,17 @@ impl Iterator for Entries {
     }
 }
 
-/// The entries that the log has now, newest first. They are taken as they are, not held against each other.
+/// The entries that the log has now, newest first, each held against the one before it. After an error it ends.
 #[derive(Debug)]
 pub struct Backwards {
     path: PathBuf,
     log: File,
+    /// The line that comes next, read for the hash of the one behind it.
+    held: Option<Vec<u8>>,
+    /// Where that line begins; where there is none, where to look for one before.
     end: u64,
+    /// Number of the line behind it.
+    behind: Option<u64>,
 }
 
 impl Backwards {
@@ -110,7 +121,55 @@ impl Backwards {
         let path = dir.join(files::LOG);
         let log = File::open(&path).map_err(|error| LogError::io(&path, error))?;
         let end = log.metadata().map_err(|error| LogError::io(&path, error))?.len();
-        Ok(Self { path, log, end })
+        Ok(Self { path, log, held: None, end, behind: None })
+    }
+
+    /// The line before what was read, and where it begins.
+    fn line_before(&mut self) -> Result<Option<(u64, Vec<u8>)>> {
+        let io = |error| LogError::io(&self.path, error);
+        let Some((begin, end)) = last_line(&mut self.log, self.end).map_err(io)? else { return Ok(None) };
+        let length = usize::try_from(end - begin - 1).ok().filter(|length| *length <= LINE_BYTES_MAX);
+        let mut bytes = vec![0; length.ok_or_else(|| self.damaged(LineFault::TooLong))?];
+        self.log.seek(SeekFrom::Start(begin)).map_err(io)?;
+        self.log.read_exact(&mut bytes).map_err(io)?;
+        Ok(Some((begin, bytes)))
+    }
+
+    fn damaged(&self, fault: LineFault) -> LogError {
+        // A line that cannot be read has the number before the one behind it, as far as anybody can tell.
+        let line = self.behind.map_or(0, |behind| behind.saturating_sub(1));
+        LogError::Damaged { path: self.path.clone(), line, fault }
+    }
+
+    fn read(&mut self) -> Result<Option<Entry>> {
+        let bytes = match self.held.take() {
+            Some(bytes) => bytes,
+            None => {
+                let Some((begin, bytes)) = self.line_before()? else { return Ok(None) };
+                self.end = begin;
+                bytes
+            }
+        };
+        let line = Line::parse(&bytes).ok_or_else(|| self.damaged(LineFault::Malformed))?;
+        let is_next = self.behind.is_none_or(|behind| line.seq == behind.saturating_sub(1));
+        if !is_next {
+            let expected = self.behind.unwrap_or_default().saturating_sub(1);
+            return Err(self.damaged(LineFault::OutOfPlace { expected, found: line.seq }));
+        }
+        self.behind = Some(line.seq);
+        // What the first line is chained to stands in the checkpoints: it is taken as it is.
+        let before = self.line_before()?;
+        let hash_before = before.as_ref().and_then(|(_, bytes)| Line::parse(bytes)).map(|line| line.hash);
+        let hash = Walk::at(line.seq.saturating_sub(1), hash_before).read(&bytes);
+        let hash =
+            hash.map_err(|fault| LogError::Damaged { path: self.path.clone(), line: line.seq, fault })?;
+        let entry = line.entry(hash);
+        if let Some((begin, bytes)) = before {
+            (self.held, self.end) = (Some(bytes), begin);
+        } else {
+            self.end = 0;
+        }
+        Ok(Some(entry))
     }
 }
 
@@ -118,23 +177,13 @@ impl Iterator for Backwards {
     type Item = Result<Entry>;
 
     fn next(&mut self) -> Option<Result<Entry>> {
-        let read = read_before(&mut self.log, self.end).map_err(|error| LogError::io(&self.path, error));
-        // Nothing is asked for a second time, whatever came of it.
-        self.end = read.as_ref().ok().and_then(Option::as_ref).map_or(0, |(begin, _)| *begin);
-        read.transpose().map(|read| read.map(|(_, entry)| entry))
+        let read = self.read();
+        if read.is_err() {
+            // Nothing is asked for a second time.
+            (self.held, self.end) = (None, 0);
+        }
+        read.transpose()
     }
-}
-
-/// The last line that ends at or before this offset, and where it begins.
-fn read_before(log: &mut File, end: u64) -> io::Result<Option<(u64, Entry)>> {
-    let Some((begin, end)) = last_line(log, end)? else { return Ok(None) };
-    let bad = || io::Error::new(io::ErrorKind::InvalidData, format!("the line at byte {begin} is no entry"));
-    let length = usize::try_from(end - begin - 1).ok().filter(|length| *length <= LINE_BYTES_MAX);
-    let mut bytes = vec![0; length.ok_or_else(bad)?];
-    log.seek(SeekFrom::Start(begin))?;
-    log.read_exact(&mut bytes)?;
-    let line = Line::parse(&bytes).ok_or_else(bad)?;
-    Ok(Some((begin, line.entry(line.hash))))
 }
 
 /// Where to begin reading for the entries after this number: a line with that number or a smaller one, not far before

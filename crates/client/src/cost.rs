@@ -374,8 +374,13 @@ mod tests {
     }
 
     fn reasked(attempt: u32, spent: Usage) -> Record {
-        let reasked =
-            Reasked { call: CALL.parse().unwrap(), attempt, reason: "it broke off".to_owned(), spent };
+        let reasked = Reasked {
+            call: CALL.parse().unwrap(),
+            attempt,
+            reason: "it broke off".to_owned(),
+            spent,
+            by_runtime: false,
+        };
         record(RecordKind::Reasked, &reasked)
     }
 

@@ -309,6 +309,9 @@ pub struct Reasked {
     /// What the attempt before it cost, as far as the provider counted, else by our own estimate.
     #[serde(default, skip_serializing_if = "Usage::is_zero")]
     pub spent: Usage,
+    /// Whether it starts for no fault of whoever was asked: the process that asked has died, or the task was forked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_runtime: bool,
 }
 
 /// What came back.

@@ -144,9 +144,9 @@ pub enum SideEffect {
     /// Changed nothing.
     #[default]
     None,
-    /// Created something, or kept a backup.
+    /// Created something, kept a backup, or changed what the task itself had made.
     Reversible,
-    /// Deleted, overwrote or sent something, or may have.
+    /// Deleted, overwrote or sent something that was there before the task, or may have.
     Irreversible,
 }
 

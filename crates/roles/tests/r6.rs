@@ -76,7 +76,14 @@ fn a_role_that_asks_for_what_it_may_not() {
             r#"goal_gradient_solver runtime Asked replan {"call":"r7/1","attempt":1,"ask":{"model":{"purpose":"plan","fragments":[]}}}"#,
         ),
         &expect![[r#"
-            boundary_violation R7 #32: goal_gradient_solver asked for a model, which it may not
+            boundary_violation R7 #32: goal_gradient_solver asked for a model (plan), which it may not
+        "#]],
+    );
+    // What is another role's to ask for.
+    check(
+        &Script::healthy().with("ask-merge", "merge", "judge"),
+        &expect![[r#"
+            boundary_violation R4b #42: meta_validator asked for a model (judge), which it may not
         "#]],
     );
     check(
@@ -350,12 +357,21 @@ fn a_budget_that_is_overrun() {
     "#]],
     );
     silent(&asked_again);
-    silent(&with(r#"{"tokens":950}"#));
+    // What is reserved before a question is an estimate: the last answer may overrun it, and nobody may ask then.
+    silent(&with(r#"{"tokens":900}"#));
     check(
-        &with(r#"{"tokens":900}"#),
+        &with(r#"{"tokens":899}"#),
         &expect![[r#"
-        budget_overrun Runtime #43: 1000 tokens used by a task that may use 900
+        budget_overrun Runtime #42: a question to a model after 900 tokens, of a task that may use 899
     "#]],
+    );
+    // One does not hide the other.
+    check(
+        &with(r#"{"tokens":400,"calls":6}"#),
+        &expect![[r#"
+            budget_overrun Runtime #24: model call 7 of a task that may make 6
+            budget_overrun Runtime #24: a question to a model after 500 tokens, of a task that may use 400
+        "#]],
     );
 }
 
@@ -823,6 +839,22 @@ fn costs_that_run_away() {
     assert_eq!(after(10_000, 20, 70_000), "", "not so many times as much");
     assert_eq!(after(10_000, 19, 100_000), "", "what is usual is not known yet");
     assert_eq!(after(100, 40, 40_000), "", "it is not much");
+    // What is answered at once is no task, and says nothing of what a task takes.
+    let answer = r#"perceiver user DirectAnswer intent {"answer":"3"}"#;
+    let chat = of(10).cut_behind("intent").behind("intent", "answer", answer);
+    let mut auditor = Auditor::default();
+    for n in 1..=60 {
+        assert_eq!(text(&chat.feed(&mut auditor, n, 100 * n as i64)), "");
+    }
+    assert_eq!(text(&of(100_000).feed(&mut auditor, 61, 9_000)), "");
+    assert_eq!(auditor.report("q", seconds(9)).lifetime.tasks, 1);
+    // A number that somebody claims once does not hide what follows.
+    let mut auditor = Auditor::default();
+    for n in 1..=30 {
+        assert_eq!(text(&of(10_000).feed(&mut auditor, n, 100 * n as i64)), "");
+    }
+    assert_ne!(text(&of(1_000_000_000_000).feed(&mut auditor, 31, 9_000)), "");
+    assert_ne!(text(&of(200_000).feed(&mut auditor, 32, 9_999)), "");
 }
 
 #[test]
@@ -873,6 +905,12 @@ fn answers_that_are_of_no_use_are_counted_as_such() {
     assert_eq!(of(DriftRate::Malformed), (2, 1, "b".to_owned()));
     assert_eq!(of(DriftRate::Retry), (4, 1, "b".to_owned()));
     assert_eq!((report.model_health[0].malformed, report.model_health[0].retries), (1, 1));
+    // A question that is put once more because the process died is nobody's retry.
+    let anew = reasked.replace(r#""reason""#, r#""by_runtime":true,"reason""#);
+    let mut crashed = Auditor::default();
+    Script::healthy().behind("ask-plan", "y", &anew).feed(&mut crashed, 1, 0);
+    let told = crashed.report("q", seconds(99));
+    assert_eq!((told.model_health[0].retries, told.lifetime.model_calls), (0, 11));
     // R3 that goes on after a tool, or wishes for another, does not count as unusable.
     let executor = report
         .role_health
@@ -899,6 +937,19 @@ fn what_a_fork_took_over_is_not_counted_twice() {
         (before.replans, before.corrections, before.tool_calls)
     );
     assert_eq!((after.tasks, after.accepted), (2, 2));
+    // Nor is it found twice, and it is no news of today.
+    let odd = first.clone().with("tool", "reversible", "irreversible");
+    let odd = odd.with("opened", r#"{"controller""#, &forked);
+    let mut looked = Auditor::default();
+    assert_eq!(text(&odd.feed(&mut looked, 2, 100)), "");
+    let began = seconds(101 + i64::try_from(first.seq("directive")).unwrap());
+    assert_eq!(looked.report("q", seconds(999)).window_from, began);
+    let beyond = forked.replace(&first.seq("directive").to_string(), "900");
+    let whole = first.clone().with("opened", r#"{"controller""#, &beyond);
+    expect![[r#"
+        final_result Runtime #45: the task says that its end was taken over from another one
+    "#]]
+    .assert_eq(&text(&whole.feed(&mut Auditor::default(), 2, 100)));
     // Nor is an answer that was given before, whatever follows it.
     let malformed = |auditor: &Auditor| {
         let roles = auditor.report("q", seconds(999)).role_health;
@@ -997,8 +1048,9 @@ fn a_task_of_which_records_are_lost_is_followed_no_further() {
                 format!("journal_damaged Runtime #{lost}: it cannot be read\n"),
                 "{tasks:?}"
             );
-            // Others are followed as before.
+            // Others are followed as before, and beyond their end.
             assert_eq!(text(&healthy.feed(&mut auditor, 2, 900)), "");
+            assert_ne!(text(&healthy.clone().feed_from(&mut auditor, 2, 900, 44)), "");
             let odd = healthy.clone().with("tool", "reversible", "irreversible");
             assert_ne!(text(&odd.feed(&mut auditor, 3, 999)), "");
         }

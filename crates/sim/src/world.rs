@@ -362,6 +362,7 @@ impl World<'_> {
                         attempt: pending.attempt + 1,
                         reason: "the process died".to_owned(),
                         spent: Usage::default(),
+                        by_runtime: true,
                     })
                 }
                 _ => External::Answered(Answered::new(pending.call, pending.attempt, Answer::Interrupted)),

@@ -83,6 +83,30 @@ fn damage_is_told_by_its_line_and_ends_the_reading() {
     assert_eq!(numbers(&mut Entries::after(&made.dir(), 300).unwrap()).len(), 200);
 }
 
+/// Newest first, each is held against the one before it.
+#[test]
+fn damage_is_told_backwards_too() {
+    let changes: [(fn(&mut Vec<Vec<u8>>), u64); 6] = [
+        (|lines| lines[299][80] ^= 1, 300),
+        (|lines| lines[299][5] = if lines[299][5] == b'0' { b'1' } else { b'0' }, 301),
+        (|lines| lines[299][0] = b'x', 300),
+        (|lines| lines[299][..70].fill(0xff), 300),
+        (|lines| drop(lines.remove(299)), 300),
+        (|lines| lines.swap(298, 299), 300),
+    ];
+    for (n, (change, line)) in changes.into_iter().enumerate() {
+        let made = Made::with(&[500]);
+        made.edit("log", change);
+        let mut entries = Backwards::of(&made.dir()).unwrap();
+        let read = entries.by_ref().take_while(Result::is_ok).count() as u64;
+        assert!((198..=201).contains(&read), "{n}: {read}");
+        assert!(entries.next().is_none());
+        let error = Backwards::of(&made.dir()).unwrap().find_map(Result::err).unwrap();
+        assert!(matches!(error, LogError::Damaged { line: at, .. } if at.abs_diff(line) < 2), "{n}: {error}");
+        assert!(error.is_damage());
+    }
+}
+
 #[test]
 fn no_bytes_make_a_reader_panic_or_run_for_ever() {
     let made = Made::with(&[20]);

@@ -164,6 +164,17 @@ fn what_was_changed_is_told_with_its_place() {
     let looked_at = home.work().join("log.aside-1");
     fs::rename(home.data().join("audit/log.aside-1"), looked_at).unwrap();
     assert_sound(&home);
+    // The journal is gone, and the log is not.
+    fs::rename(home.data().join("journal"), home.work().join("journal")).unwrap();
+    let came = verify(&home);
+    assert_eq!((came.code, &came.json()["log"]), (1, &Value::Array(vec![])), "{came:#?}");
+    assert!(came.out.contains("0 of "), "{came:#?}");
+    assert_eq!(home.run(&["audit", "verify", "--log-only"]).code, 0);
+    let found = home.run(&["audit", "query", "--json", "--kind=audit_log_damaged"]).json();
+    assert_eq!(found.as_array().unwrap().len(), 1, "{found:#}");
+    assert!(home.run(&["audit", "report"]).err.contains("the journal that it notes is gone"));
+    fs::rename(home.work().join("journal"), home.data().join("journal")).unwrap();
+    assert_sound(&home);
     // With all of its directory: a log that was begun anew, under another key.
     let audit = home.data().join("audit");
     fs::remove_dir_all(&audit).unwrap();

@@ -59,6 +59,8 @@ pub(super) struct ToolName {
 pub(super) struct Reasked {
     pub(super) call: CallId,
     pub(super) attempt: u64,
+    #[serde(default)]
+    pub(super) by_runtime: bool,
 }
 
 #[derive(Deserialize)]

@@ -19,15 +19,18 @@ pub(super) struct UsualCost {
 }
 
 impl UsualCost {
-    /// Takes in a task that has ended. Tasks without tokens say nothing about those with.
+    /// Takes in a task that has ended. Tasks without tokens say nothing about those with. One that runs away counts as one that
+    /// just does not: a single number that somebody claims must not hide those that follow.
     pub(super) fn ended(&mut self, tokens: u64) {
         if tokens == 0 {
             return;
         }
+        let bound = if self.tasks < WARM_UP { f64::INFINITY } else { FACTOR * self.mean };
+        let tokens = (tokens as f64).min(bound);
         self.tasks += 1;
         // The plain mean first; from then on the later ones count more.
         let weight = WEIGHT.max(1.0 / self.tasks as f64);
-        self.mean += weight * (tokens as f64 - self.mean);
+        self.mean += weight * (tokens - self.mean);
     }
 
     /// The mean, where a task that used so many tokens runs away.

@@ -1,6 +1,6 @@
 //! The Auditor's state, and which record goes to which rule.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
 
 use serde::{Deserialize, Serialize};
@@ -14,11 +14,13 @@ use super::cost::UsualCost;
 use super::entry::{Entry, Seen};
 use super::health::Health;
 use super::route;
-use super::task::{Came, Ended, Fact, TaskWatch};
+use super::task::{Came, Fact, TaskWatch};
 use super::window::{Window, count_end, count_finding};
 
 /// Tasks without an end that are followed. Beyond it the one that has stood still longest is given up, and reported.
 pub const OPEN_TASKS_MAX: usize = 10_000;
+/// Tasks that have ended and are remembered by name.
+const ENDED_MAX: usize = 1_024;
 /// Characters of what is said about the journal itself.
 const NOTE_CHARS_MAX: usize = 600;
 
@@ -31,9 +33,10 @@ pub struct Auditor {
     /// Tasks that have no end yet and are followed no further.
     given_up: BTreeSet<TaskId>,
     /// Whether a task that is not known may be one of which records were lost, or that was given up and forgotten: nothing
-    /// is said against it then.
-    #[serde(default)]
+    /// is said against it then, unless it is known to have ended.
     is_patchy: bool,
+    /// The tasks that ended last.
+    ended: VecDeque<TaskId>,
     pub(super) health: Health,
     cost: UsualCost,
     pub(super) window: Window,
@@ -196,12 +199,18 @@ impl Auditor {
             );
             return vec![entry.finding(FindingKind::BoundaryViolation, RoleId::Runtime, text)];
         };
-        self.window.saw(Some(&task), entry.at);
+        // The records that a fork took over are as old as they were, and were looked at where they were made.
+        if self.open.get(&task).is_some_and(|watch| watch.has_taken_over(entry.seq)) {
+            return self.observe_known(entry, &seen, task);
+        }
         let mut findings: Vec<Finding> = route::check(&seen).into_iter().collect();
         if seen.kind == RecordKind::Opened && !self.open.contains_key(&task) && entry.seq == 1 {
-            match seen.body::<body::Opened>() {
+            let opened = seen.body::<body::Opened>();
+            if opened.as_ref().is_none_or(|opened| opened.forked_from.is_none()) {
+                self.window.saw(Some(&task), entry.at);
+            }
+            match opened {
                 Some(opened) => {
-                    self.totals.tasks += 1;
                     self.open.insert(task, TaskWatch::open(&seen, opened));
                     findings.extend(self.give_up_one(entry.at));
                 }
@@ -212,32 +221,44 @@ impl Auditor {
             }
             return findings;
         }
+        self.window.saw(Some(&task), entry.at);
         if self.given_up.contains(&task) {
             if matches!(seen.kind, RecordKind::Message(Kind::FinalResult | Kind::DirectAnswer)) {
                 self.given_up.remove(&task);
             }
             return findings;
         }
-        let Some(mut watch) = self.open.remove(&task) else {
-            if !self.is_patchy {
+        if !self.open.contains_key(&task) {
+            if !self.is_patchy || self.ended.contains(&task) {
                 let text = format!("{} after the task's end, or before its opening", seen.kind);
                 findings.push(entry.finding(FindingKind::FinalResult, RoleId::GoalGradientSolver, text));
             }
             // Said once: whatever else such a task says is as much out of place.
             self.give_up(task);
             return findings;
-        };
-        let mut told = watch.take(&seen);
-        findings.append(&mut told.findings);
+        }
+        findings.extend(self.observe_known(entry, &seen, task));
+        findings
+    }
+
+    /// Takes a record of a task that is followed.
+    fn observe_known(&mut self, entry: &Entry<'_>, seen: &Seen<'_>, task: TaskId) -> Vec<Finding> {
+        let Some(mut watch) = self.open.remove(&task) else { return Vec::new() };
+        let mut told = watch.take(seen);
+        let mut findings = std::mem::take(&mut told.findings);
         for fact in told.facts {
             findings.extend(self.count(entry, &watch, fact));
         }
         findings.extend(self.check_cost(entry, &mut watch));
-        if !watch.course.rounds().is_empty() && matches!(seen.kind, RecordKind::Message(_)) {
+        let is_own = !watch.has_taken_over(entry.seq);
+        if is_own && !watch.course.rounds().is_empty() && matches!(seen.kind, RecordKind::Message(_)) {
             self.note_trend(&task, &watch, told.is_ended);
         }
         if told.is_ended {
-            self.cost.ended(watch.tokens);
+            self.ended.push_back(task);
+            if self.ended.len() > ENDED_MAX {
+                self.ended.pop_front();
+            }
         } else {
             self.open.insert(task, watch);
         }
@@ -289,10 +310,15 @@ impl Auditor {
                 self.totals.replans += 1;
                 None
             }
+            Fact::IsTask => {
+                self.totals.tasks += 1;
+                None
+            }
             Fact::Ended(end) => {
-                match end {
-                    Ended::Task(end) => count_end(&mut self.totals, end),
-                    Ended::Answered => self.totals.tasks = self.totals.tasks.saturating_sub(1),
+                count_end(&mut self.totals, end);
+                // What a fork took over was spent elsewhere: it says nothing about what a task takes.
+                if !watch.is_fork() {
+                    self.cost.ended(watch.tokens);
                 }
                 None
             }
@@ -304,6 +330,10 @@ impl Auditor {
             Came::Model { model, failure, is_cut, duration_ms, tokens } => {
                 self.window.model(&model, failure, is_cut, duration_ms);
                 self.totals.tokens = self.totals.tokens.saturating_add(tokens);
+                None
+            }
+            Came::AttemptAnew => {
+                self.totals.model_calls += 1;
                 None
             }
             Came::Attempt { role, model, is_retry } => {

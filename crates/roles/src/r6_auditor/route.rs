@@ -3,7 +3,7 @@
 use setpoint_protocol::capability::Capability;
 use setpoint_protocol::memory::MEMORY_ACT_KIND;
 use setpoint_protocol::message::{Finding, FindingKind};
-use setpoint_protocol::record::RecordKind;
+use setpoint_protocol::record::{Purpose, RecordKind};
 use setpoint_protocol::tool::Effect;
 use setpoint_protocol::topology::{Kind, allows, may};
 use setpoint_protocol::{Address, RoleId};
@@ -48,11 +48,26 @@ fn is_runtime(to: &[Address]) -> bool {
     matches!(to, [only] if only.role == RoleId::Runtime)
 }
 
-/// Whether a role asks for what it is not capable of.
+/// The role that asks a model for this.
+fn whose(purpose: Purpose) -> RoleId {
+    match purpose {
+        Purpose::Perceive => RoleId::Perceiver,
+        Purpose::Plan | Purpose::Report => RoleId::Planner,
+        Purpose::Execute => RoleId::Executor,
+        Purpose::Judge => RoleId::AgentValidator,
+        Purpose::Merge => RoleId::MetaValidator,
+        Purpose::Distil | Purpose::Reflect => RoleId::Memory,
+    }
+}
+
+/// Whether a role asks for what it is not capable of, or for what is another role's.
 pub(super) fn check_ask(seen: &Seen<'_>, ask: &Ask) -> Option<Finding> {
     let role = seen.from.role;
     let (is_able, what) = match ask {
-        Ask::Model { .. } => (may(role, Capability::CallModel), "a model".to_owned()),
+        Ask::Model { purpose } => {
+            let able = may(role, Capability::CallModel) && role == whose(*purpose);
+            (able, format!("a model ({})", purpose.name()))
+        }
         Ask::Tool { call, effect: Effect::ReadOnly, .. } => {
             let able = may(role, Capability::RunProbe) || may(role, Capability::RunTool);
             (able, format!("a reading call of {}", call.tool))

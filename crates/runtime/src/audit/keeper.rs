@@ -81,13 +81,24 @@ impl Keeper {
     /// When the log, its key or the journal cannot be used. A log that does not hold what it should is put aside.
     pub fn open(place: &AuditPlace, journal: &Journal, now: Timestamp) -> Result<Option<Self>, AuditFailure> {
         let Some(lock) = lock(&place.dir)? else { return Ok(None) };
-        let options = Options {
+        let mut options = Options {
             key: place.key.clone(),
             export: place.export.clone(),
             on_damage: OnDamage::PutAside { at_us: now.as_micros() },
+            is_read_whole: false,
         };
-        let (log, report) = AuditLog::open(&place.dir, &options)?;
-        let Standing { auditor, noted, said, anew } = standing::find(&place.dir, journal)?;
+        let (mut log, mut report) = AuditLog::open(&place.dir, &options)?;
+        let standing = match standing::find(&place.dir, journal) {
+            // Opening looks at the end alone. What has to be known lies before it, and is damaged.
+            Err(AuditFailure::Log(error)) if error.is_damage() => {
+                drop(log);
+                options.is_read_whole = true;
+                (log, report) = AuditLog::open(&place.dir, &options)?;
+                standing::find(&place.dir, journal)?
+            }
+            found => found?,
+        };
+        let Standing { auditor, noted, said, anew } = standing;
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let begun = LogEntry::Begun { at: now, version, after: noted, why: anew.clone() };
         let mut keeper = Keeper {

@@ -35,7 +35,7 @@ pub use self::verify::{JournalFit, JournalMisfit, put_aside, verify_journal};
 /// The Auditor's own log.
 pub mod log {
     pub use setpoint_audit_log::{
-        Against, Backwards, Claims, Entries, LogDamage, LogError, PublicKey, Verification, verify,
+        Against, Backwards, Claims, Entries, LogDamage, LogError, PublicKey, Verification, is_there, verify,
     };
 }
 

@@ -114,8 +114,8 @@ impl Driver {
             let ask = Arc::clone(&question.ask);
             let effect = Outside::Model { call, ask, fragments: vec![] };
             let Again { attempt, spent, failure, .. } = again;
-            let reasked =
-                Reasked { call, attempt: attempt.saturating_add(1), reason: failure.reason.clone(), spent };
+            let (attempt, reason) = (attempt.saturating_add(1), failure.reason.clone());
+            let reasked = Reasked { call, attempt, reason, spent, by_runtime: false };
             self.ask_again(reasked, effect, failure);
         }
     }
@@ -143,7 +143,7 @@ impl Driver {
         if self.cell.may_ask_again(reasked.call, purpose, reasked.spent) {
             return External::Reasked(reasked);
         }
-        let Reasked { call, attempt, spent, reason } = reasked;
+        let Reasked { call, attempt, spent, reason, .. } = reasked;
         let attempt = attempt.saturating_sub(1);
         let failure = self.resumed.remove(&call).map(|resumed| resumed.failure);
         let failure = failure.unwrap_or_else(|| broken_off(reason));

@@ -140,7 +140,8 @@ impl Driver {
                 };
                 let reason = reason.to_owned();
                 let failure = broken_off(reason.clone());
-                let reasked = Reasked { call: pending.call, attempt: pending.attempt + 1, reason, spent };
+                let attempt = pending.attempt + 1;
+                let reasked = Reasked { call: pending.call, attempt, reason, spent, by_runtime: true };
                 self.ask_again(reasked, effect, failure);
             }
             (AskClass::Model | AskClass::Pure | AskClass::Unsafe | AskClass::Timer, _) => {

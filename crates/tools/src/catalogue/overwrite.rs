@@ -46,11 +46,13 @@ impl Old {
 /// What became of the old content.
 pub(super) struct Replaced {
     backup: Option<PathBuf>,
+    /// Whether it was the task's own file: nothing is lost that was there before the task.
+    is_own: bool,
 }
 
 impl Replaced {
     pub(super) fn side_effect(&self) -> SideEffect {
-        if self.backup.is_some() { SideEffect::Reversible } else { SideEffect::Irreversible }
+        if self.backup.is_some() || self.is_own { SideEffect::Reversible } else { SideEffect::Irreversible }
     }
 
     pub(super) fn backup_text(&self) -> Option<String> {
@@ -85,5 +87,5 @@ pub(super) fn replace(
     draft.file().write_all(content).map_err(failed)?;
     gate.check(plan)?;
     draft.commit_over(old.meta()).map_err(failed)?;
-    Ok(Replaced { backup })
+    Ok(Replaced { backup, is_own: gate.is_own(path) })
 }

@@ -45,16 +45,19 @@ impl Auditing {
         self.program.open_journal().map_err(|error| program_error(&error))
     }
 
-    /// Does it where waiting for the disk harms nobody.
+    /// Does it where waiting for the disk harms nobody. Nothing where there is neither a journal nor an audit log.
     async fn blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&AuditPlace, &Journal) -> std::result::Result<T, AuditFailure> + Send + 'static,
+        journal: Option<Journal>,
+        work: impl FnOnce(&AuditPlace, Option<&Journal>) -> std::result::Result<T, AuditFailure> + Send + 'static,
     ) -> Result<Option<T>> {
-        let (place, journal) = (self.program.audit_place(), self.journal()?);
-        let Some(journal) = journal else { return Ok(None) };
+        let place = self.program.audit_place();
+        if journal.is_none() && !log::is_there(&place.dir) {
+            return Ok(None);
+        }
         let done = tokio::task::spawn_blocking(move || {
-            let done = work(&place, &journal);
-            if let Err(error) = journal.close() {
+            let done = work(&place, journal.as_ref());
+            if let Some(Err(error)) = journal.map(|journal| journal.close()) {
                 tracing::debug!(%error, "the journal did not close");
             }
             done
@@ -72,8 +75,13 @@ impl Audit for Auditing {
         let query_id = query.query_id.clone();
         let nothing = query_id.clone();
         let audited = self
-            .blocking(move |place, journal| {
+            .blocking(self.journal()?, move |place, journal| {
                 let now = runtime::clock::now();
+                let Some(journal) = journal else {
+                    let unread = "there is an audit log, and the journal that it notes is gone".to_owned();
+                    let report = runtime::audit::nothing(&query_id, now);
+                    return Ok(Audited { report, is_elsewhere: false, unread: Some(unread) });
+                };
                 let Some(mut keeper) = opened(place, journal)? else {
                     let looked = runtime::audit::look(&place.dir, journal, &query_id, now)?;
                     return Ok(Audited { report: looked.report, is_elsewhere: true, unread: looked.unread });
@@ -101,8 +109,10 @@ impl Audit for Auditing {
     async fn findings(&self, filter: &FindingFilter) -> Result<Vec<FindingLine>> {
         let filter = filter.clone();
         let found = self
-            .blocking(move |place, journal| {
-                if let Some(mut keeper) = opened(place, journal)? {
+            .blocking(self.journal()?, move |place, journal| {
+                if let Some(journal) = journal
+                    && let Some(mut keeper) = opened(place, journal)?
+                {
                     // What cannot be read or written now was found before, or is found later.
                     if read_on(&mut keeper).is_ok() {
                         keeper.stop(runtime::clock::now())?;
@@ -136,11 +146,14 @@ impl Audit for Auditing {
         };
         let log_against = log::Against { export: against.checkpoints.clone(), key };
         let log_only = against.log_only;
+        let journal = if log_only { None } else { self.journal()? };
         let verdict = self
-            .blocking(move |place, journal| {
+            .blocking(journal, move |place, journal| {
                 let seen = log::verify(&place.dir, &log_against)?;
-                let fit =
-                    if log_only { None } else { Some(runtime::audit::verify_journal(&place.dir, journal)?) };
+                // A journal that is gone has none of the rows that the log notes.
+                let journal = || journal.cloned().unwrap_or_else(Journal::in_memory);
+                let fit = (!log_only).then(|| runtime::audit::verify_journal(&place.dir, &journal()));
+                let fit = fit.transpose()?;
                 Ok(verdict(&seen, fit.as_ref(), &runtime::audit::put_aside(&place.dir)?))
             })
             .await?;

@@ -96,7 +96,8 @@ impl Tape {
     /// The same after an attempt that cost something.
     pub(crate) fn reask_after(&mut self, call: &str, attempt: u32, reason: &str, spent: Usage) -> &mut Self {
         let reason = reason.to_owned();
-        let body = serde_json::to_vec(&Reasked { call: id(call), attempt, reason, spent }).unwrap();
+        let body = serde_json::to_vec(&Reasked { call: id(call), attempt, reason, spent, by_runtime: false })
+            .unwrap();
         self.push(address(RoleId::Runtime, 0), vec![], RecordKind::Reasked, body)
     }
 

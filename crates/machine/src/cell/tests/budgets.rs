@@ -152,7 +152,8 @@ fn what_a_fork_took_over_counts_by_the_price_of_then() {
     let mut bench = Bench::with_goal(Opened { models, forked_from, ..opened() }, "count");
     // An attempt that broke off, and the answer: the one is the last that was taken over, the other the first that is new.
     let spent = Usage { tokens_in: 7, tokens_out: 0, tokens_cached: 0 };
-    let reasked = Reasked { call: id("r1/1"), attempt: 2, reason: "it broke off".to_owned(), spent };
+    let reasked =
+        Reasked { call: id("r1/1"), attempt: 2, reason: "it broke off".to_owned(), spent, by_runtime: false };
     bench.step(External::Reasked(reasked));
     assert_eq!(bench.cell.seq(), seq);
     let usage = &bench.cell.ledger().usage;
@@ -212,7 +213,13 @@ fn attempts_without_an_answer_cost_what_they_cost() {
     let mut bench = Bench::with_goal(Opened { budgets, models: priced(), ..opened() }, "count");
     let spent = Usage { tokens_in: 200, tokens_out: 100, tokens_cached: 0 };
     let call = id("r1/1");
-    bench.step(External::Reasked(Reasked { call, attempt: 2, reason: String::new(), spent }));
+    bench.step(External::Reasked(Reasked {
+        call,
+        attempt: 2,
+        reason: String::new(),
+        spent,
+        by_runtime: false,
+    }));
     let usage = bench.cell.ledger().usage.clone();
     assert_eq!((usage.calls, usage.tokens_in, usage.tokens_out, usage.tokens_lost), (2, 200, 100, 300));
     assert_eq!(usage.cost, Money::of_units(300e-6));

@@ -71,6 +71,7 @@ fn choose(bench: &Bench, records: usize, what: u8, which: usize) -> Option<Exter
                 attempt,
                 reason: String::new(),
                 spent: Usage::default(),
+                by_runtime: false,
             })
         }
         AskClass::Timer => answered(&call, Answer::Timer),

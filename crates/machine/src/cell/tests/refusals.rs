@@ -44,7 +44,13 @@ fn an_answer_to_nothing_that_is_asked_is_refused() {
     for call in ["r3.1/9", "r3.7/2", "r1/1"] {
         let error = refused(&mut bench, answered(call, tool_answer()));
         assert_eq!(error, format!("take an answer to {call}: it is not open"));
-        let reasked = Reasked { call: id(call), attempt: 2, reason: String::new(), spent: Usage::default() };
+        let reasked = Reasked {
+            call: id(call),
+            attempt: 2,
+            reason: String::new(),
+            spent: Usage::default(),
+            by_runtime: false,
+        };
         refused(&mut bench, External::Reasked(reasked));
         refused(&mut bench, from(RoleId::User, approval(call, "d1")));
     }

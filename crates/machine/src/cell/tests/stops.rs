@@ -114,6 +114,7 @@ fn what_was_told_to_stop_is_not_asked_again() {
         attempt: 2,
         reason: "the line was cut".to_owned(),
         spent: Usage::default(),
+        by_runtime: false,
     };
     let error = bench.try_step(External::Reasked(reasked)).unwrap_err();
     assert_eq!(error.to_string(), "take an answer to r1/1: it is not open");
@@ -136,6 +137,7 @@ fn attempts_that_were_recorded_and_never_made_are_taken_back() {
         attempt: 2,
         reason: String::new(),
         spent: Usage::default(),
+        by_runtime: false,
     }));
     assert_eq!(bench.cell.ledger().usage.calls, 2);
     bench.step(External::Answered(Answered::new(id("r1/1"), 1, Answer::Interrupted)));

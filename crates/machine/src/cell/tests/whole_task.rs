@@ -150,6 +150,7 @@ fn a_further_attempt_is_recorded_and_starts_nothing_by_itself() {
         attempt: 2,
         reason: "the line was cut".to_owned(),
         spent: Usage::default(),
+        by_runtime: false,
     };
     expect![[r#"
         4 Reasked runtime→- 3

@@ -16,8 +16,6 @@ use super::{Fact, TaskWatch, Told};
 
 /// Questions of R3's model in an attempt: a round of tools each, the answer, and what was empty or unreadable.
 const EXECUTE_CALLS_MAX: u32 = TOOL_ROUNDS_MAX + 4;
-/// Tokens may overrun their budget by this part: what is reserved before a question is an estimate.
-const TOKENS_TOLERANCE: u64 = 10;
 
 /// What is open, and what was allowed.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -38,8 +36,11 @@ pub(in super::super) struct Asks {
     executing: BTreeMap<u16, u32>,
     /// Plan calls of the round.
     planning: u32,
-    model_calls: u64,
     attempts: u64,
+    /// Tokens of all answers, those that were taken over among them.
+    tokens: u64,
+    has_overrun_calls: bool,
+    has_overrun_tokens: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -89,6 +90,8 @@ pub(in super::super) enum Came {
     },
     /// An attempt of a model call began.
     Attempt { role: RoleId, model: String, is_retry: bool },
+    /// A model call began once more for no fault of the model.
+    AttemptAnew,
     /// An answer of a model could, or could not, be used as it was.
     Used { role: RoleId, model: String, malformed: bool },
     /// A tool answered.
@@ -198,7 +201,6 @@ impl TaskWatch {
     fn on_model_asked(&mut self, seen: &Seen<'_>, purpose: Purpose, told: &mut Told) {
         let role = seen.from.role;
         let model = self.models.of(role).name.clone();
-        self.asks.model_calls += 1;
         self.asks.attempts += 1;
         told.count(Fact::Came(Came::Attempt { role, model, is_retry: false }));
         // A question that an answer to the same question leads to means that the answer was of no use.
@@ -210,7 +212,7 @@ impl TaskWatch {
         {
             told.count(Fact::Came(Came::Used { role: said.role, model: said.model, malformed: true }));
         }
-        if purpose == Purpose::Merge && self.fan_in.has_failed() {
+        if role == RoleId::MetaValidator && self.fan_in.has_failed() {
             let text = "R4b asked a model in a round in which a sub-task failed";
             told.find([seen.entry.finding(FindingKind::MergeAfterFailure, role, text)]);
         }
@@ -233,14 +235,26 @@ impl TaskWatch {
             told.find([seen.entry.finding(FindingKind::RetriesAboveBudget, role, text)]);
         }
         self.check_calls(seen, told);
+        self.check_tokens(seen, told);
     }
 
     fn check_calls(&mut self, seen: &Seen<'_>, told: &mut Told) {
         let calls = self.asks.attempts;
         if let Some(budget) = self.budgets.calls.filter(|budget| calls > *budget)
-            && self.is_news(FindingKind::BudgetOverrun)
+            && !std::mem::replace(&mut self.asks.has_overrun_calls, true)
         {
             let text = format!("model call {calls} of a task that may make {budget}");
+            told.find([seen.entry.finding(FindingKind::BudgetOverrun, RoleId::Runtime, text)]);
+        }
+    }
+
+    /// What is reserved before a question is an estimate, so an answer may overrun the budget. Whoever asks then breaks it.
+    fn check_tokens(&mut self, seen: &Seen<'_>, told: &mut Told) {
+        let used = self.asks.tokens;
+        if let Some(budget) = self.budgets.tokens.filter(|budget| used > *budget)
+            && !std::mem::replace(&mut self.asks.has_overrun_tokens, true)
+        {
+            let text = format!("a question to a model after {used} tokens, of a task that may use {budget}");
             told.find([seen.entry.finding(FindingKind::BudgetOverrun, RoleId::Runtime, text)]);
         }
     }
@@ -256,7 +270,11 @@ impl TaskWatch {
             let role = reasked.call.role;
             let model = self.models.of(role).name.clone();
             self.asks.attempts += 1;
-            told.count(Fact::Came(Came::Attempt { role, model, is_retry: true }));
+            told.count(Fact::Came(if reasked.by_runtime {
+                Came::AttemptAnew
+            } else {
+                Came::Attempt { role, model, is_retry: true }
+            }));
             self.check_calls(seen, told);
         }
     }
@@ -295,14 +313,14 @@ impl TaskWatch {
                 });
                 let tokens = reply.usage.tokens_in.saturating_add(reply.usage.tokens_out);
                 let is_cut = reply.is_cut;
-                self.spend(seen, tokens, told);
+                self.spend(tokens);
                 told.count(Fact::Came(Came::Model { model, failure: None, is_cut, duration_ms, tokens }));
             }
             (Answer::ModelFailed(failure), What::Model(_)) => {
-                self.lost(seen, call, Some(failure.kind), answered.spent, duration_ms, told);
+                self.lost(call, Some(failure.kind), answered.spent, duration_ms, told);
             }
             (Answer::Interrupted, What::Model(_)) => {
-                self.lost(seen, call, None, answered.spent, duration_ms, told);
+                self.lost(call, None, answered.spent, duration_ms, told);
             }
             (Answer::Tool(answer), What::Tool { tool, grant }) => {
                 if answer.side_effect == SideEffect::Irreversible && grant.is_none() {
@@ -349,9 +367,13 @@ impl TaskWatch {
         }
     }
 
+    fn spend(&mut self, tokens: u64) {
+        self.tokens = self.tokens.saturating_add(tokens);
+        self.asks.tokens = self.asks.tokens.saturating_add(tokens);
+    }
+
     fn lost(
         &mut self,
-        seen: &Seen<'_>,
         call: CallId,
         kind: Option<ModelFailureKind>,
         spent: setpoint_protocol::record::Usage,
@@ -359,7 +381,7 @@ impl TaskWatch {
         told: &mut Told,
     ) {
         let tokens = spent.tokens_in.saturating_add(spent.tokens_out);
-        self.spend(seen, tokens, told);
+        self.spend(tokens);
         told.count(Fact::Came(Came::Model {
             model: self.models.of(call.role).name.clone(),
             failure: Some(kind),
@@ -367,18 +389,6 @@ impl TaskWatch {
             duration_ms,
             tokens,
         }));
-    }
-
-    fn spend(&mut self, seen: &Seen<'_>, tokens: u64, told: &mut Told) {
-        self.tokens = self.tokens.saturating_add(tokens);
-        let used = self.tokens;
-        let over = |budget: &u64| used > budget.saturating_add(budget / TOKENS_TOLERANCE);
-        if let Some(budget) = self.budgets.tokens.filter(over)
-            && self.is_news(FindingKind::BudgetOverrun)
-        {
-            let text = format!("{used} tokens used by a task that may use {budget}");
-            told.find([seen.entry.finding(FindingKind::BudgetOverrun, RoleId::Runtime, text)]);
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use setpoint_protocol::message::EndedBy;
 
 use super::super::body;
 use super::super::entry::Seen;
-use super::{Ended, Fact, TaskWatch, Told, claims};
+use super::{Fact, TaskWatch, Told, claims};
 
 impl TaskWatch {
     pub(super) fn on_end(&mut self, seen: &Seen<'_>, end: &body::End, told: &mut Told) {
@@ -18,6 +18,6 @@ impl TaskWatch {
         told.find(claims::of_end(seen, end, self.course.was_accepted()));
         self.decided_end(seen, end, told);
         told.is_ended = true;
-        told.count(Fact::Ended(Ended::Task(end.directive)));
+        told.count(Fact::Ended(end.directive));
     }
 }

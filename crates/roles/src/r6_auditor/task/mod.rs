@@ -53,6 +53,8 @@ pub(super) struct TaskWatch {
     said: BTreeSet<FindingKind>,
     /// The record at which it was found to stand still.
     stalled_at: Option<u64>,
+    /// Whether it is known to be a task.
+    is_task: bool,
 }
 
 /// What a record says that is counted over tasks.
@@ -81,17 +83,10 @@ pub(super) enum Fact {
     Corrected,
     /// R7 decided on another plan.
     Replanned,
-    /// It ended.
-    Ended(Ended),
-}
-
-/// How a stream ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
-    /// With a result.
-    Task(EndState),
-    /// With an answer at once: it was no task.
-    Answered,
+    /// It turned out to be a task, and no question that is answered at once.
+    IsTask,
+    /// It ended with a result.
+    Ended(EndState),
 }
 
 impl Told {
@@ -122,6 +117,7 @@ impl TaskWatch {
             taken_over: opened.forked_from.map_or(0, |fork| fork.seq),
             said: BTreeSet::new(),
             stalled_at: None,
+            is_task: false,
         }
     }
 
@@ -135,11 +131,36 @@ impl TaskWatch {
             let text = format!("the body of {} cannot be read as one", seen.kind);
             told.find([seen.entry.finding(FindingKind::BoundaryViolation, seen.from.role, text)]);
         }
-        if seen.entry.seq <= self.taken_over {
-            told.facts.retain(|fact| matches!(fact, Fact::Ended(_)));
-            self.tokens = 0;
+        let is_task = matches!(seen.kind, RecordKind::Message(Kind::TaskSpec | Kind::FinalResult));
+        if is_task && !std::mem::replace(&mut self.is_task, true) {
+            told.count(Fact::IsTask);
+        }
+        if self.has_taken_over(seen.entry.seq) {
+            self.forget(seen, &mut told);
         }
         told
+    }
+
+    /// Whether its first records were another task's.
+    pub(super) fn is_fork(&self) -> bool {
+        self.taken_over > 0
+    }
+
+    /// Whether the record was taken over from another task.
+    pub(super) fn has_taken_over(&self, seq: u64) -> bool {
+        seq <= self.taken_over
+    }
+
+    /// What a fork took over was counted, and found, where it happened. An end cannot be taken over.
+    fn forget(&mut self, seen: &Seen<'_>, told: &mut Told) {
+        told.facts.retain(|fact| matches!(fact, Fact::Ended(_) | Fact::IsTask));
+        told.findings.clear();
+        self.tokens = 0;
+        self.said.clear();
+        if told.is_ended {
+            let text = "the task says that its end was taken over from another one";
+            told.find([seen.entry.finding(FindingKind::FinalResult, RoleId::Runtime, text)]);
+        }
     }
 
     /// `None` for a body that cannot be read.
@@ -200,7 +221,6 @@ impl TaskWatch {
             Kind::FinalResult => self.on_end(seen, &seen.body()?, told),
             Kind::DirectAnswer => {
                 told.is_ended = true;
-                told.count(Fact::Ended(Ended::Answered));
             }
             Kind::UserInput
             | Kind::MemoryQuery

@@ -327,3 +327,33 @@ fn a_changed_line_far_behind_holds_nothing_up() {
     assert_eq!(seen(&home, &journal).lifetime.tasks, 61);
     assert!(!log::verify(&home.path("audit"), &log::Against::default()).unwrap().is_sound());
 }
+
+/// Where the end of the log is sound, and what has to be known lies before it.
+#[test]
+fn a_damaged_line_that_has_to_be_known_is_no_fault_of_the_journal() {
+    for (old, new) in
+        [("\"entry\":\"report\"", "\"entry\":\"rep\u{7f}rt\""), ("\"digest\":\"", "\"digest\":\"0")]
+    {
+        let home = Home::new();
+        let journal = home.journal();
+        (0..3).for_each(|n| task(&journal, n, n == 1));
+        let mut keeper = home.keeper(&journal);
+        catch_up(&mut keeper);
+        assert!(keeper.tick(later(300_000)).unwrap().1.is_some());
+        keeper.stop(later(300_001)).unwrap();
+        let log = home.path("audit").join("log");
+        let text = file(&log);
+        let at = text.rfind(old).unwrap();
+        // As many bytes as before, or the end would not be where it is said to be.
+        let after = &text[at + old.len()..];
+        let changed = format!("{}{new}{}", &text[..at], &after[new.len() - old.len()..]);
+        assert_eq!((changed.len(), changed != text), (text.len(), true));
+        std::fs::write(&log, changed).unwrap();
+        let mut keeper = home.keeper(&journal);
+        assert_eq!(kinds(&catch_up(&mut keeper)), [ODD]);
+        keeper.stop(NOW).unwrap();
+        assert_eq!(kinds(&home.findings()), [FindingKind::AuditLogDamaged, ODD], "{old}");
+        assert_eq!(setpoint_runtime::audit::put_aside(&home.path("audit")).unwrap().len(), 1);
+        home.notes_everything(&journal, 15);
+    }
+}

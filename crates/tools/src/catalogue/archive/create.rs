@@ -140,8 +140,11 @@ fn create(
             None
         }
     };
-    let side_effect =
-        if old.is_some() && backup.is_none() { SideEffect::Irreversible } else { SideEffect::Reversible };
+    let side_effect = if old.is_some() && backup.is_none() && !gate.is_own(archive) {
+        SideEffect::Irreversible
+    } else {
+        SideEffect::Reversible
+    };
     let mut created: Vec<String> = folders.iter().map(|folder| show::path(folder)).collect();
     if old.is_none() {
         created.push(show::path(archive));
