@@ -83,6 +83,8 @@ pub enum DamageKind {
         /// Entries after the newest checkpoint.
         entries: u64,
     },
+    /// There are entries, and none is under a checkpoint of the key that was asked for.
+    NothingSigned,
     /// The line of the export is not that of the log's own checkpoints: the log is a fork of the exported one, was
     /// signed anew, or is another log.
     Differs,
@@ -156,6 +158,9 @@ impl fmt::Display for DamageKind {
                     out,
                     "the last {entries} entries are under none: some were removed, or could not be written"
                 )
+            }
+            DamageKind::NothingSigned => {
+                write!(out, "none of the entries is signed with the key that was named")
             }
             DamageKind::Differs => write!(
                 out,

@@ -31,7 +31,7 @@ pub fn render(report: &AuditReport) -> String {
     // Writing to a string does not fail; a text without its end would be refused by whoever reads it.
     match text::encode(&mut rendered, &registry) {
         Ok(()) => rendered,
-        Err(fmt::Error) => String::new(),
+        Err(fmt::Error) => "# EOF\n".to_owned(),
     }
 }
 

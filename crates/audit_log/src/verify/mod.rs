@@ -185,6 +185,9 @@ impl Run {
         if self.report.is_sound() && unsealed > UNSEALED_MAX {
             self.report.find(LogFile::Checkpoints, None, DamageKind::Unsealed { entries: unsealed });
         }
+        if self.report.is_key_pinned && self.report.is_sound() && self.report.sealed == 0 && before > 0 {
+            self.report.find(LogFile::Checkpoints, None, DamageKind::NothingSigned);
+        }
         self.report.sealed_by_export = self.report.sealed.min(exported_until);
         Ok(self.report)
     }

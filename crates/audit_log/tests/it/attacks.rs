@@ -211,6 +211,29 @@ fn swapped_keys_are_found() {
     assert!(verify(&made.dir(), &against(forged_key)).unwrap().is_sound());
 }
 
+/// Few entries may be under no checkpoint; with a key that is named, some have to be signed with it.
+#[test]
+fn entries_that_nobody_signed_are_found_where_a_key_is_named() {
+    let made = Made::with(&[500]);
+    let key = made.verify().key;
+    let sealed = |named| {
+        let seen = verify(&made.dir(), &Against { key: named, ..Against::default() }).unwrap();
+        (seen.is_sound(), told(&seen))
+    };
+    assert_eq!(sealed(key), (true, String::new()));
+    let forger = Made::new();
+    append(&mut forger.open(), 400);
+    made.write("log", forger.read("log"));
+    made.write("checkpoints", "");
+    assert!(sealed(None).0, "this is what a log looks like that was just begun");
+    let (is_sound, told) = sealed(key);
+    assert!(!is_sound);
+    expect![[r#"
+        checkpoints: none of the entries is signed with the key that was named
+    "#]]
+    .assert_eq(&told);
+}
+
 #[test]
 fn an_older_state_of_everything_is_found_by_the_export_alone() {
     let put_back = |made: &Made| {

@@ -83,10 +83,13 @@ fn damage_is_told_by_its_line_and_ends_the_reading() {
     assert_eq!(numbers(&mut Entries::after(&made.dir(), 300).unwrap()).len(), 200);
 }
 
+/// What is done to the lines of a log.
+type Change = fn(&mut Vec<Vec<u8>>);
+
 /// Newest first, each is held against the one before it.
 #[test]
 fn damage_is_told_backwards_too() {
-    let changes: [(fn(&mut Vec<Vec<u8>>), u64); 6] = [
+    let changes: [(Change, u64); 6] = [
         (|lines| lines[299][80] ^= 1, 300),
         (|lines| lines[299][5] = if lines[299][5] == b'0' { b'1' } else { b'0' }, 301),
         (|lines| lines[299][0] = b'x', 300),

@@ -45,6 +45,11 @@ pub enum LogEntry {
     Finding(Finding),
     /// A report that was due.
     Report(Box<AuditReport>),
+    /// What is known was written down beside the log: whatever else stands there is not believed.
+    Known {
+        /// BLAKE3 over it, in hexadecimal.
+        digest: String,
+    },
     /// A process stopped auditing, in order.
     Stopped {
         /// When.

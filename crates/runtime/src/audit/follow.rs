@@ -1,6 +1,8 @@
 //! Auditing for somebody who looks on: whoever audits, what is new in the log is told.
 
-use setpoint_audit_log::Entries;
+use std::path::Path;
+
+use setpoint_audit_log::{Backwards, Entries, LogError};
 use setpoint_journal::Journal;
 use setpoint_protocol::message::{AuditReport, Finding};
 
@@ -33,6 +35,10 @@ pub struct Follower {
     keeper: Option<Keeper>,
     /// What is new stands in the log, whoever wrote it.
     entries: Option<Entries>,
+    /// The last entry that was told, or was there before the first look.
+    told_to: Option<u64>,
+    /// Whether the log could not be read, which is said once.
+    is_broken: bool,
     looks: u32,
     /// Whether it was said who audits.
     told: Option<bool>,
@@ -42,7 +48,16 @@ impl Follower {
     /// Of this data directory. Nothing is done before the first look.
     #[must_use]
     pub fn new(place: AuditPlace, journal: Journal) -> Self {
-        Follower { place, journal, keeper: None, entries: None, looks: 0, told: None }
+        Follower {
+            place,
+            journal,
+            keeper: None,
+            entries: None,
+            told_to: None,
+            is_broken: false,
+            looks: 0,
+            told: None,
+        }
     }
 
     /// What is new since the last look, and whether there is more to read at once. What the log held before the first look is
@@ -64,10 +79,7 @@ impl Follower {
             }
         }
         self.looks = self.looks.wrapping_add(1);
-        // Behind what the log holds by now; what is written from here on is new.
-        if self.entries.as_ref().is_none_or(|entries| entries.is_replaced().unwrap_or(true)) {
-            self.entries = Entries::last(&self.place.dir, 0).ok();
-        }
+        self.open_log();
         let mut is_behind = false;
         if let Some(keeper) = &mut self.keeper {
             let caught = keeper.catch_up(ROWS_AT_ONCE, clock::now());
@@ -86,20 +98,42 @@ impl Follower {
         Ok((news, is_behind))
     }
 
+    /// Behind what the log holds at first, and behind what was told where it is opened again. All of a log that takes its place
+    /// is new.
+    fn open_log(&mut self) {
+        let dir = &self.place.dir;
+        let is_replaced = self.entries.as_ref().is_some_and(|entries| entries.is_replaced().unwrap_or(true));
+        if is_replaced {
+            self.told_to = Some(0);
+        }
+        if is_replaced || self.is_broken || self.entries.is_none() {
+            self.told_to = self.told_to.or_else(|| newest(dir).ok());
+            if let Some(Ok(entries)) = self.told_to.map(|told_to| Entries::after(dir, told_to)) {
+                self.entries = Some(entries);
+            }
+        }
+    }
+
     fn news(&mut self) -> Vec<Followed> {
         let mut news = Vec::new();
-        for entry in self.entries.iter_mut().flatten() {
+        while let Some(entry) = self.entries.as_mut().and_then(Iterator::next) {
             let Ok(entry) = entry else {
-                let note = "the audit log cannot be read; `setpoint audit verify` says what is wrong";
-                news.push(Followed::Note(note.to_owned()));
+                // A batch may have been read and then taken back, because the disk is full: it is read again from where it
+                // was told.
+                if !std::mem::replace(&mut self.is_broken, true) {
+                    let note = "the audit log cannot be read; `setpoint audit verify` says what is wrong";
+                    news.push(Followed::Note(note.to_owned()));
+                }
                 break;
             };
+            (self.told_to, self.is_broken) = (Some(entry.seq), false);
             match parse(&entry.json) {
                 Some(LogEntry::Finding(finding)) => news.push(Followed::Finding(entry.seq, finding)),
                 Some(LogEntry::Report(report)) => news.push(Followed::Report(report)),
                 Some(
                     LogEntry::Begun { .. }
                     | LogEntry::Rows { .. }
+                    | LogEntry::Known { .. }
                     | LogEntry::Unreadable { .. }
                     | LogEntry::Stopped { .. },
                 )
@@ -132,4 +166,9 @@ impl Follower {
         }
         stopped
     }
+}
+
+/// The number of the log's last entry; 0 for none.
+fn newest(dir: &Path) -> Result<u64, LogError> {
+    Ok(Backwards::of(dir)?.next().transpose()?.map_or(0, |entry| entry.seq))
 }

@@ -12,7 +12,7 @@ use setpoint_roles::r6_auditor::Auditor;
 use super::entry::LogEntry;
 use super::lock::lock;
 use super::reading::{self, Gap, PAGE_ROWS, Page, ROWS_PER_ENTRY};
-use super::snapshot::{self, Mark};
+use super::snapshot::{self, Mark, Written};
 use super::standing::{self, Said, Standing};
 use super::{AuditFailure, AuditPlace};
 use crate::organisation::error_chain;
@@ -264,18 +264,22 @@ impl Keeper {
     /// When the journal cannot be read.
     pub fn missed(&mut self, now: Timestamp) -> Result<Vec<Finding>, AuditFailure> {
         let Some(as_of) = self.as_of(now)? else { return Ok(Vec::new()) };
-        let mut findings = self.without_end(now)?;
-        findings.extend(self.auditor.tick(as_of));
-        Ok(self.say_all(findings))
+        let mut findings = Vec::new();
+        let looked = self.without_end(now, &mut findings);
+        if looked.is_ok() {
+            findings.extend(self.auditor.tick(as_of));
+        }
+        // What was found before the journal could not be read is said all the same.
+        let findings = self.say_all(findings);
+        looked.map(|()| findings)
     }
 
     /// Tasks that are closed, or gone, without an end that was seen.
-    fn without_end(&mut self, now: Timestamp) -> Result<Vec<Finding>, AuditFailure> {
+    fn without_end(&mut self, now: Timestamp, findings: &mut Vec<Finding>) -> Result<(), AuditFailure> {
         let open = self.auditor.open_tasks(self.looked_up.as_ref()).take(CLOSED_LOOKED_UP_MAX);
         let open: Vec<(TaskId, u64)> = open.map(|(task, last_seq)| (task.clone(), last_seq)).collect();
         let is_full = open.len() == CLOSED_LOOKED_UP_MAX;
         self.looked_up = open.last().filter(|_| is_full).map(|(task, _)| task.clone());
-        let mut findings = Vec::new();
         for (task, last_seq) in open {
             match self.journal.task(task.as_str()) {
                 // Only once all of it was read can it be missing its end.
@@ -294,7 +298,7 @@ impl Keeper {
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(findings)
+        Ok(())
     }
 
     /// The report that was asked for. Nothing is reset.
@@ -320,16 +324,14 @@ impl Keeper {
     /// # Errors
     /// When that cannot be written.
     pub fn seal(&mut self, now: Timestamp) -> Result<(), AuditFailure> {
+        let known = Written::of(&self.auditor);
+        self.waiting.push(known.entry().write());
         self.write_waiting(now)?;
+        let mark = Mark { seq: self.log.size(), hash: self.log.hash().to_string() };
         self.sealed_at = now;
         let sealed = self.log.seal(now.as_micros())?;
         self.tell(Sealing::Sealed(sealed));
-        self.write_down()
-    }
-
-    fn write_down(&mut self) -> Result<(), AuditFailure> {
-        let mark = Mark { seq: self.log.size(), hash: self.log.hash().to_string() };
-        snapshot::write(&self.dir, mark, &self.auditor)?;
+        snapshot::write(&self.dir, mark, &known)?;
         self.written_at = self.auditor.position();
         Ok(())
     }
@@ -340,11 +342,9 @@ impl Keeper {
     /// When that cannot be written. The next process goes on all the same.
     pub fn stop(mut self, now: Timestamp) -> Result<(), AuditFailure> {
         self.write_waiting(now)?;
-        if self.begun.is_none() {
+        if self.begun.is_none() || self.auditor.position() != self.written_at {
             self.waiting.push(LogEntry::Stopped { at: now, after: self.noted }.write());
             self.seal(now)?;
-        } else if self.auditor.position() != self.written_at {
-            self.write_down()?;
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! What the Auditor knows, written down so that the next process need not read the whole journal again. It is worth
-//! nothing by itself: one that is missing, damaged or does not fit is made anew.
+//! What the Auditor knows, written down so that the next process need not read the journal again. The log notes its digest,
+//! so it is what the Auditor wrote or nothing at all: one that is missing, changed or does not fit is made anew.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -11,8 +11,9 @@ use setpoint_audit_log::Entries;
 use setpoint_roles::r6_auditor::Auditor;
 
 use super::AuditFailure;
+use super::entry::{LogEntry, parse};
 
-/// The file, in the Auditor's directory.
+/// The file, in the Auditor's directory: a line that says what it is, and one with what is known.
 const FILE: &str = "auditor.json";
 /// The same while it is written.
 const PART: &str = "auditor.json.part";
@@ -21,72 +22,85 @@ const FORMAT: u32 = 1;
 /// Longest file that is read, in bytes.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-#[derive(Serialize)]
-struct Written<'a> {
-    format: u32,
-    version: &'a str,
-    log: Mark,
-    auditor: &'a Auditor,
-}
-
-#[derive(Deserialize)]
-struct Read {
+#[derive(Serialize, Deserialize)]
+struct Heading {
     format: u32,
     version: String,
     log: Mark,
-    auditor: Auditor,
 }
 
-/// The log's last entry when it was written.
+/// The log's entry that notes it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Mark {
     pub(super) seq: u64,
     pub(super) hash: String,
 }
 
-/// What was written down, and where the log stood.
+/// What is known, as it is written.
+pub(super) struct Written(String);
+
+impl Written {
+    pub(super) fn of(auditor: &Auditor) -> Self {
+        Written(serde_json::to_string(auditor).unwrap_or_default())
+    }
+
+    /// What the log notes of it.
+    pub(super) fn entry(&self) -> LogEntry {
+        LogEntry::Known { digest: digest(&self.0) }
+    }
+}
+
+/// What was written down, and where the log notes it.
 pub(super) struct Snapshot {
-    pub(super) log: Mark,
+    pub(super) seq: u64,
     pub(super) auditor: Auditor,
 }
 
-fn path(dir: &Path) -> PathBuf {
-    dir.join(FILE)
+fn digest(known: &str) -> String {
+    blake3::hash(known.as_bytes()).to_hex().to_string()
 }
 
 /// Writes it whole, or leaves the one before. Who writes holds the Auditor's lock: a part that is there was left by a process
 /// that is gone.
-pub(super) fn write(dir: &Path, log: Mark, auditor: &Auditor) -> Result<(), AuditFailure> {
-    let path = path(dir);
-    let written = Written { format: FORMAT, version: env!("CARGO_PKG_VERSION"), log, auditor };
-    let text = serde_json::to_string(&written).unwrap_or_default();
-    let part = dir.join(PART);
+pub(super) fn write(dir: &Path, log: Mark, written: &Written) -> Result<(), AuditFailure> {
+    let (path, part) = (dir.join(FILE), dir.join(PART));
+    let failed = |path: &PathBuf, source| AuditFailure::File { path: path.clone(), source };
+    let heading = Heading { format: FORMAT, version: env!("CARGO_PKG_VERSION").to_owned(), log };
+    let text = format!("{}\n{}", serde_json::to_string(&heading).unwrap_or_default(), written.0);
+    match std::fs::remove_file(&part) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(&part, error)),
+        _ => {}
+    }
     let mut options = OpenOptions::new();
-    options.create(true).write(true).truncate(true).mode(0o600);
-    let written = options
+    options.create_new(true).write(true).mode(0o600);
+    options
         .open(&part)
         .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&part, &path));
-    written.map_err(|source| AuditFailure::File { path, source })
+        .and_then(|()| std::fs::rename(&part, &path))
+        .map_err(|source| failed(&path, source))
 }
 
-/// The one that is there, if it can be read and this program made it.
+/// The one that is there, if this program made it and the log notes it as it is.
 pub(super) fn read(dir: &Path) -> Option<Snapshot> {
-    let path = path(dir);
+    let path = dir.join(FILE);
     let length = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?.len();
     if length > BYTES_MAX {
         return None;
     }
-    let read: Read = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
-    let is_ours = read.format == FORMAT && read.version == env!("CARGO_PKG_VERSION");
-    is_ours.then_some(Snapshot { log: read.log, auditor: read.auditor })
+    let text = std::fs::read_to_string(&path).ok()?;
+    let (heading, known) = text.split_once('\n')?;
+    let heading: Heading = serde_json::from_str(heading).ok()?;
+    let is_ours = heading.format == FORMAT && heading.version == env!("CARGO_PKG_VERSION");
+    if !is_ours || !is_noted(dir, &heading.log, known) {
+        return None;
+    }
+    Some(Snapshot { seq: heading.log.seq, auditor: serde_json::from_str(known).ok()? })
 }
 
-/// Whether the log still is the one that it was written beside.
-pub(super) fn fits(dir: &Path, mark: &Mark) -> bool {
-    if mark.seq == 0 {
-        return true;
-    }
-    let entry = Entries::after(dir, mark.seq - 1).ok().and_then(|mut entries| entries.next());
-    matches!(entry, Some(Ok(entry)) if entry.seq == mark.seq && entry.hash.to_string() == mark.hash)
+fn is_noted(dir: &Path, mark: &Mark, known: &str) -> bool {
+    let Some(before) = mark.seq.checked_sub(1) else { return false };
+    let entry = Entries::after(dir, before).ok().and_then(|mut entries| entries.next());
+    let Some(Ok(entry)) = entry else { return false };
+    let is_it = entry.seq == mark.seq && entry.hash.to_string() == mark.hash;
+    is_it && matches!(parse(&entry.json), Some(LogEntry::Known { digest: noted }) if noted == digest(known))
 }

@@ -76,8 +76,8 @@ enum Noted {
 /// # Errors
 /// When the log or the journal cannot be read.
 pub(super) fn find(dir: &Path, journal: &Journal) -> Result<Standing, AuditFailure> {
-    let known = snapshot::read(dir).filter(|known| snapshot::fits(dir, &known.log));
-    let (noted, said) = look_back(dir, known.as_ref().map_or(0, |known| known.log.seq))?;
+    let known = snapshot::read(dir);
+    let (noted, said) = look_back(dir, known.as_ref().map_or(0, |known| known.seq))?;
     let place = match &noted {
         None => 0,
         Some(Noted::Rows { to, .. } | Noted::Unreadable { to }) => *to,

@@ -73,7 +73,8 @@ async fn follow(shared: &Shared, mut keeper: Keeper, has_told: &mut bool) -> Con
         rest = match done {
             Ok(is_behind) => {
                 *has_told = false;
-                if is_behind { took * REST_FACTOR } else { LOOK_EVERY }
+                let rest = took * REST_FACTOR;
+                if is_behind { rest } else { rest.max(LOOK_EVERY) }
             }
             Err(error) => {
                 if !std::mem::replace(has_told, true) {

@@ -8,6 +8,7 @@ use opentelemetry_otlp::{
     MetricExporter, Protocol, RetryPolicy, SpanExporter, WithExportConfig as _, WithHttpConfig as _,
 };
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::metrics::data::ResourceMetrics;
 use opentelemetry_sdk::metrics::exporter::PushMetricExporter as _;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter as _};
@@ -128,7 +129,7 @@ impl Worker {
         }
         let batch = std::mem::take(&mut self.spans);
         let count = batch.len();
-        match way.exporter.export(batch).await {
+        match within_time(way.exporter.export(batch)).await {
             Ok(()) => self.counts.taken(count),
             Err(error) => way.failed(&error),
         }
@@ -140,10 +141,12 @@ impl Worker {
             return;
         }
         let sent = match meters.read() {
-            Ok(metrics) => way.exporter.export(&metrics).await,
+            Ok(metrics) => within_time(way.exporter.export(&metrics)).await,
             Err(error) => Err(error),
         };
         if let Err(error) = sent {
+            // What was not taken is in the next message, and there is one even where nothing more is measured.
+            self.has_new_measures = true;
             way.failed(&error);
         }
     }
@@ -151,15 +154,21 @@ impl Worker {
     /// Sends empty messages and sees whether they are taken.
     pub(super) async fn reach(&self) -> Result<(), OtlpError> {
         if let Some(way) = &self.traces {
-            let sent = way.exporter.export(Vec::new()).await;
+            let sent = within_time(way.exporter.export(Vec::new())).await;
             sent.map_err(|error| OtlpError::Send { what: "spans", reason: way.reason(&error) })?;
         }
         if let Some(way) = &self.metrics {
-            let sent = way.exporter.export(&ResourceMetrics::default()).await;
+            let sent = within_time(way.exporter.export(&ResourceMetrics::default())).await;
             sent.map_err(|error| OtlpError::Send { what: "metrics", reason: way.reason(&error) })?;
         }
         Ok(())
     }
+}
+
+/// A message with all of its tries: the exporter's own limit is one try's.
+async fn within_time(sent: impl Future<Output = OTelSdkResult>) -> OTelSdkResult {
+    let limit = Duration::from_millis(EXPORT_MS_MAX);
+    tokio::time::timeout(limit, sent).await.unwrap_or(Err(OTelSdkError::Timeout(limit)))
 }
 
 /// One further try: the end of a process is not to be kept waiting by a collector that is not there.
@@ -195,3 +204,6 @@ fn metrics_to(address: &str) -> Result<Way<MetricExporter>, OtlpError> {
         .map_err(OtlpError::Exporter)?;
     Ok(Way { exporter, client, address: seen(address), has_warned: false })
 }
+
+#[cfg(test)]
+mod tests;

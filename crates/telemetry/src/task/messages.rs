@@ -67,6 +67,8 @@ impl TaskTrace {
         plan.attributes = vec![
             (names::OPERATION_NAME, names::PLAN.into()),
             (names::AGENT_NAME, planner.name().into()),
+            (names::AGENT_ID, planner.name().into()),
+            (names::ROLE, planner.label().into()),
             (names::ROUND, self.round.into()),
         ];
         self.plan = Some(plan);

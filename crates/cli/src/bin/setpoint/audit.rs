@@ -166,7 +166,8 @@ impl Audit for Auditing {
     async fn follow(&self, events: mpsc::Sender<AuditEvent>, metrics: Option<MetricsDoor>) -> Result<()> {
         let place = self.program.audit_place();
         let journal = self.program.made_journal().map_err(|error| program_error(&error))?;
-        let page = Arc::new(Mutex::new(String::new()));
+        // Nothing is known yet, which is a page, too.
+        let page = Arc::new(Mutex::new("# EOF\n".to_owned()));
         let stop = CancellationToken::new();
         let served = match metrics {
             None => None,

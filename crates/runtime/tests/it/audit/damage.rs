@@ -343,10 +343,10 @@ fn a_damaged_line_that_has_to_be_known_is_no_fault_of_the_journal() {
         keeper.stop(later(300_001)).unwrap();
         let log = home.path("audit").join("log");
         let text = file(&log);
-        let at = text.rfind(old).unwrap();
+        let (before, after) = text.rsplit_once(old).unwrap();
         // As many bytes as before, or the end would not be where it is said to be.
-        let after = &text[at + old.len()..];
-        let changed = format!("{}{new}{}", &text[..at], &after[new.len() - old.len()..]);
+        let (_, after) = after.split_at(new.len() - old.len());
+        let changed = format!("{before}{new}{after}");
         assert_eq!((changed.len(), changed != text), (text.len(), true));
         std::fs::write(&log, changed).unwrap();
         let mut keeper = home.keeper(&journal);

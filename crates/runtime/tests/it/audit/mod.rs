@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use setpoint_journal::{Journal, JournalOptions, NewRow, Submission, TaskHead, TaskOpening};
 use setpoint_protocol::message::{AuditReport, Finding, FindingKind};
 use setpoint_protocol::{TaskId, Timestamp};
-use setpoint_runtime::audit::{AuditPlace, Keeper, LogEntry, log, look, parse, verify_journal};
+use setpoint_runtime::audit::{
+    AuditPlace, Followed, Follower, Keeper, LogEntry, log, look, parse, verify_journal,
+};
 
 const NOW: Timestamp = Timestamp::from_micros(1_790_000_000_000_000);
 

@@ -27,7 +27,7 @@ async fn a_collector_gets_the_whole_tree_of_a_task() {
           invoke_agent perceiver agent.id=perceiver role=R1 round=1
             chat playbook (client) request.model=playbook purpose=perceive attempt=1 usage.input_tokens=0 usage.output_tokens=0
           invoke_agent planner agent.id=planner role=R2 round=1
-            plan planner round=1 plan.subtasks=1
+            plan planner agent.id=planner role=R2 round=1 plan.subtasks=1
               chat playbook (client) request.model=playbook purpose=plan attempt=1 usage.input_tokens=0 usage.output_tokens=0
           invoke_agent agent_validator agent.id=agent_validator.1 role=R4a round=1 outcome=matched
             * gen_ai.evaluation.result evaluation.name=s1.c1 evaluation.score.label=pass evaluation.score.value=1 judged_by=check vacuous=false
