@@ -25,6 +25,9 @@ pub struct Audited {
     /// Why the journal could not be read to its end, if it could not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,
+    /// Why what was read could not be written down, if it could not. It is read again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unwritten: Option<String>,
 }
 
 /// A finding, as the log has it.

@@ -137,6 +137,7 @@ pub trait Organisation: Send + Sync {
     /// Makes a new task of another one's records up to a point and drives it on; with its events from there on.
     async fn fork(&self, fork: &Fork) -> Result<(ForkedTask, mpsc::Receiver<Event>), ClientError>;
 
-    /// Gives all tasks back and closes the journal. Unfinished ones can be resumed by anyone.
-    async fn shutdown(&self);
+    /// Gives all tasks back and closes the journal. Unfinished ones can be resumed by anyone. What did not work beside the
+    /// tasks, and should be known, is given back.
+    async fn shutdown(&self) -> Option<String>;
 }

@@ -107,6 +107,7 @@ pub(crate) struct Shared {
     shutdown: CancellationToken,
     /// A task has ended: there may be something to dream about.
     ended: Notify,
+    audit_trouble: auditing::Trouble,
     /// Tells others of its tasks, where that is wanted.
     feed: OnceLock<Feed>,
 }
@@ -146,6 +147,7 @@ impl Organisation {
             tracker: TaskTracker::new(),
             shutdown: CancellationToken::new(),
             ended: Notify::new(),
+            audit_trouble: auditing::Trouble::default(),
             feed: OnceLock::new(),
         });
         shared.tracker.spawn(watch_commands(Arc::clone(&shared)));
@@ -364,8 +366,9 @@ impl Organisation {
         self.shared.failures.lock().unwrap_or_else(PoisonError::into_inner).remove(task)
     }
 
-    /// Releases every task, waits for their drivers, and closes the journal.
-    pub async fn shutdown(&self) {
+    /// Releases every task, waits for their drivers, and closes the journal. Gives back what kept the Auditor from its work,
+    /// if something did.
+    pub async fn shutdown(&self) -> Option<String> {
         self.shared.shutdown.cancel();
         let senders: Vec<_> = self.shared.drivers().values().cloned().collect();
         for sender in senders {
@@ -378,6 +381,7 @@ impl Organisation {
         }
         let journal = self.shared.journal.clone();
         drop(tokio::task::spawn_blocking(move || journal.close()).await);
+        self.shared.audit_trouble.told()
     }
 
     /// The messages that other processes left for a task.

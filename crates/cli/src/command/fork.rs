@@ -3,8 +3,8 @@
 use setpoint_client::{ClientError, Fork as ForkWish, ForkedTask, Organisation};
 use setpoint_protocol::replay::CopiedWorkspace;
 
+use super::leave;
 use super::pursue::{exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices};
-use super::shut_down;
 use crate::exit::Exit;
 use crate::host::{ApprovalPolicy, Host};
 use crate::invocation::{Fork, GlobalOptions};
@@ -23,7 +23,7 @@ pub(super) async fn fork(
     tell_notices(host, io);
     let organisation = host.open().await?;
     let ended = start(&*organisation, fork, policy.as_deref(), options, io).await;
-    shut_down(&organisation).await;
+    leave(&organisation, io).await;
     ended
 }
 

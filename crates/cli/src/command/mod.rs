@@ -95,10 +95,19 @@ async fn dispatch(invocation: Invocation, host: &dyn Host, io: &mut Io) -> Resul
     }
 }
 
-/// Gives all tasks back. What does not come back in time is left to the journal: nothing is lost by leaving.
-async fn shut_down(organisation: &Arc<dyn Organisation>) {
+/// Gives all tasks back. What does not come back in time is left to the journal: nothing is lost by leaving. What should be
+/// known of it is given back.
+async fn shut_down(organisation: &Arc<dyn Organisation>) -> Option<String> {
     let limit = Duration::from_millis(SHUTDOWN_MS_MAX);
-    if tokio::time::timeout(limit, organisation.shutdown()).await.is_err() {
+    tokio::time::timeout(limit, organisation.shutdown()).await.unwrap_or_else(|_| {
         tracing::warn!(limit_ms = SHUTDOWN_MS_MAX, "the organisation did not shut down in time");
+        None
+    })
+}
+
+/// The same after tasks ran, and says what did not work beside them.
+async fn leave(organisation: &Arc<dyn Organisation>, io: &mut Io) {
+    if let Some(trouble) = shut_down(organisation).await {
+        report::warning(io, &trouble);
     }
 }

@@ -5,8 +5,8 @@ use setpoint_client::{ClientError, Organisation, Resumed};
 use setpoint_protocol::TaskId;
 use tokio::sync::mpsc;
 
+use super::leave;
 use super::pursue::{exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices};
-use super::shut_down;
 use crate::args::TASKS_LISTED_MAX;
 use crate::exit::Exit;
 use crate::host::{ApprovalPolicy, Host};
@@ -31,7 +31,7 @@ pub(super) async fn resume(
         Some(prefix) => work.one(prefix, io).await,
         None => work.all(io).await,
     };
-    shut_down(&organisation).await;
+    leave(&organisation, io).await;
     resumed
 }
 

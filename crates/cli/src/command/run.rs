@@ -2,8 +2,8 @@
 
 use setpoint_client::{ClientError, ErrorKind, Goal, Organisation};
 
+use super::leave;
 use super::pursue::{exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices};
-use super::shut_down;
 use crate::exit::Exit;
 use crate::host::{ApprovalPolicy, Host};
 use crate::invocation::{GlobalOptions, Run};
@@ -32,7 +32,7 @@ pub(super) async fn run(
     tell_notices(host, io);
     let organisation = host.open().await?;
     let ended = start(&*organisation, goal, policy.as_deref(), run, options, io).await;
-    shut_down(&organisation).await;
+    leave(&organisation, io).await;
     ended
 }
 

@@ -225,9 +225,28 @@ fn a_full_disk_under_the_log_holds_no_task_up_and_is_made_good_later() {
     assert_eq!(fs::metadata(log(&home)).unwrap().len(), before);
     let told = fs::read_to_string(home.data().join("setpoint.log")).unwrap();
     assert!(told.contains("the Auditor cannot work"), "{told}");
+    let warned = came.err.lines().filter(|line| line.starts_with("warning: the Auditor cannot work"));
+    assert_eq!(warned.count(), 1, "{came:#?}");
     assert_eq!(report(&home)["lifetime"]["tasks"], 1);
     assert!(fs::metadata(log(&home)).unwrap().len() > before);
     assert_eq!(home.run(&["audit", "verify"]).code, 0);
+}
+
+#[test]
+fn what_the_auditor_knows_is_told_where_it_cannot_be_written_down() {
+    let home = home();
+    let part = home.data().join("audit/auditor.json.part");
+    fs::create_dir_all(&part).unwrap();
+    let ran = home.run(&["run", "--json", GOAL]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.err.contains("warning: the Auditor cannot work, and catches up later: "), "{ran:#?}");
+    let came = home.run(&["audit", "report", "--json"]);
+    assert_eq!((came.code, &came.json()["lifetime"]["tasks"]), (0, &1.into()), "{came:#?}");
+    assert!(came.err.contains("the report could not be written down, and is made again: "), "{came:#?}");
+    assert_eq!(home.run(&["audit", "query"]).code, 0);
+    fs::remove_dir(&part).unwrap();
+    assert!(home.run(&["audit", "report"]).err.is_empty());
+    assert_sound(&home);
 }
 
 #[test]

@@ -33,8 +33,12 @@ async fn a_report_is_markdown_for_people_and_json_for_programs() {
     assert_eq!((came.code, asked.as_slice()), (0, ["report query-1795404600000000".to_owned()].as_slice()));
     assert_safe(&came.out);
     insta::assert_snapshot!(came.out);
-    let elsewhere =
-        Audited { is_elsewhere: true, unread: Some("failed to read row 17".to_owned()), ..full() };
+    let elsewhere = Audited {
+        is_elsewhere: true,
+        unread: Some("failed to read row 17".to_owned()),
+        unwritten: Some("failed to write".to_owned()),
+        ..full()
+    };
     let (came, _) =
         run(FakeAudit { audited: Some(elsewhere), ..FakeAudit::default() }, "audit report --json").await;
     let value: serde_json::Value = serde_json::from_str(&came.out).unwrap();

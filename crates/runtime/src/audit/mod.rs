@@ -21,6 +21,7 @@ mod snapshot;
 mod standing;
 mod verify;
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use setpoint_audit_log::LogError;
@@ -76,11 +77,21 @@ impl AuditFailure {
         matches!(self, AuditFailure::Log(LogError::Poisoned { .. } | LogError::Changed { .. }))
     }
 
+    fn is_full(&self) -> bool {
+        match self {
+            AuditFailure::Log(error) => matches!(error, LogError::NoSpace { .. }),
+            AuditFailure::File { source, .. } => {
+                matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+            }
+            AuditFailure::Journal(_) => false,
+        }
+    }
+
     /// What a person can do about it.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            AuditFailure::Log(LogError::NoSpace { .. }) => {
+            failure if failure.is_full() => {
                 "make room on the disk; the Auditor goes on by itself, and misses nothing"
             }
             AuditFailure::Log(error) if error.is_damage() => {

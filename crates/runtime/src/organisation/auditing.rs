@@ -1,7 +1,7 @@
 //! When the Auditor reads: behind the tasks, and never in their way.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -22,24 +22,51 @@ const ROWS_AT_THE_END: u64 = 20_000;
 /// How long it waits for another process that audits, and for a log that takes nothing.
 const RETRY: Duration = Duration::from_secs(10);
 
+/// What keeps the Auditor from its work at the moment.
+#[derive(Debug, Default)]
+pub(super) struct Trouble(Mutex<Option<String>>);
+
+impl Trouble {
+    /// Says it in the log, once.
+    fn tell(&self, failure: &AuditFailure) {
+        let (error, hint) = (error_chain(failure), failure.hint());
+        let told = format!("the Auditor cannot work, and catches up later: {error} ({hint})");
+        if self.now().replace(told).is_none() {
+            tracing::warn!(
+                error,
+                hint,
+                "the Auditor cannot work; tasks run as before, and it catches up later"
+            );
+        }
+    }
+
+    fn is_over(&self) {
+        *self.now() = None;
+    }
+
+    /// What it is, if there is any.
+    pub(super) fn told(&self) -> Option<String> {
+        self.now().clone()
+    }
+
+    fn now(&self) -> MutexGuard<'_, Option<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Audits until the organisation shuts down, as soon as no other process does.
 pub(super) async fn audit(shared: Arc<Shared>, place: AuditPlace) {
-    let mut has_told = false;
     loop {
         let (journal, place) = (shared.journal.clone(), place.clone());
         let opened = tokio::task::spawn_blocking(move || Keeper::open(&place, &journal, clock::now())).await;
         match opened {
             Ok(Ok(Some(keeper))) => {
-                if follow(&shared, keeper, &mut has_told).await.is_break() {
+                if follow(&shared, keeper).await.is_break() {
                     return;
                 }
             }
             Ok(Ok(None)) => {}
-            Ok(Err(error)) => {
-                if !std::mem::replace(&mut has_told, true) {
-                    tell(&error);
-                }
-            }
+            Ok(Err(error)) => shared.audit_trouble.tell(&error),
             Err(_) => return tracing::error!("the Auditor panicked; the journal keeps what it has not read"),
         }
         tokio::select! {
@@ -51,7 +78,7 @@ pub(super) async fn audit(shared: Arc<Shared>, place: AuditPlace) {
 }
 
 /// Follows the journal until the organisation shuts down, or the log has to be opened again.
-async fn follow(shared: &Shared, mut keeper: Keeper, has_told: &mut bool) -> ControlFlow<()> {
+async fn follow(shared: &Shared, mut keeper: Keeper) -> ControlFlow<()> {
     let mut rest = Duration::ZERO;
     loop {
         let is_last = tokio::select! {
@@ -72,14 +99,12 @@ async fn follow(shared: &Shared, mut keeper: Keeper, has_told: &mut bool) -> Con
         keeper = back;
         rest = match done {
             Ok(is_behind) => {
-                *has_told = false;
+                shared.audit_trouble.is_over();
                 let rest = took * REST_FACTOR;
                 if is_behind { rest } else { rest.max(LOOK_EVERY) }
             }
             Err(error) => {
-                if !std::mem::replace(has_told, true) {
-                    tell(&error);
-                }
+                shared.audit_trouble.tell(&error);
                 if error.is_of_a_log_to_open_again() && !is_last {
                     return ControlFlow::Continue(());
                 }
@@ -91,10 +116,8 @@ async fn follow(shared: &Shared, mut keeper: Keeper, has_told: &mut bool) -> Con
         }
     }
     let stopped = tokio::task::spawn_blocking(move || keeper.stop(clock::now())).await;
-    if let Ok(Err(error)) = stopped
-        && !*has_told
-    {
-        tell(&error);
+    if let Ok(Err(error)) = stopped {
+        shared.audit_trouble.tell(&error);
     }
     ControlFlow::Break(())
 }
@@ -114,9 +137,4 @@ fn look(keeper: &mut Keeper, rows: u64) -> Result<bool, AuditFailure> {
         );
     }
     Ok(caught.is_behind)
-}
-
-fn tell(error: &AuditFailure) {
-    let (error, hint) = (error_chain(error), error.hint());
-    tracing::warn!(error, hint, "the Auditor cannot work; tasks run as before, and it catches up later");
 }

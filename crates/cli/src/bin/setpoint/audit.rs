@@ -80,29 +80,40 @@ impl Audit for Auditing {
                 let Some(journal) = journal else {
                     let unread = "there is an audit log, and the journal that it notes is gone".to_owned();
                     let report = runtime::audit::nothing(&query_id, now);
-                    return Ok(Audited { report, is_elsewhere: false, unread: Some(unread) });
+                    return Ok(Audited {
+                        report,
+                        is_elsewhere: false,
+                        unread: Some(unread),
+                        unwritten: None,
+                    });
                 };
                 let Some(mut keeper) = opened(place, journal)? else {
                     let looked = runtime::audit::look(&place.dir, journal, &query_id, now)?;
-                    return Ok(Audited { report: looked.report, is_elsewhere: true, unread: looked.unread });
+                    return Ok(Audited {
+                        report: looked.report,
+                        is_elsewhere: true,
+                        unread: looked.unread,
+                        unwritten: None,
+                    });
                 };
                 let read = read_on(&mut keeper);
                 let unread = match &read {
                     Ok(()) => keeper.unread().map(str::to_owned),
                     // What it knows can be told, whether or not it can be written down.
-                    Err(error) => Some(runtime::organisation::error_chain(error)),
+                    Err(error) => Some(told(error)),
                 };
                 let report = keeper.report(&query_id, runtime::clock::now());
-                if read.is_ok() {
-                    keeper.stop(runtime::clock::now())?;
-                }
-                Ok(Audited { report, is_elsewhere: false, unread })
+                // Nor does it depend on what is kept for the next one.
+                let stopped = if read.is_ok() { keeper.stop(runtime::clock::now()) } else { Ok(()) };
+                let unwritten = stopped.err().map(|error| told(&error));
+                Ok(Audited { report, is_elsewhere: false, unread, unwritten })
             })
             .await?;
         Ok(audited.unwrap_or_else(|| Audited {
             report: runtime::audit::nothing(&nothing, runtime::clock::now()),
             is_elsewhere: false,
             unread: None,
+            unwritten: None,
         }))
     }
 
@@ -115,7 +126,7 @@ impl Audit for Auditing {
                 {
                     // What cannot be read or written now was found before, or is found later.
                     if read_on(&mut keeper).is_ok() {
-                        keeper.stop(runtime::clock::now())?;
+                        drop(keeper.stop(runtime::clock::now()));
                     }
                 }
                 let mut found = Vec::new();
@@ -261,6 +272,11 @@ async fn serve(
     let address = listener.local_addr().map_err(|error| failed(&error, "name another address"))?;
     let source = move || page.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Ok((tokio::spawn(runtime::telemetry::serve::serve(listener, source, stop)), address))
+}
+
+/// What went wrong, and what can be done about it.
+fn told(failure: &AuditFailure) -> String {
+    format!("{} ({})", runtime::organisation::error_chain(failure), failure.hint())
 }
 
 /// The right to audit; it is left to another process that has it.

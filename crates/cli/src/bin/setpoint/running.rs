@@ -95,8 +95,8 @@ impl Organisation for Running {
         Ok((ForkedTask { task: made.task, from: made.from, copied: made.copied }, events))
     }
 
-    async fn shutdown(&self) {
-        self.organisation.shutdown().await;
+    async fn shutdown(&self) -> Option<String> {
+        self.organisation.shutdown().await
     }
 }
 

@@ -28,6 +28,12 @@ pub(super) async fn report(
         if let Some(unread) = &audited.unread {
             report::note(io, &format!("the report ends before the journal does: {unread}"));
         }
+        if let Some(unwritten) = &audited.unwritten {
+            report::note(
+                io,
+                &format!("the report could not be written down, and is made again: {unwritten}"),
+            );
+        }
         if audited.is_elsewhere {
             report::note(io, "another process audits at the moment; this is what it would say by now");
         }

@@ -163,5 +163,5 @@ pub(crate) fn full() -> Audited {
             findings: vec![FindingCount { kind: FindingKind::RoleDrift, count: 1 }],
         },
     };
-    Audited { report, is_elsewhere: false, unread: None }
+    Audited { report, is_elsewhere: false, unread: None, unwritten: None }
 }

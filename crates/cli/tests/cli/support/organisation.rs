@@ -252,8 +252,9 @@ impl Organisation for Fake {
         Ok((ForkedTask { task, from, copied }, events))
     }
 
-    async fn shutdown(&self) {
+    async fn shutdown(&self) -> Option<String> {
         *self.was_shut_down.lock().unwrap() = true;
+        None
     }
 }
 
