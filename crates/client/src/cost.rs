@@ -143,28 +143,49 @@ fn both(mine: Option<Money>, theirs: Option<Money>) -> Option<Money> {
     }
 }
 
-/// A call as it was asked.
+/// A call as it was asked. What many calls have in common is named here, never copied: a file may hold a few large things
+/// and very many calls that are made for them.
 struct Call {
     attempts: u32,
     role: RoleId,
     round: u32,
+    made_for: Option<MadeFor>,
+    /// The record of its last attempt, which says what model it is made to.
+    seq: u64,
+}
+
+/// Which criteria bear a call.
+#[derive(Clone, Copy)]
+struct MadeFor {
+    /// Where they are in [`Sums::sets`].
+    set: usize,
+    /// Whether only those that no code can judge.
+    is_judgement: bool,
+}
+
+/// The criteria of a sub-task or of the task as a whole, and what their calls cost together.
+struct Set {
     criteria: Vec<Criterion>,
-    /// The model of its last attempt.
-    card: ModelCard,
+    /// By all of them; nothing before the first call.
+    done: Option<Spent>,
+    /// By those that no code can judge.
+    judged: Option<Spent>,
 }
 
 #[derive(Default)]
 struct Sums {
     opened: Option<Opened>,
     round: u32,
-    /// The criteria of each effector's sub-task, by its instance.
-    subtasks: BTreeMap<u16, Vec<Criterion>>,
-    whole: Vec<Criterion>,
+    /// Every set of criteria, in the order in which they came.
+    sets: Vec<Set>,
+    /// Where the criteria of each effector's sub-task are, by its instance.
+    subtasks: BTreeMap<u16, usize>,
+    /// Where the task's own are.
+    whole: Option<usize>,
     calls: BTreeMap<CallId, Call>,
     total: Spent,
     by_role: BTreeMap<RoleId, Spent>,
     by_round: BTreeMap<u32, Spent>,
-    by_criterion: BTreeMap<String, (String, Spent)>,
     of_the_whole: Spent,
     by_model: BTreeMap<String, Spent>,
 }
@@ -179,18 +200,17 @@ impl Sums {
             }
             RecordKind::Asked => {
                 if let Ok(Asked { call, ask: Ask::Model { .. }, .. }) = serde_json::from_slice(&record.body) {
-                    let criteria = self.criteria_of(call);
-                    let (round, card) = (self.round.max(1), self.card(call, record));
-                    self.calls.insert(call, Call { attempts: 1, role: call.role, round, criteria, card });
+                    let (round, made_for) = (self.round.max(1), self.made_for(call));
+                    let asked = Call { attempts: 1, role: call.role, round, made_for, seq: record.seq };
+                    self.calls.insert(call, asked);
                     self.spend(call, None, Spent { calls: 1, ..Spent::default() });
                 }
             }
             RecordKind::Reasked => {
                 if let Ok(Reasked { call, attempt, spent, .. }) = serde_json::from_slice(&record.body) {
                     self.lose(call, spent, true);
-                    let card = self.card(call, record);
                     if let Some(call) = self.calls.get_mut(&call) {
-                        (call.attempts, call.card) = (attempt, card);
+                        (call.attempts, call.seq) = (attempt, record.seq);
                     }
                     self.spend(call, None, Spent { calls: 1, ..Spent::default() });
                 }
@@ -202,12 +222,12 @@ impl Sums {
                     return;
                 };
                 if let Answer::Model(reply) = answer {
-                    let Some(Call { card, .. }) = self.calls.get(&call) else { return };
-                    let (name, cost) = match &reply.by {
-                        Some(other) => (other.clone(), None),
-                        None => (card.name.clone(), card.paid(reply.usage)),
+                    let Some(asked) = self.calls.get(&call) else { return };
+                    let cost = match &reply.by {
+                        Some(_) => None,
+                        None => self.card(asked).and_then(|card| card.paid(reply.usage)),
                     };
-                    self.spend(call, Some(&name), spent(reply.usage, cost));
+                    self.spend(call, reply.by.as_deref(), spent(reply.usage, cost));
                 } else {
                     // An attempt that another one followed was counted when that one was recorded.
                     let is_last = self.calls.get(&call).is_some_and(|call| call.attempts == attempt);
@@ -216,14 +236,15 @@ impl Sums {
                 }
             }
             RecordKind::Message(_) => match record.message() {
-                Some(Payload::PlanDirective(_)) => self.round = self.round.max(1) + 1,
+                Some(Payload::PlanDirective(_)) => self.round = self.round.max(1).saturating_add(1),
                 Some(Payload::DispatchManifest(manifest)) => {
                     self.round = manifest.round;
-                    self.whole = manifest.task_criteria;
+                    self.whole = Some(self.keep(manifest.task_criteria));
                 }
                 Some(Payload::SubTask(subtask)) => {
+                    let set = self.keep(subtask.success_criteria);
                     for to in record.to.iter().filter(|to| to.role.is_effector()) {
-                        self.subtasks.insert(to.instance.0, subtask.success_criteria.clone());
+                        self.subtasks.insert(to.instance.0, set);
                     }
                 }
                 _ => {}
@@ -232,25 +253,33 @@ impl Sums {
         }
     }
 
-    /// The model that a call is made to in this record.
-    fn card(&self, call: CallId, record: &Record) -> ModelCard {
-        self.opened.as_ref().map(|opened| opened.card(call.role, record.seq).clone()).unwrap_or_default()
+    /// Keeps these criteria, once for all of their calls.
+    fn keep(&mut self, criteria: Vec<Criterion>) -> usize {
+        self.sets.push(Set { criteria, done: None, judged: None });
+        self.sets.len() - 1
+    }
+
+    /// The model that the last attempt of a call was made to.
+    fn card(&self, call: &Call) -> Option<&ModelCard> {
+        self.opened.as_ref().map(|opened| opened.card(call.role, call.seq))
     }
 
     /// The criteria that a call is made for.
-    fn criteria_of(&self, call: CallId) -> Vec<Criterion> {
-        let of_subtask = || self.subtasks.get(&call.instance.0).cloned().unwrap_or_default();
-        match call.role {
-            RoleId::Executor => of_subtask(),
-            RoleId::AgentValidator => without_check(of_subtask()),
-            RoleId::MetaValidator => without_check(self.whole.clone()),
-            _ => Vec::new(),
-        }
+    fn made_for(&self, call: CallId) -> Option<MadeFor> {
+        let of_subtask = || self.subtasks.get(&call.instance.0).copied();
+        let (set, is_judgement) = match call.role {
+            RoleId::Executor => (of_subtask()?, false),
+            RoleId::AgentValidator => (of_subtask()?, true),
+            RoleId::MetaValidator => (self.whole?, true),
+            _ => return None,
+        };
+        let has_any = self.sets.get(set).is_some_and(|set| !set.criteria.is_empty());
+        has_any.then_some(MadeFor { set, is_judgement })
     }
 
     /// An attempt that gave no answer; a new one unless `is_new` says that it is counted already.
     fn lose(&mut self, call: CallId, lost: Usage, is_new: bool) {
-        let card = self.calls.get(&call).map(|call| &call.card);
+        let card = self.calls.get(&call).and_then(|call| self.card(call));
         // What cost nothing needs no price.
         let cost = card.filter(|_| !lost.is_zero()).and_then(|card| card.paid(lost));
         let lost = spent(lost, cost);
@@ -261,13 +290,14 @@ impl Sums {
 
     /// Attempts that were recorded and then stopped before they began.
     fn never_made(&mut self, call: CallId, attempt: u32) {
-        let Some(Call { attempts, role, round, card, .. }) = self.calls.get(&call) else { return };
+        let Some(Call { attempts, role, round, seq, .. }) = self.calls.get(&call) else { return };
         let count = u64::from(attempts.saturating_sub(attempt));
+        let model = self.opened.as_ref().map_or("", |opened| &opened.card(*role, *seq).name);
         let sums = [
             Some(&mut self.total),
             self.by_role.get_mut(role),
             self.by_round.get_mut(round),
-            self.by_model.get_mut(&card.name),
+            self.by_model.get_mut(model),
         ];
         for sum in sums.into_iter().flatten() {
             sum.calls = sum.calls.saturating_sub(count);
@@ -275,31 +305,55 @@ impl Sums {
     }
 
     fn spend(&mut self, call: CallId, model: Option<&str>, spent: Spent) {
-        let Some(Call { role, round, criteria, card, .. }) = self.calls.get(&call) else { return };
+        let Some(Call { role, round, made_for, seq, .. }) = self.calls.get(&call) else { return };
         self.total.add(spent);
         self.by_role.entry(*role).or_default().add(spent);
         self.by_round.entry(*round).or_default().add(spent);
-        let model = model.unwrap_or(&card.name);
-        self.by_model.entry(model.to_owned()).or_default().add(spent);
-        let shares = u64::try_from(criteria.len()).unwrap_or(u64::MAX);
-        if shares == 0 {
-            let failed = Failed { calls: 0, ..spent.failed };
-            self.of_the_whole.add(Spent { calls: 0, failed, ..spent });
+        let own = || self.opened.as_ref().map_or("", |opened| &opened.card(*role, *seq).name);
+        let model = model.unwrap_or_else(own);
+        match self.by_model.get_mut(model) {
+            Some(sum) => sum.add(spent),
+            None => {
+                self.by_model.insert(model.to_owned(), spent);
+            }
         }
-        for (n, criterion) in (0..).zip(criteria) {
-            let id = criterion.id.to_string();
-            let (_, sum) = self
-                .by_criterion
-                .entry(id)
-                .or_insert_with(|| (criterion.criterion.clone(), Spent::default()));
-            sum.add(spent.share(n, shares));
+        let shared = made_for.and_then(|MadeFor { set, is_judgement }| {
+            let set = self.sets.get_mut(set)?;
+            Some(if is_judgement { &mut set.judged } else { &mut set.done })
+        });
+        match shared {
+            Some(sum) => sum.get_or_insert_default().add(spent),
+            None => {
+                let failed = Failed { calls: 0, ..spent.failed };
+                self.of_the_whole.add(Spent { calls: 0, failed, ..spent });
+            }
         }
+    }
+
+    /// What each criterion bears: its share of what the calls for its set cost together.
+    fn by_criterion(sets: &[Set]) -> BTreeMap<String, (String, Spent)> {
+        let mut sums: BTreeMap<String, (String, Spent)> = BTreeMap::new();
+        for set in sets {
+            let (all, without_check) = (set.criteria.iter().collect(), without_check(&set.criteria));
+            for (spent, criteria) in [(set.done, all), (set.judged, without_check)] {
+                let Some(spent) = spent else { continue };
+                let shares = criteria.len() as u64;
+                for (n, criterion) in (0..).zip(criteria) {
+                    let (_, sum) = sums
+                        .entry(criterion.id.to_string())
+                        .or_insert_with(|| (criterion.criterion.clone(), Spent::default()));
+                    sum.add(spent.share(n, shares));
+                }
+            }
+        }
+        sums
     }
 
     fn report(self) -> CostReport {
         let row = |name: String, text: Option<String>, spent: Spent| Row { name, text, spent };
+        let by_criterion = Self::by_criterion(&self.sets);
         let mut by_criterion: Vec<Row> =
-            self.by_criterion.into_iter().map(|(id, (text, spent))| row(id, Some(text), spent)).collect();
+            by_criterion.into_iter().map(|(id, (text, spent))| row(id, Some(text), spent)).collect();
         by_criterion.push(row(String::new(), None, self.of_the_whole));
         CostReport {
             total: self.total,
@@ -333,8 +387,8 @@ fn spent(usage: Usage, cost: Option<Money>) -> Spent {
 }
 
 /// Those that only a model can judge, or all of them where there are none.
-fn without_check(criteria: Vec<Criterion>) -> Vec<Criterion> {
-    let (unchecked, checked): (Vec<_>, Vec<_>) = criteria.into_iter().partition(|one| one.check.is_none());
+fn without_check(criteria: &[Criterion]) -> Vec<&Criterion> {
+    let (unchecked, checked): (Vec<_>, Vec<_>) = criteria.iter().partition(|one| one.check.is_none());
     if unchecked.is_empty() { checked } else { unchecked }
 }
 
@@ -342,6 +396,7 @@ fn without_check(criteria: Vec<Criterion>) -> Vec<Criterion> {
 mod tests {
     use setpoint_protocol::models::Price;
     use setpoint_protocol::record::{ForkedFrom, Purpose, Reply};
+    use setpoint_protocol::topology::Kind;
     use setpoint_protocol::{Address, Timestamp};
 
     use super::*;
@@ -461,5 +516,48 @@ mod tests {
         let second = opened("b", at(2));
         let nested = Some(ForkedFrom::of(task(), &second, 4));
         assert_eq!(by_model(&opened("c", nested)), ["a 1 30 30", "b 1 100 0"]);
+    }
+
+    #[test]
+    fn what_calls_are_made_for_is_kept_once_for_all_of_them() {
+        let subtask: serde_json::Value =
+            serde_json::from_str(include_str!("../../protocol/tests/golden/messages/SubTask.json")).unwrap();
+        let mut given = record(RecordKind::Message(Kind::SubTask), &subtask);
+        given.to = vec!["executor.1".parse().unwrap(), "agent_validator.1".parse().unwrap()];
+        let asks = (1..=200_u32).map(|n| {
+            let role = if n % 2 == 0 { "r3.1" } else { "r4a.1" };
+            let ask = Ask::Model { purpose: Purpose::Plan, fragments: vec![] };
+            let call = format!("{role}/{n}").parse().unwrap();
+            record(RecordKind::Asked, &Asked { call, attempt: 1, ask })
+        });
+        let answers = (1..=200_u32).map(|n| {
+            let role = if n % 2 == 0 { "r3.1" } else { "r4a.1" };
+            let answer = Answer::Model(Reply { usage: usage(3), ..Reply::default() });
+            let call = format!("{role}/{n}").parse().unwrap();
+            record(RecordKind::Answered, &Answered { call, attempt: 1, answer, spent: Usage::default() })
+        });
+        let records: Vec<Record> = std::iter::once(given).chain(asks).chain(answers).collect();
+        let mut sums = Sums::default();
+        records.iter().for_each(|record| sums.take(record));
+        assert_eq!((sums.calls.len(), sums.sets.len()), (200, 1));
+        // Half of them worked for both criteria, half judged the one that code cannot judge.
+        let report = sums.report();
+        let borne: Vec<(&str, u64)> =
+            report.by_criterion.iter().map(|row| (row.name.as_str(), row.spent.tokens_in)).collect();
+        assert_eq!(borne, [("s1.c1", 150), ("s1.c2", 450), ("", 0)]);
+    }
+
+    #[test]
+    fn the_last_round_that_can_be_counted_is_followed_by_itself() {
+        let golden = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        let mut manifest = golden(include_str!("../../protocol/tests/golden/messages/DispatchManifest.json"));
+        manifest["round"] = u32::MAX.into();
+        let directive = golden(include_str!("../../protocol/tests/golden/messages/PlanDirective.json"));
+        let report = CostReport::of(&[
+            record(RecordKind::Message(Kind::DispatchManifest), &manifest),
+            record(RecordKind::Message(Kind::PlanDirective), &directive),
+            asked(),
+        ]);
+        assert_eq!(report.by_round[0].name, u32::MAX.to_string());
     }
 }
