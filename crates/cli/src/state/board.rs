@@ -3,6 +3,7 @@
 //! Plans change and criteria get new ids with them. A row is a criterion as a person reads it: the same statement
 //! in a later round goes on in the same row.
 
+mod index;
 mod row;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,15 +13,27 @@ use setpoint_protocol::message::{
 };
 use setpoint_protocol::{CriterionId, Instance, SubTaskId, Timestamp};
 
+use self::index::Index;
 pub use self::row::{Cell, Column, Evidence, Row};
+
+/// Attempts of a round that have a column of their own; no logic allows as many. Those beyond share the last, so that what
+/// a file says of its attempts does not decide how much is kept of it.
+const ATTEMPTS_MAX: u32 = 100;
 
 /// All criteria of a task.
 #[derive(Clone, Debug, Default)]
 pub struct Board {
     rows: Vec<Row>,
+    index: Index,
     columns: BTreeSet<Column>,
     subtasks: BTreeMap<SubTaskId, Work>,
     round: u32,
+    /// Sub-tasks of this round that have not matched.
+    unmatched: BTreeSet<SubTaskId>,
+    /// Rows of the task as a whole that wait for them.
+    waiting: BTreeSet<usize>,
+    /// Rows that may have something under way.
+    running: BTreeSet<usize>,
 }
 
 /// A sub-task of a round.
@@ -29,9 +42,8 @@ struct Work {
     round: u32,
     attempt: u32,
     instance: Option<Instance>,
-    is_matched: bool,
     /// Indexes of its rows.
-    rows: Vec<usize>,
+    rows: BTreeSet<usize>,
 }
 
 impl Board {
@@ -52,14 +64,15 @@ impl Board {
         if !row.is_of_task() {
             return row.cell(column);
         }
-        let last = self.columns.iter().rfind(|other| other.round == column.round)?;
+        let of_attempt = |attempt: u32| Column { attempt, ..column };
+        let last = self.columns.range(of_attempt(0)..=of_attempt(u32::MAX)).next_back()?;
         if *last == column { row.cell(Column { round: column.round, attempt: 0 }) } else { None }
     }
 
     /// The row of this criterion.
     #[must_use]
     pub fn row(&self, id: &CriterionId) -> Option<&Row> {
-        self.rows.iter().find(|row| row.has(id))
+        self.index.rows_of(id).min().and_then(|at| self.rows.get(at))
     }
 
     /// The round that was dispatched last; 0 before the first.
@@ -76,39 +89,48 @@ impl Board {
 
     pub(super) fn open_round(&mut self, manifest: &DispatchManifest) {
         self.round = manifest.round;
+        self.unmatched.clear();
+        self.waiting.clear();
         let first = Column { round: manifest.round, attempt: 1 };
         self.columns.insert(first);
         for entry in &manifest.subtasks {
             let rows = self.rows_of(&entry.success_criteria, first, false);
-            let work = Work { round: manifest.round, attempt: 1, instance: None, is_matched: false, rows };
+            let work = Work { round: manifest.round, attempt: 1, instance: None, rows };
             self.subtasks.insert(entry.subtask_id.clone(), work);
+            self.unmatched.insert(entry.subtask_id.clone());
             if let Some(carried) = &entry.carried {
                 self.carry(carried, manifest.dispatched_at);
             }
         }
         let column = Column { round: manifest.round, attempt: 0 };
-        self.rows_of(&manifest.task_criteria, column, true);
+        self.waiting = self.rows_of(&manifest.task_criteria, column, true);
     }
 
     pub(super) fn start(&mut self, id: &SubTaskId, instance: Option<Instance>) {
         let Some(work) = self.subtasks.get_mut(id) else { return };
         work.instance = instance;
         let (rows, column) = (work.rows.clone(), Column { round: work.round, attempt: work.attempt });
-        for row in self.rows_at(&rows) {
+        for at in rows {
+            let Some(row) = self.rows.get_mut(at) else { continue };
             row.set(column, Cell::Running);
             row.runs_in(instance);
+            self.running.insert(at);
         }
     }
 
     pub(super) fn correct(&mut self, signal: &CorrectionSignal, at: Timestamp) {
         let Some(work) = self.subtasks.get_mut(&signal.subtask_id) else { return };
-        let judged = Column { round: work.round, attempt: signal.attempt_number };
-        work.attempt = signal.attempt_number.saturating_add(1);
+        let attempt = signal.attempt_number.min(ATTEMPTS_MAX);
+        let judged = Column { round: work.round, attempt };
+        work.attempt = attempt.saturating_add(1);
         let next = Column { round: work.round, attempt: work.attempt };
         let rows = work.rows.clone();
         self.columns.insert(next);
-        for row in self.rows_at(&rows) {
-            let has_failed = signal.failed_criteria.iter().any(|id| row.has(id));
+        let failed: BTreeSet<usize> =
+            signal.failed_criteria.iter().flat_map(|id| self.index.rows_of(id)).collect();
+        for at_row in rows {
+            let Some(row) = self.rows.get_mut(at_row) else { continue };
+            let has_failed = failed.contains(&at_row);
             let is_named = has_failed && row.statement == signal.failed_criterion;
             row.set(
                 judged,
@@ -125,26 +147,35 @@ impl Board {
                 row.note(judged, evidence);
             }
             row.set(next, Cell::Running);
+            self.running.insert(at_row);
         }
     }
 
     pub(super) fn judge(&mut self, outcome: &SubTaskOutcome, at: Timestamp) {
         let Some(work) = self.subtasks.get_mut(&outcome.subtask_id) else { return };
-        work.is_matched = outcome.status == OutcomeStatus::Matched;
+        if work.round == self.round {
+            match outcome.status == OutcomeStatus::Matched {
+                true => drop(self.unmatched.remove(&outcome.subtask_id)),
+                false => drop(self.unmatched.insert(outcome.subtask_id.clone())),
+            }
+        }
         let last = Column { round: work.round, attempt: work.attempt };
         let (round, rows) = (work.round, work.rows.clone());
         for gap in outcome.gap_trajectory.iter().filter(|gap| gap.attempt < last.attempt) {
             let column = Column { round, attempt: gap.attempt };
             for failed in &gap.failed_criteria {
-                for row in self.rows_at(&rows).filter(|row| row.has(&failed.criterion_id)) {
-                    row.set(column, Cell::Failed(failed.failure_class));
+                for at in self.index.rows_of(&failed.criterion_id).filter(|at| rows.contains(at)) {
+                    if let Some(row) = self.rows.get_mut(at) {
+                        row.set(column, Cell::Failed(failed.failure_class));
+                    }
                 }
             }
         }
-        self.judge_rows(&rows, &outcome.criteria_verdicts, last, at);
+        self.judge_rows(Some(&rows), &outcome.criteria_verdicts, last, at);
         // What ran and was not judged has failed; what never ran was not judged.
         let why = outcome.failure_reason.as_deref().unwrap_or_default();
-        for row in self.rows_at(&rows) {
+        for row in rows {
+            let Some(row) = self.rows.get_mut(row) else { continue };
             match row.cell(last) {
                 Some(Cell::Running) => row.set(last, Cell::Failed(None)),
                 Some(Cell::NotYet) => {}
@@ -157,17 +188,21 @@ impl Board {
 
     /// A sub-task that matched in an earlier round and is kept: what it rests on is as old as it was.
     fn carry(&mut self, outcome: &SubTaskOutcome, at: Timestamp) {
-        let known: Vec<_> = self.rows.iter().map(|row| row.evidence.clone()).collect();
+        let Some(work) = self.subtasks.get(&outcome.subtask_id) else { return };
+        let column = Column { round: work.round, attempt: work.attempt };
+        let evidence_at = |row: &usize| Some((*row, self.rows.get(*row)?.evidence.clone()?));
+        let known: Vec<(usize, Evidence)> = work.rows.iter().filter_map(evidence_at).collect();
         self.judge(outcome, at);
-        for (row, known) in self.rows.iter_mut().zip(known) {
-            row.evidence = known.or(row.evidence.take());
+        for (row, known) in known {
+            if let Some(row) = self.rows.get_mut(row) {
+                row.keep(column, known);
+            }
         }
     }
 
     pub(super) fn judge_task(&mut self, verdicts: &[Verdict], at: Timestamp) {
-        let rows: Vec<usize> = (0..self.rows.len()).collect();
         let column = Column { round: self.round, attempt: 0 };
-        self.judge_rows(&rows, verdicts, column, at);
+        self.judge_rows(None, verdicts, column, at);
     }
 
     pub(super) fn fall_short(&mut self, request: &ReplanRequest, at: Timestamp) {
@@ -186,16 +221,26 @@ impl Board {
 
     /// Nothing runs any more: what was not judged is not judged, for this reason.
     pub(super) fn stop(&mut self, at: Timestamp, why: &str) {
-        for row in &mut self.rows {
+        for row in std::mem::take(&mut self.running) {
+            let Some(row) = self.rows.get_mut(row) else { continue };
             if let Some(column) = row.stop().filter(|_| !why.is_empty()) {
                 row.see(column, Evidence::words(at, why));
             }
         }
     }
 
-    fn judge_rows(&mut self, rows: &[usize], verdicts: &[Verdict], column: Column, at: Timestamp) {
+    /// Judges those rows that a verdict names, among these or among all.
+    fn judge_rows(
+        &mut self,
+        rows: Option<&BTreeSet<usize>>,
+        verdicts: &[Verdict],
+        column: Column,
+        at: Timestamp,
+    ) {
         for verdict in verdicts {
-            for row in self.rows_at(rows).filter(|row| row.has(&verdict.criterion_id)) {
+            let named = self.index.rows_of(&verdict.criterion_id);
+            for row in named.filter(|row| rows.is_none_or(|rows| rows.contains(row))) {
+                let Some(row) = self.rows.get_mut(row) else { continue };
                 row.set(column, Cell::of(verdict));
                 row.see(column, Evidence::of(verdict, at));
             }
@@ -204,43 +249,30 @@ impl Board {
 
     /// Once every sub-task has matched, it is the whole that is judged.
     fn start_fan_in(&mut self) {
-        let round = self.round;
-        let mut mine = self.subtasks.values().filter(|work| work.round == round);
-        if mine.all(|work| work.is_matched) {
-            let column = Column { round, attempt: 0 };
-            for row in self.rows.iter_mut().filter(|row| row.cell(column) == Some(Cell::NotYet)) {
+        if !self.unmatched.is_empty() {
+            return;
+        }
+        let column = Column { round: self.round, attempt: 0 };
+        for at in std::mem::take(&mut self.waiting) {
+            let Some(row) = self.rows.get_mut(at) else { continue };
+            if row.cell(column) == Some(Cell::NotYet) {
                 row.set(column, Cell::Running);
+                self.running.insert(at);
             }
         }
     }
 
     /// The rows of these criteria, each with an empty cell in `column`.
-    fn rows_of(&mut self, criteria: &[Criterion], column: Column, of_task: bool) -> Vec<usize> {
-        let mut indexes = Vec::new();
+    fn rows_of(&mut self, criteria: &[Criterion], column: Column, of_task: bool) -> BTreeSet<usize> {
+        let mut indexes = BTreeSet::new();
         for criterion in criteria {
-            let index = self.row_for(criterion, column, of_task);
+            let index = self.index.row_for(&mut self.rows, criterion, column, of_task);
             if let Some(row) = self.rows.get_mut(index) {
                 row.take_on(criterion);
                 row.set(column, Cell::NotYet);
             }
-            indexes.push(index);
+            indexes.insert(index);
         }
         indexes
-    }
-
-    fn row_for(&mut self, criterion: &Criterion, column: Column, of_task: bool) -> usize {
-        let fits = |row: &Row| row.is_of_task() == of_task;
-        let by_id = self.rows.iter().position(|row| fits(row) && row.has(&criterion.id));
-        let free =
-            |row: &Row| fits(row) && row.statement == criterion.criterion && row.cell(column).is_none();
-        by_id.or_else(|| self.rows.iter().position(free)).unwrap_or_else(|| {
-            let number = self.rows.iter().filter(|row| fits(row)).count() + 1;
-            self.rows.push(Row::new(criterion, number, of_task));
-            self.rows.len() - 1
-        })
-    }
-
-    fn rows_at(&mut self, indexes: &[usize]) -> impl Iterator<Item = &mut Row> {
-        self.rows.iter_mut().enumerate().filter(|(n, _)| indexes.contains(n)).map(|(_, row)| row)
     }
 }

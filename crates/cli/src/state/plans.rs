@@ -1,5 +1,7 @@
 //! Plans, one a round: what each consisted of, and what memory had given to it.
 
+use std::collections::BTreeMap;
+
 use setpoint_protocol::SubTaskId;
 use setpoint_protocol::message::{Approach, DispatchManifest, SubTask};
 
@@ -29,13 +31,14 @@ pub struct Part {
     pub approach: Option<String>,
     /// Whether it had matched in an earlier round and its outcome is kept.
     pub is_kept: bool,
-    id: SubTaskId,
 }
 
 /// All of them.
 #[derive(Clone, Debug, Default)]
 pub struct Plans {
     plans: Vec<Plan>,
+    /// Where the parts of the last one are.
+    places: BTreeMap<SubTaskId, usize>,
     /// Memory has answered since the last plan.
     is_recalled: bool,
 }
@@ -58,16 +61,19 @@ impl Plans {
             tools: Vec::new(),
             approach: entry.approach.as_ref().map(approach),
             is_kept: entry.carried.is_some(),
-            id: entry.subtask_id.clone(),
         });
         let recall = recall.filter(|_| std::mem::take(&mut self.is_recalled)).cloned();
+        let ids = manifest.subtasks.iter().map(|entry| entry.subtask_id.clone());
+        self.places = ids.enumerate().map(|(place, id)| (id, place)).collect();
         self.plans.push(Plan { round: manifest.round, parts: parts.collect(), recall });
     }
 
     /// A manifest does not say which tools a sub-task may use.
     pub(super) fn given_out(&mut self, subtask: &SubTask) {
-        let mut parts = self.plans.last_mut().into_iter().flat_map(|plan| &mut plan.parts);
-        if let Some(part) = parts.find(|part| part.id == subtask.subtask_id) {
+        let (Some(plan), Some(place)) = (self.plans.last_mut(), self.places.get(&subtask.subtask_id)) else {
+            return;
+        };
+        if let Some(part) = plan.parts.get_mut(*place) {
             part.tools = subtask.tools.iter().map(ToString::to_string).collect();
         }
     }

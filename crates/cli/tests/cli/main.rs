@@ -6,6 +6,8 @@ mod arguments;
 #[cfg(test)]
 mod audit;
 #[cfg(test)]
+mod board;
+#[cfg(test)]
 mod browser;
 #[cfg(test)]
 mod cost;

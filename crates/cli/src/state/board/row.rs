@@ -116,6 +116,8 @@ pub struct Row {
     ids: BTreeSet<CriterionId>,
     cells: BTreeMap<Column, Cell>,
     seen: BTreeMap<Column, Evidence>,
+    /// The columns whose cell is running.
+    running: BTreeSet<Column>,
 }
 
 impl Row {
@@ -131,6 +133,7 @@ impl Row {
             ids: BTreeSet::new(),
             cells: BTreeMap::new(),
             seen: BTreeMap::new(),
+            running: BTreeSet::new(),
         }
     }
 
@@ -185,8 +188,21 @@ impl Row {
         self.seen.insert(column, evidence);
     }
 
+    /// What was known before a kept judgement was repeated in this column is what it rests on, and as old as it was.
+    pub(super) fn keep(&mut self, column: Column, known: Evidence) {
+        let repeated = self.seen.get_mut(&column).filter(|seen| seen.judged_by.is_some());
+        if let Some(seen) = repeated {
+            seen.clone_from(&known);
+        }
+        self.evidence = Some(known);
+    }
+
     pub(super) fn set(&mut self, column: Column, cell: Cell) {
         self.cells.insert(column, cell);
+        match cell == Cell::Running {
+            true => self.running.insert(column),
+            false => self.running.remove(&column),
+        };
     }
 
     pub(super) fn take_on(&mut self, criterion: &Criterion) {
@@ -199,11 +215,10 @@ impl Row {
 
     /// Where something ran; it does no more.
     pub(super) fn stop(&mut self) -> Option<Column> {
-        let mut ran = None;
-        for (column, cell) in self.cells.iter_mut().filter(|(_, cell)| **cell == Cell::Running) {
-            *cell = Cell::NotYet;
-            ran = Some(*column);
+        let ran = std::mem::take(&mut self.running);
+        for column in &ran {
+            self.cells.insert(*column, Cell::NotYet);
         }
-        ran
+        ran.last().copied()
     }
 }
