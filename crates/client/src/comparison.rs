@@ -1,9 +1,14 @@
 //! Two tasks side by side: what they have in common, where they part, and at which record first. Pure.
 //!
 //! Each aspect of a task is a few lines of text, so that the same aspect of two tasks can be held against each other line
-//! by line. Records are compared without what must differ in two tasks: their ids, times and durations.
+//! by line. Records are compared without what must differ in two tasks: their ids, times and durations, and the numbers of
+//! the controller that hold time.
 
-use std::collections::BTreeMap;
+#[cfg(test)]
+mod tests;
+mod time;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -14,7 +19,12 @@ use setpoint_protocol::record::{Ask, Asked, Opened, Record, RecordKind};
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{TaskId, Timestamp};
 
+use self::time::{is_of_time, loss_aside, numbers_aside};
 use crate::cost::CostReport;
+
+/// Forks of forks whose ids are known, the latest ones. A file may name any number of them, and each is looked for in every
+/// text; the ids of older ones are compared like any other text.
+const FORKS_MAX: usize = 100;
 
 /// Two tasks side by side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -60,16 +70,13 @@ impl Comparison {
     pub fn of(one: (&TaskId, &[Record]), other: (&TaskId, &[Record])) -> Self {
         let (mine, theirs) = (Account::of(one.1), Account::of(other.1));
         let (one_ids, other_ids) = (ids_of(one.0, one.1), ids_of(other.0, other.1));
-        let mut names: Vec<&String> =
-            mine.aspects.iter().chain(&theirs.aspects).map(|(name, _)| name).collect();
-        names.sort_by_key(|name| place(name));
-        names.dedup();
-        let aspects = names
+        let keys: BTreeSet<&Key> = mine.aspects.keys().chain(theirs.aspects.keys()).collect();
+        let aspects = keys
             .into_iter()
-            .map(|name| {
-                let (one, other) = (mine.get(name), theirs.get(name));
-                let is_same = places_aside(&one_ids, &one) == places_aside(&other_ids, &other);
-                Aspect { name: name.clone(), is_same, one, other }
+            .map(|key| {
+                let (one, other) = (mine.get(key), theirs.get(key));
+                let is_same = compared(key, &one_ids, &one) == compared(key, &other_ids, &other);
+                Aspect { name: key.1.clone(), is_same, one, other }
             })
             .collect();
         Comparison {
@@ -90,7 +97,11 @@ const OF_ROUND: [&str; 7] = ["memory", "plan", "tool calls", "verdicts", "faults
 const AFTER: [&str; 3] = ["cost", "end", "output"];
 
 /// Where an aspect is told.
-fn place(name: &str) -> (usize, u32, usize) {
+type Place = (usize, u32, usize);
+/// That, and its name.
+type Key = (Place, String);
+
+fn place(name: &str) -> Place {
     let among = |names: &[&str], name: &str| names.iter().position(|known| *known == name);
     if let Some((round, of_round)) = name.strip_prefix("round ").and_then(|rest| rest.split_once(", ")) {
         return (1, round.parse().unwrap_or(u32::MAX), among(&OF_ROUND, of_round).unwrap_or(OF_ROUND.len()));
@@ -104,7 +115,7 @@ fn place(name: &str) -> (usize, u32, usize) {
 /// A task's aspects, each in lines.
 #[derive(Default)]
 struct Account {
-    aspects: Vec<(String, Vec<String>)>,
+    aspects: BTreeMap<Key, Vec<String>>,
     round: u32,
 }
 
@@ -127,19 +138,12 @@ impl Account {
         account
     }
 
-    fn get(&self, name: &str) -> Vec<String> {
-        self.aspects
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, lines)| lines.clone())
-            .unwrap_or_default()
+    fn get(&self, key: &Key) -> Vec<String> {
+        self.aspects.get(key).cloned().unwrap_or_default()
     }
 
     fn add(&mut self, name: &str, line: String) {
-        match self.aspects.iter_mut().find(|(known, _)| known == name) {
-            Some((_, lines)) => lines.push(line),
-            None => self.aspects.push((name.to_owned(), vec![line])),
-        }
+        self.aspects.entry((place(name), name.to_owned())).or_default().push(line);
     }
 
     /// To an aspect of the round that runs.
@@ -240,7 +244,7 @@ impl Account {
                 for target in &directive.blocked_targets {
                     self.add_of_round("decision", format!("blocks {target}"));
                 }
-                self.round = self.round.max(1) + 1;
+                self.round = self.round.max(1).saturating_add(1);
             }
             _ => {}
         }
@@ -328,12 +332,14 @@ fn ids_of(task: &TaskId, records: &[Record]) -> Vec<TaskId> {
     let opened = records.first().and_then(|first| serde_json::from_slice::<Opened>(&first.body).ok());
     let from = opened.and_then(|opened| opened.forked_from);
     let older = from.iter().flat_map(|from| from.tasks()).cloned();
-    std::iter::once(task.clone()).chain(older).collect()
+    std::iter::once(task.clone()).chain(older.take(FORKS_MAX)).collect()
 }
 
-/// Lines without what names the one task or the other.
-fn places_aside(ids: &[TaskId], lines: &[String]) -> Vec<String> {
-    lines.iter().map(|line| place_aside(ids, line)).collect()
+/// Lines without what names the one task or the other, and without the numbers that hold time.
+fn compared((_, name): &Key, ids: &[TaskId], lines: &[String]) -> Vec<String> {
+    let is_loss = name.ends_with(", loss");
+    let lines = lines.iter().map(|line| if is_loss { loss_aside(line) } else { line });
+    lines.map(|line| numbers_aside(&place_aside(ids, line))).collect()
 }
 
 fn place_aside(ids: &[TaskId], text: &str) -> String {
@@ -351,7 +357,7 @@ impl Names {
         Names { tasks, ids: BTreeMap::new() }
     }
 
-    /// A record without ids, times and durations.
+    /// A record without ids, times and durations. What a task was opened with is no duration but a setting.
     fn without(&mut self, record: &Record) -> (String, String, String, Value) {
         let mut body: Value = serde_json::from_slice(&record.body).unwrap_or(Value::Null);
         if let (RecordKind::Opened, Some(opened)) = (record.kind, body.as_object_mut()) {
@@ -359,21 +365,29 @@ impl Names {
                 opened.remove(name);
             }
         }
-        self.strip("", &mut body);
+        self.strip("", &mut body, record.kind != RecordKind::Opened);
         (record.kind.to_string(), record.from.to_string(), record.to_column().into_owned(), body)
     }
 
-    fn strip(&mut self, name: &str, value: &mut Value) {
+    fn strip(&mut self, name: &str, value: &mut Value, mut has_times: bool) {
+        // What a tool is given and what comes out are the task's own.
+        has_times &= !matches!(name, "input" | "output" | "merged_output" | "partial_output");
         match value {
             Value::String(text) => {
                 if let Some(other) = self.other_name(name, text) {
                     *text = other;
                 }
             }
-            Value::Number(_) if name.ends_with("_ms") => *value = Value::Null,
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
-            Value::Array(items) => items.iter_mut().for_each(|item| self.strip(name, item)),
-            Value::Object(fields) => fields.iter_mut().for_each(|(name, field)| self.strip(name, field)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.strip(name, item, has_times)),
+            Value::Object(fields) => {
+                for (field, value) in fields {
+                    match value {
+                        Value::Number(_) if has_times && is_of_time(name, field) => *value = Value::Null,
+                        _ => self.strip(field, value, has_times),
+                    }
+                }
+            }
         }
     }
 
@@ -395,63 +409,7 @@ impl Names {
         if text.len() >= 20 && text.contains('T') && text.parse::<Timestamp>().is_ok() {
             return Some("time".to_owned());
         }
-        let is_named = self.tasks.iter().any(|task| text.contains(task.as_str()));
-        is_named.then(|| place_aside(&self.tasks, text))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use setpoint_protocol::record::ForkedFrom;
-    use setpoint_protocol::topology::Kind;
-    use setpoint_protocol::{Address, RoleId};
-
-    use super::*;
-
-    fn records(workspace_of: &TaskId, forked_from: Option<ForkedFrom>) -> Vec<Record> {
-        let mut opened: Opened = serde_json::from_value(serde_json::json!({
-            "logic_version": 1, "controller": {}, "interactive": false, "tools": [],
-            "surroundings": setpoint_protocol::record::Surroundings::default(),
-            "models": { "brain": "playbook", "tool": "playbook" }
-        }))
-        .unwrap();
-        opened.forked_from = forked_from;
-        let golden = include_str!("../../protocol/tests/golden/messages/PlanDirective.json");
-        let mut directive: Value = serde_json::from_str(golden).unwrap();
-        directive["blocked_targets"] = vec![format!("write_file: /data/{workspace_of}/x")].into();
-        let body = |value: &Value| serde_json::to_vec(value).unwrap();
-        let bodies = [
-            (RecordKind::Opened, body(&serde_json::to_value(&opened).unwrap())),
-            (RecordKind::Message(Kind::PlanDirective), body(&directive)),
-        ];
-        let record = |(seq, (kind, body))| Record {
-            seq,
-            at: Timestamp::default(),
-            clock_ms: 0,
-            from: Address::singleton(RoleId::Runtime),
-            to: vec![],
-            kind,
-            cause: None,
-            body,
-        };
-        (1..).zip(bodies).map(record).collect()
-    }
-
-    #[test]
-    fn a_place_in_the_workspace_of_a_task_is_the_same_one_in_its_fork() {
-        let [first, fork, other] = [1, 2, 3].map(|n| TaskId::mint("count", n));
-        let from = || Some(ForkedFrom { task: first.clone(), seq: 1, models: None, earlier: vec![] });
-        let decision = |workspace_of: &TaskId| {
-            let (one, two) = (records(&first, None), records(workspace_of, from()));
-            let comparison = Comparison::of((&first, &one), (&fork, &two));
-            let decided =
-                comparison.aspects.iter().find(|aspect| aspect.name == "round 1, decision").unwrap();
-            let is_named = decided.other.iter().any(|line| line.contains(workspace_of.as_str()));
-            (decided.is_same, is_named, comparison.first_record.map(|parting| parting.seq))
-        };
-        assert_eq!(decision(&fork), (true, true, None));
-        // What was taken over names the old place.
-        assert_eq!(decision(&first), (true, true, None));
-        assert_eq!(decision(&other), (false, true, Some(2)));
+        let other = numbers_aside(&place_aside(&self.tasks, text));
+        (other != text).then_some(other)
     }
 }

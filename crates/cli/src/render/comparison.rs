@@ -1,5 +1,7 @@
 //! Two tasks side by side.
 
+use std::collections::BTreeSet;
+
 use setpoint_client::comparison::{Aspect, Comparison};
 use setpoint_protocol::text::clip;
 
@@ -52,7 +54,8 @@ fn of_aspect(aspect: &Aspect) -> Vec<Line> {
         [("  - ", Tone::Bad, &aspect.one, &aspect.other), ("  + ", Tone::Good, &aspect.other, &aspect.one)];
     for (sign, tone, mine, theirs) in sides {
         // What stands in both, however often, is not what they part in.
-        let own = mine.iter().filter(|line| !theirs.contains(line));
+        let theirs: BTreeSet<&String> = theirs.iter().collect();
+        let own = mine.iter().filter(|line| !theirs.contains(*line));
         lines.extend(own.map(|line| Line::new().and(tone, sign).and(Tone::Plain, &text(line))));
     }
     if lines.len() == 1 {

@@ -535,3 +535,24 @@ fn an_ask_that_is_open_at_the_point_is_asked_again() {
     );
     assert!(good(home.run(&["replay", &fork])).out.contains("replayed exactly"));
 }
+
+/// Without memory the second run knows no more than the first; its time counts in Ω.
+#[test]
+fn the_same_run_a_second_later_is_the_same() {
+    let home = Home::new();
+    Trial::new().reads("gone-1.txt", "00").counts("there.txt", "00").hashes("there.txt", "11").write(&home);
+    let set = ["--set", "memory.recall=false", "--set", "controller.time_budget_ms=100000"];
+    let (ended, again) = (pursue(&home, &set), pursue(&home, &set));
+    assert_ne!(id(&ended), id(&again));
+    let compared = good(home.run(&["replay", id(&ended), "--diff", id(&again), "--json"])).json();
+    let aspects = compared["aspects"].as_array().unwrap();
+    let differs: Vec<&Value> = aspects.iter().filter(|aspect| aspect["is_same"] == false).collect();
+    assert!(
+        differs.is_empty() && compared["first_record"].is_null(),
+        "{differs:#?} {}",
+        compared["first_record"]
+    );
+    let other = pursue(&home, &["--set", "memory.recall=false", "--set", "controller.time_budget_ms=100001"]);
+    let compared = good(home.run(&["replay", id(&ended), "--diff", id(&other), "--json"])).json();
+    assert_eq!(compared["first_record"]["seq"], 1, "{compared}");
+}
