@@ -5,8 +5,10 @@ use std::fmt;
 /// What kind of error, for the exit code and the wording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The command line, the goal, or a named thing that is not there.
+    /// The command line, the goal, or a named thing that cannot be used so.
     Usage,
+    /// A named thing that is not there; a person reads of it as of any other usage.
+    Unknown,
     /// A configuration, a playbook, an approval file, a data directory that cannot be used.
     Configuration,
     /// A model's provider.
@@ -22,7 +24,7 @@ impl ErrorKind {
     #[must_use]
     pub const fn exit_code(self) -> u8 {
         match self {
-            ErrorKind::Usage | ErrorKind::Configuration => 2,
+            ErrorKind::Usage | ErrorKind::Unknown | ErrorKind::Configuration => 2,
             ErrorKind::Provider | ErrorKind::Tool | ErrorKind::Internal => 1,
         }
     }
@@ -31,7 +33,7 @@ impl ErrorKind {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            ErrorKind::Usage => "usage",
+            ErrorKind::Usage | ErrorKind::Unknown => "usage",
             ErrorKind::Configuration => "configuration",
             ErrorKind::Provider => "provider",
             ErrorKind::Tool => "tool",

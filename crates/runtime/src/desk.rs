@@ -78,8 +78,10 @@ pub fn examine(program: &Program) -> Vec<Diagnosis> {
 /// The few kinds of errors at the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
-    /// The command line, or a named thing that is not there.
+    /// The command line, or a named thing that cannot be used so.
     Usage,
+    /// A named thing that is not there.
+    Unknown,
     /// A configuration or a data directory that cannot be used.
     Configuration,
     /// Everything that should not happen.
@@ -274,9 +276,8 @@ fn edge_of_store(error: &MemoryError) -> (Edge, Option<&'static str>) {
 
 fn edge_of_journal(error: &JournalError) -> (Edge, Option<&'static str>) {
     let kind = match error {
-        JournalError::UnknownTask { .. } | JournalError::NotFound { .. } | JournalError::Ambiguous { .. } => {
-            Edge::Usage
-        }
+        JournalError::UnknownTask { .. } | JournalError::NotFound { .. } => Edge::Unknown,
+        JournalError::Ambiguous { .. } => Edge::Usage,
         JournalError::ReadOnly { .. }
         | JournalError::CreateDir { .. }
         | JournalError::NotAJournal { .. }

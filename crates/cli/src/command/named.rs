@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use setpoint_client::{ClientError, Organisation};
+use setpoint_client::{ClientError, ErrorKind, Organisation};
 use setpoint_protocol::TaskId;
 
 use crate::host::Host;
@@ -18,13 +18,16 @@ pub(super) struct Named {
 }
 
 /// Opens what is called so. A name with a separator of paths in it, or that ends in `.jsonl`, is a file: no id looks like
-/// that. Any other is the beginning of an id, and a file only where it begins none and there is such a file.
+/// that. Any other is the beginning of an id, and a file only where it begins none and there is such a file: what begins
+/// several, or a journal that cannot be read, is said and not passed over.
 pub(super) async fn open(name: &str, host: &dyn Host) -> Result<Named, ClientError> {
     if is_path(name) {
         return open_file(name, host).await;
     }
     match open_task(name, host).await {
-        Err(_) if Path::new(name).is_file() => open_file(name, host).await,
+        Err(error) if error.kind == ErrorKind::Unknown && Path::new(name).is_file() => {
+            open_file(name, host).await
+        }
         found => found,
     }
 }

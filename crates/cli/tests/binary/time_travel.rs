@@ -207,6 +207,17 @@ fn an_exported_file_replays_where_nothing_else_is() {
     // A file without the ending is one where no task is called so, and a folder is none.
     std::fs::copy(&file, elsewhere.work().join("exported")).unwrap();
     assert!(good(elsewhere.run(&["replay", "exported"])).out.contains("replayed exactly"));
+    // What begins several tasks is not one file, and neither is what cannot be looked for.
+    let second = pursue(&home, &[]);
+    let common: String =
+        id(&ended).chars().zip(id(&second).chars()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
+    std::fs::copy(&file, home.work().join(&common)).unwrap();
+    let came = home.run(&["replay", &common]);
+    assert!(came.code == 2 && came.out.is_empty() && came.err.contains("give more of the id"), "{came:#?}");
+    std::fs::create_dir_all(elsewhere.data()).unwrap();
+    std::fs::write(elsewhere.data().join("journal"), "no journal").unwrap();
+    let came = elsewhere.run(&["replay", "exported"]);
+    assert!(came.code == 2 && came.out.is_empty(), "{came:#?}");
     let diff = good(home.run(&["replay", id(&ended), "--diff", name]));
     assert!(diff.out.ends_with("every record is the same, ids and times aside\n"), "{}", diff.out);
     for (nothing, told) in [("gone.jsonl", "No such file"), ("./", "it is no file")] {

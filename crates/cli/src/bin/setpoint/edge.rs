@@ -26,6 +26,7 @@ pub(crate) fn audit_error(error: &runtime::audit::AuditFailure) -> ClientError {
 fn at_the_edge(kind: runtime::desk::Edge, message: String, hint: Option<String>) -> ClientError {
     let kind = match kind {
         runtime::desk::Edge::Usage => ErrorKind::Usage,
+        runtime::desk::Edge::Unknown => ErrorKind::Unknown,
         runtime::desk::Edge::Configuration => ErrorKind::Configuration,
         runtime::desk::Edge::Internal => ErrorKind::Internal,
     };

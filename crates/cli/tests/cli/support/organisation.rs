@@ -259,7 +259,7 @@ impl Organisation for Fake {
 }
 
 fn unknown(prefix: &str) -> ClientError {
-    ClientError::new(ErrorKind::Usage, format!("no task begins with {prefix:?}"))
+    ClientError::new(ErrorKind::Unknown, format!("no task begins with {prefix:?}"))
 }
 
 struct Player {
