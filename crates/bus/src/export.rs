@@ -15,6 +15,8 @@ use setpoint_protocol::record::{Ask, Asked, FragmentHash, Record, RecordKind};
 use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{TaskId, Timestamp};
 
+use crate::import::{FILE_BYTES_MAX, LINE_BYTES_MAX, LINES_MAX};
+
 /// The version of the file's form. Raised with every change that an older reader would misread.
 pub const EXPORT_VERSION: u32 = 1;
 
@@ -49,12 +51,61 @@ struct Checked {
     check: FragmentHash,
 }
 
-/// A record that cannot be written as a line.
+/// Why a task cannot be written as a file that could be read back.
 #[derive(Debug, thiserror::Error)]
-#[error("write record {seq} as a line: its body is no JSON on one line")]
-pub struct Unwritable {
-    /// The record.
-    pub seq: u64,
+pub enum Unwritable {
+    /// A record that is no line.
+    #[error("write record {seq} as a line: its body is no JSON on one line")]
+    Body {
+        /// The record.
+        seq: u64,
+    },
+    /// A line is too long.
+    #[error(
+        "export the task: line {line} would be longer than the {LINE_BYTES_MAX} bytes that are read back"
+    )]
+    LineTooLong {
+        /// The line, from 1.
+        line: u64,
+    },
+    /// There is too much of it.
+    #[error(
+        "export the task: its file would have more than the {FILE_BYTES_MAX} bytes or {LINES_MAX} lines that are read back"
+    )]
+    TooLarge,
+}
+
+/// The lines of a file, as far as an import reads them.
+#[derive(Debug, Default)]
+pub struct Lines {
+    lines: Vec<String>,
+    /// With the ends of the lines.
+    pub(crate) bytes: u64,
+}
+
+impl Lines {
+    /// The next line, without its end.
+    ///
+    /// # Errors
+    /// A line or a file that is longer than what is read back.
+    pub fn push(&mut self, line: String) -> Result<(), Unwritable> {
+        let number = self.lines.len() as u64 + 1;
+        if line.len() > LINE_BYTES_MAX {
+            return Err(Unwritable::LineTooLong { line: number });
+        }
+        self.bytes = self.bytes.saturating_add(line.len() as u64 + 1);
+        if self.bytes > FILE_BYTES_MAX || number > LINES_MAX {
+            return Err(Unwritable::TooLarge);
+        }
+        self.lines.push(line);
+        Ok(())
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn finish(self) -> Vec<String> {
+        self.lines
+    }
 }
 
 /// One line. Attributes that CloudEvents does not name are extensions, in lower case without a separator.
@@ -138,7 +189,7 @@ impl<'s> Exporter<'s> {
     /// # Errors
     /// A body that is not JSON on one line, which no machine makes.
     pub fn record(&mut self, record: &Record, format: u16, chain: &str) -> Result<String, Unwritable> {
-        let unwritable = || Unwritable { seq: record.seq };
+        let unwritable = || Unwritable::Body { seq: record.seq };
         let data = on_the_wire(record, &self.task).ok_or_else(unwritable)?;
         if record.kind == RecordKind::Message(Kind::TaskSpec)
             && let Ok(spec) = serde_json::from_slice::<serde_json::Value>(&record.body)

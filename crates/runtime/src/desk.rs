@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use setpoint_audit_log::{Against, verify};
+use setpoint_bus::export::Unwritable;
 use setpoint_bus::import::ImportError;
 use setpoint_journal::{Journal, JournalError, JournalOptions};
 use setpoint_memory_store::{MemoryError, Options as StoreOptions, Store};
@@ -135,6 +136,12 @@ pub fn edge_of(error: &RuntimeError) -> (Edge, Option<&'static str>) {
             Edge::Usage,
             Some(
                 "name it bare or as `setpoint config` does, such as `--set delta=0.2` or `--set controller.delta=0.2`",
+            ),
+        ),
+        RuntimeError::Export(Unwritable::LineTooLong { .. } | Unwritable::TooLarge) => (
+            Edge::Usage,
+            Some(
+                "replay it where it is, or copy the data directory as a whole: the journal reads tasks of any size",
             ),
         ),
         RuntimeError::NoReplay { .. } => (

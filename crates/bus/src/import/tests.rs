@@ -346,3 +346,31 @@ proptest! {
         prop_assert_eq!(read(file.as_bytes()).unwrap().0, vec![record]);
     }
 }
+
+/// What is written is what is read, up to the last byte.
+#[test]
+fn a_file_is_written_as_far_as_it_is_read() {
+    use crate::export::{Lines as Written, Unwritable};
+
+    let read = |number: u64, bytes: u64, length: usize| {
+        let input = std::io::repeat(b'x').take(length as u64).chain(&b"\n"[..]);
+        let mut lines = Lines { input: io::BufReader::new(input), number, bytes };
+        lines.next()
+    };
+    for (length, is_written) in [(LINE_BYTES_MAX, true), (LINE_BYTES_MAX + 1, false)] {
+        let written = Written::default().push("x".repeat(length));
+        assert_eq!((written.is_ok(), read(0, 0, length).is_ok()), (is_written, is_written), "{length}");
+    }
+    for (bytes, is_written) in [(FILE_BYTES_MAX - 8, true), (FILE_BYTES_MAX - 7, false)] {
+        let mut written = Written::default();
+        written.bytes = bytes;
+        let written = written.push("x".repeat(7));
+        assert_eq!((written.is_ok(), read(0, bytes, 7).is_ok()), (is_written, is_written), "{bytes}");
+    }
+    let mut written = Written::default();
+    for _ in 0..LINES_MAX {
+        written.push(String::new()).unwrap();
+    }
+    assert!(matches!(written.push(String::new()), Err(Unwritable::TooLarge)));
+    assert!(read(LINES_MAX - 1, 0, 0).is_ok() && read(LINES_MAX, 0, 0).is_err());
+}

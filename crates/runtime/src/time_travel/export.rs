@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use setpoint_bus::export::{EXPORT_VERSION, Exporter, Seal, fragments_of};
+use setpoint_bus::export::{EXPORT_VERSION, Exporter, Lines, Seal, fragments_of};
 use setpoint_protocol::record::FragmentHash;
 use setpoint_protocol::{TaskId, Timestamp};
 
@@ -14,7 +14,7 @@ impl Organisation {
     /// A task as CloudEvents, one JSON object a line, without their ends; see [`setpoint_bus::export`].
     ///
     /// # Errors
-    /// An unknown or damaged task.
+    /// An unknown or damaged task, and one that is larger than what [`setpoint_bus::import`] reads back.
     pub fn export(&self, task: &TaskId) -> Result<Vec<String>, RuntimeError> {
         let journal = self.journal();
         journal.verify_task(task.as_str())?;
@@ -49,15 +49,16 @@ impl Organisation {
         };
         let slug = |intent: &str| self.slug(intent);
         let mut exporter = Exporter::new(&seal, &slug);
-        let mut lines = vec![exporter.seal(&seal)];
+        let mut lines = Lines::default();
+        lines.push(exporter.seal(&seal))?;
         let mut fragments = fragments.into_iter().peekable();
         for (record, format, chain) in &rows {
             while let Some((_, text)) = fragments.next_if(|(seq, _)| *seq == record.seq) {
-                lines.push(exporter.fragment(&text));
+                lines.push(exporter.fragment(&text))?;
             }
-            lines.push(exporter.record(record, *format, chain)?);
+            lines.push(exporter.record(record, *format, chain)?)?;
         }
-        Ok(lines)
+        Ok(lines.finish())
     }
 
     /// A piece of a prompt, if the journal has it.
