@@ -5,7 +5,7 @@
 //! machines say must be what they said then, but for those ids and for what other models' windows change in a question.
 //! The records become the new task's journal, and from there on it is a task like any other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use setpoint_journal::{Fragment, JournalError, Lease, Submission, TaskHead, TaskOpening};
@@ -14,7 +14,7 @@ use setpoint_protocol::TaskId;
 use setpoint_protocol::message::PlanDirective;
 use setpoint_protocol::models::Models as Cards;
 use setpoint_protocol::money::Money;
-use setpoint_protocol::record::{Ask, Asked, ForkedFrom, Opened, Record, RecordKind};
+use setpoint_protocol::record::{Ask, Asked, ForkedFrom, FragmentHash, Opened, Record, RecordKind};
 use setpoint_protocol::replay::CopiedWorkspace;
 use setpoint_protocol::settings::Budgets;
 use setpoint_protocol::topology::{Kind, Payload};
@@ -29,7 +29,7 @@ use crate::time_travel::workspace::{CopyError, Move};
 const ROWS_MAX: usize = 2_000;
 /// Bytes of one submission; the largest step fits on top of them.
 const BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Fragments of one submission.
+/// Fragments of one submission, where one step does not have more.
 const FRAGMENTS_MAX: usize = 900;
 
 /// What a fork is made of.
@@ -159,14 +159,19 @@ impl Organisation {
             surroundings,
             ..opened
         };
-        let steps = feed(&task, &new.from, prefix, opened, moved.as_ref(), self.factory())?;
-        if steps.last().is_some_and(|step| step.closed) {
+        let feed = Feed { task: &task, from: &new.from, records: prefix, opened, moved: moved.as_ref() };
+        let mut is_closed = false;
+        feed.steps(self.factory(), |step| {
+            is_closed = step.closed;
+            Ok(())
+        })?;
+        if is_closed {
             return Err(ForkError::AtItsEnd { task: new.from.clone(), at: new.at }.into());
         }
         // Before the journal, so that a task that is there has it, and what is refused leaves nothing behind.
         let copied = moved.as_ref().map(Move::copy).transpose();
         let copied = copied.map_err(|source| ForkError::Workspace { task: new.from.clone(), source })?;
-        if let Err(error) = self.append(&task, title, steps) {
+        if let Err(error) = self.append(&feed, title) {
             // A journal that took the first part has a task that can be resumed, in its workspace.
             let is_none = matches!(self.journal().task(task.as_str()), Err(JournalError::UnknownTask { .. }));
             if let Some(moved) = moved.as_ref().filter(|_| is_none) {
@@ -177,31 +182,33 @@ impl Organisation {
         Ok(Forked { task, from, copied })
     }
 
-    /// The steps as the new task's journal: at once where that is possible. A process that dies between two parts leaves
+    /// The steps as the new task's journal, made once more so that not all of them are held: at once where that is possible. A process that dies between two parts leaves
     /// a task that ends earlier, which can be resumed from there.
-    fn append(&self, task: &TaskId, title: String, steps: Vec<Step>) -> Result<(), RuntimeError> {
-        let mut submission = Submission::new(&TaskHead::start(task.as_str())?);
+    fn append(&self, feed: &Feed<'_>, title: String) -> Result<(), RuntimeError> {
+        let mut submission = Submission::new(&TaskHead::start(feed.task.as_str())?);
         let (mut bytes, mut title, mut lease) = (0, Some(title), None);
-        let mut fragments: BTreeMap<[u8; 32], ()> = BTreeMap::new();
+        let mut known: BTreeSet<FragmentHash> = BTreeSet::new();
         let mut attached = 0;
-        for step in steps {
-            let is_full =
-                submission.row_count() >= ROWS_MAX || bytes >= BYTES_MAX || attached >= FRAGMENTS_MAX;
-            if is_full {
+        feed.steps(self.factory(), |step| {
+            let asks = step.effects.iter().filter_map(|effect| match effect {
+                Outside::Model { ask, .. } => Some(&ask.prompt.fragments),
+                _ => None,
+            });
+            let new = asks.flatten().filter(|fragment| known.insert(fragment.hash()));
+            let new = new.map(|fragment| Fragment::new(fragment.text().as_bytes().to_vec()));
+            let new: Vec<Fragment> = new.collect::<Result<_, _>>()?;
+            let is_full = submission.row_count() >= ROWS_MAX
+                || bytes >= BYTES_MAX
+                || attached + new.len() > FRAGMENTS_MAX;
+            if is_full && submission.row_count() > 0 {
                 let next = Submission::new(submission.head());
                 self.append_part(std::mem::replace(&mut submission, next), &mut lease)?;
                 (bytes, attached) = (0, 0);
             }
-            for effect in &step.effects {
-                let Outside::Model { ask, .. } = effect else { continue };
-                for fragment in &ask.prompt.fragments {
-                    let fragment = Fragment::new(fragment.text().as_bytes().to_vec())?;
-                    if fragments.insert(*fragment.hash(), ()).is_none() {
-                        bytes += fragment.bytes().len();
-                        attached += 1;
-                        submission.attach(fragment)?;
-                    }
-                }
+            for fragment in new {
+                bytes += fragment.bytes().len();
+                attached += 1;
+                submission.attach(fragment)?;
             }
             for record in step.records {
                 if let Some(title) = title.take() {
@@ -216,7 +223,8 @@ impl Organisation {
                 bytes += record.body.len();
                 submission.push(row_of(record))?;
             }
-        }
+            Ok(())
+        })?;
         self.append_part(submission, &mut lease)
     }
 
@@ -276,35 +284,43 @@ fn beginning(task: &TaskId, prefix: &[Record], at: u64) -> Result<(Opened, Strin
     Ok((opened, goal))
 }
 
-/// Feeds the inputs among these records to fresh machines; what they say must be what they said then.
-fn feed(
-    task: &TaskId,
-    from: &TaskId,
-    records: &[Record],
+/// The records that a fork takes over, and what is another one in it.
+struct Feed<'f> {
+    task: &'f TaskId,
+    from: &'f TaskId,
+    records: &'f [Record],
     opened: Opened,
-    moved: Option<&Move>,
-    factory: Arc<dyn Factory>,
-) -> Result<Vec<Step>, ForkError> {
-    let mut cell = Cell::new(task.clone(), factory);
-    let mut steps = Vec::new();
-    let mut rest = records;
-    let mut opened = Some(opened);
-    while let Some(input) = rest.first() {
-        let parts = |seq, reason| ForkError::Parts { task: from.clone(), seq, reason };
-        let external = match opened.take() {
-            Some(opened) => External::Opened(Box::new(opened)),
-            None => External::of(input).map_err(|reason| parts(input.seq, reason))?,
-        };
-        let step = cell
-            .step(external, input.at, input.clock_ms)
-            .map_err(|error| parts(input.seq, format!("failed to {error}")))?;
-        let length = 1 + rest.iter().skip(1).take_while(|record| !record.is_input()).count();
-        let (stored, after) = rest.split_at(length.min(rest.len()));
-        compare(stored, &step.records, moved).map_err(|(seq, reason)| parts(seq, reason))?;
-        steps.push(step);
-        rest = after;
+    moved: Option<&'f Move>,
+}
+
+impl Feed<'_> {
+    /// Feeds the inputs among the records to fresh machines, and hands out what they say step by step; it must be what they
+    /// said then.
+    fn steps(
+        &self,
+        factory: Arc<dyn Factory>,
+        mut each: impl FnMut(Step) -> Result<(), RuntimeError>,
+    ) -> Result<(), RuntimeError> {
+        let mut cell = Cell::new(self.task.clone(), factory);
+        let mut rest = self.records;
+        let mut opened = Some(self.opened.clone());
+        while let Some(input) = rest.first() {
+            let parts = |seq, reason| ForkError::Parts { task: self.from.clone(), seq, reason };
+            let external = match opened.take() {
+                Some(opened) => External::Opened(Box::new(opened)),
+                None => External::of(input).map_err(|reason| parts(input.seq, reason))?,
+            };
+            let step = cell
+                .step(external, input.at, input.clock_ms)
+                .map_err(|error| parts(input.seq, format!("failed to {error}")))?;
+            let length = 1 + rest.iter().skip(1).take_while(|record| !record.is_input()).count();
+            let (stored, after) = rest.split_at(length.min(rest.len()));
+            compare(stored, &step.records, self.moved).map_err(|(seq, reason)| parts(seq, reason))?;
+            each(step)?;
+            rest = after;
+        }
+        Ok(())
     }
-    Ok(steps)
 }
 
 /// Whether a step came out as it did in the other task.
