@@ -99,7 +99,7 @@ async fn steps(
         is_ascii: io.out.is_ascii,
         zone: io.zone.clone(),
     };
-    let manner = render::Manner { look: &look, fragments: &fragments, has_prompts: replay.has_prompts };
+    let manner = render::Manner { fragments: &fragments, has_prompts: replay.has_prompts };
     let is_wanted = |record: &Record| {
         replay.from.is_none_or(|from| record.seq >= from) && replay.to.is_none_or(|to| record.seq <= to)
     };

@@ -28,6 +28,12 @@ impl Out {
         Out { is_terminal: false, has_colours: false, is_ascii: false, inner, is_gone: false }
     }
 
+    /// Whether its reader went away.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.is_gone
+    }
+
     /// Writes lines for a person.
     ///
     /// # Errors

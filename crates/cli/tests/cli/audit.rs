@@ -1,6 +1,7 @@
 //! `audit`: what the operator is told, and what the Auditor is asked.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use setpoint_client::audit::*;
 use setpoint_protocol::RoleId;
@@ -142,6 +143,27 @@ async fn following_says_what_is_found_until_it_is_interrupted() {
         assert_safe(&came.out);
         insta::assert_snapshot!(format!("{}\n--\n{}", came.out, came.err));
     }
+}
+
+/// Without this it would wait for an interrupt, which does not come.
+#[tokio::test(start_paused = true)]
+async fn following_ends_when_nobody_hears_it_any_more() {
+    let mut world = World { is_gone: true, ..World::headless(Fake::with(vec![])) };
+    let events = vec![AuditEvent::Report(Box::new(full().report))];
+    world.host.audit = Arc::new(FakeAudit { events, ..FakeAudit::default() });
+    let ended = world.run_arguments(words("audit follow"));
+    let (came, _) = tokio::time::timeout(Duration::from_secs(3_600), ended).await.unwrap();
+    assert_eq!((came.code, came.err.as_str()), (0, ""));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_interrupt_leaves_at_once() {
+    let mut world = World::headless(Fake::with(vec![]));
+    let ears = Some(Arc::clone(&world.host.organisation.ears));
+    world.host.audit = Arc::new(FakeAudit { ears, is_stuck: true, ..FakeAudit::default() });
+    let ended = world.run_arguments(words("audit follow"));
+    let (came, _) = tokio::time::timeout(Duration::from_secs(3_600), ended).await.unwrap();
+    assert_eq!((came.code, came.out.as_str()), (130, ""));
 }
 
 #[tokio::test]

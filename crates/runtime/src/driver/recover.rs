@@ -140,7 +140,7 @@ impl Driver {
                 };
                 let reason = reason.to_owned();
                 let failure = broken_off(reason.clone());
-                let attempt = pending.attempt + 1;
+                let attempt = pending.attempt.saturating_add(1);
                 let reasked = Reasked { call: pending.call, attempt, reason, spent, by_runtime: true };
                 self.ask_again(reasked, effect, failure);
             }

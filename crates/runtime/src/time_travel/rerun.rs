@@ -136,8 +136,6 @@ fn notes(records: &[Record], is_other_time: bool) -> Vec<String> {
 struct Log {
     rounds: Vec<(Option<Decided>, Option<Decided>)>,
     parting: Option<Parting>,
-    /// Both give the task up and wait for the report; the words come later, the decision is the same.
-    is_reporting: bool,
 }
 
 /// Makes the machines of the task, and puts the two beside its R7.
@@ -227,9 +225,9 @@ impl Observed {
         let tried = self.tried.hear(input.clone(), &ctx)?;
         match (recorded, tried) {
             (None, None) => {}
-            (Some(Said::GivesUp(one)), Some(Said::GivesUp(other))) if one == other => log.is_reporting = true,
+            // Both give the task up and wait for the report; the words come later, the decision is the same.
+            (Some(Said::GivesUp(one)), Some(Said::GivesUp(other))) if one == other => {}
             (Some(Said::Decided(recorded)), Some(Said::Decided(tried))) => {
-                log.is_reporting = false;
                 log.part(recorded.parts_from(&tried));
                 log.rounds.push((Some(recorded), Some(tried)));
             }

@@ -9,9 +9,10 @@ mod running;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use setpoint_cli::{Allowance, ApprovalPolicy, Host, Invocation, Io};
+use setpoint_cli::{Allowance, ApprovalPolicy, Exit, Host, Invocation, Io};
 use setpoint_client::{Audit, ClientError, Desk, ErrorKind, Memory, Organisation};
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::{TaskId, Timestamp};
@@ -28,6 +29,9 @@ use crate::running::Running;
 /// A task is thousands of small allocations from several threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// How long work that cannot be interrupted is waited for, once a person has left.
+const LEAVING_MAX: Duration = Duration::from_millis(500);
 
 fn main() -> ExitCode {
     // First of all, for keys lie in the environment; what went wrong is logged once there is a log.
@@ -58,11 +62,17 @@ fn main() -> ExitCode {
     let host = Local { program };
     match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(tokio) => {
-            let _inside = tokio.enter();
+            let inside = tokio.enter();
             if let Err(error) = runtime::program::outlive_file_size_limits() {
                 tracing::warn!(%error, "a limit on the size of files will end this process");
             }
-            tokio.block_on(setpoint_cli::execute(invocation, &host, &mut io)).into()
+            let exit = tokio.block_on(setpoint_cli::execute(invocation, &host, &mut io));
+            drop(inside);
+            // Whoever has interrupted it does not wait for a look at a large journal.
+            if exit == Exit::CANCELLED {
+                tokio.shutdown_timeout(LEAVING_MAX);
+            }
+            exit.into()
         }
         Err(error) => {
             let error =

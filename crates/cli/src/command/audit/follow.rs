@@ -29,13 +29,23 @@ pub(super) async fn follow(
     loop {
         tokio::select! {
             biased;
-            _ = interrupts.recv(), if !is_stopping => {
+            Some(()) = interrupts.recv() => {
+                if is_stopping {
+                    return Ok(Exit::CANCELLED);
+                }
                 // What was read is still noted and sealed; then it ends.
                 is_stopping = true;
                 events.close();
             }
             event = events.recv(), if !is_stopping => match event {
-                Some(event) => show(&event, options, io)?,
+                Some(event) => {
+                    show(&event, options, io)?;
+                    // Nobody hears the rest.
+                    if io.out.is_gone() {
+                        is_stopping = true;
+                        events.close();
+                    }
+                }
                 None => is_stopping = true,
             },
             done = &mut auditing => {

@@ -224,7 +224,7 @@ impl Page {
 fn cell(text: &str) -> String {
     let mut cell = String::new();
     for c in clip(&sanitise::line(text), CELL_CHARS_MAX).chars() {
-        if matches!(c, '\\' | '|' | '<' | '[' | '!') {
+        if matches!(c, '\\' | '|' | '<' | '[' | '!' | '`' | '&' | '*' | '~') {
             cell.push('\\');
         }
         cell.push(c);
@@ -250,5 +250,33 @@ fn rate(rate: DriftRate) -> &'static str {
         DriftRate::Failure => "work that failed",
         DriftRate::FailVerdict => "verdicts that are `fail`",
         DriftRate::Malformed => "answers that could not be used",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_a_cell_says_its_row_has_as_many() {
+        let hostile =
+            "a|b\\|c\r\nd\n\n| --- |\te`f|g`\u{1b}[31m\u{85}\u{2028}h\u{0}&#124;*i* ~~j~~<b>![k](l)";
+        let mut page = Page::default();
+        page.table(&["one", "two"], &[vec![hostile.to_owned(), "x".to_owned()]]);
+        let lines: Vec<String> = page.lines.iter().map(Line::to_text).collect();
+        let row = lines.last().unwrap();
+        assert_eq!(lines.len(), 3);
+        assert!(!row.chars().any(|c| c.is_control() || c == '\u{2028}'), "{row:?}");
+        // As Markdown reads it: a sign after a backslash is only itself.
+        let (mut bars, mut rest) = (0, row.chars());
+        while let Some(c) = rest.next() {
+            match c {
+                '\\' => drop(rest.next()),
+                '|' => bars += 1,
+                '`' | '&' | '*' | '~' | '<' | '[' | '!' => panic!("{c} in {row}"),
+                _ => {}
+            }
+        }
+        assert_eq!(bars, 3, "{row}");
     }
 }

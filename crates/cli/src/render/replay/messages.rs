@@ -11,13 +11,13 @@ use super::{excerpt, value_excerpt};
 use crate::render::result;
 use crate::state::ViewState;
 use crate::text::{Line, Tone, sanitise};
-use crate::view::{Look, recall, words};
+use crate::view::{recall, words};
 
 /// Columns of one verdict.
 const VERDICT_COLUMNS_MAX: usize = 200;
 
 /// The gist of a message that `state` has just taken in, and what stands below it.
-pub(super) fn lines(state: &ViewState, record: &Record, _: &Look) -> (Line, Vec<Line>) {
+pub(super) fn lines(state: &ViewState, record: &Record) -> (Line, Vec<Line>) {
     let Some(message) = record.message() else {
         return (Line::new().and(Tone::Bad, "its body cannot be read"), Vec::new());
     };

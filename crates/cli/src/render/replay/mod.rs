@@ -26,8 +26,6 @@ const INDENT: &str = "         ";
 
 /// How records are shown.
 pub(crate) struct Manner<'m> {
-    /// How it is laid out.
-    pub(crate) look: &'m Look,
     /// What the models were asked.
     pub(crate) fragments: &'m Fragments,
     /// Whether questions and answers of models are shown in full.
@@ -62,7 +60,7 @@ pub(crate) fn record(state: &ViewState, record: &Record, manner: &Manner<'_>) ->
     head.push(Tone::Plain, "  ");
     head.push(Tone::Strong, record.kind.name());
     let (gist, details) = match record.kind {
-        RecordKind::Message(_) => messages::lines(state, record, manner.look),
+        RecordKind::Message(_) => messages::lines(state, record),
         _ => calls::lines(record, manner),
     };
     if !gist.is_empty() {

@@ -25,6 +25,8 @@ pub(crate) struct FakeAudit {
     pub(crate) is_broken: bool,
     /// Whom it interrupts when it has said everything.
     pub(crate) ears: Option<Arc<Ears>>,
+    /// Whether it is interrupted twice, and does not end by itself.
+    pub(crate) is_stuck: bool,
     pub(crate) asked: Mutex<Vec<String>>,
 }
 
@@ -76,6 +78,10 @@ impl Audit for FakeAudit {
         if let Some(ears) = &self.ears {
             let sender = ears.interrupts.lock().unwrap().clone().unwrap();
             sender.send(()).await.unwrap();
+            if self.is_stuck {
+                sender.send(()).await.unwrap();
+                std::future::pending::<()>().await;
+            }
         }
         events.closed().await;
         Ok(())

@@ -37,6 +37,8 @@ pub(crate) struct World {
     pub(crate) is_terminal: bool,
     pub(crate) can_redraw: bool,
     pub(crate) is_ascii: bool,
+    /// Whether nobody reads stdout any more.
+    pub(crate) is_gone: bool,
     pub(crate) zone: TimeZone,
     pub(crate) size: Size,
     /// What is typed at each question.
@@ -52,6 +54,7 @@ impl World {
             is_terminal: false,
             can_redraw: false,
             is_ascii: false,
+            is_gone: false,
             zone: TimeZone::UTC,
             size: Size { columns: 100, lines: 30 },
             keys: VecDeque::new(),
@@ -78,7 +81,10 @@ impl World {
         let (out, err) = (Buffer::default(), Heard(Arc::clone(&ears)));
         let mut io = Io {
             input: Box::new(Cursor::new(self.stdin)),
-            out: self::out(out.clone(), self.is_terminal, self.is_ascii),
+            out: match self.is_gone {
+                true => Out::new(Box::new(Gone)),
+                false => self::out(out.clone(), self.is_terminal, self.is_ascii),
+            },
             err: self::out(err.clone(), self.is_terminal, self.is_ascii),
             terminal: Box::new(Scripted {
                 keys: self.keys,
@@ -127,6 +133,18 @@ fn out(writer: impl Write + Send + 'static, is_terminal: bool, is_ascii: bool) -
     let mut out = Out::new(Box::new(writer));
     (out.is_terminal, out.is_ascii) = (is_terminal, is_ascii);
     out
+}
+
+/// stdout whose reader went away.
+struct Gone;
+
+impl Write for Gone {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[derive(Clone, Default)]

@@ -85,7 +85,7 @@ pub(super) fn targets(limits: &Limits) -> String {
 /// Nothing failed, and all of the last plan is kept.
 fn is_whole_unjudged(directive: &PlanDirective, brief: &PlanBrief) -> bool {
     let nothing_failed = directive.findings.is_empty() && directive.failed_subtasks.is_empty();
-    let last = brief.previous.last().filter(|plan| plan.round + 1 == brief.round);
+    let last = brief.previous.last().filter(|plan| plan.round.checked_add(1) == Some(brief.round));
     nothing_failed && last.is_some_and(|plan| plan.intents.len() == brief.kept.len())
 }
 
