@@ -4,7 +4,7 @@ use std::path::Path;
 
 use setpoint_client::{ClientError, Organisation};
 
-use super::whole_file::WholeFile;
+use super::whole_file::{OR_STANDARD_OUTPUT, WholeFile};
 use crate::exit::Exit;
 use crate::io::Io;
 
@@ -23,7 +23,7 @@ pub(super) async fn export(
             }
         }
         Some(path) => {
-            let mut file = WholeFile::create(path)?;
+            let mut file = WholeFile::create(path, OR_STANDARD_OUTPUT)?;
             for line in &lines {
                 file.line(line)?;
             }

@@ -8,7 +8,7 @@ use setpoint_client::{ClientError, Organisation};
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::Record;
 
-use super::whole_file::WholeFile;
+use super::whole_file::{NAME_A_PAGE, WholeFile};
 use crate::exit::Exit;
 use crate::invocation::GlobalOptions;
 use crate::io::Io;
@@ -80,7 +80,7 @@ fn write_page(
 ) -> Result<(), ClientError> {
     let cost = CostReport::of(records);
     let page = html::page(&html::Report { state, records, cost: &cost, findings, zone: &io.zone });
-    let mut file = WholeFile::create(path)?;
+    let mut file = WholeFile::create(path, NAME_A_PAGE)?;
     file.text(&page)?;
     file.finish()
 }

@@ -8,6 +8,11 @@ use std::path::{Path, PathBuf};
 
 use setpoint_client::{ClientError, ErrorKind};
 
+/// What can be done instead of an `--output` that is no file.
+pub(super) const OR_STANDARD_OUTPUT: &str = "name a file that is new or may be replaced, or leave `--output` out: standard output can be sent anywhere";
+/// The same of an `--html`.
+pub(super) const NAME_A_PAGE: &str = "name a file that is new or may be replaced, such as `--html task.html`";
+
 /// Names tried for the unfinished file.
 const PARTIAL_NAMES_MAX: u32 = 16;
 /// The mode of a new file: what a task or memory holds is for its owner, who can loosen it.
@@ -26,8 +31,9 @@ pub(super) struct WholeFile<'p> {
 }
 
 impl<'p> WholeFile<'p> {
-    pub(super) fn create(path: &'p Path) -> Result<Self, ClientError> {
-        let place = Place::of(path)?;
+    /// `hint` is what can be done where that is no file.
+    pub(super) fn create(path: &'p Path, hint: &str) -> Result<Self, ClientError> {
+        let place = Place::of(path, hint)?;
         let (partial, file) = create_beside(&place.path).map_err(|error| failed(path, &error))?;
         Ok(WholeFile { path, place, partial, file: Some(BufWriter::new(file)) })
     }
@@ -81,7 +87,7 @@ struct Place {
 
 impl Place {
     /// Only a file is replaced: a device, a pipe or a folder of that name is somebody's, and a link stays one.
-    fn of(path: &Path) -> Result<Self, ClientError> {
+    fn of(path: &Path, hint: &str) -> Result<Self, ClientError> {
         let found = match fs::symlink_metadata(path) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -94,14 +100,14 @@ impl Place {
             true => {
                 let whole = fs::canonicalize(path).and_then(|whole| Ok((fs::metadata(&whole)?, whole)));
                 let (found, whole) = whole.map_err(|error| match error.kind() {
-                    io::ErrorKind::NotFound => refused(path, "it is a link that leads nowhere"),
+                    io::ErrorKind::NotFound => refused(path, "it is a link that leads nowhere", hint),
                     _ => failed(path, &error),
                 })?;
                 (whole, found)
             }
         };
         if !found.is_file() {
-            return Err(refused(&path, &format!("it is {}", kind_of(&found))));
+            return Err(refused(&path, &format!("it is {}", kind_of(&found)), hint));
         }
         Ok(Place { path, mode: found.permissions().mode() & KEPT_MODE })
     }
@@ -122,9 +128,8 @@ fn kind_of(found: &Metadata) -> &'static str {
     }
 }
 
-fn refused(path: &Path, why: &str) -> ClientError {
-    ClientError::new(ErrorKind::Usage, format!("failed to write {}: {why}", path.display()))
-        .hint("name a file that is new or may be replaced; standard output can be sent anywhere")
+fn refused(path: &Path, why: &str, hint: &str) -> ClientError {
+    ClientError::new(ErrorKind::Usage, format!("failed to write {}: {why}", path.display())).hint(hint)
 }
 
 fn failed(path: &Path, error: &io::Error) -> ClientError {
@@ -156,6 +161,8 @@ mod tests {
 
     use super::*;
 
+    const HINT: &str = "name another";
+
     fn names(folder: &Path) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(folder)
             .unwrap()
@@ -166,7 +173,7 @@ mod tests {
     }
 
     fn write(path: &Path, lines: &[&str]) -> Result<(), ClientError> {
-        let mut file = WholeFile::create(path)?;
+        let mut file = WholeFile::create(path, HINT)?;
         for line in lines {
             file.line(line)?;
         }
@@ -202,7 +209,7 @@ mod tests {
         for kept in [0o640, 0o604, 0o400] {
             fs::set_permissions(&path, Permissions::from_mode(kept)).unwrap();
             // Nobody else reads it before it is whole.
-            let file = WholeFile::create(&path).unwrap();
+            let file = WholeFile::create(&path, HINT).unwrap();
             assert_eq!(mode(&file.partial), 0o600);
             file.finish().unwrap();
             assert_eq!(mode(&path), kept);
@@ -245,7 +252,7 @@ mod tests {
             ("to a device", "it is a device"),
         ] {
             let error = write(&at(name), &["{}"]).unwrap_err();
-            assert!(error.message.ends_with(why) && error.hints.len() == 1, "{name}: {error:?}");
+            assert!(error.message.ends_with(why) && error.hints == [HINT], "{name}: {error:?}");
             assert_eq!((error.kind, names(folder.path())), (ErrorKind::Usage, before.clone()), "{name}");
         }
         assert!(fs::metadata(at("pipe")).unwrap().file_type().is_fifo());
@@ -256,7 +263,7 @@ mod tests {
     fn what_is_given_up_on_the_way_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("memory.jsonl");
-        let mut file = WholeFile::create(&path).unwrap();
+        let mut file = WholeFile::create(&path, HINT).unwrap();
         file.line("{}").unwrap();
         assert_eq!(names(folder.path()).len(), 1);
         drop(file);

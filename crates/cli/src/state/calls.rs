@@ -11,13 +11,16 @@ use setpoint_protocol::{CallId, Timestamp};
 /// Characters of a call's target that are kept.
 pub const TARGET_CHARS_MAX: usize = 300;
 
+/// Characters of a tool's name that are kept.
+pub const TOOL_CHARS_MAX: usize = 100;
+
 /// Characters of a call's output that are kept, head and tail; the journal has more.
 pub const OUTPUT_CHARS_MAX: usize = 1_200;
 
 /// One tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// The tool's name, or the tool id it ran as.
+    /// The tool's name, or the tool id it ran as, clipped.
     pub tool: String,
     /// What it is about, clipped.
     pub target: String,
@@ -82,7 +85,7 @@ impl Calls {
     pub(super) fn asked(&mut self, asked: &Asked, at: Timestamp) {
         let Ask::Tool { call, phase, .. } = &asked.ask else { return };
         let call = Call {
-            tool: call.tool.clone(),
+            tool: clip(&call.tool, TOOL_CHARS_MAX),
             target: target_of(call),
             phase: *phase,
             ok: None,
@@ -123,7 +126,7 @@ impl Calls {
             let output = known.map(|call| call.output.clone()).filter(|output| !output.is_empty());
             let output = output.unwrap_or_else(|| head_and_tail(&record.evidence, OUTPUT_CHARS_MAX));
             let call = Call {
-                tool: record.tool.to_string(),
+                tool: clip(&record.tool.to_string(), TOOL_CHARS_MAX),
                 target: clip(&record.target, TARGET_CHARS_MAX),
                 phase: record.phase,
                 ok: Some(record.ok),

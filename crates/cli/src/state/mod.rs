@@ -12,7 +12,9 @@ pub mod recall;
 pub mod roles;
 pub mod rounds;
 
-use setpoint_protocol::message::{Clarification, DirectAnswer, FaultKind, FinalResult, TaskFault, TaskSpec};
+use setpoint_protocol::message::{
+    Clarification, DirectAnswer, EndedBy, FaultKind, FinalResult, TaskFault, TaskSpec,
+};
 use setpoint_protocol::record::{Answer, ForkedFrom, Opened, Record, RecordKind};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_protocol::topology::Payload;
@@ -211,10 +213,17 @@ impl ViewState {
         self.result.is_some() || self.answer.is_some()
     }
 
-    /// The round that runs, from 1.
+    /// The round that runs, or ran last when the task has ended, as its manifest has it: from 1.
     #[must_use]
     pub fn round(&self) -> u32 {
-        self.rounds.over().saturating_add(1)
+        self.rounds.next().max(self.board.round())
+    }
+
+    /// Whether it was cancelled before the round was measured.
+    #[must_use]
+    pub fn is_broken_off(&self) -> bool {
+        let is_cancelled = |result: &FinalResult| result.ended_by == EndedBy::Cancelled;
+        self.result.as_ref().is_some_and(is_cancelled) && !self.rounds.is_measured()
     }
 
     /// Ω when the task's clock stands at `clock_ms`, as the controller counts it for the rounds that are over.
@@ -273,6 +282,7 @@ impl ViewState {
             }
             Payload::OutcomeSummary(summary) => {
                 self.board.judge_task(&summary.task_criteria_verdicts, record.at);
+                self.rounds.requested(self.board.round());
             }
             Payload::ReplanRequest(request) => {
                 self.board.fall_short(&request, record.at);

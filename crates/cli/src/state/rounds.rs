@@ -44,6 +44,17 @@ impl Rounds {
         u32::try_from(self.rounds.len()).unwrap_or(u32::MAX)
     }
 
+    /// Whether R4b measured the round that is not over yet.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        self.requested.is_some()
+    }
+
+    /// The round after those that are over, which its manifest may yet give another number.
+    pub(super) fn next(&self) -> u32 {
+        self.rounds.last().map_or(1, |last| last.round.saturating_add(1))
+    }
+
     /// R4b measured this round.
     pub(super) fn requested(&mut self, round: u32) {
         self.requested = Some(round);
@@ -51,8 +62,7 @@ impl Rounds {
 
     /// R7 gave a direction. A round that broke before it was measured counts from what was dispatched last.
     pub(super) fn directed(&mut self, directive: &PlanDirective, dispatched: u32) {
-        let next = self.rounds.last().map_or(1, |last| last.round.saturating_add(1));
-        let round = self.requested.take().unwrap_or(dispatched).max(next);
+        let round = self.requested.take().unwrap_or(dispatched).max(self.next());
         let tools = directive.blocked_tools.iter().map(ToString::to_string);
         self.rounds.push(Round {
             round,

@@ -20,6 +20,8 @@ mod memory;
 #[cfg(test)]
 mod page;
 #[cfg(test)]
+mod page_limits;
+#[cfg(test)]
 mod questions;
 #[cfg(test)]
 mod run;

@@ -6,7 +6,7 @@ use serde_json::json;
 use setpoint_client::{ClientError, ErrorKind, Memory};
 
 use super::note;
-use crate::command::whole_file::WholeFile;
+use crate::command::whole_file::{OR_STANDARD_OUTPUT, WholeFile};
 use crate::exit::Exit;
 use crate::invocation::GlobalOptions;
 use crate::io::Io;
@@ -26,7 +26,7 @@ pub(super) async fn records(
         each(memory, |line| io.out.json_line(line)).await?;
         return Ok(Exit::DONE);
     };
-    let mut file = WholeFile::create(path)?;
+    let mut file = WholeFile::create(path, OR_STANDARD_OUTPUT)?;
     let count = each(memory, |line| file.line(line)).await?;
     file.finish()?;
     let path = path.display().to_string();

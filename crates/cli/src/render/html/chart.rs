@@ -22,10 +22,11 @@ const ROUNDS_MIN: usize = 4;
 
 /// The chart, the gauges, and all of it in numbers.
 pub(super) fn put(html: &mut Html, all: &[Measured], settings: &ControllerSettings) {
-    let Some((left_out, rounds)) = latest(all) else {
+    let (left_out, rounds) = limit::latest(all, limit::ROUNDS_MAX);
+    if rounds.is_empty() {
         html.leaf("p", &[("class", "none")], "No round has been measured.");
         return;
-    };
+    }
     html.tag("div", &[("class", "charts")], |html| {
         html.tag("div", &[("class", "wide")], |html| stack(html, rounds, settings));
         html.tag("div", &[("class", "gauges")], |html| gauges(html, rounds, settings));
@@ -46,13 +47,6 @@ pub(super) fn put(html: &mut Html, all: &[Measured], settings: &ControllerSettin
     });
     table(html, rounds, settings);
     limit::tell(html, left_out, "earlier rounds are");
-}
-
-/// The latest rounds that are shown, and how many are not; nothing when there are none.
-fn latest(all: &[Measured]) -> Option<(usize, &[Measured])> {
-    let left_out = all.len().saturating_sub(limit::ROUNDS_MAX);
-    let (_, rounds) = all.split_at_checked(left_out)?;
-    (!rounds.is_empty()).then_some((left_out, rounds))
 }
 
 fn stack(html: &mut Html, rounds: &[Measured], settings: &ControllerSettings) {

@@ -18,15 +18,22 @@ const CELLS: [MacroState; 4] =
     [MacroState::ChangePath, MacroState::BreakSymmetry, MacroState::Refine, MacroState::ChangeApproach];
 /// Where the cells begin.
 const CELLS_TOP: f64 = BAND + 24.0;
-/// Steps of the trail, the latest: as many as one cell has places for.
-const TRAIL_MAX: usize = 10;
-const PLACES_A_ROW: usize = 5;
-const RADIUS: f64 = 11.0;
+/// Places for steps, of which one cell has as many as there are rounds shown.
+struct Places {
+    a_row: usize,
+    radius: f64,
+    has_numbers: bool,
+}
+/// Steps that one cell has wide places for.
+const WIDE_MAX: usize = 10;
+const WIDE: Places = Places { a_row: 5, radius: 11.0, has_numbers: true };
+const NARROW: Places = Places { a_row: 10, radius: 4.5, has_numbers: false };
 
 /// The grid with its trail.
 pub(super) fn put(html: &mut Html, all: &[Measured], settings: &ControllerSettings) {
-    let left_out = all.len().saturating_sub(TRAIL_MAX);
-    let trail = all.split_at_checked(left_out).map_or(all, |(_, trail)| trail);
+    let (left_out, trail) = limit::latest(all, limit::ROUNDS_MAX);
+    let most = CELLS.map(|state| trail.iter().filter(|one| one.decision == state).count());
+    let places = if most.iter().all(|count| *count <= WIDE_MAX) { WIDE } else { NARROW };
     let walked: Vec<String> =
         trail.iter().map(|one| format!("round {}: {}", one.round, one.decision.name())).collect();
     let described = if walked.is_empty() { "no round is over".to_owned() } else { walked.join(", then ") };
@@ -34,9 +41,9 @@ pub(super) fn put(html: &mut Html, all: &[Measured], settings: &ControllerSettin
         let called = ("action-grid", "Action grid", &*described);
         svg::picture(html, called, (WIDTH, HEIGHT), |html| {
             field(html);
-            let points = path(html, trail);
+            let points = path(html, trail, &places);
             names(html, settings);
-            steps(html, trail, &points);
+            steps(html, trail, &points, &places);
         });
     });
     html.leaf("p", &[("class", "trail")], &format!("Trail: {described}."));
@@ -82,32 +89,34 @@ fn names(html: &mut Html, settings: &ControllerSettings) {
     svg::label(html, "start", (8.0, y + 20.0), &text);
 }
 
-fn path(html: &mut Html, trail: &[Measured]) -> Vec<(f64, f64)> {
+fn path(html: &mut Html, trail: &[Measured], places: &Places) -> Vec<(f64, f64)> {
     let mut points: Vec<(f64, f64)> = Vec::new();
     for (n, one) in trail.iter().enumerate() {
         let before = trail.iter().take(n).filter(|other| other.decision == one.decision).count();
-        points.push(place(one.decision, before));
+        points.push(place(one.decision, before, places));
     }
     svg::path(html, "trail", &points);
     points
 }
 
-fn steps(html: &mut Html, trail: &[Measured], points: &[(f64, f64)]) {
+fn steps(html: &mut Html, trail: &[Measured], points: &[(f64, f64)], places: &Places) {
     for (point, one) in points.iter().zip(trail) {
         let tip = format!("round {}: {}", one.round, one.decision.name());
         html.tag("g", &[("data-step", &one.round.to_string())], |html| {
-            svg::circle(html, "step", *point, RADIUS, Some(&tip));
-            svg::label(html, "middle step", (point.0, point.1 + 4.0), &one.round.to_string());
+            svg::circle(html, "step", *point, places.radius, Some(&tip));
+            if places.has_numbers {
+                svg::label(html, "middle step", (point.0, point.1 + 4.0), &one.round.to_string());
+            }
         });
     }
 }
 
 /// The middle of the `n`th place of a state, from 0.
-fn place(state: MacroState, n: usize) -> (f64, f64) {
-    let gap = RADIUS * 2.0 + 4.0;
-    let (column, row) = ((n % PLACES_A_ROW) as f64, (n / PLACES_A_ROW) as f64);
+fn place(state: MacroState, n: usize, places: &Places) -> (f64, f64) {
+    let gap = places.radius * 2.0 + if places.has_numbers { 4.0 } else { 3.0 };
+    let (column, row) = ((n % places.a_row) as f64, (n / places.a_row) as f64);
     match (corner(state), state) {
-        (Some((x, y)), _) => (x + 8.0 + RADIUS + gap * column, y + 40.0 + gap * row),
+        (Some((x, y)), _) => (x + 8.0 + places.radius + gap * column, y + 40.0 + gap * row),
         // An end comes once.
         (None, MacroState::Abandon) => (WIDTH - 24.0, HEIGHT - BAND / 2.0),
         (None, _) => (WIDTH - 24.0, BAND / 2.0),

@@ -114,11 +114,16 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
         facts.push(("Ended by", result.ended_by.name().to_owned()));
         facts.push(("Accountable", accountable(result)));
     }
-    let rounds = measured::rounds(state).len();
-    let rounds = match state.is_ended() {
-        true => format!("{rounds} measured"),
-        false => format!("{rounds} measured, round {} under way", state.round()),
-    };
+    let count = measured::rounds(state).len();
+    let mut rounds = format!("{count} measured");
+    if count > limit::ROUNDS_MAX {
+        rounds.push_str(&format!(", the {} earliest left out here", count - limit::ROUNDS_MAX));
+    }
+    if !state.is_ended() {
+        rounds.push_str(&format!(", round {} under way", state.round()));
+    } else if state.board.round() > 0 && state.is_broken_off() {
+        rounds.push_str(&format!(", round {} cancelled", state.round()));
+    }
     facts.push(("Rounds", rounds));
     facts.push(("Cost", cost(report)));
     facts.push(("Findings", report.findings.len().to_string()));

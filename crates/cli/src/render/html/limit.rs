@@ -23,7 +23,7 @@ pub(super) const CRITERIA_MAX: usize = 400;
 pub(super) const COLUMNS_MAX: usize = 60;
 /// Calls that are shown of those that one verdict cites.
 pub(super) const CITES_MAX: usize = 4;
-/// Rounds of the charts and the list of decisions.
+/// Rounds: of the charts, the grid, the decisions, the plans, and what memory gave, the latest ones.
 pub(super) const ROUNDS_MAX: usize = 40;
 /// Sub-tasks of one plan.
 pub(super) const PARTS_MAX: usize = 64;
@@ -63,6 +63,12 @@ pub(super) fn each<T>(
     left_out
 }
 
+/// The latest of them, and how many earlier ones are left out.
+pub(super) fn latest<T>(all: &[T], most: usize) -> (usize, &[T]) {
+    let left_out = all.len().saturating_sub(most);
+    all.split_at_checked(left_out).map_or((0, all), |(_, latest)| (left_out, latest))
+}
+
 /// Says that something was left out, and where all of it is.
 pub(super) fn tell(html: &mut Html, left_out: usize, what: &str) {
     if left_out > 0 {
@@ -84,6 +90,8 @@ mod tests {
         let mut html = Html::default();
         let left_out = each(&mut html, 0..10, 10, |html, _| html.text(&long));
         assert_eq!((left_out, html.len()), (9, SECTION_BYTES_MAX));
+        assert_eq!(latest(&[1, 2, 3], 2), (1, &[2, 3][..]));
+        assert_eq!(latest(&[1, 2], 2), (0, &[1, 2][..]));
         let mut html = Html::default();
         tell(&mut html, 0, "criteria are");
         assert_eq!(html.len(), 0);

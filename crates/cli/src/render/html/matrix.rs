@@ -17,8 +17,7 @@ pub(super) fn put(html: &mut Html, state: &ViewState, zone: &TimeZone) {
         html.leaf("p", &[("class", "none")], "There are no criteria: no plan was dispatched.");
         return;
     }
-    let columns_left_out = all.len().saturating_sub(limit::COLUMNS_MAX);
-    let columns = all.split_at_checked(columns_left_out).map_or(&*all, |(_, latest)| latest);
+    let (columns_left_out, columns) = limit::latest(&all, limit::COLUMNS_MAX);
     let mut left_out = 0;
     html.tag("div", &[("class", "wide"), ("id", "matrix")], |html| {
         html.tag("table", &[("class", "matrix")], |html| {
@@ -69,13 +68,17 @@ fn criterion(
                     html.leaf("p", &[("class", "seen"), ("dir", "auto")], &whole);
                 }
                 html.leaf("p", &[("class", "dim")], how(row));
+                let all: Vec<(Column, Cell)> = row.cells().collect();
+                let (earlier, cells) = limit::latest(&all, limit::COLUMNS_MAX);
                 html.tag("ol", &[("class", "evidence")], |html| {
-                    let left_out =
-                        limit::each(html, row.cells(), limit::COLUMNS_MAX, |html, (column, cell)| {
-                            html.tag("li", &[("id", &anchor(n, column))], |html| {
-                                judgement(html, state, (column, cell), row.evidence_in(column), zone);
-                            });
+                    if earlier > 0 {
+                        html.leaf("li", &[], &format!("{earlier} earlier attempts are left out here"));
+                    }
+                    let left_out = limit::each(html, cells, limit::COLUMNS_MAX, |html, (column, cell)| {
+                        html.tag("li", &[("id", &anchor(n, *column))], |html| {
+                            judgement(html, state, (*column, *cell), row.evidence_in(*column), zone);
                         });
+                    });
                     if left_out > 0 {
                         html.leaf("li", &[], &format!("{left_out} more attempts are left out here"));
                     }

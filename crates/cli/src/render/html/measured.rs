@@ -34,10 +34,11 @@ pub(super) fn rounds(state: &ViewState) -> Vec<Measured> {
         let decision = MacroState::from(round.directive);
         rounds.push(Measured { round: round.round, loss: round.loss, grad_l, decision });
     }
-    // A task that ended before its first plan measured nothing.
-    let result = state.result.as_ref().filter(|_| state.board.round() > 0 || !rounds.is_empty());
+    // A task that ended before its first plan measured nothing, and neither did a round that was broken off.
+    let has_measured = !state.is_broken_off() && (state.board.round() > 0 || !rounds.is_empty());
+    let result = state.result.as_ref().filter(|_| has_measured);
     if let Some(result) = result {
-        let round = rounds.last().map_or(1, |last| last.round.saturating_add(1));
+        let round = state.round();
         let grad_l = (!rounds.is_empty()).then_some(result.grad_l);
         rounds.push(Measured { round, loss: result.loss, grad_l, decision: result.directive.into() });
     }

@@ -20,12 +20,15 @@ pub(super) fn decisions(html: &mut Html, state: &ViewState) {
         html.leaf("p", &[("class", "none")], text);
         return;
     }
+    let all: Vec<&Round> = state.rounds.iter().collect();
+    let (earlier, rounds) = limit::latest(&all, limit::ROUNDS_MAX);
     let mut left_out = 0;
     html.tag("ol", &[("class", "decisions")], |html| {
-        left_out = limit::each(html, state.rounds.iter(), limit::ROUNDS_MAX, |html, round| {
+        left_out = limit::each(html, rounds, limit::ROUNDS_MAX, |html, round| {
             html.tag("li", &[], |html| decision(html, round));
         });
     });
+    limit::tell(html, earlier, "earlier decisions are");
     limit::tell(html, left_out, "decisions are");
 }
 
@@ -61,11 +64,14 @@ fn decision(html: &mut Html, round: &Round) {
 
 /// What each plan consisted of.
 pub(super) fn plans(html: &mut Html, state: &ViewState) {
-    if state.plans.iter().next().is_none() {
+    let all: Vec<&Plan> = state.plans.iter().collect();
+    let (earlier, plans) = limit::latest(&all, limit::ROUNDS_MAX);
+    if plans.is_empty() {
         html.leaf("p", &[("class", "none")], "No plan was dispatched.");
         return;
     }
-    let left_out = limit::each(html, state.plans.iter(), limit::ROUNDS_MAX, |html, plan| {
+    limit::tell(html, earlier, "earlier plans are");
+    let left_out = limit::each(html, plans, limit::ROUNDS_MAX, |html, plan| {
         html.tag("details", &[], |html| {
             let parts = words::count(plan.parts.len() as u64, "sub-task");
             html.leaf("summary", &[], &format!("Plan of round {}: {parts}", plan.round));
@@ -107,13 +113,15 @@ fn part_of(html: &mut Html, part: &Part) {
 
 /// What memory gave to each plan.
 pub(super) fn memory(html: &mut Html, state: &ViewState) {
-    let mut given =
-        state.plans.iter().filter_map(|plan| Some((plan.round, plan.recall.as_ref()?))).peekable();
-    match (given.peek(), &state.recall) {
+    let all: Vec<(u32, &Recall)> =
+        state.plans.iter().filter_map(|plan| Some((plan.round, plan.recall.as_ref()?))).collect();
+    let (earlier, given) = limit::latest(&all, limit::ROUNDS_MAX);
+    match (given.first(), &state.recall) {
         (None, None) => html.leaf("p", &[("class", "none")], "Memory was not asked."),
         // It has answered, and the plan is not made yet.
         (None, Some(recall)) => recalled(html, "For the plan that is being made", recall),
         (Some(_), _) => {
+            limit::tell(html, earlier, "earlier rounds are");
             let left_out = limit::each(html, given, limit::ROUNDS_MAX, |html, (round, recall)| {
                 recalled(html, &format!("For the plan of round {round}"), recall);
             });

@@ -4,11 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use setpoint_protocol::message::DispatchManifest;
 use setpoint_protocol::record::{Answered, Ask, Asked, Purpose, Record, RecordKind};
-use setpoint_protocol::topology::Kind;
+use setpoint_protocol::text::clip;
+use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{CallId, RoleId};
 
 use super::{gist, limit, markup::Html, svg};
+use crate::state::calls::TOOL_CHARS_MAX;
 use crate::view::words;
 
 /// Pixels of the lanes' names, of a record on average, of the picture at least and at most.
@@ -52,13 +55,14 @@ const LANES: [RoleId; 11] = [
 /// The picture.
 pub(super) fn put(html: &mut Html, records: &[Record]) {
     let left_out = records.len().saturating_sub(limit::DRAWN_MAX);
+    let (spans, spans_left_out) = spans(records, limit::DRAWN_MAX);
     let shown = records.get(..limit::DRAWN_MAX).unwrap_or(records);
     if shown.is_empty() {
         html.leaf("p", &[("class", "none")], "There are no records.");
         return;
     }
     let scale = Scale::of(shown);
-    let lanes = Lanes::of(shown);
+    let lanes = Lanes::of(shown, spans);
     html.tag("div", &[("class", "wide")], |html| {
         let described = format!(
             "{} over {}; the table below lists them",
@@ -82,6 +86,7 @@ pub(super) fn put(html: &mut Html, records: &[Record]) {
         html.leaf("li", &[], "Time is stretched where much happens at once.");
     });
     limit::tell(html, left_out, "records are");
+    limit::tell(html, spans_left_out, "calls of models and tools are");
 }
 
 fn draw(html: &mut Html, scale: &Scale, lanes: &Lanes, records: &[Record]) {
@@ -126,7 +131,10 @@ fn rounds(html: &mut Html, scale: &Scale, lanes: &Lanes, records: &[Record]) {
     let mut named_to = 0.0;
     let manifests =
         records.iter().enumerate().filter(|(_, one)| one.kind == RecordKind::Message(Kind::DispatchManifest));
-    for (round, (n, _)) in (1..).zip(manifests) {
+    for (n, manifest) in manifests {
+        let Some(Payload::DispatchManifest(DispatchManifest { round, .. })) = manifest.message() else {
+            continue;
+        };
         let x = scale.x(n);
         svg::line(html, "round", (x, TOP - 6.0), (x, lanes.height));
         let named = x.min(scale.width - NAME);
@@ -229,8 +237,7 @@ struct Lanes {
 }
 
 impl Lanes {
-    fn of(records: &[Record]) -> Self {
-        let mut spans = spans(records);
+    fn of(records: &[Record], mut spans: Vec<Span>) -> Self {
         let mut by_role = BTreeMap::new();
         let mut top = TOP;
         let speaks = |role: RoleId| {
@@ -270,8 +277,11 @@ fn stacked<'s>(spans: impl Iterator<Item = &'s mut Span>) -> usize {
     free_from.len()
 }
 
-/// In the order in which they were asked.
-fn spans(records: &[Record]) -> Vec<Span> {
+/// What is asked in the first records, in that order, and how much is asked after them. What comes back after them ends
+/// with the last of them.
+fn spans(records: &[Record], drawn: usize) -> (Vec<Span>, usize) {
+    let last = records.len().min(drawn).saturating_sub(1);
+    let mut left_out = 0;
     let mut spans: Vec<Span> = Vec::new();
     let mut open: BTreeMap<CallId, (usize, u64)> = BTreeMap::new();
     for (n, record) in records.iter().enumerate() {
@@ -280,12 +290,15 @@ fn spans(records: &[Record]) -> Vec<Span> {
                 let Ok(Asked { call, ask, .. }) = serde_json::from_slice(&record.body) else { continue };
                 let what = match ask {
                     Ask::Model { purpose, .. } => What::Model(purpose),
-                    Ask::Tool { call, .. } => What::Tool(call.tool),
+                    Ask::Tool { call, .. } => What::Tool(clip(&call.tool, TOOL_CHARS_MAX)),
                     Ask::Timer { .. } => continue,
                 };
+                if n > last {
+                    left_out += 1;
+                    continue;
+                }
                 open.insert(call, (spans.len(), record.clock_ms));
-                let to = records.len().saturating_sub(1);
-                spans.push(Span { call, what, from: n, to, ms: 0, is_open: true, row: 0 });
+                spans.push(Span { call, what, from: n, to: last, ms: 0, is_open: true, row: 0 });
             }
             RecordKind::Answered => {
                 let Ok(Answered { call, .. }) = serde_json::from_slice::<Answered>(&record.body) else {
@@ -293,7 +306,7 @@ fn spans(records: &[Record]) -> Vec<Span> {
                 };
                 let Some((at, since_ms)) = open.remove(&call) else { continue };
                 if let Some(span) = spans.get_mut(at) {
-                    (span.to, span.is_open) = (n, false);
+                    (span.to, span.is_open) = (n.min(last), false);
                     span.ms = record.clock_ms.saturating_sub(since_ms);
                 }
             }
@@ -304,5 +317,5 @@ fn spans(records: &[Record]) -> Vec<Span> {
             | RecordKind::Poisoned => {}
         }
     }
-    spans
+    (spans, left_out)
 }

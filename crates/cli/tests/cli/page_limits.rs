@@ -1,0 +1,133 @@
+//! What a page of a long task shows: the latest rounds and attempts, everywhere the same ones, and how many it leaves out.
+
+use setpoint_protocol::RoleId::*;
+use setpoint_protocol::message::*;
+use setpoint_protocol::record::Purpose;
+
+use crate::page::page;
+use crate::support::markup::Markup;
+use crate::support::tape::*;
+
+/// A task whose rounds, numbered from `first`, each judge one criterion once; then it is given up.
+fn rounds(first: u32, count: u32) -> Tape {
+    let mut tape = Tape::opened("try on and on");
+    tape.say(Perceiver, 0, spec("try on and on"));
+    let part = || vec![criterion("s1.c1", "it is done")];
+    for round in first..first + count {
+        tape.after(1_000)
+            .say(Planner, 0, manifest(round, &[(round, 1, part())], vec![]))
+            .say(Planner, 1, subtask(round, "try", part()))
+            .say(
+                AgentValidator,
+                1,
+                outcome(round, part(), vec![fail("s1.c1", "it is done", None, "no", &[])], vec![], vec![]),
+            )
+            .say(MetaValidator, 0, replan(round, vec![], None));
+        if round + 1 == first + count {
+            tape.say(GoalGradientSolver, 0, final_result(EndState::Abandon, EndedBy::Omega));
+        } else {
+            let reason = format!("refine: reason {round}.");
+            let loss = loss(0.5, 0.1, 0.1, 0.3);
+            tape.say(GoalGradientSolver, 0, directive(ActionState::Refine, loss, 0.0, &[], &reason));
+        }
+    }
+    tape
+}
+
+/// The values of this attribute of these elements, in order.
+fn values<'m>(markup: &'m Markup, element: &'m str, attribute: &str) -> Vec<&'m str> {
+    markup.all(element).filter_map(|one| one.attribute(attribute)).collect()
+}
+
+fn fact<'m>(markup: &'m Markup, name: &str) -> &'m str {
+    let place = markup.elements.iter().position(|one| one.name == "dt" && one.text == name).unwrap();
+    &markup.elements[place + 1].text
+}
+
+#[tokio::test]
+async fn the_latest_rounds_are_the_same_ones_everywhere() {
+    let (_, markup) = page(rounds(1, 45)).await;
+    let latest: Vec<String> = (6..=45).map(|round| round.to_string()).collect();
+    assert_eq!(values(&markup, "g", "data-round"), latest);
+    assert_eq!(values(&markup, "g", "data-step"), latest);
+    assert_eq!(fact(&markup, "Rounds"), "45 measured, the 5 earliest left out here");
+    // The round that ended it has no direction.
+    for (id, told) in [
+        ("loss", "5 more earlier rounds are left out here"),
+        ("direction", "5 more earlier rounds are left out here"),
+        ("decisions", "4 more earlier decisions are left out here"),
+        ("intent", "5 more earlier plans are left out here"),
+    ] {
+        assert!(markup.by_id(id).text.contains(told), "{id}: {}", markup.by_id(id).text);
+    }
+    let decisions = &markup.by_id("decisions").text;
+    assert!(decisions.contains("reason 44") && decisions.contains("reason 5"), "{decisions}");
+    assert!(!decisions.contains("Round 4 "), "{decisions}");
+    let plans = &markup.by_id("intent").text;
+    assert!(plans.contains("Plan of round 45:") && !plans.contains("Plan of round 5:"), "{plans}");
+    let (_, markup) = page(rounds(1, 3)).await;
+    assert_eq!(fact(&markup, "Rounds"), "3 measured");
+    assert!(!markup.text.contains("left out"), "{}", markup.text);
+}
+
+/// Each sign of the matrix leads to its judgement: [`Markup::of`] refuses a link that leads nowhere.
+#[tokio::test]
+async fn a_criterion_opens_to_its_latest_attempts() {
+    let (_, markup) = page(rounds(1, 70)).await;
+    let columns = values(&markup, "th", "data-column");
+    assert_eq!((columns.len(), columns.first(), columns.last()), (60, Some(&"11.1"), Some(&"70.1")));
+    let judged = &markup.by_id("criterion-0").text;
+    assert!(judged.contains("10 earlier attempts are left out here") && judged.contains("70.1"), "{judged}");
+}
+
+#[tokio::test]
+async fn a_round_is_called_what_its_manifest_calls_it() {
+    let (_, markup) = page(rounds(7, 2)).await;
+    let labels: Vec<&str> = markup.all("text").map(|label| label.text.as_str()).collect();
+    assert!(labels.contains(&"round 7") && labels.contains(&"round 8"), "{labels:?}");
+    assert!(!labels.contains(&"round 1"), "{labels:?}");
+    assert_eq!(values(&markup, "g", "data-round"), ["7", "8"]);
+}
+
+#[tokio::test]
+async fn a_round_that_was_cancelled_was_not_measured() {
+    let mut tape = Tape::opened("stop it");
+    let part = || vec![criterion("s1.c1", "it is done")];
+    tape.say(Perceiver, 0, spec("stop it"))
+        .say(Planner, 0, manifest(1, &[(1, 1, part())], vec![]))
+        .say(Planner, 1, subtask(1, "try", part()))
+        .say(User, 0, CancelRequest { reason: None })
+        .say(GoalGradientSolver, 0, final_result(EndState::Abandon, EndedBy::Cancelled));
+    let (_, markup) = page(tape).await;
+    assert_eq!(fact(&markup, "Rounds"), "0 measured, round 1 cancelled");
+    assert!(markup.by_id("loss").text.contains("No round has been measured."));
+    assert!(values(&markup, "g", "data-step").is_empty());
+}
+
+#[tokio::test]
+async fn what_comes_back_after_the_drawn_records_has_come_back_and_the_rest_is_counted() {
+    let mut tape = Tape::opened("wait");
+    tape.say(Perceiver, 0, spec("wait")).ask_model("r2/1", Purpose::Plan).ask_model("r2/2", Purpose::Plan);
+    for _ in 0..1_500 {
+        tape.quiesced();
+    }
+    tape.after(2_000).answer_model("r2/1", 1, 1);
+    for call in ["r2/3", "r2/4"] {
+        tape.ask_model(call, Purpose::Plan);
+    }
+    let (_, markup) = page(tape).await;
+    let drawn = &markup.by_id("timeline").text;
+    assert!(drawn.contains("r2/1: model, to plan, 2.0 s"), "{drawn}");
+    assert!(drawn.contains("r2/2: model, to plan, has not come back"), "{drawn}");
+    let told = "2 more calls of models and tools are left out here";
+    assert!(markup.by_id("messages").text.contains(told), "{}", markup.by_id("messages").text);
+}
+
+#[tokio::test]
+async fn the_name_of_a_tool_is_as_long_as_there_is_room_for() {
+    let mut tape = Tape::opened("call it");
+    let name = "tool".repeat(5_000);
+    tape.say(Perceiver, 0, spec("call it")).ask_tool("r3.1/1", &name, serde_json::json!({ "path": "x" }));
+    let (text, _) = page(tape).await;
+    assert!(text.contains(&"tool".repeat(20)) && !text.contains(&"tool".repeat(100)));
+}
