@@ -244,21 +244,20 @@ impl Config {
         })
     }
 
-    /// A value as it may be seen: an address without the user and the password that somebody put into it.
+    /// A value as it may be seen: of an address scheme, host and port, and that there is more, for any of it may be a key.
     #[must_use]
     pub fn seen(name: &str, setting: &Setting) -> Value {
         match setting.value.as_str() {
             Some(address) if name == crate::telemetry::ENDPOINT_KEY => {
                 Value::String(setpoint_telemetry::otlp::seen(address))
             }
-            Some(address) if name.ends_with(".base_url") => match address.rsplit_once('@') {
-                None => setting.value.clone(),
-                Some((before, host)) => {
-                    let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
-                    let end = if scheme.is_empty() { "" } else { "://" };
-                    Value::String(format!("{scheme}{end}…@{host}"))
-                }
-            },
+            Some(address) if name.ends_with(".base_url") => {
+                // Ollama's own variable names a host without a scheme.
+                let (scheme, bare) =
+                    if address.contains("://") { ("", address) } else { ("http://", address) };
+                let seen = setpoint_telemetry::otlp::seen(&format!("{scheme}{bare}"));
+                Value::String(seen.strip_prefix(scheme).unwrap_or(&seen).to_owned())
+            }
             _ => setting.value.clone(),
         }
     }

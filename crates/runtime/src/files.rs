@@ -1,12 +1,15 @@
 //! Files that are whole or not there, and that replace nothing unless they are meant to.
 
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// Names tried for a file that is kept, and for one that is not whole yet.
 const NAMES_MAX: u32 = 100;
+/// The mode of a file that takes another one's place, until it has that one's.
+const PARTIAL_MODE: u32 = 0o600;
 
 /// Why a file was not written.
 #[derive(Debug)]
@@ -33,8 +36,9 @@ pub(crate) fn replace(path: &Path, text: &str, is_forced: bool) -> Result<Option
     if is_there && !is_forced {
         return Err(ReplaceError::Exists);
     }
-    let kept = if is_there { Some(keep(path)?) } else { None };
-    let (partial, mut file) = create_beside(path, "part")?;
+    let mode = mode_of(path);
+    let kept = if is_there { Some(keep(path, mode)?) } else { None };
+    let (partial, mut file) = create_beside(path, "part", mode)?;
     let whole = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     let placed = match whole {
         Err(error) => Err(ReplaceError::Io(error)),
@@ -51,7 +55,7 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let (partial, mut file) = create_beside(path, "part")?;
+    let (partial, mut file) = create_beside(path, "part", mode_of(path))?;
     let written = file
         .write_all(text.as_bytes())
         .and_then(|()| file.sync_all())
@@ -74,22 +78,38 @@ fn place(partial: &Path, path: &Path) -> Result<(), ReplaceError> {
 }
 
 /// Copies a file to `NAME.bak`, or where that is taken to a numbered one.
-fn keep(path: &Path) -> io::Result<PathBuf> {
+fn keep(path: &Path, mode: Option<u32>) -> io::Result<PathBuf> {
     let text = fs::read(path)?;
-    let (kept, mut file) = create_beside(path, "bak")?;
+    let (kept, mut file) = create_beside(path, "bak", mode)?;
     file.write_all(&text).and_then(|()| file.sync_all())?;
     Ok(kept)
 }
 
-/// A new file in the same folder.
-fn create_beside(path: &Path, ending: &str) -> io::Result<(PathBuf, fs::File)> {
+/// Who may read, write and run the file that is there.
+fn mode_of(path: &Path) -> Option<u32> {
+    let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some(found.permissions().mode() & 0o777)
+}
+
+/// A new file in the same folder, with this mode where it is given: never, not even empty, for more people than that.
+fn create_beside(path: &Path, ending: &str, mode: Option<u32>) -> io::Result<(PathBuf, fs::File)> {
     let name = path.file_name().ok_or_else(|| io::Error::from(ErrorKind::InvalidFilename))?;
     for n in 1..=NAMES_MAX {
         let mut other = OsString::from(name);
         other.push(if n == 1 { format!(".{ending}") } else { format!(".{ending}{n}") });
         let other = path.with_file_name(other);
-        match OpenOptions::new().write(true).create_new(true).open(&other) {
-            Ok(file) => return Ok((other, file)),
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        if mode.is_some() {
+            options.mode(PARTIAL_MODE);
+        }
+        match options.open(&other) {
+            Ok(file) => {
+                if let Some(mode) = mode {
+                    file.set_permissions(Permissions::from_mode(mode))?;
+                }
+                return Ok((other, file));
+            }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
@@ -123,6 +143,21 @@ mod tests {
         assert_eq!(names(path.parent().unwrap()), ["x.toml", "x.toml.bak", "x.toml.bak2"]);
         // Somebody was quicker than the look.
         assert!(matches!(place(&kept, &path), Err(ReplaceError::Exists)));
+    }
+
+    #[test]
+    fn what_takes_the_place_of_a_file_has_its_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.toml");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        fs::write(&path, "one").unwrap();
+        for wanted in [0o600, 0o640, 0o606] {
+            fs::set_permissions(&path, Permissions::from_mode(wanted)).unwrap();
+            let kept = replace(&path, "two", true).unwrap().unwrap();
+            assert_eq!((mode(&path), mode(&kept)), (wanted, wanted));
+            write_whole(&path, "three").unwrap();
+            assert_eq!(mode(&path), wanted);
+        }
     }
 
     #[test]

@@ -279,8 +279,10 @@ fn servers_that_the_environment_names_are_looked_at() {
             )])
         )
     );
-    assert_eq!(configured(&home, "providers.openai.base_url").0, format!("{own}/v1"));
-    assert!(fs::read_to_string(file(&home)).unwrap().contains("# brain = \"openai/own\""));
+    assert_eq!(configured(&home, "providers.openai.base_url").0, format!("{own}/…"));
+    let written = fs::read_to_string(file(&home)).unwrap();
+    assert!(written.contains("# brain = \"openai/own\""), "{written}");
+    assert!(written.contains(&format!("base_url = \"{own}/v1\"")), "{written}");
     // What wins over the file is said.
     let env = [("OLLAMA_HOST", address.as_str()), ("SETPOINT_BRAIN_MODEL", "playbook")];
     let came = init(&home, &["--look-at", NOBODY, "--force"], &env);

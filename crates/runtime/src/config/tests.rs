@@ -260,16 +260,20 @@ fn a_model_that_a_file_of_the_working_directory_chooses_is_told() {
 }
 
 #[test]
-fn an_address_is_seen_without_its_password() {
+fn an_address_is_seen_without_what_may_be_a_key() {
     let seen = |address: &str| {
         let setting = Setting { value: Value::String(address.to_owned()), origin: Origin::Default };
         Config::seen("providers.x.base_url", &setting)
     };
     for (address, expected) in [
-        ("https://me:pw@h/v1", "https://…@h/v1"),
+        ("https://me:pw@h/v1", "https://…@h/…"),
         ("me:pw@h:1", "…@h:1"),
-        ("https://me:p@w@h/v1", "https://…@h/v1"),
-        ("https://h/v1", "https://h/v1"),
+        ("https://me:p@w@h/v1", "https://…@h/…"),
+        ("https://h:8443/KEY/v1?k=KEY", "https://h:8443/…?…"),
+        ("http://localhost:8000/", "http://localhost:8000"),
+        ("localhost:11434", "localhost:11434"),
+        ("127.0.0.1:11434/KEY", "127.0.0.1:11434/…"),
+        ("me:p/w@h", "…"),
     ] {
         assert_eq!(seen(address), expected, "{address}");
     }
