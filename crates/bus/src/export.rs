@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use setpoint_protocol::envelope::{EVENT_PREFIX, EXPORT_KIND, FRAGMENT_KIND, task_id_field};
 use setpoint_protocol::id::derive;
-use setpoint_protocol::record::{Ask, Asked, FragmentHash, Record, RecordKind};
+use setpoint_protocol::record::{FragmentHash, Record, RecordKind};
 use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{TaskId, Timestamp};
 
@@ -246,18 +246,6 @@ impl<'s> Exporter<'s> {
             data: &data,
         };
         serde_json::to_string(&line).unwrap_or_default()
-    }
-}
-
-/// The pieces of the prompt that a record asks a model with.
-#[must_use]
-pub fn fragments_of(record: &Record) -> Vec<FragmentHash> {
-    if record.kind != RecordKind::Asked {
-        return Vec::new();
-    }
-    match serde_json::from_slice::<Asked>(&record.body) {
-        Ok(Asked { ask: Ask::Model { fragments, .. }, .. }) => fragments,
-        _ => Vec::new(),
     }
 }
 

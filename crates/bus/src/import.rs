@@ -13,7 +13,7 @@ use setpoint_protocol::record::{FORMAT, FragmentHash, Record};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::{TaskId, Timestamp};
 
-use crate::export::{EXPORT_VERSION, Exporter, Seal, body_of, fragments_of, read_seal};
+use crate::export::{EXPORT_VERSION, Exporter, Seal, body_of, read_seal};
 
 /// Longest line in bytes: the largest body, and room for a fragment whose every character is written as an escape.
 pub const LINE_BYTES_MAX: usize = 48 * 1024 * 1024;
@@ -324,7 +324,7 @@ impl<'s, R: BufRead> Importer<'s, R> {
     /// is in no file: how many there are is sealed.
     fn place_fragments(&mut self, record: &Record) -> Result<(), ImportError> {
         let mut waiting = std::mem::take(&mut self.waiting).into_iter().peekable();
-        for hash in fragments_of(record) {
+        for hash in record.asked_fragments() {
             if self.named.insert(hash) {
                 waiting.next_if(|(_, stands)| *stands == hash);
             }

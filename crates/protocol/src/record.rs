@@ -531,6 +531,18 @@ impl Record {
         }
     }
 
+    /// The pieces of the prompt that it asks a model with; none when it asks none.
+    #[must_use]
+    pub fn asked_fragments(&self) -> Vec<FragmentHash> {
+        if self.kind != RecordKind::Asked {
+            return Vec::new();
+        }
+        match serde_json::from_slice(&self.body) {
+            Ok(Asked { ask: Ask::Model { fragments, .. }, .. }) => fragments,
+            _ => Vec::new(),
+        }
+    }
+
     /// Whether it came in from outside; all others are derived by machines and compared on replay.
     #[must_use]
     pub fn is_input(&self) -> bool {

@@ -161,8 +161,7 @@ async fn fragments(
     organisation: &dyn Organisation,
     records: &[Record],
 ) -> Result<render::Fragments, ClientError> {
-    let mut hashes: Vec<FragmentHash> =
-        records.iter().filter_map(render::asked_fragments).flatten().collect();
+    let mut hashes: Vec<FragmentHash> = records.iter().flat_map(Record::asked_fragments).collect();
     hashes.sort_unstable();
     hashes.dedup();
     let texts = organisation.fragments(&hashes).await?;

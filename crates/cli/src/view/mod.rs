@@ -2,6 +2,7 @@
 //!
 //! Reading order: this file (what stands where), [`header`](self) and grid, then the wording in [`words`].
 
+pub(crate) mod cost;
 mod grid;
 mod header;
 mod history;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use setpoint_bus::export::{EXPORT_VERSION, Exporter, Lines, Seal, fragments_of};
+use setpoint_bus::export::{EXPORT_VERSION, Exporter, Lines, Seal};
 use setpoint_protocol::record::FragmentHash;
 use setpoint_protocol::{TaskId, Timestamp};
 
@@ -30,7 +30,7 @@ impl Organisation {
         let mut fragments = Vec::new();
         let mut seen = BTreeSet::new();
         for (record, _, _) in &rows {
-            for hash in fragments_of(record).into_iter().filter(|hash| seen.insert(*hash)) {
+            for hash in record.asked_fragments().into_iter().filter(|hash| seen.insert(*hash)) {
                 fragments.extend(self.fragment(&hash)?.map(|text| (record.seq, text)));
             }
         }

@@ -1,10 +1,10 @@
 //! What the task cost, by role, criterion, round and model, and what of it gave no answer.
 
 use setpoint_client::cost::{CostReport, Row};
-use setpoint_protocol::money::Money;
 use setpoint_protocol::text::clip;
 
 use super::{limit, markup::Html};
+use crate::view::cost::Columns;
 use crate::view::words;
 
 /// The tables.
@@ -27,8 +27,7 @@ pub(super) fn put(html: &mut Html, report: &CostReport) {
     html.leaf("p", &[], &text);
     let total = Row { name: "total".to_owned(), text: None, spent: report.total };
     let by_role: Vec<Row> = report.by_role.iter().cloned().chain([total]).collect();
-    let columns =
-        Columns { has_calls: true, is_priced: report.total.cost.is_some(), has_failed: !failed.is_none() };
+    let columns = Columns::of(report);
     html.tag("div", &[("class", "costs")], |html| {
         html.tag("div", &[], |html| {
             table(html, "role", &by_role, columns);
@@ -36,64 +35,20 @@ pub(super) fn put(html: &mut Html, report: &CostReport) {
             table(html, "model", &report.by_model, columns);
         });
         html.tag("div", &[], |html| {
-            table(html, "criterion", &report.by_criterion, Columns { has_calls: false, ..columns });
+            table(html, "criterion", &report.by_criterion, columns.of_shares());
         });
     });
 }
 
-#[derive(Clone, Copy)]
-struct Columns {
-    /// A share of a call is no call.
-    has_calls: bool,
-    is_priced: bool,
-    has_failed: bool,
-}
-
 fn table(html: &mut Html, name: &'static str, rows: &[Row], columns: Columns) {
-    let mut head = vec![name];
-    if columns.has_calls {
-        head.push("calls");
-    }
-    head.extend(["tokens in", "cached", "out"]);
-    if columns.is_priced {
-        head.extend(["price", "unpriced"]);
-    }
-    if columns.has_failed && columns.has_calls {
-        head.push("failed calls");
-    }
-    if columns.has_failed {
-        head.extend(["failed in", "failed out"]);
-    }
-    if columns.has_failed && columns.is_priced {
-        head.push("failed price");
-    }
     let mut left_out = 0;
-    super::table(html, &format!("Cost by {name}"), &head, |html| {
+    super::table(html, &format!("Cost by {name}"), &columns.head(name), |html| {
         left_out = limit::each(html, rows, limit::COSTS_MAX, |html, row| line(html, row, columns));
     });
     limit::tell(html, left_out, "rows are");
 }
 
 fn line(html: &mut Html, row: &Row, columns: Columns) {
-    let spent = &row.spent;
-    let price = |cost: Option<Money>| cost.unwrap_or_default().to_string();
-    let mut cells = Vec::new();
-    if columns.has_calls {
-        cells.push(words::thousands(spent.calls));
-    }
-    cells.extend([spent.tokens_in, spent.tokens_cached, spent.tokens_out].map(words::thousands));
-    if columns.is_priced {
-        cells.extend([price(spent.cost), words::thousands(spent.tokens_unpriced)]);
-    }
-    if columns.has_failed && columns.has_calls {
-        cells.push(words::thousands(spent.failed.calls));
-    }
-    if columns.has_failed {
-        cells.extend([spent.failed.tokens_in, spent.failed.tokens_out].map(words::thousands));
-    }
-    if columns.has_failed && columns.is_priced {
-        cells.push(price(spent.failed.cost));
-    }
     html.tag("tr", &[], |html| {
         html.tag("th", &[("scope", "row")], |html| match (&row.text, row.name.as_str()) {
             (None, "") => html.text("the task as a whole"),
@@ -104,7 +59,7 @@ fn line(html: &mut Html, row: &Row, columns: Columns) {
                 html.said(&clip(text, limit::GIST_CHARS_MAX));
             }
         });
-        for cell in cells {
+        for cell in columns.cells(&row.spent) {
             html.leaf("td", &[("class", "number")], &cell);
         }
     });

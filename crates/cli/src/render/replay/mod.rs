@@ -7,7 +7,7 @@ pub(crate) mod rerun;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use setpoint_protocol::record::{Ask, Asked, FragmentHash, Record, RecordKind};
+use setpoint_protocol::record::{FragmentHash, Record, RecordKind};
 use setpoint_protocol::replay::ReplayReport;
 
 use crate::state::ViewState;
@@ -87,8 +87,8 @@ pub(crate) fn record_value(number: u64, record: &Record, manner: &Manner<'_>) ->
         "cause": record.cause,
         "body": body,
     });
-    if manner.has_prompts
-        && let Some(hashes) = asked_fragments(record)
+    let hashes = if manner.has_prompts { record.asked_fragments() } else { Vec::new() };
+    if !hashes.is_empty()
         && let Some(object) = value.as_object_mut()
     {
         let pieces: Vec<&Option<String>> =
@@ -96,17 +96,6 @@ pub(crate) fn record_value(number: u64, record: &Record, manner: &Manner<'_>) ->
         object.insert("prompt".to_owned(), json!(pieces));
     }
     value
-}
-
-/// The pieces of the prompt that a record asks a model with.
-pub(crate) fn asked_fragments(record: &Record) -> Option<Vec<FragmentHash>> {
-    if record.kind != RecordKind::Asked {
-        return None;
-    }
-    match serde_json::from_slice::<Asked>(&record.body).ok()?.ask {
-        Ask::Model { fragments, .. } => Some(fragments),
-        Ask::Tool { .. } | Ask::Timer { .. } => None,
-    }
 }
 
 /// What the replay came to, in a line or two.
