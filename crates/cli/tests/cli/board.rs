@@ -81,7 +81,7 @@ fn what_is_kept_from_an_earlier_round_is_as_old_as_it_was() {
     tape.after(5_000).say(AgentValidator, 1, matched.clone());
     let judged_at = tape.records.last().unwrap().at;
     let mut next = manifest(2, &[(1, 1, part())], vec![]);
-    next.subtasks[0].carried = Some(matched.into());
+    next.subtasks[0].carried = Some(matched);
     next.dispatched_at = judged_at.plus_millis(60_000);
     tape.after(60_000).say(Planner, 0, next);
     let state = state(&tape);
