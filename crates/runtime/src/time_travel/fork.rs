@@ -182,8 +182,8 @@ impl Organisation {
         Ok(Forked { task, from, copied })
     }
 
-    /// The steps as the new task's journal, made once more so that not all of them are held: at once where that is possible. A process that dies between two parts leaves
-    /// a task that ends earlier, which can be resumed from there.
+    /// The steps as the new task's journal, made once more so that not all of them are held: at once where that is possible.
+    /// A process that dies between two parts leaves a task that ends earlier, which can be resumed from there.
     fn append(&self, feed: &Feed<'_>, title: String) -> Result<(), RuntimeError> {
         let mut submission = Submission::new(&TaskHead::start(feed.task.as_str())?);
         let (mut bytes, mut title, mut lease) = (0, Some(title), None);
