@@ -49,6 +49,8 @@ pub enum LogEntry {
     Known {
         /// BLAKE3 over it, in hexadecimal.
         digest: String,
+        /// Whether all that the log says up to here is known again. Otherwise what was said has to be looked up in the log.
+        is_settled: bool,
     },
     /// A process stopped auditing, in order.
     Stopped {
@@ -96,4 +98,17 @@ fn json(entry: &LogEntry) -> String {
 #[must_use]
 pub fn parse(json: &str) -> Option<LogEntry> {
     serde_json::from_str(json).ok()
+}
+
+/// Why the log before this one was put aside, where this entry is the mark with which a log begins that took its place.
+pub(super) fn why_put_aside(entry: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Mark {
+        put_aside: Aside,
+    }
+    #[derive(Deserialize)]
+    struct Aside {
+        why: String,
+    }
+    serde_json::from_str(entry).ok().map(|mark: Mark| mark.put_aside.why)
 }

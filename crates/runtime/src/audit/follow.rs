@@ -107,7 +107,7 @@ impl Follower {
             self.told_to = Some(0);
         }
         if is_replaced || self.is_broken || self.entries.is_none() {
-            self.told_to = self.told_to.or_else(|| newest(dir).ok());
+            self.told_to = self.told_to.or_else(|| last_readable(dir).ok());
             if let Some(Ok(entries)) = self.told_to.map(|told_to| Entries::after(dir, told_to)) {
                 self.entries = Some(entries);
             }
@@ -168,7 +168,14 @@ impl Follower {
     }
 }
 
-/// The number of the log's last entry; 0 for none.
-fn newest(dir: &Path) -> Result<u64, LogError> {
-    Ok(Backwards::of(dir)?.next().transpose()?.map_or(0, |entry| entry.seq))
+/// The number of the log's last entry, or of the last one before what cannot be read; 0 for none.
+fn last_readable(dir: &Path) -> Result<u64, LogError> {
+    match Backwards::of(dir)?.next() {
+        None => Ok(0),
+        Some(Ok(entry)) => Ok(entry.seq),
+        Some(Err(error)) if error.is_damage() => {
+            Ok(Entries::after(dir, 0)?.map_while(Result::ok).last().map_or(0, |entry| entry.seq))
+        }
+        Some(Err(error)) => Err(error),
+    }
 }

@@ -1,20 +1,20 @@
 //! The one who audits: it holds the lock, the log and what is known.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use setpoint_audit_log::{Appended, AuditLog, Exported, OnDamage, Options, Sealed, Sealing};
+use setpoint_audit_log::{Appended, AuditLog, Entries, Exported, OnDamage, Options, Sealed, Sealing};
 use setpoint_journal::{Journal, JournalError, Row};
 use setpoint_protocol::message::{AuditReport, Finding, FindingKind};
 use setpoint_protocol::{TaskId, Timestamp};
 use setpoint_roles::r6_auditor::Auditor;
 
-use super::entry::LogEntry;
+use super::entry::{LogEntry, why_put_aside};
 use super::lock::lock;
 use super::reading::{self, Gap, PAGE_ROWS, Page, ROWS_PER_ENTRY};
 use super::snapshot::{self, Mark, Written};
 use super::standing::{self, Said, Standing};
-use super::{AuditFailure, AuditPlace};
+use super::{AuditFailure, AuditPlace, verify};
 use crate::organisation::error_chain;
 
 /// Milliseconds of activity between two reports.
@@ -55,6 +55,8 @@ pub struct Keeper {
     noted: u64,
     /// What the log says already and is found once more.
     said: Said,
+    /// Whether all of that was found once more, or is not there any more.
+    is_settled: bool,
     /// That this process audits: said with the first entry that it has to write.
     begun: Option<String>,
     /// What is known as it was written down, or as it began.
@@ -109,6 +111,7 @@ impl Keeper {
             written_at: auditor.position(),
             auditor,
             noted,
+            is_settled: said.is_empty(),
             said,
             begun: Some(begun.write()),
             waiting: Vec::new(),
@@ -120,9 +123,14 @@ impl Keeper {
             ticked_at: now,
             reported_at: None,
         };
-        if let Some(aside) = report.aside {
+        if let Some(aside) = &report.aside {
             tracing::warn!(?aside, "the audit log did not hold what it should, and was put aside");
-            let finding = keeper.auditor.note(FindingKind::AuditLogDamaged, &aside.why, now);
+        }
+        let aside = report.aside.map(|aside| aside.why);
+        if let Some(why) =
+            aside.map_or_else(|| untold_aside(&place.dir, keeper.log.size()), |why| Ok(Some(why)))?
+        {
+            let finding = keeper.auditor.note(FindingKind::AuditLogDamaged, &why, now);
             keeper.say(finding);
         }
         if let Some(why) = anew {
@@ -226,7 +234,9 @@ impl Keeper {
         }
         let report = self.due_report(now)?;
         self.write_waiting(now)?;
-        if is_due(self.sealed_at, now, SEAL_EVERY_MS) && self.log.unsealed() > 0 {
+        // A log of which nothing is signed cannot be told from one that somebody made.
+        let is_unsigned = self.log.unsealed() == self.log.size();
+        if (is_unsigned || is_due(self.sealed_at, now, SEAL_EVERY_MS)) && self.log.unsealed() > 0 {
             self.seal(now)?;
         }
         Ok((findings, report))
@@ -268,6 +278,8 @@ impl Keeper {
         let looked = self.without_end(now, &mut findings);
         if looked.is_ok() {
             findings.extend(self.auditor.tick(as_of));
+            // Otherwise there are more tasks to look up.
+            self.is_settled |= self.looked_up.is_none();
         }
         // What was found before the journal could not be read is said all the same.
         let findings = self.say_all(findings);
@@ -325,7 +337,8 @@ impl Keeper {
     /// When that cannot be written.
     pub fn seal(&mut self, now: Timestamp) -> Result<(), AuditFailure> {
         let known = Written::of(&self.auditor);
-        self.waiting.push(known.entry().write());
+        let is_settled = self.is_settled && self.auditor.position() == self.noted;
+        self.waiting.push(known.entry(is_settled).write());
         self.write_waiting(now)?;
         let mark = Mark { seq: self.log.size(), hash: self.log.hash().to_string() };
         self.sealed_at = now;
@@ -342,6 +355,11 @@ impl Keeper {
     /// When that cannot be written. The next process goes on all the same.
     pub fn stop(mut self, now: Timestamp) -> Result<(), AuditFailure> {
         self.write_waiting(now)?;
+        // Or the next process has to look for it in the log.
+        if !self.is_settled && self.auditor.position() >= self.noted {
+            drop(self.missed(now));
+            self.write_waiting(now)?;
+        }
         if self.begun.is_none() || self.auditor.position() != self.written_at {
             self.waiting.push(LogEntry::Stopped { at: now, after: self.noted }.write());
             self.seal(now)?;
@@ -383,6 +401,21 @@ impl Keeper {
             );
         }
     }
+}
+
+/// Why a log was put aside, where the process that did so did not come to say it.
+fn untold_aside(dir: &Path, size: u64) -> Result<Option<String>, AuditFailure> {
+    // Its mark and who began: what was found is said with that.
+    if size > 2 {
+        return Ok(None);
+    }
+    let first = Entries::after(dir, 0)?.next().transpose()?;
+    let why = first.and_then(|first| why_put_aside(&first.json));
+    let has_aside = || Ok::<_, AuditFailure>(size == 0 && !verify::put_aside(dir)?.is_empty());
+    Ok(match why {
+        Some(why) => Some(why),
+        None => has_aside()?.then(|| "a log that did not hold what it should was put aside".to_owned()),
+    })
 }
 
 /// Whether so much time has passed; a clock that was set back does not count from its old time.

@@ -45,14 +45,16 @@ impl Written {
     }
 
     /// What the log notes of it.
-    pub(super) fn entry(&self) -> LogEntry {
-        LogEntry::Known { digest: digest(&self.0) }
+    pub(super) fn entry(&self, is_settled: bool) -> LogEntry {
+        LogEntry::Known { digest: digest(&self.0), is_settled }
     }
 }
 
 /// What was written down, and where the log notes it.
 pub(super) struct Snapshot {
     pub(super) seq: u64,
+    /// Whether what the log says before that is known.
+    pub(super) is_settled: bool,
     pub(super) auditor: Auditor,
 }
 
@@ -91,16 +93,21 @@ pub(super) fn read(dir: &Path) -> Option<Snapshot> {
     let (heading, known) = text.split_once('\n')?;
     let heading: Heading = serde_json::from_str(heading).ok()?;
     let is_ours = heading.format == FORMAT && heading.version == env!("CARGO_PKG_VERSION");
-    if !is_ours || !is_noted(dir, &heading.log, known) {
+    if !is_ours {
         return None;
     }
-    Some(Snapshot { seq: heading.log.seq, auditor: serde_json::from_str(known).ok()? })
+    let is_settled = noted(dir, &heading.log, known)?;
+    Some(Snapshot { seq: heading.log.seq, is_settled, auditor: serde_json::from_str(known).ok()? })
 }
 
-fn is_noted(dir: &Path, mark: &Mark, known: &str) -> bool {
-    let Some(before) = mark.seq.checked_sub(1) else { return false };
-    let entry = Entries::after(dir, before).ok().and_then(|mut entries| entries.next());
-    let Some(Ok(entry)) = entry else { return false };
-    let is_it = entry.seq == mark.seq && entry.hash.to_string() == mark.hash;
-    is_it && matches!(parse(&entry.json), Some(LogEntry::Known { digest: noted }) if noted == digest(known))
+/// What the log notes of it, where it is what the log notes: whether it is settled.
+fn noted(dir: &Path, mark: &Mark, known: &str) -> Option<bool> {
+    let entry = Entries::after(dir, mark.seq.checked_sub(1)?).ok()?.next()?.ok()?;
+    if entry.seq != mark.seq || entry.hash.to_string() != mark.hash {
+        return None;
+    }
+    match parse(&entry.json)? {
+        LogEntry::Known { digest: noted, is_settled } => (noted == digest(known)).then_some(is_settled),
+        _ => None,
+    }
 }

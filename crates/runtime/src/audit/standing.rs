@@ -58,6 +58,10 @@ impl Said {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether it was said; it is asked once for each time that something is found.
     pub(super) fn take(&mut self, finding: &Finding) -> bool {
         self.0.remove(&key(finding))
@@ -70,55 +74,92 @@ enum Noted {
     Unreadable { to: u64 },
 }
 
-/// Finds it. What was written down of what is known is taken where it was written beside this log; what the journal holds
-/// behind it is not read yet.
+/// What the end of the log says.
+#[derive(Default)]
+struct Behind {
+    noted: Option<Noted>,
+    said: Said,
+    /// What was said of the log or the journal as a whole, the latest first: no record gives it again.
+    of_the_whole: Vec<(u64, Finding)>,
+    /// Where the journal began to be noted from its first row again, if that is behind what is known; and why, where that was
+    /// not said.
+    anew: Option<(u64, Option<String>)>,
+}
+
+/// Finds it. What was written down of what is known is taken where it was written beside this log, of this journal; what the
+/// journal holds behind it is not read yet.
 ///
 /// # Errors
 /// When the log or the journal cannot be read.
 pub(super) fn find(dir: &Path, journal: &Journal) -> Result<Standing, AuditFailure> {
     let known = snapshot::read(dir);
-    let (noted, said) = look_back(dir, known.as_ref().map_or(0, |known| known.seq))?;
+    let known_at = known.as_ref().filter(|known| known.is_settled).map_or(0, |known| known.seq);
+    let Behind { noted, said, of_the_whole, anew } = look_back(dir, known_at)?;
     let place = match &noted {
         None => 0,
         Some(Noted::Rows { to, .. } | Noted::Unreadable { to }) => *to,
     };
+    // What was said of another journal is not said of this one.
+    let begin_anew = |why| Ok(Standing { anew: Some(why), ..Standing::default() });
     if let Some(why) = noted.and_then(|noted| differs(journal, noted).transpose()).transpose()? {
-        return Ok(Standing { said, anew: Some(why), ..Standing::default() });
+        return begin_anew(why);
     }
-    let known = known.filter(|known| known.auditor.position() <= place);
-    let auditor = known.map(|known| known.auditor).unwrap_or_default();
+    let anew_at = match anew {
+        // The process ended between its two entries.
+        Some((_, Some(untold))) => return begin_anew(untold),
+        Some((at, None)) => at,
+        None => 0,
+    };
+    let known = known.filter(|known| known.seq > anew_at && known.auditor.position() <= place);
+    let (known_at, mut auditor) = known.map(|known| (known.seq, known.auditor)).unwrap_or_default();
+    for (_, finding) in of_the_whole.iter().rev().filter(|(seq, _)| *seq > known_at) {
+        drop(auditor.note(finding.kind, &finding.text, finding.at));
+    }
     Ok(Standing { auditor, noted: place, said, anew: None })
 }
 
 /// The last rows that are noted, and what was said that would be found again: in rows that are not noted yet, and since what
-/// is known was written down.
-fn look_back(dir: &Path, known_at: u64) -> Result<(Option<Noted>, Said), AuditFailure> {
-    let mut noted = None;
-    let mut said = Said::default();
+/// is known was written down, of this journal.
+fn look_back(dir: &Path, known_at: u64) -> Result<Behind, AuditFailure> {
+    let mut behind = Behind::default();
+    let mut is_loss_told = false;
     for entry in Backwards::of(dir)? {
         let entry = match entry {
             Ok(entry) => entry,
             // What lies before it is the verification's to tell.
-            Err(_) if noted.is_some() => break,
+            Err(_) if behind.noted.is_some() => break,
             Err(error) => return Err(error.into()),
         };
-        if noted.is_some() && entry.seq <= known_at {
+        if behind.noted.is_some() && entry.seq <= known_at {
             break;
         }
         match parse(&entry.json) {
-            Some(LogEntry::Rows { after, to, count, digest }) if noted.is_none() => {
-                noted = Some(Noted::Rows { after, to, count, digest });
+            Some(LogEntry::Rows { after, to, count, digest }) if behind.noted.is_none() => {
+                behind.noted = Some(Noted::Rows { after, to, count, digest });
             }
-            Some(LogEntry::Unreadable { to, .. }) if noted.is_none() => {
-                noted = Some(Noted::Unreadable { to });
+            Some(LogEntry::Unreadable { to, .. }) if behind.noted.is_none() => {
+                behind.noted = Some(Noted::Unreadable { to });
             }
-            Some(LogEntry::Finding(finding)) if noted.is_none() || is_of_no_row(finding.kind) => {
-                said.add(&finding);
+            Some(LogEntry::Finding(finding)) => {
+                let is_loss = finding.kind == FindingKind::JournalLoss && finding.task_id.is_none();
+                is_loss_told |= is_loss;
+                if (is_loss || finding.kind == FindingKind::AuditLogDamaged)
+                    && behind.of_the_whole.len() < SAID_MAX
+                {
+                    behind.of_the_whole.push((entry.seq, finding.clone()));
+                }
+                if behind.noted.is_none() || is_of_no_row(finding.kind) {
+                    behind.said.add(&finding);
+                }
+            }
+            Some(LogEntry::Begun { why: Some(why), .. }) => {
+                behind.anew = Some((entry.seq, (!is_loss_told).then_some(why)));
+                break;
             }
             _ => {}
         }
     }
-    Ok((noted, said))
+    Ok(behind)
 }
 
 /// Why the journal is not the one that was noted, as far as the last rows show it. Rows that cannot be read say nothing about

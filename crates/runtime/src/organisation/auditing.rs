@@ -65,7 +65,8 @@ pub(super) async fn audit(shared: Arc<Shared>, place: AuditPlace) {
                     return;
                 }
             }
-            Ok(Ok(None)) => {}
+            // Another process does.
+            Ok(Ok(None)) => shared.audit_trouble.is_over(),
             Ok(Err(error)) => shared.audit_trouble.tell(&error),
             Err(_) => return tracing::error!("the Auditor panicked; the journal keeps what it has not read"),
         }

@@ -191,6 +191,77 @@ fn a_task_that_the_journal_no_longer_holds_does_not_stop_the_look_for_others() {
     assert_eq!(keeper.missed(later(60_000)).unwrap(), []);
 }
 
+/// And the process is killed before it has written down what it knows.
+#[test]
+fn what_was_known_of_another_journal_is_not_known_of_this_one() {
+    let home = Home::new();
+    let mut journal = home.journal();
+    (0..6).for_each(|n| task(&journal, n, false));
+    task_of(&journal, 99, &rows(false)[..3], false);
+    let mut keeper = home.keeper(&journal);
+    catch_up(&mut keeper);
+    keeper.stop(NOW).unwrap();
+    for round in 1..=2 {
+        journal.close().unwrap();
+        std::fs::remove_dir_all(home.path("journal")).unwrap();
+        journal = home.journal();
+        (0..40).for_each(|n| task(&journal, 100 * round + n, n < 3));
+        let mut keeper = home.keeper(&journal);
+        catch_up(&mut keeper);
+        let expected = told(keeper.report("q", NOW));
+        let counted: Vec<_> =
+            expected.lifetime.findings.iter().map(|counted| (counted.kind, counted.count)).collect();
+        assert_eq!(counted, [(ODD, 3), (FindingKind::JournalLoss, 1)]);
+        assert_eq!(seen(&home, &journal), expected, "whoever only looks");
+        drop(keeper);
+        let mut keeper = home.keeper(&journal);
+        assert_eq!(catch_up(&mut keeper), []);
+        assert_eq!(keeper.missed(later(30_000)).unwrap(), []);
+        assert_eq!(told(keeper.report("q", NOW)), expected);
+    }
+    let losses = home.findings().iter().filter(|finding| finding.kind == FindingKind::JournalLoss).count();
+    assert_eq!(losses, 2, "each is said, in the same words");
+}
+
+/// Killed between the log that was put aside and the first word of the new one.
+#[test]
+fn a_log_that_was_put_aside_is_told_by_whoever_comes_next() {
+    let (home, journal) = audited(6);
+    let log = home.path("audit").join("log");
+    std::fs::write(&log, file(&log).replacen("stopped", "stapped", 1)).unwrap();
+    drop(home.keeper(&journal));
+    assert_eq!(home.findings(), []);
+    for _ in 0..2 {
+        let mut keeper = home.keeper(&journal);
+        catch_up(&mut keeper);
+        keeper.stop(NOW).unwrap();
+        assert_eq!(kinds(&home.findings()), [FindingKind::AuditLogDamaged]);
+    }
+    // Or before the mark of the new one.
+    for name in ["log", "checkpoints", "state", "auditor.json"] {
+        drop(std::fs::remove_file(home.path("audit").join(name)));
+    }
+    let mut keeper = home.keeper(&journal);
+    catch_up(&mut keeper);
+    keeper.stop(NOW).unwrap();
+    assert_eq!(kinds(&home.findings()), [FindingKind::AuditLogDamaged]);
+}
+
+/// From its first look on something is signed: `verify` with the key that belongs to it has no fault to find.
+#[test]
+fn a_log_that_was_just_begun_is_signed() {
+    let home = Home::new();
+    let journal = home.journal();
+    task(&journal, 1, false);
+    let mut keeper = home.keeper(&journal);
+    catch_up(&mut keeper);
+    keeper.tick(NOW).unwrap();
+    let against = |key| log::Against { key, ..log::Against::default() };
+    let alone = log::verify(&home.path("audit"), &against(None)).unwrap();
+    let with_key = log::verify(&home.path("audit"), &against(alone.key)).unwrap();
+    assert!(alone.key.is_some() && with_key.is_sound(), "{:?}", with_key.findings);
+}
+
 /// Chains and all: another journal with the same tasks, one of which says something else.
 #[test]
 fn a_journal_that_was_made_anew_does_not_fit_the_log() {

@@ -122,6 +122,25 @@ fn one_process_audits_and_the_others_look() {
     home.notes_everything(&journal, 10);
 }
 
+#[test]
+fn whoever_begins_to_look_on_at_a_broken_end_says_so_and_reads_on_behind_what_could_be_read() {
+    let home = Home::new();
+    let journal = home.journal();
+    let log = home.path("audit").join("log");
+    let mut keeper = home.keeper(&journal);
+    task(&journal, 1, true);
+    catch_up(&mut keeper);
+    let whole = file(&log);
+    std::fs::write(&log, format!("{whole}half of a\n")).unwrap();
+    let mut follower = Follower::new(home.place(), home.journal());
+    assert_eq!(follower.look().unwrap().0.len(), 2, "who audits, and that the log cannot be read");
+    std::fs::write(&log, whole).unwrap();
+    task(&journal, 2, true);
+    catch_up(&mut keeper);
+    let news = follower.look().unwrap().0;
+    assert!(matches!(news.as_slice(), [Followed::Finding(..)]), "{news:?}");
+}
+
 /// A batch that did not fit on the disk is taken back from the log's end, and may have been read by then.
 #[test]
 fn whoever_looks_on_reads_on_where_it_could_not_read() {
@@ -301,6 +320,63 @@ fn what_was_missed_by_the_clock_is_said_once_even_where_it_is_forgotten() {
     assert_eq!(keeper.tick(later(1_700_000)).unwrap().0, []);
     assert_eq!(keeper.report("q", NOW).lifetime.findings.len(), 2, "and is counted");
     assert_eq!(home.findings().len(), 2);
+}
+
+/// Whoever begins to take it in again need not be the one who ends it.
+#[test]
+fn what_was_missed_by_the_clock_is_said_once_even_where_it_is_taken_in_again_in_parts() {
+    for is_updated in [false, true] {
+        let home = Home::new();
+        let journal = home.journal();
+        task_of(&journal, 1, &rows(false)[..3], false);
+        task_of(&journal, 2, &rows(false)[..3], true);
+        (3..20).for_each(|n| task(&journal, n, false));
+        let mut keeper = home.keeper(&journal);
+        catch_up(&mut keeper);
+        assert_eq!(keeper.tick(later(700_000)).unwrap().0.len(), 2);
+        task(&journal, 30, false);
+        catch_up(&mut keeper);
+        keeper.stop(later(700_000)).unwrap();
+        let path = home.path("audit").join("auditor.json");
+        match is_updated {
+            false => std::fs::remove_file(&path).unwrap(),
+            true => {
+                let other = file(&path).replacen(env!("CARGO_PKG_VERSION"), "0.0.0", 1);
+                std::fs::write(&path, other).unwrap();
+            }
+        }
+        for process in 1..=6 {
+            let mut keeper = home.keeper(&journal);
+            assert_eq!(keeper.catch_up(25, NOW).unwrap().is_behind, process < 4);
+            keeper.stop(later(800_000)).unwrap();
+        }
+        let mut keeper = home.keeper(&journal);
+        catch_up(&mut keeper);
+        assert_eq!(keeper.tick(later(1_700_000)).unwrap().0, []);
+        assert_eq!((home.findings().len(), keeper.report("q", NOW).lifetime.findings.len()), (2, 2));
+    }
+}
+
+/// Each process is killed; the second one has written down what it knew before it looked for what stands still.
+#[test]
+fn what_was_missed_by_the_clock_is_said_once_whenever_it_is_written_down() {
+    let home = Home::new();
+    let journal = home.journal();
+    task_of(&journal, 1, &rows(false)[..3], false);
+    let mut keeper = home.keeper(&journal);
+    catch_up(&mut keeper);
+    keeper.seal(NOW).unwrap();
+    assert_eq!(keeper.missed(later(700_000)).unwrap().len(), 1);
+    catch_up(&mut keeper);
+    drop(keeper);
+    task(&journal, 2, false);
+    let mut keeper = home.keeper(&journal);
+    catch_up(&mut keeper);
+    keeper.seal(NOW).unwrap();
+    drop(keeper);
+    let mut keeper = home.keeper(&journal);
+    catch_up(&mut keeper);
+    assert_eq!(keeper.tick(later(1_700_000)).unwrap().0, []);
 }
 
 /// However many tasks are open before it in the order of names.
