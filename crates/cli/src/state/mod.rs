@@ -219,11 +219,19 @@ impl ViewState {
         self.rounds.next().max(self.board.round())
     }
 
-    /// Whether it was cancelled before the round was measured.
+    /// Whether it ended before its last round was measured: it was cancelled, a budget was used up, a person refused.
     #[must_use]
     pub fn is_broken_off(&self) -> bool {
-        let is_cancelled = |result: &FinalResult| result.ended_by == EndedBy::Cancelled;
-        self.result.as_ref().is_some_and(is_cancelled) && !self.rounds.is_measured()
+        // Any other end is decided on what was measured.
+        let is_cut_short = |result: &FinalResult| match result.ended_by {
+            EndedBy::Cancelled | EndedBy::Budget | EndedBy::Deadline | EndedBy::Consent | EndedBy::Fault => {
+                true
+            }
+            EndedBy::CriteriaMet | EndedBy::Distance | EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds => {
+                false
+            }
+        };
+        self.result.as_ref().is_some_and(is_cut_short) && !self.rounds.is_measured()
     }
 
     /// Ω when the task's clock stands at `clock_ms`, as the controller counts it for the rounds that are over.

@@ -90,18 +90,21 @@ async fn a_round_is_called_what_its_manifest_calls_it() {
 }
 
 #[tokio::test]
-async fn a_round_that_was_cancelled_was_not_measured() {
-    let mut tape = Tape::opened("stop it");
-    let part = || vec![criterion("s1.c1", "it is done")];
-    tape.say(Perceiver, 0, spec("stop it"))
-        .say(Planner, 0, manifest(1, &[(1, 1, part())], vec![]))
-        .say(Planner, 1, subtask(1, "try", part()))
-        .say(User, 0, CancelRequest { reason: None })
-        .say(GoalGradientSolver, 0, final_result(EndState::Abandon, EndedBy::Cancelled));
-    let (_, markup) = page(tape).await;
-    assert_eq!(fact(&markup, "Rounds"), "0 measured, round 1 cancelled");
-    assert!(markup.by_id("loss").text.contains("No round has been measured."));
-    assert!(values(&markup, "g", "data-step").is_empty());
+async fn a_round_that_was_cut_short_was_not_measured() {
+    for ended_by in [EndedBy::Cancelled, EndedBy::Budget, EndedBy::Deadline, EndedBy::Consent, EndedBy::Fault]
+    {
+        let mut tape = Tape::opened("stop it");
+        let part = || vec![criterion("s1.c1", "it is done")];
+        tape.say(Perceiver, 0, spec("stop it"))
+            .say(Planner, 0, manifest(1, &[(1, 1, part())], vec![]))
+            .say(Planner, 1, subtask(1, "try", part()))
+            .say(User, 0, CancelRequest { reason: None })
+            .say(GoalGradientSolver, 0, final_result(EndState::Abandon, ended_by));
+        let (_, markup) = page(tape).await;
+        assert_eq!(fact(&markup, "Rounds"), "0 measured, round 1 not measured");
+        assert!(markup.by_id("loss").text.contains("No round has been measured."));
+        assert!(values(&markup, "g", "data-step").is_empty());
+    }
 }
 
 #[tokio::test]

@@ -19,27 +19,63 @@ pub(super) fn loss_aside(line: &str) -> &str {
     line.split_once(" Ω ").map_or(line, |(measured, _)| measured)
 }
 
+/// Before the numbers behind a reason, up to a bracket; and before what is said of a round that is worse by its budget alone.
+const NUMBERS: &str = " (L = ";
+const SENTENCE: &str = " The budget part alone makes this round look like worsening: ";
+/// Bytes in which the numbers end. Whatever is longer is somebody else's words.
+const NUMBERS_BYTES_MAX: usize = 400;
+
 /// What the controller says, without the numbers behind its reason.
 pub(super) fn numbers_aside(text: &str) -> String {
-    let mut rest = text;
+    let mut places: Vec<(usize, &str)> =
+        text.match_indices(NUMBERS).chain(text.match_indices(SENTENCE)).collect();
+    places.sort_unstable();
     let mut kept = String::new();
-    while let Some((before, after)) = around_numbers(rest).or_else(|| around_sentence(rest)) {
-        kept.push_str(before);
-        rest = after;
+    let mut rest = text;
+    for (place, opening) in places {
+        // What was passed over already has it in it.
+        let Some(before) = place.checked_sub(text.len() - rest.len()) else { continue };
+        let (before, found) = rest.split_at(before);
+        let inside = found.split_at(opening.len()).1;
+        if let Some(length) = if opening == NUMBERS { numbers(inside) } else { sentence(inside) } {
+            kept.push_str(before);
+            rest = inside.split_at(length).1;
+        }
     }
     kept.push_str(rest);
     kept
 }
 
-fn around_numbers(text: &str) -> Option<(&str, &str)> {
-    let (before, rest) = text.split_once(" (L = ")?;
-    let (numbers, after) = rest.split_once(')')?;
-    numbers.contains("; ∇L = ").then_some((before, after))
+/// How long the numbers are, their bracket included, if that is what stands here.
+fn numbers(inside: &str) -> Option<usize> {
+    let near = inside.split_at(inside.floor_char_boundary(NUMBERS_BYTES_MAX)).0;
+    let end = near.find(')')?;
+    near.split_at(end).0.contains("; ∇L = ").then_some(end + 1)
 }
 
-/// Said of a round that is worse by its budget alone.
-fn around_sentence(text: &str) -> Option<(&str, &str)> {
-    let (before, rest) = text.split_once(" The budget part alone makes this round look like worsening: ")?;
-    let (_, number) = rest.split_once("∇L would be ")?;
-    Some((before, number.trim_start_matches(|part: char| !part.is_whitespace())))
+/// The same of a sentence, which ends with its number.
+fn sentence(inside: &str) -> Option<usize> {
+    let near = inside.split_at(inside.floor_char_boundary(NUMBERS_BYTES_MAX)).0;
+    let (before, number) = near.split_once("∇L would be ")?;
+    let number = number.split(char::is_whitespace).next().unwrap_or_default();
+    Some(before.len() + "∇L would be ".len() + number.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_left_out_wherever_they_stand_and_nothing_else() {
+        let reason = "change_path (L = 0.6; ∇L = +0.1) because (L = x) of it. The budget part alone makes this round look \
+                      like worsening: without it ∇L would be +0.02. So (L = 1; ∇L = 0)";
+        assert_eq!(numbers_aside(reason), "change_path because (L = x) of it. So");
+        assert_eq!(numbers_aside("(L = 0.6; ∇L = 1) (L = ∇"), "(L = 0.6; ∇L = 1) (L = ∇");
+        assert_eq!(numbers_aside("x (L = 1 (L = 2; ∇L = 3) y (L = 1; ∇L = 2) z"), "x y z");
+        // Each place is looked at once, and no further than numbers go.
+        let hostile = " (L = ".repeat(500_000);
+        assert_eq!(numbers_aside(&hostile), hostile);
+        let hostile = SENTENCE.repeat(50_000);
+        assert_eq!(numbers_aside(&hostile), hostile);
+    }
 }

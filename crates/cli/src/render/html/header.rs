@@ -122,7 +122,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     if !state.is_ended() {
         rounds.push_str(&format!(", round {} under way", state.round()));
     } else if state.board.round() > 0 && state.is_broken_off() {
-        rounds.push_str(&format!(", round {} cancelled", state.round()));
+        rounds.push_str(&format!(", round {} not measured", state.round()));
     }
     facts.push(("Rounds", rounds));
     facts.push(("Cost", cost(report)));
