@@ -134,7 +134,7 @@ pub(crate) fn pursue(home: &Home, options: &[&str]) -> Ended {
 
 impl Ended {
     /// The end that a run with `--json` came to: one `FinalResult` on stdout, of its schema, that is the one and last
-    /// in the records, with the exit code that it says.
+    /// in the records, with the exit code that it says; and the task replays exactly.
     pub(crate) fn of(home: &Home, came: Came) -> Self {
         let result = came.json();
         let schema = home.run(&["schema", "FinalResult"]).json();
@@ -142,7 +142,10 @@ impl Ended {
         let errors: Vec<String> = validator.iter_errors(&result).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}: {came:#?}");
         assert_no_rule_broken(home);
-        let records = home.records(result["task_id"].as_str().unwrap());
+        let task = result["task_id"].as_str().unwrap();
+        let replayed = home.run(&["replay", task]);
+        assert!(replayed.code == 0 && replayed.out.contains("\nreplayed exactly: "), "{replayed:#?}");
+        let records = home.records(task);
         let ended = Ended { came, result, records };
         let last = ended.records.last().unwrap();
         assert_eq!((ended.payloads("FinalResult").len(), &last["type"]), (1, &"setpoint.FinalResult".into()));
