@@ -1,0 +1,409 @@
+//! Names in a command that asks: which programs it runs, which files of program text, which paths it mentions.
+//!
+//! A best effort, for limits, records and rules that deny. Nothing is permitted because of what is found here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::programs::VOLATILE;
+use super::word::quoted;
+
+/// Deepest nesting of texts that are commands themselves.
+const NESTING_MAX: usize = 4;
+/// Stands for a program that is only known at run time.
+const UNKNOWN_PROGRAM: &str = "?";
+/// Most paths that are taken from one command.
+const MENTIONS_MAX: usize = 4_000;
+
+/// Programs that run another one behind their options.
+const WRAPPERS: &str = "builtin command doas env eval exec ionice nice nohup parallel setsid stdbuf sudo time unshare watch xargs";
+/// The same with an operand of their own before it.
+const WRAPPERS_WITH_ONE: &str = "chroot chrt flock setarch taskset timeout";
+/// Options of wrappers whose value is the next word.
+const WRAPPER_VALUES: &str = "-I -L -P -c -d -g -k -n -p -s -u";
+/// Words after which a command follows.
+const BEFORE_COMMANDS: &str = "! { } do elif else if then until while done fi esac";
+/// Words after which none does, up to the next operator.
+const NO_COMMANDS: &str = "case for function in select coproc";
+const SHELLS: &str = "ash bash dash ksh sh zsh";
+/// Programs whose first operand is program text.
+const INTERPRETERS: &str =
+    "ash bash dash ksh sh zsh source . deno lua node perl php pypy python python2 python3 ruby tclsh";
+/// Their options that take the text itself, or a module's name.
+const TEXT_OPTIONS: &str = "-c -e -m -E --eval -p";
+
+fn lists(names: &str, name: &str) -> bool {
+    names.split_ascii_whitespace().any(|listed| listed == name)
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) programs: Vec<String>,
+    pub(crate) target: String,
+    pub(crate) executes: Vec<PathBuf>,
+    pub(crate) is_volatile: bool,
+}
+
+#[derive(Default)]
+struct Names {
+    programs: BTreeSet<String>,
+    executes: Vec<PathBuf>,
+    commands: Vec<(bool, String)>,
+}
+
+pub(crate) fn read(text: &str, cwd: &Path) -> Found {
+    let mut names = Names::default();
+    let mut directory = cwd.to_path_buf();
+    names.script(text, &mut directory, 0);
+    if names.programs.is_empty() {
+        names.programs.insert("sh".to_owned());
+    }
+    let mut target = String::new();
+    for (is_piped, command) in &names.commands {
+        if !target.is_empty() {
+            target.push_str(if *is_piped { " | " } else { " ; " });
+        }
+        target.push_str(command);
+    }
+    Found {
+        is_volatile: names.programs.iter().any(|name| VOLATILE.contains(&name.as_str())),
+        programs: names.programs.into_iter().collect(),
+        target,
+        executes: names.executes,
+    }
+}
+
+/// A word or an operator, quotes taken off, substitutions left as they stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Word { text: String, is_open: bool },
+    Operator(char),
+}
+
+impl Names {
+    fn script(&mut self, text: &str, directory: &mut PathBuf, depth: usize) {
+        let mut words: Vec<(String, bool)> = Vec::new();
+        let mut is_piped = false;
+        let mut is_target = false;
+        for token in tokens(text).into_iter().chain([Token::Operator(';')]) {
+            match token {
+                // What a redirection leads to is no argument.
+                Token::Operator('<' | '>') => {
+                    if words.last().is_some_and(|(word, _)| word.chars().all(|c| c.is_ascii_digit())) {
+                        words.pop();
+                    }
+                    is_target = true;
+                }
+                Token::Operator(operator) => {
+                    self.command(&std::mem::take(&mut words), is_piped, directory, depth);
+                    is_piped = operator == '|';
+                    is_target = false;
+                }
+                Token::Word { .. } if is_target => is_target = false,
+                Token::Word { text, is_open } => {
+                    if is_open && depth < NESTING_MAX {
+                        for inner in substitutions(&text) {
+                            self.script(&inner, &mut directory.clone(), depth + 1);
+                        }
+                    }
+                    words.push((text, is_open));
+                }
+            }
+        }
+    }
+
+    fn command(&mut self, words: &[(String, bool)], is_piped: bool, directory: &mut PathBuf, depth: usize) {
+        let mut words = words;
+        while let Some(((first, _), rest)) = words.split_first() {
+            if lists(NO_COMMANDS, first) {
+                return;
+            }
+            if !lists(BEFORE_COMMANDS, first) && !is_assignment(first) {
+                break;
+            }
+            words = rest;
+        }
+        if words.is_empty() {
+            return;
+        }
+        if depth == 0 {
+            let line: Vec<String> = words
+                .iter()
+                .map(|(text, is_open)| if *is_open { text.clone() } else { quoted(text) })
+                .collect();
+            self.commands.push((is_piped, line.join(" ")));
+        }
+        self.program(words, directory, depth);
+    }
+
+    fn program(&mut self, words: &[(String, bool)], directory: &mut PathBuf, depth: usize) {
+        let Some(((program, is_open), args)) = words.split_first() else { return };
+        let name = program.rsplit('/').next().unwrap_or_default();
+        let is_name =
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+:[@%".contains(c));
+        if *is_open || !is_name {
+            self.programs.insert(UNKNOWN_PROGRAM.to_owned());
+            return;
+        }
+        if program.contains('/') && !program.starts_with("/bin/") && !program.starts_with("/usr/bin/") {
+            self.executes(program, directory);
+        }
+        let operands = || args.iter().map(|(text, _)| text.as_str());
+        if lists(SHELLS, name)
+            && let Some(at) = operands()
+                .position(|text| text.starts_with('-') && !text.starts_with("--") && text.ends_with('c'))
+            && let Some((script, _)) = args.get(at + 1)
+            && depth < NESTING_MAX
+        {
+            self.script(script, directory, depth + 1);
+            return;
+        }
+        let own = usize::from(lists(WRAPPERS_WITH_ONE, name));
+        if own > 0 || lists(WRAPPERS, name) {
+            let rest = behind_wrapper(args, own);
+            if !rest.is_empty() {
+                self.program(rest, directory, depth);
+                return;
+            }
+        }
+        self.programs.insert(name.to_owned());
+        if name == "cd"
+            && let Some(to) = operands().find(|text| !text.starts_with('-'))
+        {
+            *directory = directory.join(to);
+        }
+        if name == "find"
+            && let Some(at) =
+                operands().position(|text| ["-exec", "-execdir", "-ok", "-okdir"].contains(&text))
+        {
+            self.program(args.get(at + 1..).unwrap_or_default(), directory, depth);
+        }
+        if lists(INTERPRETERS, name)
+            && let Some(first) =
+                operands().take_while(|text| !lists(TEXT_OPTIONS, text)).find(|text| !text.starts_with('-'))
+        {
+            self.executes(first, directory);
+        }
+    }
+
+    fn executes(&mut self, file: &str, directory: &Path) {
+        // Without the `.` in it.
+        let path: PathBuf = directory.join(file).components().collect();
+        if !self.executes.contains(&path) {
+            self.executes.push(path);
+        }
+    }
+}
+
+/// What a wrapper runs: behind its options, assignments and own operands.
+fn behind_wrapper(args: &[(String, bool)], own: usize) -> &[(String, bool)] {
+    let mut rest = args;
+    let mut own = own;
+    while let Some(((text, _), after)) = rest.split_first() {
+        if text.starts_with('-') {
+            let has_value = lists(WRAPPER_VALUES, text);
+            rest = if has_value { after.get(1..).unwrap_or_default() } else { after };
+        } else if is_assignment(text) {
+            rest = after;
+        } else if own > 0 {
+            own -= 1;
+            rest = after;
+        } else {
+            break;
+        }
+    }
+    rest
+}
+
+fn is_assignment(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, _)| {
+        name.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic())
+            && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric() || c == '+')
+    })
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    let mut out = Vec::new();
+    let mut word: Option<(String, bool)> = None;
+    let mut chars = text.chars().peekable();
+    let mut quote = None;
+    while let Some(c) = chars.next() {
+        let (text, is_open) = word.get_or_insert_with(Default::default);
+        match (quote, c) {
+            (Some('\''), '\'') | (Some('"'), '"') => quote = None,
+            (Some('\''), c) => text.push(c),
+            (None, '\'' | '"') => quote = Some(c),
+            (_, '\\') => text.extend(chars.next().filter(|c| *c != '\n')),
+            (_, '$') if chars.peek() == Some(&'(') => {
+                *is_open = true;
+                text.push('$');
+                balanced(&mut chars, text);
+            }
+            (_, '$' | '`') => {
+                *is_open = true;
+                text.push(c);
+                if c == '`' {
+                    for c in chars.by_ref() {
+                        text.push(c);
+                        if c == '`' {
+                            break;
+                        }
+                    }
+                }
+            }
+            (Some(_), c) => text.push(c),
+            (None, ' ' | '\t') => end(&mut word, &mut out),
+            (None, '\n' | ';' | '|' | '&' | '(' | ')' | '<' | '>') => {
+                end(&mut word, &mut out);
+                let operator = if matches!(c, '|' | '<' | '>') { c } else { ';' };
+                let is_pair = chars.next_if_eq(&c).is_some();
+                chars.next_if(|next| matches!(c, '<' | '>') && matches!(next, '&' | '|' | '<'));
+                out.push(Token::Operator(if is_pair && c == '|' { ';' } else { operator }));
+            }
+            (None, c) => text.push(c),
+        }
+    }
+    end(&mut word, &mut out);
+    out
+}
+
+fn end(word: &mut Option<(String, bool)>, out: &mut Vec<Token>) {
+    if let Some((text, is_open)) = word.take()
+        && !text.is_empty()
+    {
+        out.push(Token::Word { text, is_open });
+    }
+}
+
+/// Takes over what stands in brackets, as far as they close.
+fn balanced(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, text: &mut String) {
+    let mut depth = 0_usize;
+    for c in chars.by_ref() {
+        text.push(c);
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+}
+
+/// The commands in a word's substitutions.
+fn substitutions(word: &str) -> Vec<String> {
+    let mut found: Vec<String> = word.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    let mut chars = word.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '$' && chars.peek() == Some(&'(') {
+            let mut inner = String::new();
+            balanced(&mut chars, &mut inner);
+            let inner = inner.strip_prefix('(').unwrap_or_default();
+            found.push(inner.strip_suffix(')').unwrap_or(inner).to_owned());
+        }
+    }
+    found
+}
+
+pub(crate) fn mentions(command: &str, home: &Path, vars: &BTreeMap<String, String>) -> BTreeSet<String> {
+    let words = tokens(command).into_iter().filter_map(|token| match token {
+        Token::Word { text, .. } => Some(text),
+        Token::Operator(_) => None,
+    });
+    let is_path = |c: char| c.is_alphanumeric() || "_-./~+@%${}*?".contains(c);
+    let mut found = BTreeSet::new();
+    for word in words {
+        let inside = word.split(|c: char| !is_path(c)).map(str::to_owned);
+        for text in inside.chain([word.clone()]) {
+            let text = text.trim_start_matches(['@', '+']);
+            if !text.is_empty() && found.len() < MENTIONS_MAX {
+                found.insert(filled_in(text, home, vars));
+            }
+        }
+    }
+    found
+}
+
+/// The text with `~` and known variables filled in.
+fn filled_in(text: &str, home: &Path, vars: &BTreeMap<String, String>) -> String {
+    let mut text = text.to_owned();
+    if text == "~" || text.starts_with("~/") {
+        text = text.replacen('~', &home.to_string_lossy(), 1);
+    }
+    if !text.contains('$') {
+        return text;
+    }
+    let home = home.to_string_lossy();
+    let known =
+        vars.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain([("HOME", home.as_ref())]);
+    for (name, value) in known {
+        text = text.replace(&format!("${{{name}}}"), value).replace(&format!("${name}"), value);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> String {
+        let found = read(text, Path::new("/w"));
+        let executes: Vec<String> = found.executes.iter().map(|path| path.display().to_string()).collect();
+        format!("{} {}", found.programs.join(","), executes.join(",")).trim().to_owned()
+    }
+
+    #[test]
+    fn programs_are_found_behind_wrappers_and_in_loops() {
+        for (text, expected) in [
+            ("python3 run.py --fast", "python3 /w/run.py"),
+            ("for f in *.py; do python3 \"$f\"; done", "python3 /w/$f"),
+            ("FOO=1 env -i nice -n 5 cargo test", "cargo"),
+            ("timeout 10 npm test", "npm"),
+            ("sh -c 'make && ./out'", "make,out /w/out"),
+            ("find . -name x -exec rm {} +", "find,rm"),
+            ("ls | xargs -n 1 wc -l", "ls,wc"),
+            ("echo $(git rev-parse HEAD)", "echo,git"),
+            ("$EDITOR x", "?"),
+            ("cd sub && sh build.sh > log 2>&1", "cd,sh /w/sub/build.sh"),
+            ("if true; then rm x; fi", "rm,true"),
+            ("echo a > b && cat < b", "cat,echo"),
+            ("pytest -q tests", "pytest"),
+            ("python3 -c 'print(1)'", "python3"),
+            (". ./env.sh; deploy", ".,deploy /w/env.sh"),
+            ("> x", "sh"),
+        ] {
+            assert_eq!(names(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn equal_words_have_equal_targets() {
+        let target = |text: &str| read(text, Path::new("/w")).target;
+        assert_eq!(target("cp  'a b'  c >/dev/null; rm x"), "cp 'a b' c ; rm x");
+        assert_eq!(target("cp \"a b\" c | tee log"), "cp 'a b' c | tee log");
+    }
+
+    #[test]
+    fn mentioned_paths_are_found_in_quotes_and_behind_signs() {
+        let vars = BTreeMap::from([("XDG_DATA_HOME".to_owned(), "/h/data".to_owned())]);
+        for (text, path) in [
+            ("cat ~/x/y", "/h/x/y"),
+            ("python3 -c \"open('/a/b').read()\"", "/a/b"),
+            ("dd if=/a/b of=c", "/a/b"),
+            ("cat $XDG_DATA_HOME/setpoint", "/h/data/setpoint"),
+            ("cat ${HOME}/k", "/h/k"),
+            ("cat '/a b/c'", "/a b/c"),
+            ("curl -d @/a/b x", "/a/b"),
+            ("x <../s", "../s"),
+            ("cat /a/'b'/\"c\"", "/a/b/c"),
+        ] {
+            assert!(
+                mentions(text, Path::new("/h"), &vars).contains(path),
+                "{text}: {:?}",
+                mentions(text, Path::new("/h"), &vars)
+            );
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The programs that may run without a question, and what each vouches for.
+//!
+//! `table` is the list; what a list of options cannot say has a function of its own. An option that is not listed asks, and
+//! so does an abbreviated one.
+
+mod git;
+mod languages;
+mod options;
+mod remove;
+mod table;
+mod texts;
+mod walks;
+
+use super::plan::{GitCall, Read, Walk};
+use super::word::{Word, quoted};
+use super::{Reason, script};
+pub use remove::RemoveOrMake;
+pub(crate) use remove::judge as removes_or_makes;
+
+/// A program with its words: what runs and what it reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) program: String,
+    /// The words behind the program, as bash reads them back.
+    pub(crate) rendered: Vec<String>,
+    pub(crate) reads: Vec<Read>,
+    pub(crate) git: Option<GitCall>,
+    pub(crate) is_volatile: bool,
+}
+
+/// What a program is given.
+#[derive(Clone, Copy)]
+pub(crate) struct Args<'a> {
+    pub(crate) program: &'a str,
+    pub(crate) words: &'a [Word],
+    /// Its input comes from another program.
+    pub(crate) is_piped: bool,
+}
+
+impl Args<'_> {
+    fn refuse(&self, word: &Word) -> Reason {
+        Reason::argument(self.program, word.rendered())
+    }
+
+    fn call(&self) -> Call {
+        Call { program: self.program.to_owned(), ..Call::default() }
+    }
+
+    /// The call with its words as they stand; for programs that read no file. A wildcard lists a directory all the same.
+    fn as_written(&self) -> Call {
+        let mut call = self.call();
+        for word in self.words {
+            match word.text() {
+                Some(_) => call.push(word),
+                None => call.read(word, Walk::No),
+            }
+        }
+        call
+    }
+}
+
+impl Call {
+    fn push(&mut self, word: &Word) {
+        self.rendered.push(word.rendered());
+    }
+
+    fn read(&mut self, word: &Word, walk: Walk) {
+        self.reads.push(Read { pattern: word.pattern(), literal: word.text().map(str::to_owned), walk });
+        self.push(word);
+    }
+}
+
+/// What a command of the list does.
+pub(crate) fn judge(command: &script::Command, is_piped: bool) -> Result<Call, Reason> {
+    let Some((program, words)) = command.words.split_first() else {
+        return Err(Reason::Syntax { what: "no command" });
+    };
+    let name = program.text().ok_or(Reason::NotLiteral { what: "the program's name" })?;
+    if !program.is_quoted && is_assignment(name) {
+        return Err(Reason::NotLiteral { what: "an assignment" });
+    }
+    let bare = bare_name(name).ok_or_else(|| Reason::UnlistedProgram { program: name.to_owned() })?;
+    let args = Args { program: bare, words, is_piped };
+    let found = texts::judge(&args)
+        .or_else(|| languages::judge(&args))
+        .or_else(|| walks::judge(&args))
+        .or_else(|| (bare == "git").then(|| git::judge(&args)))
+        .or_else(|| table::find(bare).map(|spec| options::judge(&args, spec)));
+    let mut call = found.unwrap_or_else(|| Err(Reason::UnlistedProgram { program: name.to_owned() }))?;
+    call.is_volatile |= VOLATILE.contains(&bare);
+    call.program = quoted(name);
+    Ok(call)
+}
+
+/// Directories whose programs are what their names say.
+const SYSTEM_DIRECTORIES: &[&str] =
+    &["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
+
+/// Programs whose answer changes by itself: clocks, load, processes, waiting, chance, networks.
+pub(crate) const VOLATILE: &[&str] = &[
+    "curl",
+    "date",
+    "df",
+    "dig",
+    "docker",
+    "free",
+    "inotifywait",
+    "journalctl",
+    "kubectl",
+    "lsof",
+    "mktemp",
+    "nc",
+    "netstat",
+    "pgrep",
+    "pidof",
+    "ping",
+    "ps",
+    "shuf",
+    "sleep",
+    "ss",
+    "ssh",
+    "systemctl",
+    "tail",
+    "top",
+    "uptime",
+    "uuidgen",
+    "vmstat",
+    "w",
+    "wait",
+    "watch",
+    "wget",
+    "who",
+];
+
+/// The name of a program that is given by its name, or by its path in a directory of the system.
+fn bare_name(text: &str) -> Option<&str> {
+    match text.rsplit_once('/') {
+        None => Some(text),
+        Some((directory, name)) => SYSTEM_DIRECTORIES.contains(&directory).then_some(name),
+    }
+}
+
+/// `name=`, `name+=`, `name[`.
+fn is_assignment(text: &str) -> bool {
+    let name = text.split(['=', '+', '[']).next().unwrap_or_default();
+    text.len() > name.len()
+        && name.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic())
+        && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
+        && (text.contains('=') || text.contains('['))
+}

@@ -1,0 +1,118 @@
+//! A word all of whose parts are known.
+
+/// One word of a command, without its quotes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Word {
+    parts: Vec<Part>,
+    /// Something in it was quoted, escaped or expanded: it is no operator, reserved word or assignment.
+    pub(crate) is_quoted: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    /// What the program gets.
+    Text(String),
+    /// A wildcard as bash reads it: `*`, `?` or a bracket expression.
+    Wildcard(String),
+}
+
+impl Word {
+    pub(crate) fn push(&mut self, c: char) {
+        match self.parts.last_mut() {
+            Some(Part::Text(text)) => text.push(c),
+            _ => self.parts.push(Part::Text(c.to_string())),
+        }
+    }
+
+    pub(crate) fn push_wildcard(&mut self, wildcard: String) {
+        self.parts.push(Part::Wildcard(wildcard));
+    }
+
+    pub(crate) fn of(text: impl Into<String>) -> Self {
+        Self { parts: vec![Part::Text(text.into())], is_quoted: true }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// What the program gets; `None` where a wildcard decides.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [] => Some(""),
+            [Part::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether some match of it, or the word itself, may begin with a dash.
+    pub(crate) fn may_be_option(&self) -> bool {
+        match self.parts.first() {
+            Some(Part::Text(text)) => text.starts_with('-') && text != "-",
+            Some(Part::Wildcard(_)) => true,
+            None => false,
+        }
+    }
+
+    /// The pattern for matching file names: characters that stand for themselves are escaped by a backslash where they look
+    /// like wildcards.
+    pub(crate) fn pattern(&self) -> String {
+        let mut out = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Wildcard(wildcard) => out.push_str(wildcard),
+                Part::Text(text) => {
+                    for c in text.chars() {
+                        if "*?[]{}\\!,".contains(c) {
+                            out.push('\\');
+                        }
+                        out.push(c);
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// The word as bash reads it back: quoted, but for its wildcards.
+    pub(crate) fn rendered(&self) -> String {
+        if self.parts.is_empty() {
+            return "''".to_owned();
+        }
+        let quote = |part: &Part| match part {
+            Part::Text(text) => quoted(text),
+            Part::Wildcard(wildcard) => wildcard.clone(),
+        };
+        self.parts.iter().map(quote).collect()
+    }
+}
+
+/// `text` as one shell word.
+pub(crate) fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoting_survives_every_character() {
+        for (text, word) in [
+            ("src/lib.rs", "src/lib.rs"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("it's", r"'it'\''s'"),
+            ("*", "'*'"),
+            ("~", "'~'"),
+            ("{a,b}", "'{a,b}'"),
+            ("a\nb", "'a\nb'"),
+        ] {
+            assert_eq!(quoted(text), word);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The forms in which programs print a secret.
+
+use std::collections::BTreeSet;
+
+/// JSON within JSON within JSON.
+const NESTING_MAX: usize = 3;
+
+const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const FOR_ADDRESSES: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// The secret as text: as it is, reversed, escaped, and in base64.
+pub(crate) fn of_text(secret: &str) -> BTreeSet<Vec<u8>> {
+    let mut forms = vec![secret.to_owned(), secret.chars().rev().collect()];
+    let mut escaped = secret.to_owned();
+    for _ in 0..NESTING_MAX {
+        escaped = in_json(&escaped);
+        forms.push(escaped.clone());
+    }
+    // A form of a web page; the reading of a text decodes the rest of it.
+    forms.push(secret.replace(' ', "+"));
+    for alphabet in [STANDARD, FOR_ADDRESSES] {
+        forms.extend((0..3).map(|before| in_base64(secret.as_bytes(), before, alphabet)));
+    }
+    forms.into_iter().map(String::into_bytes).collect()
+}
+
+/// The secret in hexadecimal: byte by byte, and in words of two bytes whose order this machine swaps, from an even and
+/// from an odd place on (`od -x`, `hexdump`).
+pub(crate) fn of_hex(secret: &[u8]) -> BTreeSet<Vec<u8>> {
+    let hex = |bytes: &mut dyn Iterator<Item = u8>| -> Vec<u8> {
+        bytes.flat_map(|byte| format!("{byte:02x}").into_bytes()).collect()
+    };
+    let swapped = |from: usize| {
+        let words = secret.get(from..).unwrap_or_default().chunks_exact(2);
+        hex(&mut words.flat_map(|word| word.iter().rev().copied()))
+    };
+    [hex(&mut secret.iter().copied()), swapped(0), swapped(1)].into()
+}
+
+/// As JSON writes it between quotation marks.
+fn in_json(text: &str) -> String {
+    let quoted = serde_json::to_string(text).unwrap_or_default();
+    quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(&quoted).to_owned()
+}
+
+/// The characters that depend on the secret alone, with this many bytes before it (modulo three).
+fn in_base64(secret: &[u8], before: usize, alphabet: &[u8; 64]) -> String {
+    let bytes: Vec<u8> = std::iter::repeat_n(0, before).chain(secret.iter().copied()).collect();
+    let bit = |at: usize| bytes.get(at / 8).is_some_and(|byte| byte >> (7 - at % 8) & 1 == 1);
+    // Leave out characters that hold a bit of what comes before or after.
+    let first = (before * 8).div_ceil(6);
+    let end = bytes.len() * 8 / 6;
+    (first..end)
+        .filter_map(|place| {
+            let index = (0..6).fold(0, |index, at| index << 1 | usize::from(bit(place * 6 + at)));
+            alphabet.get(index).map(|byte| char::from(*byte))
+        })
+        .collect()
+}

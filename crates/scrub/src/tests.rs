@@ -1,0 +1,214 @@
+//! What is found in a text, and what is left alone.
+
+use serde_json::json;
+
+use super::*;
+
+/// Has what every coding changes.
+const SECRET: &str = "sk-a\"b\\c d+e/f=ü9";
+
+fn scrubbed(line: &str) -> String {
+    Scrub::of(&[SecretString::from(SECRET)]).text(line.to_owned())
+}
+
+#[test]
+fn a_secret_is_found_as_it_is() {
+    assert_eq!(scrubbed(&format!("Bearer {SECRET}.")), "Bearer {secret}.");
+}
+
+#[test]
+fn a_secret_is_found_escaped_for_json_and_within_json_in_json() {
+    let once = serde_json::to_string(SECRET).unwrap();
+    let twice = serde_json::to_string(&once).unwrap();
+    let thrice = serde_json::to_string(&twice).unwrap();
+    assert_eq!(scrubbed(&once), r#""{secret}""#);
+    assert_eq!(scrubbed(&twice), r#""\"{secret}\"""#);
+    assert_eq!(scrubbed(&thrice), r#""\"\\\"{secret}\\\"\"""#);
+}
+
+#[test]
+fn a_secret_is_found_in_an_address() {
+    assert_eq!(scrubbed("?key=sk-a%22b%5Cc%20d%2Be%2Ff%3D%C3%BC9&x=1"), "?key={secret}&x=1");
+    assert_eq!(scrubbed("?key=sk-a%22b%5Cc+d%2Be%2Ff%3D%C3%BC9"), "?key={secret}");
+    assert_eq!(scrubbed("?key=sk-a%22b%5cc%20d%2be%2ff%3d%c3%bc9"), "?key={secret}");
+}
+
+#[test]
+fn a_secret_is_found_in_hexadecimal() {
+    assert_eq!(scrubbed("x736b2d6122625c6320642b652f663dc3bc39."), "x{secret}.");
+    assert_eq!(scrubbed("736B2D6122625C6320642B652F663DC3BC39"), "{secret}");
+}
+
+#[test]
+fn a_secret_is_found_in_base64_whatever_stands_around_it() {
+    // "", "a:" and "ab:" before it, as other programs code them.
+    for (coded, left) in [
+        ("c2stYSJiXGMgZCtlL2Y9w7w5", ""),
+        ("YTpzay1hImJcYyBkK2UvZj3DvDk=", "YTp"),
+        ("YWI6c2stYSJiXGMgZCtlL2Y9w7w5", "YWI6"),
+        ("Onx6c2stYSJiXGMgZCtlL2Y9w7w5Onp6", "Onx6"),
+    ] {
+        let found = scrubbed(coded);
+        assert!(found.contains(MARK) && found.starts_with(left) && found.len() < left.len() + 14, "{found}");
+    }
+    let secret = SecretString::from("key>>>???~~~key");
+    let coded = "a2V5Pj4-Pz8_fn5-a2V5";
+    assert_eq!(Scrub::of(&[secret]).text(coded.to_owned()), MARK);
+}
+
+#[test]
+fn what_ends_with_its_line_is_found_without_it_and_what_is_too_short_is_no_secret() {
+    let scrub =
+        Scrub::of(&[SecretString::from("s3cr3t-key\n"), SecretString::from("a"), SecretString::from("")]);
+    assert_eq!(scrub.text("a s3cr3t-key b".to_owned()), "a {secret} b");
+    let short = "x".repeat(SECRET_BYTES_MIN - 1);
+    let shortest = format!("{short}y");
+    let scrub = Scrub::of(&[SecretString::from(short.as_str()), SecretString::from(shortest.as_str())]);
+    assert_eq!(scrub.text(format!("{short} {shortest}")), format!("{short} {{secret}}"));
+    assert!(!format!("{scrub:?}").contains("xxx"));
+}
+
+#[test]
+fn a_secret_that_begins_like_another_leaves_nothing_of_it() {
+    let scrub = Scrub::of(&[SecretString::from("sk-begin"), SecretString::from("sk-begin-and-two")]);
+    assert_eq!(scrub.text("sk-begin-and-two, sk-begin".to_owned()), "{secret}, {secret}");
+}
+
+#[test]
+fn a_value_keeps_its_form() {
+    let scrub = Scrub::of(&[SecretString::from("s3cr3t-key")]);
+    let value = json!({ "path": "s3cr3t-key", "s3cr3t-key": [1, "a s3cr3t-key", null], "n": 7.5 });
+    let expected = json!({ "path": "{secret}", "{secret}": [1, "a {secret}", null], "n": 7.5 });
+    assert_eq!(scrub.value(value), expected);
+}
+
+const KEY: &str = "sk-proj-Zq81LmXv0TtR5bNcYw7HdGf2";
+
+fn without_key(text: &str) -> String {
+    Scrub::named(&[("OPENAI_API_KEY".to_owned(), KEY.into())]).text(text.to_owned())
+}
+
+/// Characters of the longest piece of the key that the text holds.
+fn longest_piece(text: &str) -> usize {
+    let starts = 0..KEY.len();
+    let pieces = starts.flat_map(|start| (start + 1..=KEY.len()).map(move |end| start..end));
+    pieces
+        .filter(|piece| text.contains(KEY.get(piece.clone()).unwrap()))
+        .map(|piece| piece.len())
+        .max()
+        .unwrap_or(0)
+}
+
+#[test]
+fn a_mark_names_its_key_and_holds_nothing_else() {
+    assert_eq!(without_key(&format!("a {KEY} b")), "a [key OPENAI_API_KEY] b");
+    let name = "A\"\n\u{1b}[31m KEY".to_owned();
+    let scrub = Scrub::named(&[(name, KEY.into())]);
+    assert_eq!(scrub.text(KEY.to_owned()), "[key A????31m?KEY]");
+}
+
+#[test]
+fn a_piece_of_a_key_is_found_wherever_a_cut_left_it() {
+    for at in 0..=KEY.len() {
+        let (head, tail) = KEY.split_at(at);
+        for cut in [format!("x={head}…"), format!("…{tail}\n"), format!("{head}\n[… cut …]\n{tail}")]
+        {
+            let left = without_key(&cut);
+            assert!(longest_piece(&left) < 16, "{cut} became {left}");
+        }
+    }
+}
+
+#[test]
+fn a_key_is_found_in_dumps_and_wrapped_lines() {
+    let spaced: String = KEY.chars().map(|c| format!("   {c}")).collect();
+    let wrapped = KEY.as_bytes().chunks(5).map(|line| String::from_utf8_lossy(line).into_owned() + "\n");
+    let bytes = |format: fn(&u8) -> String, between: &str| {
+        KEY.as_bytes().iter().map(format).collect::<Vec<_>>().join(between)
+    };
+    let words: Vec<String> =
+        KEY.as_bytes().chunks(2).map(|word| format!("{:02x}{:02x}", word[1], word[0])).collect();
+    for printed in [
+        spaced,
+        wrapped.collect(),
+        bytes(|byte| format!("{byte:02x}"), " "),
+        bytes(|byte| format!("{byte:02X}"), ":"),
+        bytes(|byte| format!("0x{byte:02x}"), ", "),
+        bytes(|byte| format!("\\x{byte:02x}"), ""),
+        bytes(|byte| format!("%{byte:02x}"), ""),
+        words.join(" "),
+        KEY.replace('-', "%2D"),
+        KEY.replace('q', "%71"),
+        KEY.chars().rev().collect(),
+        KEY.chars().flat_map(|c| [c, '\0']).collect(),
+    ] {
+        let left = without_key(&printed);
+        assert!(left.contains("[key OPENAI_API_KEY]") && left.len() < 30, "{printed} became {left}");
+    }
+}
+
+/// What `xxd` and `hexdump -C` print: offsets and characters beside the digits.
+#[test]
+fn a_dump_with_columns_keeps_less_than_half_of_a_line() {
+    let file = format!("OPENAI_API_KEY={KEY}\n");
+    let mut dump = String::new();
+    for (number, line) in file.as_bytes().chunks(16).enumerate() {
+        let digits: Vec<String> =
+            line.chunks(2).map(|two| two.iter().map(|b| format!("{b:02x}")).collect()).collect();
+        dump.push_str(&format!(
+            "{:08x}: {:39}  {}\n",
+            number * 16,
+            digits.join(" "),
+            String::from_utf8_lossy(line)
+        ));
+    }
+    let left = without_key(&dump);
+    assert!(longest_piece(&left) < 16, "{left}");
+    assert!(!left.contains("5a71 3831"), "{left}");
+}
+
+#[test]
+fn ordinary_text_stays_as_it_is() {
+    let text = "sk-proj is how keys begin: 73 6b 2d 70 72 6f 6a; deadbeef 0x00 c2stcHJvai0= \u{1f511}\n";
+    assert_eq!(without_key(&text.repeat(100)), text.repeat(100));
+    assert_eq!(Scrub::default().text(KEY.to_owned()), KEY);
+    assert!(Scrub::default().is_empty() && Scrub::of(&["short".into()]).is_empty());
+}
+
+#[test]
+fn a_piece_does_not_tear_characters() {
+    let key = "пароль-очень-длинный-секрет";
+    let scrub = Scrub::of(&[key.into()]);
+    for cut in 0..key.chars().count() {
+        let tail: String = key.chars().skip(cut).collect();
+        let left = scrub.text(format!("ы{tail}ы"));
+        assert!(!left.contains('\u{fffd}'), "{left}");
+    }
+}
+
+#[test]
+fn a_part_is_searched_beyond_its_borders() {
+    let scrub = Scrub::named(&[("K".to_owned(), KEY.into())]);
+    let text = format!("before {KEY} after");
+    for at in 0..text.len() {
+        let (head, tail) = (scrub.part(text.as_bytes(), 0..at), scrub.part(text.as_bytes(), at..text.len()));
+        for part in [head, tail] {
+            let part = String::from_utf8(part).unwrap();
+            assert!(longest_piece(&part) < 4, "{at}: {part}");
+        }
+    }
+}
+
+#[test]
+fn a_long_value_is_found_part_by_part() {
+    let long: String = (0..4_000).map(|n| char::from(b'!' + (n * n % 89) as u8)).collect();
+    let scrub = Scrub::of(&[long.as_str().into()]);
+    assert_eq!(scrub.text(format!("a {long} b")).replace(MARK, ""), "a  b");
+}
+
+/// Every position matches, at every place of the key.
+#[test]
+fn repetitive_text_is_searched_once() {
+    let scrub = Scrub::of(&["a".repeat(1_000).as_str().into()]);
+    assert_eq!(scrub.text("a".repeat(200_000)), MARK);
+}

@@ -1,0 +1,195 @@
+//! One reading of a text that leaves characters out, and the search for pieces of secrets in it.
+
+use std::ops::Range;
+
+use aho_corasick::AhoCorasick;
+
+/// Bytes that a piece must begin to match with. Shorter ones would be found everywhere.
+const ANCHOR_BYTES: usize = 8;
+/// Bytes between two anchors of a form: every piece of [`PIECE_BYTES_MIN`] bytes holds an anchor.
+const ANCHOR_STEP: usize = PIECE_BYTES_MIN - ANCHOR_BYTES + 1;
+/// Bytes of the shortest piece that is taken for a secret. A shorter secret is found whole or not at all.
+const PIECE_BYTES_MIN: usize = 12;
+/// Half of a secret is taken for it; of a long one, this many bytes.
+const PIECE_BYTES_MAX: usize = 16;
+/// Bytes in a row that may be left out inside of a piece; more of them end it.
+const GAP_BYTES_MAX: u32 = 64;
+/// Ends every piece: no form holds it.
+const BARRIER: u8 = 0xff;
+
+/// A reading, the forms that are searched for in it, and the search.
+#[derive(Default)]
+pub(crate) struct View {
+    is_hex: bool,
+    forms: Vec<Form>,
+    anchors: Vec<Anchor>,
+    search: Option<AhoCorasick>,
+}
+
+struct Form {
+    bytes: Vec<u8>,
+    secret: usize,
+}
+
+/// A place in a form.
+struct Anchor {
+    form: usize,
+    at: usize,
+}
+
+/// A text without what the reading leaves out, and where each byte of it was.
+#[derive(Default)]
+struct Reading {
+    bytes: Vec<u8>,
+    places: Vec<Range<usize>>,
+}
+
+impl View {
+    /// Leaves out whitespace and NUL, which wrapped lines, `od -c` and UTF-16 put between characters, and reads `%2D` as
+    /// the byte that it stands for.
+    pub(crate) fn text() -> Self {
+        View::default()
+    }
+
+    /// Leaves out all but hexadecimal digits and reads them in lower case.
+    pub(crate) fn hex() -> Self {
+        View { is_hex: true, ..View::default() }
+    }
+
+    /// Adds a form of this secret.
+    pub(crate) fn add(&mut self, form: &[u8], secret: usize) {
+        let bytes = self.read(form).bytes;
+        let is_known = self.forms.iter().any(|known| known.secret == secret && known.bytes == bytes);
+        if bytes.len() >= ANCHOR_BYTES && !bytes.contains(&BARRIER) && !is_known {
+            self.forms.push(Form { bytes, secret });
+        }
+    }
+
+    /// Ready to search.
+    pub(crate) fn built(mut self) -> Self {
+        let mut patterns = Vec::new();
+        for (number, form) in self.forms.iter().enumerate() {
+            for at in (0..=form.bytes.len() - ANCHOR_BYTES).step_by(ANCHOR_STEP) {
+                patterns.extend(form.bytes.get(at..at + ANCHOR_BYTES));
+                self.anchors.push(Anchor { form: number, at });
+            }
+        }
+        // It fails only beyond its own limits on size, far above those of this crate.
+        self.search = AhoCorasick::new(patterns).ok().filter(|_| !self.forms.is_empty());
+        self
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.search.is_none()
+    }
+
+    /// Where pieces of secrets are in the text, and of which.
+    pub(crate) fn find(&self, text: &[u8]) -> Vec<(Range<usize>, usize)> {
+        let Some(search) = &self.search else { return Vec::new() };
+        let reading = self.read(text);
+        let mut found: Vec<(Range<usize>, usize)> = Vec::new();
+        let mut covered = 0;
+        for hit in search.find_overlapping_iter(&reading.bytes) {
+            // What is inside of a piece adds nothing; skipping it keeps repetitive text cheap.
+            if hit.end() <= covered {
+                continue;
+            }
+            let Some((piece, secret)) = self.grown(&reading.bytes, hit.start(), hit.pattern().as_usize())
+            else {
+                continue;
+            };
+            covered = covered.max(piece.end);
+            let first = reading.places.get(piece.start);
+            let last = reading.places.get(piece.end - 1);
+            if let (Some(first), Some(last)) = (first, last) {
+                found.push((first.start..last.end, secret));
+            }
+        }
+        found
+    }
+
+    /// The longest piece around an anchor, if it is long enough.
+    fn grown(&self, text: &[u8], start: usize, pattern: usize) -> Option<(Range<usize>, usize)> {
+        let anchor = self.anchors.get(pattern)?;
+        let form = self.forms.get(anchor.form)?;
+        let (before, rest) = form.bytes.split_at_checked(anchor.at)?;
+        let (text_before, text_rest) = text.split_at_checked(start)?;
+        let same = |(a, b): &(&u8, &u8)| a == b;
+        let left = before.iter().rev().zip(text_before.iter().rev()).take_while(same).count();
+        let right = rest.iter().zip(text_rest).take_while(same).count();
+        let half = (form.bytes.len() / 2).clamp(PIECE_BYTES_MIN, PIECE_BYTES_MAX);
+        let is_enough = left + right >= half.min(form.bytes.len());
+        is_enough.then_some((start - left..start + right, form.secret))
+    }
+
+    fn read(&self, text: &[u8]) -> Reading {
+        let mut reading = Reading::default();
+        let mut gap = 0;
+        let mut at = 0;
+        while let Some(byte) = text.get(at) {
+            let (kept, length) = match percent(text.get(at..).unwrap_or_default()) {
+                _ if self.is_hex => (reading.hex_digit(*byte, at), 1),
+                Some(byte) => (text_byte(byte), 3),
+                None => (text_byte(*byte), 1),
+            };
+            let place = at..at + length;
+            at += length;
+            match kept {
+                Some(byte) => {
+                    gap = 0;
+                    reading.push(byte, place);
+                }
+                None => {
+                    gap += 1;
+                    if gap == GAP_BYTES_MAX {
+                        reading.push(BARRIER, place);
+                    }
+                }
+            }
+        }
+        reading
+    }
+}
+
+/// The byte that a text begins with, percent-encoded.
+fn percent(text: &[u8]) -> Option<u8> {
+    let [b'%', high, low, ..] = text else { return None };
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    Some(digit(high)? << 4 | digit(low)?)
+}
+
+/// A byte of the text; `None` for one that is left out.
+fn text_byte(byte: u8) -> Option<u8> {
+    (!byte.is_ascii_whitespace() && byte != 0).then_some(byte)
+}
+
+impl Reading {
+    fn push(&mut self, byte: u8, place: Range<usize>) {
+        if byte != BARRIER || self.bytes.last() != Some(&BARRIER) {
+            self.bytes.push(byte);
+            self.places.push(place);
+        }
+    }
+
+    /// A digit in lower case; `None` for what stands between the digits of a dump (`73 6b`, `73:6b`, `\x73`, `0x73,`,
+    /// `%73`), and a barrier for anything else.
+    fn hex_digit(&mut self, byte: u8, place: usize) -> Option<u8> {
+        match byte {
+            b'0'..=b'9' | b'a'..=b'f' => Some(byte),
+            b'A'..=b'F' => Some(byte.to_ascii_lowercase()),
+            b'x' | b'X' => {
+                // The prefix of a number, and not the last digit of the byte before: `\x70\x72`.
+                if self.bytes.last() == Some(&b'0')
+                    && self.places.last().is_some_and(|last| last.end == place)
+                {
+                    self.bytes.pop();
+                    self.places.pop();
+                }
+                None
+            }
+            b':' | b',' | b'-' | b'\\' | b'%' | 0 => None,
+            _ if byte.is_ascii_whitespace() => None,
+            _ => Some(BARRIER),
+        }
+    }
+}
