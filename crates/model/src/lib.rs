@@ -5,7 +5,7 @@
 //!
 //! Reading order: [`model`] (the trait), [`progress`] (text while it is being written), [`playbook`] (the embedded
 //! brain and the data files it knows), [`wire`] and [`remote`] (language models), [`catalogue`] (what is known of
-//! them), [`scrub`] (taking keys out of what they say), [`cassette`] (recording and playing back).
+//! them), [`cassette`] (recording and playing back).
 
 pub mod cassette;
 pub mod catalogue;
@@ -13,7 +13,6 @@ pub mod model;
 pub mod playbook;
 pub mod progress;
 pub mod remote;
-pub mod scrub;
 pub mod wire;
 
 pub use model::{Model, ModelError};

@@ -4,13 +4,12 @@
 //! its number and never quoted.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use setpoint_own_files::named;
 use setpoint_protocol::Timestamp;
 use setpoint_protocol::models::Models;
 use setpoint_protocol::record::{ModelFailure, Purpose, Reply};
@@ -221,13 +220,7 @@ impl Tape {
     /// What keeps it from being played, named with file and line. A last line that breaks off is none of it.
     pub fn read(path: &Path) -> Result<Self, TapeError> {
         let failed = |source| TapeError::Read { path: path.to_owned(), source };
-        // Asked before it is opened: opening a pipe would wait for a writer.
-        if !std::fs::metadata(path).map_err(failed)?.is_file() {
-            return Err(TapeError::NoTape { path: path.to_owned() });
-        }
-        let mut bytes = Vec::new();
-        let file = File::open(path).map_err(failed)?;
-        file.take(TAPE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+        let bytes = named::read(path, TAPE_BYTES_MAX).map_err(failed)?;
         Self::of(path, &bytes)
     }
 

@@ -406,7 +406,7 @@ async fn hostile_tapes_are_refused_by_line_and_not_quoted() {
     .assert_eq(&refusals);
     let bytes = [first.as_bytes(), b"\n\xff\xfe\n"].concat();
     assert!(matches!(Tape::of(Path::new("t"), &bytes), Err(TapeError::Line { line: 2, .. })));
-    assert!(matches!(Tape::read(dir.path()), Err(TapeError::NoTape { .. })));
+    assert!(matches!(Tape::read(dir.path()), Err(TapeError::Read { .. })));
     assert!(matches!(Tape::read(&PathBuf::from("/no/such/tape")), Err(TapeError::Read { .. })));
     // A placeholder that stands for nothing stays what it is.
     let strange = text.replace("to a", "{id:9} {time:0} {id:99999999999999999999} {cwd} {!ms}");

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use secrecy::SecretString;
 
 use super::tape::{EXCHANGES_MAX, Exchange, Head, LINE_BYTES_MAX, TAPE_BYTES_MAX, TapeError};
-use crate::scrub::Scrub;
+use setpoint_scrub::Scrub;
 
 /// A tape that is being recorded. All recorders of a run share one.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ struct State {
 
 impl TapeWriter {
     /// Makes the file, which only its owner can read, and writes its head. `secrets` are never written, but for those
-    /// that are too short to be any ([`crate::scrub::SECRET_BYTES_MIN`]).
+    /// that are too short to be any ([`setpoint_scrub::SECRET_BYTES_MIN`]).
     ///
     /// # Errors
     /// When there is a file already, or none can be made.

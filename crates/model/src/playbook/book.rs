@@ -53,6 +53,8 @@ pub(crate) struct CriterionForm {
     pub(crate) check: ValueTemplate,
     /// For a probe that is a shell command: the programs that it runs.
     pub(crate) programs: BTreeSet<String>,
+    /// The same: its author vouches that it only reads.
+    pub(crate) only_reads: bool,
 }
 
 /// One way to the goal.
@@ -107,6 +109,8 @@ pub(crate) struct CallForm {
     pub(crate) input: ValueTemplate,
     /// For the shell: the programs that the command runs.
     pub(crate) programs: BTreeSet<String>,
+    /// The same: its author vouches that it only reads.
+    pub(crate) only_reads: bool,
 }
 
 /// What follows a call that failed.

@@ -14,9 +14,6 @@ pub enum PlaybookError {
     /// The file, or the directory it would be in, cannot be read.
     #[error("read it")]
     Io(#[source] std::io::Error),
-    /// Neither a file nor a link to one.
-    #[error("read it: it is no file")]
-    NoFile,
     /// Larger than [`PLAYBOOK_BYTES_MAX`].
     #[error("read it: more than {PLAYBOOK_BYTES_MAX} bytes")]
     TooLarge,

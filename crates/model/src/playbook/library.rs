@@ -1,10 +1,10 @@
 //! All playbooks that are known: those of the program, and those of a user's directory.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use setpoint_own_files::named;
 
 use super::book::{Book, Origin};
 use super::built_in;
@@ -187,15 +187,7 @@ pub(super) fn read_file(path: &Path) -> Result<Book, BrokenPlaybook> {
 }
 
 fn read_text(path: &Path) -> Result<String, PlaybookError> {
-    // Asked before it is opened: opening a pipe would wait for a writer.
-    let meta = std::fs::metadata(path).map_err(PlaybookError::Io)?;
-    if !meta.is_file() {
-        return Err(PlaybookError::NoFile);
-    }
-    let file = std::fs::File::open(path).map_err(PlaybookError::Io)?;
-    let limit = PLAYBOOK_BYTES_MAX as u64 + 1;
-    let mut bytes = Vec::new();
-    file.take(limit).read_to_end(&mut bytes).map_err(PlaybookError::Io)?;
+    let bytes = named::read(path, PLAYBOOK_BYTES_MAX as u64).map_err(PlaybookError::Io)?;
     if bytes.len() > PLAYBOOK_BYTES_MAX {
         return Err(PlaybookError::TooLarge);
     }

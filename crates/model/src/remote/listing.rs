@@ -12,8 +12,8 @@ use setpoint_protocol::record::ModelFailureKind::{Refused, Timeout, Unable, Unav
 use super::{Endpoint, client, failure, send};
 use crate::catalogue::WINDOW_TOKENS_MAX;
 use crate::model::ModelError;
-use crate::scrub::Scrub;
 use crate::wire::{Dialect, Refusal};
+use setpoint_scrub::Scrub;
 
 /// Bytes of a list that are read.
 pub const LIST_BYTES_MAX: usize = 4 * 1024 * 1024;

@@ -33,8 +33,8 @@ use crate::model::{Model, ModelError};
 use crate::progress::Progress;
 use crate::remote::lacks::Lacks;
 use crate::remote::schemas::Schemas;
-use crate::scrub::Scrub;
 use crate::wire::{Dialect, Request};
+use setpoint_scrub::Scrub;
 
 /// Tokens from which on a count is taken for that of a question that was cut.
 const CUT_TOKENS_MIN: u64 = 1_000;

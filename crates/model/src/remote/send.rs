@@ -19,8 +19,8 @@ use super::failure;
 use super::{Endpoint, Remote};
 use crate::model::ModelError;
 use crate::progress::Progress;
-use crate::scrub::Scrub;
 use crate::wire::{ANTHROPIC_VERSION, Decoded, Decoder, Dialect, Framing, Refusal, Request, WireError};
+use setpoint_scrub::Scrub;
 
 /// Bytes of an error's body that are read.
 const ERROR_BYTES_MAX: usize = 64 * 1024;

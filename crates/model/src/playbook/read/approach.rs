@@ -110,8 +110,9 @@ fn call(node: &Node<'_>) -> Result<CallForm, Fault> {
         Some(node) => node.list(CALLS_MAX)?.iter().map(Node::text).collect::<Result<BTreeSet<_>, _>>()?,
         None => BTreeSet::new(),
     };
+    let only_reads = super::only_reads(&mut fields)?;
     fields.finish()?;
-    Ok(CallForm { at: node.at, tool, input, programs })
+    Ok(CallForm { at: node.at, tool, input, programs, only_reads })
 }
 
 /// Steps by place, from 1.

@@ -31,9 +31,10 @@ pub(super) fn criteria(fields: &mut Fields<'_>) -> Result<BTreeMap<String, Crite
             }
             None => BTreeSet::new(),
         };
+        let only_reads = super::only_reads(&mut fields)?;
         fields.finish()?;
         let check = ValueTemplate::Table(vec![("on".to_owned(), on), ("expect".to_owned(), expect)]);
-        criteria.insert(name, CriterionForm { at: node.at, text, check, programs });
+        criteria.insert(name, CriterionForm { at: node.at, text, check, programs, only_reads });
     }
     Ok(criteria)
 }

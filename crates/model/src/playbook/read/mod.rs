@@ -18,6 +18,7 @@ use super::limits::{APPROACHES_MAX, EXAMPLES_MAX, PATTERNS_MAX, PROSE_CHARS_MAX}
 use super::template::TextTemplate;
 use node::{Fields, Node};
 
+pub(crate) use shell::command_of;
 pub(crate) use verify::verify;
 
 /// Reads a playbook. `file` names it in what is reported.
@@ -67,6 +68,12 @@ fn read(text: &str, origin: Origin) -> Result<Book, Fault> {
     };
     verify::structure(&book)?;
     Ok(book)
+}
+
+/// Whether the author says that a shell command only reads. It counts in the program's own playbooks alone.
+fn only_reads(fields: &mut Fields<'_>) -> Result<bool, Fault> {
+    let Some(node) = fields.optional("only_reads") else { return Ok(false) };
+    node.plain()?.as_bool().ok_or_else(|| Fault::value(node.at, "only_reads", "neither true nor false"))
 }
 
 fn examples(fields: &mut Fields<'_>) -> Result<Vec<Placed<String>>, Fault> {

@@ -10,7 +10,7 @@ use crate::playbook::template::{Piece, Slot, Source, TextTemplate, ValueTemplate
 pub(super) const SHELL: &str = "shell";
 
 /// The command in the input of a shell call.
-pub(super) fn command_of(input: &ValueTemplate) -> Option<&TextTemplate> {
+pub(crate) fn command_of(input: &ValueTemplate) -> Option<&TextTemplate> {
     match input.get("command") {
         Some(ValueTemplate::Text(command)) => Some(command),
         _ => None,

@@ -211,7 +211,8 @@ fn literal(text: &str) -> Value {
     }
 }
 
-fn shell_word(text: &str) -> String {
+/// `text` as one word of a shell, whatever it holds.
+pub(crate) fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_%+=:,./-".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         return text.to_owned();

@@ -9,6 +9,7 @@ mod scope;
 mod text;
 mod value;
 
+pub(crate) use filter::{Filter, shell_word};
 pub(crate) use scope::{PLACES, Scope};
 pub use text::TemplateError;
 pub(crate) use text::{Piece, Slot, Source, TextTemplate};

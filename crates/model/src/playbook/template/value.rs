@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::scope::Scope;
-use super::text::{Slot, TemplateError, TextTemplate};
+use super::text::{Piece, Slot, TemplateError, TextTemplate};
 use crate::playbook::limits::REPEAT_MAX;
 
 /// A value with placeholders.
@@ -29,6 +29,18 @@ pub(crate) enum ValueTemplate {
 }
 
 impl ValueTemplate {
+    /// The text, where no placeholder is in it.
+    pub(crate) fn fixed_text(&self) -> Option<String> {
+        match self {
+            ValueTemplate::Text(template) => match template.pieces() {
+                [] => Some(String::new()),
+                [Piece::Text(text)] => Some(text.clone()),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The value with its placeholders filled in; a result that is not there becomes null.
     pub(crate) fn value(&self, scope: &Scope<'_>) -> Result<Value, TemplateError> {
         self.render(scope, &|template, scope| template.value(scope))
