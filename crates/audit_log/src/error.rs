@@ -187,6 +187,17 @@ impl LogError {
         LogError::Io { path, source: Arc::new(source) }
     }
 
+    /// The same of a log that is read by its lines.
+    pub(crate) fn of_lines(path: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            // Which line it is nobody knows: it has no end.
+            io::ErrorKind::InvalidData => {
+                LogError::Damaged { path: path.to_path_buf(), line: 0, fault: LineFault::TooLong }
+            }
+            _ => Self::io(path, source),
+        }
+    }
+
     /// Whether the log does not hold what it should, so that going on means to put it aside and begin a new one.
     #[must_use]
     pub fn is_damage(&self) -> bool {

@@ -9,6 +9,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use setpoint_own_files::named;
+
 use crate::error::{LogError, Result};
 use crate::files;
 
@@ -92,8 +94,8 @@ impl Export {
 
     fn copy(&self, own: &Path, length: u64) -> std::result::Result<(), ExportError> {
         let io = |source| ExportError::Io { path: self.path.clone(), source: Arc::new(source) };
-        let mut export = files::open_append(&self.path).map_err(io)?;
-        let mut own = File::open(own).map_err(io)?;
+        let mut export = named::open_append(&self.path).map_err(io)?;
+        let mut own = files::open(own).map_err(io)?;
         let found = export.metadata().map_err(io)?.len();
         if self.copied != Some(found) {
             self.compare(&mut own, &mut export, found.min(length))?;

@@ -1,9 +1,11 @@
 //! Names, permissions and whole replacement of the files of a log.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use setpoint_own_files::own::{self, Access};
 
 use crate::error::{LogError, Result};
 
@@ -25,21 +27,24 @@ pub(crate) enum Durable {
 
 /// Makes the directory for its owner alone; one that is there stays as it is.
 pub(crate) fn create_dir(dir: &Path) -> Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
-        .create(dir)
-        .map_err(|source| LogError::CreateDir { path: dir.to_path_buf(), source: Arc::new(source) })
+    let made = own::create_dir(dir);
+    made.map(drop).map_err(|source| LogError::CreateDir { path: dir.to_path_buf(), source: Arc::new(source) })
 }
 
-/// Opens a file for reading and for appending; where there is none, one that is its owner's alone.
+/// Opens a file of the log's own for reading and for appending; where there is none, one that is its owner's alone.
 pub(crate) fn open_append(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).append(true).create(true);
-    private(&mut options);
-    options.open(path)
+    own::open_or_create(path, Access::Append)
+}
+
+/// Opens a file of the log's own for reading.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    own::open(path, Access::Read)
+}
+
+/// How long a file of the log's own is; 0 where there is none.
+pub(crate) fn length(path: &Path) -> Result<u64> {
+    let found = own::check(path).map_err(|error| LogError::io(path, error))?;
+    Ok(found.map_or(0, |found| found.len()))
 }
 
 /// Writes a file that is whole or not there at all, for its owner alone.
@@ -52,10 +57,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], durable: Durable) -> Result<()>
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(LogError::io(&new, error)),
         _ => {}
     }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    private(&mut options);
-    let written = options.open(&new).and_then(|mut file| {
+    let written = own::create_new(&new).and_then(|mut file| {
         file.write_all(bytes)?;
         if durable == Durable::Yes { file.sync_all() } else { Ok(()) }
     });
@@ -73,13 +75,6 @@ pub(crate) fn sync_dir_of(path: &Path) -> Result<()> {
     #[cfg(not(unix))]
     let _names = dir;
     Ok(())
-}
-
-fn private(options: &mut OpenOptions) {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    #[cfg(not(unix))]
-    let _rights = options;
 }
 
 /// The permission bits of a file that anybody but its owner may use.

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use ed25519_dalek::SigningKey;
+use setpoint_own_files::named;
 use zeroize::Zeroizing;
 
 use crate::chain::{hex, hex_bytes};
@@ -12,15 +13,17 @@ use crate::error::{LogError, Result};
 use crate::files;
 use crate::limits::KEY_FILE_BYTES_MAX;
 
-/// Reads the key. Where there is none it makes one if that is allowed; a file that is there is never written to.
-pub(crate) fn load(path: &Path, may_make: bool) -> Result<SigningKey> {
-    let file = match std::fs::File::open(path) {
+/// Reads the key. Where there is none it makes one if that is allowed; a file that is there is never written to. Outside the
+/// log's directory a person has named it, and may have named a link.
+pub(crate) fn load(path: &Path, dir: &Path, may_make: bool) -> Result<SigningKey> {
+    let is_own = path.parent() == Some(dir);
+    let file = match if is_own { files::open(path) } else { named::open(path) } {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return if may_make {
-                make(path)
-            } else {
-                Err(LogError::KeyMissing { path: path.to_path_buf() })
+            return match path.parent().map(Path::canonicalize) {
+                _ if !may_make => Err(LogError::KeyMissing { path: path.to_path_buf() }),
+                Some(Ok(directory)) if !is_own => make(&directory.join(path.file_name().unwrap_or_default())),
+                _ => make(path),
             };
         }
         Err(error) => return Err(LogError::io(path, error)),
@@ -75,10 +78,10 @@ mod tests {
     fn a_key_is_made_once_and_read_again() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key");
-        assert!(matches!(load(&path, false), Err(LogError::KeyMissing { .. })));
-        let made = load(&path, true).unwrap();
-        assert_eq!(load(&path, true).unwrap(), made);
-        let other = load(&dir.path().join("other"), true).unwrap();
+        assert!(matches!(load(&path, dir.path(), false), Err(LogError::KeyMissing { .. })));
+        let made = load(&path, dir.path(), true).unwrap();
+        assert_eq!(load(&path, dir.path(), true).unwrap(), made);
+        let other = load(&dir.path().join("other"), dir.path(), true).unwrap();
         assert_ne!(made, other);
     }
 
@@ -86,13 +89,13 @@ mod tests {
     fn a_damaged_key_is_told_and_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key");
-        load(&path, true).unwrap();
+        load(&path, dir.path(), true).unwrap();
         let good = std::fs::read_to_string(&path).unwrap();
         let flipped =
             if good.contains('5') { good.replacen('5', "6", 1) } else { good.replacen('0', "1", 1) };
         for bad in ["", "secret", good.trim_end(), &flipped, &format!("{good}{good}"), &"x".repeat(10_000)] {
             std::fs::write(&path, bad).unwrap();
-            let error = load(&path, true).unwrap_err();
+            let error = load(&path, dir.path(), true).unwrap_err();
             assert!(matches!(error, LogError::KeyDamaged { .. }), "{error}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), bad);
         }
@@ -104,11 +107,11 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key");
-        load(&path, true).unwrap();
+        load(&path, dir.path(), true).unwrap();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         for mode in [0o640, 0o604, 0o620, 0o601] {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-            let error = load(&path, true).unwrap_err();
+            let error = load(&path, dir.path(), true).unwrap_err();
             assert!(matches!(error, LogError::KeyExposed { mode: found, .. } if found == mode), "{error}");
         }
     }

@@ -5,12 +5,15 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 /// Bytes read at once.
 const PIECE_BYTES: usize = 256 << 10;
 
+/// Bytes without an end of a line, after which a source is not read on: a sparse file can have them without number.
+const ENDLESS_BYTES: u64 = 64 << 20;
+
 /// What comes next.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next<'l> {
     /// A line, without its end.
     Line(&'l [u8]),
-    /// A line longer than the bound; it was skipped.
+    /// A line longer than the bound; it was skipped, or nothing comes after it because it does not end.
     TooLong,
     /// So many bytes behind the last end of a line: a line that was never finished, or is being written.
     Torn(u64),
@@ -29,6 +32,8 @@ pub(crate) struct Lines<R> {
     end: usize,
     /// Offset in the source at which the next line begins.
     offset: u64,
+    /// A line did not end.
+    is_over: bool,
 }
 
 impl<R: Read> Lines<R> {
@@ -36,7 +41,7 @@ impl<R: Read> Lines<R> {
     pub(crate) fn of(source: R, offset: u64, line_bytes_max: usize) -> Self {
         // Room for one line with its end, whatever was read before it.
         let buffer = vec![0; PIECE_BYTES.max(line_bytes_max + 1)];
-        Self { source, line_bytes_max, buffer, begin: 0, end: 0, offset }
+        Self { source, line_bytes_max, buffer, begin: 0, end: 0, offset, is_over: false }
     }
 
     /// Offset behind the last line.
@@ -48,6 +53,9 @@ impl<R: Read> Lines<R> {
     pub(crate) fn next(&mut self) -> io::Result<Next<'_>> {
         let mut skipped = 0;
         let mut searched = 0;
+        if self.is_over {
+            return Ok(Next::End);
+        }
         loop {
             let unread = self.buffer.get(self.begin..self.end).unwrap_or_default();
             let fresh = unread.get(searched..).unwrap_or_default();
@@ -65,6 +73,10 @@ impl<R: Read> Lines<R> {
             if searched > self.line_bytes_max {
                 skipped += searched as u64;
                 (self.begin, self.end, searched) = (0, 0, 0);
+                if skipped > ENDLESS_BYTES {
+                    self.is_over = true;
+                    return Ok(Next::TooLong);
+                }
             } else if self.begin > 0 {
                 self.buffer.copy_within(self.begin..self.end, 0);
                 (self.begin, self.end) = (0, searched);
@@ -94,7 +106,7 @@ impl<R: Read + Seek> Lines<R> {
 }
 
 /// Where the last complete line that ends at or before `end` begins and ends, its end included; `None` where there
-/// is no end of a line. Reads backwards, in pieces.
+/// is no end of a line. Reads backwards, in pieces. Fails with [`ErrorKind::InvalidData`] where a line does not end.
 pub(crate) fn last_line(source: &mut (impl Read + Seek), end: u64) -> io::Result<Option<(u64, u64)>> {
     let Some(line_end) = newline_before(source, end)? else { return Ok(None) };
     let begin = newline_before(source, line_end)?.map_or(0, |newline| newline + 1);
@@ -105,8 +117,12 @@ pub(crate) fn last_line(source: &mut (impl Read + Seek), end: u64) -> io::Result
 fn newline_before(source: &mut (impl Read + Seek), end: u64) -> io::Result<Option<u64>> {
     const BLOCK: u64 = 4 << 10;
     let mut block = [0; BLOCK as usize];
+    let from = end;
     let mut end = end;
     while end > 0 {
+        if from - end > ENDLESS_BYTES {
+            return Err(io::Error::new(ErrorKind::InvalidData, "a line of it does not end"));
+        }
         let begin = end.saturating_sub(BLOCK);
         source.seek(SeekFrom::Start(begin))?;
         let wanted = usize::try_from(end - begin).unwrap_or(block.len()).min(block.len());
@@ -176,6 +192,19 @@ mod tests {
         assert_eq!(last_line(&mut source, 10_003).unwrap(), Some((0, 3)));
         assert_eq!(last_line(&mut source, 2).unwrap(), None);
         assert_eq!(last_line(&mut source, 0).unwrap(), None);
+    }
+
+    #[test]
+    fn a_line_that_does_not_end_ends_the_reading() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(1 << 40).unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&file, b"a\n", 0).unwrap();
+        let mut lines = Lines::of(&file, 0, 9);
+        assert_eq!(lines.next().unwrap(), Next::Line(b"a"));
+        assert_eq!(lines.next().unwrap(), Next::TooLong);
+        assert_eq!(lines.next().unwrap(), Next::End);
+        let error = last_line(&mut &file, 1 << 40).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidData);
     }
 
     /// A reader must not mix what was taken back with what was written in its place.

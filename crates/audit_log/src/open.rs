@@ -17,9 +17,13 @@ use crate::limits::{ASIDE_MAX, LINE_BYTES_MAX, UNSEALED_MAX};
 use crate::line::Walk;
 use crate::lines::{Lines, Next};
 use crate::log::{AuditLog, Parts};
+use crate::reader;
 use crate::seals::{FoundSeals, Newest};
 use crate::state;
 use crate::tree::Tree;
+
+/// Bytes of a log up to which it is hashed when it is put aside: a sparse file can be longer than anybody can read.
+const HASHED_BYTES_MAX: u64 = 1 << 30;
 
 /// How to open a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,8 +48,8 @@ pub enum OnDamage {
     #[default]
     Refuse,
     /// Put it aside in its directory and begin a new one, whose first entry says which file was put aside, with the
-    /// hash of all of its bytes, and why. The new log is sealed at once, and goes on from the last checkpoint where
-    /// that is sound.
+    /// hash of its bytes (none for one of more than a GiB), and why. The new log is sealed at once, and goes on from
+    /// the last checkpoint where that is sound.
     PutAside {
         /// Time of the decision, in microseconds since 1970 (UTC).
         at_us: i64,
@@ -130,10 +134,12 @@ struct End {
 
 fn find(dir: &Path, key_path: &Path, is_read_whole: bool) -> Result<Found> {
     let path = dir.join(files::LOG);
-    let length = |name| std::fs::metadata(dir.join(name)).map_or(0, |found| found.len());
-    let is_new = !path.exists();
+    let is_new = !reader::is_there(dir)?;
     // A key is made for nothing but a new log: one that was begun with another key could not go on with it.
-    let key = key::load(key_path, length(files::LOG) == 0 && length(files::CHECKPOINTS) == 0)?;
+    let is_empty = files::length(&path)? == 0 && files::length(&dir.join(files::CHECKPOINTS))? == 0;
+    // It is only a short cut, but a link or a FIFO in its place is refused like everywhere.
+    files::length(&dir.join(files::STATE))?;
+    let key = key::load(key_path, dir, is_empty)?;
     let seals = FoundSeals::look(dir)?;
     // Before anything is said of the log: a wrong key would make the right log look wrong.
     seals.check_key(&key, key_path)?;
@@ -267,7 +273,7 @@ fn begin_anew(
     at_us: i64,
 ) -> Result<AuditLog> {
     let seals = FoundSeals::look(dir)?.open()?;
-    let key = key::load(key_path, false)?;
+    let key = key::load(key_path, dir, false)?;
     let path = dir.join(files::LOG);
     let log = files::open_append(&path).map_err(|error| LogError::io(&path, error))?;
     let log = AppendFile::at(path.clone(), log, 0)?;
@@ -284,11 +290,15 @@ fn begin_anew(
 }
 
 /// Length and hash of all bytes; none and nothing's where there is no file.
-fn hash_of_file(path: &Path) -> Result<(u64, String)> {
+fn hash_of_file(path: &Path) -> Result<(u64, Option<String>)> {
     let io = |error| LogError::io(path, error);
     let mut hasher = blake3::Hasher::new();
-    let mut bytes = 0;
-    match File::open(path) {
+    let mut bytes = files::length(path)?;
+    if bytes > HASHED_BYTES_MAX {
+        return Ok((bytes, None));
+    }
+    bytes = 0;
+    match files::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) => return Err(io(error)),
         Ok(mut file) => {
@@ -303,5 +313,5 @@ fn hash_of_file(path: &Path) -> Result<(u64, String)> {
             }
         }
     }
-    Ok((bytes, hex(hasher.finalize().as_bytes())))
+    Ok((bytes, Some(hex(hasher.finalize().as_bytes()))))
 }

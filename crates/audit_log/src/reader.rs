@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use setpoint_own_files::own;
+
 use crate::error::{LogError, Result};
 use crate::files;
 use crate::limits::LINE_BYTES_MAX;
@@ -11,9 +13,16 @@ use crate::line::{Entry, Line, LineFault, Walk};
 use crate::lines::{Lines, Next, last_line};
 
 /// Whether there is a log in this directory, whatever it holds.
-#[must_use]
-pub fn is_there(dir: &Path) -> bool {
-    dir.join(files::LOG).exists()
+///
+/// # Errors
+/// When something other than a file of the log's own has its name, or cannot be looked at.
+pub fn is_there(dir: &Path) -> Result<bool> {
+    let path = dir.join(files::LOG);
+    let failed = |path: &Path, error| LogError::io(path, error);
+    if !own::check_dir(dir).map_err(|error| failed(dir, error))? {
+        return Ok(false);
+    }
+    Ok(own::check(&path).map_err(|error| failed(&path, error))?.is_some())
 }
 
 /// Entries in their order, each held against the one before it.
@@ -34,8 +43,8 @@ impl Entries {
     /// The entries after this number; all for 0. A number that the log has not reached yet is waited for.
     pub fn after(dir: &Path, seq: u64) -> Result<Self> {
         let path = dir.join(files::LOG);
-        let io = |error| LogError::io(&path, error);
-        let mut log = File::open(&path).map_err(io)?;
+        let io = |error| LogError::of_lines(&path, error);
+        let mut log = files::open(&path).map_err(io)?;
         let length = log.metadata().map_err(io)?.len();
         let end = last_line(&mut log, length).map_err(io)?.map_or(0, |(_, end)| end);
         let (offset, number) = find(&mut log, end, seq).map_err(io)?;
@@ -119,14 +128,14 @@ impl Backwards {
     /// From the last whole line on.
     pub fn of(dir: &Path) -> Result<Self> {
         let path = dir.join(files::LOG);
-        let log = File::open(&path).map_err(|error| LogError::io(&path, error))?;
+        let log = files::open(&path).map_err(|error| LogError::io(&path, error))?;
         let end = log.metadata().map_err(|error| LogError::io(&path, error))?.len();
         Ok(Self { path, log, held: None, end, behind: None })
     }
 
     /// The line before what was read, and where it begins.
     fn line_before(&mut self) -> Result<Option<(u64, Vec<u8>)>> {
-        let io = |error| LogError::io(&self.path, error);
+        let io = |error| LogError::of_lines(&self.path, error);
         let Some((begin, end)) = last_line(&mut self.log, self.end).map_err(io)? else { return Ok(None) };
         let length = usize::try_from(end - begin - 1).ok().filter(|length| *length <= LINE_BYTES_MAX);
         let mut bytes = vec![0; length.ok_or_else(|| self.damaged(LineFault::TooLong))?];

@@ -1,6 +1,7 @@
 //! The list of checkpoints in the log's own directory.
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ed25519_dalek::SigningKey;
@@ -45,9 +46,12 @@ impl FoundSeals {
         let io = |error| LogError::io(&path, error);
         let mut file = files::open_append(&path).map_err(io)?;
         let end = file.metadata().map_err(io)?.len();
-        let found = last_line(&mut file, end).map_err(io)?;
-        let (begin, length) = found.unwrap_or((0, 0));
         let damaged = || LogError::CheckpointDamaged { path: path.clone(), line: None };
+        let found = last_line(&mut file, end).map_err(|error| match error.kind() {
+            ErrorKind::InvalidData => damaged(),
+            _ => io(error),
+        })?;
+        let (begin, length) = found.unwrap_or((0, 0));
         let newest = if length == 0 {
             None
         } else if length - begin > CHECKPOINT_BYTES_MAX as u64 + 1 {
@@ -76,7 +80,7 @@ impl FoundSeals {
     /// The checkpoint that the newest log of the list continues, by its hash: reads all of it.
     pub(crate) fn continued(&self) -> Result<Hash> {
         let io = |error| LogError::io(&self.path, error);
-        let mut lines = Lines::of(File::open(&self.path).map_err(io)?, 0, CHECKPOINT_BYTES_MAX);
+        let mut lines = Lines::of(files::open(&self.path).map_err(io)?, 0, CHECKPOINT_BYTES_MAX);
         let (mut size, mut continued, mut previous, mut number) = (0, Hash::NONE, Hash::NONE, 0);
         loop {
             number += 1;

@@ -33,7 +33,7 @@ pub(crate) fn write(dir: &Path, tree: &Tree, length: u64) -> Result<()> {
 /// not fit, which costs a look at the whole log and nothing else.
 pub(crate) fn look(dir: &Path, log: &mut File, newest: &Checkpoint) -> Option<(u64, Tree)> {
     let mut text = String::new();
-    let file = File::open(dir.join(files::STATE)).ok()?;
+    let file = files::open(&dir.join(files::STATE)).ok()?;
     file.take(STATE_BYTES_MAX as u64).read_to_string(&mut text).ok()?;
     let (tree, offset) = parse(&text)?;
     let fits = tree.size() == newest.size && tree.root() == newest.root;

@@ -6,9 +6,11 @@
 //! leaves the other. It is not synced: it need not survive a power loss, where the log that was synced before
 //! is at least as long.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+use setpoint_own_files::own::{self, Access};
 
 use crate::chain::Chain;
 use crate::error::{JournalError, Result};
@@ -97,13 +99,18 @@ pub(crate) struct HeadFile {
 impl HeadFile {
     /// Reads what the file of this journal directory says, and makes none.
     pub(crate) fn look(dir: &Path) -> Result<Slots> {
-        if dir.join(FILE_NAME).exists() { Self::open(dir)?.read() } else { Ok(Slots([Slot::Empty; 2])) }
+        let path = dir.join(FILE_NAME);
+        match own::check(&path).map_err(|source| JournalError::io(&path, source))? {
+            Some(_) => Self::open(dir)?.read(),
+            None => Ok(Slots([Slot::Empty; 2])),
+        }
     }
 
     /// Opens the file of this journal directory, or makes an empty one.
     pub(crate) fn open(dir: &Path) -> Result<Self> {
         let path = dir.join(FILE_NAME);
-        let file = open_private(&path).map_err(|source| JournalError::io(&path, source))?;
+        let file =
+            own::open_or_create(&path, Access::Write).map_err(|source| JournalError::io(&path, source))?;
         let head = Self { path, file };
         let bytes = head.file.metadata().map_err(|source| JournalError::io(&head.path, source))?.len();
         if bytes == 0 {
@@ -211,16 +218,10 @@ fn decode(slot: &[u8]) -> Slot {
     }
 }
 
-fn open_private(path: &Path) -> std::io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
+
     use super::*;
 
     fn mark(pos: u64) -> Mark {

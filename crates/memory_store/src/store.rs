@@ -1,9 +1,11 @@
 //! The store: one database in a directory, shared by every process that opens it.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use setpoint_own_files::own::{self, Access as FileAccess};
 
 use crate::apply;
 use crate::batch::{Batch, number};
@@ -90,7 +92,7 @@ impl Store {
     /// # Errors
     /// When the directory cannot be used, a newer program wrote the store, or another process holds it for too long.
     pub fn open(dir: &Path, options: &Options) -> Result<(Self, OpenReport)> {
-        make_dir(dir)?;
+        own::create_dir(dir).map_err(|source| MemoryError::io(dir, source))?;
         let path = dir.join(DATABASE);
         let mut report = OpenReport::default();
         let Connections { writer, reader, dreamer } = connect_or_replace(&path, options, &mut report)?;
@@ -210,8 +212,7 @@ fn connect_or_replace(path: &Path, options: &Options, report: &mut OpenReport) -
 }
 
 fn connect(path: &Path, options: &Options) -> Result<Connections> {
-    make_database(path)?;
-    let length = fs::metadata(path).map_err(|source| MemoryError::io(path, source))?.len();
+    let length = make_database(path)?;
     if (1..PAGE_BYTES_MIN).contains(&length) {
         // SQLite would take it for an empty one, and write over it.
         return Err(MemoryError::damaged(path, "it is too short for a database"));
@@ -243,7 +244,7 @@ fn set_aside(path: &Path, file: Option<FileId>) -> Result<Option<PathBuf>> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let lock = dir.join(ASIDE_LOCK);
     let failed = |source| MemoryError::io(&lock, source);
-    let held = OpenOptions::new().create(true).write(true).truncate(false).open(&lock).map_err(failed)?;
+    let held = own::open_or_create(&lock, FileAccess::Write).map_err(failed)?;
     held.lock().map_err(failed)?;
     if FileId::of(path) != file {
         return Ok(None);
@@ -305,23 +306,14 @@ fn place_seal(pos: i64) -> i64 {
     Seal::of("place").bytes(JOURNAL.as_bytes()).int(pos).value()
 }
 
-fn make_dir(dir: &Path) -> Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir).map_err(|source| MemoryError::io(dir, source))
-}
-
-/// Makes an empty file that only its owner can read, unless there is one.
-fn make_database(path: &Path) -> Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        Err(source) => Err(MemoryError::io(path, source)),
+/// Makes an empty file that only its owner can read, unless there is one; how long it is.
+fn make_database(path: &Path) -> Result<u64> {
+    let failed = |source| MemoryError::io(path, source);
+    match own::create_new(path) {
+        Ok(_) => Ok(0),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            Ok(own::check(path).map_err(failed)?.map_or(0, |found| found.len()))
+        }
+        Err(source) => Err(failed(source)),
     }
 }

@@ -8,11 +8,11 @@ mod claims;
 mod list;
 mod walk;
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 pub use claims::Claims;
+use setpoint_own_files::named;
 
 use crate::chain::Hash;
 use crate::checkpoint::PublicKey;
@@ -85,18 +85,22 @@ impl Verification {
 
 /// Verifies the log of this directory. A writer may be at work.
 pub fn verify(dir: &Path, against: &Against) -> Result<Verification> {
-    let open = |path: &Path| match File::open(path) {
+    let open = |path: &Path| match files::open(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(LogError::io(path, error)),
     };
     std::fs::read_dir(dir).map_err(|error| LogError::io(dir, error))?;
+    // Neither is read here; but whatever is no file of the log's own is reported.
+    for name in [files::STATE, files::KEY] {
+        files::length(&dir.join(name))?;
+    }
     // An export that was named and is not there proves nothing, and must not look as if none had been named.
     let export = against
         .export
         .as_deref()
-        .map(|path| File::open(path).map(|file| (path, file)).map_err(|error| LogError::io(path, error)));
-    let length = std::fs::metadata(dir.join(files::LOG)).map_or(0, |log| log.len());
+        .map(|path| named::open(path).map(|file| (path, file)).map_err(|error| LogError::io(path, error)));
+    let length = files::length(&dir.join(files::LOG))?;
     let mut run = Run::new(against.key, Beside { looks: TORN_LOOKS, length });
     if let Some((path, file)) = export.transpose()? {
         run.export(file).map_err(|error| LogError::io(path, error))?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{CachedStatement, Connection, OpenFlags};
+use setpoint_own_files::own;
 
 use super::fault::Faults;
 use super::transaction::Progress;
@@ -89,8 +90,10 @@ impl Db {
 
     fn connect(dir: &Path, options: &JournalOptions, access: OpenFlags) -> Result<Self> {
         let faults = Faults::new(dir, options.lock_wait_ms);
-        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let conn = Connection::open_with_flags(faults.database(), flags).map_err(|error| faults.of(error))?;
+        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let database = own::check_database(&faults.database())
+            .map_err(|refused| JournalError::io(&refused.path, refused.source))?;
+        let conn = Connection::open_with_flags(database, flags).map_err(|error| faults.of(error))?;
         let db = Self { conn, faults, progress: Progress::default() };
         db.configure(options).map_err(|error| db.faults.of(error))?;
         Ok(db)

@@ -1,9 +1,11 @@
 //! Opening a journal directory: nothing is written before it is known to be a journal that has lost nothing.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
+
+use setpoint_own_files::own::{self, Access};
 
 use super::backend::SqliteJournal;
 use super::connect::Db;
@@ -77,23 +79,14 @@ impl Found {
 }
 
 fn make_dir(dir: &Path) -> Result<()> {
-    if dir.is_dir() {
-        return Ok(());
-    }
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     let failed = |source: std::io::Error| match JournalError::io(dir, source) {
         JournalError::Io { path, source } => JournalError::CreateDir { path, source },
         other => other,
     };
-    builder.create(dir).map_err(failed)?;
-    sync_parent(dir).map_err(failed)
+    if own::create_dir(dir).map_err(failed)? { sync_parent(dir).map_err(failed) } else { Ok(()) }
 }
 
 /// The new directory itself must survive a power loss.
-#[cfg(unix)]
 fn sync_parent(dir: &Path) -> std::io::Result<()> {
     match dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         Some(parent) => fs::File::open(parent)?.sync_all(),
@@ -101,31 +94,18 @@ fn sync_parent(dir: &Path) -> std::io::Result<()> {
     }
 }
 
-#[cfg(not(unix))]
-fn sync_parent(_dir: &Path) -> std::io::Result<()> {
-    Ok(())
-}
-
 /// Makes an empty database file that only its owner can read. True when there was none, or an empty one.
 ///
 /// A file that exists is never opened here: closing it again would drop the locks that another handle of this
 /// process holds on it.
 fn make_database(path: &Path) -> Result<bool> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
+    let failed = |source| JournalError::io(path, source);
+    match own::create_new(path) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            let metadata = fs::metadata(path).map_err(|source| JournalError::io(path, source))?;
-            if metadata.is_file() {
-                Ok(metadata.len() == 0)
-            } else {
-                Err(JournalError::NotAJournal { path: path.to_owned() })
-            }
+            Ok(own::check(path).map_err(failed)?.is_some_and(|found| found.len() == 0))
         }
-        Err(source) => Err(JournalError::io(path, source)),
+        Err(source) => Err(failed(source)),
     }
 }
 
@@ -134,7 +114,9 @@ fn make_database(path: &Path) -> Result<bool> {
 fn explain(dir: &Path, error: JournalError) -> JournalError {
     let JournalError::Storage { .. } = &error else { return error };
     let probe = dir.join(".probe");
-    match OpenOptions::new().write(true).create(true).truncate(true).open(&probe) {
+    match own::create_new(&probe) {
+        // A process that was killed here left it, or a person: neither says anything of this directory.
+        Err(source) if source.kind() == ErrorKind::AlreadyExists => error,
         Err(source) => JournalError::io(dir, source),
         Ok(_) => match fs::remove_file(&probe) {
             Err(source) => JournalError::io(dir, source),
@@ -187,13 +169,14 @@ fn decide(dir: &Path, options: &JournalOptions, head_pos: u64, last_pos: u64) ->
 
 fn keep_aside(dir: &Path, head_pos: u64) -> Result<()> {
     let aside = dir.join(format!("lost-{head_pos}"));
-    if aside.is_dir() {
+    if !own::create_dir(&aside).map_err(|source| JournalError::io(&aside, source))? {
         return Ok(());
     }
-    fs::create_dir(&aside).map_err(|source| JournalError::io(&aside, source))?;
     for name in ["journal.db-wal", "head"] {
         let from = dir.join(name);
-        match fs::copy(&from, aside.join(name)) {
+        let copied = own::open(&from, Access::Read)
+            .and_then(|mut from| std::io::copy(&mut from, &mut own::create_new(&aside.join(name))?));
+        match copied {
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(source) => return Err(JournalError::io(&from, source)),

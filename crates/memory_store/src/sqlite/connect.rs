@@ -6,6 +6,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, Params, Row, ffi};
+use setpoint_own_files::own;
 
 use super::Columns;
 use crate::error::{MemoryError, Result};
@@ -68,7 +69,10 @@ impl Db {
             Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
             Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
         };
-        let conn = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let database =
+            own::check_database(path).map_err(|refused| MemoryError::io(&refused.path, refused.source))?;
+        let conn = Connection::open_with_flags(database, flags)
             .map_err(|error| meaning(error, path, lock_wait_ms))?;
         let db = Db { conn, path: path.to_owned(), file: FileId::of(path), lock_wait_ms };
         db.configure(options.durability).map_err(|error| db.error(error))?;

@@ -77,7 +77,8 @@ fn something_else_is_refused_and_not_touched() {
     }
     let folder = TempDir::new().unwrap();
     fs::create_dir(folder.path().join("journal.db")).unwrap();
-    assert!(matches!(refused(folder.path()), JournalError::NotAJournal { .. }));
+    let error = refused(folder.path());
+    assert!(matches!(&error, JournalError::Io { path, .. } if path.ends_with("journal.db")), "{error:?}");
 }
 
 #[test]
@@ -125,11 +126,14 @@ fn paths_that_cannot_be() {
     let shown =
         |path: &str| text(&refused(&dir.path().join(path))).replace(dir.path().to_str().unwrap(), "<dir>");
     expect![[r#"
-        failed to create the journal directory <dir>/file: File exists (os error 17)
+        failed to create the journal directory <dir>/file: it is a regular file, where only a directory is used; move it away
         failed to create the journal directory <dir>/file/below: Not a directory (os error 20)
-        failed to create the journal directory <dir>/dangling: File exists (os error 17)"#]]
+        failed to create the journal directory <dir>/dangling: it is a symbolic link, where only a directory is used; move it away"#]]
     .assert_eq(&["file", "file/below", "dangling"].map(shown).join("\n"));
 }
+
+/// A user who is not root.
+const OTHER: u32 = 65_534;
 
 /// Whoever may write anywhere (root) gives that up first, in a process of its own.
 #[test]
@@ -158,7 +162,10 @@ fn a_directory_that_may_not_be_written_is_named() {
         let mut command = std::process::Command::new(&exe);
         child::arrange(&mut command, "disk::open::opens_read_only_in_a_child", &journal);
         if fs::metadata(dir.path()).unwrap().uid() == 0 {
-            std::os::unix::process::CommandExt::uid(&mut command, 65_534);
+            std::os::unix::process::CommandExt::uid(&mut command, OTHER);
+            for name in ["journal.db", "head"] {
+                std::os::unix::fs::chown(journal.join(name), Some(OTHER), None).unwrap();
+            }
         }
         let output = command.output().unwrap();
         assert!(output.status.success(), "{case}: {}", String::from_utf8_lossy(&output.stdout));
@@ -179,4 +186,29 @@ fn opens_read_only_in_a_child() {
         }
     };
     assert!(matches!(error, JournalError::ReadOnly { .. }), "{error:?}");
+}
+
+/// What other programs keep elsewhere is neither read nor written because a link has a journal's name.
+#[test]
+fn a_link_in_a_files_place_is_named_and_not_followed() {
+    for name in ["journal.db", "journal.db-wal", "journal.db-shm", "journal.db-journal", "head"] {
+        let (dir, outside) = (small_journal(), TempDir::new().unwrap());
+        let (path, twin) = (dir.path().join(name), outside.path().join("twin"));
+        fs::rename(&path, &twin).or_else(|_| fs::write(&twin, "mine")).unwrap();
+        symlink(&twin, &path).unwrap();
+        let before = fs::read(&twin).unwrap();
+        let error = refused(dir.path());
+        assert!(matches!(&error, JournalError::Io { path: told, .. } if *told == path), "{error:?}");
+        assert_eq!(fs::read(&twin).unwrap(), before, "{name}");
+    }
+}
+
+/// A person may keep the data directory elsewhere, and put a link in its place.
+#[test]
+fn a_link_above_the_journals_folder_is_followed() {
+    let (data, links) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    symlink(data.path(), links.path().join("data")).unwrap();
+    let dir = links.path().join("data/journal");
+    drop(Journal::open(&dir, &JournalOptions::default()).unwrap());
+    assert!(data.path().join("journal/head").exists());
 }
