@@ -9,6 +9,14 @@ pub(crate) fn found(text: impl Into<String>, facts: Value) -> ToolAnswer {
     ToolAnswer { ok: true, text: text.into(), facts: Some(Any(facts)), ..ToolAnswer::default() }
 }
 
+/// What a walk found: the text says what it could not see, and the facts how many places of Setpoint's own it left out.
+pub(crate) fn walked(text: String, mut facts: Value, gaps: Gaps) -> ToolAnswer {
+    if let (1.., Some(facts)) = (gaps.closed, facts.as_object_mut()) {
+        facts.insert("closed".to_owned(), gaps.closed.into());
+    }
+    found(text + &gaps.text(), facts)
+}
+
 /// The lines that fit, and how many there are more. A list for a reader is shorter than the one in the facts.
 pub(crate) fn listing(lines: impl ExactSizeIterator<Item = String>, max: usize) -> String {
     let total = lines.len();
@@ -28,6 +36,8 @@ pub(crate) fn listing(lines: impl ExactSizeIterator<Item = String>, max: usize) 
 pub(crate) struct Gaps {
     /// Files and folders that may not be read.
     pub(crate) unreadable: u64,
+    /// Folders and files of Setpoint's own, which were left out.
+    pub(crate) closed: u64,
     /// Whether everything was looked at.
     pub(crate) complete: bool,
 }
@@ -38,6 +48,10 @@ impl Gaps {
         if self.unreadable > 0 {
             let places = crate::show::count(self.unreadable, "place", "places");
             text.push_str(&format!("\n{places} could not be read; the rest is complete as far as it goes"));
+        }
+        if self.closed > 0 {
+            let places = crate::show::count(self.closed, "place", "places");
+            text.push_str(&format!("\n{places} that belong to Setpoint itself left out"));
         }
         if !self.complete {
             text.push_str("\nINCOMPLETE: a limit of time or number was reached; there may be more");

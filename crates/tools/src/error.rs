@@ -6,6 +6,7 @@ use std::path::Path;
 
 use setpoint_protocol::tool::{ApprovalNeed, ErrorKind, ToolAnswer};
 
+use crate::house::Refusal;
 use crate::paths::PathError;
 use crate::show;
 
@@ -75,14 +76,34 @@ pub enum ToolError {
         said: String,
     },
     /// The call was to be a probe, and nothing proves that it changes nothing.
-    #[error("run {tool} as a probe: it is not provably read-only")]
+    #[error("run {tool} as a probe: {reason}")]
     NoProbe {
         /// The tool.
         tool: String,
+        /// Why it would need consent, which a probe cannot have.
+        reason: String,
     },
     /// A person has to allow it first. Nothing was done.
     #[error("go on without consent: {}", .0.reason)]
     Approval(Box<ApprovalNeed>),
+    /// It would enter Setpoint's own house. Nothing was done, and no approval changes that.
+    #[error(
+        "use {path}: it belongs to Setpoint itself, and no tool may read or change it; `setpoint tasks`, `setpoint memory` \
+         and `setpoint audit` show what is kept there"
+    )]
+    House {
+        /// The place, links followed, as it is shown.
+        path: String,
+    },
+    /// It would read or change everything below a folder, and Setpoint's own house is there. No approval changes that.
+    #[error(
+        "use everything below {path}: the files of Setpoint itself are there, and no tool may read or change them; name a \
+         folder that does not hold them"
+    )]
+    HouseBelow {
+        /// The folder, as it is shown.
+        path: String,
+    },
     /// It took too long and was given up.
     #[error("finish within {ms} ms")]
     TimedOut {
@@ -100,6 +121,9 @@ pub enum ToolError {
 impl ToolError {
     /// `doing` something with the file at `path` failed with `source`.
     pub(crate) fn file(doing: &'static str, path: &Path, source: io::Error) -> Self {
+        if let Some(Refusal(real)) = Refusal::of(&source) {
+            return ToolError::House { path: show::path(real) };
+        }
         ToolError::File { doing, path: show::path(path), source }
     }
 
@@ -129,6 +153,7 @@ impl ToolError {
             ToolError::Unfit { .. } => ErrorKind::InvalidData,
             ToolError::Missing { .. } => ErrorKind::MissingTool,
             ToolError::Program { .. } => ErrorKind::Exit,
+            ToolError::House { .. } | ToolError::HouseBelow { .. } => ErrorKind::Permission,
             ToolError::NoProbe { .. } => ErrorKind::Blocked,
             ToolError::Approval(_) => ErrorKind::ApprovalRequired,
             ToolError::TimedOut { .. } => ErrorKind::Timeout,

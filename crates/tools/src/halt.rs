@@ -1,29 +1,44 @@
 //! Work on files in a thread of its own, which ends in time and when it is cancelled.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::error::ToolError;
+use crate::house::{House, Rooms};
 use crate::tool::ToolCtx;
 
 /// Milliseconds that work has to notice that it should end; then it is left behind and its result lost.
 pub(crate) const HALT_GRACE_MS: u64 = 1_000;
 
-/// Tells work in another thread to end with what it has. Asked once an entry and once a block.
+/// Where work in another thread has to stop: in time, and before the doors of Setpoint's own house.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Halt(Arc<AtomicBool>);
+pub(crate) struct Halt {
+    is_reached: Arc<AtomicBool>,
+    house: Arc<House>,
+    /// Looked up once a call.
+    rooms: Arc<OnceLock<Rooms>>,
+}
 
 impl Halt {
-    /// Whether to end now.
+    fn new(house: &Arc<House>) -> Self {
+        Halt { house: Arc::clone(house), ..Halt::default() }
+    }
+
+    /// Whether to end now with what the work has. Asked once an entry and once a block.
     pub(crate) fn reached(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.is_reached.load(Ordering::Relaxed)
+    }
+
+    /// The places that the work keeps out of.
+    pub(crate) fn rooms(&self) -> &Rooms {
+        self.rooms.get_or_init(|| self.house.rooms())
     }
 
     fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.is_reached.store(true, Ordering::Relaxed);
     }
 }
 
@@ -36,16 +51,17 @@ impl ToolCtx {
         &self,
         work: impl FnOnce(&Halt) -> Result<T, ToolError> + Send + 'static,
     ) -> Result<T, ToolError> {
-        blocking(self.limits.native_ms_max, &self.cancel, work).await
+        blocking(self.limits.native_ms_max, &self.cancel, Halt::new(&self.house), work).await
     }
 }
 
 async fn blocking<T: Send + 'static>(
     ms_max: u64,
     cancel: &CancellationToken,
+    halt: Halt,
     work: impl FnOnce(&Halt) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    let halt = HaltOnDrop(Halt::default());
+    let halt = HaltOnDrop(halt);
     let seen = halt.0.clone();
     let mut task = tokio::task::spawn_blocking(move || work(&seen));
     let stopped = tokio::select! {
@@ -84,16 +100,16 @@ mod tests {
             Ok("what it has")
         };
         let token = CancellationToken::new();
-        assert_eq!(blocking(1, &token, run_until_halted).await.unwrap(), "what it has");
+        assert_eq!(blocking(1, &token, Halt::default(), run_until_halted).await.unwrap(), "what it has");
         token.cancel();
-        assert!(blocking(u64::MAX, &token, run_until_halted).await.is_ok());
+        assert!(blocking(u64::MAX, &token, Halt::default(), run_until_halted).await.is_ok());
     }
 
     #[tokio::test]
     async fn dropping_the_call_halts_the_work() {
         let (sender, receiver) = mpsc::channel();
         let token = CancellationToken::new();
-        let work = blocking(u64::MAX, &token, move |halt| {
+        let work = blocking(u64::MAX, &token, Halt::default(), move |halt| {
             while !halt.reached() {
                 std::thread::yield_now();
             }
@@ -111,7 +127,7 @@ mod tests {
     #[tokio::test]
     async fn broken_work_is_an_error() {
         let token = CancellationToken::new();
-        let broken = blocking::<()>(60_000, &token, |_| panic!("broken on purpose")).await;
+        let broken = blocking::<()>(60_000, &token, Halt::default(), |_| panic!("broken on purpose")).await;
         assert!(matches!(broken, Err(ToolError::Broken)));
     }
 }

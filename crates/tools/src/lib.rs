@@ -3,20 +3,20 @@
 //! This crate never decides what to do and never asks a person; it says what would need consent, and does nothing until it
 //! carries the grant. Nothing it gets from a call is trusted, and everything it gives back is bounded.
 //!
-//! Reading order: [`Tool`], [`Registry`], `typed` (what the tools of the catalogue share), [`command_line`] (what a shell
-//! command provably does), `approval` (the gate), [`approval_file`] (who says yes when nobody is there), `process`, and
-//! the catalogue.
+//! Reading order: [`Tool`], [`Registry`], `typed` (what the tools of the catalogue share), `approval` (the gate), [`House`]
+//! (what stays closed whatever is approved), [`approval_file`] (who says yes when nobody is there), `process`, and the
+//! catalogue. Which shell commands only read is decided in the crate `command_line`.
 
 mod answer;
 mod approval;
 pub mod approval_file;
 mod catalogue;
-pub mod command_line;
 mod error;
 mod facts;
 mod files;
 mod halt;
 mod host;
+mod house;
 pub mod paths;
 mod place;
 mod process;
@@ -31,6 +31,8 @@ mod walk;
 pub use catalogue::*;
 pub use error::ToolError;
 pub use host::Host;
-pub use process::end_calls_of;
+pub use house::House;
+pub use process::time_zone::{is_time_zone, is_zone_folder};
+pub use process::{end_calls_of, keeper};
 pub use registry::{CallPlace, Registry};
 pub use tool::{Limits, Tool, ToolCtx};

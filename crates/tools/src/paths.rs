@@ -1,7 +1,7 @@
 //! Where a path that somebody wrote leads, by its text alone.
 //!
-//! Never asks the file system: `..` is folded lexically and links are not followed, so the answer is the same on every
-//! machine and in a replay. Whoever opens the path afterwards still has to check what it found.
+//! Never asks the file system and follows no links, so the answer is the same on every machine and in a replay. Whoever
+//! opens the path afterwards still has to check what it found.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -72,6 +72,32 @@ pub fn normal_path(text: &str, surroundings: &Surroundings) -> Result<PathBuf, P
     let expanded = expand_tilde(&expand_variables(text, surroundings)?, text, surroundings)?;
     check_text(&expanded)?;
     absolute_in(Path::new(&expanded), &surroundings.cwd)
+}
+
+/// The absolute path that `text` names, for the file system to follow: expanded as by [`normal_path`], and with every `..`
+/// kept that comes after a name, because where that leads only the kernel knows: the name may be a link.
+///
+/// # Errors
+/// As for [`normal_path`].
+pub fn literal_path(text: &str, surroundings: &Surroundings) -> Result<PathBuf, PathError> {
+    check_text(text)?;
+    let expanded = expand_tilde(&expand_variables(text, surroundings)?, text, surroundings)?;
+    check_text(&expanded)?;
+    let mut path = absolute_in(Path::new("."), &surroundings.cwd)?;
+    let mut is_after_name = false;
+    for component in Path::new(&expanded).components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if is_after_name => path.push(".."),
+            Component::ParentDir => drop(path.pop()),
+            Component::Normal(name) => {
+                is_after_name = true;
+                path.push(name);
+            }
+            Component::RootDir | Component::Prefix(_) => path = PathBuf::from("/"),
+        }
+    }
+    Ok(path)
 }
 
 /// `path` made absolute against `base` and folded.
@@ -227,6 +253,28 @@ mod tests {
         check("price$", Ok("/w/project/price$"));
         check("$1", Ok("/w/project/$1"));
         check("$TILDE", Ok("/w/project/~/x"));
+    }
+
+    #[test]
+    fn a_parent_of_a_name_is_left_to_the_kernel() {
+        let surroundings = Surroundings {
+            cwd: PathBuf::from("/w/project"),
+            home: PathBuf::from("/home/ada"),
+            vars: BTreeMap::new(),
+        };
+        for (text, path) in [
+            ("a/../b", "/w/project/a/../b"),
+            ("./a/./b//c/", "/w/project/a/b/c"),
+            (".././../x", "/x"),
+            ("../../../x/..", "/x/.."),
+            ("/etc/../x", "/etc/../x"),
+            ("/../x", "/x"),
+            ("~/../x", "/home/ada/../x"),
+            (".", "/w/project"),
+        ] {
+            assert_eq!(literal_path(text, &surroundings), Ok(PathBuf::from(path)), "{text}");
+        }
+        assert_eq!(literal_path("a\nb", &surroundings), Err(PathError::ControlCharacter { code: 10 }));
     }
 
     #[test]

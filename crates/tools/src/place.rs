@@ -1,12 +1,13 @@
 //! Where the paths of a call lead, in the place a task works in.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use setpoint_protocol::record::Surroundings;
 
+use crate::approval::resolve;
 use crate::error::ToolError;
-use crate::paths::{self, normal_path};
+use crate::paths::{self, literal_path};
 use crate::process::env;
 use crate::tool::ToolCtx;
 
@@ -61,7 +62,7 @@ impl Place {
     }
 
     fn resolve(&self, field: &str, text: &str) -> Result<PathBuf, ToolError> {
-        normal_path(text, &self.surroundings)
+        literal_path(text, &self.surroundings)
             .map_err(|source| ToolError::Path { field: field.to_owned(), source })
     }
 }
@@ -74,13 +75,31 @@ impl ToolCtx {
 
     /// The path of something that is read, as [`Place::reading`] has it; but a bare name that is only in the workspace,
     /// or that this task generated there, means that one: whoever wrote `report.md` finds it under that name.
+    ///
+    /// # Errors
+    /// When the text is no path, or the path leads into Setpoint's own house.
     pub(crate) fn existing(&self, field: &str, text: &str) -> Result<PathBuf, ToolError> {
+        let path = physical(self.existing_anywhere(field, text)?);
+        self.house.rooms().check(&path)?;
+        Ok(path)
+    }
+
+    fn existing_anywhere(&self, field: &str, text: &str) -> Result<PathBuf, ToolError> {
         let place = self.place();
         let path = place.reading(field, text)?;
         let Some(name) = bare_name(text) else { return Ok(path) };
         let generated = place.workspace.join(name);
         let is_ours = self.created.contains(&generated) || (!is_there(&path) && is_there(&generated));
         Ok(if is_ours { generated } else { path })
+    }
+}
+
+/// A path without `..`: the kernel's word on where the parent of a link is.
+fn physical(path: PathBuf) -> PathBuf {
+    if path.components().any(|part| part == Component::ParentDir) {
+        resolve::parent_only(&path)
+    } else {
+        path
     }
 }
 

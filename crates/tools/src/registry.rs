@@ -1,14 +1,18 @@
 //! The catalogue: which tools there are, what a call of one is, and running it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use setpoint_machine::CallReader;
 use setpoint_machine::effects::ToolAsk;
 use setpoint_protocol::record::Surroundings;
-use setpoint_protocol::text;
-use setpoint_protocol::tool::{CallReading, Effect, ToolAnswer, ToolCall, ToolSpec};
+use setpoint_protocol::tool::{
+    ApprovalNeed, CallReading, Effect, ExecutedFile, ToolAnswer, ToolCall, ToolSpec,
+};
+use setpoint_protocol::{Any, text};
+use setpoint_scrub::Scrub;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -16,6 +20,7 @@ use crate::catalogue;
 use crate::error::ToolError;
 use crate::facts;
 use crate::host::Host;
+use crate::house::House;
 use crate::process::capture::bounded_text;
 use crate::tool::{Limits, Tool, ToolCtx};
 use crate::typed::unreadable;
@@ -28,6 +33,9 @@ const NAME_CHARS_MAX: usize = 80;
 pub struct Registry {
     tools: BTreeMap<String, Arc<dyn Tool>>,
     limits: Limits,
+    house: Arc<House>,
+    search_path: Arc<Vec<PathBuf>>,
+    keys: Scrub,
 }
 
 /// Where and for whom a call runs: what a [`ToolAsk`] does not say.
@@ -45,7 +53,10 @@ impl Registry {
     /// The tools that work on this machine.
     #[must_use]
     pub fn built_in(host: &Host) -> Self {
-        let mut registry = Registry::default();
+        let search_path =
+            host.env().get(OsStr::new("PATH")).map(|path| std::env::split_paths(path).collect());
+        let search_path = Arc::new(search_path.unwrap_or_default());
+        let mut registry = Registry { search_path, keys: host.keys().clone(), ..Registry::default() };
         for tool in catalogue::tools(host) {
             registry.add(tool);
         }
@@ -56,6 +67,12 @@ impl Registry {
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Registry { limits, ..self }
+    }
+
+    /// The same tools, kept out of these places.
+    #[must_use]
+    pub fn with_house(self, house: House) -> Self {
+        Registry { house: Arc::new(house), ..self }
     }
 
     /// Adds a tool, in the place of one with the same name.
@@ -75,15 +92,15 @@ impl Registry {
         self.tools.get(name)
     }
 
-    /// Runs a call. Whatever happens is an answer, within the limits of a record.
+    /// Runs a call. Whatever happens is an answer, within the limits of a record and without the host's keys.
     pub async fn run(&self, ask: &ToolAsk, place: CallPlace) -> ToolAnswer {
         let start = Instant::now();
         let answer = match self.admit(ask, &place.surroundings) {
-            Ok(tool) => tool.run(&ask.call.input, &self.context(ask, place)).await,
+            Ok(tool) => probed(ask, tool.run(&ask.call.input, &self.context(ask, place)).await),
             Err(error) => error.into_answer(),
         };
         let millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        bounded(ToolAnswer { duration_ms: millis, ..answer }, &self.limits)
+        bounded(ToolAnswer { duration_ms: millis, ..without(&self.keys, answer) }, &self.limits)
     }
 
     /// The tool for a call, if there is one and the call may run at all.
@@ -93,7 +110,8 @@ impl Registry {
             return Err(ToolError::Missing { name: text::clip(name, NAME_CHARS_MAX), hint: self.hint(name) });
         };
         if ask.probe && tool.read(&ask.call.input, surroundings).effect != Effect::ReadOnly {
-            return Err(ToolError::NoProbe { tool: name.clone() });
+            let reason = "it is not provably read-only".to_owned();
+            return Err(ToolError::NoProbe { tool: name.clone(), reason });
         }
         Ok(tool)
     }
@@ -102,6 +120,8 @@ impl Registry {
         ToolCtx {
             surroundings: place.surroundings,
             created: place.created,
+            house: Arc::clone(&self.house),
+            search_path: Arc::clone(&self.search_path),
             grant: ask.grant.clone(),
             caution: ask.caution,
             probe: ask.probe,
@@ -135,6 +155,41 @@ impl CallReader for Registry {
 impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Registry").field("tools", &self.tools.keys()).field("limits", &self.limits).finish()
+    }
+}
+
+/// The answer of a call, which nobody is asked about when it is a probe.
+fn probed(ask: &ToolAsk, answer: ToolAnswer) -> ToolAnswer {
+    match answer.approval {
+        Some(need) if ask.probe => {
+            ToolError::NoProbe { tool: ask.call.tool.clone(), reason: need.reason }.into_answer()
+        }
+        approval => ToolAnswer { approval, ..answer },
+    }
+}
+
+/// The answer without these keys, in whatever part of it they were.
+fn without(keys: &Scrub, answer: ToolAnswer) -> ToolAnswer {
+    if keys.is_empty() {
+        return answer;
+    }
+    let text = |text: String| keys.text(text);
+    let texts = |list: Vec<String>| list.into_iter().map(text).collect::<Vec<String>>();
+    let executed = answer.executed_files.into_iter();
+    ToolAnswer {
+        text: text(answer.text),
+        facts: answer.facts.map(|facts| Any(keys.value(facts.0))),
+        executed_files: executed.map(|file| ExecutedFile { path: text(file.path), ..file }).collect(),
+        created: texts(answer.created),
+        // The digest stays that of the exact call.
+        approval: answer.approval.map(|need| ApprovalNeed {
+            command: text(need.command),
+            writes: texts(need.writes),
+            deletes: texts(need.deletes),
+            reason: text(need.reason),
+            digest: need.digest,
+        }),
+        ..answer
     }
 }
 

@@ -11,6 +11,8 @@ use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::{CallReading, ToolAnswer, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
+use crate::house::House;
+
 /// One thing that R3 can do in the world.
 #[async_trait]
 pub trait Tool: Send + Sync {
@@ -35,6 +37,10 @@ pub struct ToolCtx {
     /// What this task created so far: every path that an earlier answer named in `created`. The task may change it
     /// freely.
     pub created: BTreeSet<PathBuf>,
+    /// Places that no call may read, change or enter.
+    pub house: Arc<House>,
+    /// The folders that programs are found in by their name.
+    pub search_path: Arc<Vec<PathBuf>>,
     /// The digest of the approval that was given.
     pub grant: Option<String>,
     /// A person must approve even what only touches the task's own files.
@@ -54,6 +60,8 @@ impl ToolCtx {
         ToolCtx {
             surroundings: surroundings.into(),
             created: BTreeSet::new(),
+            house: Arc::default(),
+            search_path: Arc::default(),
             grant: None,
             caution: false,
             probe: false,

@@ -1,12 +1,17 @@
 //! What an approval is bound to: one hash over what would be done and what is there now.
 
 use std::fs::Metadata;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use rustix::fs::Stat;
+
 use super::{Plan, Touch};
+use crate::files::folder::{self, Folder};
 use crate::files::hash::{self, Algorithm};
+use crate::files::spot::Spot;
 use crate::halt::Halt;
 use crate::tool::Limits;
 use crate::walk::measure::{Bounds, Step, walk};
@@ -18,8 +23,8 @@ const ENTRIES_MAX: usize = 10_000;
 /// Separates this digest from every other use of the hash, and its versions from each other.
 const DOMAIN: &str = "setpoint approval 1";
 
-/// The digest, hexadecimal.
-pub(super) fn of(plan: &Plan) -> String {
+/// The digest, hexadecimal. What is there is looked at through `held`, where it is in that folder.
+pub(super) fn of(plan: &Plan, held: Option<&Folder>) -> String {
     let mut parts = Parts(blake3::Hasher::new());
     parts.add(DOMAIN.as_bytes());
     parts.add(plan.tool.as_bytes());
@@ -30,7 +35,9 @@ pub(super) fn of(plan: &Plan) -> String {
     for touch in touches {
         parts.add(if touch.is_delete { b"delete" } else { b"write" });
         parts.add(touch.path.as_os_str().as_bytes());
-        parts.add(state(touch).as_bytes());
+        parts.add(
+            state(touch, held).unwrap_or_else(|error| format!("nowhere ({:?})", error.kind())).as_bytes(),
+        );
     }
     let mut executed: Vec<_> = plan.executed.iter().collect();
     executed.sort();
@@ -43,28 +50,32 @@ pub(super) fn of(plan: &Plan) -> String {
 }
 
 /// What is at a path now, in one line.
-fn state(touch: &Touch) -> String {
-    let path = &touch.path;
-    let meta = match std::fs::symlink_metadata(path) {
-        Ok(meta) => meta,
-        Err(error) => return format!("nothing ({:?})", error.kind()),
-    };
-    if meta.is_symlink() {
-        return format!("link {:?}", std::fs::read_link(path).ok());
+fn state(touch: &Touch, held: Option<&Folder>) -> io::Result<String> {
+    let spot = Spot::real(&touch.path, held)?;
+    let Some(stat) = spot.look()? else { return Ok("nothing".to_owned()) };
+    let kind = folder::kind(&stat);
+    if kind.is_symlink() {
+        return Ok(format!("link {:?}", spot.folder().link(spot.name())?));
     }
-    if meta.is_dir() {
-        return if touch.is_recursive { below(path) } else { "folder".to_owned() };
+    if kind.is_dir() {
+        return Ok(if touch.is_recursive { below(&touch.path) } else { "folder".to_owned() });
     }
-    if !meta.is_file() || meta.len() > CONTENT_BYTES_MAX {
-        return outside(&meta);
+    if !kind.is_file() || u64::try_from(stat.st_size).unwrap_or(u64::MAX) > CONTENT_BYTES_MAX {
+        return Ok(from_outside(&stat));
     }
-    match hash::file(path, Algorithm::Blake3, &Halt::default()) {
-        Ok(hashed) => format!("file {} {}", meta.mode(), hashed.hex),
-        Err(_) => outside(&meta),
-    }
+    let mode = stat.st_mode;
+    let hashed = spot
+        .read(&Halt::default())
+        .and_then(|mut file| hash::stream(&mut file, Algorithm::Blake3, &Halt::default(), |_| {}));
+    Ok(hashed.map_or_else(|_| from_outside(&stat), |hashed| format!("file {mode} {}", hashed.hex)))
 }
 
 /// A file by what can be seen without reading it.
+fn from_outside(stat: &Stat) -> String {
+    format!("{} {} bytes, {}.{:09}", stat.st_mode, stat.st_size, stat.st_mtime, stat.st_mtime_nsec)
+}
+
+/// The same of what a walk met.
 fn outside(meta: &Metadata) -> String {
     format!("{} {} bytes, {}.{:09}", meta.mode(), meta.len(), meta.mtime(), meta.mtime_nsec())
 }

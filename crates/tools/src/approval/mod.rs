@@ -1,25 +1,35 @@
 //! The approval gate: what changes anything that is not the task's own does nothing until a person allowed exactly that.
 //!
-//! Reading and creating need no consent; neither does changing what this task created, or anything in its workspace. An
-//! approval is bound to a digest over the command, the folder, every path it touches and what is there now, so that a
-//! changed byte needs a new one. The gate never decides on a person's behalf and never remembers an approval: a call
-//! carries its grant.
+//! Reading needs no consent; neither does creating in the working directory what no other program obeys, nor changing
+//! what this task created, nor anything in its workspace. An approval is bound to a digest over the command, the folder,
+//! every path it touches and what is there now, so that a changed byte needs a new one. The gate never decides on a
+//! person's behalf and never remembers an approval: a call carries its grant. Setpoint's own house it never opens.
 //!
-//! A gate is not a wall: between the last look and the change itself there are microseconds in which another program may
-//! interfere, and what a program does cannot be seen in its command. The sandbox is what holds it.
+//! Whoever changes files through a folder that is held open has the gate look through that same folder
+//! ([`Gate::check_at`]), so that what was looked at is what is changed. What a program does cannot be seen in its command;
+//! the sandbox is what holds it.
 
 mod digest;
+mod ground;
 mod own;
 pub(crate) mod resolve;
-mod watched;
+pub(crate) mod watched;
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::Stat;
 
 use setpoint_protocol::tool::{ApprovalNeed, ExecutedFile};
 
 use crate::error::ToolError;
+use crate::files::folder::{self, Folder};
+use crate::files::spot::Spot;
+use crate::house::House;
 use crate::show;
 use crate::tool::ToolCtx;
+use ground::Ground;
 use own::Own;
 
 /// What a call is about to do.
@@ -61,22 +71,30 @@ impl Touch {
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     own: Own,
+    ground: Ground,
+    house: Arc<House>,
     grant: Option<String>,
     is_cautious: bool,
 }
 
 impl Gate {
     pub(crate) fn new(ctx: &ToolCtx) -> Self {
-        Gate { own: Own::new(ctx), grant: ctx.grant.clone(), is_cautious: ctx.caution }
+        Gate {
+            own: Own::new(ctx),
+            ground: Ground::new(ctx),
+            house: Arc::clone(&ctx.house),
+            grant: ctx.grant.clone(),
+            is_cautious: ctx.caution,
+        }
     }
 
     /// The task's workspace, resolved.
-    pub(crate) fn workspace(&self) -> &std::path::Path {
+    pub(crate) fn workspace(&self) -> &Path {
         self.own.workspace()
     }
 
     /// Whether `path` (resolved) is the task's own.
-    pub(crate) fn is_own(&self, path: &std::path::Path) -> bool {
+    pub(crate) fn is_own(&self, path: &Path) -> bool {
         self.own.has(path)
     }
 
@@ -84,17 +102,40 @@ impl Gate {
     /// there may have become something else.
     ///
     /// # Errors
-    /// [`ToolError::Approval`] with what a person has to allow.
+    /// [`ToolError::Approval`] with what a person has to allow, and [`ToolError::House`] for what nobody can allow.
     pub(crate) fn check(&self, plan: &Plan) -> Result<(), ToolError> {
-        let Some(mut reason) = self.reason(plan) else { return Ok(()) };
-        let digest = digest::of(plan);
+        self.check_by(plan, None)
+    }
+
+    /// The same for a change that is made through the folder `held`: what is in it is looked at through it.
+    ///
+    /// # Errors
+    /// As [`Gate::check`], and when the folder is no longer where it was.
+    pub(crate) fn check_at(&self, plan: &Plan, held: &Folder) -> Result<(), ToolError> {
+        if !held.is_in_place() {
+            let reason = "the folder was moved or replaced meanwhile";
+            return Err(ToolError::in_the_way("work in", held.path(), reason));
+        }
+        self.check_by(plan, Some(held))
+    }
+
+    fn check_by(&self, plan: &Plan, held: Option<&Folder>) -> Result<(), ToolError> {
+        let rooms = self.house.rooms();
+        for touch in &plan.touches {
+            rooms.check_change(&touch.path)?;
+        }
+        let unplaced = plan.touches.iter().find_map(|touch| Some((touch, look(touch, held).err()?)));
+        let Some(mut reason) = self.reason(plan, unplaced.as_ref(), held) else { return Ok(()) };
+        let digest = digest::of(plan, held);
         match &self.grant {
             Some(grant) if *grant == digest => return Ok(()),
             Some(_) => reason.push_str("; what was allowed is not, or no longer, exactly this"),
             None => {}
         }
+        // A rule about paths must not allow what only some paths are known of.
+        let named = if unplaced.is_some() { &[][..] } else { &plan.touches };
         let paths = |is_delete| {
-            let touches = plan.touches.iter().filter(move |touch| touch.is_delete == is_delete);
+            let touches = named.iter().filter(move |touch| touch.is_delete == is_delete);
             touches.map(|touch| show::path(&touch.path)).collect()
         };
         Err(ToolError::Approval(Box::new(ApprovalNeed {
@@ -107,27 +148,74 @@ impl Gate {
     }
 
     /// Why the plan needs consent, or `None` when it needs none.
-    fn reason(&self, plan: &Plan) -> Option<String> {
-        if let Some(reason) = &plan.always {
-            return Some(reason.clone());
-        }
-        for touch in &plan.touches {
-            let shown = show::path_line(&touch.path);
-            if let Some(foreign) = self.own.foreign(touch) {
-                let verb = if touch.is_delete { "delete" } else { "change" };
-                return Some(format!(
-                    "it would {verb} {}, which this task did not create",
-                    show::path_line(&foreign)
-                ));
+    fn reason(
+        &self,
+        plan: &Plan,
+        unplaced: Option<&(&Touch, io::Error)>,
+        held: Option<&Folder>,
+    ) -> Option<String> {
+        let unplaced = unplaced.map(|(touch, error)| unplaced_reason(touch, error));
+        match (&plan.always, unplaced) {
+            (Some(always), Some(unplaced)) => Some(format!("{always}; {unplaced}")),
+            (Some(reason), None) => Some(reason.clone()),
+            (None, Some(unplaced)) => Some(unplaced),
+            (None, None) => {
+                let touched = plan.touches.iter().find_map(|touch| self.touching(touch, plan, held));
+                touched.or_else(|| {
+                    self.is_cautious.then(|| "memory advises caution with this tool here".to_owned())
+                })
             }
-            if let Some(why) = watched::reason(&touch.path)
-                && !self.own.has(&touch.path)
-            {
-                return Some(format!("it would create {shown}: {why}"));
-            }
         }
-        self.is_cautious.then(|| "memory advises caution with this tool here".to_owned())
     }
+
+    /// Why one touch needs consent.
+    fn touching(&self, touch: &Touch, plan: &Plan, held: Option<&Folder>) -> Option<String> {
+        let path = &touch.path;
+        let shown = show::path_line(path);
+        let found = match look(touch, held) {
+            Ok(found) => found,
+            Err(error) => return Some(unplaced_reason(touch, &error)),
+        };
+        let Some(found) = found else {
+            let why = if touch.is_delete {
+                None
+            } else if self.own.is_in_workspace(path) {
+                self.ground.creating_in(self.own.workspace(), path, plan)
+            } else {
+                self.ground.creating(path, plan)
+            };
+            return why.map(|why| format!("it would create {shown}: {why}"));
+        };
+        let verb = if touch.is_delete { "delete" } else { "change" };
+        if let Some(foreign) = self.own.foreign(touch, &found) {
+            let target = link_target(touch, held).unwrap_or_default();
+            let foreign = show::path_line(&foreign);
+            return Some(format!("it would {verb} {foreign}{target}, which this task did not create"));
+        }
+        if folder::kind(&found).is_file() && found.st_nlink > 1 {
+            return Some(format!("it would {verb} {shown}, a file that has other names too (hard links)"));
+        }
+        if touch.is_delete || self.own.is_in_workspace(path) {
+            return None;
+        }
+        self.ground.changing(path).map(|why| format!("it would change {shown}: {why}"))
+    }
+}
+
+/// What is at a touched path, if anything.
+fn look(touch: &Touch, held: Option<&Folder>) -> io::Result<Option<Stat>> {
+    Spot::real(&touch.path, held)?.look()
+}
+
+fn unplaced_reason(touch: &Touch, error: &io::Error) -> String {
+    format!("it would touch {}, whose place cannot be told ({error})", show::path_line(&touch.path))
+}
+
+/// Where the link leads that is at a touched path.
+fn link_target(touch: &Touch, held: Option<&Folder>) -> Option<String> {
+    let spot = Spot::real(&touch.path, held).ok()?;
+    let target = spot.folder().link(spot.name()).ok()?;
+    Some(format!(" (a link to {})", show::line(&show::name(&target))))
 }
 
 #[cfg(test)]

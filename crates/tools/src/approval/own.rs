@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::Stat;
+
 use super::{Touch, resolve};
+use crate::files::folder;
 use crate::halt::Halt;
 use crate::tool::{Limits, ToolCtx};
 use crate::walk::measure::{Bounds, Step, walk};
@@ -14,7 +17,8 @@ const RECURSIVE_ENTRIES_MAX: usize = 10_000;
 #[derive(Clone, Debug)]
 pub(super) struct Own {
     workspace: PathBuf,
-    /// The workspace holds the home folder or the whole disk: a mistake, under which nothing counts as the task's own.
+    /// There is no workspace, or it holds the home folder or the whole disk: a mistake, under which nothing in it counts as
+    /// the task's own.
     is_workspace_too_wide: bool,
     created: BTreeSet<PathBuf>,
 }
@@ -24,7 +28,9 @@ impl Own {
         let place = ctx.place();
         let workspace = resolve::fully(place.workspace());
         let home = resolve::fully(&place.surroundings.home);
-        let is_workspace_too_wide = workspace.parent().is_none() || home.starts_with(&workspace);
+        let is_workspace_too_wide = ctx.surroundings.workspace.is_empty()
+            || workspace.parent().is_none()
+            || home.starts_with(&workspace);
         Own { workspace, is_workspace_too_wide, created: ctx.created.clone() }
     }
 
@@ -36,23 +42,19 @@ impl Own {
         self.is_in_workspace(path) || self.created.contains(path)
     }
 
-    /// What the touch would change that is not the task's own: something that is there already. `None` when it only creates
-    /// or touches the task's own.
-    pub(super) fn foreign(&self, touch: &Touch) -> Option<PathBuf> {
-        let Ok(meta) = std::fs::symlink_metadata(&touch.path) else { return None };
-        if self.is_in_workspace(&touch.path) {
-            return None;
-        }
-        if !self.created.contains(&touch.path) {
+    /// What a touch would change that is there and not the task's own.
+    pub(super) fn foreign(&self, touch: &Touch, found: &Stat) -> Option<PathBuf> {
+        let is_in_workspace = self.is_in_workspace(&touch.path);
+        if !is_in_workspace && !self.created.contains(&touch.path) {
             return Some(touch.path.clone());
         }
-        if touch.is_recursive && meta.is_dir() {
+        if touch.is_recursive && !is_in_workspace && folder::kind(found).is_dir() {
             return self.foreign_below(&touch.path);
         }
         None
     }
 
-    fn is_in_workspace(&self, path: &Path) -> bool {
+    pub(super) fn is_in_workspace(&self, path: &Path) -> bool {
         !self.is_workspace_too_wide && path.starts_with(&self.workspace) && path != self.workspace
     }
 

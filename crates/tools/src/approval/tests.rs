@@ -91,6 +91,50 @@ fn a_new_file_that_takes_effect_by_itself_is_not_free() {
 }
 
 #[test]
+fn a_folder_that_was_replaced_is_not_worked_in() {
+    let world = World::new();
+    let gate = Gate::new(&world.ctx);
+    std::fs::create_dir(world.at("project/d")).unwrap();
+    let held = Folder::open(&world.at("project/d")).unwrap();
+    let plan = world.plan(vec![Touch::write(world.at("project/d/new"))]);
+    assert!(gate.check_at(&plan, &held).is_ok());
+    std::fs::rename(world.at("project/d"), world.at("home/d")).unwrap();
+    std::fs::create_dir(world.at("project/d")).unwrap();
+    let error = gate.check_at(&plan, &held).unwrap_err().to_string();
+    assert!(error.contains("moved or replaced meanwhile"), "{error}");
+}
+
+#[test]
+fn a_path_that_cannot_be_placed_is_in_the_reason_alone() {
+    let world = World::new();
+    symlink("../home", world.at("project/link")).unwrap();
+    for path in ["project/link/x", "project/d/../x"] {
+        let touches = vec![Touch::write(world.at(path)), Touch::write(world.at("project/fine"))];
+        let need = world.check(touches).unwrap();
+        assert!(need.reason.contains("whose place cannot be told"), "{}", need.reason);
+        assert!(need.writes.is_empty() && need.deletes.is_empty(), "{need:?}");
+    }
+}
+
+#[test]
+fn no_grant_opens_the_house() {
+    let mut world = World::new();
+    world.ctx.house =
+        Arc::new(House::new(vec![world.at("home/data")], vec![], world.at("home/data/workspaces")));
+    std::fs::create_dir_all(world.at("home/data/journal")).unwrap();
+    for touch in [
+        Touch::write(world.at("home/data/journal/head")),
+        delete(world.at("home/data"), true),
+        delete(world.at("home"), true),
+    ] {
+        let mut plan = world.plan(vec![touch]);
+        plan.always = Some("it is not read-only".to_owned());
+        world.ctx.grant = Some(digest::of(&plan, None));
+        assert!(matches!(Gate::new(&world.ctx).check(&plan), Err(ToolError::House { .. })), "{plan:?}");
+    }
+}
+
+#[test]
 fn an_approval_is_bound_to_every_byte() {
     let mut world = World::new();
     let old = world.file("project/old", "one");

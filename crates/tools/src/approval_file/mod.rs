@@ -8,8 +8,12 @@ mod rule;
 
 use std::path::{Path, PathBuf};
 
+use setpoint_command_line::mentions;
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::ApprovalNeed;
+
+use crate::approval::resolve;
+use crate::paths;
 
 pub use parse::{ApprovalFileError, LineError};
 use rule::{Rule, Word};
@@ -24,6 +28,7 @@ pub const APPROVAL_RULES_MAX: usize = 10_000;
 pub struct ApprovalFile {
     name: String,
     rules: Vec<Rule>,
+    place: paths::Surroundings,
 }
 
 /// What a file says to a need. Line numbers count from 1.
@@ -62,11 +67,15 @@ impl ApprovalFile {
     /// What the file says to this need.
     ///
     /// A `command` line allows exactly that command; `path` lines allow a need that names at least one path and no path that
-    /// they do not cover. So what cannot say what it touches is never allowed by a path.
+    /// they do not cover. So what cannot say what it touches is never allowed by a path. A line that denies a path counts for
+    /// what is touched, and for what the command's text mentions.
     pub fn decide(&self, need: &ApprovalNeed) -> Decision {
         let touched: Vec<PathBuf> = need.writes.iter().chain(&need.deletes).map(PathBuf::from).collect();
+        let mentioned = self.mentioned(need);
         let denying = self.rules.iter().find(|rule| {
-            rule.word == Word::Deny && (rule.names(need) || touched.iter().any(|path| rule.touches(path)))
+            let is_touched = || touched.iter().any(|path| rule.touches(path));
+            let is_mentioned = || mentioned.iter().any(|path| rule.holds(path));
+            rule.word == Word::Deny && (rule.names(need) || is_touched() || is_mentioned())
         });
         if let Some(rule) = denying {
             return Decision::Refuse { line: Some(rule.line) };
@@ -83,6 +92,15 @@ impl ApprovalFile {
             Some(line) => Decision::Allow { line },
             None => Decision::Refuse { line: None },
         }
+    }
+
+    /// The paths that the command's text mentions, as the kernel follows them. Only a file with a `deny` line has use for them.
+    fn mentioned(&self, need: &ApprovalNeed) -> Vec<PathBuf> {
+        if self.rules.iter().all(|rule| rule.word != Word::Deny) {
+            return Vec::new();
+        }
+        let texts = mentions(&need.command, &self.place.home, &self.place.vars);
+        texts.iter().map(|text| resolve::fully(&self.place.cwd.join(text))).collect()
     }
 
     /// How a decision is signed: `file:<name>:<line>`, or `headless` where no line spoke.

@@ -1,15 +1,16 @@
 //! From the text of an approval file to its rules.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use globset::GlobBuilder;
+use setpoint_own_files::named;
 use setpoint_protocol::record::Surroundings;
 
 use super::rule::{About, Rule, Word};
 use super::{APPROVAL_FILE_BYTES_MAX, APPROVAL_RULES_MAX, ApprovalFile};
 use crate::approval::resolve;
-use crate::paths::{self, PathError, normal_path};
+use crate::paths::{self, PathError, literal_path};
 
 /// Why a file is no approval file.
 #[derive(Debug, thiserror::Error)]
@@ -74,9 +75,7 @@ pub enum LineError {
 pub(super) fn read(path: &Path, surroundings: &Surroundings) -> Result<ApprovalFile, ApprovalFileError> {
     let name = crate::show::path(path);
     let failed = |source| ApprovalFileError::Read { name: name.clone(), source };
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(failed)?;
-    file.take(APPROVAL_FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+    let bytes = named::read(path, APPROVAL_FILE_BYTES_MAX).map_err(failed)?;
     if bytes.len() as u64 > APPROVAL_FILE_BYTES_MAX {
         return Err(ApprovalFileError::TooLarge { name });
     }
@@ -107,7 +106,8 @@ pub(super) fn parse(
         })?;
         rules.push(Rule { line, word, about });
     }
-    Ok(ApprovalFile { name: name.to_owned(), rules })
+    let place = place(surroundings);
+    Ok(ApprovalFile { name: name.to_owned(), rules, place })
 }
 
 fn line(text: &str, surroundings: &Surroundings) -> Result<(Word, About), LineError> {
@@ -136,15 +136,18 @@ fn split_word(text: &str) -> (&str, &str) {
     }
 }
 
-/// A folder or file, or a pattern. The folders at the beginning that are no pattern are looked up, so that a line about
-/// `/tmp` means the place that `/tmp` leads to.
-fn path(text: &str, surroundings: &Surroundings) -> Result<About, LineError> {
-    let place = paths::Surroundings {
+fn place(surroundings: &Surroundings) -> paths::Surroundings {
+    paths::Surroundings {
         cwd: PathBuf::from(&surroundings.cwd),
         home: PathBuf::from(&surroundings.home),
         vars: surroundings.vars.clone(),
-    };
-    let path = normal_path(text, &place).map_err(LineError::Path)?;
+    }
+}
+
+/// A folder or file, or a pattern. The folders at the beginning that are no pattern are looked up, so that a line about
+/// `/tmp` means the place that `/tmp` leads to.
+fn path(text: &str, surroundings: &Surroundings) -> Result<About, LineError> {
+    let path = literal_path(text, &place(surroundings)).map_err(LineError::Path)?;
     let is_plain = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
     let folder: PathBuf = path.components().take_while(is_plain).collect();
     let Ok(pattern) = path.strip_prefix(&folder) else { return Ok(About::Below(resolve::fully(&path))) };

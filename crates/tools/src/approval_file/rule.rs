@@ -55,6 +55,11 @@ impl Rule {
             About::Below(folder) | About::Matching { folder, .. } => folder.starts_with(path),
             About::Command(_) => false,
         };
-        is_above || self.covers(path) || path.ancestors().any(|above| self.covers(above))
+        is_above || self.holds(path)
+    }
+
+    /// Whether a path is what the line is about, or lies below it.
+    pub(super) fn holds(&self, path: &Path) -> bool {
+        path.ancestors().any(|above| self.covers(above))
     }
 }

@@ -136,3 +136,12 @@ fn files_are_read_within_limits() {
     std::fs::write(&path, "path a\n".repeat(APPROVAL_RULES_MAX + 1)).unwrap();
     assert!(matches!(ApprovalFile::read(&path, &surroundings()), Err(ApprovalFileError::TooMany { .. })));
 }
+
+#[test]
+fn a_denied_path_counts_wherever_a_command_mentions_it() {
+    let text = "command cp x build/keep/y\ncommand python3 -c \"open('build/keep','w')\"\ncommand make build\ndeny path build/keep";
+    for command in ["cp x build/keep/y", "python3 -c \"open('build/keep','w')\""] {
+        check(text, &need(command, &[], &[]), Decision::Refuse { line: Some(4) });
+    }
+    check(text, &need("make build", &[], &[]), Decision::Allow { line: 3 });
+}

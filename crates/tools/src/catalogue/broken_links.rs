@@ -84,7 +84,6 @@ fn find(root: &Path, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolErr
         .iter()
         .map(|(path, target)| format!("{} -> {}", show::path_line(path), show::path_line(target)));
     text.push_str(&answer::listing(lines, LINES_MAX));
-    text.push_str(&tally.gaps().text());
     let facts = json!({
         "links": links.iter().map(|(path, target)| {
             json!({ "path": show::path(path), "target": show::path(target) })
@@ -94,7 +93,7 @@ fn find(root: &Path, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolErr
         "unreadable": tally.unreadable,
         "complete": tally.complete,
     });
-    Ok(answer::found(text, facts))
+    Ok(answer::walked(text, facts, tally.gaps()))
 }
 
 /// The target does not exist or leads back to the link. One that may not be looked at may well exist.

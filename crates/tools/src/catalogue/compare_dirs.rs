@@ -14,6 +14,7 @@ use crate::answer;
 use crate::error::ToolError;
 use crate::files::open;
 use crate::halt::Halt;
+use crate::house::Refusal;
 use crate::place::Place;
 use crate::show;
 use crate::target::Target;
@@ -80,6 +81,7 @@ struct Compared {
     different: Vec<PathBuf>,
     same: u64,
     unreadable: u64,
+    closed: u64,
     is_cut: bool,
 }
 
@@ -101,6 +103,7 @@ fn compare(left: &Path, right: &Path, limits: &Limits, halt: &Halt) -> Result<To
                     Ok(true) => compared.same += 1,
                     Ok(false) => compared.different.push(path.clone()),
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => compared.is_cut = true,
+                    Err(error) if Refusal::of(&error).is_some() => compared.closed += 1,
                     Err(_) => compared.unreadable += 1,
                 }
             }
@@ -109,9 +112,11 @@ fn compare(left: &Path, right: &Path, limits: &Limits, halt: &Halt) -> Result<To
         }
     }
     compared.unreadable += left_tally.unreadable + right_tally.unreadable;
+    let closed = left_tally.closed + right_tally.closed + compared.closed;
     let tally = Tally {
         unreadable: compared.unreadable,
         complete: left_tally.complete && right_tally.complete && !compared.is_cut,
+        closed,
         ..Tally::new()
     };
     Ok(answer(left, right, &compared, tally))
@@ -156,7 +161,7 @@ fn missing(here: &Tree, there: &Tree) -> Vec<PathBuf> {
 }
 
 fn same_content(one: &Path, other: &Path, halt: &Halt) -> io::Result<bool> {
-    let (mut one, mut other) = (open::regular(one)?, open::regular(other)?);
+    let (mut one, mut other) = (open::regular(one, halt)?, open::regular(other, halt)?);
     let mut blocks = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
     loop {
         if halt.reached() {
@@ -194,7 +199,7 @@ fn answer(left: &Path, right: &Path, compared: &Compared, tally: Tally) -> ToolA
     ];
     let is_equal = lists.iter().all(|(_, list)| list.is_empty());
     // What could not be read may differ.
-    let identical = is_equal && tally.complete && tally.unreadable == 0;
+    let identical = is_equal && tally.complete && tally.unreadable == 0 && tally.closed == 0;
     let mut text = format!("left is {}, right is {}: ", show::path_line(left), show::path_line(right));
     text.push_str(match (identical, is_equal) {
         (true, _) => "identical",
@@ -211,7 +216,6 @@ fn answer(left: &Path, right: &Path, compared: &Compared, tally: Tally) -> ToolA
             ));
         }
     }
-    text.push_str(&tally.gaps().text());
     let names = |list: &[PathBuf]| list.iter().map(|path| show::path(path)).collect::<Vec<_>>();
     let facts = json!({
         "only_left": names(&compared.only_left),
@@ -222,5 +226,5 @@ fn answer(left: &Path, right: &Path, compared: &Compared, tally: Tally) -> ToolA
         "unreadable": tally.unreadable,
         "complete": tally.complete,
     });
-    answer::found(text, facts)
+    answer::walked(text, facts, tally.gaps())
 }

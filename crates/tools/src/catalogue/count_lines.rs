@@ -101,16 +101,17 @@ fn count(path: &Path, input: &Input, limits: &Limits, halt: &Halt) -> Result<Too
     let mut counted = Counted::default();
     let mut tally = Tally::new();
     if meta.is_dir() {
-        let mut unreadable = 0;
+        let mut missed = Tally::new();
         tally = search::walk(path, search::Bounds::new(limits, input.hidden), halt, |entry| {
             if entry.file_type().is_some_and(|kind| kind.is_file())
-                && counted.file(entry.path(), halt).is_err()
+                && let Err(error) = counted.file(entry.path(), halt)
             {
-                unreadable += 1;
+                missed.miss(&error);
             }
             ControlFlow::Continue(())
         });
-        tally.unreadable += unreadable;
+        tally.unreadable += missed.unreadable;
+        tally.closed += missed.closed;
     } else {
         counted.file(path, halt).map_err(failed)?;
     }
@@ -120,7 +121,7 @@ fn count(path: &Path, input: &Input, limits: &Limits, halt: &Halt) -> Result<Too
 
 impl Counted {
     fn file(&mut self, path: &Path, halt: &Halt) -> io::Result<()> {
-        let mut file = open::regular(path)?;
+        let mut file = open::regular(path, halt)?;
         let mut count = LineCount::new();
         let mut block = vec![0; 64 * 1024];
         loop {
@@ -159,7 +160,6 @@ impl Counted {
         if self.binary > 0 {
             text.push_str(&format!("\n{} left out", show::count(self.binary, "binary file", "binary files")));
         }
-        text.push_str(&tally.gaps().text());
         let facts = json!({
             "total": { "files": self.total.files, "lines": self.total.lines, "blank": self.total.blank },
             "languages": languages.iter().map(|(name, sum)| {
@@ -169,6 +169,6 @@ impl Counted {
             "unreadable": tally.unreadable,
             "complete": tally.complete,
         });
-        answer::found(text, facts)
+        answer::walked(text, facts, tally.gaps())
     }
 }

@@ -182,7 +182,6 @@ impl Measured {
                 show::count(tally.mounts, "folder", "folders")
             ));
         }
-        text.push_str(&tally.gaps().text());
         let facts = json!({
             "path": show::path(root),
             "total_bytes": self.total.bytes,
@@ -198,7 +197,7 @@ impl Measured {
             "unreadable": tally.unreadable,
             "complete": tally.complete,
         });
-        answer::found(text, facts)
+        answer::walked(text, facts, tally.gaps())
     }
 }
 

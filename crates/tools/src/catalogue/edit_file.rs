@@ -11,10 +11,10 @@ use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
 use super::overwrite::{self, Old};
 use crate::answer;
-use crate::approval::{Gate, Plan, Touch, resolve};
+use crate::approval::{Gate, Plan, Touch};
 use crate::error::ToolError;
 use crate::files::hash::{self, Algorithm};
-use crate::files::open;
+use crate::files::spot::Spot;
 use crate::halt::Halt;
 use crate::place::Place;
 use crate::show;
@@ -76,12 +76,13 @@ impl Typed for EditFile {
 }
 
 fn edit(path: &Path, input: &Input, cwd: PathBuf, gate: &Gate, halt: &Halt) -> Result<ToolAnswer, ToolError> {
-    let path = &resolve::fully(path);
-    let Some(old) = Old::at(path)? else {
+    let spot = Spot::at("edit", path, halt)?;
+    let path = &spot.path();
+    let Some(old) = Old::at(&spot)? else {
         let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
         return Err(ToolError::file("edit", path, missing));
     };
-    let text = read_text(path)?;
+    let text = read_text(&spot, halt)?;
     let found = text.matches(&input.find).count();
     match found {
         0 => return Err(ToolError::in_the_way("edit", path, "the text in `find` does not stand there")),
@@ -109,10 +110,10 @@ fn edit(path: &Path, input: &Input, cwd: PathBuf, gate: &Gate, halt: &Halt) -> R
         cwd,
         touches: vec![Touch::write(path.clone())],
         executed: Vec::new(),
-        always: None,
+        always: overwrite::is_git_file(new.as_bytes()),
     };
-    gate.check(&plan)?;
-    let replaced = overwrite::replace(path, &old, new.as_bytes(), &plan, gate, halt)?;
+    gate.check_at(&plan, spot.folder())?;
+    let replaced = overwrite::replace(&spot, &old, new.as_bytes(), &plan, gate, halt)?;
     let facts = json!({
         "path": show::path(path), "replacements": found, "bytes": new.len(), "sha256": hash, "backup": replaced.backup_text(),
     });
@@ -121,9 +122,10 @@ fn edit(path: &Path, input: &Input, cwd: PathBuf, gate: &Gate, halt: &Halt) -> R
     Ok(ToolAnswer { side_effect: replaced.side_effect(), ..answer::found(text, facts) })
 }
 
-fn read_text(path: &Path) -> Result<String, ToolError> {
+fn read_text(spot: &Spot, halt: &Halt) -> Result<String, ToolError> {
+    let path = &spot.path();
     let failed = |source| ToolError::file("edit", path, source);
-    let file = open::regular(path).map_err(failed)?;
+    let file = spot.read(halt).map_err(failed)?;
     let mut bytes = Vec::new();
     file.take(EDIT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > EDIT_BYTES_MAX {

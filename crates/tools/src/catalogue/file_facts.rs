@@ -75,7 +75,7 @@ struct Content {
 fn content(path: &Path, halt: &Halt) -> io::Result<Content> {
     let mut count = LineCount::new();
     let hashed =
-        hash::stream(&mut open::regular(path)?, Algorithm::Sha256, halt, |block| count.update(block))?;
+        hash::stream(&mut open::regular(path, halt)?, Algorithm::Sha256, halt, |block| count.update(block))?;
     let lines = count.finish();
     Ok(Content { bytes: hashed.bytes, sha256: hashed.hex, lines: (!lines.binary).then_some(lines.lines) })
 }

@@ -5,7 +5,6 @@ use std::ffi::{OsStr, OsString};
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use globset::GlobMatcher;
@@ -22,7 +21,6 @@ use crate::halt::Halt;
 use crate::host::Host;
 use crate::place::Place;
 use crate::process::env::{self, Programs};
-use crate::process::warden::Warden;
 use crate::process::{self, Ending, Job};
 use crate::show;
 use crate::target::Target;
@@ -42,7 +40,6 @@ const INDEX_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub(crate) struct FindFiles {
     host: Host,
     index: Option<Index>,
-    warden: Arc<Warden>,
 }
 
 /// Who keeps an index of names.
@@ -55,11 +52,11 @@ enum Index {
 }
 
 impl FindFiles {
-    pub(crate) fn new(host: &Host, warden: &Arc<Warden>) -> Self {
+    pub(crate) fn new(host: &Host) -> Self {
         let spotlight = || host.program("mdfind").map(Index::Spotlight);
         let locate = || host.program("plocate").or_else(|| host.program("locate")).map(Index::Locate);
         let index = if host.os() == "macos" { spotlight() } else { locate() };
-        FindFiles { host: host.clone(), index, warden: Arc::clone(warden) }
+        FindFiles { host: host.clone(), index }
     }
 }
 
@@ -101,7 +98,7 @@ impl Typed for FindFiles {
         let limits = ctx.limits.clone();
         ctx.blocking(move |halt| {
             let known =
-                indexed.map(|paths| existing(paths, &root, &wanted)).filter(|paths| !paths.is_empty());
+                indexed.map(|paths| existing(paths, &root, &wanted, halt)).filter(|paths| !paths.is_empty());
             Ok(match known {
                 Some(paths) => answer(&root, paths, limit, true, Tally::new()),
                 None => {
@@ -175,7 +172,7 @@ impl FindFiles {
             ms_max: INDEX_MS_MAX,
             output_bytes_max: INDEX_BYTES_MAX,
         };
-        let ended = process::run(job, &self.warden, &ctx.cancel).await.ok()?;
+        let ended = process::run(job, &self.host, &ctx.cancel).await.ok()?;
         if ended.ending != Ending::Exit(0) {
             return None;
         }
@@ -185,13 +182,14 @@ impl FindFiles {
     }
 }
 
-/// What of the index is really there, below the root and wanted: an index may be days old.
-fn existing(paths: Vec<PathBuf>, root: &Path, wanted: &Wanted) -> BTreeSet<PathBuf> {
+/// What of the index is really there, below the root, wanted, and not Setpoint's own: an index may be days old.
+fn existing(paths: Vec<PathBuf>, root: &Path, wanted: &Wanted, halt: &Halt) -> BTreeSet<PathBuf> {
     let real_root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
     let is_wanted = |path: &PathBuf| {
         (path.starts_with(root) || path.starts_with(&real_root))
             && path.file_name().is_some_and(|name| wanted.has(name))
             && std::fs::symlink_metadata(path).is_ok()
+            && halt.rooms().refuse(path).is_none()
     };
     paths.into_iter().filter(is_wanted).collect()
 }
@@ -219,12 +217,11 @@ fn answer(root: &Path, paths: BTreeSet<PathBuf>, limit: usize, indexed: bool, ta
     if count > paths.len() {
         text.push_str(&format!("\n… {} more", count - paths.len()));
     }
-    text.push_str(&tally.gaps().text());
     let facts = json!({
         "paths": paths, "count": count, "complete": tally.complete && count <= limit, "indexed": indexed,
         "unreadable": tally.unreadable,
     });
-    answer::found(text, facts)
+    answer::walked(text, facts, tally.gaps())
 }
 
 /// The longest text that every name which matches the pattern holds: outside of wildcards, classes and alternatives.

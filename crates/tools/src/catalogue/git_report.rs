@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -15,12 +14,11 @@ use serde_json::{Value, json};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
-use crate::answer;
+use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::host::Host;
 use crate::place::Place;
 use crate::process::env::{self, Programs};
-use crate::process::warden::Warden;
 use crate::process::{self, Captured, Ending, Job};
 use crate::show;
 use crate::target::Target;
@@ -57,13 +55,12 @@ const SAFE: &[&str] = &[
 pub(crate) struct GitReport {
     host: Host,
     git: PathBuf,
-    warden: Arc<Warden>,
 }
 
 impl GitReport {
     /// The tool, where there is a git program.
-    pub(crate) fn new(host: &Host, warden: &Arc<Warden>) -> Option<Self> {
-        Some(GitReport { host: host.clone(), git: host.program("git")?, warden: Arc::clone(warden) })
+    pub(crate) fn new(host: &Host) -> Option<Self> {
+        Some(GitReport { host: host.clone(), git: host.program("git")? })
     }
 }
 
@@ -157,7 +154,7 @@ impl Git<'_> {
             ms_max: GIT_MS_MAX,
             output_bytes_max: GIT_BYTES_MAX,
         };
-        let ended = process::run(job, &self.tool.warden, &self.ctx.cancel)
+        let ended = process::run(job, &self.tool.host, &self.ctx.cancel)
             .await
             .map_err(|source| ToolError::file("start", &self.tool.git, source))?;
         let is_ok = match ended.ending {
@@ -218,6 +215,7 @@ struct Report {
     untracked: Vec<String>,
     last: Option<Commit>,
     complete: bool,
+    gaps: Gaps,
 }
 
 struct Commit {
@@ -230,6 +228,13 @@ struct Commit {
 impl Report {
     async fn read(git: &Git<'_>) -> Result<Self, ToolError> {
         git.ask(&["rev-parse", "--git-dir"]).await?;
+        let house = &git.ctx.house;
+        let top = git.text(&["rev-parse", "--show-toplevel"]).await?.map(PathBuf::from);
+        let own = git.text(&["rev-parse", "--absolute-git-dir"]).await?.map(PathBuf::from);
+        // A repository's settings may name any folder as its files.
+        for folder in top.iter().chain(&own) {
+            house.rooms().check(folder)?;
+        }
         let status = git
             .ask(&[
                 "status",
@@ -251,12 +256,19 @@ impl Report {
             untracked: Vec::new(),
             last: None,
             complete: true,
+            gaps: Gaps { complete: true, ..Gaps::default() },
         };
         if commits > 0 {
             report.read_commits(git).await?;
         }
         match status.entries(0) {
-            Some(entries) => report.add_status(&entries),
+            Some(entries) => {
+                let top = top.filter(|top| house.is_below(top));
+                let rooms = house.rooms();
+                let is_closed =
+                    |path: &str| top.as_ref().is_some_and(|top| rooms.refuse(&top.join(path)).is_some());
+                report.add_status(&entries, is_closed);
+            }
             None => report.complete = false,
         }
         Ok(report)
@@ -286,11 +298,13 @@ impl Report {
         Ok(())
     }
 
-    fn add_status(&mut self, entries: &[String]) {
+    fn add_status(&mut self, entries: &[String], is_closed: impl Fn(&str) -> bool) {
         for entry in entries {
             // Two letters of state, a blank, the path.
             let Some((state, path)) = entry.split_at_checked(3) else { continue };
-            if state.starts_with("??") {
+            if is_closed(path) {
+                self.gaps.closed += 1;
+            } else if state.starts_with("??") {
                 self.untracked.push(path.to_owned());
             } else {
                 self.changed.push(path.to_owned());
@@ -337,6 +351,6 @@ impl Report {
             }),
             "complete": self.complete,
         });
-        answer::found(text, facts)
+        answer::walked(text, facts, self.gaps)
     }
 }

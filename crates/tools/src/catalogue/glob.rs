@@ -110,6 +110,7 @@ fn find(
     limits: &Limits,
     halt: &Halt,
 ) -> Result<ToolAnswer, ToolError> {
+    halt.rooms().check(root)?;
     std::fs::metadata(root).map_err(|source| ToolError::file("search", root, source))?;
     let mut paths = Vec::new();
     let mut count: u64 = 0;
@@ -131,9 +132,8 @@ fn find(
     if count == 0 && !hidden {
         text.push_str("\n(hidden, ignored and cached files were left out; `hidden` searches them too)");
     }
-    text.push_str(&tally.gaps().text());
     let facts = json!({
         "paths": paths, "count": count, "complete": complete, "unreadable": tally.unreadable,
     });
-    Ok(answer::found(text, facts))
+    Ok(answer::walked(text, facts, tally.gaps()))
 }

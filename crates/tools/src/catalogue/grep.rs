@@ -120,7 +120,6 @@ struct Found {
     count: u64,
     files: u64,
     searched: u64,
-    unreadable: u64,
     binary: u64,
 }
 
@@ -134,7 +133,7 @@ impl Search {
     fn run(&self, root: &Path, halt: &Halt) -> Result<ToolAnswer, ToolError> {
         let meta = std::fs::metadata(root).map_err(|source| ToolError::file("search", root, source))?;
         let mut found = Found::default();
-        let mut tally = Tally::new();
+        let (mut tally, mut missed) = (Tally::new(), Tally::new());
         if meta.is_file() {
             self.file(root, &mut found, halt).map_err(|source| ToolError::file("search", root, source))?;
             tally.complete = !halt.reached();
@@ -144,20 +143,21 @@ impl Search {
                 let is_wanted = self.glob.as_ref().is_none_or(|glob| glob.is_match(below));
                 if is_wanted
                     && entry.file_type().is_some_and(|kind| kind.is_file())
-                    && self.file(entry.path(), &mut found, halt).is_err()
+                    && let Err(error) = self.file(entry.path(), &mut found, halt)
                 {
-                    found.unreadable += 1;
+                    missed.miss(&error);
                 }
                 ControlFlow::Continue(())
             });
             tally.complete &= !halt.reached();
         }
-        tally.unreadable += found.unreadable;
+        tally.unreadable += missed.unreadable;
+        tally.closed += missed.closed;
         Ok(self.answer(root, found, tally))
     }
 
     fn file(&self, path: &Path, found: &mut Found, halt: &Halt) -> io::Result<()> {
-        let mut reader = BufReader::with_capacity(64 * 1024, open::regular(path)?);
+        let mut reader = BufReader::with_capacity(64 * 1024, open::regular(path, halt)?);
         if text::is_binary(reader.fill_buf()?) {
             found.binary += 1;
             return Ok(());
@@ -202,7 +202,6 @@ impl Search {
         if found.count == 0 && !self.hidden {
             text.push_str("\n(hidden, ignored and cached files were left out; `hidden` searches them too)");
         }
-        text.push_str(&tally.gaps().text());
         let matches: Vec<Value> = found
             .matches
             .iter()
@@ -212,6 +211,6 @@ impl Search {
             "matches": matches, "count": found.count, "files": found.files, "searched": found.searched,
             "binary": found.binary, "unreadable": tally.unreadable, "complete": complete,
         });
-        answer::found(text, facts)
+        answer::walked(text, facts, tally.gaps())
     }
 }

@@ -135,7 +135,7 @@ fn run(
                 if let What::These(_) = what {
                     return Err(ToolError::file("hash", &path, source));
                 }
-                tally.unreadable += 1;
+                tally.miss(&source);
             }
         }
     }
@@ -196,7 +196,6 @@ fn answer(
         })
         .collect();
     text.push_str(&answer::listing(lines.into_iter(), LINES_MAX));
-    text.push_str(&tally.gaps().text());
 
     let listed = if only_duplicates { &[] } else { hashed };
     let facts = json!({
@@ -211,5 +210,5 @@ fn answer(
         "unreadable": tally.unreadable,
         "complete": tally.complete,
     });
-    answer::found(text, facts)
+    answer::walked(text, facts, tally.gaps())
 }

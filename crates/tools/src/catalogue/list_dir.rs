@@ -64,7 +64,7 @@ struct Entry {
 
 fn list(path: &Path, hidden: bool, entries_max: usize, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let mut entries = Vec::new();
-    let mut gaps = Gaps { unreadable: 0, complete: true };
+    let mut gaps = Gaps { complete: true, ..Gaps::default() };
     let mut left_out: u64 = 0;
     for entry in std::fs::read_dir(path).map_err(|source| ToolError::file("list", path, source))? {
         if halt.reached() || entries.len() >= entries_max {
@@ -81,6 +81,10 @@ fn list(path: &Path, hidden: bool, entries_max: usize, halt: &Halt) -> Result<To
             continue;
         }
         let meta = entry.metadata().ok();
+        if meta.as_ref().is_some_and(|meta| halt.rooms().is_closed(meta)) {
+            gaps.closed += 1;
+            continue;
+        }
         let kind = entry.file_type().map_or("unknown", kind);
         let size = meta.filter(std::fs::Metadata::is_file).map(|meta| meta.len());
         entries.push((name, kind, size));
@@ -88,7 +92,7 @@ fn list(path: &Path, hidden: bool, entries_max: usize, halt: &Halt) -> Result<To
     entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
     let entries: Vec<Entry> =
         entries.into_iter().map(|(name, kind, size)| Entry { name: show::name(&name), kind, size }).collect();
-    Ok(answer::found(text(path, &entries, left_out, gaps), facts(path, &entries, gaps)))
+    Ok(answer::walked(text(path, &entries, left_out), facts(path, &entries, gaps), gaps))
 }
 
 fn facts(path: &Path, entries: &[Entry], gaps: Gaps) -> Value {
@@ -102,7 +106,7 @@ fn facts(path: &Path, entries: &[Entry], gaps: Gaps) -> Value {
     })
 }
 
-fn text(path: &Path, entries: &[Entry], left_out: u64, gaps: Gaps) -> String {
+fn text(path: &Path, entries: &[Entry], left_out: u64) -> String {
     let lines = entries.iter().map(|entry| {
         let name = show::line(&entry.name);
         match (entry.kind, entry.size) {
@@ -117,7 +121,7 @@ fn text(path: &Path, entries: &[Entry], left_out: u64, gaps: Gaps) -> String {
     if left_out > 0 {
         text.push_str(&format!("\n({left_out} hidden left out)"));
     }
-    text + &gaps.text()
+    text
 }
 
 fn kind(kind: FileType) -> &'static str {

@@ -3,7 +3,6 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -18,7 +17,6 @@ use crate::error::ToolError;
 use crate::host::Host;
 use crate::place::Place;
 use crate::process::env::{self, Programs};
-use crate::process::warden::Warden;
 use crate::process::{self, Ending, Job};
 use crate::target::Target;
 use crate::tool::ToolCtx;
@@ -31,7 +29,6 @@ const FACTS_STREAM_BYTES_MAX: usize = 24 * 1024;
 struct Runner {
     host: Host,
     program: PathBuf,
-    warden: Arc<Warden>,
 }
 
 pub(crate) struct AppleScript(Runner);
@@ -39,15 +36,15 @@ pub(crate) struct Shortcuts(Runner);
 
 impl AppleScript {
     /// The tool, on macOS.
-    pub(crate) fn new(host: &Host, warden: &Arc<Warden>) -> Option<Self> {
-        Runner::new("osascript", host, warden).map(AppleScript)
+    pub(crate) fn new(host: &Host) -> Option<Self> {
+        Runner::new("osascript", host).map(AppleScript)
     }
 }
 
 impl Shortcuts {
     /// The tool, on macOS.
-    pub(crate) fn new(host: &Host, warden: &Arc<Warden>) -> Option<Self> {
-        Runner::new("shortcuts", host, warden).map(Shortcuts)
+    pub(crate) fn new(host: &Host) -> Option<Self> {
+        Runner::new("shortcuts", host).map(Shortcuts)
     }
 }
 
@@ -125,11 +122,11 @@ impl Typed for Shortcuts {
 }
 
 impl Runner {
-    fn new(name: &str, host: &Host, warden: &Arc<Warden>) -> Option<Self> {
+    fn new(name: &str, host: &Host) -> Option<Self> {
         if host.os() != "macos" {
             return None;
         }
-        Some(Runner { host: host.clone(), program: host.program(name)?, warden: Arc::clone(warden) })
+        Some(Runner { host: host.clone(), program: host.program(name)? })
     }
 
     async fn run(
@@ -163,7 +160,7 @@ impl Runner {
             ms_max: seconds * 1_000,
             output_bytes_max: ctx.limits.output_bytes_max / 3,
         };
-        let ended = process::run(job, &self.warden, &ctx.cancel)
+        let ended = process::run(job, &self.host, &ctx.cancel)
             .await
             .map_err(|source| ToolError::file("start", &self.program, source))?;
         let (exit_code, error_kind) = match ended.ending {

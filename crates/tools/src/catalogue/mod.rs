@@ -24,14 +24,12 @@ mod pattern;
 mod read_file;
 mod rename;
 mod shell;
-mod shell_touches;
 mod table;
 mod write_file;
 
 use std::sync::Arc;
 
 use crate::host::Host;
-use crate::process::warden::Warden;
 use crate::tool::Tool;
 use crate::typed::tool;
 
@@ -47,7 +45,6 @@ pub use shell::{TIMEOUT_S_DEFAULT, TIMEOUT_S_MAX};
 
 /// The tools that work on this machine.
 pub(crate) fn tools(host: &Host) -> Vec<Arc<dyn Tool>> {
-    let warden = Arc::new(Warden::default());
     let mut tools = vec![
         tool(archive::ArchiveCreate),
         tool(archive::ArchiveList),
@@ -57,7 +54,7 @@ pub(crate) fn tools(host: &Host) -> Vec<Arc<dyn Tool>> {
         tool(disk_usage::DiskUsage),
         tool(edit_file::EditFile),
         tool(file_facts::FileFacts),
-        tool(find_files::FindFiles::new(host, &warden)),
+        tool(find_files::FindFiles::new(host)),
         tool(glob::Glob),
         tool(grep::Grep),
         tool(hash_files::HashFiles),
@@ -67,12 +64,12 @@ pub(crate) fn tools(host: &Host) -> Vec<Arc<dyn Tool>> {
         tool(read_file::ReadFile),
         tool(rename::RenameFiles),
         tool(rename::RenamePreview),
-        tool(shell::Shell::new(host, &warden)),
+        tool(shell::Shell::new(host)),
         tool(table::TableSummary),
         tool(write_file::WriteFile),
     ];
-    tools.extend(git_report::GitReport::new(host, &warden).map(tool));
-    tools.extend(macos::AppleScript::new(host, &warden).map(tool));
-    tools.extend(macos::Shortcuts::new(host, &warden).map(tool));
+    tools.extend(git_report::GitReport::new(host).map(tool));
+    tools.extend(macos::AppleScript::new(host).map(tool));
+    tools.extend(macos::Shortcuts::new(host).map(tool));
     tools
 }

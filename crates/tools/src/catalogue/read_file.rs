@@ -76,7 +76,7 @@ struct Range {
 
 fn read(path: &Path, range: Range, halt: &Halt) -> Result<String, ToolError> {
     let failed = |source| ToolError::file("read", path, source);
-    let mut reader = BufReader::with_capacity(text::SNIFF_BYTES, open::regular(path).map_err(failed)?);
+    let mut reader = BufReader::with_capacity(text::SNIFF_BYTES, open::regular(path, halt).map_err(failed)?);
     if text::is_binary(reader.fill_buf().map_err(failed)?) {
         return Err(ToolError::unfit(path, "it is no text; file_facts describes it"));
     }

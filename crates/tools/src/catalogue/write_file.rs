@@ -1,6 +1,5 @@
 //! `write_file`: a file with this content, whole or not at all.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
@@ -11,10 +10,10 @@ use setpoint_protocol::tool::{CapabilityClass, Effect, SideEffect, ToolAnswer};
 
 use super::overwrite::{self, Old};
 use crate::answer;
-use crate::approval::{Gate, Plan, Touch, resolve};
+use crate::approval::{Gate, Plan, Touch};
 use crate::error::ToolError;
-use crate::files::draft::{Draft, make_folders_above};
 use crate::files::hash::{self, Algorithm};
+use crate::files::spot::Spot;
 use crate::halt::Halt;
 use crate::place::Place;
 use crate::show;
@@ -40,7 +39,8 @@ impl Typed for WriteFile {
     type Input = Input;
     const NAME: &'static str = "write_file";
     const ABOUT: &'static str = "Makes a file with this content, and the folders above it. A bare name goes to the task's \
-         workspace. Replacing a file that this task did not create needs `overwrite` and a person's consent; the old \
+         workspace. A file outside the working directory, or one that other programs obey, needs a person's consent. \
+         Replacing a file that this task did not create needs `overwrite` and a person's consent; the old \
          content is kept.";
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
@@ -71,7 +71,8 @@ fn write(
     gate: &Gate,
     halt: &Halt,
 ) -> Result<ToolAnswer, ToolError> {
-    let path = &resolve::fully(path);
+    let mut spot = Spot::at("write", path, halt)?;
+    let path = &spot.path();
     let content = input.content.as_bytes();
     let hash = hash::of(content, Algorithm::Sha256);
     let plan = Plan {
@@ -84,16 +85,16 @@ fn write(
         cwd,
         touches: vec![Touch::write(path.clone())],
         executed: Vec::new(),
-        always: None,
+        always: overwrite::is_git_file(content),
     };
-    let old = Old::at(path)?;
+    let old = Old::at(&spot)?;
     if old.is_some() && !input.overwrite && !gate.is_own(path) {
         let reason = "it is there already; another name, or `overwrite` with a person's consent";
         return Err(ToolError::in_the_way("write", path, reason));
     }
-    gate.check(&plan)?;
-    let Some(old) = old else { return create(path, content, &hash, &plan, gate) };
-    let replaced = overwrite::replace(path, &old, content, &plan, gate, halt)?;
+    gate.check_at(&plan, spot.folder())?;
+    let Some(old) = old else { return create(&mut spot, content, &hash, &plan, gate) };
+    let replaced = overwrite::replace(&spot, &old, content, &plan, gate, halt)?;
     let facts = json!({
         "path": show::path(path), "bytes": content.len(), "sha256": hash, "created": false, "backup": replaced.backup_text(),
     });
@@ -107,24 +108,15 @@ fn write(
 }
 
 fn create(
-    path: &Path,
+    spot: &mut Spot,
     content: &[u8],
     hash: &str,
     plan: &Plan,
     gate: &Gate,
 ) -> Result<ToolAnswer, ToolError> {
-    let failed = |source: io::Error| match source.kind() {
-        io::ErrorKind::AlreadyExists => {
-            ToolError::in_the_way("write", path, "something appeared there meanwhile")
-        }
-        _ => ToolError::file("write", path, source),
-    };
-    let folders = make_folders_above(path).map_err(failed)?;
-    let mut draft = Draft::beside(path).map_err(failed)?;
-    draft.file().write_all(content).map_err(failed)?;
-    gate.check(plan)?;
-    draft.commit_new().map_err(failed)?;
-    let created: Vec<String> = folders.iter().map(PathBuf::as_path).chain([path]).map(show::path).collect();
+    let folders = overwrite::create(spot, content, plan, gate)?;
+    let path = &spot.path();
+    let created: Vec<String> = folders.iter().chain([path]).map(|path| show::path(path)).collect();
     let facts = json!({
         "path": show::path(path), "bytes": content.len(), "sha256": hash, "created": true, "backup": null,
     });

@@ -1,14 +1,18 @@
 //! Writing whole files: all of the new content or nothing, and the old content kept.
 
 use std::ffi::OsString;
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{hash, open};
+use rustix::fs::{Mode, Stat, fchmod};
+
+use super::folder::Folder;
+use super::hash;
+use super::spot::Spot;
 use crate::halt::Halt;
 
 /// Folder of the workspace that keeps what was overwritten.
@@ -20,18 +24,19 @@ pub(crate) const BACKUP_BYTES_MAX: u64 = 256 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct Draft {
     file: File,
-    hidden: PathBuf,
-    target: PathBuf,
+    folder: Folder,
+    hidden: OsString,
+    name: OsString,
     is_committed: bool,
 }
 
 impl Draft {
-    /// Starts a draft of the file at `target`, in the same folder.
-    pub(crate) fn beside(target: &Path) -> io::Result<Self> {
-        let folder = target.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        let hidden = folder.join(unused_name());
-        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o666).open(&hidden)?;
-        Ok(Draft { file, hidden, target: target.to_path_buf(), is_committed: false })
+    /// Starts a draft of the file at `spot`, in the same folder, which has to be there.
+    pub(crate) fn beside(spot: &Spot) -> io::Result<Self> {
+        let (folder, name) = (spot.folder().clone(), spot.name().to_owned());
+        let hidden = OsString::from(unused_name());
+        let file = folder.create(&hidden)?;
+        Ok(Draft { file, folder, hidden, name, is_committed: false })
     }
 
     /// Where the content goes.
@@ -45,85 +50,46 @@ impl Draft {
     /// `AlreadyExists` when something appeared there meanwhile; what is there stays.
     pub(crate) fn commit_new(mut self) -> io::Result<()> {
         self.file.sync_all()?;
-        rename_new(&self.hidden, &self.target)?;
+        self.folder.rename_new(&self.hidden, &self.name)?;
         self.is_committed = true;
-        sync_folder(&self.target)
+        self.folder.sync()
     }
 
-    /// Puts the draft in the place of the file `old`, with its mode and, where that is allowed, its owner.
-    pub(crate) fn commit_over(mut self, old: &Metadata) -> io::Result<()> {
+    /// Puts the draft in the place of the file `old`, with its mode and, where that is allowed, its owner. Other names of
+    /// the old file keep the old content.
+    pub(crate) fn commit_over(mut self, old: &Stat) -> io::Result<()> {
         let new = self.file.metadata()?;
-        if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+        if (new.uid(), new.gid()) != (old.st_uid, old.st_gid) {
             // Only the superuser may give a file away; everybody else keeps their own copy, as editors do.
-            drop(std::os::unix::fs::fchown(&self.file, Some(old.uid()), Some(old.gid())));
+            drop(std::os::unix::fs::fchown(&self.file, Some(old.st_uid), Some(old.st_gid)));
         }
-        self.file.set_permissions(old.permissions())?;
+        fchmod(&self.file, Mode::from_raw_mode(old.st_mode))?;
         self.file.sync_all()?;
-        std::fs::rename(&self.hidden, &self.target)?;
+        self.folder.rename(&self.hidden, &self.name)?;
         self.is_committed = true;
-        sync_folder(&self.target)
+        self.folder.sync()
     }
 }
 
 impl Drop for Draft {
     fn drop(&mut self) {
         if !self.is_committed {
-            drop(std::fs::remove_file(&self.hidden));
+            drop(self.folder.remove(&self.hidden));
         }
     }
 }
 
-/// Renames a file to a name that nothing may have. One step where the file system can; elsewhere the name is looked at
-/// first.
-///
-/// # Errors
-/// `AlreadyExists` when something has the name.
-pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    use rustix::io::Errno;
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        Ok(()) => Ok(()),
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-            if std::fs::symlink_metadata(to).is_ok() {
-                return Err(io::Error::from(io::ErrorKind::AlreadyExists));
-            }
-            std::fs::rename(from, to)
-        }
-        Err(errno) => Err(errno.into()),
-    }
-}
-
-/// Makes the folders above `path` that are missing; which ones, the outermost first.
-pub(crate) fn make_folders_above(path: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut missing = Vec::new();
-    let mut at = path.parent();
-    while let Some(folder) = at
-        && std::fs::symlink_metadata(folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-    {
-        missing.push(folder.to_path_buf());
-        at = folder.parent();
-    }
-    missing.reverse();
-    for folder in &missing {
-        match std::fs::create_dir(folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-    }
-    Ok(missing)
-}
-
-/// Keeps a copy of the file at `path` in the workspace, under a name made of its content's hash and its own, so that the
+/// Keeps a copy of the file at `spot` in the workspace, under a name made of its content's hash and its own, so that the
 /// same content is kept once. `None` when it is larger than [`BACKUP_BYTES_MAX`].
-pub(crate) fn back_up(path: &Path, workspace: &Path, halt: &Halt) -> io::Result<Option<PathBuf>> {
-    let mut old = open::regular(path)?;
+pub(crate) fn back_up(spot: &Spot, workspace: &Path, halt: &Halt) -> io::Result<Option<PathBuf>> {
+    let mut old = spot.read(halt)?;
     if old.metadata()?.len() > BACKUP_BYTES_MAX {
         return Ok(None);
     }
-    let folder = workspace.join(BACKUP_FOLDER);
-    std::fs::create_dir_all(&folder)?;
-    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700))?;
-    let mut draft = Draft::beside(&folder.join("draft"))?;
+    let mut kept = Spot::real(&workspace.join(BACKUP_FOLDER).join("draft"), None)?;
+    kept.make_folders()?;
+    kept.folder().make_private()?;
+    let mut draft = Draft::beside(&kept)?;
     let hashed = {
         let mut copy = draft.file();
         let mut failed = None;
@@ -139,12 +105,12 @@ pub(crate) fn back_up(path: &Path, workspace: &Path, halt: &Halt) -> io::Result<
     };
     let mut name = OsString::from(hashed.hex.chars().take(16).collect::<String>());
     name.push("-");
-    name.push(path.file_name().unwrap_or_default());
-    let kept = folder.join(clipped(name));
-    draft.target.clone_from(&kept);
+    name.push(spot.name());
+    draft.name = clipped(name);
+    let path = kept.folder().path().join(&draft.name);
     match draft.commit_new() {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(Some(kept)),
+        _ => Ok(Some(path)),
     }
 }
 
@@ -171,16 +137,10 @@ fn clipped(name: OsString) -> OsString {
     OsString::from_vec(name.into_vec().into_iter().take(255).collect())
 }
 
-fn sync_folder(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(folder) => File::open(folder)?.sync_all(),
-        None => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 
@@ -193,17 +153,21 @@ mod tests {
         names
     }
 
+    fn spot(path: &Path) -> Spot {
+        Spot::at("write", path, &Halt::default()).unwrap()
+    }
+
     #[test]
     fn a_draft_is_all_or_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("a");
-        let mut draft = Draft::beside(&target).unwrap();
+        let mut draft = Draft::beside(&spot(&target)).unwrap();
         draft.file().write_all(b"half").unwrap();
         assert!(!target.exists());
         drop(draft);
         assert_eq!(names(folder.path()), Vec::<String>::new());
 
-        let mut draft = Draft::beside(&target).unwrap();
+        let mut draft = Draft::beside(&spot(&target)).unwrap();
         draft.file().write_all(b"whole").unwrap();
         draft.commit_new().unwrap();
         assert_eq!(std::fs::read(&target).unwrap(), b"whole");
@@ -214,7 +178,7 @@ mod tests {
     fn a_new_file_takes_nobodys_place() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("a");
-        let draft = Draft::beside(&target).unwrap();
+        let draft = Draft::beside(&spot(&target)).unwrap();
         std::fs::write(&target, "somebody's").unwrap();
         assert_eq!(draft.commit_new().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(std::fs::read(&target).unwrap(), b"somebody's");
@@ -222,40 +186,48 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_survives() {
+    fn the_mode_survives_and_other_names_keep_the_old_content() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("run.sh");
         std::fs::write(&target, "old").unwrap();
         std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o750)).unwrap();
-        let old = std::fs::metadata(&target).unwrap();
-        let mut draft = Draft::beside(&target).unwrap();
+        std::fs::hard_link(&target, folder.path().join("other")).unwrap();
+        let spot = spot(&target);
+        let old = spot.look().unwrap().unwrap();
+        let mut draft = Draft::beside(&spot).unwrap();
         draft.file().write_all(b"new").unwrap();
         draft.commit_over(&old).unwrap();
         assert_eq!(std::fs::metadata(&target).unwrap().permissions().mode() & 0o7777, 0o750);
         assert_eq!(std::fs::read(&target).unwrap(), b"new");
+        assert_eq!(std::fs::read(folder.path().join("other")).unwrap(), b"old");
     }
 
     #[test]
     fn the_old_content_is_kept_once() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a name with spaces");
+        let root = std::fs::canonicalize(folder.path()).unwrap();
+        let path = root.join("a name with spaces");
         std::fs::write(&path, "old").unwrap();
-        let space = folder.path().join("space");
-        let one = back_up(&path, &space, &Halt::default()).unwrap().unwrap();
-        let other = back_up(&path, &space, &Halt::default()).unwrap().unwrap();
+        let space = root.join("space");
+        let one = back_up(&spot(&path), &space, &Halt::default()).unwrap().unwrap();
+        let other = back_up(&spot(&path), &space, &Halt::default()).unwrap().unwrap();
         assert_eq!(one, other);
         assert_eq!(std::fs::read(&one).unwrap(), b"old");
         assert_eq!(names(&space.join(BACKUP_FOLDER)).len(), 1);
         std::fs::write(&path, "newer").unwrap();
-        back_up(&path, &space, &Halt::default()).unwrap().unwrap();
+        back_up(&spot(&path), &space, &Halt::default()).unwrap().unwrap();
         assert_eq!(names(&space.join(BACKUP_FOLDER)).len(), 2);
     }
 
     #[test]
-    fn missing_folders_are_made_and_named() {
+    fn the_old_content_is_not_kept_through_a_link() {
         let folder = tempfile::tempdir().unwrap();
-        let made = make_folders_above(&folder.path().join("a/b/c.txt")).unwrap();
-        assert_eq!(made, [folder.path().join("a"), folder.path().join("a/b")]);
-        assert!(make_folders_above(&folder.path().join("a/b/c.txt")).unwrap().is_empty());
+        let root = std::fs::canonicalize(folder.path()).unwrap();
+        std::fs::create_dir_all(root.join("space")).unwrap();
+        std::fs::create_dir_all(root.join("outside")).unwrap();
+        std::fs::write(root.join("a"), "old").unwrap();
+        symlink(root.join("outside"), root.join("space").join(BACKUP_FOLDER)).unwrap();
+        assert!(back_up(&spot(&root.join("a")), &root.join("space"), &Halt::default()).is_err());
+        assert_eq!(names(&root.join("outside")), Vec::<String>::new());
     }
 }

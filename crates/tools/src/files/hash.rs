@@ -47,7 +47,7 @@ pub(crate) struct Hashed {
 /// # Errors
 /// What the system says, and `Interrupted` when it was halted on the way.
 pub(crate) fn file(path: &Path, algorithm: Algorithm, halt: &Halt) -> io::Result<Hashed> {
-    stream(&mut open::regular(path)?, algorithm, halt, |_| {})
+    stream(&mut open::regular(path, halt)?, algorithm, halt, |_| {})
 }
 
 /// The checksum of what a reader gives; `each` sees every block on the way.

@@ -7,17 +7,26 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
+use crate::halt::Halt;
 #[cfg(target_os = "linux")]
 use crate::processes::{Leads, leads};
 
 /// Opens a regular file. Never waits for the other end of a pipe, never becomes the owner of a terminal.
 ///
 /// # Errors
-/// What the system says, and `InvalidInput` for anything that is no regular file.
-pub(crate) fn regular(path: &Path) -> io::Result<File> {
+/// What the system says, and as [`admit`].
+pub(crate) fn regular(path: &Path, halt: &Halt) -> io::Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let flags = i32::try_from(flags.bits()).unwrap_or(0);
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    admit(OpenOptions::new().read(true).custom_flags(flags).open(path)?, path, halt)
+}
+
+/// Passes on an open file that a tool may read.
+///
+/// # Errors
+/// `InvalidInput` for anything that is no regular file, and a refusal for the inside of a process and for a file of
+/// Setpoint's own house, by whatever path it was reached.
+pub(crate) fn admit(file: File, path: &Path, halt: &Halt) -> io::Result<File> {
     let kind = file.metadata()?;
     if shows_a_process(&file) {
         return Err(io::Error::new(
@@ -31,6 +40,7 @@ pub(crate) fn regular(path: &Path) -> io::Result<File> {
     if !kind.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
     }
+    halt.rooms().check_open(&file, path)?;
     Ok(file)
 }
 
@@ -57,15 +67,19 @@ fn shows_a_process(_file: &File) -> bool {
 mod tests {
     use super::*;
 
+    fn open(path: &Path) -> io::Result<File> {
+        regular(path, &Halt::default())
+    }
+
     #[test]
     fn only_regular_files_are_opened() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         std::fs::write(&file, "x").unwrap();
-        assert!(regular(&file).is_ok());
-        assert_eq!(regular(folder.path()).unwrap_err().kind(), io::ErrorKind::IsADirectory);
-        assert_eq!(regular(Path::new("/dev/null")).unwrap_err().kind(), io::ErrorKind::InvalidInput);
-        assert_eq!(regular(&folder.path().join("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert!(open(&file).is_ok());
+        assert_eq!(open(folder.path()).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+        assert_eq!(open(Path::new("/dev/null")).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(open(&folder.path().join("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[cfg(target_os = "linux")]
@@ -79,10 +93,10 @@ mod tests {
         for path in
             [environ, &link, &through.join("self/maps"), Path::new("/proc/self/root/proc/self/environ")]
         {
-            assert_eq!(regular(path).unwrap_err().kind(), io::ErrorKind::PermissionDenied, "{path:?}");
+            assert_eq!(open(path).unwrap_err().kind(), io::ErrorKind::PermissionDenied, "{path:?}");
         }
         for path in ["/proc/self/status", "/proc/cpuinfo", "/proc/sys/kernel/ostype"] {
-            assert!(regular(Path::new(path)).is_ok(), "{path}");
+            assert!(open(Path::new(path)).is_ok(), "{path}");
         }
     }
 
@@ -91,6 +105,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        assert_eq!(regular(&pipe).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(open(&pipe).unwrap_err().kind(), io::ErrorKind::InvalidInput);
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use setpoint_scrub::{SPAN_BYTES_MAX, Scrub};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::files::text::whole_characters;
@@ -11,27 +12,32 @@ use crate::files::text::whole_characters;
 #[derive(Clone, Debug)]
 pub(crate) struct Capture(Arc<Mutex<Kept>>);
 
-/// What was kept of a stream.
+/// What was kept of a stream, without keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Captured {
     head: Vec<u8>,
     tail: Vec<u8>,
+    /// Bytes between head and tail that were not kept.
+    left_out: u64,
     /// Bytes that it printed, kept or not.
     pub(crate) total: u64,
 }
 
 #[derive(Debug)]
 struct Kept {
+    /// The beginning, and [`Kept::border`] bytes more.
     head: Vec<u8>,
     head_max: usize,
+    /// The end of what follows the first `head_max` bytes, and [`Kept::border`] bytes before it.
     tail: VecDeque<u8>,
     tail_max: usize,
     total: u64,
+    keys: Scrub,
 }
 
 impl Capture {
     /// Keeps at most `bytes_max`: one third of it from the beginning, the rest from the end.
-    pub(crate) fn new(bytes_max: usize) -> Self {
+    pub(crate) fn new(bytes_max: usize, keys: &Scrub) -> Self {
         let head_max = bytes_max / 3;
         let kept = Kept {
             head: Vec::new(),
@@ -39,6 +45,7 @@ impl Capture {
             tail: VecDeque::new(),
             tail_max: bytes_max - head_max,
             total: 0,
+            keys: keys.clone(),
         };
         Capture(Arc::new(Mutex::new(kept)))
     }
@@ -56,22 +63,38 @@ impl Capture {
         }
     }
 
-    /// What was kept until now.
+    /// What was kept until now, without keys. They are taken out before the borders are cut: half a key is one, too.
     pub(crate) fn take(&self) -> Captured {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let tail = std::mem::take(&mut kept.tail);
-        Captured { head: std::mem::take(&mut kept.head), tail: tail.into(), total: kept.total }
+        let head = std::mem::take(&mut kept.head);
+        let tail = Vec::from(std::mem::take(&mut kept.tail));
+        let head_max = kept.head_max.min(head.len());
+        let tail_min = tail.len().saturating_sub(kept.tail_max);
+        let (keys, total) = (&kept.keys, kept.total);
+        let left_out = total.saturating_sub((head_max + tail.len() - tail_min) as u64);
+        let cut = |(head, tail)| Captured { head, tail, left_out, total };
+        if total > (head_max + tail.len()) as u64 {
+            return cut((keys.part(&head, 0..head_max), keys.part(&tail, tail_min..tail.len())));
+        }
+        let whole = [head.get(..head_max).unwrap_or_default(), &tail].concat();
+        if left_out == 0 {
+            return cut((keys.part(&whole, 0..whole.len()), Vec::new()));
+        }
+        cut((keys.part(&whole, 0..head_max), keys.part(&whole, head_max + tail_min..whole.len())))
     }
 
     fn push(&self, block: &[u8]) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let border = if kept.keys.is_empty() { 0 } else { SPAN_BYTES_MAX };
+        let begins = usize::try_from(kept.total).unwrap_or(usize::MAX);
         kept.total += block.len() as u64;
-        let room = kept.head_max.saturating_sub(kept.head.len()).min(block.len());
-        let (to_head, to_tail) = block.split_at_checked(room).unwrap_or((block, &[]));
-        kept.head.extend_from_slice(to_head);
-        let skip = to_tail.len().saturating_sub(kept.tail_max);
+        let room = (kept.head_max + border).saturating_sub(begins).min(block.len());
+        kept.head.extend_from_slice(block.get(..room).unwrap_or_default());
+        let (tail_max, of_head) = (kept.tail_max + border, kept.head_max.saturating_sub(begins));
+        let to_tail = block.get(of_head..).unwrap_or_default();
+        let skip = to_tail.len().saturating_sub(tail_max);
         let to_tail = to_tail.get(skip..).unwrap_or_default();
-        let excess = (kept.tail.len() + to_tail.len()).saturating_sub(kept.tail_max);
+        let excess = (kept.tail.len() + to_tail.len()).saturating_sub(tail_max);
         kept.tail.drain(..excess);
         kept.tail.extend(to_tail);
     }
@@ -82,7 +105,7 @@ pub(crate) fn bounded_text(text: String, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text;
     }
-    let capture = Capture::new(bytes_max);
+    let capture = Capture::new(bytes_max, &Scrub::default());
     capture.push(text.as_bytes());
     capture.take().text(bytes_max)
 }
@@ -95,7 +118,7 @@ impl Captured {
 
     /// Whether something was left out.
     pub(crate) fn is_cut(&self) -> bool {
-        self.total > (self.head.len() + self.tail.len()) as u64
+        self.left_out > 0
     }
 
     /// The kept bytes, when nothing was left out.
@@ -117,12 +140,14 @@ impl Captured {
         };
         // The mark needs some room too.
         let room = bytes_max.saturating_sub(80);
-        let head_max = head.len().min(room / 3);
-        let tail_max = tail.len().min(room - room / 3);
+        let (head_len, tail_len) = (head.len(), tail.len());
+        let head_max = head_len.min(room / 3);
+        let tail_max = tail_len.min(room - room / 3);
         let head = whole_characters(head.get(..head_max).unwrap_or_default());
         let tail = whole_characters_at_end(tail.get(tail.len() - tail_max..).unwrap_or_default());
         let (head, tail) = (bounded(lossy(head), room / 3), lossy(tail));
-        let left_out = self.total.saturating_sub((head_max + tail_max) as u64);
+        let cut_now = head_len + tail_len - head_max - tail_max;
+        let left_out = self.left_out + cut_now as u64;
         format!(
             "{head}\n[… {left_out} of {} bytes cut …]\n{}",
             self.total,
@@ -168,7 +193,7 @@ mod tests {
     use super::*;
 
     fn captured(bytes_max: usize, printed: &[u8], block: usize) -> Captured {
-        let capture = Capture::new(bytes_max);
+        let capture = Capture::new(bytes_max, &Scrub::default());
         printed.chunks(block).for_each(|block| capture.push(block));
         capture.take()
     }
@@ -216,8 +241,35 @@ mod tests {
 
     #[tokio::test]
     async fn a_stream_is_read_to_its_end() {
-        let capture = Capture::new(1_000);
+        let capture = Capture::new(1_000, &Scrub::default());
         capture.clone().read(&b"from a stream"[..]).await;
         assert_eq!(capture.take().text(100), "from a stream");
+    }
+
+    #[test]
+    fn a_key_at_a_border_leaves_nothing() {
+        const KEY: &str = "sk-Zq81LmXv0TtR5bNcYw7HdGf2";
+        let keys = Scrub::named(&[("K".to_owned(), KEY.into())]);
+        let longest = |text: &str| {
+            let pieces = (0..KEY.len()).flat_map(|start| (start + 1..=KEY.len()).map(move |end| start..end));
+            pieces
+                .filter(|piece| text.contains(KEY.get(piece.clone()).unwrap()))
+                .map(|piece| piece.len())
+                .max()
+        };
+        // With all of it kept, a little left out, and most of it left out; the key across each border in turn.
+        for (bytes_max, before, after) in
+            [(90, 0, 40), (90, 15, 60), (90, 20, 100), (90, 500, 45), (90, 25, 200_000)]
+        {
+            for moved in 0..40 {
+                let printed = format!("{}{KEY}{}", ".".repeat(before + moved), ".".repeat(after));
+                for block in [1_000, 7] {
+                    let capture = Capture::new(bytes_max, &keys);
+                    printed.as_bytes().chunks(block).for_each(|block| capture.push(block));
+                    let text = capture.take().text(1_000);
+                    assert!(longest(&text) <= Some(2), "{before}+{moved} {after} {block}: {text}");
+                }
+            }
+        }
     }
 }

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use setpoint_protocol::record::Surroundings;
 
-/// Variables that are passed on as they are.
+use super::time_zone;
+
+/// Variables that are passed on as they are, but for a `TZ` that is no time zone. Not `XDG_RUNTIME_DIR`: the sockets of
+/// agents and of the session's services are there, which hold keys and start processes outside of the call.
 const PASSED: &[&str] = &[
     "CARGO_HOME",
     "CONDA_PREFIX",
@@ -32,7 +35,6 @@ const PASSED: &[&str] = &[
     "XDG_CACHE_HOME",
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
-    "XDG_RUNTIME_DIR",
     "XDG_STATE_HOME",
 ];
 
@@ -85,6 +87,9 @@ pub(crate) type Environment = BTreeMap<OsString, OsString>;
 pub(crate) fn inherited(all: impl IntoIterator<Item = (OsString, OsString)>) -> Environment {
     let may_pass = |name: &OsStr, value: &OsStr| {
         let name = name.to_string_lossy();
+        if name == "TZ" && !time_zone::is_time_zone(value) {
+            return false;
+        }
         if name == "LC_ALL" || name.starts_with("LC_") || PASSED.contains(&name.as_ref()) {
             return true;
         }
@@ -138,6 +143,7 @@ pub(crate) fn known_for_task(surroundings: &Surroundings) -> BTreeMap<String, St
 fn task_variables(surroundings: &Surroundings) -> impl Iterator<Item = (&str, &str)> {
     surroundings.vars.iter().map(|(name, value)| (name.as_str(), value.as_str())).filter(|(name, value)| {
         let leads = LEADING.contains(name) || LEADING_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+        let leads = leads || (*name == "TZ" && !time_zone::is_time_zone(OsStr::new(value)));
         !leads && !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0')
     })
 }
@@ -195,6 +201,10 @@ mod tests {
             ("GIT_DIR", "/tmp"),
             ("https_proxy", "http://me:secret@proxy:3128"),
             ("http_proxy", "http://proxy:3128"),
+            ("TZ", "/dev/zero"),
+            ("SSH_AUTH_SOCK", "/run/agent"),
+            ("XDG_RUNTIME_DIR", "/run/user/1000"),
+            ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/user/1000/bus"),
         ]);
         let kept = inherited(all);
         assert_eq!(
@@ -220,6 +230,7 @@ mod tests {
                 ("LD_PRELOAD", "x"),
                 ("PATH", ".:/project/.venv/bin:/bin::/space/bin"),
                 ("TERM", "xterm"),
+                ("TZ", "/dev/zero"),
             ]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into(),
@@ -238,7 +249,7 @@ mod tests {
         assert_eq!(get("PATH"), Some("/bin"));
         assert_eq!(get("TERM"), Some("dumb"));
         assert_eq!(get("LANG"), Some("C"));
-        assert_eq!((get("BASH_ENV"), get("ENV"), get("LD_PRELOAD")), (None, None, None));
+        assert_eq!((get("BASH_ENV"), get("ENV"), get("LD_PRELOAD"), get("TZ")), (None, None, None, None));
     }
 
     #[test]

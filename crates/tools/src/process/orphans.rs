@@ -1,41 +1,62 @@
-//! What the calls of another process that died left running. Its warden ends them too, but asks them first and gives them
-//! time; whoever takes the work up must not look at a world in which they still act.
+//! What the calls of another process that died left running. Their keepers end it too, but ask it first and give it
+//! time; who takes the work up must not look at a world in which it still acts.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use rustix::process::Signal;
+use super::keeper::ARGUMENT;
+use super::{MARK, tree};
 
-use super::survey;
-
-/// Looks before it is given up; there is a pause of [`ROUND_MS`] between two.
+/// Looks before it is given up; there is a pause of [`ROUND`] between two.
 const ROUNDS_MAX: u32 = 200;
-/// Milliseconds between two looks.
-const ROUND_MS: u64 = 10;
+/// The pause between two looks.
+const ROUND: Duration = Duration::from_millis(10);
 
-/// Kills every process of the calls that the process with this pid and start time (in the kernel's own count) was running.
-/// Returns when none is left, and how many there were. Where there is no `/proc`, nothing is found.
+/// Kills every process of the calls that the process with this pid and start time (in the kernel's own count) was running,
+/// and waits for their keepers to end the rest. Returns when none is left, and how many were killed. Where there is no
+/// `/proc`, nothing is found.
 pub async fn end_calls_of(pid: u32, started: &str) -> usize {
     let mark = mark_of(pid, started);
-    let mut ended = 0;
+    let mut killed = BTreeSet::new();
     for _ in 0..ROUNDS_MAX {
-        let left = survey::marked(&mark);
-        if left.is_empty() {
+        let (keepers, others): (Vec<_>, Vec<_>) = marked(&mark).partition(|(_, is_keeper)| *is_keeper);
+        if keepers.is_empty() && others.is_empty() {
             break;
         }
-        ended = ended.max(left.len());
-        left.iter().for_each(|process| survey::send(process, Signal::KILL));
-        tokio::time::sleep(Duration::from_millis(ROUND_MS)).await;
+        tree::kill(others.into_iter().map(|(pid, _)| pid).collect(), &mut killed);
+        tokio::time::sleep(ROUND).await;
     }
-    ended
+    killed.len()
 }
 
-/// What the marks of this process's calls begin with.
-pub(super) fn own_mark() -> String {
-    let pid = std::process::id();
-    let this = i32::try_from(pid).ok().and_then(survey::process);
-    mark_of(pid, &this.map(|this| this.started.to_string()).unwrap_or_default())
+/// The mark of this process's calls.
+pub(super) fn own_mark() -> &'static str {
+    static OWN: LazyLock<String> = LazyLock::new(|| {
+        let pid = std::process::id();
+        let this = i32::try_from(pid).ok().and_then(tree::process);
+        mark_of(pid, &this.map(|this| this.started.to_string()).unwrap_or_default())
+    });
+    &OWN
 }
 
 fn mark_of(pid: u32, started: &str) -> String {
-    format!("{pid}-{started}-")
+    format!("{pid}-{started}")
+}
+
+/// The processes with this mark, and whether each is a keeper. A keeper has it as its second argument, because nobody can
+/// read its environment.
+fn marked(mark: &str) -> impl Iterator<Item = (i32, bool)> {
+    let variable = format!("{MARK}={mark}");
+    let own = i32::try_from(std::process::id()).unwrap_or(0);
+    tree::all().filter(move |pid| *pid != own).filter_map(move |pid| {
+        let read = |file: &str| std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        let command = read("cmdline");
+        let mut arguments = command.split(|byte| *byte == 0).skip(1);
+        if arguments.next() == Some(ARGUMENT.as_bytes()) && arguments.next() == Some(mark.as_bytes()) {
+            return Some((pid, true));
+        }
+        let environment = read("environ");
+        environment.split(|byte| *byte == 0).any(|one| one == variable.as_bytes()).then_some((pid, false))
+    })
 }

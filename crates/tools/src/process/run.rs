@@ -1,25 +1,24 @@
 //! One program, from its start to the end of everything that it started.
 
 use std::ffi::OsString;
-use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::process::Stdio;
 use std::time::Duration;
 
+use setpoint_scrub::Scrub;
+use tokio::io::AsyncRead;
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::bare::Bare;
 use super::capture::{Capture, Captured};
 use super::env::Environment;
-use super::group::Group;
+use super::kept::Kept;
 use super::orphans::own_mark;
-use super::warden::Warden;
-use super::{DRAIN_MS, MARK, TERM_GRACE_MS};
+use super::{DRAIN_MS, MARK};
+use crate::host::Host;
 
 /// A program to run.
 #[derive(Clone, Debug)]
@@ -57,48 +56,76 @@ pub(crate) enum Ending {
     Cancelled,
 }
 
-/// Runs a program. Returns at most about a second after its time is over, whatever it and its descendants do.
+impl Job {
+    /// Everything but the program and its standard input.
+    pub(super) fn prepare<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        command
+            .args(&self.args)
+            .current_dir(&self.cwd)
+            .env_clear()
+            .envs(&self.env)
+            .env("PWD", &self.cwd)
+            .env(MARK, own_mark())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+    }
+}
+
+/// A program that was started, with or without a keeper.
+enum Running {
+    Kept(Kept),
+    Bare(Bare),
+}
+
+impl Running {
+    fn start(job: &Job, host: &Host) -> io::Result<Self> {
+        match host.keeper() {
+            Some(keeper) => Kept::start(keeper, job).map(Running::Kept),
+            None => Bare::start(job).map(Running::Bare),
+        }
+    }
+
+    fn child(&mut self) -> &mut Child {
+        match self {
+            Running::Kept(kept) => &mut kept.keeper,
+            Running::Bare(bare) => &mut bare.child,
+        }
+    }
+
+    async fn ended(&mut self) -> io::Result<Ending> {
+        match self {
+            Running::Kept(kept) => kept.ended().await,
+            Running::Bare(bare) => bare.ended().await,
+        }
+    }
+
+    async fn finish(self) -> usize {
+        match self {
+            Running::Kept(kept) => kept.finish().await,
+            Running::Bare(bare) => bare.finish().await,
+        }
+    }
+}
+
+/// Runs a program. Returns at most about two seconds after its time is over, whatever it and its descendants do. What it
+/// printed is without the host's keys.
 ///
 /// # Errors
 /// What the system says when it cannot be started.
-pub(crate) async fn run(job: Job, warden: &Arc<Warden>, cancel: &CancellationToken) -> io::Result<Ended> {
-    let call = mark();
-    // Announced before the start, so that there is no moment in which nobody knows of it.
-    let guarded = warden.announce(&call);
-    let mut child = Command::new(&job.program)
-        .args(&job.args)
-        .current_dir(&job.cwd)
-        .env_clear()
-        .envs(&job.env)
-        .env("PWD", &job.cwd)
-        .env(MARK, &call)
-        .process_group(0)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()?;
-    let Some(pid) = child.id() else { return Err(io::Error::from(io::ErrorKind::NotFound)) };
-    let mut group = Group::new(call, pid, guarded);
-    let mut streams = Streams::read(&mut child, job.output_bytes_max);
-
+pub(crate) async fn run(job: Job, host: &Host, cancel: &CancellationToken) -> io::Result<Ended> {
+    let mut running = Running::start(&job, host)?;
+    let mut streams = Streams::read(running.child(), job.output_bytes_max, host.keys());
     let ending = tokio::select! {
-        status = child.wait() => ending(status?),
+        ending = running.ended() => ending?,
         () = tokio::time::sleep(Duration::from_millis(job.ms_max)) => Ending::TimedOut,
         () = cancel.cancelled() => Ending::Cancelled,
     };
     let is_over = matches!(ending, Ending::Exit(_) | Ending::Signal(_));
     if is_over {
         streams.drain().await;
-    } else {
-        group.terminate();
-        drop(tokio::time::timeout(Duration::from_millis(TERM_GRACE_MS), child.wait()).await);
     }
-    let killed = group.finish().await;
-    if !is_over {
-        // It was killed, so this is only the collecting of its status.
-        drop(tokio::time::timeout(Duration::from_millis(TERM_GRACE_MS), child.wait()).await);
-    }
+    let killed = running.finish().await;
     streams.drain().await;
     let (stdout, stderr) = streams.end();
     Ok(Ended { ending, stdout, stderr, left_behind: if is_over { killed } else { 0 } })
@@ -113,16 +140,16 @@ struct Streams {
 }
 
 impl Streams {
-    fn read(child: &mut Child, bytes_max: usize) -> Self {
-        let (stdout, stderr) = (Capture::new(bytes_max), Capture::new(bytes_max));
-        let mut readers = Vec::new();
-        if let Some(pipe) = child.stdout.take() {
-            readers.push(tokio::spawn(stdout.clone().read(pipe)));
+    fn read(child: &mut Child, bytes_max: usize, keys: &Scrub) -> Self {
+        fn start(capture: &Capture, pipe: impl AsyncRead + Unpin + Send + 'static) -> JoinHandle<()> {
+            tokio::spawn(capture.clone().read(pipe))
         }
-        if let Some(pipe) = child.stderr.take() {
-            readers.push(tokio::spawn(stderr.clone().read(pipe)));
-        }
-        Streams { stdout, stderr, readers }
+        let (stdout, stderr) = (Capture::new(bytes_max, keys), Capture::new(bytes_max, keys));
+        let readers = [
+            child.stdout.take().map(|pipe| start(&stdout, pipe)),
+            child.stderr.take().map(|pipe| start(&stderr, pipe)),
+        ];
+        Streams { stdout, stderr, readers: readers.into_iter().flatten().collect() }
     }
 
     /// Waits until both are at their end, but not long: some process may hold on to them.
@@ -145,21 +172,4 @@ impl Drop for Streams {
     fn drop(&mut self) {
         self.readers.iter().for_each(JoinHandle::abort);
     }
-}
-
-fn ending(status: ExitStatus) -> Ending {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => Ending::Exit(code),
-        (None, Some(signal)) => Ending::Signal(signal),
-        (None, None) => Ending::Signal(0),
-    }
-}
-
-/// A mark that no other call has, in this process or another.
-fn mark() -> String {
-    static PROCESS: LazyLock<String> =
-        LazyLock::new(|| format!("{}{:016x}", own_mark(), RandomState::new().hash_one("mark")));
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let n = COUNT.fetch_add(1, Ordering::Relaxed);
-    format!("{}-{n}", *PROCESS)
 }

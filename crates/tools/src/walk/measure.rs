@@ -80,6 +80,10 @@ pub(crate) fn walk(
             tally.mounts += 1;
             continue;
         }
+        if halt.rooms().is_closed(&meta) {
+            tally.closed += 1;
+            continue;
+        }
         match visit(Entry { path: &path, depth, meta: &meta }) {
             Step::On => {}
             Step::Over => continue,

@@ -1,4 +1,4 @@
-//! Going through folders: bounded, in one order on every machine, never through a link.
+//! Going through folders: bounded, in one order on every machine, never through a link, never into Setpoint's own house.
 //!
 //! [`measure`] sees everything, because a size or a checksum that leaves something out is wrong. [`search`] leaves out what
 //! nobody looks for: hidden, ignored and cached files.
@@ -7,6 +7,7 @@ pub(crate) mod measure;
 pub(crate) mod search;
 
 use crate::answer::Gaps;
+use crate::house::Refusal;
 
 /// What a walk could not see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,15 +20,25 @@ pub(crate) struct Tally {
     pub(crate) complete: bool,
     /// Folders that are other file systems, which were not entered.
     pub(crate) mounts: u64,
+    /// Folders and files of Setpoint's own, which were not looked at.
+    pub(crate) closed: u64,
 }
 
 impl Tally {
     pub(crate) fn new() -> Self {
-        Tally { entries: 0, unreadable: 0, complete: true, mounts: 0 }
+        Tally { entries: 0, unreadable: 0, complete: true, mounts: 0, closed: 0 }
+    }
+
+    /// Counts a file that was not read.
+    pub(crate) fn miss(&mut self, error: &std::io::Error) {
+        match Refusal::of(error) {
+            Some(_) => self.closed += 1,
+            None => self.unreadable += 1,
+        }
     }
 
     /// For the end of a text.
     pub(crate) fn gaps(self) -> Gaps {
-        Gaps { unreadable: self.unreadable, complete: self.complete }
+        Gaps { unreadable: self.unreadable, closed: self.closed, complete: self.complete }
     }
 }

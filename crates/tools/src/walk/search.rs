@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ignore::{DirEntry, WalkBuilder};
 
@@ -62,9 +64,19 @@ pub(crate) fn walk(
         .follow_links(false)
         .max_depth(Some(bounds.depth_max))
         .sort_by_file_name(|one, other| one.cmp(other));
-    if !bounds.hidden {
-        builder.filter_entry(|entry| entry.depth() == 0 || !is_skipped(entry));
-    }
+    let (halt_too, closed) = (halt.clone(), Arc::new(AtomicU64::new(0)));
+    let count = Arc::clone(&closed);
+    builder.filter_entry(move |entry| {
+        if entry.depth() == 0 {
+            return true;
+        }
+        if !bounds.hidden && is_skipped(entry) {
+            return false;
+        }
+        let is_closed = is_closed(entry, &halt_too);
+        count.fetch_add(u64::from(is_closed), Ordering::Relaxed);
+        !is_closed
+    });
     for next in builder.build() {
         if halt.reached() || tally.entries >= bounds.entries_max as u64 {
             tally.complete = false;
@@ -90,7 +102,15 @@ pub(crate) fn walk(
             break;
         }
     }
+    tally.closed = closed.load(Ordering::Relaxed);
     tally
+}
+
+/// Whether a folder is one of Setpoint's own. Files are looked at when they are opened.
+fn is_closed(entry: &DirEntry, halt: &Halt) -> bool {
+    !halt.rooms().is_empty()
+        && entry.file_type().is_some_and(|kind| kind.is_dir())
+        && entry.metadata().is_ok_and(|meta| halt.rooms().is_closed(&meta))
 }
 
 fn is_skipped(entry: &DirEntry) -> bool {

@@ -9,9 +9,13 @@ mod files;
 #[cfg(test)]
 mod git;
 #[cfg(test)]
+mod house;
+#[cfg(test)]
 mod manifests;
 #[cfg(test)]
 mod measure;
+#[cfg(test)]
+mod places;
 #[cfg(test)]
 mod registry;
 #[cfg(test)]
@@ -23,4 +27,8 @@ mod shell;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod survivors;
+#[cfg(test)]
 mod tables;
+#[cfg(test)]
+mod tricks;

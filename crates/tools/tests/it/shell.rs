@@ -1,15 +1,12 @@
 //! Commands as real processes: what they print, how they end, and that nothing of them is left.
 
-use std::fs::{File, Permissions};
-use std::io::{BufRead, BufReader, Read};
+use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use serde_json::json;
 use setpoint_protocol::tool::{Effect, ErrorKind, SideEffect, ToolAnswer};
 
-use crate::support::World;
+use crate::support::{World, output};
 
 #[tokio::test]
 async fn process_output_and_exit_code() {
@@ -71,7 +68,7 @@ async fn process_output_is_capped_while_it_is_read() {
     let world = World::new();
     let bytes = 64 * 1024 * 1024;
     let command = format!("head -c {bytes} /dev/zero | tr '\\0' x; echo; echo the end");
-    let answer = world.run("shell", json!({"command": command})).await;
+    let answer = run_anyhow(&world, &command).await;
     assert!(answer.ok, "{}", answer.text.chars().take(200).collect::<String>());
     assert!(answer.text.len() <= setpoint_protocol::limits::TOOL_OUTPUT_BYTES_MAX);
     assert!(answer.text.len() > 300 * 1024, "{}", answer.text.len());
@@ -102,86 +99,6 @@ async fn process_out_of_time_is_stopped_and_says_so() {
     assert_eq!(answer.facts.unwrap().get("timed_out"), Some(&json!(true)));
 }
 
-/// Each of these keeps the pipe open and does not want to go; the call has to return all the same, and nothing may be left.
-#[tokio::test]
-async fn process_descendants_do_not_outlive_a_stopped_call() {
-    for descendant in [
-        "NAP",
-        "(trap '' TERM; NAP; NAP)",
-        "(trap '' TERM HUP INT; NAP; NAP) & NAP",
-        "(NAP & NAP) & wait",
-        "setsid NAP & NAP",
-        "(setsid sh -c 'setsid NAP & NAP' &) ; NAP",
-        "env -i NAP & NAP",
-        "setsid env -i NAP & NAP",
-        "kill -STOP $$",
-        "for n in 1 2 3 4 5 6 7 8 9; do (NAP & NAP) & done; wait",
-        "exec >/dev/null 2>&1 </dev/null; NAP",
-    ] {
-        let world = World::new();
-        let watch = Watch::new(&world);
-        let command = watch.command(descendant);
-        let call = run_anyhow(&world, &command);
-        let (answer, watch) = tokio::join!(call, async {
-            let watch = watch.begun().await;
-            world.cancel.cancel();
-            watch
-        });
-        assert_eq!(answer.error_kind, Some(ErrorKind::Interrupted), "{descendant}: {}", answer.text);
-        watch.ended(descendant).await;
-    }
-}
-
-#[tokio::test]
-async fn process_descendants_do_not_outlive_a_call_that_ended_by_itself() {
-    for descendant in ["NAP &", "setsid NAP &", "(trap '' TERM; setsid NAP >/dev/null 2>&1 &)"] {
-        let world = World::new();
-        let watch = Watch::new(&world);
-        let command = format!("{}\necho done", watch.command(descendant));
-        let (answer, watch) = tokio::join!(run_anyhow(&world, &command), watch.begun());
-        assert!(answer.ok, "{descendant}: {}", answer.text);
-        assert!(answer.text.contains("that it left running in the background"), "{}", answer.text);
-        watch.ended(descendant).await;
-    }
-}
-
-#[tokio::test]
-async fn process_descendants_do_not_outlive_a_dropped_call() {
-    let world = World::new();
-    let watch = Watch::new(&world);
-    let command = watch.command("setsid NAP & (trap '' TERM; NAP)");
-    let watch = tokio::select! {
-        answer = run_anyhow(&world, &command) => panic!("it ended by itself: {}", answer.text),
-        watch = watch.begun() => watch,
-    };
-    watch.ended("dropped").await;
-}
-
-/// This test is two processes: one that runs a call, and one that kills the first.
-#[tokio::test]
-async fn process_descendants_do_not_outlive_a_killed_runtime() {
-    const VICTIM: &str = "SETPOINT_TEST_VICTIM_COMMAND";
-    if let Ok(command) = std::env::var(VICTIM) {
-        let world = World::new();
-        let answer = run_anyhow(&world, &command).await;
-        panic!("it ended by itself: {}", answer.text);
-    }
-    let world = World::new();
-    let watch = Watch::new(&world);
-    let command = watch.command("setsid NAP & (trap '' TERM HUP; NAP) & NAP");
-    let mut victim = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "shell::process_descendants_do_not_outlive_a_killed_runtime", "--nocapture"])
-        .env(VICTIM, command)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let watch = watch.begun().await;
-    victim.kill().unwrap();
-    assert!(!victim.wait().unwrap().success());
-    watch.until_end("killed runtime").await;
-}
-
 #[tokio::test]
 async fn only_what_is_provably_read_only_runs_unasked() {
     let world = World::new();
@@ -204,25 +121,157 @@ async fn only_what_is_provably_read_only_runs_unasked() {
 }
 
 #[tokio::test]
-async fn a_command_says_what_it_would_touch_and_then_what_it_did() {
-    let mut world = World::new();
+async fn a_removal_says_what_it_touches_and_a_making_what_it_made() {
+    let world = World::new();
     let old = world.file("old one", "x");
-    let need = world.need("shell", json!({"command": "cp 'old one' new; rm 'old one'"})).await;
-    assert_eq!(need.writes, [world.at("new").to_str().unwrap()]);
-    assert_eq!(need.deletes, [old.to_str().unwrap()]);
-    let answer = run_anyhow(&world, "cp 'old one' new; rm 'old one'").await;
-    assert!(answer.ok, "{}", answer.text);
-    assert_eq!(answer.created, [world.at("new").to_str().unwrap()]);
+    let need = world.need("shell", json!({"command": "rm 'old one'"})).await;
+    assert_eq!((need.writes, need.deletes), (vec![], vec![old.to_str().unwrap().to_owned()]));
+    let answer = run_anyhow(&world, "rm 'old one'").await;
+    assert!(answer.ok && !old.exists(), "{}", answer.text);
     assert_eq!(answer.side_effect, SideEffect::Irreversible);
 
-    let answer = run_anyhow(&world, "mkdir -p a/b && touch a/b/c").await;
-    let created: Vec<String> =
-        ["a", "a/b", "a/b/c"].map(|name| world.at(name).to_str().unwrap().to_owned()).into();
-    assert_eq!(answer.created, created);
+    let answer = run_anyhow(&world, "mkdir a").await;
+    assert_eq!(answer.created, [world.at("a").to_str().unwrap()]);
     assert_eq!(answer.side_effect, SideEffect::Reversible);
-    // Consent is per command, whoever created the files.
-    world.created.extend(created.iter().map(PathBuf::from));
-    world.need("shell", json!({"command": "rm -r a"})).await;
+    assert!(world.at("a").is_dir());
+    // Of anything else only the command itself can be allowed.
+    let need = world.need("shell", json!({"command": "cp a b; rm a"})).await;
+    assert!(need.writes.is_empty() && need.deletes.is_empty(), "{need:?}");
+}
+
+#[tokio::test]
+async fn a_removal_happens_in_the_directory_that_was_looked_at() {
+    let world = World::new();
+    world.file("build/x", "build");
+    world.file("other/x", "other");
+    let input = json!({"command": "rm build/x"});
+    let need = world.need("shell", input.clone()).await;
+    std::fs::rename(world.at("build"), world.at("moved")).unwrap();
+    std::os::unix::fs::symlink("other", world.at("build")).unwrap();
+    let answer = world.run_under("shell", input.clone(), Some(need.digest)).await;
+    assert!(!answer.ok, "{}", answer.text);
+    assert!(world.at("other/x").exists());
+    // Asked again, it says where the link leads.
+    let need = world.need("shell", input).await;
+    assert_eq!(need.deletes, [world.at("other/x").to_str().unwrap()]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_held_names_no_path() {
+    let world = World::new();
+    for name in ["a/x", "b/x", "c"] {
+        world.file(name, "");
+    }
+    for command in ["rm a/x b/x", "rm -r a/..", "rm none/x", "rm *", "mkdir -p a/b/c"] {
+        let need = world.need("shell", json!({ "command": command })).await;
+        assert!(need.writes.is_empty() && need.deletes.is_empty(), "{command}: {need:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_command_reads_is_looked_at_as_the_kernel_has_it() {
+    let world = World::new();
+    world.file("d/plain", "plain");
+    for (target, link) in [("/proc/self/environ", "e"), ("/proc", "p"), ("/dev/zero", "z"), ("/", "r")] {
+        std::os::unix::fs::symlink(target, world.at(link)).unwrap();
+    }
+    for command in [
+        "cat /proc/self/environ",
+        "cat e",
+        "cat p/self/environ",
+        "cat d/../p/self/environ",
+        "head -c 5 z",
+        "cat r/proc/self/environ",
+        "cat *",
+        "grep -r x r",
+        "grep -R x .",
+        "grep -r x /",
+        "diff -r d p",
+        "cd p && cat self/environ",
+        "cd p/self && ls",
+        "wc -c p/self/*",
+        "git -C p/self status",
+    ] {
+        let need = world.need("shell", json!({ "command": command })).await;
+        assert!(!need.reason.is_empty(), "{command}");
+    }
+    for command in
+        ["cat d/plain", "cat d/*", "cat none", "grep -r plain d", "find . -name plain", "cat /dev/null"]
+    {
+        let answer = world.run("shell", json!({ "command": command })).await;
+        assert_eq!(answer.approval, None, "{command}");
+    }
+    let mut world = world;
+    world.probe = true;
+    let probe = world.run("shell", json!({"command": "cat e"})).await;
+    assert_eq!(probe.error_kind, Some(ErrorKind::Blocked), "{}", probe.text);
+}
+
+#[tokio::test]
+async fn a_repository_that_could_run_something_asks() {
+    let world = World::new();
+    let git = |command: &str| output(&world.at("."), command);
+    git("git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one");
+    for command in ["git log --oneline -5", "git status -s", "git diff", "cd . && git show HEAD"] {
+        let answer = world.run("shell", json!({ "command": command })).await;
+        assert!(answer.ok, "{command}: {}", answer.text);
+    }
+    for setting in ["core.fsmonitor ./x", "filter.x.clean ./x", "diff.x.textconv ./x", "include.path ../x"] {
+        git(&format!("git config {setting}"));
+        let need = world.need("shell", json!({"command": "git status"})).await;
+        let name = setting.split(' ').next().unwrap();
+        assert!(need.reason.contains(name), "{}", need.reason);
+        git(&format!("git config --unset {name}"));
+    }
+    assert!(world.run("shell", json!({"command": "git status"})).await.ok);
+    world.file(".gitmodules", "");
+    world.need("shell", json!({"command": "git status"})).await;
+    assert!(world.run("shell", json!({"command": "git log"})).await.ok);
+}
+
+#[tokio::test]
+async fn the_house_is_closed_to_commands_whoever_allows_them() {
+    let mut world = World::new();
+    let data = world.root().join("home/.local/share/setpoint");
+    std::fs::create_dir_all(data.join("journal")).unwrap();
+    std::fs::write(data.join("journal/head"), "secret").unwrap();
+    std::os::unix::fs::symlink(&data, world.at("link")).unwrap();
+    let house = setpoint_tools::House::new(vec![data.clone()], vec![], data.join("workspaces"));
+    world.registry = setpoint_tools::Registry::built_in(&crate::support::host()).with_house(house);
+    let full = format!("cat {}", data.join("journal/head").display());
+    for command in [
+        full.as_str(),
+        "cat ~/.local/share/setpoint/journal/head",
+        "cat $HOME/.local/share/setpoint/journal/head > x",
+        "cat link/journal/head",
+        "cp link/journal/head .",
+        "cat ~/.local/share/setpoint/journal/*",
+        "ls ~/.local/share/setpoint",
+        "grep -r secret ~",
+        "find ~ -name head",
+        "echo x > ~/.local/share/setpoint/journal/head",
+        "rm -rf ~/.local/share/setpoint",
+        "rm -rf ~/.local",
+        "rm -r link/journal",
+        "mv ~/.local/share /tmp",
+        "cd ~/.local/share && python3 -c \"print(open('setpoint/journal/head').read())\"",
+        "python3 -c \"print(open('../home/.local/share/setpoint/journal/head').read())\"",
+        "bash -c 'cat ~/.local/share/setpoint/journal/head'",
+        "tar cf x.tar ~/.local/share",
+        "ln link/journal/head hard",
+        "git -C link status",
+        "cd ~/.local/share/setpoint && ls",
+        "cd link/journal && head -n 1 head",
+    ] {
+        let answer = world.run("shell", json!({ "command": command })).await;
+        let refused = (answer.error_kind, answer.approval.is_none());
+        assert_eq!(refused, (Some(ErrorKind::Permission), true), "{command}: {}", answer.text);
+        assert!(answer.text.contains("Setpoint itself"), "{}", answer.text);
+    }
+    assert_eq!(std::fs::read_to_string(data.join("journal/head")).unwrap(), "secret");
+    // Beside it everything is as ever.
+    let answer = world.run("shell", json!({"command": "ls ~/.local/share"})).await;
+    assert!(answer.ok, "{}", answer.text);
 }
 
 #[tokio::test]
@@ -306,86 +355,15 @@ async fn impossible_inputs_are_named() {
     }
 }
 
-async fn run_anyhow(world: &World, command: &str) -> ToolAnswer {
+pub(crate) async fn run_anyhow(world: &World, command: &str) -> ToolAnswer {
     run_with(world, json!({"command": command})).await
 }
 
 /// Runs a command, with an approval where it needs one.
-async fn run_with(world: &World, input: serde_json::Value) -> ToolAnswer {
+pub(crate) async fn run_with(world: &World, input: serde_json::Value) -> ToolAnswer {
     let answer = world.run("shell", input.clone()).await;
     match answer.approval {
         Some(need) => world.run_under("shell", input, Some(need.digest)).await,
         None => answer,
     }
-}
-
-/// Sees when a command's last process has ended: all of them hold the writing end of a named pipe.
-struct Watch {
-    pipe: PathBuf,
-    nap: PathBuf,
-}
-
-/// A command that has begun.
-struct Begun {
-    reader: BufReader<File>,
-    call: String,
-}
-
-impl Watch {
-    fn new(world: &World) -> Self {
-        let pipe = world.root().join("watch");
-        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        let nap = world.root().join("nap");
-        std::fs::write(&nap, "#!/bin/sh\n/bin/sleep 300\necho survived >&9\n").unwrap();
-        std::fs::set_permissions(&nap, Permissions::from_mode(0o755)).unwrap();
-        Watch { pipe, nap }
-    }
-
-    /// A command that says its mark through the pipe, then does `what`. `NAP` in it is a program that says so when it comes
-    /// to its own end.
-    fn command(&self, what: &str) -> String {
-        let what = what.replace("NAP", self.nap.to_str().unwrap());
-        format!("exec 9>'{}'; echo \"$SETPOINT_CALL\" >&9; {what}", self.pipe.display())
-    }
-
-    async fn begun(self) -> Begun {
-        let open = move || {
-            let mut reader = BufReader::new(File::open(self.pipe).unwrap());
-            let mut call = String::new();
-            reader.read_line(&mut call).unwrap();
-            Begun { reader, call: call.trim().to_owned() }
-        };
-        tokio::task::spawn_blocking(open).await.unwrap()
-    }
-}
-
-impl Begun {
-    /// The call is over: no process of it may be there, now.
-    async fn ended(self, what: &str) {
-        assert!(!self.call.is_empty(), "{what}: no mark");
-        assert_eq!(marked(&self.call), Vec::<String>::new(), "{what}");
-        self.until_end(what).await;
-    }
-
-    /// Waits for the end of the last process that holds the pipe. None of them may have come to its own end.
-    async fn until_end(mut self, what: &str) {
-        let mut said = String::new();
-        let read = move || {
-            self.reader.read_to_string(&mut said).unwrap();
-            said
-        };
-        assert_eq!(tokio::task::spawn_blocking(read).await.unwrap(), "", "{what}");
-    }
-}
-
-/// Command lines of the processes that carry a call's mark.
-fn marked(call: &str) -> Vec<String> {
-    let wanted = format!("SETPOINT_CALL={call}");
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    let holds = entries.filter(|entry| {
-        std::fs::read(entry.path().join("environ")).is_ok_and(|environ| {
-            environ.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
-        })
-    });
-    holds.map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default()).collect()
 }

@@ -21,6 +21,8 @@ pub(crate) struct World {
     pub(crate) cancel: CancellationToken,
     pub(crate) caution: bool,
     pub(crate) probe: bool,
+    /// The name of the working directory in the temporary folder.
+    pub(crate) cwd: &'static str,
 }
 
 impl World {
@@ -31,11 +33,12 @@ impl World {
         }
         World {
             folder,
-            registry: Registry::built_in(&Host::this()),
+            registry: Registry::built_in(&host()),
             created: BTreeSet::new(),
             cancel: CancellationToken::new(),
             caution: false,
             probe: false,
+            cwd: "project",
         }
     }
 
@@ -63,7 +66,7 @@ impl World {
     pub(crate) fn surroundings(&self) -> Surroundings {
         let text = |name: &str| self.root().join(name).to_str().unwrap().to_owned();
         Surroundings {
-            cwd: text("project"),
+            cwd: text(self.cwd),
             home: text("home"),
             workspace: text("space"),
             vars: [("PROJECT".to_owned(), text("project"))].into(),
@@ -111,6 +114,11 @@ impl World {
         assert!(answer.ok, "{}", answer.text);
         answer.facts.unwrap_or_else(|| panic!("no facts: {}", answer.text)).0
     }
+}
+
+/// This machine, with a keeper for calls.
+pub(crate) fn host() -> Host {
+    Host::this().kept_by(env!("CARGO_BIN_EXE_tools-keeper"))
 }
 
 /// What a program of the machine prints: the other opinion.

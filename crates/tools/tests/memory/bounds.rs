@@ -88,7 +88,11 @@ async fn run(registry: &Registry, cwd: &Path, tool: &str, input: Value) -> ToolA
         created: BTreeSet::new(),
         cancel: tokio_util::sync::CancellationToken::new(),
     };
-    registry.run(&ask, place).await
+    let answer = registry.run(&ask, place.clone()).await;
+    match answer.approval {
+        Some(need) => registry.run(&ToolAsk { grant: Some(need.digest), ..ask }, place).await,
+        None => answer,
+    }
 }
 
 /// The record is bounded.

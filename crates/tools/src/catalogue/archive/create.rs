@@ -15,13 +15,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use setpoint_protocol::tool::{CapabilityClass, Effect, SideEffect, ToolAnswer};
 
-use super::super::overwrite::Old;
+use super::super::overwrite::{Old, not_made};
 use crate::answer;
 use crate::approval::{Gate, Plan, Touch, resolve};
 use crate::error::ToolError;
-use crate::files::draft::{self, Draft, make_folders_above};
+use crate::files::draft::{self, Draft};
 use crate::files::hash::{self, Algorithm};
 use crate::files::open;
+use crate::files::spot::Spot;
 use crate::halt::Halt;
 use crate::place::Place;
 use crate::show;
@@ -89,7 +90,8 @@ fn create(
 ) -> Result<ToolAnswer, ToolError> {
     std::fs::metadata(source).map_err(|error| ToolError::file("pack", source, error))?;
     let source = &resolve::fully(source);
-    let archive = &resolve::fully(archive);
+    let mut spot = Spot::at("write", archive, halt)?;
+    let archive = &spot.path();
     let plan = Plan {
         tool: ArchiveCreate::NAME,
         command: format!("pack {} into {}", show::path(source), show::path(archive)),
@@ -98,12 +100,12 @@ fn create(
         executed: Vec::new(),
         always: None,
     };
-    let old = Old::at(archive)?;
-    gate.check(&plan)?;
+    let old = Old::at(&spot)?;
+    gate.check_at(&plan, spot.folder())?;
 
     let failed = |error| ToolError::file("write", archive, error);
-    let folders = make_folders_above(archive).map_err(failed)?;
-    let mut draft = Draft::beside(archive).map_err(failed)?;
+    let folders = spot.make_folders().map_err(failed)?;
+    let mut draft = Draft::beside(&spot).map_err(failed)?;
     let packed = if is_compressed {
         let mut encoder = GzEncoder::new(BufWriter::new(draft.file()), Compression::default());
         let packed = Packed::new(source, archive).pack(&mut encoder, limits, halt)?;
@@ -123,20 +125,15 @@ fn create(
     draft.file().rewind().map_err(failed)?;
     let sha256 = hash::stream(draft.file(), Algorithm::Sha256, &Halt::default(), |_| {}).map_err(failed)?.hex;
 
-    gate.check(&plan)?;
+    gate.check_at(&plan, spot.folder())?;
     let backup = match &old {
         Some(old) => {
-            let backup = draft::back_up(archive, gate.workspace(), &Halt::default()).map_err(failed)?;
-            draft.commit_over(old.meta()).map_err(failed)?;
+            let backup = draft::back_up(&spot, gate.workspace(), &Halt::default()).map_err(failed)?;
+            draft.commit_over(old.found()).map_err(failed)?;
             backup
         }
         None => {
-            draft.commit_new().map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => {
-                    ToolError::in_the_way("write", archive, "something appeared there meanwhile")
-                }
-                _ => failed(error),
-            })?;
+            draft.commit_new().map_err(|source| not_made(archive, source))?;
             None
         }
     };
@@ -160,13 +157,12 @@ fn create(
     if packed.others > 0 {
         text.push_str(&format!("\n{} left out (sockets, pipes, devices)", packed.others));
     }
-    text.push_str(&packed.tally.gaps().text());
     let facts = json!({
         "archive": show::path(archive), "entries": packed.entries, "bytes": packed.bytes, "archive_bytes": size,
         "sha256": sha256, "unreadable": packed.tally.unreadable, "left_out": packed.others,
-        "backup": backup.as_deref().map(show::path), "complete": packed.tally.unreadable == 0,
+        "backup": backup.as_deref().map(show::path), "complete": packed.tally.unreadable == 0 && packed.tally.closed == 0,
     });
-    Ok(ToolAnswer { created, side_effect, ..answer::found(text, facts) })
+    Ok(ToolAnswer { created, side_effect, ..answer::walked(text, facts, packed.tally.gaps()) })
 }
 
 struct Packed<'a> {
@@ -189,29 +185,36 @@ impl<'a> Packed<'a> {
         let mut builder = tar::Builder::new(writer);
         builder.follow_symlinks(false);
         let mut failed: Option<io::Error> = None;
-        let mut unreadable = 0;
-        let walked =
-            walk(self.source, Bounds::new(limits), halt, |entry| match self.add(&mut builder, &entry) {
+        let mut missed = Tally::new();
+        let walked = walk(self.source, Bounds::new(limits), halt, |entry| {
+            match self.add(&mut builder, &entry, halt) {
                 Ok(()) => Step::On,
-                Err(Trouble::Source) => {
-                    unreadable += 1;
+                Err(Trouble::Source(error)) => {
+                    missed.miss(&error);
                     Step::On
                 }
                 Err(Trouble::Archive(error)) => {
                     failed = Some(error);
                     Step::End
                 }
-            });
+            }
+        });
         if let Some(error) = failed {
             return Err(ToolError::file("write", self.archive, error));
         }
         self.tally = walked.map_err(|error| ToolError::file("pack", self.source, error))?;
-        self.tally.unreadable += unreadable;
+        self.tally.unreadable += missed.unreadable;
+        self.tally.closed += missed.closed;
         builder.finish().map_err(|error| ToolError::file("write", self.archive, error))?;
         Ok(self)
     }
 
-    fn add(&mut self, builder: &mut tar::Builder<impl Write>, entry: &Entry<'_>) -> Result<(), Trouble> {
+    fn add(
+        &mut self,
+        builder: &mut tar::Builder<impl Write>,
+        entry: &Entry<'_>,
+        halt: &Halt,
+    ) -> Result<(), Trouble> {
         let Some(name) = self.name_in_archive(entry.path) else { return Ok(()) };
         if entry.path == self.archive {
             return Ok(());
@@ -221,11 +224,11 @@ impl<'a> Packed<'a> {
         if entry.meta.is_dir() {
             builder.append_data(&mut header, name, io::empty()).map_err(Trouble::Archive)?;
         } else if entry.meta.is_symlink() {
-            let target = std::fs::read_link(entry.path).map_err(|_| Trouble::Source)?;
+            let target = std::fs::read_link(entry.path).map_err(Trouble::Source)?;
             header.set_size(0);
             builder.append_link(&mut header, name, target).map_err(Trouble::Archive)?;
         } else if entry.meta.is_file() {
-            let file = open::regular(entry.path).map_err(|_| Trouble::Source)?;
+            let file = open::regular(entry.path, halt).map_err(Trouble::Source)?;
             let bytes = entry.meta.len();
             builder
                 .append_data(&mut header, name, Exactly { file, left: bytes })
@@ -251,7 +254,7 @@ impl<'a> Packed<'a> {
 }
 
 enum Trouble {
-    Source,
+    Source(io::Error),
     Archive(io::Error),
 }
 

@@ -82,7 +82,7 @@ struct Entry {
 
 fn list(path: &Path, bytes_max: u64, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let failed = |source| ToolError::file("read", path, source);
-    let mut file = BufReader::new(open::regular(path).map_err(failed)?);
+    let mut file = BufReader::new(open::regular(path, halt).map_err(failed)?);
     let is_compressed = file.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
     let listed = if is_compressed {
         read(Bounded::new(MultiGzDecoder::new(file), bytes_max, halt), limits)
@@ -168,7 +168,7 @@ impl Listed {
             kind => format!("{kind:>12}  {}", show::line(&entry.path)),
         });
         text.push_str(&answer::listing(lines, LINES_MAX));
-        text.push_str(&Gaps { unreadable: 0, complete }.text());
+        text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
         let facts = json!({
             "entries": self.entries.iter().map(|entry| {
                 json!({ "path": entry.path, "kind": entry.kind, "bytes": entry.bytes, "sha256": entry.sha256 })

@@ -1,6 +1,6 @@
 //! `manifest_create`: a new file with the checksums of all files below a folder.
 
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -15,8 +15,8 @@ use super::line;
 use crate::answer;
 use crate::approval::{Gate, Plan, Touch, resolve};
 use crate::error::ToolError;
-use crate::files::draft::{Draft, make_folders_above};
 use crate::files::hash::{self, Algorithm};
+use crate::files::spot::Spot;
 use crate::halt::Halt;
 use crate::place::Place;
 use crate::show;
@@ -86,7 +86,8 @@ fn create(
     halt: &Halt,
 ) -> Result<ToolAnswer, ToolError> {
     let root = &resolve::fully(root);
-    let manifest = &resolve::fully(manifest);
+    let mut spot = Spot::at("write", manifest, halt)?;
+    let manifest = &spot.path();
     let plan = Plan {
         tool: ManifestCreate::NAME,
         command: format!(
@@ -100,30 +101,29 @@ fn create(
         executed: Vec::new(),
         always: None,
     };
-    let old = Old::at(manifest)?;
-    gate.check(&plan)?;
+    let old = Old::at(&spot)?;
+    gate.check_at(&plan, spot.folder())?;
     let made = make(root, manifest, algorithm, limits, halt)?;
     let (created, side_effect, note, backup) = match old {
         Some(old) => {
-            let replaced = overwrite::replace(manifest, &old, &made.content, &plan, gate, halt)?;
+            let replaced = overwrite::replace(&spot, &old, &made.content, &plan, gate, halt)?;
             (Vec::new(), replaced.side_effect(), replaced.note(), replaced.backup_text())
         }
         None => {
-            let folders = put_new(manifest, &made.content)?;
+            let folders = overwrite::create(&mut spot, &made.content, &plan, gate)?;
             let created =
                 folders.iter().map(PathBuf::as_path).chain([manifest.as_path()]).map(show::path).collect();
             (created, setpoint_protocol::tool::SideEffect::Reversible, String::new(), None)
         }
     };
     let files = show::count(made.files, "file", "files");
-    let mut text =
+    let text =
         format!("wrote the {} checksums of {files} to {}{note}", algorithm.name(), show::path_line(manifest));
-    text.push_str(&made.tally.gaps().text());
     let facts = json!({
         "manifest": show::path(manifest), "count": made.files, "bytes": made.bytes, "algorithm": algorithm.name(),
-        "backup": backup, "unreadable": made.tally.unreadable, "complete": made.tally.unreadable == 0,
+        "backup": backup, "unreadable": made.tally.unreadable, "complete": made.tally.unreadable == 0 && made.tally.closed == 0,
     });
-    Ok(ToolAnswer { created, side_effect, ..answer::found(text, facts) })
+    Ok(ToolAnswer { created, side_effect, ..answer::walked(text, facts, made.tally.gaps()) })
 }
 
 fn make(
@@ -134,7 +134,7 @@ fn make(
     halt: &Halt,
 ) -> Result<Made, ToolError> {
     let mut made = Made { content: Vec::new(), files: 0, bytes: 0, tally: Tally::new() };
-    let mut unreadable = 0;
+    let mut missed = Tally::new();
     let failed = |source| ToolError::file("hash", root, source);
     if !std::fs::metadata(root).map_err(failed)?.is_dir() {
         return Err(failed(io::Error::from(io::ErrorKind::NotADirectory)));
@@ -150,29 +150,16 @@ fn make(
                 made.files += 1;
                 made.bytes = made.bytes.saturating_add(hashed.bytes);
             }
-            Err(_) => unreadable += 1,
+            Err(error) => missed.miss(&error),
         }
         Step::On
     });
     made.tally = tally.map_err(failed)?;
-    made.tally.unreadable += unreadable;
+    made.tally.unreadable += missed.unreadable;
+    made.tally.closed += missed.closed;
     if !made.tally.complete || halt.reached() {
         // Half a manifest would say that the other files do not belong there.
         return Err(ToolError::TimedOut { ms: limits.native_ms_max });
     }
     Ok(made)
-}
-
-fn put_new(manifest: &Path, content: &[u8]) -> Result<Vec<PathBuf>, ToolError> {
-    let failed = |source: io::Error| match source.kind() {
-        io::ErrorKind::AlreadyExists => {
-            ToolError::in_the_way("write", manifest, "something appeared there meanwhile")
-        }
-        _ => ToolError::file("write", manifest, source),
-    };
-    let folders = make_folders_above(manifest).map_err(failed)?;
-    let mut draft = Draft::beside(manifest).map_err(failed)?;
-    draft.file().write_all(content).map_err(failed)?;
-    draft.commit_new().map_err(failed)?;
-    Ok(folders)
 }

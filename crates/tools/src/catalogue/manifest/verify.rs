@@ -81,7 +81,7 @@ struct Verified {
 
 fn verify(manifest: &Path, root: &Path, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let failed = |source| ToolError::file("read", manifest, source);
-    let mut reader = BufReader::new(open::regular(manifest).map_err(failed)?);
+    let mut reader = BufReader::new(open::regular(manifest, halt).map_err(failed)?);
     std::fs::metadata(root).map_err(|source| ToolError::file("check", root, source))?;
     let mut verified = Verified::default();
     let mut line = Vec::new();
@@ -147,7 +147,7 @@ impl Verified {
         if self.malformed > 0 {
             text.push_str(&format!("\n{} that are no entries", show::count(self.malformed, "line", "lines")));
         }
-        text.push_str(&Gaps { unreadable: self.unreadable, complete }.text());
+        text.push_str(&Gaps { unreadable: self.unreadable, complete, ..Gaps::default() }.text());
         let facts = json!({
             "ok": is_ok, "count": self.count, "matched": self.matched, "missing": self.missing, "changed": self.changed,
             "malformed": self.malformed, "unreadable": self.unreadable, "complete": complete,

@@ -1,44 +1,63 @@
 //! Renaming many files as one: all get their names, or all keep their old ones.
 
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::Path;
 
 use super::plan::Rename;
 use crate::error::ToolError;
-use crate::files::draft::{rename_new, unused_name};
+use crate::files::draft::unused_name;
+use crate::files::folder::Folder;
 
 /// Renames in two passes, because one file's new name may be another's old one: first all to names that nothing has, then
-/// from there to their own. What fails on the way is undone.
-pub(super) fn apply(list: &[Rename]) -> Result<(), ToolError> {
-    let mut done: Vec<(PathBuf, PathBuf)> = Vec::new();
-    let result = passes(list, &mut done);
+/// from there to their own. What fails on the way is undone. Every folder is reached from `held` without a link, so that
+/// what takes a folder's place meanwhile is not followed out of it.
+pub(super) fn apply(list: &[Rename], held: &Folder) -> Result<(), ToolError> {
+    let mut done = Vec::new();
+    let result = passes(list, held, &mut done);
     if result.is_err() {
-        for (from, to) in done.iter().rev() {
+        for step in done.iter().rev() {
             // What cannot be undone either stays under its new name; the error tells which step failed first.
-            drop(rename_new(to, from));
+            drop(step.folder.rename_new(&step.to, &step.from));
         }
     }
     result
 }
 
-fn passes(list: &[Rename], done: &mut Vec<(PathBuf, PathBuf)>) -> Result<(), ToolError> {
+/// A rename that was made.
+struct Step {
+    folder: Folder,
+    from: OsString,
+    to: OsString,
+}
+
+fn passes(list: &[Rename], held: &Folder, done: &mut Vec<Step>) -> Result<(), ToolError> {
     let mut parked = Vec::new();
+    let mut folder = held.clone();
     for rename in list {
-        let place = rename.from.with_file_name(unused_name());
-        step(&rename.from, &place, done)?;
-        parked.push(place);
+        let failed = |source| ToolError::file("rename", &rename.from, source);
+        let parent = rename.from.parent().unwrap_or(Path::new("/"));
+        // The list is sorted by path: most files are in the folder of the one before.
+        if folder.path() != parent {
+            folder = held.below(parent).map_err(failed)?;
+        }
+        let place = OsString::from(unused_name());
+        step(&folder, name(&rename.from), &place, done).map_err(failed)?;
+        parked.push((folder.clone(), place));
     }
-    for (place, rename) in parked.iter().zip(list) {
-        step(place, &rename.to, done)?;
+    for ((folder, place), rename) in parked.iter().zip(list) {
+        step(folder, place, name(&rename.to), done)
+            .map_err(|source| ToolError::file("rename to", &rename.to, source))?;
     }
     Ok(())
 }
 
-fn step(
-    from: &std::path::Path,
-    to: &std::path::Path,
-    done: &mut Vec<(PathBuf, PathBuf)>,
-) -> Result<(), ToolError> {
-    rename_new(from, to).map_err(|source| ToolError::file("rename to", to, source))?;
-    done.push((from.to_path_buf(), to.to_path_buf()));
+fn name(path: &Path) -> &OsStr {
+    path.file_name().unwrap_or_default()
+}
+
+fn step(folder: &Folder, from: &OsStr, to: &OsStr, done: &mut Vec<Step>) -> io::Result<()> {
+    folder.rename_new(from, to)?;
+    done.push(Step { folder: folder.clone(), from: from.to_owned(), to: to.to_owned() });
     Ok(())
 }

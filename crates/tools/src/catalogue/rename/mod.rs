@@ -14,6 +14,7 @@ use setpoint_protocol::tool::{CapabilityClass, Effect, SideEffect, ToolAnswer};
 use crate::answer;
 use crate::approval::{Gate, Plan, Touch, resolve};
 use crate::error::ToolError;
+use crate::files::folder::Folder;
 use crate::halt::Halt;
 use crate::place::Place;
 use crate::show;
@@ -85,7 +86,7 @@ impl Typed for RenamePreview {
         let limits = ctx.limits.clone();
         ctx.blocking(move |halt| {
             let renames = Renames::plan(&dir, &input.find, &input.replace, input.recursive, &limits, halt)?;
-            Ok(answer::found(text(&renames, "to rename"), facts(&renames)))
+            Ok(answer::walked(text(&renames, "to rename"), facts(&renames), renames.tally.gaps()))
         })
         .await
     }
@@ -126,12 +127,14 @@ fn rename(
     limits: &Limits,
     halt: &Halt,
 ) -> Result<ToolAnswer, ToolError> {
-    let dir = resolve::fully(&dir);
-    let renames = Renames::plan(&dir, &input.find, &input.replace, input.recursive, limits, halt)?;
+    let failed = |source| ToolError::file("list", &dir, source);
+    let held = Folder::open(&resolve::fully(&dir)).map_err(failed)?;
+    let dir = held.path();
+    let renames = Renames::plan(dir, &input.find, &input.replace, input.recursive, limits, halt)?;
     if !renames.tally.complete {
         return Err(ToolError::in_the_way(
             "rename the files of",
-            &dir,
+            dir,
             "there are too many of them to know them all",
         ));
     }
@@ -143,7 +146,7 @@ fn rename(
             show::line(&conflict.to),
             conflict.reason
         );
-        return Err(ToolError::in_the_way("rename the files of", &dir, reason));
+        return Err(ToolError::in_the_way("rename the files of", dir, reason));
     }
     let both = renames.list.iter().flat_map(|rename| [&rename.from, &rename.to]);
     let plan = Plan {
@@ -151,7 +154,7 @@ fn rename(
         command: format!(
             "rename {} in {}: {:?} becomes {:?}",
             show::count(renames.list.len() as u64, "file", "files"),
-            show::path(&dir),
+            show::path(dir),
             input.find,
             input.replace
         ),
@@ -160,12 +163,16 @@ fn rename(
         executed: Vec::new(),
         always: None,
     };
-    gate.check(&plan)?;
-    apply::apply(&renames.list)?;
+    gate.check_at(&plan, &held)?;
+    apply::apply(&renames.list, &held)?;
     let created = renames.list.iter().filter(|rename| gate.is_own(&rename.from));
     let created = created.map(|rename| show::path(&rename.to)).collect();
     let side_effect = if renames.list.is_empty() { SideEffect::None } else { SideEffect::Reversible };
-    Ok(ToolAnswer { created, side_effect, ..answer::found(text(&renames, "renamed"), facts(&renames)) })
+    Ok(ToolAnswer {
+        created,
+        side_effect,
+        ..answer::walked(text(&renames, "renamed"), facts(&renames), renames.tally.gaps())
+    })
 }
 
 fn text(renames: &Renames, verb: &str) -> String {
@@ -188,7 +195,7 @@ fn text(renames: &Renames, verb: &str) -> String {
         });
         text.push_str(&answer::listing(lines, LINES_MAX));
     }
-    text + &renames.tally.gaps().text()
+    text
 }
 
 fn facts(renames: &Renames) -> Value {

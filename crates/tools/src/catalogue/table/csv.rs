@@ -77,7 +77,7 @@ pub(super) fn summarise(source: Source<'_>, delimiter: u8) -> Result<ToolAnswer,
             show::count(table.ragged, "row", "rows")
         ));
     }
-    text.push_str(&Gaps { unreadable: 0, complete }.text());
+    text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
     let facts = json!({
         "kind": if delimiter == b'\t' { "tsv" } else { "csv" },
         "rows": table.rows,

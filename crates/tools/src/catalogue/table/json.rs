@@ -61,7 +61,7 @@ pub(super) fn summarise(source: Source<'_>) -> Result<ToolAnswer, ToolError> {
         text.push_str(&answer::listing(shape.keys.iter().map(|key| format!("  {}", show::line(key))), 200));
     }
     let complete = !shape.are_keys_cut;
-    text.push_str(&Gaps { unreadable: 0, complete }.text());
+    text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
     let mut facts = json!({ "kind": "json", "type": shape.kind, "depth": shape.depth, "complete": complete });
     if let (Some(object), Some(length)) = (facts.as_object_mut(), shape.length) {
         object.insert("length".to_owned(), json!(length));

@@ -51,7 +51,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
     if seen.malformed > 0 {
         text.push_str(&format!("\n{} that are no JSON", show::count(seen.malformed, "line", "lines")));
     }
-    text.push_str(&Gaps { unreadable: 0, complete }.text());
+    text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
     let facts = json!({
         "kind": "jsonl", "rows": seen.rows, "malformed": seen.malformed, "types": seen.kinds, "columns": columns,
         "complete": complete,

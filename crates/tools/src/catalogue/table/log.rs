@@ -99,7 +99,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
         let lines = top.iter().map(|(message, count)| format!("  {count} × {}", show::line(message)));
         text.push_str(&answer::listing(lines, TOP_MESSAGES));
     }
-    text.push_str(&Gaps { unreadable: 0, complete }.text());
+    text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
     let facts = json!({
         "kind": "log",
         "lines": seen.lines,

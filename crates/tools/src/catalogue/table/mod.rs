@@ -110,7 +110,7 @@ fn summarise(
     halt: &Halt,
 ) -> Result<ToolAnswer, ToolError> {
     let failed = |source| ToolError::file("read", path, source);
-    let mut reader = BufReader::with_capacity(SNIFF_BYTES, open::regular(path).map_err(failed)?);
+    let mut reader = BufReader::with_capacity(SNIFF_BYTES, open::regular(path, halt).map_err(failed)?);
     let beginning = reader.fill_buf().map_err(failed)?.to_vec();
     if text::is_binary(&beginning) {
         return Err(ToolError::unfit(path, "it is no text"));

@@ -1,0 +1,138 @@
+//! Where a task may create without consent: in its workspace, and in the working directory what no other program obeys.
+
+use std::path::{Path, PathBuf};
+
+use super::{Plan, resolve, watched};
+use crate::show;
+use crate::tool::ToolCtx;
+
+/// Folders of the system, in which nothing is created freely even when they are the working directory.
+const SYSTEM: &[&str] = &[
+    "/Library",
+    "/System",
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/proc",
+    "/run",
+    "/sbin",
+    "/sys",
+    "/usr",
+    "/var/cron",
+    "/var/spool",
+];
+
+#[derive(Clone, Debug)]
+pub(super) struct Ground {
+    cwd: PathBuf,
+    /// Why nothing is created freely in the working directory.
+    closed: Option<&'static str>,
+    /// The folders that programs are found in.
+    search_path: Vec<PathBuf>,
+}
+
+impl Ground {
+    pub(super) fn new(ctx: &ToolCtx) -> Self {
+        let surroundings = ctx.place().surroundings;
+        let cwd = resolve::fully(&surroundings.cwd);
+        let closed = closed(&cwd, &resolve::fully(&surroundings.home));
+        let search_path = ctx.search_path.iter().filter(|folder| folder.is_absolute());
+        Ground { cwd, closed, search_path: search_path.map(|folder| resolve::fully(folder)).collect() }
+    }
+
+    /// Why creating `path`, which is not in the workspace, needs consent.
+    pub(super) fn creating(&self, path: &Path, plan: &Plan) -> Option<String> {
+        let Some(below) = self.below(path) else {
+            let cwd = show::path_line(&self.cwd);
+            return Some(format!("it is outside the working directory ({cwd}) and the task's workspace"));
+        };
+        let planned = plan.touches.iter().map(|touch| touch.path.as_path());
+        let why = self.closed.or_else(|| watched::reason(below)).or_else(|| self.program(path));
+        why.or_else(|| watched::repository(&self.cwd, path, planned)).map(str::to_owned)
+    }
+
+    /// Why creating `path` in the workspace needs consent: commands run there too, and Git looks around.
+    pub(super) fn creating_in(&self, workspace: &Path, path: &Path, plan: &Plan) -> Option<String> {
+        let planned = plan.touches.iter().map(|touch| touch.path.as_path());
+        watched::repository(workspace, path, planned).map(str::to_owned)
+    }
+
+    /// Why changing `path`, which the task created outside its workspace, needs consent all the same: consent was given
+    /// for what others obey as it was.
+    pub(super) fn changing(&self, path: &Path) -> Option<&'static str> {
+        let below = self.below(path).or_else(|| path.strip_prefix("/").ok());
+        below.and_then(watched::reason).or_else(|| self.program(path))
+    }
+
+    fn below<'a>(&self, path: &'a Path) -> Option<&'a Path> {
+        path.strip_prefix(&self.cwd).ok().filter(|below| !below.as_os_str().is_empty())
+    }
+
+    fn program(&self, path: &Path) -> Option<&'static str> {
+        let is_found =
+            path.parent().is_some_and(|folder| self.search_path.iter().any(|found| found == folder));
+        is_found.then_some("programs in that folder are run by their name")
+    }
+}
+
+fn closed(cwd: &Path, home: &Path) -> Option<&'static str> {
+    if cwd.parent().is_none() {
+        return Some("the working directory is the whole file system");
+    }
+    if home.starts_with(cwd) && home != cwd {
+        return Some("the working directory holds the home directory");
+    }
+    let is_hidden = |path: &Path| path.components().any(|part| watched::is_hidden(part.as_os_str()));
+    if home.parent().is_some() && cwd.strip_prefix(home).is_ok_and(is_hidden) {
+        return Some("the working directory is in a hidden folder of the home directory");
+    }
+    let temporary = [std::env::temp_dir(), PathBuf::from("/dev/shm")].map(|folder| resolve::fully(&folder));
+    // A home may lie in a folder of the system, as `/usr/home` does.
+    let mut exempt =
+        temporary.iter().map(PathBuf::as_path).chain([home]).filter(|folder| folder.parent().is_some());
+    if !exempt.any(|folder| cwd.starts_with(folder)) && SYSTEM.iter().any(|folder| cwd.starts_with(folder)) {
+        return Some("the working directory is a folder of the system");
+    }
+    let is_git = |folder: &Path| {
+        folder.file_name().is_some_and(|name| name == ".git") || watched::is_repository(folder)
+    };
+    cwd.ancestors().any(is_git).then_some("the working directory is in a Git repository's own folder")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_working_directories_are_closed() {
+        let home = Path::new("/people/ada");
+        for cwd in [
+            "/",
+            "/people",
+            "/etc",
+            "/usr/local/bin",
+            "/dev",
+            "/people/ada/.ssh",
+            "/people/ada/.config/x",
+            "/srv/.git/hooks",
+        ] {
+            assert!(closed(Path::new(cwd), home).is_some(), "{cwd}");
+        }
+        for cwd in [
+            "/people/ada",
+            "/people/ada/work",
+            "/srv/work",
+            "/usrlocal",
+            "/people/ada2/.x",
+            "/opt/x",
+            "/dev/shm/x",
+        ] {
+            assert_eq!(closed(Path::new(cwd), home), None, "{cwd}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What a command that ran gives back.
+
+use serde_json::json;
+use setpoint_protocol::Any;
+use setpoint_protocol::tool::{ErrorKind, ExecutedFile, SideEffect, ToolAnswer};
+
+use crate::process::{Ended, Ending};
+use crate::show;
+
+/// Bytes of each stream that stand in the facts.
+const FACTS_STREAM_BYTES_MAX: usize = 24 * 1024;
+/// Bytes that the lines around the output take at most.
+pub(super) const FRAME_BYTES: usize = 512;
+
+/// What a command did to the world.
+#[derive(Debug, Default)]
+pub(super) struct After {
+    pub(super) created: Vec<String>,
+    pub(super) executed: Vec<ExecutedFile>,
+    pub(super) side_effect: SideEffect,
+}
+
+pub(super) fn answer(ended: &Ended, seconds: u64, output_bytes_max: usize, after: After) -> ToolAnswer {
+    let stream_bytes_max = output_bytes_max.saturating_sub(FRAME_BYTES) / 2;
+    let (exit_code, error_kind) = outcome(ended.ending);
+    let mut text = headline(ended.ending, seconds);
+    if ended.stdout.is_empty() && ended.stderr.is_empty() {
+        text.push_str("\n(it printed nothing)");
+    }
+    if !ended.stdout.is_empty() {
+        text.push('\n');
+        text.push_str(&ended.stdout.text(stream_bytes_max));
+    }
+    if !ended.stderr.is_empty() {
+        text.push_str(if text.ends_with('\n') { "[errors]\n" } else { "\n[errors]\n" });
+        text.push_str(&ended.stderr.text(stream_bytes_max));
+    }
+    if ended.left_behind > 0 {
+        let processes = show::count(ended.left_behind as u64, "process", "processes");
+        text.push_str(&format!("\n[{processes} that it left running in the background was stopped]"));
+    }
+    let facts = json!({
+        "exit_code": exit_code,
+        "stdout": ended.stdout.text(FACTS_STREAM_BYTES_MAX),
+        "stderr": ended.stderr.text(FACTS_STREAM_BYTES_MAX),
+        "timed_out": ended.ending == Ending::TimedOut,
+        "complete": ended.stdout.total <= FACTS_STREAM_BYTES_MAX as u64
+            && ended.stderr.total <= FACTS_STREAM_BYTES_MAX as u64,
+    });
+    ToolAnswer {
+        ok: error_kind.is_none(),
+        error_kind,
+        exit_code,
+        text,
+        facts: Some(Any(facts)),
+        executed_files: after.executed,
+        created: after.created,
+        side_effect: after.side_effect,
+        ..ToolAnswer::default()
+    }
+}
+
+fn outcome(ending: Ending) -> (Option<i32>, Option<ErrorKind>) {
+    match ending {
+        Ending::Exit(0) => (Some(0), None),
+        Ending::Exit(126) => (Some(126), Some(ErrorKind::Permission)),
+        Ending::Exit(127) => (Some(127), Some(ErrorKind::MissingTool)),
+        Ending::Exit(code) => (Some(code), Some(ErrorKind::Exit)),
+        Ending::Signal(_) => (None, Some(ErrorKind::Signal)),
+        Ending::TimedOut => (None, Some(ErrorKind::Timeout)),
+        Ending::Cancelled => (None, Some(ErrorKind::Interrupted)),
+    }
+}
+
+/// The first line. Success has no digit in it, so that the first number of the text is the first number of the output.
+fn headline(ending: Ending, seconds: u64) -> String {
+    match ending {
+        Ending::Exit(0) => "exit code zero".to_owned(),
+        Ending::Exit(126) => "exit code 126: the program may not be run".to_owned(),
+        Ending::Exit(127) => "exit code 127: there is no such program".to_owned(),
+        Ending::Exit(code @ 129..=159) => {
+            format!("exit code {code}: a part of it was ended by signal {}", code - 128)
+        }
+        Ending::Exit(code) => format!("exit code {code}"),
+        Ending::Signal(signal) => format!("ended by signal {signal}"),
+        Ending::TimedOut => {
+            format!("TIMED OUT after {seconds} s: it and everything it started was stopped. Output so far:")
+        }
+        Ending::Cancelled => "cancelled".to_owned(),
+    }
+}

@@ -1,0 +1,185 @@
+//! A look at where the paths of a read-only command lead, right before it runs. What leads to the inside of processes, to
+//! devices or to a program of the task's own asks; what leads into Setpoint's own house is refused.
+
+use std::fs::Metadata;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use setpoint_command_line::{Read, Search, Walk};
+
+use super::{is_below_one, matching};
+use crate::approval::resolve;
+use crate::error::ToolError;
+use crate::halt::Halt;
+use crate::show;
+use crate::tool::{Limits, ToolCtx};
+use crate::walk::measure::{Bounds, Step, walk};
+
+/// Entries that are searched for links below a directory whose links the program follows.
+const LINKS_ENTRIES_MAX: usize = 50_000;
+/// Directories that no program of the system lies below although they may be a working directory.
+const SYSTEM: &[&str] = &["/bin", "/sbin", "/usr", "/opt", "/nix"];
+
+/// Why a command that is read-only by its text asks all the same.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Reason {
+    #[error("{path} leads to {place}, which shows the inside of processes or devices")]
+    Inside { path: String, place: String },
+    #[error("{path} is a device or a socket")]
+    Special { path: String },
+    #[error("there are too many names to look at below {path}")]
+    TooMany { path: String },
+    #[error("{program} is a program of the working directory")]
+    OwnProgram { program: String },
+}
+
+/// Where a task's own programs lie.
+#[derive(Clone, Debug)]
+pub(super) struct Ground(Vec<PathBuf>);
+
+impl Ground {
+    pub(super) fn new(ctx: &ToolCtx) -> Self {
+        let folders = [&ctx.surroundings.cwd, &ctx.surroundings.workspace];
+        let real = folders.into_iter().filter(|folder| !folder.is_empty()).filter_map(|folder| {
+            let real = std::fs::canonicalize(folder).ok()?;
+            (real.parent().is_some() && !SYSTEM.iter().any(|system| real.starts_with(system))).then_some(real)
+        });
+        Ground(real.collect())
+    }
+}
+
+/// Why a program that was found by its name may not run unasked.
+pub(super) fn programs(found: &[PathBuf], ground: &Ground) -> Option<Reason> {
+    let own = found.iter().find(|path| {
+        let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        is_below_one(&real, &ground.0) || is_below_one(path, &ground.0)
+    });
+    own.map(|path| Reason::OwnProgram { program: show::path(path) })
+}
+
+/// Why what the command reads may not be read unasked.
+///
+/// # Errors
+/// When it would enter Setpoint's own house.
+pub(super) fn reads(reads: &[Read], cwd: &Path, halt: &Halt) -> Result<Option<Reason>, ToolError> {
+    // A program may list the directory that it runs in without naming it.
+    if let Some(reason) = one(cwd, Walk::No, halt)? {
+        return Ok(Some(reason));
+    }
+    for read in reads {
+        let paths = match &read.literal {
+            // `-` is the input; `/dev/null` is nothing.
+            Some(path) if path == "-" || path == "/dev/null" || path.is_empty() => continue,
+            Some(path) => vec![cwd.join(path)],
+            None => match matching::paths(&read.pattern, cwd, halt) {
+                Some(paths) => paths,
+                None => return Ok(Some(Reason::TooMany { path: read.pattern.clone() })),
+            },
+        };
+        for path in paths {
+            if let Some(reason) = one(&path, read.walk, halt)? {
+                return Ok(Some(reason));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn one(path: &Path, walk: Walk, halt: &Halt) -> Result<Option<Reason>, ToolError> {
+    halt.rooms().check(path)?;
+    // The kernel resolves `/proc/self` for whoever asks: what the command would find there cannot be seen from here.
+    if resolve::leads_over(path, is_inside) {
+        return Ok(Some(Reason::Inside { path: show::path(path), place: "/proc or /dev".to_owned() }));
+    }
+    // What is not there is not read; the program says so.
+    let Ok(real) = std::fs::canonicalize(path) else { return Ok(None) };
+    let Ok(meta) = std::fs::metadata(&real) else { return Ok(None) };
+    if is_special(&meta) {
+        return Ok(Some(Reason::Special { path: show::path(path) }));
+    }
+    if !meta.is_dir() || walk == Walk::No {
+        return Ok(None);
+    }
+    // What the program's own searches leave out they do not enter.
+    if walk != Walk::Searched && halt.rooms().is_below(&real) {
+        return Err(ToolError::HouseBelow { path: show::path(&real) });
+    }
+    if walk != Walk::Names && has_inside_below(&real) {
+        return Ok(Some(Reason::Inside { path: show::path(path), place: "/proc or /dev".to_owned() }));
+    }
+    if walk == Walk::ThroughLinks { links_below(&real, halt) } else { Ok(None) }
+}
+
+fn is_special(meta: &Metadata) -> bool {
+    let kind = meta.file_type();
+    kind.is_char_device() || kind.is_block_device() || kind.is_socket()
+}
+
+/// Whether a real path lies in `/proc`, `/dev` or in a file system of that kind mounted elsewhere.
+fn is_inside(real: &Path) -> bool {
+    // What lies in memory there is a file like any other.
+    let is_device = real.starts_with("/dev") && !real.starts_with("/dev/shm");
+    real.starts_with("/proc") || is_device || is_process_system(real)
+}
+
+#[cfg(target_os = "linux")]
+fn is_process_system(real: &Path) -> bool {
+    rustix::fs::statfs(real).is_ok_and(|found| found.f_type == rustix::fs::PROC_SUPER_MAGIC)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_process_system(_real: &Path) -> bool {
+    false
+}
+
+/// Whether `/proc`, `/dev` or another mount of their kinds lies below.
+fn has_inside_below(real: &Path) -> bool {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let is_inside = |line: &str| {
+        let mut fields = line.split(' ').skip(1);
+        let (place, kind) = (fields.next()?, fields.next()?);
+        (matches!(kind, "proc" | "devtmpfs" | "devpts") && Path::new(place).starts_with(real)).then_some(())
+    };
+    Path::new("/proc").starts_with(real)
+        || Path::new("/dev").starts_with(real)
+        || mounts.lines().find_map(is_inside).is_some()
+}
+
+/// Why what links below a directory lead to may not be read.
+fn links_below(real: &Path, halt: &Halt) -> Result<Option<Reason>, ToolError> {
+    let bounds = Bounds { entries_max: LINKS_ENTRIES_MAX, ..Bounds::new(&Limits::default()) };
+    let mut found: Result<Option<Reason>, ToolError> = Ok(None);
+    let tally = walk(real, bounds, halt, |entry| {
+        if !entry.meta.is_symlink() {
+            return Step::On;
+        }
+        // What a link below leads to may hold links again: only what ends here is known.
+        found = match std::fs::canonicalize(entry.path) {
+            Ok(target) if target.starts_with(real) => Ok(None),
+            Ok(target) if target.is_dir() => {
+                Ok(Some(Reason::Inside { path: show::path(entry.path), place: show::path(&target) }))
+            }
+            Ok(_) => one(entry.path, Walk::No, halt),
+            Err(_) => Ok(None),
+        };
+        if matches!(found, Ok(None)) { Step::On } else { Step::End }
+    });
+    let is_complete = tally.is_ok_and(|tally| tally.complete);
+    match found {
+        Ok(None) if !is_complete => Ok(Some(Reason::TooMany { path: show::path(real) })),
+        found => found,
+    }
+}
+
+/// What each search of the program's own has to leave out: the house's folders below its start, named as the search names
+/// what it finds.
+pub(super) fn left_out(searches: &[Search], cwd: &Path, halt: &Halt) -> Vec<Vec<String>> {
+    let folders = halt.rooms().folders();
+    let of = |search: &Search| -> Option<Vec<String>> {
+        let real = std::fs::canonicalize(cwd.join(&search.start)).ok()?;
+        let below = folders.iter().filter_map(|folder| folder.strip_prefix(&real).ok());
+        let below = below.filter(|path| !path.as_os_str().is_empty()).filter_map(Path::to_str);
+        Some(below.map(|path| format!("{}/{path}", search.start.trim_end_matches('/'))).collect())
+    };
+    searches.iter().map(|search| of(search).unwrap_or_default()).collect()
+}

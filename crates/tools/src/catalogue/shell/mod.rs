@@ -1,0 +1,299 @@
+//! `shell`: runs a command line. Read-only ones at once, everything else only under a grant.
+//!
+//! A read-only command runs as it was understood ([`setpoint_command_line::Plan::rendered`]), after a look at where its
+//! paths lead; any other runs as it was written. Both run with `bash --noprofile --norc -c` where there is bash, else with
+//! `sh -c`.
+
+mod answer;
+mod house;
+mod look;
+mod matching;
+mod remove;
+mod repository;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use setpoint_command_line::{self as command_line, Reading, Verdict};
+use setpoint_protocol::tool::{CallReading, CapabilityClass, Effect, ExecutedFile, SideEffect, ToolAnswer};
+
+use self::answer::{After, FRAME_BYTES};
+use self::remove::Removal;
+use self::repository::{Looked, Settings};
+use crate::approval::{Gate, Plan, resolve};
+use crate::error::ToolError;
+use crate::files::hash::{self, Algorithm};
+use crate::halt::Halt;
+use crate::host::Host;
+use crate::place::Place;
+use crate::process::env::{self, Programs};
+use crate::process::{self, Ending, Job};
+use crate::show;
+use crate::target::{self, Target};
+use crate::tool::ToolCtx;
+use crate::typed::{Typed, tool_ids};
+
+/// Seconds that a command has when the call does not say.
+pub const TIMEOUT_S_DEFAULT: u64 = 60;
+/// Most seconds that a call may ask for; more is taken as this.
+pub const TIMEOUT_S_MAX: u64 = 600;
+
+pub(crate) struct Shell {
+    host: Host,
+    shell: PathBuf,
+    is_bash: bool,
+}
+
+impl Shell {
+    pub(crate) fn new(host: &Host) -> Self {
+        let (shell, is_bash) = host.shell();
+        Shell { host: host.clone(), shell, is_bash }
+    }
+}
+
+#[derive(Clone, Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// The command line, as for bash. It gets no input and no terminal.
+    command: String,
+    /// Seconds until it and everything it started is stopped: 1 to 600, 60 if not given.
+    timeout_s: Option<u64>,
+    /// The folder it runs in; the working directory if not given.
+    cwd: Option<String>,
+}
+
+#[async_trait]
+impl Typed for Shell {
+    type Input = Input;
+    const NAME: &'static str = "shell";
+    const ABOUT: &'static str = "Runs a shell command and gives exit code, output and errors. A command runs at once when \
+         it only reads and is literal: known programs such as ls, cat, grep, rg, find, git log, without variables, \
+         substitutions, loops or redirections to files. Any other needs a person's consent first. Nothing keeps running \
+         in the background. Prefer the purpose-made tools for reading, searching and measuring.";
+    const CLASS: CapabilityClass = CapabilityClass::Run;
+    const EFFECT: Effect = Effect::Unsafe;
+
+    fn example(&self) -> Value {
+        json!({ "command": "ls -l | head -n 5", "timeout_s": 10 })
+    }
+
+    fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
+        self.read_command(input, place).map(|(_, target)| target)
+    }
+
+    fn reading(&self, input: &Input, place: &Place) -> Result<CallReading, ToolError> {
+        let (reading, target) = self.read_command(input, place)?;
+        let ids = reading.programs.iter().map(|program| format!("shell/{program}"));
+        let mut tools: Vec<_> = ids.filter_map(|id| id.parse().ok()).collect();
+        if tools.is_empty() {
+            tools = tool_ids(Self::NAME);
+        }
+        let effect = if reading.verdict.is_read_only() { Effect::ReadOnly } else { Effect::Unsafe };
+        let beyond = Some(target::bounded(reading.script));
+        Ok(CallReading { tools, target: target.into_text(), beyond, effect, volatile: reading.volatile })
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let seconds = match input.timeout_s {
+            Some(0) => return Err(ToolError::parameter("timeout_s", "it must be at least 1")),
+            Some(seconds) => seconds.min(TIMEOUT_S_MAX),
+            None => TIMEOUT_S_DEFAULT,
+        };
+        if input.command.contains('\0') {
+            return Err(ToolError::parameter("command", "it holds a NUL character"));
+        }
+        let place = ctx.place();
+        let cwd = folder(&input, &place)?;
+        if !cwd.is_dir() {
+            let missing = std::fs::read_dir(&cwd).err();
+            let missing = missing.unwrap_or_else(|| std::io::Error::from(std::io::ErrorKind::NotADirectory));
+            return Err(ToolError::file("enter", &cwd, missing));
+        }
+        let (reading, _) = self.read_command(&input, &place)?;
+        let mut settled = self.settle(reading, input.command, cwd, ctx).await?;
+        let is_read_only = settled.programs == Programs::System;
+        let mut env = env::for_task(self.host.env(), &ctx.surroundings, settled.programs);
+        if is_read_only {
+            repository::keep_quiet(&mut env, &settled.settings);
+        }
+        let job = Job {
+            program: self.shell.clone(),
+            args: self.arguments(&settled.script),
+            cwd: std::mem::take(&mut settled.cwd),
+            env,
+            ms_max: seconds * 1_000,
+            output_bytes_max: ctx.limits.output_bytes_max.saturating_sub(FRAME_BYTES) / 2,
+        };
+        let ended = process::run(job, &self.host, &ctx.cancel)
+            .await
+            .map_err(|source| ToolError::file("start", &self.shell, source))?;
+        if ended.ending == Ending::Cancelled {
+            return Err(ToolError::Cancelled);
+        }
+        Ok(answer::answer(&ended, seconds, ctx.limits.output_bytes_max, settled.after()))
+    }
+}
+
+/// A command that may run, as it runs.
+struct Settled {
+    script: String,
+    cwd: PathBuf,
+    programs: Programs,
+    executed: Vec<ExecutedFile>,
+    side_effect: SideEffect,
+    removal: Option<Removal>,
+    /// What Git gets of the person's own configuration, where the command only reads.
+    settings: Settings,
+}
+
+impl Settled {
+    /// A command that only reads.
+    fn reading(script: String, cwd: PathBuf, settings: Settings) -> Self {
+        Settled {
+            script,
+            cwd,
+            programs: Programs::System,
+            executed: Vec::new(),
+            side_effect: SideEffect::None,
+            removal: None,
+            settings,
+        }
+    }
+
+    fn after(self) -> After {
+        let created = self.removal.map(|removal| removal.created()).unwrap_or_default();
+        After { created, executed: self.executed, side_effect: self.side_effect }
+    }
+}
+
+impl Shell {
+    fn read_command(&self, input: &Input, place: &Place) -> Result<(Reading, Target), ToolError> {
+        let cwd = folder(input, place)?;
+        let surroundings =
+            command_line::Surroundings { cwd: cwd.clone(), home: place.surroundings.home.clone() };
+        let mut reading = command_line::read(&input.command, &surroundings);
+        if !reading.verdict.is_read_only()
+            && let Some(own) = command_line::read_form(&input.command, self.host.forms())
+        {
+            reading = own;
+        }
+        let target = Target::new(reading.target.clone())
+            .with("cwd", (cwd != place.surroundings.cwd).then(|| show::path(&cwd)))
+            .with("timeout_s", input.timeout_s.filter(|seconds| *seconds != TIMEOUT_S_DEFAULT));
+        Ok((reading, target))
+    }
+
+    /// Decides whether the command may run, and how.
+    ///
+    /// # Errors
+    /// When it asks, or would enter Setpoint's own house.
+    async fn settle(
+        &self,
+        reading: Reading,
+        command: String,
+        cwd: PathBuf,
+        ctx: &ToolCtx,
+    ) -> Result<Settled, ToolError> {
+        let gate = Gate::new(ctx);
+        let place = house::Surroundings::new(&cwd, ctx);
+        let reason = match &reading.verdict {
+            Verdict::ReadOnly(plan) => match self.look(plan, &cwd, ctx).await? {
+                Err(reason) => reason,
+                Ok((script, settings)) => return Ok(Settled::reading(script, cwd, settings)),
+            },
+            Verdict::RemovesOrMakes(found) => {
+                let found = found.clone();
+                let settle = move |_: &Halt| {
+                    place.check(&command)?;
+                    Removal::settle(&found, command, &cwd, &gate)
+                };
+                return ctx.blocking(settle).await;
+            }
+            Verdict::Asks(reason) => reason.to_string(),
+        };
+        let executes = reading.executes;
+        ctx.blocking(move |halt| {
+            place.check(&command)?;
+            let executed = executed(&executes, halt);
+            let real = resolve::fully(&cwd);
+            let always = Some(reason);
+            let plan = Plan { tool: "shell", command, cwd: real, touches: Vec::new(), executed, always };
+            gate.check(&plan)?;
+            Ok(Settled {
+                script: plan.command,
+                cwd,
+                programs: Programs::TaskToo,
+                executed: plan.executed,
+                side_effect: SideEffect::Irreversible,
+                removal: None,
+                settings: Settings::new(),
+            })
+        })
+        .await
+    }
+
+    /// Looks at what a command that is read-only by its text would read now: the text that runs and Git's settings, or why
+    /// it asks.
+    async fn look(
+        &self,
+        plan: &command_line::Plan,
+        cwd: &Path,
+        ctx: &ToolCtx,
+    ) -> Result<Result<(String, Settings), String>, ToolError> {
+        let at = plan.directory().map_or_else(|| cwd.to_path_buf(), |directory| cwd.join(directory));
+        let programs = self.find_programs(plan.programs(), ctx);
+        let (reads, searches) = (plan.reads().to_vec(), plan.searches().to_vec());
+        let (started, ground) = (cwd.to_path_buf(), look::Ground::new(ctx));
+        let looked = ctx
+            .blocking(move |halt| {
+                halt.rooms().check(&started)?;
+                let own = look::programs(&programs, &ground);
+                let reason = own.or(look::reads(&reads, &at, halt)?).map(|reason| reason.to_string());
+                Ok((reason, look::left_out(&searches, &at, halt)))
+            })
+            .await?;
+        let looked = match looked {
+            (Some(reason), _) => return Ok(Err(reason)),
+            (None, left_out) => plan.rendered_without(&left_out),
+        };
+        Ok(match repository::look(plan, cwd, &self.host, ctx).await? {
+            Looked::Asks(reason) => Err(reason),
+            Looked::Quiet(settings) => Ok((looked, settings)),
+        })
+    }
+
+    /// Where the programs of a read-only command are.
+    fn find_programs(&self, names: &[String], ctx: &ToolCtx) -> Vec<PathBuf> {
+        let env = env::for_task(self.host.env(), &ctx.surroundings, Programs::System);
+        names.iter().filter_map(|name| env::find_program(name, &env)).collect()
+    }
+
+    fn arguments(&self, command: &str) -> Vec<OsString> {
+        let flags: &[&str] =
+            if self.is_bash { &["--noprofile", "--norc", "-c", "--"] } else { &["-c", "--"] };
+        flags.iter().copied().chain([command]).map(OsString::from).collect()
+    }
+}
+
+fn folder(input: &Input, place: &Place) -> Result<PathBuf, ToolError> {
+    match &input.cwd {
+        Some(text) => place.reading("cwd", text),
+        None => Ok(place.surroundings.cwd.clone()),
+    }
+}
+
+fn executed(files: &[PathBuf], halt: &Halt) -> Vec<ExecutedFile> {
+    let hashed = files.iter().filter_map(|path: &PathBuf| {
+        let hashed = hash::file(path, Algorithm::Blake3, halt).ok()?;
+        Some(ExecutedFile { path: show::path(path), hash: hashed.hex })
+    });
+    hashed.collect()
+}
+
+/// Whether a path is one of these or below one.
+fn is_below_one(path: &Path, folders: &[PathBuf]) -> bool {
+    folders.iter().any(|folder| path.starts_with(folder))
+}

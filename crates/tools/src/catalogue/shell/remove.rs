@@ -1,0 +1,116 @@
+//! Commands that only remove or make what they name: shown exactly, and done in the directory that was looked at.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use setpoint_command_line::RemoveOrMake;
+use setpoint_protocol::tool::SideEffect;
+
+use super::Settled;
+use crate::approval::{Gate, Plan, Touch, resolve};
+use crate::error::ToolError;
+use crate::files::folder::Folder;
+use crate::process::env::Programs;
+use crate::show;
+
+/// What such a command made, and the directory that it was done in, held open until it has ended.
+pub(super) struct Removal {
+    made: Vec<PathBuf>,
+    /// Keeps the descriptor that the command's directory is named by.
+    held: Option<Folder>,
+}
+
+impl Removal {
+    /// What of it is there now.
+    pub(super) fn created(self) -> Vec<String> {
+        drop(self.held);
+        self.made
+            .iter()
+            .filter(|path| std::fs::symlink_metadata(path).is_ok())
+            .map(|path| show::path(path))
+            .collect()
+    }
+
+    /// Lets the gate look at what the command names, and settles how it runs: by bare names, in a directory held open, where
+    /// all of them are in one. Then no link or directory that is exchanged meanwhile moves the effect, and rules of an
+    /// approval file about paths can cover it. Elsewhere it runs as it was written, and only the command itself can be
+    /// allowed.
+    ///
+    /// # Errors
+    /// When it asks.
+    pub(super) fn settle(
+        found: &RemoveOrMake,
+        command: String,
+        cwd: &Path,
+        gate: &Gate,
+    ) -> Result<Settled, ToolError> {
+        let held = Held::of(found, cwd);
+        let always = Some(match &held {
+            Some(_) if found.removes() => "it deletes".to_owned(),
+            Some(_) => "it makes directories by a shell command".to_owned(),
+            None => "its paths cannot be held while it runs, so no rule about paths covers it".to_owned(),
+        });
+        let touches = held.as_ref().map(|held| held.touches(found)).unwrap_or_default();
+        let plan =
+            Plan { tool: "shell", command, cwd: resolve::fully(cwd), touches, executed: Vec::new(), always };
+        match &held {
+            Some(held) => gate.check_at(&plan, &held.folder)?,
+            None => gate.check(&plan)?,
+        }
+        let made =
+            plan.touches.iter().filter(|touch| !touch.is_delete).map(|touch| touch.path.clone()).collect();
+        let (script, cwd) = match &held {
+            Some(held) => (found.rendered(held.names.iter().map(String::as_str)), held.folder.as_directory()),
+            None => (plan.command, cwd.to_path_buf()),
+        };
+        Ok(Settled {
+            script,
+            cwd,
+            programs: Programs::TaskToo,
+            executed: Vec::new(),
+            side_effect: if found.removes() { SideEffect::Irreversible } else { SideEffect::Reversible },
+            removal: Some(Removal { made, held: held.map(|held| held.folder) }),
+            settings: Vec::new(),
+        })
+    }
+}
+
+/// The one directory that everything named is in, and the names.
+struct Held {
+    folder: Folder,
+    names: Vec<String>,
+}
+
+impl Held {
+    /// `None` where the names are in several directories, or one cannot be followed or held.
+    fn of(found: &RemoveOrMake, cwd: &Path) -> Option<Self> {
+        if !Folder::CAN_BE_ENTERED {
+            return None;
+        }
+        let mut parents = Vec::new();
+        let mut names = Vec::new();
+        for path in found.paths() {
+            let (parent, name) = match path.rsplit_once('/') {
+                Some((parent, name)) => (format!("{parent}/"), name),
+                None => (String::new(), path.as_str()),
+            };
+            if name.is_empty() || name == "." || name == ".." {
+                return None;
+            }
+            parents.push(std::fs::canonicalize(cwd.join(parent)).ok()?);
+            names.push(name.to_owned());
+        }
+        let parent = parents.first().filter(|first| parents.iter().all(|parent| parent == *first))?;
+        Some(Held { folder: Folder::open(parent).ok()?, names })
+    }
+
+    fn touches(&self, found: &RemoveOrMake) -> Vec<Touch> {
+        let touch = |name: &String| Touch {
+            path: self.folder.path().join(OsStr::from_bytes(name.as_bytes())),
+            is_delete: found.removes(),
+            is_recursive: found.is_recursive(),
+        };
+        self.names.iter().map(touch).collect()
+    }
+}

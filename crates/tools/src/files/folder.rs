@@ -1,0 +1,216 @@
+//! A folder that is held open, and what is done in it by name.
+//!
+//! Nothing here follows a link, and nothing looks at the folder's path again: whatever takes its place meanwhile, what is
+//! done is done in the folder that was opened.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
+use rustix::io::Errno;
+
+/// How a folder is opened to reach what is in it. On Linux that does not need the permission to list it.
+#[cfg(target_os = "linux")]
+const REACH: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const REACH: OFlags = OFlags::RDONLY;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Folder {
+    fd: Arc<OwnedFd>,
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Opens the folder at a real path, name by name.
+    ///
+    /// # Errors
+    /// What the system says; `NotADirectory` or `FilesystemLoop` when one of the names is a link.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let root = fs::open("/", flags(), Mode::empty())?;
+        Folder { fd: Arc::new(root), path: PathBuf::from("/") }.below(path)
+    }
+
+    /// Opens the folder at a real path that begins with this one's.
+    pub(crate) fn below(&self, path: &Path) -> io::Result<Self> {
+        let names = path.strip_prefix(&self.path).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let mut folder = self.clone();
+        for name in names.components() {
+            let Component::Normal(name) = name else { return Err(io::ErrorKind::InvalidInput.into()) };
+            folder = folder.enter(name)?;
+        }
+        Ok(folder)
+    }
+
+    /// Opens the folder of this name in it.
+    pub(crate) fn enter(&self, name: &OsStr) -> io::Result<Self> {
+        let fd = fs::openat(&self.fd, name, flags(), Mode::empty())?;
+        Ok(Folder { fd: Arc::new(fd), path: self.path.join(name) })
+    }
+
+    /// Where it was when it was opened.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether a program can be started in it, wherever it is by then.
+    pub(crate) const CAN_BE_ENTERED: bool = cfg!(target_os = "linux");
+
+    /// A path that leads to this folder and no other, for a program that this process starts while it is held.
+    pub(crate) fn as_directory(&self) -> PathBuf {
+        use std::os::fd::AsRawFd;
+        PathBuf::from(format!("/proc/self/fd/{}", self.fd.as_raw_fd()))
+    }
+
+    /// Whether its path still leads to it.
+    pub(crate) fn is_in_place(&self) -> bool {
+        let id = |stat: Stat| (stat.st_dev, stat.st_ino);
+        let now = Folder::open(&self.path).and_then(|now| Ok(fs::fstat(&now.fd)?));
+        matches!((now, fs::fstat(&self.fd)), (Ok(now), Ok(held)) if id(now) == id(held))
+    }
+
+    /// What has this name, if anything.
+    pub(crate) fn look(&self, name: &OsStr) -> io::Result<Option<Stat>> {
+        match fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Where the link of this name leads.
+    pub(crate) fn link(&self, name: &OsStr) -> io::Result<OsString> {
+        Ok(OsString::from_vec(fs::readlinkat(&self.fd, name, Vec::new())?.into_bytes()))
+    }
+
+    /// Opens the file of this name for reading, without waiting for anything.
+    pub(crate) fn read(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        Ok(File::from(fs::openat(&self.fd, name, flags, Mode::empty())?))
+    }
+
+    /// Creates a file where nothing is.
+    pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(File::from(fs::openat(&self.fd, name, flags, Mode::from_raw_mode(0o666))?))
+    }
+
+    /// Makes the folder of this name where there is none, and opens it; whether it was made.
+    pub(crate) fn make(&self, name: &OsStr) -> io::Result<(Self, bool)> {
+        let is_new = match fs::mkdirat(&self.fd, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) => true,
+            Err(Errno::EXIST) => false,
+            Err(errno) => return Err(errno.into()),
+        };
+        Ok((self.enter(name)?, is_new))
+    }
+
+    /// Removes the file of this name.
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        Ok(fs::unlinkat(&self.fd, name, AtFlags::empty())?)
+    }
+
+    /// Gives a file another name in the same folder, in place of what has that name.
+    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        Ok(fs::renameat(&self.fd, from, &self.fd, to)?)
+    }
+
+    /// Gives a file another name in the same folder, which nothing may have. One step where the file system can; elsewhere
+    /// the name is looked at first.
+    ///
+    /// # Errors
+    /// `AlreadyExists` when something has the name.
+    pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        match fs::renameat_with(&self.fd, from, &self.fd, to, RenameFlags::NOREPLACE) {
+            Ok(()) => Ok(()),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => match self.look(to)? {
+                Some(_) => Err(io::Error::from(io::ErrorKind::AlreadyExists)),
+                None => self.rename(from, to),
+            },
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Writes to the disk what was done in it.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.listed()?.sync_all()
+    }
+
+    /// Takes it away from everybody but its owner.
+    pub(crate) fn make_private(&self) -> io::Result<()> {
+        Ok(fs::fchmod(self.listed()?, Mode::from_raw_mode(0o700))?)
+    }
+
+    /// The folder as a file of its own, which may be listed and synced.
+    fn listed(&self) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(File::from(fs::openat(&self.fd, ".", flags, Mode::empty())?))
+    }
+}
+
+/// What kind of thing it is.
+pub(crate) fn kind(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+fn flags() -> OFlags {
+    REACH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn tree() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = std::fs::canonicalize(folder.path()).unwrap();
+        std::fs::create_dir_all(root.join("d/sub")).unwrap();
+        std::fs::create_dir(root.join("other")).unwrap();
+        std::fs::write(root.join("d/file"), "x").unwrap();
+        symlink("d", root.join("link")).unwrap();
+        symlink("file", root.join("d/alias")).unwrap();
+        (folder, root)
+    }
+
+    #[test]
+    fn a_link_is_never_followed() {
+        let (_folder, root) = tree();
+        assert!(Folder::open(&root.join("d/sub")).is_ok());
+        for path in ["link", "link/sub", "d/file", "d/none", "d/alias", "d/../d"] {
+            assert!(Folder::open(&root.join(path)).is_err(), "{path}");
+        }
+        let d = Folder::open(&root.join("d")).unwrap();
+        assert!(d.read(OsStr::new("file")).is_ok());
+        assert!(d.read(OsStr::new("alias")).is_err());
+        assert!(d.make(OsStr::new("alias")).is_err());
+        assert!(d.create(OsStr::new("alias")).is_err());
+        assert_eq!(d.link(OsStr::new("alias")).unwrap(), "file");
+        assert!(d.below(&root).is_err());
+    }
+
+    #[test]
+    fn what_is_done_is_done_in_the_folder_that_was_opened() {
+        let (_folder, root) = tree();
+        let d = Folder::open(&root.join("d")).unwrap();
+        assert!(d.is_in_place());
+        std::fs::rename(root.join("d"), root.join("moved")).unwrap();
+        symlink("other", root.join("d")).unwrap();
+        assert!(!d.is_in_place());
+        d.create(OsStr::new("new")).unwrap().write_all(b"new").unwrap();
+        d.rename_new(OsStr::new("new"), OsStr::new("newer")).unwrap();
+        d.remove(OsStr::new("file")).unwrap();
+        assert!(d.make(OsStr::new("made")).unwrap().1 && !d.make(OsStr::new("made")).unwrap().1);
+        d.sync().unwrap();
+        assert_eq!(std::fs::read(root.join("moved/newer")).unwrap(), b"new");
+        assert!(root.join("moved/made").is_dir() && !root.join("moved/file").exists());
+        assert_eq!(std::fs::read_dir(root.join("other")).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,59 @@
+//! One call's program without a keeper: for processes whose executable cannot be one, as those of tests. Ends the
+//! program's process group and nothing that has left it.
+
+use std::io;
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::{Child, Command};
+
+use super::TERM_GRACE_MS;
+use super::run::{Ending, Job};
+
+/// A program in a process group of its own, which is killed on drop.
+#[derive(Debug)]
+pub(super) struct Bare {
+    pub(super) child: Child,
+    group: Option<Pid>,
+    has_ended: bool,
+}
+
+impl Bare {
+    pub(super) fn start(job: &Job) -> io::Result<Self> {
+        let mut command = Command::new(&job.program);
+        let child = job.prepare(&mut command).process_group(0).stdin(Stdio::null()).spawn()?;
+        let group = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+        Ok(Bare { child, group, has_ended: false })
+    }
+
+    /// Waits for the program's end. Can be cancelled and called again.
+    pub(super) async fn ended(&mut self) -> io::Result<Ending> {
+        let status = self.child.wait().await?;
+        self.has_ended = true;
+        Ok(status.into())
+    }
+
+    /// Ends the group. A program that still runs is asked to end first.
+    pub(super) async fn finish(mut self) -> usize {
+        if !self.has_ended {
+            self.signal(Signal::TERM);
+            self.signal(Signal::CONT);
+            drop(tokio::time::timeout(Duration::from_millis(TERM_GRACE_MS), self.child.wait()).await);
+        }
+        let had_left = self.signal(Signal::KILL);
+        drop(self.child.wait().await);
+        usize::from(had_left)
+    }
+
+    /// Returns whether there was a process to take it.
+    fn signal(&self, signal: Signal) -> bool {
+        self.group.is_some_and(|group| kill_process_group(group, signal).is_ok())
+    }
+}
+
+impl Drop for Bare {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}

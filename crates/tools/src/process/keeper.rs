@@ -1,0 +1,215 @@
+//! The keeper: a small process between this program and the program of one call, which ends everything that the program
+//! started.
+//!
+//! It is the same executable, started again with `ARGUMENT`. It makes itself the reaper of its descendants, so that
+//! each of them stays below it whatever it does to its session, group, environment and parents, and it ends only when
+//! the kernel says that there is none left. Its standard input is a socket that only the runtime holds: the end of that
+//! stream means that the call is over or that the runtime is dead. It never takes anything else from outside, and no
+//! descendant can look into it or take a descriptor from it.
+//!
+//! A descendant may kill its keeper. Then the runtime adopts what is left and ends it (see `kept`).
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::sync::OnceLock;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, wait};
+
+use super::frame::Frame;
+use super::{TERM_GRACE_MS, tree};
+
+/// The first argument of a keeper. The second is the mark of the runtime that it works for, then come the program and
+/// its arguments.
+pub(super) const ARGUMENT: &str = "--keep-call";
+/// The name of keepers in lists of processes.
+pub(super) const NAME: &str = "setpoint-keeper";
+/// Sent to a keeper to end the call without a grace.
+pub(super) const AT_ONCE: u8 = b'!';
+/// Looks for descendants before it gives up; there is a pause of [`ROUND`] after each.
+pub(super) const ROUNDS_MAX: u32 = 500;
+/// The pause after a look. The end of the last descendant cuts it short.
+pub(super) const ROUND: Duration = Duration::from_millis(2);
+
+/// Set where this executable's `main` calls [`serve`].
+static THIS_EXECUTABLE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Does a keeper's work if this process was started as one; then `main` must return the exit code. Otherwise lets calls
+/// of this process use this executable as their keeper. Must be the first call in `main`: a keeper is started for every
+/// program that a call runs.
+#[must_use]
+pub fn serve() -> Option<ExitCode> {
+    let mut args = std::env::args_os().skip(1);
+    if args.next().is_some_and(|first| first == ARGUMENT) {
+        let kept = Keeper::begin(args.skip(1)).map(Keeper::keep);
+        return Some(if kept.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    // The running file itself, even when an update has replaced it.
+    let file = PathBuf::from("/proc/self/exe");
+    if let Some(file) = if file.exists() { Some(file) } else { std::env::current_exe().ok() } {
+        let _ = THIS_EXECUTABLE.set(file);
+    }
+    None
+}
+
+/// This executable, if it can be started as a keeper.
+pub(crate) fn this_executable() -> Option<PathBuf> {
+    THIS_EXECUTABLE.get().cloned()
+}
+
+enum Event {
+    /// The program ended.
+    Ended(ExitStatus),
+    /// The last descendant ended.
+    Alone,
+    /// The runtime ended the call or is dead.
+    Over { has_grace: bool },
+}
+
+struct Keeper {
+    channel: File,
+    events: Receiver<Event>,
+    /// The program's process group.
+    group: Option<Pid>,
+    has_ended: bool,
+    is_alone: bool,
+    over: Option<bool>,
+}
+
+impl Keeper {
+    /// Starts the program and reports if that fails.
+    fn begin(args: impl Iterator<Item = OsString>) -> io::Result<Self> {
+        let mut channel = File::from(rustix::stdio::stdin().try_clone_to_owned()?);
+        Keeper::start(&channel, args).inspect_err(|error| {
+            let code = error.raw_os_error().unwrap_or(0);
+            let _ = channel.write_all(&Frame::NotStarted(code).to_bytes());
+        })
+    }
+
+    fn start(channel: &File, mut args: impl Iterator<Item = OsString>) -> io::Result<Self> {
+        adopt_descendants(Some(Signal::CONT))?;
+        rustix::process::setsid()?;
+        let (sender, events) = mpsc::channel();
+        let (listening, ears) = (sender.clone(), channel.try_clone()?);
+        thread::Builder::new().spawn(move || listen(ears, &listening))?;
+        let nowhere = File::options().read(true).write(true).open("/dev/null")?;
+        let program = args.next().ok_or(io::ErrorKind::InvalidInput)?;
+        let child = Command::new(program).args(args).stdin(Stdio::null()).process_group(0).spawn()?;
+        let pid = i32::try_from(child.id()).unwrap_or(0);
+        // The call's output ends when the call's processes end.
+        rustix::stdio::dup2_stdout(nowhere.as_fd())?;
+        rustix::stdio::dup2_stderr(nowhere.as_fd())?;
+        thread::Builder::new().spawn(move || reap(pid, &sender))?;
+        let channel = channel.try_clone()?;
+        let group = Pid::from_raw(pid);
+        Ok(Keeper { channel, events, group, has_ended: false, is_alone: false, over: None })
+    }
+
+    /// Waits for the end of the call, then ends everything that it left.
+    fn keep(mut self) {
+        while self.over.is_none() && self.take(None) {}
+        if !self.has_ended && self.over == Some(true) {
+            // A stopped program takes the signal only when it goes on.
+            self.signal(Signal::TERM);
+            self.signal(Signal::CONT);
+            // Nothing but the program's end can come next.
+            self.take(Some(Duration::from_millis(TERM_GRACE_MS)));
+        }
+        if !cfg!(target_os = "linux") {
+            self.signal(Signal::KILL);
+        }
+        let own = i32::try_from(std::process::id()).unwrap_or(0);
+        let mut killed = BTreeSet::new();
+        for _ in 0..ROUNDS_MAX {
+            if self.is_alone {
+                break;
+            }
+            tree::kill(tree::children(own), &mut killed);
+            self.take(Some(ROUND));
+        }
+        self.report(Frame::Over(i32::try_from(killed.len()).unwrap_or(i32::MAX)));
+    }
+
+    /// Takes the next event; `false` if there was none in time.
+    fn take(&mut self, limit: Option<Duration>) -> bool {
+        let event = match limit {
+            Some(limit) => self.events.recv_timeout(limit).ok(),
+            None => self.events.recv().ok(),
+        };
+        match event {
+            Some(Event::Ended(status)) => {
+                self.has_ended = true;
+                self.report(Frame::of(status));
+            }
+            Some(Event::Alone) => self.is_alone = true,
+            Some(Event::Over { has_grace }) => self.over = Some(has_grace),
+            None => return false,
+        }
+        true
+    }
+
+    fn report(&mut self, frame: Frame) {
+        // A dead runtime takes no report; its processes are ended all the same.
+        let _ = self.channel.write_all(&frame.to_bytes());
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group {
+            // The group may be empty by now.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+/// Waits for the runtime's word or its death.
+fn listen(mut channel: File, events: &Sender<Event>) {
+    let mut word = [0];
+    let has_grace = loop {
+        match channel.read(&mut word) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            got => break !(matches!(got, Ok(1)) && word == [AT_ONCE]),
+        }
+    };
+    let _ = events.send(Event::Over { has_grace });
+}
+
+/// Collects every descendant that ends, until there is none.
+fn reap(program: i32, events: &Sender<Event>) {
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid.as_raw_nonzero().get() == program => {
+                let _ = events.send(Event::Ended(ExitStatus::from_raw(status.as_raw())));
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => break,
+        }
+    }
+    let _ = events.send(Event::Alone);
+}
+
+/// Makes this process the parent of each descendant whose own parent ends, and closes it to other processes of the same
+/// user. A keeper that a descendant has stopped goes on (`CONT`) when the runtime dies.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn adopt_descendants(at_parents_death: Option<Signal>) -> io::Result<()> {
+    use rustix::process::{DumpableBehavior, getpid, set_child_subreaper, set_dumpable_behavior};
+    set_child_subreaper(Some(getpid()))?;
+    if at_parents_death.is_some() {
+        set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+        rustix::process::set_parent_process_death_signal(at_parents_death)?;
+    }
+    Ok(())
+}
+
+/// Other systems have no such parents: there a process that leaves its group outlives its call.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) fn adopt_descendants(_: Option<Signal>) -> io::Result<()> {
+    Ok(())
+}

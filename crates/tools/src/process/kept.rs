@@ -1,0 +1,181 @@
+//! One call's program under its keeper, as the runtime sees it.
+//!
+//! When a descendant kills the keeper, this process adopts what is left of the call and ends it: everything of a call is
+//! in another session than this process, and no other child of it is.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream as Blocking;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitOptions, waitpid};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::process::{Child, Command};
+
+use super::frame::{self, Frame};
+use super::keeper::{ARGUMENT, AT_ONCE, NAME, ROUND, ROUNDS_MAX, adopt_descendants};
+use super::run::{Ending, Job};
+use super::{TERM_GRACE_MS, orphans, tree};
+
+/// Milliseconds that a keeper has to end everything. One that a descendant has stopped takes longer and is killed.
+const KEEPER_MS_MAX: u64 = TERM_GRACE_MS + 1_500;
+/// Milliseconds that a call which is dropped waits for its keeper.
+const DROP_MS_MAX: u64 = 1_000;
+/// Looks whether a keeper that has closed its channel has ended.
+const LOOKS_MAX: u32 = 10_000;
+
+/// The keepers of this process, until they are collected. Locked while one is started, so that it is never taken for
+/// an orphan.
+static KEEPERS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+
+/// A keeper at work. Dropped without [`Kept::finish`], it ends the call at once.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) keeper: Child,
+    pid: i32,
+    /// `None` when the keeper has ended.
+    channel: Option<UnixStream>,
+    received: Vec<u8>,
+}
+
+impl Kept {
+    /// Starts a program under a keeper.
+    pub(super) fn start(keeper: &Path, job: &Job) -> io::Result<Self> {
+        static ADOPTS: Once = Once::new();
+        ADOPTS.call_once(|| drop(adopt_descendants(None)));
+        let (ours, theirs) = Blocking::pair()?;
+        ours.set_nonblocking(true)?;
+        let channel = UnixStream::from_std(ours)?;
+        let mut command = Command::new(keeper);
+        command.arg0(NAME).arg(ARGUMENT).arg(orphans::own_mark()).arg(&job.program);
+        job.prepare(&mut command).stdin(Stdio::from(OwnedFd::from(theirs)));
+        let mut keepers = keepers();
+        let keeper = command.spawn()?;
+        let pid = keeper.id().and_then(|pid| i32::try_from(pid).ok()).unwrap_or(0);
+        keepers.insert(pid);
+        Ok(Kept { keeper, pid, channel: Some(channel), received: Vec::new() })
+    }
+
+    /// Waits for the program's end. Can be cancelled and called again.
+    pub(super) async fn ended(&mut self) -> io::Result<Ending> {
+        Ok(match self.frame().await {
+            Some(Frame::Exit(code)) => Ending::Exit(code),
+            Some(Frame::Signal(signal)) => Ending::Signal(signal),
+            Some(Frame::NotStarted(code)) => return Err(io::Error::from_raw_os_error(code)),
+            // Somebody killed the keeper; the program does not go on without it.
+            Some(Frame::Over(_)) | None => Ending::Signal(Signal::KILL.as_raw()),
+        })
+    }
+
+    /// Ends what is left of the call and returns how many processes had to be killed. A program that still runs is asked
+    /// to end first.
+    pub(super) async fn finish(mut self) -> usize {
+        if let Some(channel) = &mut self.channel {
+            drop(channel.shutdown().await);
+        }
+        let over = async {
+            loop {
+                match self.frame().await {
+                    Some(Frame::Over(killed)) => return usize::try_from(killed).ok(),
+                    Some(_) => {}
+                    None => return None,
+                }
+            }
+        };
+        let over = tokio::time::timeout(Duration::from_millis(KEEPER_MS_MAX), over).await.ok().flatten();
+        if over.is_none() {
+            drop(self.keeper.start_kill());
+        }
+        drop(self.keeper.wait().await);
+        self.forget();
+        match over {
+            Some(killed) => killed,
+            None => {
+                let mut killed = BTreeSet::new();
+                for _ in 0..ROUNDS_MAX {
+                    if !end_orphans(&mut killed) {
+                        break;
+                    }
+                    tokio::time::sleep(ROUND).await;
+                }
+                killed.len()
+            }
+        }
+    }
+
+    /// The next report; `None` at the end of the stream.
+    async fn frame(&mut self) -> Option<Frame> {
+        loop {
+            if let Some((frame, rest)) = self.received.split_first_chunk::<{ frame::BYTES }>() {
+                let frame = *frame;
+                self.received = rest.to_vec();
+                return Frame::of_bytes(frame);
+            }
+            if self.channel.as_mut()?.read_buf(&mut self.received).await.ok()? == 0 {
+                return None;
+            }
+        }
+    }
+
+    /// The keeper is collected: its number may be another process's.
+    fn forget(&mut self) {
+        self.channel = None;
+        keepers().remove(&self.pid);
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let Some(channel) = self.channel.take() else { return };
+        let ended = channel.into_std().and_then(|mut channel| {
+            channel.set_nonblocking(false)?;
+            channel.write_all(&[AT_ONCE])?;
+            channel.set_read_timeout(Some(Duration::from_millis(DROP_MS_MAX)))?;
+            channel.read_to_end(&mut Vec::new())
+        });
+        if ended.is_err() {
+            drop(self.keeper.start_kill());
+        }
+        // It is about to end.
+        let is_collected = (0..LOOKS_MAX).any(|_| {
+            std::thread::yield_now();
+            !matches!(self.keeper.try_wait(), Ok(None))
+        });
+        if is_collected {
+            self.forget();
+            if ended.is_err() {
+                let mut killed = BTreeSet::new();
+                while killed.len() < LOOKS_MAX as usize && end_orphans(&mut killed) {
+                    std::thread::yield_now();
+                }
+            }
+        }
+    }
+}
+
+fn keepers() -> MutexGuard<'static, BTreeSet<i32>> {
+    KEEPERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Kills and collects what this process has adopted of calls whose keepers are dead. Returns whether there was anything.
+fn end_orphans(killed: &mut BTreeSet<i32>) -> bool {
+    let own = i32::try_from(std::process::id()).unwrap_or(0);
+    let Some(this) = tree::process(own) else { return false };
+    let known = keepers();
+    let is_orphan = |pid: &i32| {
+        !known.contains(pid) && tree::process(*pid).is_some_and(|process| process.session != this.session)
+    };
+    let orphans: Vec<i32> = tree::children(own).into_iter().filter(is_orphan).collect();
+    drop(known);
+    tree::kill(orphans.clone(), killed);
+    for orphan in orphans.iter().filter_map(|pid| Pid::from_raw(*pid)) {
+        // One that has not ended yet is collected by the next look.
+        let _ = waitpid(Some(orphan), WaitOptions::NOHANG);
+    }
+    !orphans.is_empty()
+}

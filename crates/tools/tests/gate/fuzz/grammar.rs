@@ -1,0 +1,661 @@
+//! How random lines are made: a command that looks around, bent by the tricks of the corpus.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::corpus;
+use crate::world::PROJECT;
+
+const EFFECTS: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../command_line/tests/corpus/effects.txt"));
+const LOOKING: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../command_line/tests/corpus/looking_around.txt"));
+
+/// Where every second line runs, the project aside: each place that was prepared to be hostile.
+const PLACES: &[&str] = &[
+    "home",
+    "globs/find",
+    "globs/sort",
+    "globs/sortglued",
+    "globs/sed",
+    "globs/sedscript",
+    "globs/uniq",
+    "globs/tar",
+    "globs/awk",
+    "globs/env",
+    "globs/gitgrep",
+    "globs/test",
+    "globs/iconv",
+    "globs/file",
+    "globs/xxd",
+    "globs/cp",
+    "globs/diff",
+    "globs/less",
+    "globs/jq",
+    "globs/path",
+    "repos/fsmonitor",
+    "repos/textconv",
+    "repos/external",
+    "repos/driver",
+    "repos/filter",
+    "repos/process",
+    "repos/homedriver",
+    "repos/pager",
+    "repos/alias",
+    "repos/include",
+    "repos/worktree",
+    "repos/hooks",
+    "repos/gpg",
+    "repos/outer",
+    "repos/outer/inner",
+    "repos/file",
+    "repos/credential",
+    "repos/merge",
+    "bare",
+    "bare/sub",
+    "nested/deep/store",
+];
+
+/// Programs that a list of readers is likely to hold.
+const PROGRAMS: &[&str] = &[
+    "ls",
+    "cat",
+    "head",
+    "tail",
+    "wc",
+    "sort",
+    "uniq",
+    "cut",
+    "tr",
+    "grep",
+    "rg",
+    "find",
+    "fd",
+    "du",
+    "df",
+    "stat",
+    "file",
+    "tree",
+    "diff",
+    "cmp",
+    "comm",
+    "join",
+    "paste",
+    "nl",
+    "od",
+    "xxd",
+    "hexdump",
+    "strings",
+    "base64",
+    "md5sum",
+    "sha256sum",
+    "b2sum",
+    "cksum",
+    "column",
+    "fold",
+    "fmt",
+    "expand",
+    "rev",
+    "tac",
+    "jq",
+    "sed",
+    "awk",
+    "git",
+    "echo",
+    "printf",
+    "pwd",
+    "cd",
+    "true",
+    "false",
+    "test",
+    "seq",
+    "basename",
+    "dirname",
+    "realpath",
+    "readlink",
+    "which",
+    "type",
+    "command",
+    "date",
+    "uname",
+    "id",
+    "whoami",
+    "hostname",
+    "uptime",
+    "nproc",
+    "free",
+    "ps",
+    "env",
+    "printenv",
+    "iconv",
+    "numfmt",
+    "tar",
+    "zcat",
+    "gzip",
+    "unzip",
+    "less",
+    "more",
+    "man",
+    "bat",
+    "python3",
+    "node",
+    "cargo",
+    "rustc",
+    "gcc",
+    "npm",
+    "pip",
+    "make",
+    "lsof",
+    "ss",
+    "tput",
+    "locale",
+    "getconf",
+    "pr",
+    "shuf",
+    "split",
+    "tsort",
+    "look",
+    "zgrep",
+    "sqlite3",
+    "openssl",
+    "yes",
+    "sleep",
+    "nm",
+    "objdump",
+    "readelf",
+    "size",
+    "ldd",
+    "arch",
+    "groups",
+    "tee",
+    "xargs",
+];
+
+const GIT: &[&str] = &[
+    "status",
+    "log",
+    "diff",
+    "show",
+    "blame",
+    "branch",
+    "tag",
+    "ls-files",
+    "ls-tree",
+    "rev-parse",
+    "remote",
+    "describe",
+    "grep",
+    "shortlog",
+    "config",
+    "reflog",
+    "cat-file",
+    "merge-base",
+    "rev-list",
+    "stash list",
+    "diff-tree",
+    "diff-index",
+    "diff-files",
+    "for-each-ref",
+    "show-ref",
+    "name-rev",
+    "whatchanged",
+    "version",
+    "help",
+    "symbolic-ref",
+    "worktree list",
+    "submodule status",
+    "check-ignore",
+    "check-attr",
+    "count-objects",
+    "fsck",
+    "ls-remote",
+    "range-diff",
+    "cherry",
+    "notes",
+    "verify-commit",
+    "archive",
+    "var",
+    "hash-object",
+    "bisect log",
+    "annotate",
+    "stripspace",
+    "column",
+];
+
+const OPERANDS: &[&str] = &[
+    "a.txt",
+    "b.txt",
+    "src",
+    "src/*.rs",
+    ".",
+    "..",
+    "*",
+    "*.txt",
+    "README.md",
+    "f.json",
+    "data/people.csv",
+    "build.log",
+    "docs",
+    "link",
+    "doclink",
+    "outside",
+    "dangling",
+    "~",
+    "~/notes.txt",
+    "src/main.rs",
+    "a.tar",
+    "a.txt.gz",
+    "words.txt",
+    "a",
+    "made",
+    "f.txt",
+    "HEAD",
+    "HEAD~1",
+    "main",
+    "topic",
+    "v1",
+    "--",
+    "-",
+    "./*",
+    "?",
+    "*/*",
+    "[a-m]*",
+    "~+",
+    "~-",
+    "~root",
+    "nothing",
+    "'with space.txt'",
+    "surroundings",
+    "processes",
+    "processes/self/environ",
+    "descriptors/../environ",
+    "/proc/self/environ",
+    "/proc/*/environ",
+    "/dev/fd/../environ",
+    "/proc/self/root{ROOT}/project/a.txt",
+    "/dev/stdin",
+    "/dev/null",
+    "/dev/tcp/127.0.0.1/{PORT}",
+    "http://127.0.0.1:{PORT}/",
+    "../repos/fsmonitor",
+    "../bare",
+    "--output=made",
+    "-omade",
+    "doclink/../surroundings",
+    "{a,b}.txt",
+    "$HOME",
+    "\"$HOME\"",
+    "1,2p",
+    "1wmade",
+    "'{print}'",
+    "list.txt",
+    "HEAD:a.txt",
+    "p",
+    "'s/a/b/e'",
+    "'w made'",
+    ".x",
+    "env",
+    "+x",
+    "@",
+    "x=y",
+    "{ROOT}/home/notes.txt",
+    "hex.txt",
+    "edit.sed",
+];
+
+const METACHARACTERS: &[&str] = &[
+    ";",
+    "&",
+    "|",
+    "&&",
+    "||",
+    "\n",
+    ">",
+    ">>",
+    "<",
+    "<<<",
+    "<>",
+    ">&",
+    "&>",
+    "2>&1",
+    "2>/dev/null",
+    ">/dev/null",
+    ">|",
+    "(",
+    ")",
+    "{",
+    "}",
+    "{ ",
+    "; }",
+    "$(",
+    "`",
+    "$((",
+    "))",
+    "${x:=",
+    "$",
+    "\"",
+    "'",
+    "\\",
+    "\\\n",
+    "$'",
+    "$\"",
+    "~",
+    "*",
+    "?",
+    "[",
+    "]",
+    "!",
+    "#",
+    " #",
+    "=",
+    "%",
+    "^",
+    ",",
+    "..",
+    "/",
+    ":",
+    "@(",
+    "+(",
+    "--",
+    "-",
+    " ",
+    "\t",
+    "\r",
+    "\u{a0}",
+    "\u{200b}",
+    "\u{202e}",
+    "<(",
+    ">(",
+    "<<E\n",
+    "\nE\n",
+    "1>",
+    "3<",
+    "|&",
+    ";;",
+    "-o",
+    "-f",
+    "-c",
+    "-e",
+    "-i",
+    "-w",
+    "\u{c}",
+    "\\x6f",
+    "+=",
+];
+
+const WRAPPERS: &[&str] = &[
+    "env",
+    "nice",
+    "nohup",
+    "time",
+    "command",
+    "builtin",
+    "exec",
+    "eval",
+    "timeout 2",
+    "setsid",
+    "stdbuf -o0",
+    "xargs",
+    "!",
+    "bash -c",
+    "sh -c",
+    "sudo",
+    "A=1",
+    "PATH=.",
+    "GIT_PAGER=./script.sh",
+    "LC_ALL=C",
+    "watch",
+    "busybox",
+    "unshare",
+    ".",
+    "source",
+    "if",
+    "while",
+    "coproc",
+    "trap",
+    "alias",
+    "time -p",
+    "command -p",
+    "command -v",
+    "\\",
+    "~/bin/hit",
+    "cd ..;",
+    "git -c core.fsmonitor=../home/bin/hit",
+    "git -C ../repos/fsmonitor",
+    "GIT_DIR=../bare",
+    "ionice",
+    "flock a.txt",
+    "-",
+];
+
+/// Everything that lines are made of.
+pub(super) struct Grammar {
+    /// Lines that look around.
+    benign: Vec<String>,
+    /// Lines that have an effect.
+    effects: Vec<String>,
+    /// Words of those, and the ones of them that look like options.
+    words: Vec<String>,
+    options: Vec<String>,
+    /// Per program, its options in both lists, some with the word after them.
+    own: BTreeMap<String, Vec<String>>,
+}
+
+impl Grammar {
+    pub(super) fn new() -> Self {
+        let benign: Vec<String> = corpus::lines(LOOKING).into_iter().map(|line| line.command).collect();
+        let effects: Vec<String> = corpus::lines(EFFECTS).into_iter().map(|line| line.command).collect();
+        let words: BTreeSet<String> = effects
+            .iter()
+            .chain(&benign)
+            .flat_map(|line| line.split([' ', '\n', ';', '|', '&']).filter(|word| !word.is_empty()))
+            .map(str::to_owned)
+            .collect();
+        let options = words.iter().filter(|word| word.starts_with('-')).cloned().collect();
+        let own = own_options(effects.iter().chain(&benign));
+        Grammar { own, benign, effects, words: words.into_iter().collect(), options }
+    }
+
+    /// The directory and the line of a seed.
+    pub(super) fn line(&self, seed: u64) -> (&'static str, String) {
+        let mut chance = Chance::new(seed);
+        let mut line = self.pipeline(&mut chance);
+        for _ in 0..*chance.pick::<usize>(&[0, 0, 0, 1, 1, 1, 2, 3]) {
+            line = self.bent(&line, &mut chance);
+        }
+        let place = if chance.below(2) == 0 { PROJECT } else { chance.pick::<&'static str>(PLACES) };
+        (place, line)
+    }
+
+    fn pipeline(&self, chance: &mut Chance) -> String {
+        let mut line = self.command(chance);
+        for _ in 0..*chance.pick::<usize>(&[0, 0, 0, 1, 1, 2]) {
+            line.push_str(chance.pick::<&str>(&[" | ", " | ", " && ", " || ", "; ", "\n", "|"]));
+            line.push_str(&self.command(chance));
+        }
+        line
+    }
+
+    fn command(&self, chance: &mut Chance) -> String {
+        match chance.below(20) {
+            0..=9 => chance.pick::<String>(&self.benign).clone(),
+            10..=12 => {
+                let sub = chance.pick::<&str>(GIT);
+                format!("git {sub}{}", self.arguments("git", chance))
+            }
+            13..=16 => self.bent(chance.pick::<String>(&self.effects), chance),
+            _ => {
+                let program = chance.pick::<&str>(PROGRAMS);
+                format!("{program}{}", self.arguments(program, chance))
+            }
+        }
+    }
+
+    fn arguments(&self, program: &str, chance: &mut Chance) -> String {
+        let mut text = String::new();
+        for _ in 0..chance.below(4) {
+            text.push(' ');
+            match chance.below(8) {
+                0 => text.push_str(chance.pick::<String>(&self.options)),
+                1 => {
+                    text.push('-');
+                    for _ in 0..=chance.below(2) {
+                        text.push(*chance.pick::<char>(&LETTERS));
+                    }
+                }
+                2 => text.push_str(chance.pick::<String>(&self.words)),
+                3 | 4 => text.push_str(self.own_option(program, chance)),
+                _ => text.push_str(chance.pick::<&str>(OPERANDS)),
+            }
+        }
+        text
+    }
+
+    fn own_option(&self, program: &str, chance: &mut Chance) -> &str {
+        chance.pick::<String>(self.own.get(program).unwrap_or(&self.options))
+    }
+
+    /// The line with one trick more.
+    fn bent(&self, line: &str, chance: &mut Chance) -> String {
+        let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let at = chance.below(words.len());
+        let last = words.len();
+        match chance.below(17) {
+            0 => words.insert(chance.below(last + 1), chance.pick::<String>(&self.words).clone()),
+            1 => words.insert(chance.below(last + 1), chance.pick::<String>(&self.options).clone()),
+            2 => words.insert(chance.below(last + 1), (*chance.pick::<&str>(OPERANDS)).to_owned()),
+            3 => words.insert(chance.below(last + 1), (*chance.pick::<&str>(WRAPPERS)).to_owned()),
+            4 => words[at] = (*chance.pick::<&str>(OPERANDS)).to_owned(),
+            5 => words[at] = quoted(&words[at], chance),
+            6 => words[at] = inserted(&words[at], chance.pick::<&str>(METACHARACTERS), chance),
+            7 => words[at] = inserted(&words[at], chance.pick::<&str>(METACHARACTERS), chance),
+            8 => drop(words[at].pop()),
+            9 => words.swap(at, last - 1),
+            10 => words.insert(at, words[at].clone()),
+            11 => {
+                let other = chance.pick::<String>(&self.words).clone();
+                words[at].push_str(&other);
+            }
+            12 => {
+                let joint = chance.pick::<&str>(&["; ", " | ", " && ", " || ", "\n", " & ", " #", " \\\n"]);
+                return format!("{line}{joint}{}", chance.pick::<String>(&self.effects));
+            }
+            13 => {
+                let (open, close) = *chance.pick::<(&str, &str)>(FRAMES);
+                return format!("{open}{line}{close}");
+            }
+            14 | 15 => {
+                let programs: Vec<usize> =
+                    (0..last).filter(|at| self.own.contains_key(&words[*at])).collect();
+                if !programs.is_empty() {
+                    let at = *chance.pick::<usize>(&programs);
+                    let option = self.own_option(&words[at], chance).to_owned();
+                    words.insert(at + 1 + chance.below(last - at), option);
+                }
+            }
+            _ => {
+                let (open, close) = *chance.pick::<(&str, &str)>(FRAMES);
+                words[at] = format!("{open}{}{close}", chance.pick::<String>(&self.effects));
+            }
+        }
+        words.join(" ")
+    }
+}
+
+/// Per program, the options that it has in the lines, each also with the word that follows.
+fn own_options<'a>(lines: impl Iterator<Item = &'a String>) -> BTreeMap<String, Vec<String>> {
+    let mut own: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in lines {
+        let words: Vec<&str> = line.split(' ').collect();
+        let Some(at) = words.iter().position(|word| PROGRAMS.contains(word)) else { continue };
+        let options = own.entry(words[at].to_owned()).or_default();
+        for (index, word) in words.iter().enumerate().skip(at + 1).filter(|(_, word)| word.starts_with('-')) {
+            options.push((*word).to_owned());
+            options.extend(words.get(index + 1).map(|value| format!("{word} {value}")));
+        }
+    }
+    own.retain(|_, options| !options.is_empty());
+    own
+}
+
+const LETTERS: [char; 40] = [
+    'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q', 'r', 's', 't', 'u',
+    'v', 'w', 'x', 'y', 'z', 'A', 'C', 'D', 'E', 'F', 'I', 'L', 'O', 'P', 'R', 'S', 'T', '0', '1',
+];
+
+/// What is put around a line or a word.
+const FRAMES: &[(&str, &str)] = &[
+    ("(", ")"),
+    ("{ ", "; }"),
+    ("$(", ")"),
+    ("\"$(", ")\""),
+    ("`", "`"),
+    ("'", "'"),
+    ("\"", "\""),
+    ("echo '", "'"),
+    ("echo \"", "\""),
+    ("${x:-", "}"),
+    ("<(", ")"),
+    ("# ", "\nls"),
+    ("ls; ", ""),
+    ("ls -la && ", " | head -5"),
+    ("if true; then ", "; fi"),
+    ("for i in 1; do ", "; done"),
+    ("cat <<E\n", "\nE\n"),
+    ("cat <<'E'\n", "\nE\n"),
+    ("! ", ""),
+    ("eval '", "'"),
+    ("bash -c '", "'"),
+    ("$((", "))"),
+    ("$'", "'"),
+    ("{", ",x}"),
+    ("cat a.txt | ", " | wc -l"),
+    ("cd .. && ", ""),
+    ("cd ../globs/sort && ", ""),
+    ("", " 2>/dev/null"),
+    ("", " 2>&1"),
+    ("", " || true"),
+];
+
+fn quoted(word: &str, chance: &mut Chance) -> String {
+    match chance.below(6) {
+        0 => format!("'{word}'"),
+        1 => format!("\"{word}\""),
+        2 => format!("$'{word}'"),
+        3 => format!("\\{word}"),
+        4 => inserted(word, "''", chance),
+        _ => inserted(word, "\\", chance),
+    }
+}
+
+/// The piece at a random place of the word.
+fn inserted(word: &str, piece: &str, chance: &mut Chance) -> String {
+    let at = chance.below(word.chars().count() + 1);
+    let before: String = word.chars().take(at).collect();
+    let after: String = word.chars().skip(at).collect();
+    format!("{before}{piece}{after}")
+}
+
+/// Numbers that look random and are the same for the same seed.
+struct Chance(u64);
+
+impl Chance {
+    fn new(seed: u64) -> Self {
+        // Neighbouring seeds are spread first; the generator itself never leaves zero.
+        let mut chance = Chance(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        for _ in 0..8 {
+            chance.below(1);
+        }
+        chance
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).unwrap() % limit
+    }
+
+    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len())]
+    }
+}

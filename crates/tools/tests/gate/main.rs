@@ -1,0 +1,25 @@
+//! The gate as a whole, against real bash: commands that have an effect ask, commands that look around run, and whatever
+//! runs without a question has no effect.
+
+#![cfg(target_os = "linux")]
+
+#[cfg(test)]
+mod bash;
+#[cfg(test)]
+mod corpus;
+#[cfg(test)]
+mod effects;
+#[cfg(test)]
+mod fuzz;
+#[cfg(test)]
+mod gate;
+#[cfg(test)]
+mod listener;
+#[cfg(test)]
+mod looking;
+#[cfg(test)]
+mod snapshot;
+#[cfg(test)]
+mod workers;
+#[cfg(test)]
+mod world;

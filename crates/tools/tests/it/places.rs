@@ -1,0 +1,376 @@
+//! Creating: what acts by itself once it is there is not created without a question, and ordinary files are.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use setpoint_protocol::tool::ErrorKind;
+use setpoint_tools::{Host, Registry};
+
+use crate::support::{World, output};
+
+/// Places that act by themselves, in the home directory.
+const HOME: [&str; 76] = [
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".inputrc",
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
+    ".pam_environment",
+    ".selected_editor",
+    ".vimrc",
+    ".vim/plugin/x.vim",
+    ".emacs",
+    ".emacs.d/init.el",
+    ".nanorc",
+    ".gitconfig",
+    ".gitignore",
+    ".git-templates/hooks/post-checkout",
+    ".netrc",
+    ".npmrc",
+    ".yarnrc",
+    ".pypirc",
+    ".pythonrc.py",
+    ".pdbrc",
+    ".irbrc",
+    ".gemrc",
+    ".Rprofile",
+    ".cargo/config.toml",
+    ".cargo/bin/ls",
+    ".m2/settings.xml",
+    ".gradle/init.gradle",
+    ".docker/config.json",
+    ".kube/config",
+    ".aws/credentials",
+    ".ssh/authorized_keys",
+    ".ssh/config",
+    ".ssh/rc",
+    ".gnupg/gpg.conf",
+    ".tmux.conf",
+    ".screenrc",
+    ".gdbinit",
+    ".lldbinit",
+    ".psqlrc",
+    ".sqliterc",
+    ".wgetrc",
+    ".curlrc",
+    ".direnvrc",
+    ".claude/settings.json",
+    ".codex/config.toml",
+    ".cursor/mcp.json",
+    ".gemini/settings.json",
+    ".vscode/extensions/x/package.json",
+    ".config/autostart/x.desktop",
+    ".config/systemd/user/x.service",
+    ".config/git/config",
+    ".config/fish/config.fish",
+    ".config/pip/pip.conf",
+    ".config/environment.d/x.conf",
+    ".config/nvim/init.lua",
+    ".config/setpoint/setpoint.toml",
+    ".local/bin/ls",
+    ".local/share/applications/x.desktop",
+    ".local/share/systemd/user/x.timer",
+    ".local/lib/python3.12/site-packages/x.pth",
+    "bin/ls",
+    "Desktop/x.desktop",
+    "Library/LaunchAgents/x.plist",
+    "Documents/PowerShell/Microsoft.PowerShell_profile.ps1",
+    "AGENTS.md",
+];
+
+/// Places that act by themselves, in a project.
+const PROJECT: [&str; 52] = [
+    ".git",
+    ".git/config",
+    ".git/hooks/pre-commit",
+    ".git/info/attributes",
+    ".GIT/config",
+    "sub/.git/config",
+    "vendor/x/.git",
+    ".gitmodules",
+    ".gitattributes",
+    "sub/.gitattributes",
+    ".gitignore",
+    ".envrc",
+    "sub/.envrc",
+    ".env",
+    ".github/workflows/ci.yml",
+    ".gitlab-ci.yml",
+    ".circleci/config.yml",
+    ".travis.yml",
+    ".drone.yml",
+    ".woodpecker.yml",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    "appveyor.yml",
+    "cloudbuild.yaml",
+    "buildspec.yml",
+    "Jenkinsfile",
+    ".vscode/tasks.json",
+    ".idea/workspace.xml",
+    "x.code-workspace",
+    ".editorconfig",
+    ".nvim.lua",
+    ".exrc",
+    ".dir-locals.el",
+    "AGENTS.md",
+    "sub/CLAUDE.md",
+    "GEMINI.md",
+    ".cursorrules",
+    ".claude/settings.json",
+    ".husky/pre-commit",
+    "lefthook.yml",
+    ".pre-commit-config.yaml",
+    "hooks/post-merge",
+    ".npmrc",
+    ".cargo/config.toml",
+    "rust-toolchain.toml",
+    "rust-toolchain",
+    "sitecustomize.py",
+    "lib/x.pth",
+    "mise.toml",
+    "renovate.json",
+    "CODEOWNERS",
+    "setpoint.toml",
+];
+
+/// Places outside of everything.
+const OUTSIDE: [&str; 14] = [
+    "../x",
+    "../other/x.txt",
+    "../project2/src/main.rs",
+    "../space2/x",
+    "~/notes.txt",
+    "~/public_html/index.html",
+    "/etc/cron.d/setpoint-test",
+    "/etc/profile.d/setpoint-test.sh",
+    "/etc/systemd/system/setpoint-test.service",
+    "/etc/ld.so.preload-setpoint-test",
+    "/usr/local/bin/setpoint-test",
+    "/var/spool/cron/crontabs/setpoint-test",
+    "/dev/shm/setpoint-test",
+    "/setpoint-test",
+];
+
+/// What people make every day.
+const ORDINARY: [&str; 44] = [
+    "src/new.rs",
+    "src/main.py",
+    "src/deep/er/x.ts",
+    "docs/x.md",
+    "docs/README.md",
+    "docs/agents.txt",
+    "data/out.csv",
+    "data/a b/ü.json",
+    "sub/Makefile",
+    "sub/Cargo.toml",
+    "sub/package.json",
+    "sub/build.rs",
+    "sub/setup.py",
+    "sub/conftest.py",
+    "sub/Dockerfile",
+    "sub/compose.yaml",
+    "sub/requirements.txt",
+    "sub/tsconfig.json",
+    "sub/go.mod",
+    "sub/index.html",
+    "sub/style.css",
+    "sub/LICENSE",
+    "sub/CHANGELOG.md",
+    "scripts/run.sh",
+    "scripts/git-report.py",
+    "tests/test_x.py",
+    "tests/git.rs",
+    "reports/2026-01.md",
+    "images/x.svg",
+    "migrations/001.sql",
+    "config/settings.toml",
+    "config/systemd.md",
+    "bin/tool",
+    "hooks/use-thing.ts",
+    "objects/ball.obj",
+    "data/refs/bibliography.bib",
+    "notes/HEAD",
+    "a.b.c/d.e",
+    "x/profile.yaml",
+    "x/desktop.txt",
+    "x/pipelines.yml",
+    "x/renovate.md",
+    "git/config",
+    "ssh/authorized_keys.txt",
+];
+
+fn world(cwd: &'static str) -> World {
+    let mut world = World::new();
+    world.cwd = cwd;
+    let path =
+        std::env::join_paths([world.root().join("home/bin"), "/usr/bin".into(), "/bin".into()]).unwrap();
+    world.registry = Registry::built_in(&Host::new("linux", [("PATH".into(), path)]));
+    world
+}
+
+fn state(world: &World) -> String {
+    output(&world.root(), "find . -printf '%p %y %s\\n' | sort")
+}
+
+/// Every call that would create a file there. `from` is a file that the task made beside the place.
+fn calls(place: &str, from: Option<&str>) -> Vec<(&'static str, Value)> {
+    let (folder, name) = place.rsplit_once('/').unwrap_or((".", place));
+    let at = |name: &str| format!("{folder}/{name}");
+    let mut calls = vec![
+        // A bare name would go to the workspace.
+        ("write_file", json!({"path": format!("$CWD/{place}"), "content": "x"})),
+        ("write_file", json!({"path": format!("$CWD/x/../{place}"), "content": "x"})),
+        ("manifest_create", json!({"root": ".", "manifest": format!("$CWD/{place}")})),
+    ];
+    if let Some(from) = from {
+        calls.push(("rename_files", json!({"dir": at(""), "find": from, "replace": name})));
+    }
+    calls
+}
+
+async fn asks(world: &World, tool: &str, input: &Value) {
+    let answer = world.run(tool, input.clone()).await;
+    assert_eq!(answer.error_kind, Some(ErrorKind::ApprovalRequired), "{tool} {input}: {}", answer.text);
+    let need = answer.approval.unwrap();
+    assert!(need.reason.starts_with("it would c"), "{}", need.reason);
+}
+
+/// Puts the working directory's path in.
+fn here(input: Value, world: &World) -> Value {
+    let cwd = world.root().join(world.cwd);
+    serde_json::from_str(&input.to_string().replace("$CWD", cwd.to_str().unwrap())).unwrap()
+}
+
+#[tokio::test]
+async fn what_acts_by_itself_is_not_created_unasked() {
+    let mut tried = 0;
+    for (cwd, places) in [("home", &HOME[..]), ("project", &PROJECT[..])] {
+        let mut world = world(cwd);
+        for place in places {
+            let path = world.root().join(cwd).join(place);
+            let folder = path.parent().unwrap();
+            std::fs::create_dir_all(folder).unwrap();
+            std::fs::create_dir_all(world.root().join(cwd).join("x")).unwrap();
+            let from = folder.join("unnamed");
+            std::fs::write(&from, "x").unwrap();
+            world.created.insert(from.clone());
+            let before = state(&world);
+            for (tool, input) in calls(place, Some("unnamed")) {
+                asks(&world, tool, &here(input, &world)).await;
+            }
+            assert_eq!(state(&world), before, "{place}");
+            std::fs::remove_file(from).unwrap();
+            tried += 1;
+        }
+    }
+    let world = world("project");
+    for place in OUTSIDE {
+        let before = state(&world);
+        for tool in ["write_file", "manifest_create", "archive_create"] {
+            let input = match tool {
+                "write_file" => json!({"path": place, "content": "x"}),
+                "manifest_create" => json!({"root": ".", "manifest": place}),
+                _ => json!({"source": ".", "archive": format!("{place}.tar")}),
+            };
+            asks(&world, tool, &input).await;
+        }
+        assert_eq!(state(&world), before, "{place}");
+        if place.starts_with('/') {
+            assert!(!Path::new(place).exists());
+        }
+        tried += 1;
+    }
+    assert!(tried >= 130, "{tried}");
+}
+
+#[tokio::test]
+async fn ordinary_files_are_created_freely() {
+    let world = world("project");
+    for place in ORDINARY {
+        let input = here(json!({"path": format!("$CWD/{place}"), "content": "x"}), &world);
+        let answer = world.run("write_file", input).await;
+        assert!(answer.ok, "{place}: {}", answer.text);
+    }
+    let mut world = world;
+    world.created.insert(world.at("src/new.rs"));
+    let input = json!({"dir": "src", "find": "new.rs", "replace": "newer.rs"});
+    assert!(world.run("rename_files", input).await.ok);
+    assert!(world.run("manifest_create", json!({"root": ".", "manifest": "SHA256SUMS"})).await.ok);
+    assert!(world.run("archive_create", json!({"source": "src", "archive": "src.tgz"})).await.ok);
+}
+
+#[tokio::test]
+async fn a_repository_is_known_by_its_content() {
+    let world = world("project");
+    world.file("bare/objects/x", "");
+    world.file("half/HEAD", "ref: refs/heads/main\n");
+    let before = state(&world);
+    for (tool, input) in [
+        ("write_file", json!({"path": "bare/HEAD", "content": "ref: refs/heads/main\n"})),
+        ("write_file", json!({"path": "bare/refs/heads/main", "content": "x"})),
+        ("write_file", json!({"path": "half/objects/info/x", "content": "x"})),
+        ("write_file", json!({"path": "half/refs/x", "content": "x"})),
+        ("write_file", json!({"path": "any/commondir", "content": "x"})),
+        ("write_file", json!({"path": "any/gitdir", "content": "x"})),
+        ("manifest_create", json!({"root": ".", "manifest": "bare/HEAD"})),
+    ] {
+        asks(&world, tool, &input).await;
+    }
+    for path in ["sub/x", "x"] {
+        let input = json!({"path": path, "content": "gitdir: ../elsewhere\n"});
+        let need = world.need("write_file", input).await;
+        assert!(need.reason.contains("gitdir:"), "{}", need.reason);
+    }
+    // In the workspace too: commands run there, and Git looks around.
+    for path in [".git/config", "deep/.git", "any/commondir"] {
+        let path = world.in_space(path);
+        let answer = world.run("write_file", json!({"path": path, "content": "x"})).await;
+        assert_eq!(answer.error_kind, Some(ErrorKind::ApprovalRequired), "{path:?}: {}", answer.text);
+    }
+    assert_eq!(state(&world), before);
+    for path in [".hidden/x", "AGENTS.md"] {
+        let path = world.in_space(path);
+        assert!(world.run("write_file", json!({"path": path, "content": "x"})).await.ok, "{path:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_others_obey_is_not_changed_unasked() {
+    let mut world = world("project");
+    let places: Vec<PathBuf> =
+        [".envrc", ".git/config", "AGENTS.md", "setpoint.toml"].map(|name| world.file(name, "old")).into();
+    world.created.extend(places.iter().cloned());
+    for path in places {
+        for (tool, input) in [
+            ("edit_file", json!({"path": path, "find": "old", "replace": "new"})),
+            ("write_file", json!({"path": path, "content": "new"})),
+        ] {
+            let need = world.need(tool, input).await;
+            assert!(need.reason.contains("it would change "), "{}", need.reason);
+        }
+        assert_eq!(std::fs::read(path).unwrap(), b"old");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_free_where_the_working_directory_holds_too_much() {
+    let world = world(".");
+    let before = state(&world);
+    let input = json!({"path": "sub/notes.txt", "content": "x"});
+    let need = world.need("write_file", input).await;
+    assert!(need.reason.contains("holds the home directory"), "{}", need.reason);
+    assert_eq!(state(&world), before);
+    // The workspace is free all the same.
+    assert!(world.run("write_file", json!({"path": "notes.txt", "content": "x"})).await.ok);
+}
