@@ -30,6 +30,13 @@ pub trait Host: Send + Sync {
     /// A data directory that cannot be used.
     async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, ClientError>;
 
+    /// Lets a task go on although an older journal was put back, or every unfinished one if none is named. Called before the
+    /// organisation is opened.
+    ///
+    /// # Errors
+    /// A task that is not there, or an audit log that cannot be written.
+    async fn force(&self, task: Option<&str>) -> Result<(), ClientError>;
+
     /// Opens a file that `tasks export` wrote as an organisation that holds this one task and drives nothing. No data
     /// directory is touched.
     ///

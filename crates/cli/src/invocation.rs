@@ -195,6 +195,8 @@ pub struct Resume {
     pub task: Option<String>,
     /// A file that says what may be done without asking.
     pub approve: Option<PathBuf>,
+    /// Go on although an older journal was put back.
+    pub is_forced: bool,
 }
 
 /// `tasks fork`.

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use setpoint_client::{ClientError, ErrorKind};
+use setpoint_own_files::named;
 use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
 
 use crate::invocation::TextSource;
@@ -61,14 +62,8 @@ pub(crate) fn read(
 impl Wanted {
     fn open(&self, path: &Path) -> Result<File, ClientError> {
         let name = path.display();
-        let file = File::open(path)
-            .map_err(|error| usage(&format!("failed to open {name}: {error}")).hint(self.when_unreadable))?;
-        // Opening a folder succeeds on some systems, and reading it says little.
-        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-            let message = format!("failed to read {name}: it is a folder");
-            return Err(usage(&message).hint(self.when_unreadable));
-        }
-        Ok(file)
+        named::open(path)
+            .map_err(|error| usage(&format!("failed to open {name}: {error}")).hint(self.when_unreadable))
     }
 
     fn bounded(&self, source: &mut dyn Read, name: &str) -> Result<Vec<u8>, ClientError> {

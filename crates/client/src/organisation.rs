@@ -117,6 +117,11 @@ pub trait Organisation: Send + Sync {
     /// The tasks, newest first.
     async fn tasks(&self, only_open: bool, limit: usize) -> Result<Vec<TaskLine>, ClientError>;
 
+    /// What a person who looks at tasks should know of all of them, such as that an older journal was put back.
+    async fn warning(&self) -> Result<Option<String>, ClientError> {
+        Ok(None)
+    }
+
     /// The task whose id begins with `prefix`.
     async fn resolve(&self, prefix: &str) -> Result<TaskId, ClientError>;
 

@@ -1,27 +1,26 @@
 //! What the program says about itself: how everything stands.
 
+mod edge;
+
 use std::borrow::Cow;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use setpoint_audit_log::{Against, verify};
-use setpoint_bus::export::Unwritable;
-use setpoint_bus::import::ImportError;
-use setpoint_journal::{Journal, JournalError, JournalOptions};
+use setpoint_journal::{Journal, JournalOptions};
 use setpoint_memory_store::{MemoryError, Options as StoreOptions, Store};
-use setpoint_model::cassette::TapeError;
+use setpoint_own_files::own;
 use setpoint_telemetry::task::Content;
 
-use crate::audit::AuditFailure;
-use crate::config::ConfigError;
-use crate::error::RuntimeError;
-use crate::memory::MemoryFailure;
+use crate::audit::{AuditFailure, put_back};
 use crate::models::choose::Chosen;
 use crate::models::choose::PLAYBOOK;
-use crate::organisation::error_chain;
-use crate::program::{Program, ProgramError};
-use crate::surroundings::is_installed;
-use crate::time_travel::fork::ForkError;
-use crate::time_travel::import::TakeInError;
+use crate::organisation::{concerns_any, error_chain};
+use crate::program::{Program, is_none};
+use crate::surroundings::{Directories, is_installed};
+
+pub use self::edge::{Edge, edge_of, edge_of_memory, edge_of_program, journal_hint};
+use self::edge::{PUT_BACK_HINT, edge_of_store};
 
 /// How a thing stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,10 +60,10 @@ const WANTED: &[(&str, &str)] =
 #[must_use]
 pub fn examine(program: &Program) -> Vec<Diagnosis> {
     let mut found = models(program);
-    found.extend([playbooks(program), data_directory(&program.directories.data)]);
-    found.push(journal(&program.directories.journal()));
+    found.extend([playbooks(program), data_directory(program)]);
+    found.push(journal(&program.directories));
     found.push(memory(&program.directories.memory()));
-    found.push(audit(&program.directories.audit()));
+    found.push(audit(program));
     found.push(telemetry(program));
     for (name, loss) in WANTED {
         found.push(if is_installed(name, program.path()) {
@@ -74,261 +73,6 @@ pub fn examine(program: &Program) -> Vec<Diagnosis> {
         });
     }
     found
-}
-
-/// The few kinds of errors at the edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edge {
-    /// The command line, or a named thing that cannot be used so.
-    Usage,
-    /// A named thing that is not there.
-    Unknown,
-    /// A configuration or a data directory that cannot be used.
-    Configuration,
-    /// Everything that should not happen.
-    Internal,
-}
-
-/// What kind of error this is to a person, and what to do about it.
-#[must_use]
-pub fn edge_of(error: &RuntimeError) -> (Edge, Option<&'static str>) {
-    match error {
-        RuntimeError::Journal(error) => edge_of_journal(error),
-        RuntimeError::Append(error) => edge_of_journal(error),
-        RuntimeError::Goal(_) => (Edge::Usage, Some("state what is to be done, in a sentence or two")),
-        RuntimeError::Ended(_) => (Edge::Usage, Some("`setpoint tasks show` shows how it ended")),
-        RuntimeError::HeldElsewhere { .. } => {
-            (Edge::Usage, Some("wait for that process, or stop it: its tasks can then be resumed"))
-        }
-        RuntimeError::OtherModels { unlike, .. } if unlike.is_for_money => {
-            (Edge::Configuration, Some("resume it with the models that it was opened with"))
-        }
-        RuntimeError::OtherModels { .. } => (
-            Edge::Configuration,
-            Some(
-                "set the model and its key as they were, or name the one that is to go on with it: `--model NAME`",
-            ),
-        ),
-        RuntimeError::WasPlayed { .. } => {
-            (Edge::Usage, Some("`setpoint tasks resume --replay FILE TASK` goes on from the recording"))
-        }
-        RuntimeError::WasNotPlayed { .. } => {
-            (Edge::Usage, Some("`setpoint tasks resume TASK`, without --replay, lets the models go on"))
-        }
-        RuntimeError::Refused { .. } => {
-            (Edge::Usage, Some("`setpoint tasks show` shows what the task waits for"))
-        }
-        RuntimeError::Fork(ForkError::Parts { .. }) => (
-            Edge::Usage,
-            Some("fork at an earlier record, or with the models and settings that the task was opened with"),
-        ),
-        RuntimeError::Fork(ForkError::Workspace { .. }) => (
-            Edge::Usage,
-            Some(
-                "the fork gets a copy of the task's workspace: take out of that folder what the fork does not need or may not read, \
-                 and see that there is room beside it",
-            ),
-        ),
-        RuntimeError::Fork(_) => {
-            (Edge::Usage, Some("`setpoint replay TASK` shows its records with their numbers"))
-        }
-        RuntimeError::Settings(_) => (
-            Edge::Usage,
-            Some(
-                "name it bare or as `setpoint config` does, such as `--set delta=0.2` or `--set controller.delta=0.2`",
-            ),
-        ),
-        RuntimeError::Export(Unwritable::LineTooLong { .. } | Unwritable::TooLarge) => (
-            Edge::Usage,
-            Some(
-                "replay it where it is, or copy the data directory as a whole: the journal reads tasks of any size",
-            ),
-        ),
-        RuntimeError::NoReplay { .. } => (
-            Edge::Internal,
-            Some(
-                "another program made its records, or its machines were changed without a new version of their logic",
-            ),
-        ),
-        RuntimeError::Unreadable { .. }
-        | RuntimeError::Export(_)
-        | RuntimeError::Divergence(_)
-        | RuntimeError::Broken { .. }
-        | RuntimeError::ShuttingDown => {
-            (Edge::Internal, Some("the journal keeps what was done; `setpoint doctor` looks at it"))
-        }
-    }
-}
-
-/// The same for a program that cannot be put together.
-#[must_use]
-pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<Cow<'static, str>>) {
-    let (edge, hint) = match error {
-        ProgramError::Cassette(TapeError::Exists { .. }) => {
-            (Edge::Configuration, Some("name a file that is not there yet, or move that one away"))
-        }
-        ProgramError::Cassette(_) => {
-            (Edge::Configuration, Some("`setpoint run --record FILE` makes a recording"))
-        }
-        ProgramError::Choice(error) => return (Edge::Configuration, Some(Cow::Owned(error.hint()))),
-        ProgramError::Config(ConfigError::Foreign { .. } | ConfigError::Lifted { .. }) => (
-            Edge::Configuration,
-            Some(
-                "say it yourself if you mean it: in your own configuration file, which `setpoint config path` names first, or \
-                 with --set; else take the line out",
-            ),
-        ),
-        ProgramError::Config(_) => {
-            (Edge::Configuration, Some("`setpoint config path` shows which files are read"))
-        }
-        ProgramError::NoHome(_) => {
-            (Edge::Configuration, Some("set HOME to an absolute path, or name a directory with --data-dir"))
-        }
-        ProgramError::NotText { .. } => (
-            Edge::Configuration,
-            Some(
-                "rename it, or choose another: --data-dir names the data directory, `cd` changes the working directory",
-            ),
-        ),
-        ProgramError::NoData { .. } => (
-            Edge::Usage,
-            Some("--data-dir names where the tasks are; `setpoint run` makes it where it is missing"),
-        ),
-        ProgramError::Exported { source: TakeInError::File(ImportError::Newer { .. }), .. } => {
-            (Edge::Usage, Some("it was written by a newer setpoint; use that one"))
-        }
-        ProgramError::Exported { source: TakeInError::File(ImportError::NotExported), .. } => {
-            (Edge::Usage, Some("`setpoint tasks export TASK --output FILE` writes such a file"))
-        }
-        ProgramError::Exported { .. } => (
-            Edge::Usage,
-            Some("export the task again where it was run: `setpoint tasks export TASK --output FILE`"),
-        ),
-        ProgramError::OpenFile { .. } => (
-            Edge::Usage,
-            Some(
-                "name a task by its id or the beginning of it, or a file that `setpoint tasks export` wrote",
-            ),
-        ),
-        ProgramError::Cwd(_) => (Edge::Configuration, Some("change to a directory that exists")),
-        ProgramError::Journal(error) => edge_of_journal(error),
-        ProgramError::Memory(error) => edge_of_store(error),
-        ProgramError::Thinking { .. } | ProgramError::ThinkingTooLong { .. } => {
-            (Edge::Configuration, Some("mend the file, or move it away"))
-        }
-    };
-    (edge, hint.map(Cow::Borrowed))
-}
-
-/// The same for memory.
-#[must_use]
-pub fn edge_of_memory(error: &MemoryFailure) -> (Edge, Option<&'static str>) {
-    match error {
-        MemoryFailure::Store(error) => edge_of_store(error),
-        MemoryFailure::Journal(error) => edge_of_journal(error),
-        MemoryFailure::Act(error) => edge_of_journal(error),
-        MemoryFailure::TooManyFacts { .. } => {
-            (Edge::Usage, Some("`setpoint memory rules` lists them; `setpoint memory forget ID` makes room"))
-        }
-        MemoryFailure::Fact { .. } => (Edge::Usage, Some("say it in other words, or in several facts")),
-        MemoryFailure::NoProposal { .. } => {
-            (Edge::Usage, Some("`setpoint memory approve` lists what waits for approval"))
-        }
-        MemoryFailure::TooManyLines { .. } => {
-            (Edge::Usage, Some("split the file; what is there already is not taken twice"))
-        }
-        MemoryFailure::Skill { .. } => (Edge::Usage, Some("name a folder that may be written and has room")),
-        MemoryFailure::Lock { .. } | MemoryFailure::Panicked | MemoryFailure::Crowded { .. } => {
-            (Edge::Internal, Some("try again; `setpoint doctor` looks at the data directory"))
-        }
-    }
-}
-
-fn edge_of_store(error: &MemoryError) -> (Edge, Option<&'static str>) {
-    match error {
-        MemoryError::NoSpace { .. } => (
-            Edge::Internal,
-            Some("make room on the disk; nothing is lost: the journal holds what memory has not taken in"),
-        ),
-        MemoryError::Locked { .. } => {
-            (Edge::Internal, Some("wait for the other process, or end it, and try again"))
-        }
-        MemoryError::ReadOnly { .. } => (
-            Edge::Configuration,
-            Some(
-                "make the folder `memory` in the data directory writable, or choose another with --data-dir",
-            ),
-        ),
-        MemoryError::FormatTooNew { .. } => (
-            Edge::Configuration,
-            Some("use that setpoint; or move the folder `memory` away, and it is made anew from the journal"),
-        ),
-        MemoryError::Damaged { .. } => {
-            (Edge::Internal, Some("move the folder `memory` away, and it is made anew from the journal"))
-        }
-        MemoryError::Unknown { .. } | MemoryError::NoId { .. } | MemoryError::SeveralIds { .. } => {
-            (Edge::Usage, Some("`setpoint memory list` shows the records with their ids"))
-        }
-        MemoryError::Io { .. } => (
-            Edge::Configuration,
-            Some(
-                "make the folder `memory` in the data directory writable, or choose another with --data-dir",
-            ),
-        ),
-        MemoryError::TooMany { .. } | MemoryError::Storage { .. } => {
-            (Edge::Internal, Some("check that the data directory is writable and the disk has room"))
-        }
-    }
-}
-
-fn edge_of_journal(error: &JournalError) -> (Edge, Option<&'static str>) {
-    let kind = match error {
-        JournalError::UnknownTask { .. } | JournalError::NotFound { .. } => Edge::Unknown,
-        JournalError::Ambiguous { .. } => Edge::Usage,
-        JournalError::ReadOnly { .. }
-        | JournalError::CreateDir { .. }
-        | JournalError::NotAJournal { .. }
-        | JournalError::FormatTooNew { .. } => Edge::Configuration,
-        _ => Edge::Internal,
-    };
-    (kind, Some(journal_hint(error)))
-}
-
-/// What can be done about a journal that cannot be used.
-#[must_use]
-pub fn journal_hint(error: &JournalError) -> &'static str {
-    match error {
-        JournalError::FormatTooNew { .. } => {
-            "it was written by a newer setpoint; use that one, or another data directory (--data-dir)"
-        }
-        JournalError::LostTail { .. } => {
-            "records are missing at its end; keep a copy, then run `setpoint doctor` for the place"
-        }
-        JournalError::HeadMismatch { .. }
-        | JournalError::Damaged { .. }
-        | JournalError::ChainBroken { .. } => {
-            "it is damaged: keep a copy; `setpoint doctor` names the places, and undamaged tasks can be read and exported"
-        }
-        JournalError::NotAJournal { .. } => {
-            "something else lies where the journal should be; choose another data directory (--data-dir)"
-        }
-        JournalError::Locked { .. } => {
-            "another program holds the database; wait for it, or choose another data directory (--data-dir)"
-        }
-        JournalError::ReadOnly { .. } => {
-            "the data directory is read-only; choose another with --data-dir or SETPOINT_DATA_DIR"
-        }
-        JournalError::NoSpace { .. } => "the disk is full; make room and run `setpoint tasks resume`",
-        JournalError::UnknownTask { .. } | JournalError::NotFound { .. } => {
-            "`setpoint tasks list` shows the tasks there are"
-        }
-        JournalError::Ambiguous { .. } => {
-            "give more of the id; `setpoint tasks list` shows the tasks there are"
-        }
-        _ => {
-            "check that the data directory is writable and the disk has room, or choose another with --data-dir or SETPOINT_DATA_DIR"
-        }
-    }
 }
 
 fn models(program: &Program) -> Vec<Diagnosis> {
@@ -366,7 +110,8 @@ fn playbooks(program: &Program) -> Diagnosis {
     }
 }
 
-fn data_directory(data: &Path) -> Diagnosis {
+fn data_directory(program: &Program) -> Diagnosis {
+    let data = &program.directories.data;
     let shown = data.display();
     if !data.exists() {
         return match can_be_made(data) {
@@ -378,6 +123,10 @@ fn data_directory(data: &Path) -> Diagnosis {
             ),
         };
     }
+    if let Err(error) = program.check_places() {
+        let hint = edge_of_program(&error).1.unwrap_or_default();
+        return bad("data directory", error_chain(&error), hint.into_owned());
+    }
     match tempfile_in(data) {
         Ok(()) => good("data directory", format!("{shown} is writable")),
         Err(error) => bad(
@@ -388,8 +137,9 @@ fn data_directory(data: &Path) -> Diagnosis {
     }
 }
 
-fn journal(dir: &Path) -> Diagnosis {
-    if !dir.exists() {
+fn journal(directories: &Directories) -> Diagnosis {
+    let dir = &directories.journal();
+    if is_none(dir.symlink_metadata()) {
         return good("journal", "there is none yet".to_owned());
     }
     let journal = match Journal::open(dir, &JournalOptions::default()) {
@@ -398,6 +148,12 @@ fn journal(dir: &Path) -> Diagnosis {
     };
     match journal.verify() {
         Ok(report) if report.damages.is_empty() => {
+            // A log that cannot be read is told as such.
+            let put_back = put_back(&directories.audit(), &journal).unwrap_or_default();
+            if let Some(put_back) = put_back.filter(|found| concerns_any(found, &journal).unwrap_or(true)) {
+                let finding = format!("an older journal was put back: {}", put_back.why);
+                return bad("journal", finding, PUT_BACK_HINT.to_owned());
+            }
             let tasks = if report.tasks == 1 { "task" } else { "tasks" };
             let records = if report.rows == 1 { "record" } else { "records" };
             let counts = format!("{} {tasks}, {} {records}", report.tasks, report.rows);
@@ -417,7 +173,7 @@ fn journal(dir: &Path) -> Diagnosis {
 
 /// Everything in it is held against itself. A memory that is damaged is put aside by whoever opens it.
 fn memory(dir: &Path) -> Diagnosis {
-    if !dir.exists() {
+    if is_none(dir.symlink_metadata()) {
         return good("memory", "there is none yet".to_owned());
     }
     let failed = |error: MemoryError| {
@@ -452,11 +208,16 @@ fn memory(dir: &Path) -> Diagnosis {
 }
 
 /// The Auditor's log is held against itself; `setpoint audit verify` holds it against more.
-fn audit(dir: &Path) -> Diagnosis {
-    if !dir.exists() {
+fn audit(program: &Program) -> Diagnosis {
+    let place = program.audit_place();
+    if is_none(place.dir.symlink_metadata()) {
         return good("audit", "there is no log yet".to_owned());
     }
-    match verify(dir, &Against::default()) {
+    let failed = |error: AuditFailure| bad("audit", error_chain(&error), error.hint().to_owned());
+    if let Err(error) = place.check() {
+        return failed(error);
+    }
+    match verify(&place.dir, &Against::default()) {
         Ok(seen) if seen.is_sound() => good(
             "audit",
             format!("{} entries of the log fit together, {} are signed", seen.entries, seen.sealed),
@@ -466,7 +227,7 @@ fn audit(dir: &Path) -> Diagnosis {
             let hint = "`setpoint audit verify` says all that is wrong; keep the folder `audit` as it is if you want to know how";
             bad("audit", format!("the log is not as it was written: {first}"), hint.to_owned())
         }
-        Err(error) => bad("audit", error_chain(&error), AuditFailure::from(error).hint().to_owned()),
+        Err(error) => failed(error.into()),
     }
 }
 
@@ -499,7 +260,7 @@ fn telemetry(program: &Program) -> Diagnosis {
 }
 
 /// Permissions alone do not tell, so the directories that are missing are made, and taken away again.
-fn can_be_made(dir: &Path) -> std::io::Result<()> {
+fn can_be_made(dir: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
     let made = std::fs::create_dir_all(dir);
     for dir in missing {
@@ -509,10 +270,14 @@ fn can_be_made(dir: &Path) -> std::io::Result<()> {
     made
 }
 
-fn tempfile_in(dir: &Path) -> std::io::Result<()> {
+fn tempfile_in(dir: &Path) -> io::Result<()> {
     let probe = dir.join(format!(".probe-{}", std::process::id()));
-    std::fs::write(&probe, b"")?;
-    std::fs::remove_file(&probe)
+    match own::create_new(&probe) {
+        Ok(_) => std::fs::remove_file(&probe),
+        // An earlier process of this number left it there, so it can be written to.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 fn good(subject: &'static str, finding: String) -> Diagnosis {

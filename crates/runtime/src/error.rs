@@ -50,6 +50,16 @@ pub enum RuntimeError {
         /// Who.
         owner: String,
     },
+    /// An older journal was put back: what the task did after that would be done again.
+    #[error(
+        "resume {task}: an older journal was put back, and what the task did since then would be done again: {why}"
+    )]
+    PutBack {
+        /// The task.
+        task: TaskId,
+        /// How that shows.
+        why: String,
+    },
     /// The task was opened with other models than those that would be asked now.
     #[error("resume {task}: {unlike}")]
     OtherModels {

@@ -6,6 +6,8 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use setpoint_own_files::named;
+
 /// Names tried for a file that is kept, and for one that is not whole yet.
 const NAMES_MAX: u32 = 100;
 /// The mode of a file that takes another one's place, until it has that one's.
@@ -79,9 +81,9 @@ fn place(partial: &Path, path: &Path) -> Result<(), ReplaceError> {
 
 /// Copies a file to `NAME.bak`, or where that is taken to a numbered one.
 fn keep(path: &Path, mode: Option<u32>) -> io::Result<PathBuf> {
-    let text = fs::read(path)?;
+    let mut old = named::open(path)?;
     let (kept, mut file) = create_beside(path, "bak", mode)?;
-    file.write_all(&text).and_then(|()| file.sync_all())?;
+    io::copy(&mut old, &mut file).and_then(|_| file.sync_all())?;
     Ok(kept)
 }
 

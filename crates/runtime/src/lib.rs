@@ -17,6 +17,7 @@ pub mod factory;
 mod files;
 pub mod ggs;
 pub mod init;
+mod keys;
 pub mod memory;
 pub mod models;
 pub mod organisation;

@@ -9,6 +9,7 @@ mod lease;
 mod tasks;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::audit::AuditPlace;
+use crate::audit::{AuditPlace, PutBack, put_back};
 use crate::clock;
 use crate::driver::{Driver, DriverEnd, INBOX_MAX, Inbound, recover};
 use crate::error::RuntimeError;
@@ -39,6 +40,7 @@ use crate::toolbox::Toolbox;
 
 use self::fragments::Fragments;
 pub use self::tasks::TaskSummary;
+pub(crate) use self::tasks::concerns_any;
 
 /// Milliseconds that a lease lasts without renewal.
 pub(crate) const LEASE_TTL_MS: u64 = 600_000;
@@ -108,6 +110,8 @@ pub(crate) struct Shared {
     /// A task has ended: there may be something to dream about.
     ended: Notify,
     audit_trouble: auditing::Trouble,
+    /// The directory of the Auditor's log, which a task's journal is compared with before the task is taken up.
+    audit_dir: OnceLock<PathBuf>,
     /// Tells others of its tasks, where that is wanted.
     feed: OnceLock<Feed>,
 }
@@ -120,6 +124,15 @@ impl Shared {
     /// Runs something that the organisation waits for when it shuts down.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.tracker.spawn(work);
+    }
+
+    /// What the Auditor's log says of a journal that was put back. A log that cannot be read says nothing: the Auditor tells.
+    fn put_back(&self) -> Option<PutBack> {
+        put_back(self.audit_dir.get()?, &self.journal).unwrap_or_else(|error| {
+            let error = error_chain(&error);
+            tracing::warn!(error, "the journal could not be compared with the audit log");
+            None
+        })
     }
 
     fn drivers(&self) -> MutexGuard<'_, BTreeMap<TaskId, mpsc::Sender<Inbound>>> {
@@ -148,6 +161,7 @@ impl Organisation {
             shutdown: CancellationToken::new(),
             ended: Notify::new(),
             audit_trouble: auditing::Trouble::default(),
+            audit_dir: OnceLock::new(),
             feed: OnceLock::new(),
         });
         shared.tracker.spawn(watch_commands(Arc::clone(&shared)));
@@ -155,6 +169,12 @@ impl Organisation {
             shared.tracker.spawn(dreaming::dream(Arc::clone(&shared), Arc::clone(memory)));
         }
         Organisation { shared }
+    }
+
+    /// Has the journal compared with the Auditor's log in this directory before a task is taken up, whoever audits. A second
+    /// time changes nothing.
+    pub fn compare_with_log(&self, audit_dir: PathBuf) {
+        drop(self.shared.audit_dir.set(audit_dir));
     }
 
     /// Has the tasks audited from now on, as long as no other process does.

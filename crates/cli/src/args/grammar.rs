@@ -131,7 +131,7 @@ pub(super) struct RunArgs {
     /// Write every record to stdout as one JSON line while the task runs
     #[arg(long)]
     pub(super) stream: bool,
-    /// Time for the task, such as 90s, 5m or 1h
+    /// Plan for TIME, such as 90s, 5m or 1h, and stop at twice TIME; time spent waiting for people does not count
     #[arg(long, value_name = "TIME", value_parser = duration_ms)]
     pub(super) time_budget: Option<u64>,
     /// Replans after the first plan
@@ -230,6 +230,9 @@ pub(super) enum TasksCommand {
         /// Go on from the recording that answered the task so far
         #[arg(long, value_name = "FILE", requires = "task")]
         replay: Option<PathBuf>,
+        /// Go on although an older journal was put back: what was done since then is done again, and the audit log notes it
+        #[arg(long)]
+        force: bool,
     },
     /// Go on from a point of a task as a new one, with the models that are configured now
     Fork {

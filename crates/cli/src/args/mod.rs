@@ -110,9 +110,9 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
             TasksCommand::Show { task, html } => Command::TasksShow { task, html },
             TasksCommand::Cost { task } => Command::TasksCost { task },
             TasksCommand::Cancel { task } => Command::TasksCancel { task },
-            TasksCommand::Resume { task, approve, replay } => {
+            TasksCommand::Resume { task, approve, replay, force } => {
                 global.cassette = replay.map(Cassette::Replay);
-                Command::TasksResume(Resume { task, approve })
+                Command::TasksResume(Resume { task, approve, is_forced: force })
             }
             TasksCommand::Fork { task, at, set: _, approve } => {
                 let (set, rest) = std::mem::take(&mut global.set).into_iter().partition(is_of_controller);

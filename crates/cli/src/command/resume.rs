@@ -25,6 +25,9 @@ pub(super) async fn resume(
 ) -> Result<Exit, ClientError> {
     let policy = policy(resume.approve.as_deref(), host)?;
     tell_notices(host, io);
+    if resume.is_forced {
+        host.force(resume.task.as_deref()).await?;
+    }
     let organisation = host.open().await?;
     let mut work = Work { organisation: &*organisation, policy: policy.as_deref(), options };
     let resumed = match &resume.task {

@@ -26,6 +26,9 @@ pub(super) async fn list(
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let tasks = organisation.tasks(is_open_only, limit).await?;
+    if let Some(warning) = organisation.warning().await? {
+        report::warning(io, &warning);
+    }
     if options.is_json {
         io.out.json(&Value::Array(tasks.iter().map(task::list_value).collect()))?;
         return Ok(Exit::DONE);

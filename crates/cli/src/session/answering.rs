@@ -182,6 +182,7 @@ fn decide(question: &Question, policy: Option<&dyn ApprovalPolicy>, is_interacti
     match question {
         Question::Approval(request) => {
             let command = crate::text::sanitise::exact(&request.need.command);
+            let reason = crate::text::sanitise::exact(&request.need.reason);
             let (by, why) = match policy.map_or(Allowance::Silent, |policy| policy.decide(&request.need)) {
                 Allowance::Allow { by } => {
                     let line =
@@ -195,7 +196,7 @@ fn decide(question: &Question, policy: Option<&dyn ApprovalPolicy>, is_interacti
             let line = Line::new()
                 .and(Tone::Bad, &why)
                 .and(Tone::Plain, &command)
-                .and(Tone::Dim, &format!("  (digest {})", request.need.digest));
+                .and(Tone::Dim, &format!("  ({reason}; digest {})", request.need.digest));
             Decision::Say(dialogue::decision(request, ApprovalWord::Never, &by), line)
         }
         _ if is_interactive => Decision::Ask,

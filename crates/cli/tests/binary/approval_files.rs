@@ -74,8 +74,9 @@ fn site(names: &[&'static str], commands: &[&str]) -> Home {
     let home = Home::new();
     let named: Vec<_> = names.iter().copied().zip(commands.iter().copied()).collect();
     home.playbook("nightly", &playbook(&named));
-    home.file("build/out.txt", "old\n");
+    home.file("build/tmp/out.txt", "old\n");
     home.file("build/keep/me.txt", "kept\n");
+    home.file("public/old.html", "<p>old\n");
     home.file("public/index.html", "<p>old\n");
     home.file("draft.html", "<p>new\n");
     home.file("notes.txt", "notes\n");
@@ -123,7 +124,8 @@ fn the_worked_example_does_what_its_table_says() {
         assert_eq!(said, (expected.0, expected.1, &*expected.2), "{command}: {came:#?}");
     }
     let read = |name| std::fs::read_to_string(home.work().join(name)).unwrap();
-    assert_eq!((read("build/out.txt"), read("public/index.html")), ("new\n".into(), "<p>new\n".into()));
+    assert!(!home.work().join("build/tmp").exists() && !home.work().join("public/old.html").exists());
+    assert_eq!(read("public/index.html"), "<p>old\n");
     assert_eq!((read("build/keep/me.txt"), read("notes.txt")), ("kept\n".into(), "notes\n".into()));
     assert_eq!(read("released"), "released\n");
 }
@@ -134,7 +136,8 @@ fn a_digest_is_named_by_the_refusal_and_allows_that_and_nothing_else() {
     let (refused, approval) = decided(&home, "release", None);
     let digest = approval["digest"].as_str().unwrap();
     assert_eq!((refused.code, approval["by"].as_str()), (5, Some("headless")));
-    let told = format!("refused, nobody can be asked: sh ./release.sh  (digest {digest})\n");
+    let why = "sh is not on the list of programs that only read";
+    let told = format!("refused, nobody can be asked: sh ./release.sh  ({why}; digest {digest})\n");
     assert!(refused.err.contains(&told), "{}", refused.err);
     let task = refused.json()["task_id"].as_str().unwrap().to_owned();
     let shown = home.run(&["tasks", "show", &task]).out;

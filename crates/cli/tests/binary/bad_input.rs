@@ -116,7 +116,10 @@ fn a_configuration_that_is_none() {
             |path| fs::write(path, b"# fine\nlaw = \"\xff\"\n").unwrap(),
             "setpoint.toml:2: a byte of it is no UTF-8",
         ),
-        (|path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success()), "no regular file"),
+        (
+            |path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
+            "it is a pipe, and only regular files are used",
+        ),
         (|path| fs::create_dir(path).unwrap(), "directory"),
         (|path| symlink(path, path).unwrap(), "symbolic links"),
         (|path| fs::write(path, vec![b'#'; (1 << 20) + 1]).unwrap(), "1048576"),
@@ -166,7 +169,7 @@ fn a_goal_that_is_none() {
         (&["run", "--file", file.to_str().unwrap()], b"", "longer than 262144 bytes"),
         (&["run", "-"], b"count\xff", "not UTF-8"),
         (&["run", "--file", "gone"], b"", "gone"),
-        (&["run", "--file", "."], b"", "folder"),
+        (&["run", "--file", "."], b"", "it is a directory, and only regular files are used"),
     ] {
         let came = run_with_stdin(&home, arguments, stdin);
         assert_refused(&home, &came, &[said]);

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::task::{Ended, GOAL, Trial, pursue};
 use crate::support::tree::tree;
-use crate::support::{Came, Home};
+use crate::support::{Came, Home, shell};
 
 /// An error without a `FinalResult`, told with a hint.
 fn assert_failed(came: &Came, code: i32, said: &[&str]) {
@@ -139,7 +139,7 @@ fn a_file_that_is_no_journal_is_left_as_it_is() {
     let home = home();
     fs::create_dir_all(journal(&home)).unwrap();
     let came = home.run(&["run", GOAL]);
-    assert_failed(&came, 2, &["it is not a journal", "--data-dir"]);
+    assert_failed(&came, 2, &["journal.db: it is a directory", "--data-dir"]);
     fs::remove_dir_all(home.data().join("journal")).unwrap();
     fs::write(home.data().join("journal"), "mine").unwrap();
     assert_failed(&home.run(&["run", GOAL]), 2, &["journal", "--data-dir"]);
@@ -268,4 +268,22 @@ fn names_that_are_no_text_do_not_stop_a_goal() {
     }
     assert_eq!(tree(&home.work()), before);
     assert!(Path::new(&odd).exists());
+}
+
+/// A file without an end, one that nobody writes to, and one that a repository brought along.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_time_zone_that_is_no_time_zone_is_not_opened() {
+    let home = Home::new();
+    shell(&home.work(), "mkfifo pipe");
+    let pipe = home.work().join("pipe");
+    for zone in ["/dev/zero", ":/dev/zero", "pipe", pipe.to_str().unwrap(), "../../../../../../../dev/zero"] {
+        let came = Came::of(home.command(&["config"]).env("TZ", zone));
+        assert_eq!(came.code, 0, "{zone}: {came:#?}");
+        assert!(came.err.contains("names no time zone; times are in UTC"), "{zone}: {came:#?}");
+    }
+    let came = Came::of(home.command(&["config"]).env("TZ", "UTC").env("TZDIR", home.work()));
+    assert!(came.code == 0 && came.err.contains("TZDIR="), "{came:#?}");
+    let came = Came::of(home.command(&["config"]).env("TZ", "EST5EDT"));
+    assert_eq!((came.code, came.err.as_str()), (0, ""));
 }

@@ -43,6 +43,10 @@ mod process_terminal;
 #[cfg(test)]
 mod proxies;
 #[cfg(test)]
+mod put_back;
+#[cfg(test)]
+mod strange_files;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod time_travel;

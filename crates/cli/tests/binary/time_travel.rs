@@ -220,7 +220,9 @@ fn an_exported_file_replays_where_nothing_else_is() {
     assert!(came.code == 2 && came.out.is_empty(), "{came:#?}");
     let diff = good(home.run(&["replay", id(&ended), "--diff", name]));
     assert!(diff.out.ends_with("every record is the same, ids and times aside\n"), "{}", diff.out);
-    for (nothing, told) in [("gone.jsonl", "No such file"), ("./", "it is no file")] {
+    for (nothing, told) in
+        [("gone.jsonl", "No such file"), ("./", "it is a directory, and only regular files are used")]
+    {
         let came = elsewhere.run(&["replay", nothing]);
         assert!(came.code == 2 && came.err.contains(told) && came.err.contains("hint: "), "{came:#?}");
     }

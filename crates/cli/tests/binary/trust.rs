@@ -62,6 +62,74 @@ fn a_model_that_a_file_of_the_working_directory_chooses_is_told() {
     assert!(!came.err.contains("comes from"), "{came:#?}");
 }
 
+/// The way of a key to a stranger: a task writes the person's configuration, and the next run obeys it. From both sides: the
+/// task writes nothing there, whoever allows it, and the next run asks the server that the person chose.
+#[test]
+fn a_task_cannot_send_the_next_runs_key_to_a_stranger() {
+    let home = Home::new();
+    let server =
+        || Hosted::start(Arc::new(Always::new(Fault::Unauthorized(UnauthorizedForm::Status401)))).unwrap();
+    let (chosen, stranger) = (server(), server());
+    let configured =
+        |server: &Hosted| format!("[providers.openai]\nbase_url = \"{}\"\n", server.base(Wire::Chat));
+    let next_run = || {
+        let mut command = home.command(&["run", "--model", "openai/gpt-5", GOAL]);
+        Came::of(command.env("OPENAI_API_KEY", KEY))
+    };
+    // What would happen if a task could.
+    own(&home, &configured(&stranger));
+    next_run();
+    let reached = stranger.seen().len();
+    assert!(reached > 0);
+
+    own(&home, &configured(&chosen));
+    home.file("planted.toml", configured(&stranger));
+    let target = home.config().join("setpoint.toml");
+    let target = target.to_str().unwrap();
+    std::os::unix::fs::symlink(home.config(), home.work().join("link")).unwrap();
+    let commands = [
+        format!("cp planted.toml {target}"),
+        format!("cat planted.toml > {target}"),
+        "cp planted.toml link/setpoint.toml".to_owned(),
+        format!("rm {target}"),
+        "mv planted.toml link/setpoint.toml".to_owned(),
+    ];
+    let mut book = String::from(
+        "name = \"planting\"\ntitle = \"Plant\"\ndescription = \"Plants.\"\nexamples = [\"plant the seed\", \"please plant the seed\"]\n\
+         patterns = [\"plant the seed\"]\ntask_criteria = [\"done\"]\n\
+         [criteria.done]\ntext = \"the output says so\"\non = \"output\"\nexpect = { pointer = { at = \"/x\", is = \"exists\" } }\n\
+         [[approach]]\nname = \"all\"\nnote = \"every way\"\n[[approach.step]]\nintent = \"Plant it in every way\"\n\
+         criteria = [\"done\"]\non_error = \"continue\"\n[approach.step.output]\nx = \"1\"\n",
+    );
+    for path in [target, "link/setpoint.toml"] {
+        book.push_str(&format!(
+            "[[approach.step.call]]\ntool = \"write_file\"\n\
+             input = {{ path = \"{path}\", content = \"planted\", overwrite = true }}\n"
+        ));
+    }
+    for command in &commands {
+        let program = command.split(' ').next().unwrap();
+        book.push_str(&format!(
+            "[[approach.step.call]]\ntool = \"shell\"\nprograms = [\"{program}\"]\ninput = {{ command = \"{command}\" }}\n"
+        ));
+    }
+    home.playbook("planting", &book);
+    let allowed: String = commands.iter().map(|command| format!("command {command}\n")).collect();
+    home.file("approve.txt", format!("path /\n{allowed}"));
+    let came =
+        home.run(&["run", "--json", "--model", "playbook", "--approve", "approve.txt", "plant the seed"]);
+    assert!(came.out.contains("task_id"), "{came:#?}");
+    let task = came.json()["task_id"].as_str().unwrap().to_owned();
+    let records = home.run(&["tasks", "export", &task]).out;
+    let refused = records.matches("belongs to Setpoint itself").count();
+    assert!(refused >= commands.len() + 2, "{refused}: {came:#?}");
+    assert_eq!(fs::read_to_string(target).unwrap(), configured(&chosen));
+
+    next_run();
+    assert!(!chosen.seen().is_empty());
+    assert_eq!(stranger.seen().len(), reached);
+}
+
 /// Without a home the configuration lies in the data directory, and that may have come with the working directory.
 #[test]
 fn a_configuration_in_a_data_directory_of_the_working_directory_gets_no_key() {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use setpoint_audit_log::limits::ENTRY_BYTES_MAX;
-use setpoint_protocol::Timestamp;
 use setpoint_protocol::message::{AuditReport, Finding};
+use setpoint_protocol::{TaskId, Timestamp};
 
 /// An entry of the Auditor's log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,16 @@ pub enum LogEntry {
         /// Why it begins anew, where it was further already.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
+        /// Where the journal ended then, if it begins anew.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        end: Option<u64>,
+    },
+    /// A person let a task go on although an older journal was put back.
+    Forced {
+        /// When.
+        at: Timestamp,
+        /// The task.
+        task: TaskId,
     },
     /// Rows of the journal were read.
     Rows {
@@ -98,6 +108,12 @@ fn json(entry: &LogEntry) -> String {
 #[must_use]
 pub fn parse(json: &str) -> Option<LogEntry> {
     serde_json::from_str(json).ok()
+}
+
+/// Whether an entry may say something of tasks that go on after another journal was put back. Most entries do not, and need not
+/// be taken apart.
+pub(super) fn is_about_resuming(json: &str) -> bool {
+    [r#"{"entry":"begun""#, r#"{"entry":"forced""#].iter().any(|beginning| json.starts_with(beginning))
 }
 
 /// Why the log before this one was put aside, where this entry is the mark with which a log begins that took its place.

@@ -130,6 +130,10 @@ impl Follower {
             match parse(&entry.json) {
                 Some(LogEntry::Finding(finding)) => news.push(Followed::Finding(entry.seq, finding)),
                 Some(LogEntry::Report(report)) => news.push(Followed::Report(report)),
+                Some(LogEntry::Forced { task, .. }) => {
+                    let note = format!("{task} goes on by force, from a journal that was put back");
+                    news.push(Followed::Note(note));
+                }
                 Some(
                     LogEntry::Begun { .. }
                     | LogEntry::Rows { .. }

@@ -102,7 +102,8 @@ impl Keeper {
         };
         let Standing { auditor, noted, said, anew } = standing;
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        let begun = LogEntry::Begun { at: now, version, after: noted, why: anew.clone() };
+        let end = anew.is_some().then(|| journal.last_pos()).transpose()?;
+        let begun = LogEntry::Begun { at: now, version, after: noted, why: anew.clone(), end };
         let mut keeper = Keeper {
             _lock: lock,
             dir: place.dir.clone(),
@@ -311,6 +312,11 @@ impl Keeper {
             }
         }
         Ok(())
+    }
+
+    /// Notes that a person lets a task go on although an older journal was put back. It is written with what waits.
+    pub(super) fn note_forced(&mut self, task: TaskId, now: Timestamp) {
+        self.waiting.push(LogEntry::Forced { at: now, task }.write());
     }
 
     /// The report that was asked for. Nothing is reset.

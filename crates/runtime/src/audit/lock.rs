@@ -1,22 +1,21 @@
 //! The right to audit, which one process at a time has.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs::{File, TryLockError};
 use std::path::Path;
+
+use setpoint_own_files::own::{self, Access};
 
 use super::AuditFailure;
 
 /// The file that is locked.
-const LOCK: &str = "auditor.lock";
+pub(super) const LOCK: &str = "auditor.lock";
 
 /// Takes it; `None` where another process has it. It goes with the process.
 pub(super) fn lock(dir: &Path) -> Result<Option<File>, AuditFailure> {
     let failed = |path: &Path, source| AuditFailure::File { path: path.to_owned(), source };
-    DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|source| failed(dir, source))?;
+    own::create_dir(dir).map_err(|source| failed(dir, source))?;
     let path = dir.join(LOCK);
-    let mut options = OpenOptions::new();
-    options.create(true).read(true).write(true).truncate(false).mode(0o600);
-    let file = options.open(&path).map_err(|source| failed(&path, source))?;
+    let file = own::open_or_create(&path, Access::Write).map_err(|source| failed(&path, source))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),

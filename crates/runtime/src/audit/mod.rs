@@ -20,18 +20,21 @@ mod reading;
 mod snapshot;
 mod standing;
 mod verify;
+mod witness;
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use setpoint_audit_log::LogError;
 use setpoint_journal::JournalError;
+use setpoint_own_files::{is_refusal, own};
 
 pub use self::entry::{LogEntry, parse};
 pub use self::follow::{Followed, Follower};
 pub use self::keeper::{Caught, Keeper};
 pub use self::look::{Looked, findings_of, look, nothing};
 pub use self::verify::{JournalFit, JournalMisfit, put_aside, verify_journal};
+pub(crate) use self::witness::{Forcing, PutBack, first_row, force, put_back};
 
 /// The Auditor's own log.
 pub mod log {
@@ -49,6 +52,20 @@ pub struct AuditPlace {
     pub key: Option<PathBuf>,
     /// The file that checkpoints are copied to.
     pub export: Option<PathBuf>,
+}
+
+impl AuditPlace {
+    /// Checks the files beside the log, which hold what the Auditor knows and its lock.
+    ///
+    /// # Errors
+    /// The first that is no file of Setpoint's own.
+    pub fn check(&self) -> Result<(), AuditFailure> {
+        for name in [lock::LOCK, snapshot::FILE] {
+            let path = self.dir.join(name);
+            own::check(&path).map_err(|source| AuditFailure::File { path, source })?;
+        }
+        Ok(())
+    }
 }
 
 /// The Auditor did not do what was asked of it.
@@ -77,6 +94,16 @@ impl AuditFailure {
         matches!(self, AuditFailure::Log(LogError::Poisoned { .. } | LogError::Changed { .. }))
     }
 
+    fn is_refusal(&self) -> bool {
+        match self {
+            AuditFailure::Log(LogError::Io { source, .. } | LogError::CreateDir { source, .. }) => {
+                is_refusal(source)
+            }
+            AuditFailure::File { source, .. } => is_refusal(source),
+            AuditFailure::Log(_) | AuditFailure::Journal(_) => false,
+        }
+    }
+
     fn is_full(&self) -> bool {
         match self {
             AuditFailure::Log(error) => matches!(error, LogError::NoSpace { .. }),
@@ -96,6 +123,9 @@ impl AuditFailure {
             }
             AuditFailure::Log(error) if error.is_damage() => {
                 "`setpoint audit verify` says what is wrong; the next process that audits puts the log aside"
+            }
+            failure if failure.is_refusal() => {
+                "the Auditor goes on where it stopped once the file is as it should be"
             }
             AuditFailure::Log(_) => {
                 "see that the audit directory and its key can be read and written by you alone"

@@ -1,20 +1,19 @@
 //! What the Auditor knows, written down so that the next process need not read the journal again. The log notes its digest,
 //! so it is what the Auditor wrote or nothing at all: one that is missing, changed or does not fit is made anew.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use setpoint_audit_log::Entries;
+use setpoint_own_files::own::{self, Access};
 use setpoint_roles::r6_auditor::Auditor;
 
 use super::AuditFailure;
 use super::entry::{LogEntry, parse};
 
 /// The file, in the Auditor's directory: a line that says what it is, and one with what is known.
-const FILE: &str = "auditor.json";
+pub(super) const FILE: &str = "auditor.json";
 /// The same while it is written.
 const PART: &str = "auditor.json.part";
 /// The form of what is written here, and the rules that made it: another program's is not taken over.
@@ -69,14 +68,13 @@ pub(super) fn write(dir: &Path, log: Mark, written: &Written) -> Result<(), Audi
     let failed = |path: &PathBuf, source| AuditFailure::File { path: path.clone(), source };
     let heading = Heading { format: FORMAT, version: env!("CARGO_PKG_VERSION").to_owned(), log };
     let text = format!("{}\n{}", serde_json::to_string(&heading).unwrap_or_default(), written.0);
+    // A link that was put there is not replaced in silence.
+    own::check(&path).map_err(|source| failed(&path, source))?;
     match std::fs::remove_file(&part) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(&part, error)),
         _ => {}
     }
-    let mut options = OpenOptions::new();
-    options.create_new(true).write(true).mode(0o600);
-    options
-        .open(&part)
+    own::create_new(&part)
         .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
         .and_then(|()| std::fs::rename(&part, &path))
         .map_err(|source| failed(&path, source))
@@ -85,11 +83,12 @@ pub(super) fn write(dir: &Path, log: Mark, written: &Written) -> Result<(), Audi
 /// The one that is there, if this program made it and the log notes it as it is.
 pub(super) fn read(dir: &Path) -> Option<Snapshot> {
     let path = dir.join(FILE);
-    let length = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?.len();
-    if length > BYTES_MAX {
+    let mut text = String::new();
+    let file = own::open(&path, Access::Read).ok()?;
+    if file.metadata().ok()?.len() > BYTES_MAX {
         return None;
     }
-    let text = std::fs::read_to_string(&path).ok()?;
+    file.take(BYTES_MAX).read_to_string(&mut text).ok()?;
     let (heading, known) = text.split_once('\n')?;
     let heading: Heading = serde_json::from_str(heading).ok()?;
     let is_ours = heading.format == FORMAT && heading.version == env!("CARGO_PKG_VERSION");

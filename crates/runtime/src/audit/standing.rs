@@ -69,9 +69,20 @@ impl Said {
 }
 
 /// What the log noted last.
-enum Noted {
+pub(super) enum Noted {
     Rows { after: u64, to: u64, count: u64, digest: String },
     Unreadable { to: u64 },
+}
+
+impl Noted {
+    /// What an entry notes of the journal, if it notes rows.
+    pub(super) fn of(entry: LogEntry) -> Option<Self> {
+        match entry {
+            LogEntry::Rows { after, to, count, digest } => Some(Noted::Rows { after, to, count, digest }),
+            LogEntry::Unreadable { to, .. } => Some(Noted::Unreadable { to }),
+            _ => None,
+        }
+    }
 }
 
 /// What the end of the log says.
@@ -134,11 +145,8 @@ fn look_back(dir: &Path, known_at: u64) -> Result<Behind, AuditFailure> {
             break;
         }
         match parse(&entry.json) {
-            Some(LogEntry::Rows { after, to, count, digest }) if behind.noted.is_none() => {
-                behind.noted = Some(Noted::Rows { after, to, count, digest });
-            }
-            Some(LogEntry::Unreadable { to, .. }) if behind.noted.is_none() => {
-                behind.noted = Some(Noted::Unreadable { to });
+            Some(entry @ (LogEntry::Rows { .. } | LogEntry::Unreadable { .. })) if behind.noted.is_none() => {
+                behind.noted = Noted::of(entry);
             }
             Some(LogEntry::Finding(finding)) => {
                 let is_loss = finding.kind == FindingKind::JournalLoss && finding.task_id.is_none();
@@ -164,7 +172,7 @@ fn look_back(dir: &Path, known_at: u64) -> Result<Behind, AuditFailure> {
 
 /// Why the journal is not the one that was noted, as far as the last rows show it. Rows that cannot be read say nothing about
 /// that.
-fn differs(journal: &Journal, noted: Noted) -> Result<Option<String>, AuditFailure> {
+pub(super) fn differs(journal: &Journal, noted: Noted) -> Result<Option<String>, AuditFailure> {
     let end = journal.last_pos()?;
     let (after, to, count, digest) = match noted {
         Noted::Rows { after, to, count, digest } => (after, to, count, digest),

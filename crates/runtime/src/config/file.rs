@@ -1,10 +1,10 @@
 //! One TOML file as a flat list of keys with their lines.
 
-use std::fs::File;
-use std::io::{Error, ErrorKind, Read as _};
+use std::io::{Error, ErrorKind};
 use std::path::Path;
 
 use serde_json::{Value, json};
+use setpoint_own_files::named;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -54,18 +54,11 @@ pub(crate) fn read_text(path: &Path, bytes_max: u64) -> Result<Option<String>, E
 
 /// The bytes of a file, and one more than `bytes_max` where it has more; `None` when it is not there.
 fn head_of(path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, Error> {
-    // Asked before it is opened: opening a pipe would wait for a writer.
-    match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() || metadata.is_dir() => {}
-        Ok(_) => return Err(Error::new(ErrorKind::InvalidInput, "it is no regular file")),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        Err(error) => return Err(error),
+    match named::read(path, bytes_max) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(error),
     }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
 }
 
 fn flatten(table: &DeTable<'_>, prefix: &str, depth: usize, found: &mut Vec<(String, Value, usize)>) {

@@ -75,7 +75,7 @@ impl Driver {
         self.renew_lease();
     }
 
-    /// Time is hard at the person's deadline and at the watchdog: twice the time budget.
+    /// Time is hard at the person's deadline and at the watchdog.
     fn hard_limit(&self) -> Option<Instant> {
         let watchdog = self.clock.instant_of(self.watchdog_clock_ms());
         let deadline = self
@@ -96,9 +96,13 @@ impl Driver {
         })
     }
 
+    /// Twice the budget that the task was opened with, from its first moment: what is used up before there is a `TaskSpec` is
+    /// no gift. A deadline shortens the budget, which then counts from the `TaskSpec`.
     fn watchdog_clock_ms(&self) -> u64 {
+        let of_the_task = self.cell.opened().map_or(0, |opened| opened.controller.time_budget_ms);
         let start = self.cell.spec_clock_ms().unwrap_or(0);
-        start.saturating_add(self.cell.time_budget_ms().saturating_mul(2)).max(1)
+        let of_the_spec = start.saturating_add(self.cell.time_budget_ms().saturating_mul(2));
+        of_the_task.saturating_mul(2).min(of_the_spec).max(1)
     }
 
     fn renew_lease(&mut self) {

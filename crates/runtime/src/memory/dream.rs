@@ -1,11 +1,12 @@
 //! The Dreamer's steps: rules lose their standing, rules are made, what has faded is forgotten.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Seek, Write};
+use std::fs::{File, TryLockError};
+use std::io::{Read as _, Seek, Write};
 
 use setpoint_machine::brief::DistilBrief;
 use setpoint_memory_store::Candidate;
 use setpoint_mkct::Rule;
+use setpoint_own_files::own::{self, Access};
 use setpoint_protocol::memory::{MemoryAct, Worded};
 use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram, SopKind};
 use setpoint_protocol::text::clip;
@@ -15,6 +16,8 @@ use super::{Memory, MemoryFailure, derived_id};
 
 /// The file that is locked, beside the store.
 const LOCK: &str = "dreamer.lock";
+/// Bytes that are read of what a pass left in it.
+const WORD_BYTES_MAX: u64 = 64;
 /// Rules that one pass makes at most.
 const PROMOTIONS_MAX: usize = 32;
 /// Records that one transaction deletes at most: others write in between.
@@ -54,9 +57,7 @@ impl Memory {
     pub fn alone(&self) -> Result<Option<Alone>, MemoryFailure> {
         let path = self.store.path().with_file_name(LOCK);
         let failed = |source| MemoryFailure::Lock { path: path.clone(), source };
-        let mut options = OpenOptions::new();
-        options.create(true).read(true).write(true).truncate(false);
-        let file = options.open(&path).map_err(failed)?;
+        let file = own::open_or_create(&path, Access::Write).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Alone(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
@@ -127,7 +128,9 @@ impl Memory {
     /// The last pass that went through everything; `None` where there was none, or it left no word.
     #[must_use]
     pub fn last_dream(&self) -> Option<Dream> {
-        let text = std::fs::read_to_string(self.store.path().with_file_name(LOCK)).ok()?;
+        let mut text = String::new();
+        let file = own::open(&self.store.path().with_file_name(LOCK), Access::Read).ok()?;
+        file.take(WORD_BYTES_MAX).read_to_string(&mut text).ok()?;
         let mut words = text.split_whitespace().map(str::parse::<i64>);
         let (at, cursor) = (words.next()?.ok()?, words.next()?.ok()?);
         Some(Dream { at: Timestamp::from_micros(at), cursor: u64::try_from(cursor).ok()? })

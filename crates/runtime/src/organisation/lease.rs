@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use setpoint_journal::{Journal, Lease, LeaseTerms, Task};
+use setpoint_journal::{Journal, JournalError, Lease, LeaseTerms, Task};
 use setpoint_protocol::TaskId;
 
 use super::Shared;
@@ -22,19 +22,33 @@ pub(super) fn take(
     terms: &LeaseTerms,
 ) -> Result<(Lease, Option<DeadProcess>), RuntimeError> {
     let id = &*task.id;
+    let held_by = |owner: &str| match id.parse() {
+        Ok(task) => RuntimeError::HeldElsewhere { task, owner: shown(owner) },
+        Err(_) => unreadable(id),
+    };
     let Some(held) = task.lease.as_ref().filter(|held| held.owner != terms.owner) else {
-        return Ok((journal.acquire_lease(id, terms)?, None));
+        return journal
+            .acquire_lease(id, terms)
+            .map(|lease| (lease, None))
+            .map_err(|error| quicker(error, &held_by));
     };
     let dead = dead_process(&held.owner);
     let lease = if held.until_us <= terms.now_us {
-        journal.acquire_lease(id, terms)?
+        journal.acquire_lease(id, terms)
     } else if dead.is_some() {
-        journal.take_over_lease(id, &held.owner, terms)?
+        journal.take_over_lease(id, &held.owner, terms)
     } else {
-        let task = id.parse().map_err(|_| unreadable(id))?;
-        return Err(RuntimeError::HeldElsewhere { task, owner: shown(&held.owner) });
+        return Err(held_by(&held.owner));
     };
-    Ok((lease, dead))
+    Ok((lease.map_err(|error| quicker(error, &held_by))?, dead))
+}
+
+/// Between the look at a task and the taking of its lease another process may have taken it.
+fn quicker(error: JournalError, held_by: &dyn Fn(&str) -> RuntimeError) -> RuntimeError {
+    match error {
+        JournalError::LeaseHeld { owner, .. } => held_by(&owner),
+        other => other.into(),
+    }
 }
 
 /// Whether somebody drives the task now: a lease that has not run out, of a process that is not known to be dead.
@@ -122,6 +136,8 @@ fn stat_of(pid: u32) -> Option<Stat> {
 
 #[cfg(test)]
 mod tests {
+    use setpoint_journal::{NewRow, Submission, TaskHead, TaskOpening};
+
     use super::*;
 
     #[test]
@@ -142,6 +158,37 @@ mod tests {
         assert_eq!(shown(&this_process()), format!("process {}", std::process::id()));
         assert_eq!(shown("elsewhere:boot/1/1"), "process 1 on elsewhere");
         assert_eq!(shown("nonsense"), "nonsense");
+    }
+
+    /// Two processes look at a free task, and one of them is quicker.
+    #[test]
+    fn the_loser_of_a_race_is_told_who_holds_the_task() {
+        let journal = Journal::in_memory();
+        let mut opening = Submission::new(&TaskHead::start("count-0000000000000001").unwrap());
+        let opened = TaskOpening { opened_at_us: 1, logic_version: 1, title: String::new(), lease: None };
+        opening.open(opened).unwrap();
+        let row = NewRow {
+            seq: 1,
+            at_us: 1,
+            clock_ms: 0,
+            from: "user".into(),
+            to: "all".into(),
+            kind: "k".into(),
+            cause: None,
+            format: 1,
+            body: vec![],
+        };
+        opening.push(row).unwrap();
+        journal.append(opening).unwrap();
+        let looked_at = journal.task("count-0000000000000001").unwrap();
+        let terms = |owner: &str| LeaseTerms { owner: owner.to_owned(), now_us: 5, ttl_ms: 1_000 };
+        take(&journal, &looked_at, &terms("elsewhere:boot/7/1")).unwrap();
+        let error = take(&journal, &looked_at, &terms("here:boot/8/1")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "resume count-0000000000000001: it is being run by process 7 on elsewhere"
+        );
+        assert_eq!(crate::desk::edge_of(&error).0, crate::desk::Edge::Usage);
     }
 
     /// One that was killed and that its parent has not collected.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use setpoint_journal::{Lease, TaskFilter, TaskHead};
+use setpoint_journal::limits::LIST_MAX;
+use setpoint_journal::{Journal, JournalError, Lease, TaskFilter, TaskHead};
 use setpoint_protocol::message::FinalResult;
 use setpoint_protocol::models::Models as Cards;
 use setpoint_protocol::record::{Opened, Record, RecordKind};
@@ -10,6 +11,7 @@ use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{TaskId, Timestamp};
 
 use super::{Organisation, Shared, lease};
+use crate::audit::{PutBack, first_row};
 use crate::driver::recover::{self, Restored};
 use crate::error::RuntimeError;
 use crate::rows::record_of;
@@ -65,6 +67,15 @@ impl Organisation {
         Ok(summaries)
     }
 
+    /// How it shows that an older journal was put back, as long as that concerns an unfinished task, or no Auditor has seen it.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn put_back(&self) -> Result<Option<String>, RuntimeError> {
+        let Some(put_back) = self.shared.put_back() else { return Ok(None) };
+        Ok(concerns_any(&put_back, self.journal())?.then_some(put_back.why))
+    }
+
     /// The task whose id begins with `prefix`.
     ///
     /// # Errors
@@ -84,6 +95,20 @@ impl Organisation {
         let Some(row) = rows.into_iter().next() else { return Ok(None) };
         Ok(result_in(&record_of(row)?))
     }
+}
+
+/// Whether a journal that was put back is still to be told: it concerns a task that has not ended, or no Auditor has seen it.
+pub(crate) fn concerns_any(put_back: &PutBack, journal: &Journal) -> Result<bool, JournalError> {
+    if !put_back.is_noticed() {
+        return Ok(true);
+    }
+    for task in journal.list_tasks(TaskFilter::Open, LIST_MAX)? {
+        let Ok(id) = task.id.parse::<TaskId>() else { continue };
+        if put_back.concerns(&id, first_row(journal, &id)?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The `FinalResult` in a record, if it is one.
@@ -112,8 +137,13 @@ pub(super) fn load_for_resume(shared: &Arc<Shared>, task: &TaskId) -> Result<Opt
     if stored.closed_at_us.is_some() {
         return Ok(None);
     }
+    check_journal(shared, task)?;
     check_who_answers(shared, task)?;
-    let (lease, dead) = lease::take(&shared.journal, &stored, &shared.lease_terms())?;
+    let (lease, dead) = match lease::take(&shared.journal, &stored, &shared.lease_terms()) {
+        // Another process was quicker, and has brought it to its end meanwhile.
+        Err(RuntimeError::Journal(JournalError::TaskClosed { .. })) => return Ok(None),
+        taken => taken?,
+    };
     let restored = recover::restore(&shared.journal, task, Arc::clone(&shared.factory))?;
     let head = shared.journal.head(task.as_str())?;
     Ok(Some(Loaded { restored, head, lease, dead }))
@@ -143,9 +173,20 @@ fn check_who_answers(shared: &Shared, task: &TaskId) -> Result<(), RuntimeError>
     } else {
         return Ok(());
     };
-    let waiting = shared.journal.waiting_commands(task.as_str())?;
-    if waiting.iter().any(|command| command.kind == Kind::CancelRequest.to_string()) {
+    if is_cancelled(shared, task)? { Ok(()) } else { Err(refused) }
+}
+
+/// A task of an older journal that was put back would repeat what it did since then. Whoever cancels repeats nothing.
+fn check_journal(shared: &Shared, task: &TaskId) -> Result<(), RuntimeError> {
+    let Some(put_back) = shared.put_back() else { return Ok(()) };
+    if !put_back.concerns(task, first_row(&shared.journal, task)?) || is_cancelled(shared, task)? {
         return Ok(());
     }
-    Err(refused)
+    Err(RuntimeError::PutBack { task: task.clone(), why: put_back.why })
+}
+
+/// Whether somebody has asked for the task's end.
+fn is_cancelled(shared: &Shared, task: &TaskId) -> Result<bool, RuntimeError> {
+    let waiting = shared.journal.waiting_commands(task.as_str())?;
+    Ok(waiting.iter().any(|command| command.kind == Kind::CancelRequest.to_string()))
 }

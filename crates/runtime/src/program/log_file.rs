@@ -1,9 +1,11 @@
 //! The log file of the process.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use setpoint_own_files::own::{self, Access};
 
 /// A log file that is made when there is something to say. A log that cannot be written loses nothing: what a task
 /// did is in its journal.
@@ -34,7 +36,7 @@ pub struct LogWriter(Arc<LogFile>);
 impl Write for LogWriter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let open = || {
-            let file = OpenOptions::new().create(true).append(true).open(&self.0.path);
+            let file = own::open_or_create(&self.0.path, Access::Append);
             file.ok().map(Mutex::new)
         };
         if let Some(file) = self.0.file.get_or_init(open) {

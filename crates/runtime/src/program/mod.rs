@@ -14,25 +14,30 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use setpoint_journal::{Journal, JournalError, JournalOptions};
+use secrecy::SecretString;
+use setpoint_journal::limits::LIST_MAX;
+use setpoint_journal::{Journal, JournalError, JournalOptions, TaskFilter};
 use setpoint_memory_store::MemoryError;
 use setpoint_model::Model;
 use setpoint_model::cassette::TapeError;
-use setpoint_model::playbook::Playbook;
+use setpoint_model::playbook::{self, Playbook};
+use setpoint_own_files::{is_refusal, named, own};
 use setpoint_protocol::limits::THINKING_CHARS_MAX;
 use setpoint_protocol::models::{Models as Cards, Tier};
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_protocol::{RoleId, TaskId};
+use setpoint_scrub::Scrub;
 use setpoint_telemetry::otlp::EndpointError;
-use setpoint_tools::{Host, Registry};
+use setpoint_tools::{Host, House, Registry};
 
-pub use self::limits::{keep_to_itself, outlive_file_size_limits};
+pub use self::limits::{keep_to_itself, leave_no_time_zone, outlive_file_size_limits};
 pub use self::log_file::{LogFile, LogWriter};
 pub use self::models::{Cassette, MODELS_FILE};
 pub use self::playbooks::{PlaybookProblem, PlaybookSummary};
-use crate::audit::AuditPlace;
+use crate::audit::{self, AuditFailure, AuditPlace, Forcing};
 use crate::clock;
 use crate::config::{self, Config, ConfigError, Sources};
+use crate::keys;
 use crate::memory::{Access, Memory};
 use crate::models::choose::{OWN_MODEL, Slot};
 use crate::models::error::ChoiceError;
@@ -42,6 +47,7 @@ use crate::surroundings::{Directories, NoHome, surroundings};
 use crate::telemetry::{self, TelemetryError};
 use crate::time_travel::import::{TakeInError, take_in};
 use crate::toolbox::Tools;
+pub use setpoint_tools::keeper::serve as serve_as_keeper;
 
 /// Bytes of the operator's words for every task that are read: a little more than may be used.
 const THINKING_BYTES_MAX: u64 = 4 * THINKING_CHARS_MAX as u64 + 4_096;
@@ -49,7 +55,7 @@ const THINKING_BYTES_MAX: u64 = 4 * THINKING_CHARS_MAX as u64 + 4_096;
 const PLACE_VARS: [&str; 4] = ["SETPOINT_DATA_DIR", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
 
 /// Whether nothing is there. What cannot be looked at may be anything.
-fn is_none(found: io::Result<Metadata>) -> bool {
+pub(crate) fn is_none(found: io::Result<Metadata>) -> bool {
     found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
@@ -95,9 +101,23 @@ pub enum ProgramError {
     /// The journal.
     #[error("open the journal")]
     Journal(#[from] JournalError),
+    /// The Auditor's log.
+    #[error(transparent)]
+    Audit(#[from] AuditFailure),
+    /// Another process holds the Auditor's log.
+    #[error("note in the audit log that a task goes on by force: another process audits")]
+    AuditedElsewhere,
     /// Memory.
     #[error("open the memory")]
     Memory(#[from] MemoryError),
+    /// A file or directory of the data directory is not Setpoint's own.
+    #[error("use {}", path.display())]
+    Place {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// The operator's words for every task.
     #[error("read {}", path.display())]
     Thinking {
@@ -184,7 +204,8 @@ impl Program {
         }
         let cwd = std::env::current_dir().map_err(ProgramError::Cwd)?;
         text_of("the working directory", cwd.as_os_str())?;
-        let directories = Directories::from_env(&env, &cwd)?;
+        let mut directories = Directories::from_env(&env, &cwd)?;
+        directories.data = resolved(directories.data);
         let (files, foreign) = files_of(&directories, &cwd);
         let flags = flags_of(wishes);
         let config = Config::load(&Sources { env: env.clone(), ..Sources::default() })?;
@@ -229,7 +250,15 @@ impl Program {
                 notices.push(format!("{what} {shown} {they} may have come with the working directory"));
             }
         }
+        notices.extend(self.log_trouble());
         notices
+    }
+
+    /// Why nothing is logged, where the log file is none; the log itself cannot say so.
+    fn log_trouble(&self) -> Option<String> {
+        let path = self.directories.log();
+        let refused = own::check(&path).err().filter(is_refusal)?;
+        Some(format!("nothing is written to the log file {}: {refused}", path.display()))
     }
 
     /// The surroundings that a task would open in now.
@@ -251,14 +280,34 @@ impl Program {
     /// A data directory or a model that cannot be used.
     pub fn open(&self) -> Result<Organisation, ProgramError> {
         let models = self.models()?;
+        self.check_workspaces()?;
         let journal = self.journal()?;
         let memory = self.memory(&journal);
         let organisation = self.organisation(journal, self.recorded(models)?, memory);
+        organisation.compare_with_log(self.directories.audit());
         if self.config.yes("audit.follow") {
             organisation.audit(self.audit_place());
         }
         self.send_telemetry(&organisation);
         Ok(organisation)
+    }
+
+    /// Checks what lies in the data directory itself, and is no store of its own.
+    ///
+    /// # Errors
+    /// The first place that is neither missing nor Setpoint's own.
+    pub fn check_places(&self) -> Result<(), ProgramError> {
+        self.check_workspaces()?;
+        let path = self.directories.log();
+        own::check(&path).map_err(|source| ProgramError::Place { path, source })?;
+        Ok(())
+    }
+
+    /// The tasks' workspaces lie where they seem to: tools write there without asking.
+    fn check_workspaces(&self) -> Result<(), ProgramError> {
+        let path = self.directories.workspaces();
+        own::check_dir(&path).map_err(|source| ProgramError::Place { path, source })?;
+        Ok(())
     }
 
     /// Lets a collector know of what the organisation does, where the configuration names one. Whatever is wrong with it,
@@ -297,10 +346,35 @@ impl Program {
         if self.is_data_named && is_none(data.metadata()) {
             return Err(ProgramError::NoData { place: data.clone() });
         }
-        let is_new = is_none(self.directories.journal().metadata());
+        let is_new = is_none(self.directories.journal().symlink_metadata());
         let journal = if is_new { Journal::in_memory() } else { self.journal()? };
         let memory = Access::closed("no task is driven here");
-        Ok(self.organisation(journal, nobody.standing_in(StandIn::Unasked), memory))
+        let organisation = self.organisation(journal, nobody.standing_in(StandIn::Unasked), memory);
+        if !is_new {
+            organisation.compare_with_log(self.directories.audit());
+        }
+        Ok(organisation)
+    }
+
+    /// Lets a task go on although an older journal was put back, or every unfinished one if none is named; the Auditor's log
+    /// notes it. Nothing is done where nothing keeps them from it.
+    ///
+    /// # Errors
+    /// A task that is not there, or a log that cannot be written.
+    pub fn force(&self, prefix: Option<&str>) -> Result<(), ProgramError> {
+        let Some(journal) = self.open_journal()? else { return Ok(()) };
+        let ids = match prefix {
+            Some(prefix) => vec![journal.resolve(prefix)?],
+            None => {
+                let open = journal.list_tasks(TaskFilter::Open, LIST_MAX)?;
+                open.into_iter().map(|task| task.id.to_string()).collect()
+            }
+        };
+        let tasks: Vec<TaskId> = ids.iter().filter_map(|id| id.parse().ok()).collect();
+        match audit::force(&self.audit_place(), &journal, &tasks, clock::now())? {
+            Forcing::NotNeeded | Forcing::Noted => Ok(journal.close()?),
+            Forcing::Busy => Err(ProgramError::AuditedElsewhere),
+        }
     }
 
     /// An organisation whose journal holds an exported task and nothing else, in memory: no data directory is looked at.
@@ -310,11 +384,7 @@ impl Program {
     /// A file that cannot be read, or that is not byte by byte what was exported.
     pub fn open_exported(&self, path: &Path) -> Result<(Organisation, TaskId), ProgramError> {
         let broken = |source| ProgramError::OpenFile { path: path.to_owned(), source };
-        // What is no file may never end.
-        if !std::fs::metadata(path).map_err(broken)?.is_file() {
-            return Err(broken(io::Error::new(ErrorKind::InvalidInput, "it is no file")));
-        }
-        let file = std::fs::File::open(path).map_err(broken)?;
+        let file = named::open(path).map_err(broken)?;
         let taken = take_in(io::BufReader::new(file), &setpoint_mkct::slug);
         let (journal, task) =
             taken.map_err(|source| ProgramError::Exported { path: path.to_owned(), source })?;
@@ -379,7 +449,7 @@ impl Program {
     /// # Errors
     /// A data directory or a journal that cannot be used.
     pub fn open_journal(&self) -> Result<Option<Journal>, ProgramError> {
-        if is_none(self.directories.journal().metadata()) {
+        if is_none(self.directories.journal().symlink_metadata()) {
             let data = &self.directories.data;
             if self.is_data_named && is_none(data.metadata()) {
                 return Err(ProgramError::NoData { place: data.clone() });
@@ -402,7 +472,8 @@ impl Program {
     }
 
     fn organisation(&self, journal: Journal, models: Models, memory: Access) -> Organisation {
-        let toolbox = Arc::new(Tools::new(Registry::built_in(&Host::this())));
+        let host = Host::this().without_keys(Scrub::named(&self.keys())).knowing(playbook::forms);
+        let toolbox = Arc::new(Tools::new(Registry::built_in(&host).with_house(self.house())));
         Organisation::new(Parts {
             journal,
             models,
@@ -410,6 +481,17 @@ impl Program {
             memory,
             has_reflection: self.config.yes("memory.reflect"),
         })
+    }
+
+    /// What no tool may enter, whatever was approved.
+    fn house(&self) -> House {
+        let (directories, audit) = (&self.directories, self.audit_place());
+        let cassette = self.cassette.as_ref().map(|cassette| match cassette {
+            Cassette::Record(path) | Cassette::Play(path) => self.cwd.join(path),
+        });
+        let files = [audit.key, audit.export, cassette].into_iter().flatten().collect();
+        let folders = vec![directories.config.clone(), directories.data.clone()];
+        House::new(folders, files, directories.workspaces())
     }
 
     /// A task for this goal, in these surroundings.
@@ -467,6 +549,11 @@ impl Program {
         sources
     }
 
+    /// Every key that this process knows, with its name.
+    fn keys(&self) -> Vec<(String, SecretString)> {
+        keys::keys(&self.config, &self.sources.env)
+    }
+
     /// The environment that it was started in.
     pub(crate) fn env(&self) -> &BTreeMap<String, String> {
         &self.sources.env
@@ -479,13 +566,19 @@ impl Program {
     }
 }
 
-/// A regular file's text. What is none may never end, or never begin; one that is too long is told by its beginning.
+/// The data directory without the link that a person may have put in its place: below it nothing may be one. One that leads
+/// nowhere stays, and is told by whoever uses it.
+fn resolved(data: PathBuf) -> PathBuf {
+    // A separator at its end would make the system follow the link while it looks.
+    let bare: PathBuf = data.components().collect();
+    let is_link = bare.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    if is_link { bare.canonicalize().unwrap_or(data) } else { data }
+}
+
+/// A regular file's text; one that is too long is told by its beginning.
 fn read_short(path: &Path, bytes_max: u64) -> io::Result<String> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is no file"));
-    }
     let mut text = String::new();
-    std::fs::File::open(path)?.take(bytes_max).read_to_string(&mut text)?;
+    named::open(path)?.take(bytes_max).read_to_string(&mut text)?;
     Ok(text)
 }
 

@@ -25,9 +25,6 @@ pub const MODELS_FILE: &str = "models.toml";
 /// Bytes of a person's own table of models at most.
 const MODELS_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Words in the names of variables whose values are secret.
-const SECRET_WORDS: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
-
 /// What is done with a recording of models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cassette {
@@ -117,17 +114,9 @@ impl Program {
         Ok(models.behind(|model| Arc::new(Recorder::new(Arc::clone(model), Arc::clone(&tape)))))
     }
 
-    /// Values of the environment that no recording may hold: keys, tokens, passwords, by the names of their variables,
-    /// however these are written.
+    /// Values that no recording may hold.
     fn secrets(&self) -> Vec<SecretString> {
-        let named: Vec<&str> = self
-            .config
-            .providers()
-            .iter()
-            .filter_map(|provider| self.config.text(&format!("providers.{provider}.key_env")))
-            .collect();
-        let secret = |(name, _): &(&String, &String)| is_secret(name) || named.contains(&name.as_str());
-        self.sources.env.iter().filter(secret).map(|(_, value)| SecretString::from(value.as_str())).collect()
+        self.keys().into_iter().map(|(_, key)| key).collect()
     }
 
     fn configured_models(&self) -> Result<Models, ProgramError> {
@@ -155,26 +144,5 @@ impl Program {
         let stand_in = if is_named { StandIn::Named } else { StandIn::No };
         let models = Models::tiers(brain, tool).standing_in(stand_in);
         Ok(roles.into_iter().fold(models, |models, (role, model)| models.with_role(role, model)))
-    }
-}
-
-/// Whether a variable of this name holds what is secret.
-fn is_secret(name: &str) -> bool {
-    let name = name.to_uppercase();
-    SECRET_WORDS.iter().any(|word| name.contains(word))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_variable_of_secrets_is_known_by_its_name_however_it_is_written() {
-        for name in ["OPENAI_API_KEY", "my_token", "DbPassword", "client-secret", "credentials"] {
-            assert!(is_secret(name), "{name}");
-        }
-        for name in ["PATH", "HOME", "LANG", ""] {
-            assert!(!is_secret(name), "{name}");
-        }
     }
 }

@@ -245,3 +245,37 @@ async fn until(asked: &AtomicU64, count: u64) {
         tokio::task::yield_now().await;
     }
 }
+
+/// Reads the goal for so long, and never answers anything else.
+struct SlowReader(Duration);
+
+#[async_trait]
+impl Model for SlowReader {
+    async fn answer(&self, call: &ModelCall, _: &Progress) -> Result<Reply, ModelError> {
+        if call.purpose() != Purpose::Perceive {
+            std::future::pending::<()>().await;
+        }
+        // The clock is paused: this takes no time.
+        drop(tokio::time::timeout(self.0, std::future::pending::<()>()).await);
+        let text = r#"{"intent":"look at every shelf"}"#.to_owned();
+        Ok(Reply { parts: vec![Part::Text(text)], ..Reply::default() })
+    }
+
+    fn name(&self) -> &str {
+        "slow"
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_in_which_a_goal_is_read_counts() {
+    let budget = Duration::from_secs(20);
+    let organisation = organisation(&Journal::in_memory(), SlowReader(budget + budget / 2));
+    let mut new = new_task();
+    new.opened.controller.time_budget_ms = u64::try_from(budget.as_millis()).unwrap();
+    let task = organisation.start(new).await.unwrap();
+    organisation.ended(&task).await;
+    let result = organisation.result(&task).unwrap().unwrap();
+    assert_eq!(result.ended_by, EndedBy::Deadline, "{result:?}");
+    let end = organisation.records(&task).unwrap().last().unwrap().clock_ms;
+    assert!(Duration::from_millis(end) < 2 * budget + Duration::from_secs(1), "it took {end} ms");
+}

@@ -52,8 +52,11 @@ impl Auditing {
         work: impl FnOnce(&AuditPlace, Option<&Journal>) -> std::result::Result<T, AuditFailure> + Send + 'static,
     ) -> Result<Option<T>> {
         let place = self.program.audit_place();
-        if journal.is_none() && !log::is_there(&place.dir) {
-            return Ok(None);
+        if journal.is_none() {
+            let is_there = log::is_there(&place.dir).map_err(|error| audit_error(&error.into()))?;
+            if !is_there {
+                return Ok(None);
+            }
         }
         let done = tokio::task::spawn_blocking(move || {
             let done = work(&place, journal.as_ref());

@@ -6,6 +6,8 @@ mod edge;
 mod memory;
 mod running;
 
+use std::ffi::OsStr;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -33,9 +35,22 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// How long work that cannot be interrupted is waited for, once a person has left.
 const LEAVING_MAX: Duration = Duration::from_millis(500);
 
+/// Characters of a variable's value that a warning repeats.
+const VALUE_CHARS_MAX: usize = 100;
+
 fn main() -> ExitCode {
-    // First of all, for keys lie in the environment; what went wrong is logged once there is a log.
+    // Before anything else: a keeper is started for every program that a tool runs.
+    if let Some(exit) = runtime::program::serve_as_keeper() {
+        return exit;
+    }
+    // Keys lie in the environment; what went wrong is logged once there is a log.
     let kept = runtime::program::keep_to_itself();
+    if let Err(error) = runtime::program::leave_no_time_zone(warn_of_time_zone) {
+        let error = ClientError::new(ErrorKind::Configuration, format!("failed to start in UTC: {error}"))
+            .hint("set TZ to a time zone, for instance `TZ=UTC`, and unset TZDIR");
+        return setpoint_cli::report_error(&mut Io::of_process(setpoint_cli::Color::Auto), &error, false)
+            .into();
+    }
     let invocation = match setpoint_cli::parse(std::env::args_os()) {
         Ok(invocation) => invocation,
         Err(refusal) => {
@@ -82,6 +97,13 @@ fn main() -> ExitCode {
             setpoint_cli::report_error(&mut io, &error, is_json).into()
         }
     }
+}
+
+fn warn_of_time_zone(name: &str, value: &OsStr) {
+    let value: String = value.to_string_lossy().chars().take(VALUE_CHARS_MAX).collect();
+    let line = format!("warning: {name}={value:?} names no time zone; times are in UTC\n");
+    // Without a place to say it, there is nobody to read it.
+    drop(std::io::stderr().write_all(line.as_bytes()));
 }
 
 fn wishes(invocation: &Invocation) -> runtime::program::Wishes {
@@ -139,6 +161,10 @@ impl Host for Local {
     async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, ClientError> {
         let organisation = self.program.open_without_models().map_err(|error| program_error(&error))?;
         Ok(Arc::new(Running { organisation, program: self.program.clone() }))
+    }
+
+    async fn force(&self, task: Option<&str>) -> Result<(), ClientError> {
+        self.program.force(task).map_err(|error| program_error(&error))
     }
 
     async fn open_exported(&self, file: &Path) -> Result<(Arc<dyn Organisation>, TaskId), ClientError> {

@@ -56,6 +56,14 @@ impl Organisation for Running {
         Ok(tasks.into_iter().map(task_line).collect())
     }
 
+    async fn warning(&self) -> Result<Option<String>, ClientError> {
+        let organisation = self.organisation.clone();
+        let why = blocking(move || organisation.put_back()).await?;
+        Ok(why.map(|why| {
+            format!("an older journal was put back ({why}); unfinished tasks would do again what they did since then")
+        }))
+    }
+
     async fn resolve(&self, prefix: &str) -> Result<TaskId, ClientError> {
         let (organisation, prefix) = (self.organisation.clone(), prefix.to_owned());
         blocking(move || organisation.resolve(&prefix)).await

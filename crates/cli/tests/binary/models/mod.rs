@@ -2,6 +2,8 @@
 
 mod cassettes;
 mod costs;
+#[cfg(target_os = "linux")]
+mod keys;
 mod process_killed;
 mod wires;
 

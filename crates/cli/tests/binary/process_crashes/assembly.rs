@@ -99,7 +99,10 @@ impl Assembly {
     pub(super) fn new() -> Self {
         let home = Home::in_memory();
         home.playbook("three-parts", PLAYBOOK);
-        home.file("approve", "path parts\n");
+        home.file(
+            "approve",
+            "path parts\ncommand echo alpha >> ./parts/alpha\ncommand cat ./parts/alpha ./parts/beta >> ./parts/gamma\n",
+        );
         fs::create_dir(home.work().join("parts")).unwrap();
         Assembly { home }
     }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
+use std::path::Path;
 use std::process::{Child, Stdio};
 
 use super::story::Story;
@@ -59,16 +60,17 @@ fn what_was_cut_short_is_looked_for_and_done() {
     assert_eq!((interrupted, story.count("FinalResult")), (1, 1));
 }
 
-/// Whoever takes the task up looks at a world in which nothing of the dead process acts any more: however stubborn it is,
-/// and with nobody left to end it, because the process that tidies up was killed as well.
+/// Who takes the task up looks at a world in which nothing of the dead process acts any more, however stubborn it is and
+/// although its keeper was killed as well.
 #[test]
 fn nothing_of_the_dead_process_acts_after_the_task_was_taken_up() {
     let held = Held::new(&format!("{STUBBORN}{COMMAND}"));
-    let (child, alive) = start(&held);
-    for warden in wardens(&child) {
-        shell(&held.home.work(), &format!("kill -9 {warden}"));
-    }
-    kill(child);
+    let (mut child, alive) = start(&held);
+    let keepers = keepers(&child);
+    // Stopped first, so that it cannot end what its dead keeper left.
+    shell(&held.home.work(), &format!("kill -STOP {}; kill -KILL {keepers}", child.id()));
+    child.kill().unwrap();
+    child.wait().unwrap();
     let came = resume(&held, &[]);
     assert_eq!(came.code, 5, "{came:#?}");
     drop(alive);
@@ -90,20 +92,11 @@ fn resume(held: &Held, more: &[&str]) -> Came {
     held.home.run(&[&["tasks", "resume", "--json"], more].concat())
 }
 
-/// The processes that tidy up after this one.
-fn wardens(child: &Child) -> Vec<String> {
-    let of_child = format!("PPid:\t{}\n", child.id());
-    let mut wardens = Vec::new();
-    for entry in std::fs::read_dir("/proc").unwrap() {
-        let place = entry.unwrap().path();
-        let read =
-            |name| String::from_utf8_lossy(&std::fs::read(place.join(name)).unwrap_or_default()).into_owned();
-        if read("status").contains(&of_child) && read("cmdline").contains("setpoint-warden") {
-            wardens.push(place.file_name().unwrap().to_str().unwrap().to_owned());
-        }
-    }
-    assert_eq!(wardens.len(), 1, "{wardens:?}");
-    wardens
+/// The keepers of this process's calls.
+fn keepers(child: &Child) -> String {
+    let keepers = shell(Path::new("/"), &format!("pgrep -d ' ' -P {} -f -- --keep-call", child.id()));
+    assert!(!keepers.is_empty());
+    keepers
 }
 
 /// `kill -9`, and nothing else.

@@ -61,6 +61,10 @@ impl Host for FakeHost {
         self.open().await
     }
 
+    async fn force(&self, _: Option<&str>) -> Result<(), ClientError> {
+        Ok(())
+    }
+
     async fn open_exported(&self, file: &Path) -> Result<(Arc<dyn Organisation>, TaskId), ClientError> {
         // The task that the file is called after.
         let name = file.file_stem().unwrap_or_default().to_string_lossy();

@@ -1,0 +1,112 @@
+//! An older journal that was put back: what approved effects did since then is not done again unless a person says so.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+
+use crate::support::held::{self, Held};
+use crate::support::{Came, shell};
+
+/// What the command writes when it is told to go on; it waits for nothing else.
+const WORD: &[u8] = b"word\n";
+
+/// A home with a task that was interrupted while its command ran.
+fn interrupted() -> (Held, File) {
+    let held = Held::new(held::COMMAND);
+    let mut killed = held.home.command(&["run", held::GOAL, "--approve", "approve"]).spawn().unwrap();
+    let mut alive = held.running();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    // To its end: then no process of the command is left.
+    alive.read_to_string(&mut String::new()).unwrap();
+    // The command writes to this pipe first, which waits for a reader.
+    let reader = File::options().read(true).write(true).open(held.home.work().join("here/alive")).unwrap();
+    (held, reader)
+}
+
+/// A task that was brought to its end, and a journal in which it was not.
+struct PutBack {
+    held: Held,
+    task: String,
+    _reader: File,
+}
+
+impl PutBack {
+    fn new() -> Self {
+        let (held, reader) = interrupted();
+        shell(&held.home.data(), "cp -a journal older");
+        let listed = held.home.run(&["tasks", "list", "--json"]).json();
+        let task = listed[0]["task_id"].as_str().unwrap().to_owned();
+        let mut world = PutBack { held, task, _reader: reader };
+        world.held.go.write_all(WORD).unwrap();
+        let resumed = world.resume(&[]);
+        assert_eq!((resumed.code, world.held.written().as_str()), (0, "word\n"), "{resumed:#?}");
+        shell(&world.held.home.data(), "rm -r journal && mv older journal");
+        world
+    }
+
+    /// Takes the task up again, and lets its command go on.
+    fn resume(&mut self, options: &[&str]) -> Came {
+        let line = [&["tasks", "resume", &self.task, "--approve", "approve"], options].concat();
+        self.held.home.run(&line)
+    }
+}
+
+#[test]
+fn process_an_older_journal_is_not_resumed_without_force() {
+    let mut world = PutBack::new();
+    let written = world.held.written();
+    let home = &world.held.home;
+    let doctor = home.run(&["doctor"]);
+    assert_eq!(doctor.code, 1, "{doctor:#?}");
+    assert!(
+        doctor.out.contains("an older journal was put back: the audit log notes rows up to"),
+        "{doctor:#?}"
+    );
+    let listed = home.run(&["tasks", "list"]);
+    assert!(listed.code == 0 && listed.err.contains("warning: an older journal was put back"), "{listed:#?}");
+    // The first look has the Auditor notice it and begin anew; that changes nothing.
+    for _ in 0..2 {
+        let refused = world.resume(&[]);
+        assert_eq!((refused.code, refused.out.as_str()), (2, ""), "{refused:#?}");
+        assert!(
+            refused.err.contains("would be done again") && refused.err.contains("--force"),
+            "{refused:#?}"
+        );
+        let all = world.held.home.run(&["tasks", "resume", "--approve", "approve"]);
+        assert_eq!(all.code, 2, "{all:#?}");
+    }
+    assert_eq!(world.held.written(), written, "nothing was done again");
+    let home = &world.held.home;
+    assert_eq!(home.run(&["doctor"]).code, 1);
+    assert!(home.run(&["tasks", "list"]).err.contains("warning: an older journal"));
+    // Whether the command runs again is the task's to find out: it looks first.
+    world.held.go.write_all(WORD).unwrap();
+    let forced = world.resume(&["--force"]);
+    assert_eq!(forced.code, 0, "{forced:#?}");
+    let home = &world.held.home;
+    let log = fs::read_to_string(home.data().join("audit/log")).unwrap();
+    assert!(log.contains(r#""entry":"forced""#) && log.contains(&world.task), "{log}");
+    // No task is left that it concerns.
+    assert_eq!(home.run(&["tasks", "list"]).err, "");
+    assert_eq!(home.run(&["doctor"]).code, 0);
+}
+
+#[test]
+fn process_an_older_journal_without_audit_log_is_resumed() {
+    let mut world = PutBack::new();
+    fs::remove_dir_all(world.held.home.data().join("audit")).unwrap();
+    assert_eq!(world.held.home.run(&["tasks", "list"]).err, "");
+    world.held.go.write_all(WORD).unwrap();
+    let resumed = world.resume(&[]);
+    assert_eq!(resumed.code, 0, "{resumed:#?}");
+}
+
+#[test]
+fn process_force_changes_nothing_where_nothing_was_put_back() {
+    let (mut held, _reader) = interrupted();
+    held.go.write_all(WORD).unwrap();
+    let resumed = held.home.run(&["tasks", "resume", "--force", "--approve", "approve"]);
+    assert_eq!(resumed.code, 0, "{resumed:#?}");
+    let log = fs::read_to_string(held.home.data().join("audit/log")).unwrap();
+    assert!(!log.contains("forced"), "{log}");
+}

@@ -1,0 +1,294 @@
+//! What kind of error something is to a person, and what can be done about it.
+
+use std::borrow::Cow;
+
+use setpoint_bus::export::Unwritable;
+use setpoint_bus::import::ImportError;
+use setpoint_journal::JournalError;
+use setpoint_memory_store::MemoryError;
+use setpoint_model::cassette::TapeError;
+use setpoint_own_files::is_refusal;
+
+use crate::config::ConfigError;
+use crate::error::RuntimeError;
+use crate::memory::MemoryFailure;
+use crate::program::ProgramError;
+use crate::time_travel::fork::ForkError;
+use crate::time_travel::import::TakeInError;
+
+/// What can be done about an older journal that was put back.
+pub(super) const PUT_BACK_HINT: &str = "put the newer journal back if there is a copy; otherwise see with `setpoint tasks show` what a task would \
+     do again, and let it go on with `setpoint tasks resume --force TASK`";
+
+/// What can be done about a file below the data directory that is no file of Setpoint's own.
+pub(super) const NOT_OURS_HINT: &str =
+    "`setpoint doctor` looks at everything in the data directory; --data-dir names another one";
+
+/// The few kinds of errors at the edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    /// The command line, or a named thing that cannot be used so.
+    Usage,
+    /// A named thing that is not there.
+    Unknown,
+    /// A configuration or a data directory that cannot be used.
+    Configuration,
+    /// Everything that should not happen.
+    Internal,
+}
+
+/// What kind of error this is to a person, and what to do about it.
+#[must_use]
+pub fn edge_of(error: &RuntimeError) -> (Edge, Option<&'static str>) {
+    match error {
+        RuntimeError::Journal(error) => edge_of_journal(error),
+        RuntimeError::Append(error) => edge_of_journal(error),
+        RuntimeError::Goal(_) => (Edge::Usage, Some("state what is to be done, in a sentence or two")),
+        RuntimeError::Ended(_) => (Edge::Usage, Some("`setpoint tasks show` shows how it ended")),
+        RuntimeError::HeldElsewhere { .. } => {
+            (Edge::Usage, Some("wait for that process, or stop it: its tasks can then be resumed"))
+        }
+        RuntimeError::PutBack { .. } => (Edge::Usage, Some(PUT_BACK_HINT)),
+        RuntimeError::OtherModels { unlike, .. } if unlike.is_for_money => {
+            (Edge::Configuration, Some("resume it with the models that it was opened with"))
+        }
+        RuntimeError::OtherModels { .. } => (
+            Edge::Configuration,
+            Some(
+                "set the model and its key as they were, or name the one that is to go on with it: `--model NAME`",
+            ),
+        ),
+        RuntimeError::WasPlayed { .. } => {
+            (Edge::Usage, Some("`setpoint tasks resume --replay FILE TASK` goes on from the recording"))
+        }
+        RuntimeError::WasNotPlayed { .. } => {
+            (Edge::Usage, Some("`setpoint tasks resume TASK`, without --replay, lets the models go on"))
+        }
+        RuntimeError::Refused { .. } => {
+            (Edge::Usage, Some("`setpoint tasks show` shows what the task waits for"))
+        }
+        RuntimeError::Fork(ForkError::Parts { .. }) => (
+            Edge::Usage,
+            Some("fork at an earlier record, or with the models and settings that the task was opened with"),
+        ),
+        RuntimeError::Fork(ForkError::Workspace { .. }) => (
+            Edge::Usage,
+            Some(
+                "the fork gets a copy of the task's workspace: take out of that folder what the fork does not need or may not read, \
+                 and see that there is room beside it",
+            ),
+        ),
+        RuntimeError::Fork(_) => {
+            (Edge::Usage, Some("`setpoint replay TASK` shows its records with their numbers"))
+        }
+        RuntimeError::Settings(_) => (
+            Edge::Usage,
+            Some(
+                "name it bare or as `setpoint config` does, such as `--set delta=0.2` or `--set controller.delta=0.2`",
+            ),
+        ),
+        RuntimeError::Export(Unwritable::LineTooLong { .. } | Unwritable::TooLarge) => (
+            Edge::Usage,
+            Some(
+                "replay it where it is, or copy the data directory as a whole: the journal reads tasks of any size",
+            ),
+        ),
+        RuntimeError::NoReplay { .. } => (
+            Edge::Internal,
+            Some(
+                "another program made its records, or its machines were changed without a new version of their logic",
+            ),
+        ),
+        RuntimeError::Unreadable { .. }
+        | RuntimeError::Export(_)
+        | RuntimeError::Divergence(_)
+        | RuntimeError::Broken { .. }
+        | RuntimeError::ShuttingDown => {
+            (Edge::Internal, Some("the journal keeps what was done; `setpoint doctor` looks at it"))
+        }
+    }
+}
+
+/// The same for a program that cannot be put together.
+#[must_use]
+pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<Cow<'static, str>>) {
+    let (edge, hint) = match error {
+        ProgramError::Cassette(TapeError::Exists { .. }) => {
+            (Edge::Configuration, Some("name a file that is not there yet, or move that one away"))
+        }
+        ProgramError::Cassette(_) => {
+            (Edge::Configuration, Some("`setpoint run --record FILE` makes a recording"))
+        }
+        ProgramError::Choice(error) => return (Edge::Configuration, Some(Cow::Owned(error.hint()))),
+        ProgramError::Config(ConfigError::Foreign { .. } | ConfigError::Lifted { .. }) => (
+            Edge::Configuration,
+            Some(
+                "say it yourself if you mean it: in your own configuration file, which `setpoint config path` names first, or \
+                 with --set; else take the line out",
+            ),
+        ),
+        ProgramError::Config(_) => {
+            (Edge::Configuration, Some("`setpoint config path` shows which files are read"))
+        }
+        ProgramError::NoHome(_) => {
+            (Edge::Configuration, Some("set HOME to an absolute path, or name a directory with --data-dir"))
+        }
+        ProgramError::NotText { .. } => (
+            Edge::Configuration,
+            Some(
+                "rename it, or choose another: --data-dir names the data directory, `cd` changes the working directory",
+            ),
+        ),
+        ProgramError::NoData { .. } => (
+            Edge::Usage,
+            Some("--data-dir names where the tasks are; `setpoint run` makes it where it is missing"),
+        ),
+        ProgramError::Exported { source: TakeInError::File(ImportError::Newer { .. }), .. } => {
+            (Edge::Usage, Some("it was written by a newer setpoint; use that one"))
+        }
+        ProgramError::Exported { source: TakeInError::File(ImportError::NotExported), .. } => {
+            (Edge::Usage, Some("`setpoint tasks export TASK --output FILE` writes such a file"))
+        }
+        ProgramError::Exported { .. } => (
+            Edge::Usage,
+            Some("export the task again where it was run: `setpoint tasks export TASK --output FILE`"),
+        ),
+        ProgramError::OpenFile { .. } => (
+            Edge::Usage,
+            Some(
+                "name a task by its id or the beginning of it, or a file that `setpoint tasks export` wrote",
+            ),
+        ),
+        ProgramError::Place { .. } => (Edge::Configuration, Some(NOT_OURS_HINT)),
+        ProgramError::Cwd(_) => (Edge::Configuration, Some("change to a directory that exists")),
+        ProgramError::Journal(error) => edge_of_journal(error),
+        ProgramError::Audit(error) => (Edge::Configuration, Some(error.hint())),
+        ProgramError::AuditedElsewhere => (
+            Edge::Usage,
+            Some(
+                "wait until that process has ended, or end it: a task that runs, or `setpoint audit follow`",
+            ),
+        ),
+        ProgramError::Memory(error) => edge_of_store(error),
+        ProgramError::Thinking { .. } | ProgramError::ThinkingTooLong { .. } => {
+            (Edge::Configuration, Some("mend the file, or move it away"))
+        }
+    };
+    (edge, hint.map(Cow::Borrowed))
+}
+
+/// The same for memory.
+#[must_use]
+pub fn edge_of_memory(error: &MemoryFailure) -> (Edge, Option<&'static str>) {
+    match error {
+        MemoryFailure::Store(error) => edge_of_store(error),
+        MemoryFailure::Journal(error) => edge_of_journal(error),
+        MemoryFailure::Act(error) => edge_of_journal(error),
+        MemoryFailure::TooManyFacts { .. } => {
+            (Edge::Usage, Some("`setpoint memory rules` lists them; `setpoint memory forget ID` makes room"))
+        }
+        MemoryFailure::Fact { .. } => (Edge::Usage, Some("say it in other words, or in several facts")),
+        MemoryFailure::NoProposal { .. } => {
+            (Edge::Usage, Some("`setpoint memory approve` lists what waits for approval"))
+        }
+        MemoryFailure::TooManyLines { .. } => {
+            (Edge::Usage, Some("split the file; what is there already is not taken twice"))
+        }
+        MemoryFailure::Skill { .. } => (Edge::Usage, Some("name a folder that may be written and has room")),
+        MemoryFailure::Lock { .. } | MemoryFailure::Panicked | MemoryFailure::Crowded { .. } => {
+            (Edge::Internal, Some("try again; `setpoint doctor` looks at the data directory"))
+        }
+    }
+}
+
+pub(super) fn edge_of_store(error: &MemoryError) -> (Edge, Option<&'static str>) {
+    match error {
+        MemoryError::NoSpace { .. } => (
+            Edge::Internal,
+            Some("make room on the disk; nothing is lost: the journal holds what memory has not taken in"),
+        ),
+        MemoryError::Locked { .. } => {
+            (Edge::Internal, Some("wait for the other process, or end it, and try again"))
+        }
+        MemoryError::ReadOnly { .. } => (
+            Edge::Configuration,
+            Some(
+                "make the folder `memory` in the data directory writable, or choose another with --data-dir",
+            ),
+        ),
+        MemoryError::FormatTooNew { .. } => (
+            Edge::Configuration,
+            Some("use that setpoint; or move the folder `memory` away, and it is made anew from the journal"),
+        ),
+        MemoryError::Damaged { .. } => {
+            (Edge::Internal, Some("move the folder `memory` away, and it is made anew from the journal"))
+        }
+        MemoryError::Unknown { .. } | MemoryError::NoId { .. } | MemoryError::SeveralIds { .. } => {
+            (Edge::Usage, Some("`setpoint memory list` shows the records with their ids"))
+        }
+        MemoryError::Io { source, .. } if is_refusal(source) => (Edge::Configuration, Some(NOT_OURS_HINT)),
+        MemoryError::Io { .. } => (
+            Edge::Configuration,
+            Some(
+                "make the folder `memory` in the data directory writable, or choose another with --data-dir",
+            ),
+        ),
+        MemoryError::TooMany { .. } | MemoryError::Storage { .. } => {
+            (Edge::Internal, Some("check that the data directory is writable and the disk has room"))
+        }
+    }
+}
+
+fn edge_of_journal(error: &JournalError) -> (Edge, Option<&'static str>) {
+    let kind = match error {
+        JournalError::UnknownTask { .. } | JournalError::NotFound { .. } => Edge::Unknown,
+        JournalError::Ambiguous { .. } => Edge::Usage,
+        JournalError::ReadOnly { .. }
+        | JournalError::CreateDir { .. }
+        | JournalError::NotAJournal { .. }
+        | JournalError::FormatTooNew { .. } => Edge::Configuration,
+        JournalError::Io { source, .. } if is_refusal(source) => Edge::Configuration,
+        _ => Edge::Internal,
+    };
+    (kind, Some(journal_hint(error)))
+}
+
+/// What can be done about a journal that cannot be used.
+#[must_use]
+pub fn journal_hint(error: &JournalError) -> &'static str {
+    match error {
+        JournalError::FormatTooNew { .. } => {
+            "it was written by a newer setpoint; use that one, or another data directory (--data-dir)"
+        }
+        JournalError::LostTail { .. } => {
+            "records are missing at its end; keep a copy, then run `setpoint doctor` for the place"
+        }
+        JournalError::HeadMismatch { .. }
+        | JournalError::Damaged { .. }
+        | JournalError::ChainBroken { .. } => {
+            "it is damaged: keep a copy; `setpoint doctor` names the places, and undamaged tasks can be read and exported"
+        }
+        JournalError::NotAJournal { .. } => {
+            "something else lies where the journal should be; choose another data directory (--data-dir)"
+        }
+        JournalError::Locked { .. } => {
+            "another program holds the database; wait for it, or choose another data directory (--data-dir)"
+        }
+        JournalError::ReadOnly { .. } => {
+            "the data directory is read-only; choose another with --data-dir or SETPOINT_DATA_DIR"
+        }
+        JournalError::Io { source, .. } | JournalError::CreateDir { source, .. } if is_refusal(source) => {
+            NOT_OURS_HINT
+        }
+        JournalError::NoSpace { .. } => "the disk is full; make room and run `setpoint tasks resume`",
+        JournalError::UnknownTask { .. } | JournalError::NotFound { .. } => {
+            "`setpoint tasks list` shows the tasks there are"
+        }
+        JournalError::Ambiguous { .. } => {
+            "give more of the id; `setpoint tasks list` shows the tasks there are"
+        }
+        _ => {
+            "check that the data directory is writable and the disk has room, or choose another with --data-dir or SETPOINT_DATA_DIR"
+        }
+    }
+}
