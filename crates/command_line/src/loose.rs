@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::programs::VOLATILE;
-use super::word::quoted;
+use super::word::{lists, quoted};
 
 /// Deepest nesting of texts that are commands themselves.
 const NESTING_MAX: usize = 4;
@@ -31,10 +31,6 @@ const INTERPRETERS: &str =
     "ash bash dash ksh sh zsh source . deno lua node perl php pypy python python2 python3 ruby tclsh";
 /// Their options that take the text itself, or a module's name.
 const TEXT_OPTIONS: &str = "-c -e -m -E --eval -p";
-
-fn lists(names: &str, name: &str) -> bool {
-    names.split_ascii_whitespace().any(|listed| listed == name)
-}
 
 /// What was found.
 #[derive(Debug, Default)]

@@ -87,6 +87,11 @@ impl Word {
     }
 }
 
+/// Whether `names`, separated by blanks, include `name`.
+pub(crate) fn lists(names: &str, name: &str) -> bool {
+    names.split_ascii_whitespace().any(|listed| listed == name)
+}
+
 /// `text` as one shell word.
 pub(crate) fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);

@@ -3,7 +3,7 @@
 
 use super::{Args, Call, GitCall, Walk};
 use crate::Reason;
-use crate::word::Word;
+use crate::word::{Word, lists};
 
 /// Settings that every call gets.
 const SAFE: &[&str] = &[
@@ -208,10 +208,6 @@ fn option(
         call.push(value);
     }
     Ok(())
-}
-
-fn lists(names: &str, name: &str) -> bool {
-    names.split_ascii_whitespace().any(|listed| listed == name)
 }
 
 /// An operand may be a path. Relative ones start from the directory of `-C`.

@@ -3,7 +3,7 @@
 use super::table::{Operands, Spec, Walks};
 use super::{Args, Call, Walk};
 use crate::Reason;
-use crate::word::{Word, quoted};
+use crate::word::{Word, lists, quoted};
 
 /// Words told apart: options as they are written back, operands in order.
 #[derive(Default)]
@@ -116,13 +116,12 @@ fn long_option<'a>(
         Some((name, value)) => (name, Some(value)),
         None => (long, None),
     };
-    let lists = |names: &str| names.split_ascii_whitespace().any(|listed| listed == name);
     let mut rendered = vec![word.rendered()];
-    if lists(spec.long_valued) {
+    if lists(spec.long_valued, name) {
         if value.is_none() {
             rendered.push(next_value(args, word, words)?);
         }
-    } else if !lists(spec.long) {
+    } else if !lists(spec.long, name) {
         return Err(args.refuse(word));
     }
     scan.options.push((name.to_owned(), rendered));
