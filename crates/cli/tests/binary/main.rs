@@ -22,6 +22,8 @@ mod ends;
 #[cfg(test)]
 mod first_configuration;
 #[cfg(test)]
+mod forks;
+#[cfg(test)]
 #[cfg(target_os = "linux")]
 mod insides;
 #[cfg(test)]

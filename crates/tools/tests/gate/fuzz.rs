@@ -5,6 +5,7 @@
 //! are made and `SETPOINT_FUZZ_SEED` where they start; a line that fails names its own seed.
 
 mod grammar;
+mod words;
 
 use self::grammar::Grammar;
 use crate::corpus;

@@ -1,0 +1,264 @@
+//! Forks of tasks with the built binary: where they go on from, what is theirs, and what is refused.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use setpoint_protocol::Timestamp;
+
+use crate::support::Home;
+use crate::support::task::{Ended, Trial, pursue};
+use crate::time_travel::{four_rounds, good, id, tasks};
+
+#[test]
+fn a_fork_goes_on_from_its_point_and_is_a_task_of_its_own() {
+    let home = Home::new();
+    let ended = four_rounds(&home);
+    let at = |seq: usize| seq.to_string();
+    let second = ended.records.iter().filter(|line| line["type"] == "setpoint.PlanDirective").nth(1).unwrap();
+    let second = usize::try_from(second["seq"].as_u64().unwrap()).unwrap();
+    let came = good(home.run(&["tasks", "fork", id(&ended), "--at", &at(second), "--json"]));
+    assert!(came.err.contains("the files are as they are now"), "{came:#?}");
+    let fork = came.json()["task_id"].as_str().unwrap().to_owned();
+    assert_ne!(fork, id(&ended));
+    assert_eq!(tasks(&home)[0], fork);
+    // Up to there it is the same task, and no call of it was made again: their results are those that were recorded.
+    let records = home.records(&fork);
+    let bodies = |records: &[Value], kind: &str| -> Vec<Value> {
+        let of_kind =
+            records.iter().filter(|line| line["type"] == kind && line["seq"].as_u64() <= Some(second as u64));
+        of_kind.map(|line| line["data"].clone()).collect()
+    };
+    for kind in ["setpoint.Answered", "setpoint.UserInput"] {
+        assert_eq!(bodies(&records, kind), bodies(&ended.records, kind), "{kind}");
+    }
+    let from = &records[0]["data"]["forked_from"];
+    assert_eq!(from["task"], id(&ended));
+    assert_eq!(from["models"], ended.records[0]["data"]["models"]);
+    assert!(from["seq"].as_u64().unwrap() >= second as u64);
+    assert!(
+        good(home.run(&["tasks", "show", &fork]))
+            .out
+            .contains(&format!("forked  from {} at record", id(&ended)))
+    );
+    let usage = |records: &[Value]| records.last().unwrap()["data"]["usage"]["calls"].as_u64().unwrap();
+    assert!(usage(&records) >= usage(&ended.records), "what the recorded part used counts");
+    assert!(good(home.run(&["replay", &fork])).out.contains("replayed exactly"));
+    // Memory does not learn twice from what happened once.
+    let learnt = |task: &str| -> Vec<String> {
+        let listed = good(home.run(&["memory", "list", "--json", "--limit", "1000"])).json();
+        let of_task = listed.as_array().unwrap().iter().filter(|one| one["task"] == task);
+        of_task.map(|one| one["state"].as_str().unwrap_or("none").to_owned()).collect()
+    };
+    assert!(learnt(id(&ended)).contains(&"change_approach".to_owned()), "{:?}", learnt(id(&ended)));
+    assert!(!learnt(&fork).contains(&"change_approach".to_owned()), "{:?}", learnt(&fork));
+    assert!(learnt(&fork).contains(&"accept".to_owned()), "{:?}", learnt(&fork));
+    // A fork of the fork, with another setting for what follows.
+    let again = home.run(&["tasks", "fork", &fork, "--at", &at(second), "--set", "delta=0.5", "--json"]);
+    assert_eq!((again.code, &again.json()["ended_by"]), (3, &"distance".into()), "{again:#?}");
+    let again = again.json()["task_id"].as_str().unwrap().to_owned();
+    let from = &home.records(&again)[0]["data"]["forked_from"];
+    assert_eq!(
+        (&from["task"], &from["earlier"][0]["task"]),
+        (&fork.as_str().into(), &id(&ended).into()),
+        "{from}"
+    );
+    assert!(good(home.run(&["replay", &again])).out.contains("replayed exactly"));
+    let diff = good(home.run(&["replay", &fork, "--diff", &again, "--json"])).json();
+    let differs: Vec<&str> = diff["aspects"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|aspect| aspect["is_same"] == false)
+        .map(|aspect| aspect["name"].as_str().unwrap())
+        .collect();
+    assert!(differs.contains(&"settings") && differs.contains(&"end"), "{differs:?}");
+    assert!(!differs.contains(&"round 1, plan") && !differs.contains(&"models"), "{differs:?}");
+    assert_eq!(diff["first_record"]["seq"], 1, "its settings are another one's");
+}
+
+#[test]
+fn a_point_that_cannot_be_gone_on_from_is_refused() {
+    let home = Home::new();
+    let ended = four_rounds(&home);
+    let last = ended.records.len();
+    let before = tasks(&home);
+    for (at, told) in [
+        (0, format!("its records are 1 to {last}")),
+        (1, "it has no goal before record 2".to_owned()),
+        (last, "it ends there, and nothing would follow".to_owned()),
+        (last + 1, format!("its records are 1 to {last}")),
+    ] {
+        let came = home.run(&["tasks", "fork", id(&ended), "--at", &at.to_string()]);
+        assert!(came.code == 2 && came.err.contains(&told), "{at}: {came:#?}");
+    }
+    // Under this setting the recorded rounds would never have come.
+    let third = ended.records.iter().filter(|line| line["type"] == "setpoint.PlanDirective").nth(2).unwrap();
+    let third = third["seq"].as_u64().unwrap().to_string();
+    let came = home.run(&["tasks", "fork", id(&ended), "--at", &third, "--set", "theta=0.3"]);
+    assert!(came.code == 2 && came.err.contains("the two part: there it was PlanDirective"), "{came:#?}");
+    let came = home.run(&["tasks", "fork", id(&ended), "--at", &third, "--set", "epsilon=1"]);
+    assert!(came.code == 2 && came.err.contains(" the two part: "), "{came:#?}");
+    assert_eq!(tasks(&home), before, "what is refused leaves nothing behind");
+}
+
+/// A task whose first way makes a file and replaces it twice, and the record of its first call's answer.
+fn writes_thrice(home: &Home, path: &str) -> (Ended, String) {
+    let input = format!("{{ path = \"{path}\", content = \"made\", overwrite = true }}");
+    let way = format!("tool = \"write_file\"\ninput = {input}");
+    Trial::new().way(&way, "0").counts("there.txt", "1").write(home);
+    let ended = pursue(home, &[]);
+    assert_eq!(ended.course(), "init→break_symmetry→accept");
+    let is_made = |line: &&Value| line["data"]["answer"]["tool"]["created"].is_array();
+    let at = ended.records.iter().find(is_made).unwrap()["seq"].to_string();
+    (ended, at)
+}
+
+fn workspace(home: &Home, task: &str) -> PathBuf {
+    let recorded = home.records(task)[0]["data"]["surroundings"]["workspace"].as_str().unwrap().to_owned();
+    PathBuf::from(recorded)
+}
+
+#[test]
+fn a_fork_has_a_workspace_of_its_own() {
+    let home = Home::new();
+    let (ended, at) = writes_thrice(&home, "report.md");
+    let old = workspace(&home, id(&ended));
+    assert_eq!(old, home.data().join("workspaces").join(id(&ended)));
+    assert_eq!(std::fs::read_to_string(old.join("report.md")).unwrap(), "made");
+    // Files are as they are now, not as they were then.
+    std::fs::write(old.join("report.md"), "now").unwrap();
+    std::fs::write(old.join("notes.md"), "kept").unwrap();
+    std::os::unix::fs::symlink("/etc", old.join("etc")).unwrap();
+    let fork = |of: &str| {
+        let came = good(home.run(&["tasks", "fork", of, "--at", &at, "--json"]));
+        (came.json()["task_id"].as_str().unwrap().to_owned(), came.err)
+    };
+    let (first, told) = fork(id(&ended));
+    let own = workspace(&home, &first);
+    assert_eq!(own, old.with_file_name(&first));
+    assert!(told.contains(&format!("its workspace is its own, {}", own.display())), "{told}");
+    assert!(told.contains("not copied") && told.contains("\"etc\""), "{told}");
+    let read = |folder: &Path, name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    // It replaced its copy of what the other task had made, which is its own, and asked nobody.
+    assert_eq!((read(&own, "report.md"), read(&own, "notes.md")), ("made".to_owned(), "kept".to_owned()));
+    assert_eq!((read(&old, "report.md"), own.join("etc").exists()), ("now".to_owned(), false));
+    let records = home.records(&first);
+    assert!(!records.iter().any(|line| line["type"] == "setpoint.ApprovalRequest"));
+    assert!(good(home.run(&["replay", &first])).out.contains("replayed exactly"));
+    // Side by side the two workspaces are the same place.
+    let diff = good(home.run(&["replay", id(&ended), "--diff", &first, "--json"])).json();
+    let parting = diff["first_record"]["seq"].as_u64();
+    assert!(
+        parting.is_none_or(|seq| seq > records[0]["data"]["forked_from"]["seq"].as_u64().unwrap()),
+        "{diff}"
+    );
+    // And so is a third, of the fork.
+    let (second, _) = fork(&first);
+    let third = workspace(&home, &second);
+    assert_eq!(third, old.with_file_name(&second));
+    assert_eq!((read(&third, "notes.md"), read(&old, "report.md")), ("kept".to_owned(), "now".to_owned()));
+}
+
+/// What the other task made elsewhere is not the fork's: it is not replaced without asking.
+#[test]
+fn a_fork_asks_before_it_changes_what_the_other_task_created() {
+    let home = Home::new();
+    let (ended, at) = writes_thrice(&home, "made/report.md");
+    let file = home.work().join("made/report.md");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "made", "it was the task's own");
+    std::fs::write(&file, "now").unwrap();
+    let came = home.run(&["tasks", "fork", id(&ended), "--at", &at, "--json"]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "now", "{came:#?}");
+    assert_eq!(came.json()["ended_by"], "consent", "{came:#?}");
+}
+
+#[test]
+fn a_workspace_that_is_too_large_is_not_copied() {
+    let home = Home::new();
+    let (ended, at) = writes_thrice(&home, "report.md");
+    let old = workspace(&home, id(&ended));
+    // It takes no room: nothing was ever written to it.
+    let large = std::fs::File::create(old.join("large")).unwrap();
+    large.set_len(1024 * 1024 * 1024 + 1).unwrap();
+    let before = tasks(&home);
+    let came = home.run(&["tasks", "fork", id(&ended), "--at", &at]);
+    assert!(came.code == 2 && came.err.contains("its files have more than 1073741824 bytes"), "{came:#?}");
+    assert!(came.err.contains("hint: ") && came.err.contains(old.to_str().unwrap()), "{came:#?}");
+    assert_eq!(tasks(&home), before);
+    assert_eq!(std::fs::read_dir(old.parent().unwrap()).unwrap().count(), 1, "nothing is left behind");
+}
+
+/// The recorded budgets hold, but for those that the command line names.
+#[test]
+fn a_fork_has_the_budgets_that_the_command_line_names() {
+    let home = Home::new();
+    Trial::new().reads("gone.txt", "0").counts("there.txt", "1").write(&home);
+    let ended = pursue(&home, &["--max-calls", "30", "--max-tokens", "1000000"]);
+    let at = ended.records.iter().find(|line| line["type"] == "setpoint.PlanDirective").unwrap()["seq"]
+        .to_string();
+    let budgets = |options: &[&str]| {
+        let fork = ["tasks", "fork", id(&ended), "--at", &at, "--json"];
+        let came = home.run(&[&fork[..], options].concat());
+        let task = came.json()["task_id"].as_str().unwrap().to_owned();
+        let budgets = home.records(&task)[0]["data"]["budgets"].clone();
+        (came.json()["ended_by"].as_str().unwrap().to_owned(), budgets)
+    };
+    let recorded = ended.records[0]["data"]["budgets"].clone();
+    assert_eq!((&recorded["calls"], &recorded["tokens"]), (&30.into(), &1_000_000.into()));
+    home.file("setpoint.toml", "[budgets]\ncalls = 3\n");
+    assert_eq!(budgets(&[]), ("criteria_met".to_owned(), recorded.clone()), "a file changes none");
+    let mut named = recorded.clone();
+    (named["calls"], named["money"]) = (50.into(), serde_json::json!(0.5));
+    let set = ["--set", "budgets.calls=50", "--set", "budgets.money=0.5"];
+    assert_eq!(budgets(&set), ("criteria_met".to_owned(), named));
+    let mut none = recorded;
+    none["tokens"] = Value::Null;
+    assert_eq!(budgets(&["--set", "budgets.tokens="]).1, none);
+    // What was taken over has used them up: it ends with what was achieved.
+    let used = ended.records.iter().filter(|line| line["data"]["ask"]["model"].is_object());
+    let used = used.filter(|line| line["seq"].as_u64() <= at.parse().ok()).count();
+    let few = budgets(&["--set", &format!("budgets.calls={}", used + 1)]);
+    assert_eq!((few.0.as_str(), &few.1["calls"]), ("budget", &(used + 1).into()));
+}
+
+#[test]
+fn a_fork_is_opened_when_it_is_made() {
+    let home = Home::new();
+    let ended = four_rounds(&home);
+    let at = ended.records.iter().find(|line| line["type"] == "setpoint.PlanDirective").unwrap()["seq"]
+        .to_string();
+    let fork = good(home.run(&["tasks", "fork", id(&ended), "--at", &at, "--json"])).json();
+    let listed = good(home.run(&["tasks", "list", "--json"])).json();
+    let time = |place: usize, name: &str| listed[place][name].as_str().unwrap().parse::<Timestamp>().unwrap();
+    assert_eq!((&listed[0]["task_id"], &listed[1]["task_id"]), (&fork["task_id"], &id(&ended).into()));
+    assert!(
+        time(1, "opened_at") < time(1, "closed_at") && time(1, "closed_at") < time(0, "opened_at"),
+        "{listed}"
+    );
+    let shown = good(home.run(&["tasks", "show", "--json", fork["task_id"].as_str().unwrap()])).json();
+    let shown = shown["opened_at"].as_str().unwrap().parse::<Timestamp>().unwrap();
+    assert!(shown >= time(0, "opened_at"), "{listed}");
+    // Its ids are derived from the times of its records, which are the other task's.
+    let records = home.records(fork["task_id"].as_str().unwrap());
+    assert!(records.iter().all(|line| line["correlationid"] == records[0]["id"]), "{}", records[0]);
+}
+
+/// In the middle of a step, and while an ask is open: it is asked again.
+#[test]
+fn an_ask_that_is_open_at_the_point_is_asked_again() {
+    let home = Home::new();
+    let ended = four_rounds(&home);
+    let plan = ended.records.iter().find(|line| line["data"]["ask"]["model"]["purpose"] == "plan").unwrap();
+    let at = plan["seq"].as_u64().unwrap().to_string();
+    let came = good(home.run(&["tasks", "fork", id(&ended), "--at", &at, "--json"]));
+    let fork = came.json()["task_id"].as_str().unwrap().to_owned();
+    let records = home.records(&fork);
+    let reasked: Vec<&Value> = records.iter().filter(|line| line["type"] == "setpoint.Reasked").collect();
+    assert_eq!(reasked.len(), 1);
+    assert_eq!(reasked[0]["data"]["reason"], "the task was forked here");
+    assert_eq!(
+        (&reasked[0]["data"]["call"], &reasked[0]["data"]["spent"]),
+        (&plan["data"]["call"], &Value::Null)
+    );
+    assert!(good(home.run(&["replay", &fork])).out.contains("replayed exactly"));
+}
