@@ -7,14 +7,15 @@ const ID_CHARS_MIN: usize = 4;
 /// Characters of a whole id.
 const ID_CHARS_MAX: usize = 36;
 
-/// A time in milliseconds: a whole number with `ms`, `s`, `m` or `h`; without a unit, milliseconds.
+/// A time in milliseconds: a whole number with `ms`, `s`, `m` or `h`. A bare number means different things to different
+/// people.
 pub(super) fn duration_ms(text: &str) -> Result<u64, String> {
-    const EXPECTED: &str = "expected a time of at least 1 ms, such as 90s, 5m or 1h";
+    const EXPECTED: &str = "expected a time of at least 1 ms with its unit, such as 90s, 5m or 1h";
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let factor = match unit.trim() {
-        "" | "ms" => 1,
+        "ms" => 1,
         "s" => 1_000,
         "m" => 60_000,
         "h" => 3_600_000,
@@ -79,10 +80,10 @@ mod tests {
     fn times_have_units() {
         let read = |text: &str| duration_ms(text).ok();
         assert_eq!(
-            ["5m", "90s", "1h", "250", "250 ms", " 7ms "].map(read),
-            [Some(300_000), Some(90_000), Some(3_600_000), Some(250), Some(250), Some(7)]
+            ["5m", "90s", "1h", "250 ms", " 7ms "].map(read),
+            [Some(300_000), Some(90_000), Some(3_600_000), Some(250), Some(7)]
         );
-        for text in ["", "m", "-5m", "5d", "5.5m", "0s", "999999999999999999h", "５m", "5m5s"] {
+        for text in ["", "5", "m", "-5m", "5d", "5.5m", "0s", "999999999999999999h", "５m", "5m5s"] {
             assert_eq!(read(text), None, "{text}");
         }
     }

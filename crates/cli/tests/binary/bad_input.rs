@@ -45,6 +45,7 @@ fn a_command_line_that_means_nothing() {
         (&["run", "--max-calls", "-1", "x"], "-1"),
         (&["run", "--max-replans", "4294967296", "x"], "--max-replans"),
         (&["run", "--time-budget", "soon", "x"], "--time-budget"),
+        (&["run", "--time-budget", "5", "x"], "with its unit"),
         (&["run", "--set", "delta", "x"], "KEY=VALUE"),
         (&["tasks", "list", "--limit", "many"], "--limit"),
         (&["completions", "klingon"], "klingon"),

@@ -111,7 +111,7 @@ async fn what_is_wrong_is_said_with_what_to_do() {
         error: the argument '--file <FILE>' cannot be used with '[GOAL]...'
         hint: see `setpoint run --help`
         $ setpoint run --time-budget soon x
-        error: invalid value 'soon' for '--time-budget <TIME>': expected a time of at least 1 ms, such as 90s, 5m or 1h
+        error: invalid value 'soon' for '--time-budget <TIME>': expected a time of at least 1 ms with its unit, such as 90s, 5m or 1h
         hint: see `setpoint run --help`
         $ setpoint run --max-replans 0 x
         error: invalid value '0' for '--max-replans <N>': 0 is not in 1..=4294967295
