@@ -176,6 +176,9 @@ pub struct ExecutedFile {
 pub struct ApprovalNeed {
     /// The exact command or operation.
     pub command: String,
+    /// The folder it runs in, where that is not the working directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
     /// Paths it would create or change.
     #[serde(default)]
     pub writes: Vec<String>,

@@ -92,6 +92,7 @@ impl Plant {
                 if ask.grant.as_deref() != Some(digest.as_str()) {
                     let need = ApprovalNeed {
                         command: digest.clone(),
+                        cwd: None,
                         writes: vec![],
                         deletes: vec![name],
                         reason: "it destroys a thing".to_owned(),

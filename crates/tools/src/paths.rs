@@ -40,7 +40,9 @@ pub enum PathError {
         code: u32,
     },
     /// A variable that [`Surroundings::vars`] does not hold.
-    #[error("expand the variable {name}: it is not known")]
+    #[error(
+        "expand the variable {name}: only HOME, USER, TMPDIR, PWD and XDG directories are known here, where they are set"
+    )]
     UnknownVariable {
         /// Its name, without `$`.
         name: String,

@@ -160,7 +160,8 @@ mod tests {
         let error = place().reading("root", "$NOPE/x").unwrap_err().into_answer();
         assert_eq!(
             error.text,
-            "failed to use the parameter `root`: expand the variable NOPE: it is not known"
+            "failed to use the parameter `root`: expand the variable NOPE: only HOME, USER, TMPDIR, PWD and XDG \
+             directories are known here, where they are set"
         );
     }
 

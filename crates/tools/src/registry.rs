@@ -184,6 +184,7 @@ fn without(keys: &Scrub, answer: ToolAnswer) -> ToolAnswer {
         // The digest stays that of the exact call.
         approval: answer.approval.map(|need| ApprovalNeed {
             command: text(need.command),
+            cwd: need.cwd.map(&text),
             writes: texts(need.writes),
             deletes: texts(need.deletes),
             reason: text(need.reason),

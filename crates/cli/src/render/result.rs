@@ -1,7 +1,7 @@
 //! The result of a task for a person: what was done, the output, what was not met, and on what evidence.
 
 use setpoint_protocol::Any;
-use setpoint_protocol::message::{FinalResult, JudgedBy, Verdict, VerdictWord};
+use setpoint_protocol::message::{EndedBy, FinalResult, JudgedBy, Verdict, VerdictWord};
 use setpoint_protocol::topology::Kind;
 
 use super::value;
@@ -36,6 +36,7 @@ pub(crate) fn lines(state: &ViewState) -> Vec<Line> {
     section(&mut lines, verdicts(state, result));
     section(&mut lines, unmet(result));
     section(&mut lines, next_moves(result));
+    section(&mut lines, allowing(state, result));
     let mut end = Vec::new();
     if let Some(accountable) = result.accountable {
         let name = format!("{} ({accountable})", accountable.label());
@@ -51,6 +52,18 @@ pub(crate) fn lines(state: &ViewState) -> Vec<Line> {
     );
     section(&mut lines, end);
     lines
+}
+
+/// The lines of an approval file that allow what nobody could be asked about, where the task ended for that.
+fn allowing(state: &ViewState, result: &FinalResult) -> Vec<Line> {
+    if result.ended_by != EndedBy::Consent {
+        return Vec::new();
+    }
+    let digests = state.consents.refused_unasked();
+    let named = digests.iter().map(|digest| Line::plain(&format!("  command {digest}")));
+    let head = "to allow what was refused, put these lines into a file and run again with `--approve FILE`:";
+    let head = (!digests.is_empty()).then(|| Line::new().and(Tone::Care, head));
+    head.into_iter().chain(named).collect()
 }
 
 /// Model calls, tokens, tools and money.

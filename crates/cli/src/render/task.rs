@@ -187,6 +187,7 @@ fn consent(consent: &Consent) -> Value {
         "call_id": request.call_id,
         "for_call": request.for_call,
         "command": request.need.command,
+        "cwd": request.need.cwd,
         "writes": request.need.writes,
         "deletes": request.need.deletes,
         "reason": request.need.reason,
@@ -292,7 +293,17 @@ fn consents(state: &ViewState) -> Vec<Line> {
         };
         let command = crate::text::sanitise::exact(&request.need.command);
         let asked = Line::new().and(Tone::Dim, "consent ").and(tone, &word).and(Tone::Plain, ": ");
-        [asked.and(Tone::Plain, &command), field("", &format!("digest {}", request.need.digest))]
+        let reason = crate::text::sanitise::exact(&request.need.reason);
+        let mut lines = vec![asked.and(Tone::Plain, &command), field("", &format!("because {reason}"))];
+        lines.extend(
+            request
+                .need
+                .cwd
+                .as_ref()
+                .map(|cwd| field("", &format!("in the folder {}", crate::text::sanitise::exact(cwd)))),
+        );
+        lines.push(field("", &format!("digest {}", request.need.digest)));
+        lines
     };
     state.consents.iter().flat_map(of).collect()
 }

@@ -11,10 +11,8 @@ use super::{Asking, Session, screen};
 use crate::host::{Allowance, ApprovalPolicy};
 use crate::io::{Io, Key};
 use crate::state::asks::Question;
+use crate::state::consents::HEADLESS;
 use crate::text::{Line, Tone};
-
-/// Who refuses where nobody can be asked, as the record has it.
-const HEADLESS: &str = "headless";
 
 /// What is done about a question.
 enum Decision {
@@ -183,6 +181,8 @@ fn decide(question: &Question, policy: Option<&dyn ApprovalPolicy>, is_interacti
         Question::Approval(request) => {
             let command = crate::text::sanitise::exact(&request.need.command);
             let reason = crate::text::sanitise::exact(&request.need.reason);
+            let folder = request.need.cwd.as_deref().map(crate::text::sanitise::exact);
+            let folder = folder.map(|folder| format!("in {folder}: ")).unwrap_or_default();
             let (by, why) = match policy.map_or(Allowance::Silent, |policy| policy.decide(&request.need)) {
                 Allowance::Allow { by } => {
                     let line =
@@ -196,7 +196,7 @@ fn decide(question: &Question, policy: Option<&dyn ApprovalPolicy>, is_interacti
             let line = Line::new()
                 .and(Tone::Bad, &why)
                 .and(Tone::Plain, &command)
-                .and(Tone::Dim, &format!("  ({reason}; digest {})", request.need.digest));
+                .and(Tone::Dim, &format!("  ({folder}{reason}; digest {})", request.need.digest));
             Decision::Say(dialogue::decision(request, ApprovalWord::Never, &by), line)
         }
         _ if is_interactive => Decision::Ask,

@@ -209,7 +209,8 @@ fn approval(request: &ApprovalRequest) -> Vec<Line> {
     let who = words::who(request.call_id.role, request.call_id.instance);
     let exact = |tone: Tone, text: &str| Line::plain("  ").and(tone, &sanitise::exact(text));
     let mut lines = vec![heading(&format!("{who} asks to do this:")), exact(Tone::Strong, &need.command)];
-    for (name, paths) in [("deletes", &need.deletes), ("writes", &need.writes)] {
+    let folder: Vec<String> = need.cwd.iter().cloned().collect();
+    for (name, paths) in [("in the folder", &folder), ("deletes", &need.deletes), ("writes", &need.writes)] {
         if !paths.is_empty() {
             lines.push(Line::new().and(Tone::Dim, &format!("{name}:")));
             lines.extend(paths.iter().map(|path| exact(Tone::Plain, path)));

@@ -2,6 +2,9 @@
 
 use setpoint_protocol::message::{ApprovalDecision, ApprovalRequest};
 
+/// Who refuses where nobody can be asked, as the record has it.
+pub const HEADLESS: &str = "headless";
+
 /// One question for consent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Consent {
@@ -21,6 +24,20 @@ impl Consents {
     /// In the order in which they were asked.
     pub fn iter(&self) -> impl Iterator<Item = &Consent> {
         self.all.iter()
+    }
+
+    /// The digests of what was refused because nobody could be asked, each once.
+    #[must_use]
+    pub fn refused_unasked(&self) -> Vec<&str> {
+        let is_refused_so =
+            |consent: &&Consent| consent.decision.as_ref().is_some_and(|decision| decision.by == HEADLESS);
+        let mut digests: Vec<&str> = Vec::new();
+        for consent in self.all.iter().filter(is_refused_so) {
+            if !digests.contains(&consent.request.need.digest.as_str()) {
+                digests.push(&consent.request.need.digest);
+            }
+        }
+        digests
     }
 
     pub(super) fn asked(&mut self, request: ApprovalRequest) {

@@ -190,6 +190,12 @@ fn refused_consent_ends_by_consent_and_changes_nothing() {
     let told = told(&home, &[], 5);
     assert_eq!(first_line(&told), "ended, consent refused");
     assert!(told.contains("allow the action that was refused"), "{told}");
+    // What is said to the person is enough to allow it.
+    let (_, lines) = told.split_once("`--approve FILE`:\n").unwrap_or_else(|| panic!("{told}"));
+    let (lines, _) = lines.split_once("\n\n").unwrap();
+    let allowing = home.file("allowing", lines);
+    assert_eq!(pursue(&home, &["--approve", allowing.to_str().unwrap()]).course(), "init→accept");
+    std::fs::write(home.work().join("there.txt"), "1").unwrap();
     // The same with consent: done, and accepted.
     let consent = home.file("consent", "command rm there.txt\n");
     let ended = pursue(&home, &["--approve", consent.to_str().unwrap()]);

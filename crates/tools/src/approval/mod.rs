@@ -70,6 +70,8 @@ impl Touch {
 /// What the gate goes by; owned, because looking at files happens in a thread of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
+    /// The working directory, resolved.
+    cwd: PathBuf,
     own: Own,
     ground: Ground,
     house: Arc<House>,
@@ -80,6 +82,7 @@ pub(crate) struct Gate {
 impl Gate {
     pub(crate) fn new(ctx: &ToolCtx) -> Self {
         Gate {
+            cwd: resolve::fully(&ctx.place().surroundings.cwd),
             own: Own::new(ctx),
             ground: Ground::new(ctx),
             house: Arc::clone(&ctx.house),
@@ -140,6 +143,7 @@ impl Gate {
         };
         Err(ToolError::Approval(Box::new(ApprovalNeed {
             command: plan.command.clone(),
+            cwd: Some(resolve::fully(&plan.cwd)).filter(|cwd| *cwd != self.cwd).map(|cwd| show::path(&cwd)),
             writes: paths(false),
             deletes: paths(true),
             reason,

@@ -6,6 +6,9 @@ use std::path::{Component, Path};
 
 /// Files that agents, editors, builds and services read by themselves; lower case.
 const NAMES: &[&str] = &[
+    "_exrc",
+    "_gvimrc",
+    "_vimrc",
     "agent.md",
     "agents.md",
     "agents.override.md",
@@ -18,9 +21,11 @@ const NAMES: &[&str] = &[
     "claude.md",
     "codemagic.yaml",
     "codeowners",
+    "conventions.md",
     "copilot-instructions.md",
     "crush.md",
     "desktop.ini",
+    "exrc",
     "gemini.md",
     "mise.local.toml",
     "mise.toml",
@@ -35,6 +40,7 @@ const NAMES: &[&str] = &[
     "rust-toolchain.toml",
     "setpoint.toml",
     "sitecustomize.py",
+    "skill.md",
     "usercustomize.py",
     "vercel.json",
     "warp.md",
@@ -194,6 +200,8 @@ mod tests {
             "AGENTS.md",
             "sub/claude.MD",
             "CLAUDE.md ",
+            "skills/deploy/SKILL.md",
+            "_vimrc",
             "Jenkinsfile.release",
             "azure-pipelines.yml",
             "x.code-workspace",

@@ -12,6 +12,11 @@ use super::{APPROVAL_FILE_BYTES_MAX, APPROVAL_RULES_MAX, ApprovalFile};
 use crate::approval::resolve;
 use crate::paths::{self, PathError, literal_path};
 
+/// Digits of a digest.
+const DIGEST_DIGITS: usize = 64;
+/// Digits from which on a word of nothing else is taken for a part of a digest and not for a command.
+const SHORT_DIGEST_DIGITS: usize = 8;
+
 /// Why a file is no approval file.
 #[derive(Debug, thiserror::Error)]
 pub enum ApprovalFileError {
@@ -64,6 +69,12 @@ pub enum LineError {
     /// Nothing stands after the word.
     #[error("find anything after `{0}`")]
     Empty(&'static str),
+    /// The path stands in quotes, which would be part of it.
+    #[error("take the quotes for part of the path; a path is written without them, blanks included")]
+    Quoted,
+    /// The digest of a command is cut short.
+    #[error("take {0} digits for a digest: one has {DIGEST_DIGITS}, and the whole of it has to stand there")]
+    ShortDigest(usize),
     /// It names no path.
     #[error("find the path")]
     Path(#[source] PathError),
@@ -123,10 +134,19 @@ fn line(text: &str, surroundings: &Surroundings) -> Result<(Word, About), LineEr
         "path" if rest.is_empty() => return Err(LineError::Empty("path")),
         "path" => path(rest, surroundings)?,
         "command" if rest.is_empty() => return Err(LineError::Empty("command")),
-        "command" => About::Command(rest.to_owned()),
+        "command" => command(rest)?,
         other => return Err(LineError::Word(other.chars().take(40).collect())),
     };
     Ok((word, about))
+}
+
+fn command(text: &str) -> Result<About, LineError> {
+    let is_digest =
+        |text: &str| text.len() >= SHORT_DIGEST_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if text.len() != DIGEST_DIGITS && is_digest(text) {
+        return Err(LineError::ShortDigest(text.len()));
+    }
+    Ok(About::Command(text.to_owned()))
 }
 
 fn split_word(text: &str) -> (&str, &str) {
@@ -147,6 +167,9 @@ fn place(surroundings: &Surroundings) -> paths::Surroundings {
 /// A folder or file, or a pattern. The folders at the beginning that are no pattern are looked up, so that a line about
 /// `/tmp` means the place that `/tmp` leads to.
 fn path(text: &str, surroundings: &Surroundings) -> Result<About, LineError> {
+    if ['"', '\''].iter().any(|quote| text.len() > 1 && text.starts_with(*quote) && text.ends_with(*quote)) {
+        return Err(LineError::Quoted);
+    }
     let path = literal_path(text, &place(surroundings)).map_err(LineError::Path)?;
     let is_plain = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
     let folder: PathBuf = path.components().take_while(is_plain).collect();

@@ -32,10 +32,14 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// Whether the line names this very need.
+    /// Whether the line names this very need. The words of a command are meant where the person stands: elsewhere the same
+    /// words may run something else, so that only a denial names them there.
     pub(super) fn names(&self, need: &ApprovalNeed) -> bool {
         match &self.about {
-            About::Command(text) => *text == need.command.trim() || text.eq_ignore_ascii_case(&need.digest),
+            About::Command(text) => {
+                let is_meant = need.cwd.is_none() || self.word == Word::Deny;
+                (is_meant && *text == need.command.trim()) || text.eq_ignore_ascii_case(&need.digest)
+            }
             About::Below(_) | About::Matching { .. } => false,
         }
     }

@@ -20,6 +20,7 @@ fn need(command: &str, writes: &[&str], deletes: &[&str]) -> ApprovalNeed {
     let texts = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
     ApprovalNeed {
         command: command.to_owned(),
+        cwd: None,
         writes: texts(writes),
         deletes: texts(deletes),
         reason: "why".to_owned(),
@@ -40,6 +41,7 @@ fn paths_allow_what_lies_below_them() {
     check(text, &need("x", &["/project/build"], &["/people/ada/notes/x"]), Decision::Allow { line: 3 });
     check(text, &need("x", &[], &["/out/a.csv"]), Decision::Allow { line: 5 });
     check(text, &need("x", &["/project/builds"], &[]), NO);
+    check("path my \"photos\"", &need("x", &["/project/my \"photos\"/a"], &[]), Decision::Allow { line: 1 });
     check(text, &need("x", &["/project"], &[]), NO);
     check(text, &need("x", &["/out/sub/a.csv"], &[]), NO);
     check(text, &need("x", &["/project/build/a", "/project/src/a"], &[]), NO);
@@ -59,9 +61,22 @@ fn commands_are_allowed_to_the_letter() {
     check(text, &need("make install", &[], &[]), Decision::Allow { line: 1 });
     check(text, &need(" make install\n", &[], &[]), Decision::Allow { line: 1 });
     check(text, &need("anything with that digest", &[], &[]), Decision::Allow { line: 2 });
+    check("command cafe", &need("cafe", &[], &[]), Decision::Allow { line: 1 });
     check("command make", &need("make install", &[], &[]), NO);
     check("command make  install", &need("make install", &[], &[]), NO);
     check("command grep '#' x", &need("grep '#' x", &[], &[]), Decision::Allow { line: 1 });
+}
+
+#[test]
+fn a_command_in_another_folder_is_allowed_by_its_digest_alone() {
+    let elsewhere = ApprovalNeed { cwd: Some("/project/sub".to_owned()), ..need("sh ./x.sh", &[], &[]) };
+    check("command sh ./x.sh", &elsewhere, NO);
+    check(&format!("command {}", elsewhere.digest), &elsewhere, Decision::Allow { line: 1 });
+    check(
+        &format!("command {}\ndeny command sh ./x.sh", elsewhere.digest),
+        &elsewhere,
+        Decision::Refuse { line: Some(2) },
+    );
 }
 
 #[test]
@@ -96,6 +111,9 @@ fn a_wrong_line_is_named() {
         ("deny", 1, "find out what \"\" means"),
         ("path $NOPE/x", 1, "find the path"),
         ("path /a/[", 1, "read the pattern"),
+        ("path \"my photos\"", 1, "take the quotes for part of the path"),
+        ("deny path 'a'", 1, "take the quotes for part of the path"),
+        ("command d2e400fb53f4", 1, "take 12 digits for a digest"),
     ] {
         let error = ApprovalFile::parse(text, "f", &surroundings()).unwrap_err();
         assert_eq!(error.to_string(), format!("read f:{line}"), "{text:?}");

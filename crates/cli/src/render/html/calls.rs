@@ -107,7 +107,12 @@ fn approval(html: &mut Html, Consent { request, decision }: &Consent) {
             clip(&crate::text::sanitise::exact(&request.need.digest), limit::GIST_CHARS_MAX)
         ));
     });
-    for (title, paths) in [("It writes:", &request.need.writes), ("It deletes:", &request.need.deletes)] {
+    let folder: Vec<String> = request.need.cwd.iter().cloned().collect();
+    for (title, paths) in [
+        ("In the folder:", &folder),
+        ("It writes:", &request.need.writes),
+        ("It deletes:", &request.need.deletes),
+    ] {
         if !paths.is_empty() {
             html.leaf("p", &[], title);
             let exact: Vec<String> = paths.iter().map(|path| crate::text::sanitise::exact(path)).collect();

@@ -423,6 +423,7 @@ pub(crate) fn approval(call: &str, command: &str, deletes: &[&str]) -> ApprovalR
         for_call: id("r3.1/1"),
         need: ApprovalNeed {
             command: command.to_owned(),
+            cwd: None,
             writes: vec![],
             deletes: deletes.iter().map(|path| (*path).to_owned()).collect(),
             reason: "it deletes what this task did not create".to_owned(),
