@@ -94,9 +94,10 @@ pub struct ProcessTerminal {
 
 impl Terminal for ProcessTerminal {
     fn size(&self) -> Option<Size> {
-        crossterm::terminal::size()
+        // Not `size`, which starts the `tput` of the PATH where no terminal answers.
+        crossterm::terminal::window_size()
             .ok()
-            .map(|(columns, lines)| Size { columns, lines })
+            .map(|size| Size { columns: size.columns, lines: size.rows })
             .filter(|size| size.columns > 0)
     }
 

@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -159,6 +160,34 @@ fn a_configuration_in_a_data_directory_of_the_working_directory_gets_no_key() {
     let came = within(&["init", "--look-at", NOBODY], ".data");
     assert_refused(&home, &came, &["setpoint.toml", "XDG_CONFIG_HOME"]);
     assert_eq!(server.seen().len(), 0);
+}
+
+/// The program's own environment has its keys, and PATH may begin in the project.
+#[test]
+fn no_program_of_the_path_sees_the_programs_own_environment() {
+    let home = Home::new();
+    let planted = home.work().join("bin");
+    fs::create_dir(&planted).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    for folder in std::env::split_paths(&path) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let script = planted.join(entry.file_name());
+            if fs::write(&script, "#!/bin/sh\nexport -p >> \"$SEEN\"\n").is_ok() {
+                fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+            }
+        }
+    }
+    fs::write(home.work().join("a.rs"), "fn main() {}\n").unwrap();
+    let seen = home.work().join("seen");
+    let mut command = home.command(&["run", "--model", "playbook", GOAL]);
+    command
+        .env("PATH", format!("{}:{path}", planted.display()))
+        .env("SEEN", &seen)
+        .env("OPENAI_API_KEY", KEY);
+    let came = Came::of(&mut command);
+    assert_eq!(came.code, 0, "{came:#?}");
+    let seen = fs::read_to_string(seen).unwrap_or_default();
+    assert!(!seen.contains(KEY) && !seen.contains("SEEN"), "{seen}");
 }
 
 #[test]

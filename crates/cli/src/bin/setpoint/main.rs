@@ -34,6 +34,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// How long work that cannot be interrupted is waited for, once a person has left.
 const LEAVING_MAX: Duration = Duration::from_millis(500);
+/// The same at an end by itself.
+const ENDING_MAX: Duration = Duration::from_secs(5);
 
 /// Characters of a variable's value that a warning repeats.
 const VALUE_CHARS_MAX: usize = 100;
@@ -83,10 +85,8 @@ fn main() -> ExitCode {
             }
             let exit = tokio.block_on(setpoint_cli::execute(invocation, &host, &mut io));
             drop(inside);
-            // Whoever has interrupted it does not wait for a look at a large journal.
-            if exit == Exit::CANCELLED {
-                tokio.shutdown_timeout(LEAVING_MAX);
-            }
+            // Whoever has interrupted it does not wait for a look at a large journal, and nobody for a file that never answers.
+            tokio.shutdown_timeout(if exit == Exit::CANCELLED { LEAVING_MAX } else { ENDING_MAX });
             exit.into()
         }
         Err(error) => {
