@@ -31,6 +31,9 @@ const SKIPPED: &[&str] = &[
 /// Marks a folder as a cache whose content can be made again (bford.info/cachedir).
 const CACHE_MARK: &str = "CACHEDIR.TAG";
 
+/// Files whose rules leave others out.
+const RULES: &[&str] = &[".gitignore", ".ignore", ".git/info/exclude"];
+
 /// How to search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
@@ -64,13 +67,22 @@ pub(crate) fn walk(
         .follow_links(false)
         .max_depth(Some(bounds.depth_max))
         .sort_by_file_name(|one, other| one.cmp(other));
-    let (halt_too, closed) = (halt.clone(), Arc::new(AtomicU64::new(0)));
-    let count = Arc::clone(&closed);
+    if !bounds.hidden && root.ancestors().any(has_strange_rules) {
+        builder.ignore(false).git_ignore(false).git_exclude(false).parents(false);
+        tally.unreadable += 1;
+    }
+    let (halt_too, closed, strange) =
+        (halt.clone(), Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let (count, strange_too) = (Arc::clone(&closed), Arc::clone(&strange));
     builder.filter_entry(move |entry| {
         if entry.depth() == 0 {
             return true;
         }
         if !bounds.hidden && is_skipped(entry) {
+            return false;
+        }
+        if !bounds.hidden && is_folder(entry) && has_strange_rules(entry.path()) {
+            strange_too.fetch_add(1, Ordering::Relaxed);
             return false;
         }
         let is_closed = is_closed(entry, &halt_too);
@@ -90,7 +102,7 @@ pub(crate) fn walk(
                 continue;
             }
         };
-        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        let is_folder = is_folder(&entry);
         if is_folder && entry.depth() >= bounds.depth_max {
             tally.complete = false;
         }
@@ -103,18 +115,30 @@ pub(crate) fn walk(
         }
     }
     tally.closed = closed.load(Ordering::Relaxed);
+    tally.unreadable += strange.load(Ordering::Relaxed);
     tally
+}
+
+fn is_folder(entry: &DirEntry) -> bool {
+    entry.file_type().is_some_and(|kind| kind.is_dir())
+}
+
+/// Whether a file of rules in this folder is none: whoever opens a pipe there waits for ever.
+fn has_strange_rules(folder: &Path) -> bool {
+    RULES
+        .iter()
+        .any(|name| std::fs::metadata(folder.join(name)).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()))
 }
 
 /// Whether a folder is one of Setpoint's own. Files are looked at when they are opened.
 fn is_closed(entry: &DirEntry, halt: &Halt) -> bool {
     !halt.rooms().is_empty()
-        && entry.file_type().is_some_and(|kind| kind.is_dir())
+        && is_folder(entry)
         && entry.metadata().is_ok_and(|meta| halt.rooms().is_closed(&meta))
 }
 
 fn is_skipped(entry: &DirEntry) -> bool {
-    if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+    if !is_folder(entry) {
         return false;
     }
     SKIPPED.iter().any(|name| entry.file_name() == *name) || entry.path().join(CACHE_MARK).is_file()
@@ -155,6 +179,21 @@ mod tests {
         let (found, tally) = seen(folder.path(), false, &Limits::default());
         assert_eq!(found, ["src", "src/a.rs"]);
         assert!(tally.complete);
+    }
+
+    #[test]
+    fn a_pipe_in_the_place_of_rules_is_not_opened() {
+        let folder = tree();
+        for name in ["src/.gitignore", "pipe/.ignore"] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+        }
+        let (found, tally) = seen(folder.path(), false, &Limits::default());
+        assert!(found.is_empty() && tally.unreadable == 2, "{found:?} {tally:?}");
+        // Where the rules of the search's own folder, or of one above, cannot be read, nothing is left out by rules.
+        let (found, tally) = seen(&folder.path().join("src"), false, &Limits::default());
+        assert_eq!((found, tally.unreadable), (vec!["a.rs".to_owned(), "b.log".to_owned()], 1));
     }
 
     #[test]
