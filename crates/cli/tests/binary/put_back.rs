@@ -91,6 +91,18 @@ fn process_an_older_journal_is_not_resumed_without_force() {
     assert_eq!(home.run(&["doctor"]).code, 0);
 }
 
+/// A run changes nothing about it, but it is the command that people use.
+#[test]
+fn process_a_run_on_an_older_journal_says_so_once() {
+    let world = PutBack::new();
+    let home = &world.held.home;
+    let said = "warning: the journal is not the one that was audited before (";
+    let first = home.run(&["run", "count the lines of code in here by language"]);
+    assert!(first.code == 0 && first.err.contains(said), "{first:#?}");
+    let second = home.run(&["run", "count the lines of code in here by language"]);
+    assert!(second.code == 0 && !second.err.contains(said), "{second:#?}");
+}
+
 #[test]
 fn process_an_older_journal_without_audit_log_is_resumed() {
     let mut world = PutBack::new();

@@ -59,6 +59,8 @@ pub struct Keeper {
     is_settled: bool,
     /// That this process audits: said with the first entry that it has to write.
     begun: Option<String>,
+    /// Why the Auditor began anew, when this process found that the journal is not the one that was audited.
+    anew: Option<String>,
     /// What is known as it was written down, or as it began.
     written_at: u64,
     /// Entries that the log could not take yet. Nothing more is read while there are any.
@@ -115,6 +117,7 @@ impl Keeper {
             is_settled: said.is_empty(),
             said,
             begun: Some(begun.write()),
+            anew,
             waiting: Vec::new(),
             unread: None,
             has_told_of_export: false,
@@ -134,7 +137,7 @@ impl Keeper {
             let finding = keeper.auditor.note(FindingKind::AuditLogDamaged, &why, now);
             keeper.say(finding);
         }
-        if let Some(why) = anew {
+        if let Some(why) = keeper.anew.clone() {
             tracing::warn!(
                 why,
                 "the journal is not the one that was audited, and is audited from its first row"
@@ -143,6 +146,11 @@ impl Keeper {
             keeper.say(finding);
         }
         Ok(Some(keeper))
+    }
+
+    /// Why the Auditor began anew, when this process found that the journal is not the one that was audited. Told once.
+    pub(crate) fn begun_anew(&mut self) -> Option<String> {
+        self.anew.take()
     }
 
     /// Reads on, at most so many rows.

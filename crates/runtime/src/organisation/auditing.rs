@@ -1,7 +1,7 @@
 //! When the Auditor reads: behind the tasks, and never in their way.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -22,9 +22,14 @@ const ROWS_AT_THE_END: u64 = 20_000;
 /// How long it waits for another process that audits, and for a log that takes nothing.
 const RETRY: Duration = Duration::from_secs(10);
 
-/// What keeps the Auditor from its work at the moment.
+/// What a person should know of the Auditor's work.
 #[derive(Debug, Default)]
-pub(super) struct Trouble(Mutex<Option<String>>);
+pub(super) struct Trouble {
+    /// What keeps it from its work at the moment.
+    now: Mutex<Option<String>>,
+    /// That an older journal was put back, as far as this process found it.
+    put_back: OnceLock<String>,
+}
 
 impl Trouble {
     /// Says it in the log, once.
@@ -44,13 +49,14 @@ impl Trouble {
         *self.now() = None;
     }
 
-    /// What it is, if there is any.
+    /// What there is to tell.
     pub(super) fn told(&self) -> Option<String> {
-        self.now().clone()
+        let told: Vec<String> = self.put_back.get().cloned().into_iter().chain(self.now().clone()).collect();
+        (!told.is_empty()).then(|| told.join("; "))
     }
 
     fn now(&self) -> MutexGuard<'_, Option<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -60,7 +66,14 @@ pub(super) async fn audit(shared: Arc<Shared>, place: AuditPlace) {
         let (journal, place) = (shared.journal.clone(), place.clone());
         let opened = tokio::task::spawn_blocking(move || Keeper::open(&place, &journal, clock::now())).await;
         match opened {
-            Ok(Ok(Some(keeper))) => {
+            Ok(Ok(Some(mut keeper))) => {
+                if let Some(why) = keeper.begun_anew() {
+                    let told = format!(
+                        "the journal is not the one that was audited before ({why}): what it lacks is lost, and \
+                         unfinished tasks would do that again"
+                    );
+                    drop(shared.audit_trouble.put_back.set(told));
+                }
                 if follow(&shared, keeper).await.is_break() {
                     return;
                 }
