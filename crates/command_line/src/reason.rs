@@ -52,6 +52,12 @@ pub enum Reason {
         /// The argument.
         argument: String,
     },
+    /// A program that keeps what it gets from another one in a file of its own.
+    #[error("{program} writes down what it gets from another program")]
+    Input {
+        /// The program's name.
+        program: String,
+    },
     /// A wildcard where its matches could be taken for something other than files to read.
     #[error("what {program} gets for {argument} is only known when it runs")]
     Wildcard {

@@ -87,9 +87,28 @@ pub(crate) fn judge(command: &script::Command, is_piped: bool) -> Result<Call, R
         .or_else(|| (bare == "git").then(|| git::judge(&args)))
         .or_else(|| table::find(bare).map(|spec| options::judge(&args, spec)));
     let mut call = found.unwrap_or_else(|| Err(Reason::UnlistedProgram { program: name.to_owned() }))?;
+    keep_from_disk(bare, &mut call, &args)?;
     call.is_volatile |= VOLATILE.contains(&bare);
     call.program = quoted(name);
     Ok(call)
+}
+
+/// What `sort` gets, as the first of its options: memory, and no place for files of its own. What it cannot sort in memory
+/// fails. Elsewhere it would fill a disk, and leave its files there when it is stopped.
+const SORT_IN_MEMORY: &[&str] = &["--buffer-size=512M", "--temporary-directory=/dev/null/none"];
+
+/// Keeps programs that may put what they read into files of their own from doing so.
+fn keep_from_disk(bare: &str, call: &mut Call, args: &Args<'_>) -> Result<(), Reason> {
+    match bare {
+        "sort" => drop(call.rendered.splice(0..0, SORT_IN_MEMORY.iter().map(|word| (*word).to_owned()))),
+        // It writes down what it cannot seek in.
+        "tac" if call.reads.is_empty() => {
+            let program = args.program.to_owned();
+            return Err(Reason::Input { program });
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Directories whose programs are what their names say.

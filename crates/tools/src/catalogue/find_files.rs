@@ -171,6 +171,7 @@ impl FindFiles {
             env: env::for_task(self.host.env(), &ctx.surroundings, Programs::System),
             ms_max: INDEX_MS_MAX,
             output_bytes_max: INDEX_BYTES_MAX,
+            is_bounded: false,
         };
         let ended = process::run(job, &self.host, &ctx.cancel).await.ok()?;
         if ended.ending != Ending::Exit(0) {

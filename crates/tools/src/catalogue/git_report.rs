@@ -1,7 +1,8 @@
 //! `git_report`: a repository in figures, through the git program.
 //!
 //! A repository is data that somebody may have sent: its configuration can name programs that git runs. So git runs with
-//! every setting that does turned off, without the person's own configuration, and without locks or network.
+//! every setting that does turned off, without locks or network, and of the person's own configuration with what decides
+//! which changes Git sees.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
+use super::shell::repository;
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::host::Host;
@@ -94,12 +96,10 @@ impl Typed for GitReport {
             let source = std::io::Error::from(std::io::ErrorKind::NotADirectory);
             return Err(ToolError::file("look at", &path, source));
         }
-        let mut git = Git {
-            tool: self,
-            ctx,
-            path,
-            settings: SAFE.iter().map(|setting| (*setting).to_owned()).collect(),
-        };
+        let carried = repository::carried(&self.git, &path, &self.host, ctx).await?;
+        let carried = carried.into_iter().map(|(name, value)| format!("{name}={value}"));
+        let settings = carried.chain(SAFE.iter().map(|setting| (*setting).to_owned())).collect();
+        let mut git = Git { tool: self, ctx, path, settings };
         git.turn_off_filters().await?;
         let report = Report::read(&git).await?;
         Ok(report.answer(&git.path))
@@ -153,6 +153,7 @@ impl Git<'_> {
             env,
             ms_max: GIT_MS_MAX,
             output_bytes_max: GIT_BYTES_MAX,
+            is_bounded: false,
         };
         let ended = process::run(job, &self.tool.host, &self.ctx.cancel)
             .await
@@ -213,6 +214,9 @@ struct Report {
     authors: Vec<(String, u64)>,
     changed: Vec<String>,
     untracked: Vec<String>,
+    /// Touched files that pass through a filter: whether they have changed cannot be told.
+    unsure: Vec<String>,
+    has_submodules: bool,
     last: Option<Commit>,
     complete: bool,
     gaps: Gaps,
@@ -241,7 +245,8 @@ impl Report {
                 "--porcelain=v1",
                 "-z",
                 "--untracked-files=all",
-                "--ignore-submodules=all",
+                // A look at what is uncommitted in a submodule would run with that one's configuration.
+                "--ignore-submodules=dirty",
                 "--no-renames",
             ])
             .await?;
@@ -254,6 +259,8 @@ impl Report {
             authors: Vec::new(),
             changed: Vec::new(),
             untracked: Vec::new(),
+            unsure: Vec::new(),
+            has_submodules: false,
             last: None,
             complete: true,
             gaps: Gaps { complete: true, ..Gaps::default() },
@@ -263,11 +270,13 @@ impl Report {
         }
         match status.entries(0) {
             Some(entries) => {
+                report.has_submodules = top.as_ref().is_some_and(|top| top.join(".gitmodules").exists());
                 let top = top.filter(|top| house.is_below(top));
                 let rooms = house.rooms();
                 let is_closed =
                     |path: &str| top.as_ref().is_some_and(|top| rooms.refuse(&top.join(path)).is_some());
                 report.add_status(&entries, is_closed);
+                report.set_filtered_aside(git).await?;
             }
             None => report.complete = false,
         }
@@ -295,6 +304,19 @@ impl Report {
                 subject: parts.next()?,
             })
         });
+        Ok(())
+    }
+
+    /// Filters are not run, and without its filter a file that was touched looks changed.
+    async fn set_filtered_aside(&mut self, git: &Git<'_>) -> Result<(), ToolError> {
+        if self.changed.is_empty() {
+            return Ok(());
+        }
+        let filtered = git.ask(repository::FILTERED).await?.entries(0).unwrap_or_default();
+        let filtered: BTreeSet<String> = filtered.into_iter().collect();
+        let all = std::mem::take(&mut self.changed);
+        (self.unsure, self.changed) = all.into_iter().partition(|path| filtered.contains(path));
+        self.complete &= self.unsure.is_empty();
         Ok(())
     }
 
@@ -336,8 +358,12 @@ impl Report {
         let marked = |mark: &'static str, list: &[String]| -> Vec<String> {
             list.iter().map(|path| format!("  {mark} {}", show::line(path))).collect()
         };
-        let files = [marked("changed", &self.changed), marked("untracked", &self.untracked)].concat();
+        let unsure = marked("passes through a filter that is not run, and may have changed:", &self.unsure);
+        let files = [marked("changed", &self.changed), unsure, marked("untracked", &self.untracked)].concat();
         text.push_str(&answer::listing(files.into_iter(), 100));
+        if self.has_submodules {
+            text.push_str("\n(what is not committed in submodules was not looked at)");
+        }
         let facts = json!({
             "branch": self.branch,
             "commits": self.commits,
@@ -349,6 +375,8 @@ impl Report {
             "last_commit": self.last.as_ref().map(|last| {
                 json!({ "hash": last.hash, "author": last.author, "time": last.time, "subject": last.subject })
             }),
+            "unsure": self.unsure,
+            "submodules_looked_into": !self.has_submodules,
             "complete": self.complete,
         });
         answer::walked(text, facts, self.gaps)

@@ -159,6 +159,7 @@ impl Runner {
             env: env::for_task(self.host.env(), &ctx.surroundings, Programs::System),
             ms_max: seconds * 1_000,
             output_bytes_max: ctx.limits.output_bytes_max / 3,
+            is_bounded: false,
         };
         let ended = process::run(job, &self.host, &ctx.cancel)
             .await

@@ -27,8 +27,8 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, wait};
 use super::frame::Frame;
 use super::{TERM_GRACE_MS, tree};
 
-/// The first argument of a keeper. The second is the mark of the runtime that it works for, then come the program and
-/// its arguments.
+/// The first argument of a keeper. The second is the mark of the runtime that it works for, the third how many bytes of
+/// data a process may have (0: as many as it wants), then come the program and its arguments.
 pub(super) const ARGUMENT: &str = "--keep-call";
 /// The name of keepers in lists of processes.
 pub(super) const NAME: &str = "setpoint-keeper";
@@ -63,6 +63,27 @@ pub fn serve() -> Option<ExitCode> {
 /// This executable, if it can be started as a keeper.
 pub(crate) fn this_executable() -> Option<PathBuf> {
     THIS_EXECUTABLE.get().cloned()
+}
+
+/// Holds a program that has just begun, and what it will start, to so many bytes of data each.
+///
+/// # Errors
+/// When the system refuses. Then the program ends with this process.
+#[cfg(target_os = "linux")]
+fn hold_to(bytes: u64, program: Pid) -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, prlimit};
+    let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+    match prlimit(Some(program), Resource::Data, limit) {
+        // It has ended.
+        Ok(_) | Err(rustix::io::Errno::SRCH) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Elsewhere the limit of another process cannot be set.
+#[cfg(not(target_os = "linux"))]
+fn hold_to(_bytes: u64, _program: Pid) -> io::Result<()> {
+    Ok(())
 }
 
 enum Event {
@@ -101,9 +122,13 @@ impl Keeper {
         let (listening, ears) = (sender.clone(), channel.try_clone()?);
         thread::Builder::new().spawn(move || listen(ears, &listening))?;
         let nowhere = File::options().read(true).write(true).open("/dev/null")?;
+        let limit = args.next().and_then(|limit| limit.to_str()?.parse().ok()).filter(|bytes| *bytes > 0);
         let program = args.next().ok_or(io::ErrorKind::InvalidInput)?;
         let child = Command::new(program).args(args).stdin(Stdio::null()).process_group(0).spawn()?;
         let pid = i32::try_from(child.id()).unwrap_or(0);
+        if let Some((bytes, pid)) = limit.zip(Pid::from_raw(pid)) {
+            hold_to(bytes, pid)?;
+        }
         // The call's output ends when the call's processes end.
         rustix::stdio::dup2_stdout(nowhere.as_fd())?;
         rustix::stdio::dup2_stderr(nowhere.as_fd())?;

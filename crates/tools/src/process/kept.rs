@@ -19,7 +19,7 @@ use tokio::process::{Child, Command};
 
 use super::frame::{self, Frame};
 use super::keeper::{ARGUMENT, AT_ONCE, NAME, ROUND, ROUNDS_MAX, adopt_descendants};
-use super::run::{Ending, Job};
+use super::run::{Ending, Job, MEMORY_BYTES_MAX};
 use super::{TERM_GRACE_MS, orphans, tree};
 
 /// Milliseconds that a keeper has to end everything. One that a descendant has stopped takes longer and is killed.
@@ -52,7 +52,8 @@ impl Kept {
         ours.set_nonblocking(true)?;
         let channel = UnixStream::from_std(ours)?;
         let mut command = Command::new(keeper);
-        command.arg0(NAME).arg(ARGUMENT).arg(orphans::own_mark()).arg(&job.program);
+        let limit = if job.is_bounded { MEMORY_BYTES_MAX } else { 0 };
+        command.arg0(NAME).arg(ARGUMENT).arg(orphans::own_mark()).arg(limit.to_string()).arg(&job.program);
         job.prepare(&mut command).stdin(Stdio::from(OwnedFd::from(theirs)));
         let mut keepers = keepers();
         let keeper = command.spawn()?;

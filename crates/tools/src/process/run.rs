@@ -31,7 +31,12 @@ pub(crate) struct Job {
     pub(crate) ms_max: u64,
     /// Bytes that are kept of each of its two streams.
     pub(crate) output_bytes_max: usize,
+    /// Whether each of its processes is held to [`MEMORY_BYTES_MAX`]: nobody was asked about them.
+    pub(crate) is_bounded: bool,
 }
+
+/// Bytes of data that a process of a bounded program may have.
+pub(super) const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
 /// How it ended and what it printed.
 #[derive(Clone, Debug)]

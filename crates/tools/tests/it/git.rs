@@ -122,11 +122,72 @@ async fn process_a_hostile_repository_runs_nothing() {
     world.file("repo/f1", "y");
     let index = std::fs::read(world.at("repo/.git/index")).unwrap();
     let facts = report(&world).await;
-    assert_eq!(facts["changed"], json!(["f0", "f1"]));
+    // Only the filters, which do not run, could tell.
+    assert_eq!((&facts["changed"], &facts["unsure"]), (&json!([]), &json!(["f0", "f1"])));
     assert_eq!(facts["commits"], json!(3));
     assert!(!ran.exists(), "{}", std::fs::read_to_string(&ran).unwrap_or_default());
     assert_eq!(std::fs::read(world.at("repo/.git/index")).unwrap(), index, "the index was written");
     // The trap would have gone off.
     output(&world.at("repo"), "GIT_CONFIG_GLOBAL=/dev/null git status >/dev/null 2>&1 || true");
     assert!(ran.exists());
+}
+
+/// The report sees the changes that the person's own `git status` shows, or says that it cannot.
+#[tokio::test]
+async fn process_a_report_goes_by_the_persons_own_settings() {
+    let world = World::new();
+    std::fs::create_dir(world.at("repo")).unwrap();
+    let home = world.root().join("home");
+    let git =
+        |command: &str| output(&world.at("repo"), &format!("export HOME='{}'; {command}", home.display()));
+    git("git config --global user.name a && git config --global user.email a@b && git init -q .");
+    git(
+        "printf '[core]\\n\\tautocrlf = true\\n' > ~/more && git config --global includeIf.gitdir:/**.path ~/more",
+    );
+    git("git config --global core.excludesFile '~/ignored' && echo '*.tmp' > ~/ignored && touch x.tmp");
+    git("printf 'one\\r\\n' > t && git add t 2>/dev/null && git commit -q -m one && touch -d 2001-01-01 t");
+    assert_eq!(git("GIT_OPTIONAL_LOCKS=0 git status -s"), "");
+    let facts = report(&world).await;
+    assert_eq!((&facts["changed"], &facts["untracked"]), (&json!([]), &json!([])), "{facts}");
+
+    git(
+        "git config --global filter.up.clean 'tr a-z A-Z' && git config --global filter.up.smudge 'tr A-Z a-z'",
+    );
+    git("echo '*.bin filter=up' > ~/attributes && git config --global core.attributesFile '~/attributes'");
+    git("echo hello > x.bin && touch -d 2000-01-01 x.bin && git add x.bin && git commit -q -m two");
+    assert_eq!(report(&world).await["changed"], json!([]), "its time is the one in the index");
+    git("touch -d 2001-01-01 x.bin");
+    let facts = report(&world).await;
+    assert_eq!(
+        (&facts["changed"], &facts["unsure"], &facts["complete"]),
+        (&json!([]), &json!(["x.bin"]), &json!(false))
+    );
+}
+
+/// A new commit in a submodule is a change; what is uncommitted in it is said not to be looked at.
+#[tokio::test]
+async fn process_a_submodule_is_seen_from_outside() {
+    let world = World::new();
+    repository(&world);
+    let repo = world.at("repo");
+    output(
+        &repo,
+        "export GIT_CONFIG_GLOBAL=/dev/null; g() { git -c user.name=a -c user.email=a@b -c protocol.file.allow=always \"$@\"; }; \
+         g clone -q . ../sub 2>&1 && g submodule add -q ../sub sub 2>&1 && g commit -q -m sub && \
+         cd sub && g commit -q --allow-empty -m more",
+    );
+    let facts = report(&world).await;
+    assert_eq!(
+        (&facts["changed"], &facts["submodules_looked_into"]),
+        (&json!(["sub"]), &json!(false)),
+        "{facts}"
+    );
+    // Git itself wrote where its files are: nothing to ask about.
+    for command in ["git -C repo/sub log --oneline", "git -C repo/sub status -s"] {
+        let answer = world.run("shell", json!({ "command": command })).await;
+        assert!(answer.ok, "{command}: {}", answer.text);
+    }
+    output(&repo, "git -C sub config core.worktree /");
+    let need = world.need("shell", json!({ "command": "git -C repo/sub log" })).await;
+    assert!(need.reason.contains("another directory"), "{}", need.reason);
 }

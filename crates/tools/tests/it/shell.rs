@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::json;
 use setpoint_protocol::tool::{Effect, ErrorKind, SideEffect, ToolAnswer};
 
-use crate::support::{World, output};
+use crate::support::{World, is_root, output};
 
 #[tokio::test]
 async fn process_output_and_exit_code() {
@@ -227,6 +227,76 @@ async fn a_repository_that_could_run_something_asks() {
     world.file(".gitmodules", "");
     world.need("shell", json!({"command": "git status"})).await;
     assert!(world.run("shell", json!({"command": "git log"})).await.ok);
+}
+
+#[tokio::test]
+async fn git_sees_the_changes_that_the_person_sees() {
+    let world = World::new();
+    let home = world.root().join("home");
+    let git = |command: &str| output(&world.at("."), &format!("export HOME='{}'; {command}", home.display()));
+    git(
+        "git config --global core.autocrlf true && git config --global user.name a && git config --global user.email a@b",
+    );
+    git("git init -q . && printf 'one\\r\\ntwo\\r\\n' > t && git add t 2>/dev/null && git commit -q -m one");
+    // As long as the time is the one in its index, Git does not look at the content.
+    git("touch -d 2001-01-01 t");
+    assert_eq!(git("GIT_OPTIONAL_LOCKS=0 git status -s"), "");
+    let facts = world.facts("shell", json!({ "command": "git status -s" })).await;
+    assert_eq!(facts["stdout"], "");
+
+    // Only the person's own configuration has the filter.
+    git(
+        "git config --global filter.up.clean 'tr a-z A-Z' && git config --global filter.up.smudge 'tr A-Z a-z'",
+    );
+    for attributes in [".gitattributes", "sub/.gitattributes", ".git/info/attributes"] {
+        world.file(attributes, "*.bin filter=up\n");
+        world.file("sub/x.bin", "x");
+        git("git add -A . 2>/dev/null");
+        let need = world.need("shell", json!({ "command": "git status -s" })).await;
+        assert!(need.reason.contains("x.bin passes through a filter"), "{attributes}: {}", need.reason);
+        assert!(world.run("shell", json!({ "command": "git log --oneline" })).await.ok);
+        git(&format!("rm {attributes} sub/x.bin && git add -A . 2>/dev/null"));
+    }
+
+    // A repository of another owner, which the person trusts.
+    if is_root() {
+        git("chown -R 12345:12345 .");
+        let refused = world.run("shell", json!({ "command": "git log --oneline" })).await;
+        assert!(!refused.ok && refused.text.contains("dubious ownership"), "{}", refused.text);
+        git("git config --global --add safe.directory \"$PWD\"");
+        assert!(world.run("shell", json!({ "command": "git log --oneline" })).await.ok);
+    }
+}
+
+/// Nobody was asked about it, so it may not take the machine's memory.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn process_what_runs_unasked_is_held_to_its_memory() {
+    let world = World::new();
+    // The end of what comes through a pipe has to be kept in memory.
+    let keep = |bytes: u64| format!("printf %{}s x | tail -c {bytes} | wc -c", bytes + 1);
+    let held = world.run("shell", json!({ "command": keep(1_200_000_000) })).await;
+    assert!(held.text.contains("memory exhausted"), "{}", held.text);
+    let free = world.run("shell", json!({ "command": keep(1_000_000) })).await;
+    assert!(free.ok && free.text.contains("1000000"), "{}", free.text);
+}
+
+#[tokio::test]
+async fn an_option_takes_its_value_from_the_next_word() {
+    let world = World::new();
+    world.file("a", "needle\n");
+    world.file("b", "two\nlines\n");
+    for command in [
+        "ls --sort size",
+        "ls --time-style iso --format single-column",
+        "grep --max-count 1 needle a",
+        "head --lines 1 b",
+        "sort --key 1 b",
+        "ls --block-size 1 -s b",
+    ] {
+        let facts = world.facts("shell", json!({ "command": command })).await;
+        assert_eq!(facts["stdout"], output(&world.at("."), command), "{command}");
+    }
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 //! devices or to a program of the task's own asks; what leads into Setpoint's own house is refused.
 
 use std::fs::Metadata;
+use std::io::Read as _;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,7 @@ use setpoint_command_line::{Read, Search, Walk};
 use super::{is_below_one, matching};
 use crate::approval::resolve;
 use crate::error::ToolError;
+use crate::files::open;
 use crate::halt::Halt;
 use crate::show;
 use crate::tool::{Limits, ToolCtx};
@@ -31,6 +33,8 @@ pub(super) enum Reason {
     TooMany { path: String },
     #[error("{program} is a program of the working directory")]
     OwnProgram { program: String },
+    #[error("{program} is a script, which may run whatever it finds in the working directory")]
+    Script { program: String },
 }
 
 /// Where a task's own programs lie.
@@ -50,11 +54,24 @@ impl Ground {
 
 /// Why a program that was found by its name may not run unasked.
 pub(super) fn programs(found: &[PathBuf], ground: &Ground) -> Option<Reason> {
-    let own = found.iter().find(|path| {
+    found.iter().find_map(|path| {
+        let program = show::path(path);
         let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        is_below_one(&real, &ground.0) || is_below_one(path, &ground.0)
-    });
-    own.map(|path| Reason::OwnProgram { program: show::path(path) })
+        if is_below_one(&real, &ground.0) || is_below_one(path, &ground.0) {
+            return Some(Reason::OwnProgram { program });
+        }
+        // Those of the system are what their names say.
+        let is_of_the_system = SYSTEM.iter().any(|folder| real.starts_with(folder));
+        (!is_of_the_system && is_script(&real)).then_some(Reason::Script { program })
+    })
+}
+
+/// Whether a program is a text for an interpreter: a version manager puts such ones in the place of programs, and they
+/// look at what the working directory asks for.
+fn is_script(path: &Path) -> bool {
+    let mut start = [0; 2];
+    let is_read = open::regular(path, &Halt::default()).and_then(|mut file| file.read_exact(&mut start));
+    is_read.is_ok() && start == *b"#!"
 }
 
 /// Why what the command reads may not be read unasked.

@@ -9,7 +9,7 @@ mod house;
 mod look;
 mod matching;
 mod remove;
-mod repository;
+pub(super) mod repository;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -126,6 +126,7 @@ impl Typed for Shell {
             env,
             ms_max: seconds * 1_000,
             output_bytes_max: ctx.limits.output_bytes_max.saturating_sub(FRAME_BYTES) / 2,
+            is_bounded: is_read_only,
         };
         let ended = process::run(job, &self.host, &ctx.cancel)
             .await
