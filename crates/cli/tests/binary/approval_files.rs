@@ -141,7 +141,9 @@ fn a_digest_is_named_by_the_refusal_and_allows_that_and_nothing_else() {
     assert!(refused.err.contains(&told), "{}", refused.err);
     let task = refused.json()["task_id"].as_str().unwrap().to_owned();
     let shown = home.run(&["tasks", "show", &task]).out;
-    let consent = format!("consent refused by headless: sh ./release.sh\n        because {why}\n        digest {digest}\n");
+    let consent = format!(
+        "consent refused by headless: sh ./release.sh\n        because {why}\n        digest {digest}\n"
+    );
     assert!(shown.contains(&consent), "{shown}");
 
     home.file("approve.txt", format!("command {digest}\n"));

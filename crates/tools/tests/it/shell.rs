@@ -392,6 +392,23 @@ async fn a_program_planted_in_the_project_does_not_run_unasked() {
     assert_eq!(answer.text.trim(), "exit code zero\n3");
 }
 
+/// Version managers put scripts in the place of programs, which run what the working directory asks for.
+#[tokio::test]
+async fn a_script_of_the_persons_own_folders_does_not_run_unasked() {
+    let mut world = World::new();
+    let shims = world.root().join("home/.pyenv/shims");
+    std::fs::create_dir_all(&shims).unwrap();
+    std::fs::write(shims.join("python3"), "#!/bin/sh\necho ran\n").unwrap();
+    std::fs::set_permissions(shims.join("python3"), Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", shims.display());
+    world.registry = setpoint_tools::Registry::built_in(&setpoint_tools::Host::new(
+        "linux",
+        [("PATH".into(), path.into())],
+    ));
+    let need = world.need("shell", json!({"command": "python3 --version"})).await;
+    assert!(need.reason.contains("is a script"), "{}", need.reason);
+}
+
 #[test]
 fn readings_name_programs_and_the_normal_form() {
     let world = World::new();

@@ -42,7 +42,8 @@ fn without_ripgrep_another_program_is_asked() {
 #[test]
 fn what_ripgrep_says_is_taken_when_it_is_there_and_right() {
     let home = odd_home();
-    // A stand-in with the same output: the machine may not have it.
+    // A stand-in with the same output: the machine may not have it. A script in the person's own folders would ask.
+    let person = tempfile::tempdir().unwrap();
     let programs = path_without(&home, &["rg"]);
     let rg = programs.join("rg");
     std::fs::write(
@@ -52,7 +53,7 @@ fn what_ripgrep_says_is_taken_when_it_is_there_and_right() {
     .unwrap();
     shell(&programs, "chmod +x rg");
     let mut command = goal(&home, "find all occurrences of needle in 'odd dir'");
-    command.env("PATH", &programs);
+    command.env("PATH", &programs).env("HOME", person.path());
     let (output, directives) = accepted(&home, command);
     assert_eq!(directives, [""; 0]);
     assert_eq!(matches(&home, &output), found(&home, "$0, \"needle\""));
@@ -60,7 +61,7 @@ fn what_ripgrep_says_is_taken_when_it_is_there_and_right() {
     // One that leaves lines out is not believed.
     std::fs::write(&rg, "#!/bin/sh\ngrep -n -H -F -e needle 'odd dir/a b.txt'\n").unwrap();
     let mut command = goal(&home, "find all occurrences of needle in 'odd dir'");
-    command.env("PATH", &programs);
+    command.env("PATH", &programs).env("HOME", person.path());
     let (output, directives) = accepted(&home, command);
     assert_eq!(directives, ["break_symmetry"]);
     assert_eq!(matches(&home, &output), found(&home, "$0, \"needle\""));

@@ -37,9 +37,12 @@ pub(super) enum Reason {
     Script { program: String },
 }
 
-/// Where a task's own programs lie.
+/// Where a task's own programs lie, and the person's.
 #[derive(Clone, Debug)]
-pub(super) struct Ground(Vec<PathBuf>);
+pub(super) struct Ground {
+    folders: Vec<PathBuf>,
+    home: Option<PathBuf>,
+}
 
 impl Ground {
     pub(super) fn new(ctx: &ToolCtx) -> Self {
@@ -48,7 +51,8 @@ impl Ground {
             let real = std::fs::canonicalize(folder).ok()?;
             (real.parent().is_some() && !SYSTEM.iter().any(|system| real.starts_with(system))).then_some(real)
         });
-        Ground(real.collect())
+        let home = std::fs::canonicalize(&ctx.surroundings.home).ok().filter(|home| home.parent().is_some());
+        Ground { folders: real.collect(), home }
     }
 }
 
@@ -57,12 +61,12 @@ pub(super) fn programs(found: &[PathBuf], ground: &Ground) -> Option<Reason> {
     found.iter().find_map(|path| {
         let program = show::path(path);
         let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        if is_below_one(&real, &ground.0) || is_below_one(path, &ground.0) {
+        if is_below_one(&real, &ground.folders) || is_below_one(path, &ground.folders) {
             return Some(Reason::OwnProgram { program });
         }
-        // Those of the system are what their names say.
-        let is_of_the_system = SYSTEM.iter().any(|folder| real.starts_with(folder));
-        (!is_of_the_system && is_script(&real)).then_some(Reason::Script { program })
+        let is_personal =
+            ground.home.as_ref().is_some_and(|home| real.starts_with(home) || path.starts_with(home));
+        (is_personal && is_script(&real)).then_some(Reason::Script { program })
     })
 }
 
