@@ -93,14 +93,14 @@ impl World {
     }
 
     fn kill_running(&self) -> Vec<String> {
-        // What a command started is younger than the process that started it.
         let own = i32::try_from(std::process::id()).unwrap_or_default();
         let mark = format!("HOME={}", self.at("home").display());
         let processes = fs::read_dir("/proc").unwrap().flatten();
         let mut killed = Vec::new();
         for process in processes {
             let Some(id) = process.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-            if id <= own {
+            // Numbers begin again at their end: a smaller one may be younger.
+            if id == own {
                 continue;
             }
             let folder = process.path();
