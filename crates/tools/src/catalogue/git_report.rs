@@ -1,58 +1,33 @@
-//! `git_report`: a repository in figures, through the git program.
-//!
-//! A repository is data that somebody may have sent: its configuration can name programs that git runs. So git runs with
-//! every setting that does turned off, without locks or network, and of the person's own configuration with what decides
-//! which changes Git sees.
+//! `git_report`: a repository in figures, through the Git program, which runs nothing else.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
-use super::shell::repository;
+use super::git::{FILTERED, Git, Limits, Printed};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::host::Host;
 use crate::place::Place;
-use crate::process::env::{self, Programs};
-use crate::process::{self, Captured, Ending, Job};
 use crate::show;
 use crate::target::Target;
 use crate::tool::ToolCtx;
 use crate::typed::Typed;
 
-/// Milliseconds that one run of git may take.
-const GIT_MS_MAX: u64 = 30_000;
-/// Bytes that git may print in one run; a list that is longer is not read.
-const GIT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// What one run of Git may take; a list that is longer is not read.
+const LIMITS: Limits = Limits { ms_max: 30_000, bytes_max: 16 * 1024 * 1024 };
 /// Authors that are given, those with most commits first.
 const AUTHORS_MAX: usize = 100;
-/// Settings of a repository that are looked through for programs.
+/// Settings of a repository that are looked through for filters.
 const SETTINGS_MAX: usize = 10_000;
 
-/// Settings that make git run something, turned off.
-const SAFE: &[&str] = &[
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.pager=cat",
-    "core.sshCommand=false",
-    "core.askPass=",
-    "core.editor=false",
-    "core.alternateRefsCommand=",
-    "core.untrackedCache=false",
-    "diff.external=",
-    "gpg.program=false",
-    "log.showSignature=false",
-    "protocol.allow=never",
-    "status.submoduleSummary=false",
-    "submodule.recurse=false",
-];
+/// What `git status` of a repository would run on top of what every Git has turned off.
+const OFF: &[(&str, &str)] = &[("diff.external", ""), ("status.submoduleSummary", "false")];
 
 pub(crate) struct GitReport {
     host: Host,
@@ -96,113 +71,61 @@ impl Typed for GitReport {
             let source = std::io::Error::from(std::io::ErrorKind::NotADirectory);
             return Err(ToolError::file("look at", &path, source));
         }
-        let carried = repository::carried(&self.git, &path, &self.host, ctx).await?;
-        let carried = carried.into_iter().map(|(name, value)| format!("{name}={value}"));
-        let settings = carried.chain(SAFE.iter().map(|setting| (*setting).to_owned())).collect();
-        let mut git = Git { tool: self, ctx, path, settings };
-        git.turn_off_filters().await?;
-        let report = Report::read(&git).await?;
-        Ok(report.answer(&git.path))
+        let mut git = Git::new(&self.git, path, &self.host, ctx, LIMITS).await?;
+        git.settings.extend(OFF.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let mut repository = Repository { git, ctx };
+        repository.turn_off_filters().await?;
+        let report = Report::read(&repository).await?;
+        Ok(report.answer(&repository.git.folder))
     }
 }
 
-/// Git in one folder.
-struct Git<'a> {
-    tool: &'a GitReport,
+struct Repository<'a> {
+    git: Git<'a>,
     ctx: &'a ToolCtx,
-    path: PathBuf,
-    settings: Vec<String>,
 }
 
-/// What git printed, and whether it was content.
-struct Printed {
-    out: Captured,
-    said: String,
-    is_ok: bool,
+/// The lines or, with `-z`, the entries; `None` when there were too many.
+fn entries(printed: &Printed, separator: u8) -> Option<Vec<String>> {
+    let whole = printed.out.whole()?;
+    let entries = whole.split(|byte| *byte == separator).filter(|entry| !entry.is_empty());
+    Some(entries.map(show::bytes).collect())
 }
 
-impl Printed {
-    /// The lines or, with `-z`, the entries; `None` when there were too many.
-    fn entries(&self, separator: u8) -> Option<Vec<String>> {
-        let whole = self.out.whole()?;
-        let entries = whole.split(|byte| *byte == separator).filter(|entry| !entry.is_empty());
-        Some(entries.map(show::bytes).collect())
-    }
-}
-
-impl Git<'_> {
-    async fn run(&self, args: &[&str]) -> Result<Printed, ToolError> {
-        let mut env = env::for_task(self.tool.host.env(), &self.ctx.surroundings, Programs::System);
-        for (name, value) in [
-            ("GIT_CONFIG_GLOBAL", "/dev/null"),
-            ("GIT_CONFIG_NOSYSTEM", "1"),
-            ("GIT_NO_LAZY_FETCH", "1"),
-            ("GIT_NO_REPLACE_OBJECTS", "1"),
-            ("GIT_OPTIONAL_LOCKS", "0"),
-            ("LC_ALL", "C"),
-        ] {
-            env.insert(name.into(), value.into());
-        }
-        let settings = self.settings.iter().flat_map(|setting| ["-c".to_owned(), setting.clone()]);
-        let start = ["--no-pager".to_owned(), "-C".to_owned()].map(OsString::from).into_iter();
-        let all = start.chain([self.path.clone().into()]).chain(settings.map(OsString::from));
-        let job = Job {
-            program: self.tool.git.clone(),
-            args: all.chain(args.iter().map(OsString::from)).collect(),
-            cwd: PathBuf::from("/"),
-            env,
-            ms_max: GIT_MS_MAX,
-            output_bytes_max: GIT_BYTES_MAX,
-            is_bounded: false,
-        };
-        let ended = process::run(job, &self.tool.host, &self.ctx.cancel)
-            .await
-            .map_err(|source| ToolError::file("start", &self.tool.git, source))?;
-        let is_ok = match ended.ending {
-            Ending::Exit(code) => code == 0,
-            Ending::Signal(_) => false,
-            Ending::TimedOut => return Err(ToolError::TimedOut { ms: GIT_MS_MAX }),
-            Ending::Cancelled => return Err(ToolError::Cancelled),
-        };
-        let said = clip(ended.stderr.text(4_096).trim(), 500);
-        Ok(Printed { out: ended.stdout, said, is_ok })
-    }
-
+impl Repository<'_> {
     async fn ask(&self, args: &[&str]) -> Result<Printed, ToolError> {
-        let printed = self.run(args).await?;
+        let printed = self.git.run(args).await?;
         if printed.is_ok {
             return Ok(printed);
         }
         if printed.said.contains("not a git repository") {
-            return Err(ToolError::unfit(&self.path, "it is no Git repository"));
+            return Err(ToolError::unfit(&self.git.folder, "it is no Git repository"));
         }
         Err(ToolError::Program { program: "git".to_owned(), said: printed.said })
     }
 
-    /// The text that git prints, without the line end; `None` where git has none to give.
+    /// The text that Git prints, without the line end; `None` where Git has none to give.
     async fn text(&self, args: &[&str]) -> Result<Option<String>, ToolError> {
-        let printed = self.run(args).await?;
+        let printed = self.git.run(args).await?;
         let text = printed.out.text(8_192);
         Ok(printed.is_ok.then(|| text.trim_end_matches('\n').to_owned()))
     }
 
-    /// Filters are programs that git runs over changed files, under names that the repository chooses.
+    /// Filters are programs that Git runs over changed files, under names that the repository chooses.
     async fn turn_off_filters(&mut self) -> Result<(), ToolError> {
         let listed = self.ask(&["config", "--list", "--name-only", "-z"]).await?;
-        let too_many = || ToolError::unfit(&self.path, "its configuration is too large");
-        let names = listed.entries(0).filter(|names| names.len() <= SETTINGS_MAX).ok_or_else(too_many)?;
-        let is_filter = |name: &&String| name.to_ascii_lowercase().starts_with("filter.");
-        let filters: BTreeSet<String> = names
+        let too_many = || ToolError::unfit(&self.git.folder, "its configuration is too large");
+        let names = entries(&listed, 0).filter(|names| names.len() <= SETTINGS_MAX).ok_or_else(too_many)?;
+        let is_filter = |name: &&String| name.starts_with("filter.");
+        let filters: BTreeSet<&str> = names
             .iter()
             .filter(is_filter)
-            .filter_map(|name| name.rsplit_once('.').map(|(filter, _)| filter.to_owned()))
+            .filter_map(|name| name.rsplit_once('.').map(|(filter, _)| filter))
             .collect();
-        if filters.iter().any(|filter| filter.contains('=')) {
-            return Err(ToolError::unfit(&self.path, "it has a filter whose name cannot be turned off"));
-        }
         for filter in filters {
-            self.settings.extend(["clean", "smudge", "process"].map(|key| format!("{filter}.{key}=")));
-            self.settings.push(format!("{filter}.required=false"));
+            let off = [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")];
+            let off = off.map(|(key, value)| (format!("{filter}.{key}"), value.to_owned()));
+            self.git.settings.extend(off);
         }
         Ok(())
     }
@@ -230,7 +153,7 @@ struct Commit {
 }
 
 impl Report {
-    async fn read(git: &Git<'_>) -> Result<Self, ToolError> {
+    async fn read(git: &Repository<'_>) -> Result<Self, ToolError> {
         git.ask(&["rev-parse", "--git-dir"]).await?;
         let house = &git.ctx.house;
         let top = git.text(&["rev-parse", "--show-toplevel"]).await?.map(PathBuf::from);
@@ -268,14 +191,14 @@ impl Report {
         if commits > 0 {
             report.read_commits(git).await?;
         }
-        match status.entries(0) {
-            Some(entries) => {
+        match entries(&status, 0) {
+            Some(all) => {
                 report.has_submodules = top.as_ref().is_some_and(|top| top.join(".gitmodules").exists());
                 let top = top.filter(|top| house.is_below(top));
                 let rooms = house.rooms();
                 let is_closed =
                     |path: &str| top.as_ref().is_some_and(|top| rooms.refuse(&top.join(path)).is_some());
-                report.add_status(&entries, is_closed);
+                report.add_status(&all, is_closed);
                 report.set_filtered_aside(git).await?;
             }
             None => report.complete = false,
@@ -283,9 +206,9 @@ impl Report {
         Ok(report)
     }
 
-    async fn read_commits(&mut self, git: &Git<'_>) -> Result<(), ToolError> {
+    async fn read_commits(&mut self, git: &Repository<'_>) -> Result<(), ToolError> {
         let authors = git.ask(&["shortlog", "--summary", "--numbered", "HEAD", "--"]).await?;
-        let lines = authors.entries(b'\n').unwrap_or_default();
+        let lines = entries(&authors, b'\n').unwrap_or_default();
         self.complete &= lines.len() <= AUTHORS_MAX;
         let author = |line: &String| {
             let (count, name) = line.trim_start().split_once('\t')?;
@@ -308,11 +231,11 @@ impl Report {
     }
 
     /// Filters are not run, and without its filter a file that was touched looks changed.
-    async fn set_filtered_aside(&mut self, git: &Git<'_>) -> Result<(), ToolError> {
+    async fn set_filtered_aside(&mut self, git: &Repository<'_>) -> Result<(), ToolError> {
         if self.changed.is_empty() {
             return Ok(());
         }
-        let filtered = git.ask(repository::FILTERED).await?.entries(0).unwrap_or_default();
+        let filtered = entries(&git.ask(FILTERED).await?, 0).unwrap_or_default();
         let filtered: BTreeSet<String> = filtered.into_iter().collect();
         let all = std::mem::take(&mut self.changed);
         (self.unsure, self.changed) = all.into_iter().partition(|path| filtered.contains(path));

@@ -11,6 +11,7 @@ mod disk_usage;
 mod edit_file;
 mod file_facts;
 mod find_files;
+mod git;
 mod git_report;
 mod glob;
 mod grep;

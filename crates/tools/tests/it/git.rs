@@ -95,6 +95,7 @@ async fn process_a_hostile_repository_runs_nothing() {
         "filter.evil.smudge",
         "filter.evil.process",
         "filter.Two.dots.clean",
+        "filter.a=b.clean",
         "diff.evil.textconv",
         "diff.evil.command",
         "pager.log",
@@ -112,7 +113,7 @@ async fn process_a_hostile_repository_runs_nothing() {
     ] {
         git(&world, "Ada", &format!("config {setting} '{value}'"));
     }
-    world.file("repo/.gitattributes", "f0 filter=evil diff=evil\nf1 filter=Two.dots\n");
+    world.file("repo/.gitattributes", "f0 filter=evil diff=evil\nf1 filter=Two.dots\nf2 filter=a=b\n");
     for hook in ["post-index-change", "reference-transaction", "fsmonitor-watchman", "post-checkout"] {
         std::fs::copy(world.at("trap"), world.at(hook)).unwrap();
         std::fs::copy(world.at("trap"), world.at("repo/.git/hooks").join(hook)).unwrap();
@@ -120,10 +121,11 @@ async fn process_a_hostile_repository_runs_nothing() {
     // Same size as before, so that git has to read the content to know.
     world.file("repo/f0", "y");
     world.file("repo/f1", "y");
+    world.file("repo/f2", "y");
     let index = std::fs::read(world.at("repo/.git/index")).unwrap();
     let facts = report(&world).await;
     // Only the filters, which do not run, could tell.
-    assert_eq!((&facts["changed"], &facts["unsure"]), (&json!([]), &json!(["f0", "f1"])));
+    assert_eq!((&facts["changed"], &facts["unsure"]), (&json!([]), &json!(["f0", "f1", "f2"])));
     assert_eq!(facts["commits"], json!(3));
     assert!(!ran.exists(), "{}", std::fs::read_to_string(&ran).unwrap_or_default());
     assert_eq!(std::fs::read(world.at("repo/.git/index")).unwrap(), index, "the index was written");

@@ -9,7 +9,7 @@ mod house;
 mod look;
 mod matching;
 mod remove;
-pub(super) mod repository;
+mod repository;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,8 @@ use setpoint_protocol::tool::{CallReading, CapabilityClass, Effect, ExecutedFile
 
 use self::answer::{After, FRAME_BYTES};
 use self::remove::Removal;
-use self::repository::{Looked, Settings};
+use self::repository::Looked;
+use super::git::{self, Settings};
 use crate::approval::{Gate, Plan, resolve};
 use crate::error::ToolError;
 use crate::files::hash::{self, Algorithm};
@@ -117,7 +118,7 @@ impl Typed for Shell {
         let is_read_only = settled.programs == Programs::System;
         let mut env = env::for_task(self.host.env(), &ctx.surroundings, settled.programs);
         if is_read_only {
-            repository::keep_quiet(&mut env, &settled.settings);
+            git::keep_quiet(&mut env, &settled.settings);
         }
         let job = Job {
             program: self.shell.clone(),
