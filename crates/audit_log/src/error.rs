@@ -190,7 +190,7 @@ impl LogError {
     /// The same of a log that is read by its lines.
     pub(crate) fn of_lines(path: &Path, source: io::Error) -> Self {
         match source.kind() {
-            // Which line it is nobody knows: it has no end.
+            // The number of the line is unknown: it does not end.
             io::ErrorKind::InvalidData => {
                 LogError::Damaged { path: path.to_path_buf(), line: 0, fault: LineFault::TooLong }
             }

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 /// Bytes read at once.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// Bytes without an end of a line, after which a source is not read on: a sparse file can have them without number.
+/// Bytes read without a line end before a source is given up: a sparse file can hold terabytes of zeros.
 const ENDLESS_BYTES: u64 = 64 << 20;
 
 /// What comes next.
@@ -106,7 +106,7 @@ impl<R: Read + Seek> Lines<R> {
 }
 
 /// Where the last complete line that ends at or before `end` begins and ends, its end included; `None` where there
-/// is no end of a line. Reads backwards, in pieces. Fails with [`ErrorKind::InvalidData`] where a line does not end.
+/// is no line end. Reads backwards, in pieces. Fails with [`ErrorKind::InvalidData`] where a line does not end.
 pub(crate) fn last_line(source: &mut (impl Read + Seek), end: u64) -> io::Result<Option<(u64, u64)>> {
     let Some(line_end) = newline_before(source, end)? else { return Ok(None) };
     let begin = newline_before(source, line_end)?.map_or(0, |newline| newline + 1);

@@ -1,7 +1,7 @@
 //! Decides which shell commands only read, and renders those as they run.
 //!
 //! A command is read-only when every word of it is known before it runs and every program in it vouches for every one of
-//! its options (`programs`). Whatever is not literal — a parameter, a substitution, a redirection to a file, a loop, a
+//! its options (`programs`). Anything that is not literal — a parameter, a substitution, a redirection to a file, a loop, a
 //! wrapper, an unknown program or option — asks a person. A read-only command does not run as it was written: it runs as
 //! [`Plan::rendered`] spells what was understood, with every word quoted, so that a misreading here cannot become an
 //! effect there. [`Form`]s are the exception: commands that ship with the program, compared letter by letter.
@@ -61,7 +61,7 @@ pub struct Reading {
     pub script: String,
     /// Run again, it may answer differently although nothing was changed in between.
     pub volatile: bool,
-    /// Files of program text that it runs, absolute, as far as its text names them.
+    /// Files of program text that the command names and runs, absolute.
     pub executes: Vec<PathBuf>,
 }
 
@@ -69,7 +69,7 @@ pub struct Reading {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a command may only run unasked when this says so"]
 pub enum Verdict {
-    /// It only reads, as far as its text tells. The caller still resolves [`Plan::reads`].
+    /// Its text only reads. The caller still resolves [`Plan::reads`].
     ReadOnly(Plan),
     /// It makes or removes exactly these, and nothing else.
     RemovesOrMakes(RemoveOrMake),

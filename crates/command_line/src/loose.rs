@@ -272,7 +272,7 @@ fn end(word: &mut Option<(String, bool)>, out: &mut Vec<Token>) {
     }
 }
 
-/// Takes over what stands in brackets, as far as they close.
+/// Copies what is in brackets, up to the closing one.
 fn balanced(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, text: &mut String) {
     let mut depth = 0_usize;
     for c in chars.by_ref() {

@@ -5,7 +5,7 @@ use super::script::{Command, Pipeline, Script};
 use super::word::{Word, quoted};
 use super::{Reading, Reason, Verdict};
 
-/// A command that only reads, as far as its text tells.
+/// A command whose text only reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     rendered: String,

@@ -1,7 +1,7 @@
 //! Opening files: those that Setpoint keeps for itself, and those that a person names.
 //!
 //! A file of Setpoint's own ([`own`]) is a regular file with one name that belongs to this user, in a directory that is
-//! no link. Whatever else has its name is refused: a link would be written through, a FIFO would be waited for, and
+//! no link. Anything else with its name is refused: a link would be written through, a FIFO would be waited for, and
 //! a second name would belong to another program. The data directory itself may be a link, which the caller resolves.
 //! A named input ([`named`]) is a regular file, reached through links if a person made them.
 //!

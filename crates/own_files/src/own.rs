@@ -71,7 +71,7 @@ pub fn open_or_create(path: &Path, access: Access) -> io::Result<File> {
 /// Makes a file for its owner alone, where nothing has its name.
 ///
 /// # Errors
-/// What the system answers; [`ErrorKind::AlreadyExists`] for whatever has the name.
+/// What the system returns; [`ErrorKind::AlreadyExists`] if there is an entry with the name.
 pub fn create_new(path: &Path) -> io::Result<File> {
     let (directory, name) = parts(path)?;
     Ok(at(&directory, name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?.into())

@@ -55,7 +55,7 @@ impl Kind {
 /// Why a file is not used. It says what to do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// An own file is no regular file.
+    /// An own file is not a regular file.
     #[error("it is {}, where only a regular file is used; move it away", kind.name())]
     NoOwnFile {
         /// What it is.
@@ -85,7 +85,7 @@ pub enum Refusal {
         /// The user of this process.
         user: u32,
     },
-    /// A named input is no regular file.
+    /// A named input is not a regular file.
     #[error("it is {}, and only regular files are used", kind.name())]
     NoFile {
         /// What it is.

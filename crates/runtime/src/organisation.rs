@@ -171,8 +171,8 @@ impl Organisation {
         Organisation { shared }
     }
 
-    /// Has the journal compared with the Auditor's log in this directory before a task is taken up, whoever audits. A second
-    /// time changes nothing.
+    /// Has the journal compared with the Auditor's log in this directory before a task is taken up, also when another
+    /// process audits. A second time changes nothing.
     pub fn compare_with_log(&self, audit_dir: PathBuf) {
         drop(self.shared.audit_dir.set(audit_dir));
     }

@@ -40,7 +40,7 @@ fn a_secret_is_found_in_hexadecimal() {
 }
 
 #[test]
-fn a_secret_is_found_in_base64_whatever_stands_around_it() {
+fn a_secret_is_found_in_base64_at_any_offset() {
     // "", "a:" and "ab:" before it, as other programs code them.
     for (coded, left) in [
         ("c2stYSJiXGMgZCtlL2Y9w7w5", ""),

@@ -1,4 +1,4 @@
-//! Setpoint's own house: the folders and files that no tool may read, list, change or enter, whatever was approved.
+//! Setpoint's own house: the folders and files that no tool may read, list, change or enter, with any approval.
 //!
 //! A place is known by what the kernel says it is: the path without links, the device and number of a folder (another
 //! mount, another spelling), and the number of a file that has several names. Nothing here asks a person.
@@ -132,7 +132,7 @@ impl Rooms {
         Ok(())
     }
 
-    /// Refuses an open file of the house, by whatever path it was opened.
+    /// Refuses an open file of the house, by any path.
     pub(crate) fn check_open(&self, file: &File, path: &Path) -> io::Result<()> {
         if self.is_empty() {
             return Ok(());

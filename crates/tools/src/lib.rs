@@ -4,7 +4,7 @@
 //! carries the grant. Nothing it gets from a call is trusted, and everything it gives back is bounded.
 //!
 //! Reading order: [`Tool`], [`Registry`], `typed` (what the tools of the catalogue share), `approval` (the gate), [`House`]
-//! (what stays closed whatever is approved), [`approval_file`] (who says yes when nobody is there), `process`, and the
+//! (what stays closed with any approval), [`approval_file`] (consent given in advance), `process`, and the
 //! catalogue. Which shell commands only read is decided in the crate `command_line`.
 
 mod answer;

@@ -92,7 +92,7 @@ impl Registry {
         self.tools.get(name)
     }
 
-    /// Runs a call. Whatever happens is an answer, within the limits of a record and without the host's keys.
+    /// Runs a call. Every outcome is an answer, within the limits of a record and without the host's keys.
     pub async fn run(&self, ask: &ToolAsk, place: CallPlace) -> ToolAnswer {
         let start = Instant::now();
         let answer = match self.admit(ask, &place.surroundings) {
@@ -158,7 +158,7 @@ impl std::fmt::Debug for Registry {
     }
 }
 
-/// The answer of a call, which nobody is asked about when it is a probe.
+/// The answer of a call, without a question to a person if it is a probe.
 fn probed(ask: &ToolAsk, answer: ToolAnswer) -> ToolAnswer {
     match answer.approval {
         Some(need) if ask.probe => {
@@ -168,7 +168,7 @@ fn probed(ask: &ToolAsk, answer: ToolAnswer) -> ToolAnswer {
     }
 }
 
-/// The answer without these keys, in whatever part of it they were.
+/// The answer without these keys, in all of its parts.
 fn without(keys: &Scrub, answer: ToolAnswer) -> ToolAnswer {
     if keys.is_empty() {
         return answer;

@@ -91,7 +91,7 @@ pub fn verify(dir: &Path, against: &Against) -> Result<Verification> {
         Err(error) => Err(LogError::io(path, error)),
     };
     std::fs::read_dir(dir).map_err(|error| LogError::io(dir, error))?;
-    // Neither is read here; but whatever is no file of the log's own is reported.
+    // Neither is read here, but a file that is not one of the log's own is reported.
     for name in [files::STATE, files::KEY] {
         files::length(&dir.join(name))?;
     }

@@ -54,7 +54,7 @@ pub(crate) fn lines(state: &ViewState) -> Vec<Line> {
     lines
 }
 
-/// The lines of an approval file that allow what nobody could be asked about, where the task ended for that.
+/// The lines of an approval file that allow what was refused without a person, when the task ended for that.
 fn allowing(state: &ViewState, result: &FinalResult) -> Vec<Line> {
     if result.ended_by != EndedBy::Consent {
         return Vec::new();

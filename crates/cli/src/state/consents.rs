@@ -2,7 +2,7 @@
 
 use setpoint_protocol::message::{ApprovalDecision, ApprovalRequest};
 
-/// Who refuses where nobody can be asked, as the record has it.
+/// The name recorded for a refusal where there is no person to ask.
 pub const HEADLESS: &str = "headless";
 
 /// One question for consent.
@@ -26,7 +26,7 @@ impl Consents {
         self.all.iter()
     }
 
-    /// The digests of what was refused because nobody could be asked, each once.
+    /// The digests of what was refused because there was no person to ask, each once.
     #[must_use]
     pub fn refused_unasked(&self) -> Vec<&str> {
         let is_refused_so =

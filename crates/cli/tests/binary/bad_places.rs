@@ -270,10 +270,10 @@ fn names_that_are_no_text_do_not_stop_a_goal() {
     assert!(Path::new(&odd).exists());
 }
 
-/// A file without an end, one that nobody writes to, and one that a repository brought along.
+/// An endless file, a pipe without a writer, and a file that a repository brought along.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_time_zone_that_is_no_time_zone_is_not_opened() {
+fn a_file_that_is_not_a_time_zone_is_not_opened() {
     let home = Home::new();
     shell(&home.work(), "mkfifo pipe");
     let pipe = home.work().join("pipe");

@@ -139,7 +139,7 @@ fn a_fork_has_a_workspace_of_its_own() {
     assert!(told.contains(&format!("its workspace is its own, {}", own.display())), "{told}");
     assert!(told.contains("not copied") && told.contains("\"etc\""), "{told}");
     let read = |folder: &Path, name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-    // It replaced its copy of what the other task had made, which is its own, and asked nobody.
+    // It replaced its own copy of what the other task had made, and did not ask.
     assert_eq!((read(&own, "report.md"), read(&own, "notes.md")), ("made".to_owned(), "kept".to_owned()));
     assert_eq!((read(&old, "report.md"), own.join("etc").exists()), ("now".to_owned(), false));
     let records = home.records(&first);

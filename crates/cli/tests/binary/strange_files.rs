@@ -1,5 +1,5 @@
 //! What can have a file's name: links, FIFOs, devices, sockets, directories, other programs' files, damaged and endless ones.
-//! Whatever lies in the data directory or is named as an input, every command ends by itself, says which file it means, and
+//! With any kind of file in the data directory or named as an input, every command ends by itself, names the file, and
 //! changes nothing outside.
 
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -298,7 +298,7 @@ fn root(home: &Home) -> PathBuf {
     home.work().parent().unwrap().to_owned()
 }
 
-/// Kind and rights of whatever has the name.
+/// Kind and mode of the entry with this name.
 fn kind(path: &Path) -> String {
     let Ok(found) = path.symlink_metadata() else { return "nothing".to_owned() };
     let kind = found.file_type();

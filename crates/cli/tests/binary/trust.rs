@@ -64,7 +64,7 @@ fn a_model_that_a_file_of_the_working_directory_chooses_is_told() {
 }
 
 /// The way of a key to a stranger: a task writes the person's configuration, and the next run obeys it. From both sides: the
-/// task writes nothing there, whoever allows it, and the next run asks the server that the person chose.
+/// task writes nothing there, with any approval, and the next run asks the server that the person chose.
 #[test]
 fn a_task_cannot_send_the_next_runs_key_to_a_stranger() {
     let home = Home::new();

@@ -49,7 +49,7 @@ impl RemoveOrMake {
     }
 }
 
-/// What the command removes or makes, when it does nothing else. `mkdir -p` is none: it goes through whatever is on its way.
+/// What the command removes or makes, when it does nothing else. Not `mkdir -p`: it passes through links on its way.
 pub(crate) fn judge(command: &Command) -> Option<RemoveOrMake> {
     let (program, words) = command.words.split_first()?;
     let (program, letters) = match program.text()? {

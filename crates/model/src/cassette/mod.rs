@@ -4,7 +4,7 @@
 //! a tape. A question is found by the hash of its canonical form ([`canonical`]), which leaves out what differs from
 //! run to run; what was left out is put back into the answer, so that a tape made in one folder plays in another.
 //!
-//! What is never done: a secret that the writer was told is never written, in whatever coding ([`setpoint_scrub`]); a
+//! What is never done: a secret that the writer knows is never written, in any encoding ([`setpoint_scrub`]); a
 //! recorded answer is never given twice, and none is given to another question than its own; a file that exists is
 //! never overwritten; an answer that was paid for is never lost because it could not be recorded; no error quotes an
 //! answer.

@@ -58,7 +58,7 @@ impl AuditPlace {
     /// Checks the files beside the log, which hold what the Auditor knows and its lock.
     ///
     /// # Errors
-    /// The first that is no file of Setpoint's own.
+    /// The first file that is not one of Setpoint's own.
     pub fn check(&self) -> Result<(), AuditFailure> {
         for name in [lock::LOCK, snapshot::FILE] {
             let path = self.dir.join(name);

@@ -135,7 +135,7 @@ mod tests {
         assert!(!forced.concerns(&old, 10) && forced.concerns(&new, 10));
     }
 
-    /// Entries that are passed over by their beginning are taken apart by nobody.
+    /// Entries that are skipped by their first bytes are not parsed.
     #[test]
     fn entries_about_resuming_are_known_by_their_beginning() {
         let at = Timestamp::from_micros(0);

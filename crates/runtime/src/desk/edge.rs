@@ -20,7 +20,7 @@ use crate::time_travel::import::TakeInError;
 pub(super) const PUT_BACK_HINT: &str = "put the newer journal back if there is a copy; otherwise see with `setpoint tasks show` what a task would \
      do again, and let it go on with `setpoint tasks resume --force TASK`";
 
-/// What can be done about a file below the data directory that is no file of Setpoint's own.
+/// What a person can do about a file below the data directory that is not one of Setpoint's own.
 pub(super) const NOT_OURS_HINT: &str =
     "`setpoint doctor` looks at everything in the data directory; --data-dir names another one";
 

@@ -27,7 +27,7 @@ const RETRY: Duration = Duration::from_secs(10);
 pub(super) struct Trouble {
     /// What keeps it from its work at the moment.
     now: Mutex<Option<String>>,
-    /// That an older journal was put back, as far as this process found it.
+    /// Why the journal is an older one, if this process found that it is.
     put_back: OnceLock<String>,
 }
 

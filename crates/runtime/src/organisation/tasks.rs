@@ -176,7 +176,7 @@ fn check_who_answers(shared: &Shared, task: &TaskId) -> Result<(), RuntimeError>
     if is_cancelled(shared, task)? { Ok(()) } else { Err(refused) }
 }
 
-/// A task of an older journal that was put back would repeat what it did since then. Whoever cancels repeats nothing.
+/// A task of an older journal that was put back would repeat what it did since then. Cancelling repeats nothing.
 fn check_journal(shared: &Shared, task: &TaskId) -> Result<(), RuntimeError> {
     let Some(put_back) = shared.put_back() else { return Ok(()) };
     if !put_back.concerns(task, first_row(&shared.journal, task)?) || is_cancelled(shared, task)? {

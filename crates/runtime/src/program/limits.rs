@@ -3,9 +3,9 @@
 
 use std::ffi::OsStr;
 
-/// Starts this process again in UTC where `TZ` or `TZDIR` names no time zone: whoever reads a time would read the named
-/// file to its end, and `/dev/zero` has none. `warn` is called with the variable before. Returns only where there is
-/// nothing to do, or with the reason why it cannot be done.
+/// Starts this process again in UTC where `TZ` or `TZDIR` names no time zone: libraries that format a time would read
+/// the named file to its end, and `/dev/zero` has none. `warn` is called with the variable before. Returns only where
+/// there is nothing to do, or with the reason why it cannot be done.
 ///
 /// # Errors
 /// When this executable cannot be started again.

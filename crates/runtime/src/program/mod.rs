@@ -292,7 +292,7 @@ impl Program {
         Ok(organisation)
     }
 
-    /// Checks what lies in the data directory itself, and is no store of its own.
+    /// Checks the entries of the data directory that are not stores.
     ///
     /// # Errors
     /// The first place that is neither missing nor Setpoint's own.
@@ -483,7 +483,7 @@ impl Program {
         })
     }
 
-    /// What no tool may enter, whatever was approved.
+    /// What no tool may enter, with any approval.
     fn house(&self) -> House {
         let (directories, audit) = (&self.directories, self.audit_place());
         let cassette = self.cassette.as_ref().map(|cassette| match cassette {
@@ -567,7 +567,7 @@ impl Program {
 }
 
 /// The data directory without the link that a person may have put in its place: below it nothing may be one. One that leads
-/// nowhere stays, and is told by whoever uses it.
+/// nowhere stays, and the error comes from where it is used.
 fn resolved(data: PathBuf) -> PathBuf {
     // A separator at its end would make the system follow the link while it looks.
     let bare: PathBuf = data.components().collect();

@@ -5,7 +5,7 @@
 //! every path it touches and what is there now, so that a changed byte needs a new one. The gate never decides on a
 //! person's behalf and never remembers an approval: a call carries its grant. Setpoint's own house it never opens.
 //!
-//! Whoever changes files through a folder that is held open has the gate look through that same folder
+//! A tool that changes files through an open folder has the gate look through that same folder
 //! ([`Gate::check_at`]), so that what was looked at is what is changed. What a program does cannot be seen in its command;
 //! the sandbox is what holds it.
 
@@ -105,7 +105,7 @@ impl Gate {
     /// there may have become something else.
     ///
     /// # Errors
-    /// [`ToolError::Approval`] with what a person has to allow, and [`ToolError::House`] for what nobody can allow.
+    /// [`ToolError::Approval`] with what a person has to allow, and [`ToolError::House`] for what cannot be allowed.
     pub(crate) fn check(&self, plan: &Plan) -> Result<(), ToolError> {
         self.check_by(plan, None)
     }
@@ -113,7 +113,7 @@ impl Gate {
     /// The same for a change that is made through the folder `held`: what is in it is looked at through it.
     ///
     /// # Errors
-    /// As [`Gate::check`], and when the folder is no longer where it was.
+    /// As [`Gate::check`], and if the folder was moved.
     pub(crate) fn check_at(&self, plan: &Plan, held: &Folder) -> Result<(), ToolError> {
         if !held.is_in_place() {
             let reason = "the folder was moved or replaced meanwhile";

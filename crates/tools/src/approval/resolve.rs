@@ -1,4 +1,4 @@
-//! Which file a path really is: links followed and `..` taken as the kernel does, as far as there is anything.
+//! Which file a path really is: links followed and `..` taken as the kernel does, up to the first missing name.
 
 use std::ffi::OsString;
 use std::io;
@@ -56,7 +56,7 @@ pub(crate) fn real(path: &Path, is_last_followed: bool) -> io::Result<Real> {
 /// Whether the way to a path, or the path itself, leads over a place that `is_meant`, links followed.
 pub(crate) fn leads_over(path: &Path, is_meant: impl Fn(&Path) -> bool) -> bool {
     let mut is_found = false;
-    // What cannot be followed to its end counts as far as it can.
+    // After an error, the part of the way that was walked counts.
     drop(walk(path, true, &mut |place| is_found |= is_meant(place)));
     is_found
 }

@@ -98,7 +98,7 @@ pub(super) fn replace(
 /// Creates the file at `spot`, with the folders above it; which ones. The gate lets it through once more at the end.
 ///
 /// # Errors
-/// When something appeared there meanwhile, when it is no longer what was allowed, or when the system refuses.
+/// If something appeared there meanwhile, if it is not what was allowed any more, or if the system refuses.
 pub(super) fn create(
     spot: &mut Spot,
     content: &[u8],

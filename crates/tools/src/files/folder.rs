@@ -1,7 +1,7 @@
 //! A folder that is held open, and what is done in it by name.
 //!
-//! Nothing here follows a link, and nothing looks at the folder's path again: whatever takes its place meanwhile, what is
-//! done is done in the folder that was opened.
+//! Nothing here follows a link, and nothing looks at the folder's path again: if something takes its place meanwhile,
+//! what is done is done in the folder that was opened.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

@@ -24,8 +24,8 @@ pub(crate) fn regular(path: &Path, halt: &Halt) -> io::Result<File> {
 /// Passes on an open file that a tool may read.
 ///
 /// # Errors
-/// `InvalidInput` for anything that is no regular file, and a refusal for the inside of a process and for a file of
-/// Setpoint's own house, by whatever path it was reached.
+/// `InvalidInput` for anything but a regular file, and a refusal for the inside of a process and for a file of
+/// Setpoint's own house, by any path.
 pub(crate) fn admit(file: File, path: &Path, halt: &Halt) -> io::Result<File> {
     let kind = file.metadata()?;
     if shows_a_process(&file) {

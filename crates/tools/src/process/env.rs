@@ -8,7 +8,7 @@ use setpoint_protocol::record::Surroundings;
 
 use super::time_zone;
 
-/// Variables that are passed on as they are, but for a `TZ` that is no time zone. Not `XDG_RUNTIME_DIR`: the sockets of
+/// Variables that are passed on unchanged, except a `TZ` that is not a time zone. Not `XDG_RUNTIME_DIR`: the sockets of
 /// agents and of the session's services are there, which hold keys and start processes outside of the call.
 const PASSED: &[&str] = &[
     "CARGO_HOME",

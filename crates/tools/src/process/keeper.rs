@@ -2,7 +2,7 @@
 //! started.
 //!
 //! It is the same executable, started again with `ARGUMENT`. It makes itself the reaper of its descendants, so that
-//! each of them stays below it whatever it does to its session, group, environment and parents, and it ends only when
+//! each of them stays below it after any change of its session, group, environment and parents, and it ends only when
 //! the kernel says that there is none left. Its standard input is a socket that only the runtime holds: the end of that
 //! stream means that the call is over or that the runtime is dead. It never takes anything else from outside, and no
 //! descendant can look into it or take a descriptor from it.

@@ -1,7 +1,7 @@
 //! Programs as calls run them: without input, in a session of their own, with what they print bounded and cleaned of
 //! keys, and with nothing of them left afterwards.
 //!
-//! Each program runs under a [`keeper`], a small process that adopts whatever descends from it. When the call ends, by
+//! Each program runs under a [`keeper`], a small process that adopts all of its descendants. When the call ends, by
 //! itself, by time, by cancel, because its future was dropped or because this process was killed, the keeper ends every
 //! descendant and then itself. Not ended: what another service starts for a call (`systemd-run`, `at`, `docker run`), what
 //! runs as another user, and what first kills the keeper and this process in one stroke. Those need a sandbox.

@@ -44,8 +44,8 @@ fn mark_of(pid: u32, started: &str) -> String {
     format!("{pid}-{started}")
 }
 
-/// The processes with this mark, and whether each is a keeper. A keeper has it as its second argument, because nobody can
-/// read its environment.
+/// The processes with this mark, and whether each is a keeper. A keeper has it as its second argument, because its
+/// environment cannot be read.
 fn marked(mark: &str) -> impl Iterator<Item = (i32, bool)> {
     let variable = format!("{MARK}={mark}");
     let own = i32::try_from(std::process::id()).unwrap_or(0);

@@ -31,7 +31,7 @@ pub(crate) struct Job {
     pub(crate) ms_max: u64,
     /// Bytes that are kept of each of its two streams.
     pub(crate) output_bytes_max: usize,
-    /// Whether each of its processes is held to [`MEMORY_BYTES_MAX`]: nobody was asked about them.
+    /// Whether each of its processes is limited to [`MEMORY_BYTES_MAX`], because it runs without a question.
     pub(crate) is_bounded: bool,
 }
 
@@ -113,8 +113,8 @@ impl Running {
     }
 }
 
-/// Runs a program. Returns at most about two seconds after its time is over, whatever it and its descendants do. What it
-/// printed is without the host's keys.
+/// Runs a program. Returns at most about two seconds after its time is over, with any behaviour of it and its
+/// descendants. What it printed is without the host's keys.
 ///
 /// # Errors
 /// What the system says when it cannot be started.

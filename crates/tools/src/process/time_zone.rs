@@ -27,7 +27,7 @@ pub fn is_time_zone(value: &OsStr) -> bool {
     text.chars().all(is_plain) && is_below && (is_zone() || place.symlink_metadata().is_err())
 }
 
-/// Whether a value of `TZDIR` is a folder of time zones that nobody but the system's owner writes.
+/// Whether a value of `TZDIR` is a folder of time zones that only root can write.
 #[must_use]
 pub fn is_zone_folder(value: &OsStr) -> bool {
     use std::os::unix::fs::MetadataExt;

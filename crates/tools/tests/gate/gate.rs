@@ -33,7 +33,7 @@ pub(crate) struct Gate {
 pub(crate) enum Outcome {
     /// It asks for consent first.
     Asked,
-    /// It refuses, whatever a person says; with its message.
+    /// It refuses with this message, also with an approval.
     Refused(String),
     /// It ran the command.
     Ran(Box<ToolAnswer>),

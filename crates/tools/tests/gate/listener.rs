@@ -58,7 +58,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // The thread ends with the next connection, because nobody receives any more.
+        // The thread ends with the next connection: the receiver is gone.
         self.accepted = channel().1;
         drop(TcpStream::connect(self.address));
     }

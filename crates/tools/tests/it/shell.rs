@@ -243,6 +243,12 @@ async fn git_sees_the_changes_that_the_person_sees() {
     assert_eq!(git("GIT_OPTIONAL_LOCKS=0 git status -s"), "");
     let facts = world.facts("shell", json!({ "command": "git status -s" })).await;
     assert_eq!(facts["stdout"], "");
+    // What the repository itself says comes first.
+    git("git config core.autocrlf false");
+    assert_eq!(git("GIT_OPTIONAL_LOCKS=0 git status -s"), " M t\n");
+    let facts = world.facts("shell", json!({ "command": "git status -s" })).await;
+    assert_eq!(facts["stdout"], " M t\n");
+    git("git config --unset core.autocrlf");
 
     // Only the person's own configuration has the filter.
     git(
@@ -268,7 +274,7 @@ async fn git_sees_the_changes_that_the_person_sees() {
     }
 }
 
-/// Nobody was asked about it, so it may not take the machine's memory.
+/// It runs without a question, so its memory is limited.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn process_what_runs_unasked_is_held_to_its_memory() {
@@ -300,7 +306,7 @@ async fn an_option_takes_its_value_from_the_next_word() {
 }
 
 #[tokio::test]
-async fn the_house_is_closed_to_commands_whoever_allows_them() {
+async fn the_house_is_closed_to_approved_commands() {
     let mut world = World::new();
     let data = world.root().join("home/.local/share/setpoint");
     std::fs::create_dir_all(data.join("journal")).unwrap();

@@ -85,7 +85,8 @@ fn main() -> ExitCode {
             }
             let exit = tokio.block_on(setpoint_cli::execute(invocation, &host, &mut io));
             drop(inside);
-            // Whoever has interrupted it does not wait for a look at a large journal, and nobody for a file that never answers.
+            // A person who has interrupted it does not wait for a search of a large journal or for a file that never
+            // answers.
             tokio.shutdown_timeout(if exit == Exit::CANCELLED { LEAVING_MAX } else { ENDING_MAX });
             exit.into()
         }
@@ -102,7 +103,7 @@ fn main() -> ExitCode {
 fn warn_of_time_zone(name: &str, value: &OsStr) {
     let value: String = value.to_string_lossy().chars().take(VALUE_CHARS_MAX).collect();
     let line = format!("warning: {name}={value:?} names no time zone; times are in UTC\n");
-    // Without a place to say it, there is nobody to read it.
+    // With standard error closed, the message has no reader.
     drop(std::io::stderr().write_all(line.as_bytes()));
 }
 

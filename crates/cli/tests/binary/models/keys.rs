@@ -62,7 +62,7 @@ fn calls() -> Vec<(&'static str, Value)> {
     calls
 }
 
-/// What is around a piece of the key in a text, in whatever encoding and however it is wrapped.
+/// What is around a piece of the key in a text, in any encoding and with any line breaks.
 fn leak(text: &[u8]) -> Option<String> {
     let text: Vec<u8> =
         text.iter().copied().filter(|byte| !byte.is_ascii_whitespace() && *byte != 0).collect();

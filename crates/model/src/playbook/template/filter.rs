@@ -211,7 +211,7 @@ fn literal(text: &str) -> Value {
     }
 }
 
-/// `text` as one word of a shell, whatever it holds.
+/// `text` quoted as one word of a shell.
 pub(crate) fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_%+=:,./-".contains(c);
     if !text.is_empty() && text.chars().all(plain) {

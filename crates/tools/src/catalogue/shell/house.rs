@@ -1,4 +1,4 @@
-//! Commands that a person may allow, kept out of Setpoint's own house as far as their text shows the way there.
+//! Refuses commands whose text names Setpoint's own house, also when a person would allow them.
 //!
 //! A program can compose a path that no text shows. Only a sandbox holds that one.
 

@@ -108,7 +108,7 @@ pub(super) fn reads(reads: &[Read], cwd: &Path, halt: &Halt) -> Result<Option<Re
 
 fn one(path: &Path, walk: Walk, halt: &Halt) -> Result<Option<Reason>, ToolError> {
     halt.rooms().check(path)?;
-    // The kernel resolves `/proc/self` for whoever asks: what the command would find there cannot be seen from here.
+    // The kernel resolves `/proc/self` per process: what the command would find there cannot be seen from here.
     if resolve::leads_over(path, is_inside) {
         return Ok(Some(Reason::Inside { path: show::path(path), place: "/proc or /dev".to_owned() }));
     }

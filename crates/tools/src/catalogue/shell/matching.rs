@@ -1,4 +1,4 @@
-//! What the wildcards of a command may stand for, as far as bash would match it: at least that, sometimes more.
+//! What the wildcards of a command may stand for: all that bash would match, and sometimes more.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ const PATHS_MAX: usize = 10_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece {
     Char(char),
-    /// Any one character: `?`, and a bracket expression, whatever is in it.
+    /// Any one character: `?`, and every bracket expression.
     One,
     Any,
 }
