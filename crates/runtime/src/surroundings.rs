@@ -16,6 +16,8 @@ pub struct Directories {
     pub config: PathBuf,
     /// Journal, workspaces, logs: `$SETPOINT_DATA_DIR`, or `$XDG_DATA_HOME/setpoint`.
     pub data: PathBuf,
+    /// Where the data is when another directory is not named: closed to tools too, because a key and a journal may be there.
+    pub data_elsewhere: Vec<PathBuf>,
     /// Whether the configuration is where the working directory may have brought it along: nothing says where home is,
     /// and the data directory that it lies in is named as seen from here, or is below here.
     pub is_config_foreign: bool,
@@ -43,19 +45,19 @@ impl Directories {
         let home = get("HOME");
         let is_home_set = env.get("HOME").is_some_and(|home| !home.is_empty());
         let no_home = if is_home_set { NoHome::Relative } else { NoHome::Unset };
+        let usual = get("XDG_DATA_HOME").or_else(|| home.as_ref().map(|home| home.join(".local/share")));
+        let usual = usual.map(|base| base.join("setpoint"));
         let named = match env.get("SETPOINT_DATA_DIR").filter(|value| !value.is_empty()) {
             Some(dir) => PathBuf::from(dir),
-            None => get("XDG_DATA_HOME")
-                .or_else(|| home.as_ref().map(|home| home.join(".local/share")))
-                .ok_or(no_home)?
-                .join("setpoint"),
+            None => usual.clone().ok_or(no_home)?,
         };
         // A relative data directory means the one seen from here, whatever the working directory is later.
         let data = cwd.join(&named);
         let own = get("XDG_CONFIG_HOME").or_else(|| home.map(|home| home.join(".config")));
         let is_config_foreign = own.is_none() && (named.is_relative() || is_below(&data, cwd));
         let config = own.map_or_else(|| data.join("config"), |base| base.join("setpoint"));
-        Ok(Directories { config, data, is_config_foreign })
+        let data_elsewhere = usual.into_iter().filter(|usual| *usual != data).collect();
+        Ok(Directories { config, data, data_elsewhere, is_config_foreign })
     }
 
     /// The folder of the journal.
@@ -162,6 +164,7 @@ mod tests {
         assert_eq!(plain.data, Path::new("/home/user/.local/share/setpoint"));
         let own = from_env(&[("HOME", "/home/user"), ("SETPOINT_DATA_DIR", "/d")]).unwrap();
         assert_eq!(own.data, Path::new("/d"));
+        assert_eq!((plain.data_elsewhere, own.data_elsewhere), (vec![], vec![plain.data.clone()]));
         // A relative XDG directory is to be ignored.
         let relative = from_env(&[("HOME", "/home/user"), ("XDG_DATA_HOME", "x")]).unwrap();
         assert_eq!(relative.data, plain.data);

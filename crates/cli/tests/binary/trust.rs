@@ -88,7 +88,12 @@ fn a_task_cannot_send_the_next_runs_key_to_a_stranger() {
     let target = home.config().join("setpoint.toml");
     let target = target.to_str().unwrap();
     std::os::unix::fs::symlink(home.config(), home.work().join("link")).unwrap();
+    // The data of runs that name no data directory.
+    let usual = home.config().ancestors().nth(2).unwrap().join(".local/share/setpoint/audit");
+    fs::create_dir_all(&usual).unwrap();
+    fs::write(usual.join("key"), "secret").unwrap();
     let commands = [
+        format!("cat {}/key", usual.display()),
         format!("cp planted.toml {target}"),
         format!("cat planted.toml > {target}"),
         "cp planted.toml link/setpoint.toml".to_owned(),
@@ -124,6 +129,7 @@ fn a_task_cannot_send_the_next_runs_key_to_a_stranger() {
     let records = home.run(&["tasks", "export", &task]).out;
     let refused = records.matches("belongs to Setpoint itself").count();
     assert!(refused >= commands.len() + 2, "{refused}: {came:#?}");
+    assert!(records.contains(&format!("{}/key: it belongs to Setpoint itself", usual.display())), "{records}");
     assert_eq!(fs::read_to_string(target).unwrap(), configured(&chosen));
 
     next_run();

@@ -198,14 +198,17 @@ impl Program {
         let mut env: BTreeMap<String, String> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
+        let mut overridden = None;
         if let Some(dir) = &wishes.data_dir {
             let dir = text_of("the data directory", dir.as_os_str())?;
-            env.insert("SETPOINT_DATA_DIR".to_owned(), dir.to_owned());
+            overridden = env.insert("SETPOINT_DATA_DIR".to_owned(), dir.to_owned());
         }
         let cwd = std::env::current_dir().map_err(ProgramError::Cwd)?;
         text_of("the working directory", cwd.as_os_str())?;
         let mut directories = Directories::from_env(&env, &cwd)?;
         directories.data = resolved(directories.data);
+        let overridden = overridden.filter(|dir| !dir.is_empty()).map(|dir| cwd.join(dir));
+        directories.data_elsewhere.extend(overridden.filter(|dir| *dir != directories.data));
         let (files, foreign) = files_of(&directories, &cwd);
         let flags = flags_of(wishes);
         let config = Config::load(&Sources { env: env.clone(), ..Sources::default() })?;
@@ -490,7 +493,8 @@ impl Program {
             Cassette::Record(path) | Cassette::Play(path) => self.cwd.join(path),
         });
         let files = [audit.key, audit.export, cassette].into_iter().flatten().collect();
-        let folders = vec![directories.config.clone(), directories.data.clone()];
+        let own = [directories.config.clone(), directories.data.clone()];
+        let folders = own.into_iter().chain(directories.data_elsewhere.iter().cloned()).collect();
         House::new(folders, files, directories.workspaces())
     }
 
