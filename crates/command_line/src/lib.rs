@@ -33,6 +33,8 @@ pub use reason::Reason;
 pub const COMMAND_BYTES_MAX: usize = 32 * 1024;
 /// Most simple commands in one text.
 pub const COMMANDS_MAX: usize = 50;
+/// Commands of one pipeline that may run unasked, because they run at once and each may take memory.
+pub const PIPED_MAX: usize = 8;
 /// Most words in one text.
 pub const WORDS_MAX: usize = 4_000;
 

@@ -1,6 +1,6 @@
 //! Why a command asks.
 
-use super::{COMMAND_BYTES_MAX, COMMANDS_MAX, WORDS_MAX};
+use super::{COMMAND_BYTES_MAX, COMMANDS_MAX, PIPED_MAX, WORDS_MAX};
 
 /// Why a command asks, for the person who is asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,6 +14,9 @@ pub enum Reason {
     /// More than [`COMMANDS_MAX`] commands.
     #[error("there are more than {COMMANDS_MAX} commands in it")]
     TooManyCommands,
+    /// More than [`PIPED_MAX`] commands in a pipeline.
+    #[error("it runs more than {PIPED_MAX} commands at once in a pipeline")]
+    TooManyPiped,
     /// More than [`WORDS_MAX`] words.
     #[error("there are more than {WORDS_MAX} words in it")]
     TooManyWords,

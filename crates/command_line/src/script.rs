@@ -2,7 +2,7 @@
 
 use super::lex::Lexeme;
 use super::word::Word;
-use super::{COMMANDS_MAX, Reason};
+use super::{COMMANDS_MAX, PIPED_MAX, Reason};
 
 /// Pipelines in order, each with the operator before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +50,9 @@ pub(crate) fn parse(lexemes: Vec<Lexeme>) -> Result<Script, Reason> {
                     return Err(Reason::TooManyCommands);
                 }
                 commands.push(ended);
+                if operator == "|" && commands.len() >= PIPED_MAX {
+                    return Err(Reason::TooManyPiped);
+                }
                 is_continued = operator != ";";
                 if operator != "|" {
                     pipelines.push(Pipeline { joint, commands: std::mem::take(&mut commands) });

@@ -43,7 +43,7 @@ fn literal_commands_run_as_they_were_understood() {
             ls -la
                 runs: ls -l -a
             rg -n --color never x src
-                runs: rg -n --color never -- x src
+                runs: rg --no-ignore-messages -n --color never -- x src
             ls --sort size --time-style iso src
                 runs: ls --sort size --time-style iso -- src
             find . -name '*.rs' -not -path './target/*'
@@ -108,6 +108,7 @@ fn what_is_not_literal_or_not_listed_asks() {
             "cargo --version",
             "pip --version",
             "date -d 'TZ=\"/x\" now'",
+            "cat a | cat | cat | cat | cat | cat | cat | cat | cat",
         ],
         expect![[r#"
             ls $HOME
@@ -176,6 +177,8 @@ fn what_is_not_literal_or_not_listed_asks() {
                 asks: pip is not on the list of programs that only read
             date -d 'TZ="/x" now'
                 asks: date with 'TZ="/x" now' is not known to only read
+            cat a | cat | cat | cat | cat | cat | cat | cat | cat
+                asks: it runs more than 8 commands at once in a pipeline
         "#]],
     );
 }

@@ -142,8 +142,10 @@ pub(super) fn judge(args: &Args<'_>) -> Result<Call, Reason> {
         return Ok(call);
     }
     let sub = SUBS.iter().find(|sub| sub.0 == name).ok_or_else(|| Reason::argument("git", name))?;
-    git.looks_at_tree = lists(LOOKING_AT_TREE, name);
-    git.looks_into_nested = matches!(name, "status" | "diff");
+    // Between the index and a commit, `diff` looks at no file.
+    let is_staged = words.iter().any(|word| matches!(word.text(), Some("--cached" | "--staged")));
+    git.looks_at_tree = lists(LOOKING_AT_TREE, name) && !(name == "diff" && is_staged);
+    git.looks_into_nested = name == "status" || (name == "diff" && !is_staged);
     call.rendered.extend(sub.2.split_ascii_whitespace().map(str::to_owned));
     arguments(args, *sub, words, &git, &mut call)?;
     call.git = Some(git);

@@ -87,7 +87,7 @@ pub(crate) fn judge(command: &script::Command, is_piped: bool) -> Result<Call, R
         .or_else(|| (bare == "git").then(|| git::judge(&args)))
         .or_else(|| table::find(bare).map(|spec| options::judge(&args, spec)));
     let mut call = found.unwrap_or_else(|| Err(Reason::UnlistedProgram { program: name.to_owned() }))?;
-    keep_from_disk(bare, &mut call, &args)?;
+    add_options(bare, &mut call, &args)?;
     call.is_volatile |= VOLATILE.contains(&bare);
     call.program = quoted(name);
     Ok(call)
@@ -97,10 +97,12 @@ pub(crate) fn judge(command: &script::Command, is_piped: bool) -> Result<Call, R
 /// fails. Elsewhere it would fill a disk, and leave its files there when it is stopped.
 const SORT_IN_MEMORY: &[&str] = &["--buffer-size=512M", "--temporary-directory=/dev/null/none"];
 
-/// Keeps programs that may put what they read into files of their own from doing so.
-fn keep_from_disk(bare: &str, call: &mut Call, args: &Args<'_>) -> Result<(), Reason> {
+/// Adds options that keep a program from files of its own and from showing more than it is asked to read.
+fn add_options(bare: &str, call: &mut Call, args: &Args<'_>) -> Result<(), Reason> {
     match bare {
         "sort" => drop(call.rendered.splice(0..0, SORT_IN_MEMORY.iter().map(|word| (*word).to_owned()))),
+        // It prints lines of `.ignore` files that it does not understand, and such a file may be a link.
+        "rg" => call.rendered.insert(0, "--no-ignore-messages".to_owned()),
         // It writes down what it cannot seek in.
         "tac" if call.reads.is_empty() => {
             let program = args.program.to_owned();

@@ -64,16 +64,16 @@ pub enum ApprovalFileError {
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     /// It begins with a word that means nothing.
-    #[error("find out what {0:?} means: a line begins with `path`, `command`, `deny path` or `deny command`")]
+    #[error("understand {0:?}: a line begins with `path`, `command`, `deny path` or `deny command`")]
     Word(String),
     /// Nothing stands after the word.
-    #[error("find anything after `{0}`")]
+    #[error("find a path or command after `{0}`")]
     Empty(&'static str),
     /// The path stands in quotes, which would be part of it.
-    #[error("take the quotes for part of the path; a path is written without them, blanks included")]
+    #[error("use a path in quotes: write it without them, also when it holds blanks")]
     Quoted,
     /// The digest of a command is cut short.
-    #[error("take {0} digits for a digest: one has {DIGEST_DIGITS}, and the whole of it has to stand there")]
+    #[error("use a digest of {0} digits: write all of its {DIGEST_DIGITS}")]
     ShortDigest(usize),
     /// It names no path.
     #[error("find the path")]

@@ -105,15 +105,15 @@ fn an_empty_file_refuses_everything() {
 #[test]
 fn a_wrong_line_is_named() {
     for (text, line, said) in [
-        ("path a\nallow path b", 2, "find out what \"allow\" means"),
-        ("path", 1, "find anything after `path`"),
-        ("\n\ndeny command ", 3, "find anything after `command`"),
-        ("deny", 1, "find out what \"\" means"),
+        ("path a\nallow path b", 2, "understand \"allow\": a line"),
+        ("path", 1, "find a path or command after `path`"),
+        ("\n\ndeny command ", 3, "find a path or command after `command`"),
+        ("deny", 1, "understand \"\": a line"),
         ("path $NOPE/x", 1, "find the path"),
         ("path /a/[", 1, "read the pattern"),
-        ("path \"my photos\"", 1, "take the quotes for part of the path"),
-        ("deny path 'a'", 1, "take the quotes for part of the path"),
-        ("command d2e400fb53f4", 1, "take 12 digits for a digest"),
+        ("path \"my photos\"", 1, "use a path in quotes"),
+        ("deny path 'a'", 1, "use a path in quotes"),
+        ("command d2e400fb53f4", 1, "use a digest of 12 digits"),
     ] {
         let error = ApprovalFile::parse(text, "f", &surroundings()).unwrap_err();
         assert_eq!(error.to_string(), format!("read f:{line}"), "{text:?}");

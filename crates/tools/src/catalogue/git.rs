@@ -5,16 +5,25 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use setpoint_protocol::text::clip;
 
 use crate::error::ToolError;
+use crate::files::open;
+use crate::halt::Halt;
 use crate::host::Host;
 use crate::process::env::{self, Environment, Programs};
 use crate::process::{self, Captured, Ending, Job};
+use crate::show;
 use crate::tool::ToolCtx;
+use crate::walk::measure::{self, Bounds, Step};
 
+/// Entries of a repository's own folders that are looked at.
+const ENTRIES_MAX: usize = 50_000;
+/// Bytes of a file that names another folder.
+const POINTER_BYTES_MAX: u64 = 4_096;
 /// Characters of an error message of Git that are kept.
 const SAID_CHARS_MAX: usize = 500;
 
@@ -58,6 +67,9 @@ pub(super) const FILTERED: &[&str] = &[
     ":(exclude,top,attr:!filter)",
     ":(exclude,top,attr:-filter)",
 ];
+
+/// How the entry of another repository begins in the index.
+const NESTED: &str = "160000 ";
 
 /// Settings by name, in order.
 pub(super) type Settings = Vec<(String, String)>;
@@ -116,6 +128,12 @@ impl<'a> Git<'a> {
         self.start(args, env).await
     }
 
+    /// Whether other repositories are part of this one.
+    pub(super) async fn has_nested(&self) -> Result<bool, ToolError> {
+        let printed = self.run(&["ls-files", "--stage", "-z", "--", ":(top)"]).await?;
+        Ok(printed.is_ok && self.whole(&printed)?.split('\0').any(|entry| entry.starts_with(NESTED)))
+    }
+
     /// All of what Git printed, as text.
     pub(super) fn whole(&self, printed: &Printed) -> Result<String, ToolError> {
         let whole = printed.out.whole().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
@@ -149,6 +167,90 @@ impl<'a> Git<'a> {
         let said = clip(ended.stderr.text(4_096).trim(), SAID_CHARS_MAX);
         Ok(Printed { out: ended.stdout, said, is_ok })
     }
+}
+
+/// Why Git may not look into a folder, if it may not. Git opens files of a repository by itself and prints what it does
+/// not understand in them, so that a link among them would show any file.
+///
+/// # Errors
+/// If the repository's own folder belongs to Setpoint.
+pub(super) fn obstacle(folder: &Path, halt: &Halt) -> Result<Option<String>, ToolError> {
+    let Ok(real) = std::fs::canonicalize(folder) else { return Ok(None) };
+    // Git goes on upwards from a folder that it does not take for a repository.
+    for above in real.ancestors() {
+        let entry = above.join(".git");
+        let mut own = match std::fs::symlink_metadata(&entry) {
+            Ok(meta) if meta.is_dir() => vec![entry],
+            Ok(meta) if meta.is_file() => {
+                pointer(&entry, halt).map(|to| above.join(to)).into_iter().collect()
+            }
+            Ok(_) => return Ok(Some(not_a_file(&entry))),
+            Err(_) if ["HEAD", "objects", "refs"].iter().all(|name| above.join(name).exists()) => {
+                vec![above.to_path_buf()]
+            }
+            Err(_) => continue,
+        };
+        own.extend(own.first().and_then(|own| pointer(&own.join("commondir"), halt).map(|to| own.join(to))));
+        for own in own {
+            halt.rooms().check(&own)?;
+            if let Some(obstacle) = obstacle_in(&own, halt) {
+                return Ok(Some(obstacle));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn obstacle_in(own: &Path, halt: &Halt) -> Option<String> {
+    let real = std::fs::canonicalize(own).ok()?;
+    let bounds = Bounds { entries_max: ENTRIES_MAX, ..Bounds::new(&crate::tool::Limits::default()) };
+    let mut obstacle = None;
+    let tally = measure::walk(&real, bounds, halt, |entry| {
+        let kind = entry.meta.file_type();
+        let is_own_link =
+            || std::fs::canonicalize(entry.path).map_or(true, |target| target.starts_with(&real));
+        if !(kind.is_dir() || kind.is_file() || (kind.is_symlink() && is_own_link())) {
+            obstacle = Some(not_a_file(entry.path));
+            return Step::End;
+        }
+        let inside = entry.path.strip_prefix(&real).unwrap_or(entry.path);
+        if is_unread(inside) { Step::Over } else { Step::On }
+    });
+    match tally {
+        _ if obstacle.is_some() => obstacle,
+        Ok(tally) if tally.closed > 0 => {
+            Some("a file of Setpoint itself is in the repository's own folder".to_owned())
+        }
+        Ok(tally) if tally.complete => None,
+        _ => {
+            Some(format!("the repository's own folder {} has too many entries to look at", show::path(&real)))
+        }
+    }
+}
+
+fn not_a_file(path: &Path) -> String {
+    let path = show::path(path);
+    format!("{path} is a link out of the repository's own folder, or no file, and Git would read it")
+}
+
+/// Whether Git prints nothing of what is in this folder of a repository: objects are compressed, and the others are read
+/// for submodules and by other programs.
+fn is_unread(inside: &Path) -> bool {
+    let mut parts = inside.iter();
+    let (first, second) = (parts.next(), parts.next());
+    match first.and_then(|name| name.to_str()) {
+        Some("objects") => second.is_some_and(|name| name != "info"),
+        Some("modules" | "lfs" | "annex") => true,
+        _ => false,
+    }
+}
+
+/// The folder that a file such as `commondir` names.
+fn pointer(path: &Path, halt: &Halt) -> Option<PathBuf> {
+    let mut text = String::new();
+    open::regular(path, halt).ok()?.take(POINTER_BYTES_MAX).read_to_string(&mut text).ok()?;
+    let to = text.trim_end_matches('\n');
+    Some(PathBuf::from(to.strip_prefix("gitdir: ").unwrap_or(to)))
 }
 
 /// Adds to an environment what keeps Git from running anything, and these settings.

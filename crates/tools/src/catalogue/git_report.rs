@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
-use super::git::{FILTERED, Git, Limits, Printed};
+use super::git::{self, FILTERED, Git, Limits, Printed};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::host::Host;
@@ -71,6 +71,10 @@ impl Typed for GitReport {
             let source = std::io::Error::from(std::io::ErrorKind::NotADirectory);
             return Err(ToolError::file("look at", &path, source));
         }
+        let looked_at = path.clone();
+        if let Some(obstacle) = ctx.blocking(move |halt| git::obstacle(&looked_at, halt)).await? {
+            return Err(ToolError::unfit(&path, obstacle));
+        }
         let mut git = Git::new(&self.git, path, &self.host, ctx, LIMITS).await?;
         git.settings.extend(OFF.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let mut repository = Repository { git, ctx };
@@ -101,7 +105,9 @@ impl Repository<'_> {
         if printed.said.contains("not a git repository") {
             return Err(ToolError::unfit(&self.git.folder, "it is no Git repository"));
         }
-        Err(ToolError::Program { program: "git".to_owned(), said: printed.said })
+        // Its warnings show lines of files that the repository names.
+        let fatal: Vec<&str> = printed.said.lines().filter(|line| line.starts_with("fatal: ")).collect();
+        Err(ToolError::Program { program: "git".to_owned(), said: fatal.join("\n") })
     }
 
     /// The text that Git prints, without the line end; `None` where Git has none to give.
@@ -193,7 +199,7 @@ impl Report {
         }
         match entries(&status, 0) {
             Some(all) => {
-                report.has_submodules = top.as_ref().is_some_and(|top| top.join(".gitmodules").exists());
+                report.has_submodules = git.git.has_nested().await?;
                 let top = top.filter(|top| house.is_below(top));
                 let rooms = house.rooms();
                 let is_closed =

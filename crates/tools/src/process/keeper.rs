@@ -65,6 +65,13 @@ pub(crate) fn this_executable() -> Option<PathBuf> {
     THIS_EXECUTABLE.get().cloned()
 }
 
+/// Keeps this process and all that it starts from writing a core file, which would be an effect that was not allowed: it
+/// replaces a file `core` of the folder in which a program ran out of memory.
+fn dump_no_core() -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)
+}
+
 /// Holds a program that has just begun, and what it will start, to so many bytes of data each.
 ///
 /// # Errors
@@ -118,6 +125,7 @@ impl Keeper {
     fn start(channel: &File, mut args: impl Iterator<Item = OsString>) -> io::Result<Self> {
         adopt_descendants(Some(Signal::CONT))?;
         rustix::process::setsid()?;
+        dump_no_core()?;
         let (sender, events) = mpsc::channel();
         let (listening, ears) = (sender.clone(), channel.try_clone()?);
         thread::Builder::new().spawn(move || listen(ears, &listening))?;

@@ -1,5 +1,6 @@
 //! The files below a folder that somebody may look for.
 
+use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ignore::{DirEntry, WalkBuilder};
 
 use super::Tally;
+use crate::files::open;
 use crate::halt::Halt;
 use crate::tool::Limits;
 
@@ -67,7 +69,7 @@ pub(crate) fn walk(
         .follow_links(false)
         .max_depth(Some(bounds.depth_max))
         .sort_by_file_name(|one, other| one.cmp(other));
-    if !bounds.hidden && root.ancestors().any(has_strange_rules) {
+    if !bounds.hidden && root.ancestors().any(|above| has_strange_rules(above, halt)) {
         builder.ignore(false).git_ignore(false).git_exclude(false).parents(false);
         tally.unreadable += 1;
     }
@@ -81,7 +83,7 @@ pub(crate) fn walk(
         if !bounds.hidden && is_skipped(entry) {
             return false;
         }
-        if !bounds.hidden && is_folder(entry) && has_strange_rules(entry.path()) {
+        if !bounds.hidden && is_folder(entry) && has_strange_rules(entry.path(), &halt_too) {
             strange_too.fetch_add(1, Ordering::Relaxed);
             return false;
         }
@@ -123,11 +125,15 @@ fn is_folder(entry: &DirEntry) -> bool {
     entry.file_type().is_some_and(|kind| kind.is_dir())
 }
 
-/// Whether a file of rules in this folder is none: whoever opens a pipe there waits for ever.
-fn has_strange_rules(folder: &Path) -> bool {
-    RULES
-        .iter()
-        .any(|name| std::fs::metadata(folder.join(name)).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()))
+/// Whether a file of rules in this folder may not be read: a pipe, or a link to a closed file. Opening it would wait for
+/// ever, or show by what is left out what is in it.
+fn has_strange_rules(folder: &Path, halt: &Halt) -> bool {
+    // What the system refuses is refused to the search too.
+    let is_strange = |name: &&str| {
+        let opened = open::regular(&folder.join(name), halt);
+        opened.is_err_and(|error| error.raw_os_error().is_none() && error.kind() != ErrorKind::IsADirectory)
+    };
+    RULES.iter().any(is_strange)
 }
 
 /// Whether a folder is one of Setpoint's own. Files are looked at when they are opened.

@@ -224,9 +224,79 @@ async fn a_repository_that_could_run_something_asks() {
         git(&format!("git config --unset {name}"));
     }
     assert!(world.run("shell", json!({"command": "git status"})).await.ok);
-    world.file(".gitmodules", "");
-    world.need("shell", json!({"command": "git status"})).await;
-    assert!(world.run("shell", json!({"command": "git log"})).await.ok);
+    git(
+        "git init -q sub && git -C sub -c user.name=a -c user.email=a@b commit -q --allow-empty -m one && git add sub 2>&1",
+    );
+    let need = world.need("shell", json!({"command": "git status"})).await;
+    assert!(need.reason.contains("nested"), "{}", need.reason);
+    for command in ["git log", "git diff --cached --stat"] {
+        assert!(world.run("shell", json!({ "command": command })).await.ok, "{command}");
+    }
+}
+
+/// Git prints what it does not understand in its own files. A repository is data, and its links may lead anywhere.
+#[tokio::test]
+async fn git_does_not_show_what_links_of_a_repository_lead_to() {
+    let world = World::new();
+    let secret = world.root().join("home/secret");
+    std::fs::write(&secret, "hush hush\n").unwrap();
+    for (n, place) in [
+        "packed-refs",
+        "shallow",
+        "objects/info/alternates",
+        "info/exclude",
+        "rebase-merge/head-name",
+        "logs/HEAD",
+        "config",
+        "HEAD",
+        "refs",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = format!("r{n}");
+        let link = world.at(&folder).join(".git").join(place);
+        output(&world.at("."), &format!("git init -q {folder}; rm -rf {}", link.display()));
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&secret, &link).unwrap();
+        for command in ["git status", "git log", "git branch -a"] {
+            let need = world.need("shell", json!({ "command": command, "cwd": folder })).await;
+            assert!(need.reason.contains("is a link out of"), "{place}: {}", need.reason);
+        }
+        let report = world.run("git_report", json!({ "path": folder })).await;
+        assert!(
+            !report.ok && report.text.contains(place) && !report.text.contains("hush"),
+            "{}",
+            report.text
+        );
+    }
+    // A working tree whose own folder is elsewhere.
+    world.file("tree/.git", "gitdir: ../r0/.git\n");
+    world.need("shell", json!({ "command": "git log", "cwd": "tree" })).await;
+    world.file("own/commondir", "../r0/.git\n");
+    world.file("tree/.git", "gitdir: ../own\n");
+    world.need("shell", json!({ "command": "git log", "cwd": "tree" })).await;
+    // Links within are Git's own.
+    output(&world.at("."), "git init -q fine && cd fine/.git && ln -s HEAD OLD_HEAD");
+    assert_eq!(world.run("shell", json!({ "command": "git status", "cwd": "fine" })).await.approval, None);
+}
+
+#[tokio::test]
+async fn a_search_does_not_show_the_rules_it_does_not_understand() {
+    let world = World::new();
+    world.file("a.txt", "x");
+    std::fs::write(world.root().join("home/secret"), "hush = [z-a\n").unwrap();
+    std::os::unix::fs::symlink(world.root().join("home/secret"), world.at(".ignore")).unwrap();
+    let answer = world.run("shell", json!({ "command": "rg x" })).await;
+    assert!(answer.ok && !answer.text.contains("hush"), "{}", answer.text);
+}
+
+/// A core file would be an effect that was not allowed.
+#[tokio::test]
+async fn process_no_call_writes_a_core_file() {
+    let world = World::new();
+    let answer = world.run_allowed("shell", json!({ "command": "ulimit -Hc" })).await;
+    assert_eq!(answer.facts.unwrap().0["stdout"], "0\n");
 }
 
 #[tokio::test]

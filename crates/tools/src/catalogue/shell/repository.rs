@@ -7,14 +7,14 @@ use std::path::Path;
 
 use setpoint_command_line::{GitCall, Plan};
 
-use crate::catalogue::git::{FILTERED, Git, Limits, Settings};
+use crate::catalogue::git::{self, FILTERED, Git, Limits, Settings};
 use crate::error::ToolError;
 use crate::host::Host;
 use crate::show;
 use crate::tool::ToolCtx;
 
 /// What one look at a repository may take.
-const LIMITS: Limits = Limits { ms_max: 10_000, bytes_max: 256 * 1024 };
+const LIMITS: Limits = Limits { ms_max: 10_000, bytes_max: 16 * 1024 * 1024 };
 
 /// Has Git refuse a repository without a working tree, because such a folder may be anybody's data.
 const BARE: (&str, &str) = ("safe.bareRepository", "explicit");
@@ -25,9 +25,9 @@ const SECTIONS: &str = "advice alias author branch color column commit committer
     transfer url user";
 
 /// Settings of other sections that are.
-const SETTINGS: &str = "blame.date core.abbrev core.attributesfile core.autocrlf core.bare core.bigfilethreshold \
+const SETTINGS: &str = "blame.date core.abbrev core.autocrlf core.bare core.bigfilethreshold \
     core.checkstat core.commentchar core.commitgraph core.compression core.deltabasecachelimit core.editor core.eol \
-    core.excludesfile core.filemode core.fscache core.hookspath core.ignorecase core.logallrefupdates core.longpaths \
+    core.filemode core.fscache core.hookspath core.ignorecase core.logallrefupdates core.longpaths \
     core.pager core.precomposeunicode core.preloadindex core.protecthfs core.protectntfs core.quotepath \
     core.repositoryformatversion core.safecrlf core.sharedrepository core.sparsecheckout core.sparsecheckoutcone \
     core.sshcommand core.symlinks core.trustctime core.untrackedcache core.whitespace core.worktree diff.algorithm \
@@ -61,6 +61,10 @@ pub(super) async fn look(plan: &Plan, cwd: &Path, host: &Host, ctx: &ToolCtx) ->
         // Git says itself that there is no such folder.
         if !folder.is_dir() {
             continue;
+        }
+        let looked_at = folder.clone();
+        if let Some(obstacle) = ctx.blocking(move |halt| git::obstacle(&looked_at, halt)).await? {
+            return Ok(Looked::Asks(obstacle));
         }
         let mut git = Git::new(&program, folder, host, ctx, LIMITS).await?;
         git.settings.push((BARE.0.to_owned(), BARE.1.to_owned()));
@@ -101,8 +105,9 @@ async fn reason(git: &Git<'_>, call: &GitCall) -> Result<Option<String>, ToolErr
     if !call.looks_at_tree {
         return Ok(None);
     }
-    if call.looks_into_nested && top.join(".gitmodules").exists() {
-        return Ok(Some("Git would look into submodules, whose configuration may run programs".to_owned()));
+    if call.looks_into_nested && git.has_nested().await? {
+        let reason = "Git would look into submodules or other nested repositories, which may run programs";
+        return Ok(Some(reason.to_owned()));
     }
     // Without the filter, which only the person's own configuration has, every such file looks changed.
     let filtered = ask(git, FILTERED).await?.unwrap_or_default();
