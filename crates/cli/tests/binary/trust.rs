@@ -129,7 +129,10 @@ fn a_task_cannot_send_the_next_runs_key_to_a_stranger() {
     let records = home.run(&["tasks", "export", &task]).out;
     let refused = records.matches("belongs to Setpoint itself").count();
     assert!(refused >= commands.len() + 2, "{refused}: {came:#?}");
-    assert!(records.contains(&format!("{}/key: it belongs to Setpoint itself", usual.display())), "{records}");
+    assert!(
+        records.contains(&format!("{}/key: it belongs to Setpoint itself", usual.display())),
+        "{records}"
+    );
     assert_eq!(fs::read_to_string(target).unwrap(), configured(&chosen));
 
     next_run();
