@@ -170,6 +170,8 @@ pub struct ReportBrief {
 /// For R3.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecuteBrief {
+    /// What the person asked, verbatim.
+    pub words: String,
     /// The work.
     pub subtask: Arc<SubTask>,
     /// The attempt, from 1.
@@ -191,6 +193,8 @@ pub struct ExecuteBrief {
 /// For R4a: only criteria that code cannot judge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgeBrief {
+    /// What the person asked, verbatim.
+    pub words: String,
     /// What the sub-task was for.
     pub intent: String,
     /// The criteria to judge, each on its own.
@@ -212,6 +216,8 @@ pub struct JudgeBrief {
 /// For R4b: only criteria that code cannot judge, and the merge where more than one output needs it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MergeBrief {
+    /// What the person asked, verbatim.
+    pub words: String,
     /// The criteria to judge.
     pub criteria: Vec<Criterion>,
     /// The outcomes in sequence order; intents stand beside them.

@@ -122,6 +122,8 @@ pub struct Cell {
     task: TaskId,
     factory: Arc<dyn Factory>,
     opened: Option<Opened>,
+    /// What the person asked, verbatim.
+    words: String,
     slug: String,
     time_budget_ms: u64,
     deadline: Option<Timestamp>,
@@ -178,6 +180,7 @@ impl Cell {
             task,
             factory,
             opened: None,
+            words: String::new(),
             slug: String::new(),
             time_budget_ms: 0,
             deadline: None,

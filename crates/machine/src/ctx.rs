@@ -19,6 +19,8 @@ pub struct Ctx<'a> {
     pub clock_ms: u64,
     /// How the task opened: settings, surroundings, tool catalogue.
     pub opened: &'a Opened,
+    /// What the person asked, verbatim; empty before there is a `TaskSpec`.
+    pub words: &'a str,
     /// The intent's slug; empty before there is a `TaskSpec`.
     pub slug: &'a str,
     /// The effective time budget in milliseconds: the setting, or the user's deadline when that is nearer.

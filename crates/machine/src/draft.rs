@@ -56,7 +56,7 @@ pub struct SubTaskDraft {
     /// What must hold of its result.
     #[serde(default)]
     pub success_criteria: Vec<CriterionDraft>,
-    /// What the executor needs to know.
+    /// Notes for the executor, beside the intent and the person's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// Earlier sub-tasks whose outputs it needs, by their place in this list, from 1.

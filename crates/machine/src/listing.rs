@@ -3,6 +3,11 @@
 /// Stands for a body that had no room.
 const LEFT_OUT: &str = "  [output left out: the list is full]\n";
 
+/// Characters to which an older body is shortened before it is left out.
+const SHORTENED_CHARS: usize = 1_500;
+/// Characters that the mark of a cut may take.
+const MARK_CHARS: usize = 120;
+
 /// The entries, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
@@ -11,49 +16,75 @@ pub struct Listing {
 
 /// One entry of a [`Listing`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Entry {
+struct Entry {
+    /// What stays: lines with their ends.
+    head: String,
+    /// What may be left out: lines with their ends.
+    body: Option<String>,
+}
+
+/// What an entry is made from, if it has room.
+#[derive(Clone, Debug)]
+pub struct Candidate<F> {
     /// What stays: lines with their ends.
     pub head: String,
-    /// What may be left out: lines with their ends.
-    pub body: Option<String>,
+    /// Characters of the whole body; 0 if there is none.
+    pub body_chars: usize,
+    /// Makes the body in at most so many characters, and the mark of a cut.
+    pub body: F,
 }
 
 impl Listing {
     /// The entries in at most `chars_max` characters and one line.
     ///
-    /// When they take more, the oldest bodies go first and the head stays for each; when the heads alone take more
-    /// than half, the oldest heads go too and their number is told. No more entries are made than have room.
-    pub fn bounded(newest_first: impl ExactSizeIterator<Item = Entry>, chars_max: usize) -> Self {
+    /// When they take more, the newest bodies stay whole and older ones are shortened, as many as have room; then the oldest
+    /// bodies go and the head stays for each. When the heads alone take more than half, the oldest heads go too and their
+    /// number is told. No more entries are made than have room.
+    pub fn bounded<F: Fn(usize) -> String>(
+        newest_first: impl ExactSizeIterator<Item = Candidate<F>>,
+        chars_max: usize,
+    ) -> Self {
         let count = newest_first.len();
         let mut left = chars_max / 2;
-        let mut shown: Vec<Entry> = Vec::new();
-        for entry in newest_first {
-            let length = entry.head.chars().count() + LEFT_OUT.chars().count();
+        let mut shown: Vec<Candidate<F>> = Vec::new();
+        for candidate in newest_first {
+            let length = candidate.head.chars().count() + LEFT_OUT.chars().count();
             if length > left {
                 break;
             }
             left -= length;
-            shown.push(entry);
+            shown.push(candidate);
         }
-        left += chars_max - chars_max / 2;
+        let room = left + chars_max - chars_max / 2;
+        let shortened = |candidate: &Candidate<F>| candidate.body_chars.min(SHORTENED_CHARS);
+        let mut of_the_older: usize = shown.iter().map(shortened).sum();
+        let mut left = room;
         let mut full = true;
-        for entry in &mut shown {
-            let length = entry.body.as_ref().map_or(0, |body| body.chars().count());
-            full = full && length <= left;
+        let mut entries = Vec::new();
+        let left_out = count - shown.len();
+        for candidate in shown {
+            of_the_older -= shortened(&candidate);
+            let Candidate { head, body_chars, body } = candidate;
+            // At least half of the room is for whole bodies; what older ones need to be shown at all is kept for them.
+            let free = left.saturating_sub(of_the_older.min(room / 2)).max(SHORTENED_CHARS);
+            let granted = body_chars.min(free);
+            full = full && granted <= left;
+            let body = match body_chars {
+                0 => None,
+                _ if !full => Some(LEFT_OUT.to_owned()),
+                _ if granted < body_chars => Some(body(granted - MARK_CHARS)),
+                _ => Some(body(body_chars)),
+            };
             if full {
-                left -= length;
-            } else if entry.body.is_some() {
-                entry.leave_out();
+                left -= granted;
             }
+            entries.push(Entry { head, body });
         }
-        match count - shown.len() {
-            0 => {}
-            left_out => {
-                shown.push(Entry { head: format!("[{left_out} earlier calls left out]\n"), body: None });
-            }
+        if left_out > 0 {
+            entries.push(Entry { head: format!("[{left_out} earlier calls left out]\n"), body: None });
         }
-        shown.reverse();
-        Listing { entries: shown }
+        entries.reverse();
+        Listing { entries }
     }
 
     /// Adds lines that stay.
@@ -92,5 +123,41 @@ impl Listing {
 impl Entry {
     fn leave_out(&mut self) -> Option<String> {
         self.body.replace(LEFT_OUT.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bodies that a list of so long ones shows, the newest first.
+    fn shown(bodies: &[usize], chars_max: usize) -> Vec<usize> {
+        let candidates = bodies.iter().enumerate().map(|(n, chars)| Candidate {
+            head: format!("{n}\n"),
+            body_chars: *chars,
+            body: |chars| "x".repeat(chars),
+        });
+        let listing = Listing::bounded(candidates, chars_max);
+        let length = listing.to_text().chars().count();
+        assert!(length <= chars_max + 60, "{length} of {chars_max}");
+        listing.entries.iter().rev().map(|entry| entry.body.as_ref().map_or(0, String::len)).collect()
+    }
+
+    #[test]
+    fn newest_bodies_stay_whole_and_older_ones_are_shortened() {
+        let (short, out) = (SHORTENED_CHARS - MARK_CHARS, LEFT_OUT.len());
+        assert_eq!(shown(&[24_000, 0, 12_000], 40_000), [24_000, 0, 12_000]);
+        let ten = shown(&[24_000; 10], 40_000);
+        assert_eq!(ten[0], 24_000);
+        assert!(ten[1] > short && ten[2..].iter().all(|chars| *chars == short), "{ten:?}");
+        // One that is longer than the list is shortened to the list.
+        let alone = shown(&[50_000], 16_000);
+        assert!((15_000..16_000).contains(&alone[0]), "{alone:?}");
+        // Of many, half of the room goes to whole ones and half to shortened ones.
+        let many = shown(&[4_000; 60], 42_000);
+        assert_eq!(many[..4], [4_000; 4], "{many:?}");
+        assert!(many[5..15].iter().all(|chars| *chars == short), "{many:?}");
+        assert!(many[30..].iter().all(|chars| *chars == out), "{many:?}");
+        assert!(many.is_sorted_by(|newer, older| newer >= older), "{many:?}");
     }
 }

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use setpoint_protocol::limits::WORDS_CHARS_MAX;
 use setpoint_protocol::record::FragmentHash;
-use setpoint_protocol::text::head_and_tail;
+use setpoint_protocol::text::{head_and_tail, head_lines};
 
 use crate::listing::Listing;
 use crate::tokens;
@@ -33,6 +34,17 @@ pub enum FragmentKind {
     Tools,
 }
 
+/// How a fragment is cut when the question is longer than the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cutting {
+    /// It stays whole.
+    Never,
+    /// Head and tail are kept.
+    Middle,
+    /// The first lines are kept.
+    End,
+}
+
 /// Standing text for a model, the same in every prompt: a `static` of a role. It is hashed once in a process.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Instruction {
@@ -47,8 +59,7 @@ pub struct Fragment {
     pub name: &'static str,
     /// Who speaks.
     pub kind: FragmentKind,
-    /// Whether it may be cut when the question is longer than the window.
-    is_cuttable: bool,
+    cutting: Cutting,
     text: Text,
 }
 
@@ -72,7 +83,7 @@ impl Prompt {
     pub fn system(mut self, name: &'static str, text: &'static Instruction) -> Self {
         let text = Text::Standing(text);
         self.fragments.reserve(FRAGMENTS_USUAL);
-        self.fragments.push(Fragment { name, kind: FragmentKind::System, is_cuttable: false, text });
+        self.fragments.push(Fragment { name, kind: FragmentKind::System, cutting: Cutting::Never, text });
         self
     }
 
@@ -83,28 +94,42 @@ impl Prompt {
         }
         let text = format!("The person who runs this machine has laid down:\n{}", laws.join("\n"));
         let text = Text::Given(head_and_tail(&text, chars_max));
-        let laws = Fragment { name: "thinking", kind: FragmentKind::System, is_cuttable: false, text };
+        let laws = Fragment { name: "thinking", kind: FragmentKind::System, cutting: Cutting::Never, text };
         let own = self.fragments.iter().take_while(|fragment| fragment.kind == FragmentKind::System).count();
         self.fragments.insert(own, laws);
+    }
+
+    /// Adds the person's words as they are, under a heading of their own: at most [`WORDS_CHARS_MAX`] characters of them, cut
+    /// at a line's end.
+    #[must_use]
+    pub fn words(mut self, words: &str) -> Self {
+        let words = words.trim();
+        if !words.is_empty() {
+            let words = head_lines(words, WORDS_CHARS_MAX, None).to_text("");
+            let text = Text::Given(format!("What the person asked:\n{words}"));
+            let (name, kind, cutting) = ("words", FragmentKind::Task, Cutting::End);
+            self.fragments.push(Fragment { name, kind, cutting, text });
+        }
+        self
     }
 
     /// Adds a piece of the task, at most `chars_max` characters of it.
     #[must_use]
     pub fn task<'t>(self, name: &'static str, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {
-        self.bounded(name, FragmentKind::Task, false, text.into(), chars_max)
+        self.bounded(name, FragmentKind::Task, Cutting::Never, text.into(), chars_max)
     }
 
     /// Adds a piece of the task that may be cut further where the window is small: one that is long, and of which a
     /// part is better than none.
     #[must_use]
     pub fn long_task<'t>(self, name: &'static str, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {
-        self.bounded(name, FragmentKind::Task, true, text.into(), chars_max)
+        self.bounded(name, FragmentKind::Task, Cutting::Middle, text.into(), chars_max)
     }
 
     /// Adds untrusted data, at most `chars_max` characters of it.
     #[must_use]
     pub fn data<'t>(self, name: &'static str, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {
-        self.bounded(name, FragmentKind::Data, true, text.into(), chars_max)
+        self.bounded(name, FragmentKind::Data, Cutting::Middle, text.into(), chars_max)
     }
 
     /// Adds untrusted data as a list whose oldest bodies are left out first where the window is small.
@@ -113,7 +138,7 @@ impl Prompt {
         let text = trimmed_end(listing.to_text());
         if !text.is_empty() {
             let text = Text::Listed { listing, text };
-            self.fragments.push(Fragment { name, kind: FragmentKind::Data, is_cuttable: true, text });
+            self.fragments.push(Fragment { name, kind: FragmentKind::Data, cutting: Cutting::Middle, text });
         }
         self
     }
@@ -121,7 +146,7 @@ impl Prompt {
     /// Adds the list of tools, at most `chars_max` characters of it.
     #[must_use]
     pub fn tools<'t>(self, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {
-        self.bounded("tools", FragmentKind::Tools, true, text.into(), chars_max)
+        self.bounded("tools", FragmentKind::Tools, Cutting::Middle, text.into(), chars_max)
     }
 
     /// The whole text as one would read it, data fenced and marked.
@@ -182,14 +207,14 @@ impl Prompt {
             let longest = self
                 .fragments
                 .iter_mut()
-                .filter(|fragment| fragment.is_cuttable && is_meant(fragment))
+                .filter(|fragment| fragment.cutting != Cutting::Never && is_meant(fragment))
                 .map(|fragment| (fragment.text().chars().count(), fragment))
                 // The mark of a cut has characters of its own.
                 .filter(|(chars, _)| *chars > 2 * chars_min)
                 .max_by_key(|(chars, _)| *chars);
             let Some((chars, fragment)) = longest else { break };
             let before = fragment.tokens(false);
-            fragment.text = Text::Given(head_and_tail(fragment.text(), (chars / 2).max(chars_min)));
+            fragment.text = Text::Given(fragment.cut_to((chars / 2).max(chars_min)));
             total = total.saturating_sub(before.saturating_sub(fragment.tokens(false)));
         }
         total
@@ -218,7 +243,7 @@ impl Prompt {
         mut self,
         name: &'static str,
         kind: FragmentKind,
-        is_cuttable: bool,
+        cutting: Cutting,
         text: Cow<'_, str>,
         chars_max: usize,
     ) -> Self {
@@ -227,7 +252,7 @@ impl Prompt {
             let text =
                 if text.len() <= chars_max { text.into_owned() } else { head_and_tail(&text, chars_max) };
             let text = Text::Given(text);
-            self.fragments.push(Fragment { name, kind, is_cuttable, text });
+            self.fragments.push(Fragment { name, kind, cutting, text });
         }
         self
     }
@@ -257,6 +282,14 @@ impl Fragment {
             return 0;
         }
         tokens::estimate(self.text()) + FRAME_TOKENS
+    }
+
+    /// At most `chars_max` characters of the text, and a mark.
+    fn cut_to(&self, chars_max: usize) -> String {
+        match self.cutting {
+            Cutting::Never | Cutting::Middle => head_and_tail(self.text(), chars_max),
+            Cutting::End => head_lines(self.text(), chars_max, None).to_text(""),
+        }
     }
 
     /// Leaves out the oldest bodies of a list until `excess` tokens are freed, and says how many were.
@@ -329,14 +362,37 @@ mod tests {
     }
 
     #[test]
+    fn words_stand_outside_data_and_are_cut_at_a_lines_end() {
+        let prompt = Prompt::default().words(" Count them.\n```\nquickly\n```\n").words("\n");
+        assert_eq!(prompt.to_text(), "What the person asked:\nCount them.\n```\nquickly\n```\n\n");
+        assert_eq!(prompt.fragments.len(), 1);
+        assert_eq!(prompt.fragments[0].kind, FragmentKind::Task);
+        let long: String = (1..=4_000).map(|n| format!("wish {n}\n")).collect();
+        let mut prompt = Prompt::default().words(&long);
+        let text = prompt.fragments[0].text();
+        assert!(text.ends_with("wish 1710\n[… 2290 more lines, 22899 characters, cut …]"), "{text}");
+        let short: String = (1..=1_000).map(|n| format!("wish {n}\n")).collect();
+        prompt = Prompt::default().words(&short);
+        prompt.shrink(0, false);
+        let text = prompt.fragments[0].text();
+        assert!(text.starts_with("What the person asked:\nwish 1\n"), "{text}");
+        assert!(
+            text.ends_with(" characters, cut …]") && text.chars().count() < 2 * TASK_CHARS_MIN + 100,
+            "{text}"
+        );
+    }
+
+    #[test]
     fn what_does_not_fit_is_left_out_in_a_fixed_order() {
-        use crate::listing::{Entry, Listing};
+        use crate::listing::{Candidate, Listing};
         static STANDING: Instruction = Instruction::new("Do it.");
-        let calls = (1..=4).rev().map(|n| Entry {
+        let body = format!("  {}\n", "body ".repeat(80));
+        let calls = (1..=4).rev().map(|n| Candidate {
             head: format!("call {n}\n"),
-            body: Some(format!("  {}\n", "body ".repeat(80))),
+            body_chars: body.len(),
+            body: |_| body.clone(),
         });
-        let entries: Vec<Entry> = calls.collect();
+        let entries: Vec<_> = calls.collect();
         let whole = Prompt::default()
             .system("contract", &STANDING)
             .listed("calls", Listing::bounded(entries.into_iter(), 10_000))

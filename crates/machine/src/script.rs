@@ -8,6 +8,7 @@
 //! = now 2026-01-02T03:04:05Z       the record time from here on
 //! = grant <digest>                 an approval for the whole task
 //! = slug count_go_files            the intent's slug
+//! = words count the Go files       the person's input
 //! = spec                           the task's clock started here
 //! > TaskSpec {"intent": "…"}       a message; JSON may go on in lines that begin with white space
 //! > reply r2/1 {"subtasks": …}     a model's text, verbatim
@@ -72,6 +73,7 @@ struct State<'a> {
     task: TaskId,
     clock_ms: u64,
     now: Timestamp,
+    words: String,
     slug: String,
     grants: BTreeSet<String>,
     ledger: Ledger,
@@ -89,6 +91,7 @@ pub fn run(machine: &mut dyn AnyMachine, script: &str, setup: Setup<'_>) -> Resu
         task: TaskId::mint("script", 1),
         clock_ms: 0,
         now: Timestamp::from_micros(1_767_323_045_000_000),
+        words: String::new(),
         slug: String::new(),
         grants: BTreeSet::new(),
         ledger: Ledger::default(),
@@ -140,6 +143,7 @@ impl State<'_> {
             "now" => self.now = value.parse().map_err(|error| format!("{error}"))?,
             "grant" => drop(self.grants.insert(value.to_owned())),
             "slug" => value.clone_into(&mut self.slug),
+            "words" => value.clone_into(&mut self.words),
             "spec" => self.ledger.spec_clock_ms = Some(self.clock_ms),
             _ => return Err(format!("unknown setting {name}")),
         }
@@ -148,8 +152,9 @@ impl State<'_> {
 
     fn deliver(&mut self, machine: &mut dyn AnyMachine, input: AnyInput) -> Result<Vec<String>, String> {
         self.seq += 1;
-        if let AnyInput::Message(Payload::TaskSpec(_)) = &input {
+        if let AnyInput::Message(Payload::TaskSpec(spec)) = &input {
             self.ledger.spec_clock_ms.get_or_insert(self.clock_ms);
+            self.words.clone_from(&spec.raw_input);
         }
         let address = Address::effector(machine.role(), self.setup.instance);
         let mut buffer = EffectBuffer::new(address, self.calls, self.task.clone(), self.seq, self.now);
@@ -158,6 +163,7 @@ impl State<'_> {
             now: self.now,
             clock_ms: self.clock_ms,
             opened: &self.setup.opened,
+            words: &self.words,
             slug: &self.slug,
             time_budget_ms: self.setup.opened.controller.time_budget_ms,
             ledger: &self.ledger,

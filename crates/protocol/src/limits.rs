@@ -12,12 +12,17 @@ pub const CRITERIA_MAX: usize = 32;
 pub const CRITERION_CHARS_MAX: usize = 1_000;
 /// Longest intent in characters. A longer one is cut at a word with a mark.
 pub const INTENT_CHARS_MAX: usize = 2_000;
+/// Characters of the person's words that a model sees; longer ones are cut at a line's end, with a mark.
+pub const WORDS_CHARS_MAX: usize = 16_000;
 /// Longest `context` of a sub-task in characters. A longer one is cut with a mark.
 pub const CONTEXT_CHARS_MAX: usize = 16_000;
-/// Characters of a call's evidence that travel in a `ToolRecord`; head and tail are kept, the cut is marked.
-pub const EVIDENCE_CHARS_MAX: usize = 4_000;
+/// Characters of all outputs that a sub-task gets from earlier ones; of each that has no room, head and tail are kept.
+pub const OUTPUTS_CHARS_MAX: usize = 16_000;
+/// Characters of a call's evidence that travel in a `ToolRecord`. A program's output keeps head and tail, any other result
+/// its beginning, by lines; the cut is marked.
+pub const EVIDENCE_CHARS_MAX: usize = 24_000;
 /// The same for a probe, whose record code judges by; what a check may then miss is said in its verdict.
-pub const PROBE_EVIDENCE_CHARS_MAX: usize = 16_000;
+pub const PROBE_EVIDENCE_CHARS_MAX: usize = 48_000;
 /// Bytes of canonical JSON that a record's structured facts may take; larger facts are left out, and the evidence says so.
 pub const FACTS_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of a tool's output that are kept while reading; head and tail are kept, the cut is marked.

@@ -31,10 +31,14 @@ pub enum CheckOn {
     Probe(ToolCall),
     /// The sub-task's output; for a task criterion, the merged output.
     Output,
-    /// The last call of this tool in the last attempt.
+    /// The last matching call of the sub-task, over all its attempts.
     Call {
         /// The tool's name or tool id.
         tool: String,
+        /// The command or target that the call must have; any, when it is missing. A command in normal form, as its call's
+        /// target has it; more options may follow it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        which: Option<String>,
     },
 }
 

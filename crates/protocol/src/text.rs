@@ -1,5 +1,25 @@
 //! Cutting text without breaking characters, always with a mark of what was cut.
 
+/// A text without the part that had no room, and the line that stands for that part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt<'t> {
+    head: &'t str,
+    /// `None` if nothing was cut.
+    mark: Option<String>,
+    tail: &'t str,
+}
+
+impl Excerpt<'_> {
+    /// The text, with `indent` before the mark.
+    #[must_use]
+    pub fn to_text(&self, indent: &str) -> String {
+        let Some(mark) = &self.mark else { return self.head.to_owned() };
+        let gap = if self.head.is_empty() || self.head.ends_with('\n') { "" } else { "\n" };
+        let end = if self.tail.is_empty() { "" } else { "\n" };
+        [self.head, gap, indent, mark, end, self.tail].concat()
+    }
+}
+
 /// At most `chars_max` characters of `text`, cut at a word where one is near, with `…` for the rest.
 #[must_use]
 pub fn clip(text: &str, chars_max: usize) -> String {
@@ -33,11 +53,99 @@ pub fn head_and_tail(text: &str, chars_max: usize) -> String {
     format!("{head}\n[… {} of {total} characters cut …]\n{tail}", total - chars_max)
 }
 
-/// Whether something was left out of `text`: whether it has a line that [`head_and_tail`] or [`facts_cut`] made.
+/// The first lines of `text`, at most `chars_max` characters of it, and a mark that says how much is left.
+///
+/// `first_line` is the number of the first line in the file that `text` was read from; then the mark says with which line
+/// to go on. A line is cut only if whole lines would fill less than half of the room.
+#[must_use]
+pub fn head_lines(text: &str, chars_max: usize, first_line: Option<u64>) -> Excerpt<'_> {
+    let Some((head, rest)) = split_at_char(text, chars_max) else { return whole(text) };
+    let (head, is_in_a_line) = match to_line_end(text, head, rest) {
+        Some(head) => (head, false),
+        None => (head, true),
+    };
+    let rest = text.get(head.len()..).unwrap_or_default();
+    if rest.is_empty() {
+        return whole(text);
+    }
+    let chars = rest.chars().count();
+    let below = if is_in_a_line { rest.split_once('\n').map_or("", |(_, below)| below) } else { rest };
+    // A mark at the end stands for lines that the tool itself left out. It is no line of theirs.
+    let marks = below.lines().rev().take_while(|line| is_mark(line.trim_start())).count();
+    let (kept, left) = (head.lines().count(), below.lines().count() - marks);
+    let mut parts = Vec::new();
+    if is_in_a_line {
+        parts.push(format!("the rest of line {kept}"));
+    }
+    if left + marks > 0 {
+        let least = if marks > 0 { "at least " } else { "" };
+        parts.push(format!("{least}{left} more {}", if left == 1 { "line" } else { "lines" }));
+    }
+    parts.push(format!("{chars} characters"));
+    let go_on = match first_line {
+        Some(first) if left + marks > 0 => format!("; go on with offset {}", first + kept as u64),
+        _ => String::new(),
+    };
+    Excerpt { head, mark: Some(format!("[… {}, cut{go_on} …]", parts.join(", "))), tail: "" }
+}
+
+/// Like [`head_and_tail`], but by whole lines. A line is cut only if whole lines would fill less than half of the room for
+/// the head, or for the tail.
+#[must_use]
+pub fn head_and_tail_lines(text: &str, chars_max: usize) -> Excerpt<'_> {
+    let total = text.chars().count();
+    let (head_chars, tail_chars) = (chars_max / 3, chars_max - chars_max / 3);
+    let Some(skipped) = total.checked_sub(tail_chars).filter(|_| total > chars_max) else {
+        return whole(text);
+    };
+    let (head, rest) = split_at_char(text, head_chars).unwrap_or((text, ""));
+    let head = to_line_end(text, head, rest).unwrap_or(head);
+    let (before, tail) = split_at_char(text, skipped).unwrap_or((text, ""));
+    let tail = match tail.split_once('\n') {
+        Some((_, lines)) if !before.ends_with('\n') && lines.len() * 2 >= tail.len() => lines,
+        _ => tail,
+    };
+    let cut = total.saturating_sub(head.chars().count() + tail.chars().count());
+    if cut == 0 {
+        return whole(text);
+    }
+    Excerpt { head, mark: Some(format!("[… {cut} of {total} characters cut …]")), tail }
+}
+
+const fn whole(text: &str) -> Excerpt<'_> {
+    Excerpt { head: text, mark: None, tail: "" }
+}
+
+/// The first `chars` characters, and the others; `None` if there are no others.
+fn split_at_char(text: &str, chars: usize) -> Option<(&str, &str)> {
+    if text.len() <= chars {
+        return None;
+    }
+    text.char_indices().nth(chars).and_then(|(at, _)| text.split_at_checked(at))
+}
+
+/// The whole lines of `head`, the beginning of `text`; `None` if they are less than half of it. A line feed that `rest` begins
+/// with ends the last of them.
+fn to_line_end<'t>(text: &'t str, head: &'t str, rest: &str) -> Option<&'t str> {
+    if rest.starts_with('\n') {
+        return text.get(..=head.len());
+    }
+    let end = head.rfind('\n')? + 1;
+    head.get(..end).filter(|lines| lines.len() * 2 >= head.len())
+}
+
+/// Whether something was left out of `text`: whether it has a line that a function of this module made for a cut.
 /// A text may hold such a line of its own; so a cut is a reason to doubt, never to believe.
 #[must_use]
 pub fn is_cut(text: &str) -> bool {
-    text.lines().any(|line| line.starts_with("[… ") && line.ends_with(" cut …]"))
+    text.lines().any(|line| {
+        is_mark(line) && (line.ends_with(" cut …]") || line.contains(", cut; go on with offset "))
+    })
+}
+
+/// Whether the line stands for something that is not there.
+fn is_mark(line: &str) -> bool {
+    line.starts_with("[… ") && line.ends_with(" …]")
 }
 
 /// `text` with a last line that says that the structured data beside it were left out.
@@ -66,12 +174,80 @@ mod tests {
     }
 
     #[test]
+    fn head_ends_at_a_line_and_says_where_to_go_on() {
+        let lines: String = (1..=10).map(|n| format!("line {n}\n")).collect();
+        let cut = |text: &str, chars_max, first| head_lines(text, chars_max, first).to_text("");
+        assert_eq!(cut(&lines, 71, Some(1)), lines);
+        for (chars_max, first, expected) in [
+            (19, None, "line 1\nline 2\n[… 8 more lines, 57 characters, cut …]"),
+            (19, Some(1), "line 1\nline 2\n[… 8 more lines, 57 characters, cut; go on with offset 3 …]"),
+            (
+                21,
+                Some(41),
+                "line 1\nline 2\nline 3\n[… 7 more lines, 50 characters, cut; go on with offset 44 …]",
+            ),
+            // The end of a line without its line feed is a line's end, too.
+            (13, Some(1), "line 1\nline 2\n[… 8 more lines, 57 characters, cut; go on with offset 3 …]"),
+        ] {
+            assert_eq!(cut(&lines, chars_max, first), expected);
+        }
+        let read_in_part = format!("{lines}[… 90 more lines; go on with offset 11 …]");
+        assert_eq!(
+            cut(&read_in_part, 19, Some(1)),
+            "line 1\nline 2\n[… at least 8 more lines, 98 characters, cut; go on with offset 3 …]"
+        );
+    }
+
+    #[test]
+    fn a_line_longer_than_half_of_the_room_is_cut() {
+        let cut = |text: &str, first| head_lines(text, 8, first).to_text("");
+        let long = "é".repeat(20);
+        assert_eq!(cut(&long, Some(1)), "éééééééé\n[… the rest of line 1, 12 characters, cut …]");
+        assert_eq!(
+            cut(&format!("ab\n{long}\ncd\n"), Some(5)),
+            "ab\nééééé\n[… the rest of line 2, 1 more line, 19 characters, cut; go on with offset 7 …]"
+        );
+        assert_eq!(
+            cut(&format!("abcdef\n{long}"), Some(5)),
+            "abcdef\n[… 1 more line, 20 characters, cut; go on with offset 6 …]"
+        );
+    }
+
+    #[test]
+    fn head_and_tail_are_whole_lines() {
+        let lines: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+        let cut = |text: &str, chars_max| head_and_tail_lines(text, chars_max).to_text("");
+        assert_eq!(cut(&lines, 1_000), lines);
+        assert_eq!(
+            cut(&lines, 58),
+            "line 1\nline 2\n[… 185 of 231 characters cut …]\nline 27\nline 28\nline 29\nline 30\n"
+        );
+        let long = format!("a\n{}\nb", "é".repeat(100));
+        assert_eq!(cut(&long, 9), "a\n[… 96 of 104 characters cut …]\néééé\nb");
+        assert_eq!(cut(&"é".repeat(100), 9), head_and_tail(&"é".repeat(100), 9));
+    }
+
+    #[test]
+    fn a_mark_takes_the_indent_of_its_lines() {
+        let text = "  a\n  b\n  c\n";
+        assert_eq!(head_lines(text, 4, None).to_text("  "), "  a\n  [… 2 more lines, 8 characters, cut …]");
+        assert_eq!(head_and_tail_lines(text, 9).to_text("  "), "  a\n  [… 4 of 12 characters cut …]\n  c\n");
+    }
+
+    #[test]
     fn a_cut_is_recognised_by_its_line() {
         assert!(is_cut(&head_and_tail(&"é".repeat(100), 9)));
+        for first_line in [None, Some(1)] {
+            for text in ["a\n".repeat(100), "é".repeat(100), format!("a\n{}\nb\n", "c".repeat(100))] {
+                assert!(is_cut(&head_lines(&text, 9, first_line).to_text("")), "{text}");
+                assert!(is_cut(&head_and_tail_lines(&text, 9).to_text("")), "{text}");
+            }
+        }
         assert!(is_cut(&facts_cut("a")));
         assert!(is_cut(&facts_cut("")));
         assert_eq!(facts_cut("a\n"), "a\n[… facts cut …]");
-        for text in ["", "cut", "a hair cut …]", "[… see [… 3 cut …] there"] {
+        for text in ["", "cut", "a hair cut …]", "[… see [… 3 cut …] there", "[… 3, cut; go on with offset 2"]
+        {
             assert!(!is_cut(text), "{text}");
         }
     }

@@ -249,8 +249,8 @@ pub struct ToolRecord {
     /// A process's exit code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// Head and tail of what it printed or found: at most `EVIDENCE_CHARS_MAX` characters of a call of the work,
-    /// `PROBE_EVIDENCE_CHARS_MAX` of a probe.
+    /// What it printed or found: at most `EVIDENCE_CHARS_MAX` characters of a call of the work,
+    /// `PROBE_EVIDENCE_CHARS_MAX` of a probe. A longer text has a mark where it was cut.
     pub evidence: String,
     /// The same as structured data, at most `FACTS_BYTES_MAX` bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -65,6 +65,18 @@ fn findings_and_quotes_are_bounded() {
 }
 
 #[test]
+fn what_is_not_blocked_is_named_in_bounds() {
+    let calls: Vec<String> = (1..=11).map(|n| format!("!read_file:/secret/{n}")).collect();
+    let body = replan(json!({ "outcomes": [format!("failed 1 E {} !fetch:https://x", calls.join(" "))] }));
+    let directive = directive(Driver::new(&json!({})).message(Kind::ReplanRequest, &body));
+    assert_eq!(directive.blocked_targets, ["fetch: https://x"]);
+    let named = directive.rationale.split_once(" Not blocked: ").unwrap().1;
+    assert_eq!(named.matches(" (it only read), ").count(), 8);
+    assert!(named.ends_with(", and 3 more."), "{named}");
+    assert!(!directive.rationale.contains("secret"), "a target may hold anything: {named}");
+}
+
+#[test]
 fn outcomes_beyond_every_limit_measure_nothing_and_end_nothing() {
     let outcomes: Vec<String> = (1..=1_025).map(|n| format!("failed {n} L")).collect();
     let body = replan(json!({ "outcomes": outcomes }));

@@ -3,7 +3,7 @@
 //!
 //! It is the same machine as in a task, without the organisation around it: nobody is asked, nothing runs, no clock
 //! is read. Time is each message's `elapsed_ms`, so the output depends on the input and the settings alone. There is
-//! no tool catalogue, so the blocked sets are the decision table's: no last tool of a class is given back.
+//! no tool catalogue, so the blocked sets are the decision table's: nothing is taken out of them.
 //!
 //! Reading order: [`run`], `line` (what a line may look like), `complete` (what it may leave out), `task` (one
 //! machine).

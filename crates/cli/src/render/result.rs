@@ -1,7 +1,7 @@
 //! The result of a task for a person: what was done, the output, what was not met, and on what evidence.
 
 use setpoint_protocol::Any;
-use setpoint_protocol::message::{EndedBy, FinalResult, JudgedBy, Verdict, VerdictWord};
+use setpoint_protocol::message::{EndedBy, FinalResult, JudgedBy, Shown, Verdict, VerdictWord};
 use setpoint_protocol::topology::Kind;
 
 use super::value;
@@ -116,6 +116,7 @@ fn line(state: &ViewState, verdict: &Verdict) -> Line {
     let by = match (verdict.verdict, verdict.judged_by) {
         (VerdictWord::Pass, JudgedBy::Check) => "verified by a check",
         (VerdictWord::Pass, JudgedBy::Model) => "judged by a model",
+        (VerdictWord::Fail, _) if verdict.shown == Some(Shown::NotShown) => "not shown",
         (VerdictWord::Fail, JudgedBy::Check) => "failed a check",
         (VerdictWord::Fail, JudgedBy::Model) => "failed, judged by a model",
     };

@@ -13,21 +13,26 @@ title = "A part of the nightly run"
 description = "Runs one of a few commands."
 examples = ["do the nightly thing first", "do the nightly thing second"]
 patterns = ["do the nightly thing {which}"]
-task_criteria = ["was_done"]
+task_criteria = ["is_named"]
 
 [params.which]
 type = "word"
 description = "which"
 
-[criteria.was_done]
-text = "the command ended well"
-on = { call = { tool = "shell" } }
-expect = { all = [{ exit_code = 0 }, { pointer = { at = "/timed_out", is = { equals = false } } }] }
+[criteria.is_named]
+text = "the output names what was run"
+on = "output"
+expect = { pointer = { at = "/which", is = "exists" } }
 "#,
     );
     for (which, command) in commands {
         book.push_str(&format!(
             r#"
+[criteria.{which}_ended_well]
+text = "the command called {which} ended well"
+on = {{ call = {{ tool = "shell", which = "{command}" }} }}
+expect = {{ all = [{{ exit_code = 0 }}, {{ pointer = {{ at = "/timed_out", is = {{ equals = false }} }} }}] }}
+
 [[approach]]
 name = "{which}"
 note = "only this command"
@@ -35,7 +40,7 @@ when = {{ which = "{which}" }}
 
 [[approach.step]]
 intent = "Run the command that is called {which}"
-criteria = ["was_done"]
+criteria = ["{which}_ended_well"]
 
 [[approach.step.call]]
 tool = "shell"

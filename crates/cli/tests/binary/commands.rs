@@ -145,14 +145,20 @@ fn ggs_decides_from_an_export_as_the_task_did_and_passes_over_a_bad_line() {
     };
     let came = fed(&records, &[]);
     assert_eq!((came.code, came.err.as_str()), (0, ""), "{came:#?}");
-    let fields =
-        ["directive", "prev_directive", "loss", "grad_l", "urgency", "failure_class", "blocked_targets"];
+    let fields = ["directive", "prev_directive", "loss", "grad_l", "urgency", "failure_class"];
     let decided = of(&came, "PlanDirective");
     assert_eq!(decided.len(), 2);
     for (told, own) in decided.iter().zip(ended.payloads("PlanDirective")) {
         for field in fields {
             assert_eq!(told[field], own[field], "{field}");
         }
+        // A call that only read is never blocked, and without the tools nobody knows which those are.
+        assert_eq!(own["blocked_targets"].as_array().unwrap().len(), 0);
+        let own_tools = own["rationale"].as_str().unwrap();
+        assert!(
+            own_tools.contains("(it only read)")
+                && !told["rationale"].as_str().unwrap().contains("only read")
+        );
     }
     let end = of(&came, "FinalResult");
     assert_eq!(

@@ -10,7 +10,7 @@ use crate::support::{Came, Home};
 /// A task of four rounds: another path, another approach, finer, accepted.
 pub(crate) fn four_rounds(home: &Home) -> Ended {
     Trial::new()
-        .reads("gone-1.txt", "00")
+        .edits("gone-1.txt", "00")
         .counts("there.txt", "00")
         .reads("gone-2.txt", "10")
         .hashes("there.txt", "11")
@@ -54,7 +54,7 @@ fn a_task_of_several_rounds_replays_exactly_and_is_shown_step_by_step() {
         "r2/2 model, to plan: ",
         "tool read_file (reads)",
         "✗E s1.c1 mark 0 of the answer is one",
-        "blocked: count_lines",
+        "Not blocked: count_lines",
         "FinalResult  L ",
     ] {
         assert!(shown.out.contains(told), "{told}: {}", shown.out);

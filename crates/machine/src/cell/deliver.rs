@@ -59,6 +59,7 @@ impl Cell {
             now: at,
             clock_ms: self.clock_ms,
             opened,
+            words: &self.words,
             slug: &self.slug,
             time_budget_ms: self.time_budget_ms,
             ledger: &self.ledger,
@@ -337,6 +338,7 @@ impl Cell {
             return;
         }
         self.ledger.spec_clock_ms = Some(self.clock_ms);
+        self.words.clone_from(&spec.raw_input);
         self.slug = self.factory.slug(&spec.intent);
         if let Some(deadline) = spec.constraints.deadline {
             self.deadline = Some(deadline);

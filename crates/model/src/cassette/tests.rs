@@ -42,6 +42,7 @@ fn place(root: &str, minute: u32) -> Surroundings {
 /// A question of R4b's kind, which holds where and when it is asked.
 fn question(text: &str, place: &Surroundings) -> ModelCall {
     let brief = MergeBrief {
+        words: String::new(),
         criteria: vec![],
         outcomes: vec![],
         intents: vec![],

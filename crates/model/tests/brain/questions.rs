@@ -68,6 +68,7 @@ fn a_failed_check_gets_the_class_that_its_calls_give_it() {
     ] {
         brief.calls = vec![record(&brief, &call, result)];
         let question = JudgeBrief {
+            words: String::new(),
             intent: "x".to_owned(),
             criteria: vec![criterion("s1.c1"), criterion("s1.c2")],
             classify: vec!["s1.c1".parse().unwrap()],
@@ -85,6 +86,7 @@ fn a_failed_check_gets_the_class_that_its_calls_give_it() {
     }
     let failed = |kind| record(&brief, &call, Err(kind));
     let question = JudgeBrief {
+        words: String::new(),
         intent: "x".to_owned(),
         criteria: Vec::new(),
         classify: vec!["s1.c1".parse().unwrap()],
@@ -109,6 +111,7 @@ fn of_several_approaches_the_last_one_makes_up_the_result() {
     };
     let brief = |approaches: Vec<Option<Approach>>| {
         Brief::Merge(Box::new(MergeBrief {
+            words: String::new(),
             criteria: Vec::new(),
             outcomes: Vec::new(),
             intents: Vec::new(),

@@ -216,6 +216,7 @@ fn the_result_is_what_the_approach_says() {
     let brain = two_steps();
     let draft = plan(&brain, &plan_brief("look at x and measure")).unwrap();
     let brief = setpoint_machine::brief::MergeBrief {
+        words: String::new(),
         criteria: Vec::new(),
         outcomes: Vec::new(),
         intents: Vec::new(),

@@ -152,11 +152,13 @@ pub(crate) fn after_failure(
 
 pub(crate) fn execute_brief(draft: &SubTaskDraft) -> ExecuteBrief {
     ExecuteBrief {
+        words: String::new(),
         subtask: Arc::new(SubTask {
             subtask_id: "00000000-0000-7000-8000-000000000001".parse().unwrap(),
             intent: draft.intent.clone(),
             success_criteria: Vec::new(),
             context: String::new(),
+            outputs: String::new(),
             inputs: Vec::new(),
             deadline: None,
             sequence: 1,

@@ -126,6 +126,7 @@ fn execute() -> Brief {
         "limits": { "blocked_tools": [], "blocked_targets": [], "caution_tools": [] }, "fingerprint": "f",
     });
     Brief::Execute(Box::new(ExecuteBrief {
+        words: String::new(),
         subtask: serde_json::from_value(subtask).unwrap(),
         attempt: 1,
         correction: None,

@@ -17,9 +17,12 @@ pub struct SubTask {
     pub intent: String,
     /// What must hold of its result.
     pub success_criteria: Vec<Criterion>,
-    /// What the executor needs to know, outputs of earlier groups included.
+    /// The planner's notes for the executor.
     pub context: String,
-    /// Earlier sub-tasks whose outputs went into the context.
+    /// Outputs of earlier sub-tasks, as code put them together: data, and nobody's instruction.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub outputs: String,
+    /// Earlier sub-tasks whose outputs these are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<SubTaskId>,
     /// When it must be done.

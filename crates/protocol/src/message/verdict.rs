@@ -17,6 +17,9 @@ pub struct Verdict {
     pub mode: Mode,
     /// The judgement.
     pub verdict: VerdictWord,
+    /// What a failure came to, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
     /// Why a failure failed; none when it could not be told, or for a refusal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_class: Option<FailureClass>,
@@ -39,6 +42,16 @@ pub enum VerdictWord {
     Pass,
     /// It does not, or it could not be shown.
     Fail,
+}
+
+/// What a failure came to: they are told apart wherever a person looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Shown {
+    /// The evidence says otherwise.
+    Refuted,
+    /// There is no evidence for it.
+    NotShown,
 }
 
 /// Why a criterion failed.

@@ -4,19 +4,26 @@ use std::io;
 use std::sync::Arc;
 
 use setpoint_protocol::Any;
-use setpoint_protocol::text::{clip, facts_cut, head_and_tail};
+use setpoint_protocol::text::{clip, facts_cut};
 use setpoint_protocol::tool::{Phase, ToolRecord};
 
-/// Bytes of JSON that one sub-task's records may take together. The oldest lose their bodies first.
+use super::excerpt::Source;
+
+/// Bytes of JSON that one sub-task's records may take together. The oldest are shortened first, and lose their bodies then.
 pub const RECORDS_BYTES_MAX: usize = 256 * 1024;
-/// Bytes of JSON that all records of a round may take together. The oldest lose their bodies first.
+/// Bytes of JSON that all records of a round may take together, in the same way.
 pub const ROUND_RECORDS_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Characters of evidence that a shortened record of the work keeps: enough for most outputs and small files.
+const SHORTENED_CHARS: usize = 4_000;
+/// The same of a probe, by which code judges.
+const SHORTENED_PROBE_CHARS: usize = 16_000;
 /// Characters of evidence that a record keeps when it loses its body.
 const KEPT_CHARS: usize = 200;
 /// Characters that the marks of a cut may take, so that a record is not cut again for them.
-const MARKS_CHARS: usize = 80;
+const MARKS_CHARS: usize = 160;
 
-/// Cuts the bodies of old records until all of them fit into `bytes_max`, the oldest first.
+/// Cuts the bodies of old records until all of them fit into `bytes_max`, the oldest first: each is shortened before any
+/// loses its body.
 ///
 /// Those that a judge needs go last: of the probes, first the ones before the work, on which rests what is vacuous,
 /// and then the ones after the last attempt, by which it is judged. The last call of the work is never cut, so that
@@ -28,15 +35,17 @@ pub fn fit(mut records: Vec<&mut Arc<ToolRecord>>, bytes_max: usize) {
     }
     let last_call = records.iter().rposition(|record| record.phase == Phase::Work);
     let last_attempt = records.iter().map(|record| record.attempt).max().unwrap_or_default();
-    for turn in [Turn::Past, Turn::Before, Turn::After] {
-        for (at, record) in records.iter_mut().enumerate() {
-            if total <= bytes_max {
-                return;
-            }
-            if Some(at) != last_call && Turn::of(record, last_attempt) == turn {
-                total = total.saturating_sub(bytes_of(record));
-                cut(Arc::make_mut(record));
-                total += bytes_of(record);
+    for cut in [shorten, cut] {
+        for turn in [Turn::Past, Turn::Before, Turn::After] {
+            for (at, record) in records.iter_mut().enumerate() {
+                if total <= bytes_max {
+                    return;
+                }
+                if Some(at) != last_call && Turn::of(record, last_attempt) == turn {
+                    total = total.saturating_sub(bytes_of(record));
+                    cut(Arc::make_mut(record));
+                    total += bytes_of(record);
+                }
             }
         }
     }
@@ -63,10 +72,23 @@ impl Turn {
     }
 }
 
-fn cut(record: &mut ToolRecord) {
-    if record.evidence.chars().count() > KEPT_CHARS + MARKS_CHARS {
-        record.evidence = head_and_tail(&record.evidence, KEPT_CHARS);
+fn shorten(record: &mut ToolRecord) {
+    let chars_max = match record.phase {
+        Phase::Work => SHORTENED_CHARS,
+        Phase::Before | Phase::After => SHORTENED_PROBE_CHARS,
+    };
+    keep(record, chars_max);
+}
+
+/// Keeps `chars_max` characters of the evidence, and a mark.
+fn keep(record: &mut ToolRecord, chars_max: usize) {
+    if record.evidence.chars().count() > chars_max + MARKS_CHARS {
+        record.evidence = Source::of(record).excerpt(&record.evidence, chars_max).to_text("");
     }
+}
+
+fn cut(record: &mut ToolRecord) {
+    keep(record, KEPT_CHARS);
     if record.facts.take().is_some() {
         record.evidence = facts_cut(&record.evidence);
     }
@@ -137,6 +159,34 @@ mod tests {
     }
 
     #[test]
+    fn each_is_shortened_before_any_loses_its_body() {
+        let file: String = (1..=2_000).map(|n| format!("line {n}\n")).collect();
+        let mut records = [
+            record(1, "before", &file),
+            record(2, "work", &file),
+            record(3, "work", &file),
+            record(4, "work", &file),
+        ];
+        let whole: usize = records.iter().map(|record| bytes_of(record)).sum();
+        fit(records.iter_mut().collect(), whole - 1);
+        let lengths = |records: &[Arc<ToolRecord>]| -> Vec<usize> {
+            records.iter().map(|record| record.evidence.chars().count() / 100).collect()
+        };
+        assert_eq!(lengths(&records), [188, 40, 188, 188]);
+        assert!(
+            records[1]
+                .evidence
+                .ends_with("line 456\n[… 1544 more lines, 14897 characters, cut; go on with offset 457 …]")
+        );
+        fit(records.iter_mut().collect(), whole / 2 + 8_000);
+        assert_eq!(lengths(&records), [160, 40, 40, 188]);
+        assert!(records.iter().all(|record| record.facts.is_some()));
+        fit(records.iter_mut().collect(), 0);
+        assert_eq!(lengths(&records), [2, 2, 2, 188]);
+        assert!(records[1].evidence.starts_with("line 1\nline 2\n"), "{}", records[1].evidence);
+    }
+
+    #[test]
     fn the_oldest_work_is_cut_first_and_the_newest_never() {
         let long = "x".repeat(3_000);
         let mut records = [
@@ -150,7 +200,7 @@ mod tests {
         assert!(records.iter().all(|record| record.evidence == long));
         fit(records.iter_mut().collect(), whole - 1);
         let lengths: Vec<usize> = records.iter().map(|record| record.evidence.len()).collect();
-        assert_eq!(lengths, [3_000, 259, 3_000, 3_000]);
+        assert_eq!(lengths, [3_000, 271, 3_000, 3_000]);
         assert!(records.iter().map(|record| record.facts.is_some()).eq([true, false, true, true]));
         fit(records.iter_mut().collect(), 0);
         let lengths: Vec<usize> = records.iter().map(|record| record.evidence.len()).collect();

@@ -9,6 +9,8 @@ use setpoint_protocol::tool::{
 };
 use setpoint_protocol::{CallId, ToolId};
 
+use super::excerpt::Source;
+
 /// What the record of a cut call says.
 const INTERRUPTED: &str = "interrupted, outcome unknown; verify before repeating";
 
@@ -40,7 +42,8 @@ impl Called {
             Phase::Work => EVIDENCE_CHARS_MAX,
             Phase::Before | Phase::After => PROBE_EVIDENCE_CHARS_MAX,
         };
-        let evidence = head_and_tail(&answer.text, chars_max);
+        let source = Source::of_call(&self.tool(), &self.call.input, answer.exit_code);
+        let evidence = source.excerpt(&answer.text, chars_max).to_text("");
         let facts = answer.facts.as_ref().filter(|facts| facts.to_bytes().len() <= FACTS_BYTES_MAX).cloned();
         let are_left_out = facts.is_none() && answer.facts.is_some();
         ToolRecord {
@@ -153,7 +156,7 @@ mod tests {
         };
         let id = "r3.1/1".parse().unwrap();
         let record = called(Effect::Unsafe).answered(id, &answer(FACTS_BYTES_MAX - 2));
-        assert!(record.evidence.contains("1 of 4001 characters cut"));
+        assert!(record.evidence.contains("1 of 24001 characters cut"));
         assert!(record.facts.is_some());
         let without = called(Effect::Unsafe).answered(id, &answer(FACTS_BYTES_MAX - 1));
         assert!(without.facts.is_none() && without.evidence.ends_with("x\n[… facts cut …]"));
@@ -167,7 +170,7 @@ mod tests {
         for phase in [Phase::Before, Phase::After] {
             let evidence = |chars| called_in(phase, Effect::ReadOnly).answered(id, &answer(chars)).evidence;
             assert_eq!(evidence(PROBE_EVIDENCE_CHARS_MAX).len(), PROBE_EVIDENCE_CHARS_MAX);
-            assert!(evidence(PROBE_EVIDENCE_CHARS_MAX + 1).contains("1 of 16001 characters cut"));
+            assert!(evidence(PROBE_EVIDENCE_CHARS_MAX + 1).contains("1 of 48001 characters cut"));
         }
     }
 

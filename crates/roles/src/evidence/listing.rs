@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use setpoint_machine::listing::{Entry, Listing};
+use setpoint_machine::listing::{Candidate, Listing};
 use setpoint_protocol::limits::EVIDENCE_CHARS_MAX;
-use setpoint_protocol::text::{clip, head_and_tail};
+use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{Phase, ToolRecord};
 
 use super::called::name_of;
+use super::excerpt::Source;
 
 /// Characters of a call's input in its head.
 const INPUT_CHARS_MAX: usize = 400;
@@ -17,13 +18,19 @@ const INPUT_CHARS_MAX: usize = 400;
 const HEAD_BYTES: usize = 64;
 /// Characters of facts that are shown where a call has no text.
 const FACTS_CHARS_MAX: usize = 1_500;
+/// What begins each line of a body.
+const INDENT: &str = "  ";
 
 /// The calls in their order, in at most `chars_max` characters and one line; see [`Listing::bounded`]. Lines of a
 /// body are indented, so that no output can pass for the head of another call.
 #[must_use]
 pub fn listing(calls: &[Arc<ToolRecord>], chars_max: usize) -> Listing {
-    let entries = calls.iter().rev().map(|record| Entry { head: head(record), body: body(record) });
-    Listing::bounded(entries, chars_max)
+    let candidates = calls.iter().rev().map(|record| Candidate {
+        head: head(record),
+        body_chars: indented_chars(&text(record)).min(chars_max_of(record.phase)),
+        body: |chars_max| body(record, chars_max),
+    });
+    Listing::bounded(candidates, chars_max)
 }
 
 fn head(record: &ToolRecord) -> String {
@@ -53,20 +60,43 @@ fn head(record: &ToolRecord) -> String {
     head
 }
 
-fn body(record: &ToolRecord) -> Option<String> {
-    let text = match &record.facts {
+/// The text of a body: what the call gave, or its facts where it has no text.
+fn text(record: &ToolRecord) -> Cow<'_, str> {
+    match &record.facts {
         Some(facts) if record.evidence.is_empty() => Cow::from(clip(&facts.to_text(), FACTS_CHARS_MAX)),
-        _ if record.phase == Phase::Work => Cow::from(&record.evidence),
-        // A probe keeps more for code to judge by than a model is shown.
-        _ => Cow::from(head_and_tail(&record.evidence, EVIDENCE_CHARS_MAX)),
-    };
+        _ => Cow::from(&record.evidence),
+    }
+}
+
+/// A probe keeps more for code to judge by than a model is shown.
+const fn chars_max_of(phase: Phase) -> usize {
+    match phase {
+        Phase::Work => usize::MAX,
+        Phase::Before | Phase::After => EVIDENCE_CHARS_MAX,
+    }
+}
+
+/// Characters of a text whose lines are indented.
+fn indented_chars(text: &str) -> usize {
+    text.lines().map(|line| INDENT.len() + line.chars().count() + 1).sum()
+}
+
+/// The indented text in at most `chars_max` characters, and the mark of a cut.
+fn body(record: &ToolRecord, chars_max: usize) -> String {
+    let text = text(record);
     let mut body = String::with_capacity(text.len() + text.len() / 8 + 4);
     for line in text.lines() {
-        body.push_str("  ");
+        body.push_str(INDENT);
         push_one_line(&mut body, line);
         body.push('\n');
     }
-    (!body.is_empty()).then_some(body)
+    if body.len() > chars_max {
+        body = Source::of(record).excerpt(&body, chars_max).to_text(INDENT);
+        if !body.ends_with('\n') {
+            body.push('\n');
+        }
+    }
+    body
 }
 
 fn push_one_line(out: &mut String, text: &str) {
@@ -124,7 +154,28 @@ mod tests {
         for call in calls.iter_mut().map(Arc::make_mut) {
             (call.phase, call.evidence) = (Phase::After, "x".repeat(EVIDENCE_CHARS_MAX + 1));
         }
-        assert_eq!(listing(&calls, 20_000).to_text().matches("[… 1 of 4001 characters cut …]").count(), 3);
+        let shown = listing(&calls, 4 * EVIDENCE_CHARS_MAX).to_text();
+        assert_eq!(shown.matches("  [… 4 of 24004 characters cut …]").count(), 3, "{shown}");
+    }
+
+    #[test]
+    fn a_judge_sees_the_newest_whole_and_where_older_ones_go_on() {
+        let file: String = (1..=1_000).map(|n| format!("line {n}\n")).collect();
+        let calls: Vec<Arc<ToolRecord>> = (1..=5)
+            .map(|n| {
+                serde_json::from_value(json!({
+                    "call_id": format!("r3.1/{n}"), "attempt": 1, "phase": "work", "tool": "read_file",
+                    "input": {"path": "a", "offset": 11}, "target": "a", "ok": true, "evidence": file, "duration_ms": n,
+                }))
+                .unwrap()
+            })
+            .collect();
+        let shown = listing(&calls, 24_000).to_text();
+        let newest = shown.split("r3.1/5 ").nth(1).unwrap();
+        assert!(newest.ends_with("  line 999\n  line 1000\n"), "{newest}");
+        let oldest = shown.split("r3.1/2 ").next().unwrap();
+        assert!(oldest.contains("\n  line 1\n") && oldest.contains(", cut; go on with offset "), "{oldest}");
+        assert!(!shown.contains("left out"), "{shown}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod bounds;
 mod called;
+mod excerpt;
 mod listing;
 mod probes;
 

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use setpoint_protocol::tool::{Phase, ToolCall, ToolRecord};
+use setpoint_protocol::message::Criterion;
+use setpoint_protocol::predicate::{CheckOn, Predicate};
+use setpoint_protocol::tool::{Phase, SideEffect, ToolCall, ToolRecord};
 use setpoint_protocol::{Any, CallId, ToolId};
 
+use super::named::is_named;
 use crate::evidence::{Probes, is_of};
 
 /// Everything that a verdict may rest on.
@@ -16,6 +19,8 @@ pub struct Case<'a> {
     pub output: &'a Any,
     /// What was measured after it.
     pub probes: &'a Probes,
+    /// All that is judged of it.
+    pub criteria: &'a [Criterion],
 }
 
 /// The work of one sub-task.
@@ -70,11 +75,42 @@ impl<'a> Case<'a> {
         self.runs.iter().rev().find_map(|run| run.last_attempt().next())
     }
 
-    /// The last call of this tool, given by name or by id, in the last attempt.
-    pub(super) fn last_call_of(&self, tool: &str) -> Option<&'a ToolRecord> {
+    /// The last call of this tool, given by name or by id, over all attempts: the one that `which` names, where it names one.
+    pub(super) fn last_call_of(
+        &self,
+        tool: &str,
+        which: Option<&str>,
+        expect: &Predicate,
+    ) -> Option<&'a ToolRecord> {
         let wanted = ToolId::of_name(tool);
-        let is_wanted = |record: &&ToolRecord| record.tool_ids().any(|id| wanted.covers(id));
-        self.runs.iter().rev().find_map(|run| run.last_attempt().find(is_wanted))
+        let is_wanted = |record: &&ToolRecord| {
+            record.tool_ids().any(|id| wanted.covers(id))
+                && which.is_none_or(|which| is_named(record, which, expect))
+        };
+        self.runs.iter().rev().find_map(|run| run.work().rev().find(is_wanted))
+    }
+
+    /// A later call that may have changed what this one showed. One that a check names measures, as this one did.
+    pub(super) fn changed_after(&self, record: &ToolRecord) -> Option<&'a ToolRecord> {
+        let run = self.runs.iter().find(|run| run.calls.iter().any(|call| call.call_id == record.call_id))?;
+        let later = run.work().skip_while(|call| call.call_id != record.call_id).skip(1);
+        later.into_iter().find(|call| self.may_change(call, record))
+    }
+
+    fn may_change(&self, call: &ToolRecord, shown: &ToolRecord) -> bool {
+        if !call.ok || call.side_effect == SideEffect::None || call.target == shown.target {
+            return false;
+        }
+        // What a tool did to one file stays done when another one is changed.
+        let is_deed = shown.side_effect != SideEffect::None && shown.tool.tool() != "shell";
+        let is_named =
+            |criterion: &Criterion| match criterion.check.as_ref().map(|check| (&check.on, &check.expect)) {
+                Some((CheckOn::Call { tool, which: Some(which) }, expect)) => {
+                    ToolId::of_name(tool).covers(&call.tool) && is_named(call, which, expect)
+                }
+                _ => false,
+            };
+        !is_deed && !self.criteria.iter().any(is_named)
     }
 
     /// What the probe `call` found before the work.
@@ -93,6 +129,11 @@ impl<'a> Case<'a> {
 }
 
 impl<'a> Run<'a> {
+    /// The calls of the work, of all attempts.
+    fn work(self) -> impl DoubleEndedIterator<Item = &'a ToolRecord> {
+        self.calls.iter().map(Arc::as_ref).filter(|record| record.phase == Phase::Work)
+    }
+
     /// The calls of the last attempt, the last first.
     fn last_attempt(self) -> impl Iterator<Item = &'a ToolRecord> {
         let attempt = self.attempt;

@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 use setpoint_protocol::Any;
-use setpoint_protocol::message::{Cite, Criterion, FailureClass, JudgedBy, Verdict, VerdictWord};
+use setpoint_protocol::message::{Cite, Criterion, FailureClass, JudgedBy, Shown, Verdict, VerdictWord};
 use setpoint_protocol::predicate::{Check, CheckOn, Comparison, Finding, Observed, Predicate};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolCall, ToolRecord};
@@ -23,7 +23,7 @@ pub fn by_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Verdic
     let seen = match &check.on {
         CheckOn::Output => on_output(&check.expect, case),
         CheckOn::Probe(call) => on_probe(call, &check.expect, case),
-        CheckOn::Call { tool } => on_call(tool, &check.expect, case),
+        CheckOn::Call { tool, which } => on_call(tool, which.as_deref(), &check.expect, case),
     };
     let word = if seen.finding.holds { VerdictWord::Pass } else { VerdictWord::Fail };
     Verdict {
@@ -31,11 +31,20 @@ pub fn by_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Verdic
         criterion: criterion.criterion.clone(),
         mode: criterion.mode,
         verdict: word,
+        shown: (!seen.finding.holds).then_some(if seen.ran { Shown::Refuted } else { Shown::NotShown }),
         failure_class: if seen.finding.holds { None } else { seen.class },
         evidence: seen.finding.why,
         cites: seen.cites,
         judged_by: JudgedBy::Check,
         vacuous: seen.finding.holds && seen.vacuous,
+    }
+}
+
+impl Seen {
+    /// There is no evidence either way.
+    fn nothing(why: String, class: Option<FailureClass>) -> Self {
+        let finding = Finding { holds: false, why };
+        Seen { finding, class, cites: Vec::new(), vacuous: false, ran: false }
     }
 }
 
@@ -46,6 +55,8 @@ struct Seen {
     class: Option<FailureClass>,
     cites: Vec<Cite>,
     vacuous: bool,
+    /// Whether anything was seen at all.
+    ran: bool,
 }
 
 fn on_output(expect: &Predicate, case: &Case<'_>) -> Seen {
@@ -56,14 +67,13 @@ fn on_output(expect: &Predicate, case: &Case<'_>) -> Seen {
     };
     let observed = Observed { text: &text, value, exit_code: None };
     let finding = expect.evaluate_against(&observed, &claim(case.output));
-    Seen { finding, class: class_of_the_work(case), cites: vec![Cite::OUTPUT], vacuous: false }
+    Seen { finding, class: class_of_the_work(case), cites: vec![Cite::OUTPUT], vacuous: false, ran: true }
 }
 
 fn on_probe(call: &ToolCall, expect: &Predicate, case: &Case<'_>) -> Seen {
     let Some(probed) = case.probes.of(call) else {
-        let finding =
-            Finding { holds: false, why: format!("the probe {} was not made", clip(&call.tool, 80)) };
-        return Seen { finding, class: Some(FailureClass::Environmental), cites: Vec::new(), vacuous: false };
+        let why = format!("the probe {} was not made", clip(&call.tool, 80));
+        return Seen::nothing(why, Some(FailureClass::Environmental));
     };
     let record = &probed.record;
     let observed = observed(&probed.text, probed.facts.as_ref(), record.exit_code);
@@ -81,13 +91,23 @@ fn on_probe(call: &ToolCall, expect: &Predicate, case: &Case<'_>) -> Seen {
     seen
 }
 
-fn on_call(tool: &str, expect: &Predicate, case: &Case<'_>) -> Seen {
-    let Some(record) = case.last_call_of(tool) else {
-        let why = format!("no such call: {} was not called in the last attempt", clip(tool, 80));
-        let finding = Finding { holds: false, why };
-        return Seen { finding, class: Some(FailureClass::Logical), cites: Vec::new(), vacuous: false };
+fn on_call(tool: &str, which: Option<&str>, expect: &Predicate, case: &Case<'_>) -> Seen {
+    let Some(record) = case.last_call_of(tool, which, expect) else {
+        let named = which.map(|which| format!(" with `{}`", clip(which, 160))).unwrap_or_default();
+        let why = format!("no such call: {}{named} was not called on its own", clip(tool, 80));
+        return Seen::nothing(why, Some(FailureClass::Logical));
     };
-    on_record(record, &of_record(record), expect, case)
+    let mut seen = on_record(record, &of_record(record), expect, case);
+    if seen.finding.holds
+        && let Some(later) = case.changed_after(record)
+    {
+        let why = format!(
+            "{} showed it, but {} came later and may have changed it: call it again",
+            record.call_id, later.call_id
+        );
+        seen = Seen { cites: seen.cites, ..Seen::nothing(why, None) };
+    }
+    seen
 }
 
 fn on_record(record: &ToolRecord, observed: &Observed<'_>, expect: &Predicate, case: &Case<'_>) -> Seen {
@@ -101,7 +121,7 @@ fn on_record(record: &ToolRecord, observed: &Observed<'_>, expect: &Predicate, c
             Some(kind) => kind.failure_class(),
             None => Some(FailureClass::Environmental),
         };
-        return Seen { finding, class, cites, vacuous: false };
+        return Seen { finding, class, cites, vacuous: false, ran: false };
     }
     let Looked { finding, is_cut_short } = look(expect, observed, Some(&claim(case.output)));
     let class = match record.error_kind {
@@ -109,11 +129,11 @@ fn on_record(record: &ToolRecord, observed: &Observed<'_>, expect: &Predicate, c
         Some(kind) => kind.failure_class(),
         None => class_of_the_work(case),
     };
-    Seen { finding, class, cites, vacuous: false }
+    Seen { finding, class, cites, vacuous: false, ran: !is_cut_short }
 }
 
 /// Whether a call got as far as giving a result: a non-zero exit code is one.
-fn ran(record: &ToolRecord) -> bool {
+pub(super) fn ran(record: &ToolRecord) -> bool {
     record.ok || matches!((record.error_kind, record.exit_code), (Some(ErrorKind::Exit), _) | (None, Some(_)))
 }
 

@@ -61,7 +61,24 @@ fn rests_on_the_whole(predicate: &Predicate, has_facts: bool) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
-    use setpoint_protocol::text::head_and_tail;
+    use setpoint_protocol::text::{head_and_tail, head_lines};
+
+    #[test]
+    fn what_comes_after_the_end_of_a_cut_file_may_be_in_the_rest() {
+        let file = "alpha\nbeta\ngamma\n";
+        for first_line in [None, Some(1)] {
+            let cut = head_lines(file, 12, first_line).to_text("");
+            for (predicate, expected) in [
+                (json!({"contains": "alpha"}), (true, false)),
+                (json!({"contains": "gamma"}), (false, true)),
+                (json!({"not": {"contains": "delta"}}), (false, true)),
+            ] {
+                let parsed: Predicate = serde_json::from_value(predicate.clone()).unwrap();
+                let looked = look(&parsed, &Observed { text: &cut, value: None, exit_code: None }, None);
+                assert_eq!((looked.finding.holds, looked.is_cut_short), expected, "{predicate} {cut}");
+            }
+        }
+    }
 
     #[test]
     fn what_is_not_in_the_kept_part_may_be_in_the_rest() {

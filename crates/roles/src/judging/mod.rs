@@ -7,7 +7,7 @@
 //! # What a model's pass must cite
 //!
 //! A pass must cite at least one call that was made by the work or measured after it, and every call it cites
-//! must exist and have succeeded. `output` alone is enough only where no call could show more:
+//! must exist and have run: an exit code is a result, a red one too. `output` alone is enough only where no call could show more:
 //!
 //! * the criterion is `plausible`, which is to say a matter of judgement; or
 //! * it is `verifiable`, its sentence is about the text itself and names no place outside it, and the work made
@@ -29,10 +29,12 @@ mod check;
 mod cut;
 mod executed;
 mod hearing;
+mod named;
 mod settle;
 mod subject;
 
 pub use self::case::{Case, Run};
 pub use self::check::by_check;
 pub use self::hearing::{Hearing, NoClass};
-pub use self::settle::Settled;
+pub use self::settle::{Settled, unjudged};
+pub(crate) use self::subject::speaks_of_the_answer;

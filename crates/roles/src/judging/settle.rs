@@ -2,11 +2,14 @@
 
 use setpoint_machine::draft::VerdictDraft;
 use setpoint_protocol::CallId;
-use setpoint_protocol::message::{Cite, Criterion, FailureClass, JudgedBy, Mode, Verdict, VerdictWord};
+use setpoint_protocol::message::{
+    Cite, Criterion, FailureClass, JudgedBy, Mode, Shown, Verdict, VerdictWord,
+};
 use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::ToolRecord;
+use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 
 use super::case::{Case, Cited};
+use super::check::ran;
 use super::subject::is_about_the_text;
 use crate::evidence::name_of;
 
@@ -36,6 +39,7 @@ pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_
                     cites.error.and_then(|call| call.error_kind).and_then(|kind| kind.failure_class());
                 let mut settled = judged(criterion, VerdictWord::Fail, &evidence, cites.valid);
                 settled.verdict.failure_class = class;
+                settled.verdict.shown = Some(Shown::NotShown);
                 settled
             }
         },
@@ -43,6 +47,8 @@ pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_
             let (class, class_wanted) = class(&cites, draft.failure_class);
             let mut settled = judged(criterion, VerdictWord::Fail, &draft.evidence, cites.valid);
             settled.verdict.failure_class = class;
+            settled.verdict.shown =
+                Some(if cites.calls > 0 || cites.output { Shown::Refuted } else { Shown::NotShown });
             settled.class_wanted = class_wanted;
             settled
         }
@@ -50,8 +56,10 @@ pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_
 }
 
 /// The verdict on a criterion that nobody judged.
-pub(super) fn unjudged(criterion: &Criterion, why: &str) -> Settled {
-    judged(criterion, VerdictWord::Fail, &format!("not judged: {why}"), Vec::new())
+pub fn unjudged(criterion: &Criterion, why: &str) -> Settled {
+    let mut settled = judged(criterion, VerdictWord::Fail, &format!("not judged: {why}"), Vec::new());
+    settled.verdict.shown = Some(Shown::NotShown);
+    settled
 }
 
 /// Whether a pass cites no call although it must and could: worth asking the judge once more.
@@ -101,6 +109,7 @@ fn judged(criterion: &Criterion, verdict: VerdictWord, evidence: &str, cites: Ve
         criterion: criterion.criterion.clone(),
         mode: criterion.mode,
         verdict,
+        shown: None,
         failure_class: None,
         evidence: clip(evidence.trim(), EVIDENCE_CHARS_MAX),
         cites,
@@ -154,10 +163,11 @@ impl<'a> Cites<'a> {
             Cited::Counts(record) => {
                 self.calls += 1;
                 self.add(Cite::Call(record.call_id));
-                if !record.ok {
+                // A red exit code is a result.
+                if !ran(record) {
                     self.failed = self.failed.or(Some(record));
                 }
-                if record.error_kind.is_some() {
+                if record.error_kind.is_some_and(|kind| kind != ErrorKind::Exit) {
                     self.error = self.error.or(Some(record));
                 }
             }

@@ -31,6 +31,14 @@ pub(super) fn is_about_the_text(criterion: &str) -> bool {
     TEXTS.contains(&subject) && !TURNS.contains(&next) && !names_a_place(&lower)
 }
 
+/// Whether the sentence speaks of the answer anywhere. In other languages than English it may and nobody can tell: then it
+/// does.
+pub(crate) fn speaks_of_the_answer(criterion: &str) -> bool {
+    let lower = criterion.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric());
+    !criterion.is_ascii() || words.any(|word| TEXTS.contains(&word) || word == "report" || word == "result")
+}
+
 /// Whether a path, a file name or an address stands in the text.
 fn names_a_place(text: &str) -> bool {
     let mut before = None;

@@ -24,7 +24,7 @@ pub(super) struct ReadyPlan {
 #[derive(Clone, Debug)]
 pub(super) struct PlannedSubTask {
     pub(super) instance: Instance,
-    /// As it is shown; `inputs` are those that the plan names, and `context` is still without outputs.
+    /// As it is shown; `inputs` are those that the plan names, and there are no outputs yet.
     pub(super) subtask: SubTask,
 }
 
@@ -64,6 +64,7 @@ impl Planner {
                 intent,
                 success_criteria: number(criteria, instance),
                 context,
+                outputs: String::new(),
                 inputs: inputs.into_iter().filter_map(|place| ids.get(place).cloned()).collect(),
                 deadline,
                 sequence,

@@ -7,9 +7,9 @@ use setpoint_protocol::SubTaskId;
 use setpoint_protocol::message::{DispatchManifest, GroupMatched, ManifestEntry};
 
 use super::assemble::{PlannedSubTask, ReadyPlan};
-use super::context::{Output, with_outputs};
 use super::history::{DispatchedPlan, KnownSubTask};
 use super::machine::{Fx, Phase, Planner};
+use super::outputs::{Output, joined};
 
 /// A plan that is being carried out.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl Running {
             let named = std::mem::take(&mut subtask.inputs);
             let earlier = self.outputs.iter().filter(|output| named.is_empty() || named.contains(&output.id));
             let inputs: Vec<&Output> = self.carried.iter().chain(earlier).collect();
-            subtask.context = with_outputs(&subtask.context, &inputs);
+            subtask.outputs = joined(&inputs);
             subtask.inputs = inputs.into_iter().map(|output| output.id.clone()).collect();
             fx.publish_to(instance, subtask);
         }

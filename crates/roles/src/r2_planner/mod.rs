@@ -18,22 +18,22 @@
 //!
 //! **What is kept.** Sub-tasks of `PlanDirective::matched` are carried in the next manifest with their outcomes, in
 //! the groups they had, before the new ones. A plan covers only what is missing; a sub-task in it whose fingerprint
-//! equals a kept one is left out, since its outcome stands already. Outputs of kept sub-tasks go into the context of
-//! every new one. When a merge could not be judged although everything matched, a plan without new sub-tasks is
+//! equals a kept one is left out, since its outcome stands already. Outputs of kept sub-tasks go to every new
+//! one. When a merge could not be judged although everything matched, a plan without new sub-tasks is
 //! valid: its manifest holds carried ones only, and R4b judges the whole again.
 //!
 //! One file for each thing it handles: `calibrate`, `plan`, `validate`, `assemble` (ids and messages out of
-//! a valid plan), `preview`, `dispatch`, `context` (outputs of earlier groups), `history` (what earlier
+//! a valid plan), `preview`, `dispatch`, `outputs` (of earlier groups), `history` (what earlier
 //! rounds leave behind), `report`, `fault`, `prompt`.
 
 mod assemble;
 mod calibrate;
 mod calibration;
-mod context;
 mod dispatch;
 mod fault;
 mod history;
 mod machine;
+mod outputs;
 mod plan;
 mod preview;
 mod prompt;

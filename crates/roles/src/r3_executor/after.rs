@@ -2,7 +2,6 @@
 
 use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::CallId;
-use setpoint_protocol::message::ExecutionStatus;
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::tool::Phase;
 use setpoint_protocol::topology::party;
@@ -10,9 +9,9 @@ use setpoint_protocol::topology::party;
 use super::work::{Ending, Stage, Work};
 use crate::evidence::Probes;
 
-/// Asks the probes. A failure ends the sub-task without any judgement, so there is nothing to measure then.
+/// Asks the probes, also of work that was given up: what holds holds.
 pub(super) fn measure(work: &mut Work, ending: Ending, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
-    let probes = if ending.status == ExecutionStatus::Failed || work.has_passed_its_deadline(ctx) {
+    let probes = if work.has_passed_its_deadline(ctx) {
         Probes::default()
     } else {
         Probes::ask(&work.subtask.success_criteria, Phase::After, work.attempt, ctx, fx)

@@ -128,6 +128,7 @@ impl Work {
         let recalled = std::mem::take(&mut self.recalled);
         let rounds_left = TOOL_ROUNDS_MAX.saturating_sub(self.rounds);
         let brief = ExecuteBrief {
+            words: ctx.words.to_owned(),
             subtask: Arc::clone(&self.subtask),
             attempt: self.attempt,
             correction: self.correction.clone(),

@@ -1,7 +1,7 @@
 //! What R3 is told to mend, in words that code chooses.
 
 use setpoint_protocol::SubTaskId;
-use setpoint_protocol::message::{CorrectionSignal, FailureClass, Verdict};
+use setpoint_protocol::message::{CorrectionSignal, FailureClass, Shown, Verdict};
 use setpoint_protocol::text::clip;
 
 /// Characters of each of the signal's texts.
@@ -34,7 +34,12 @@ fn what_was_wrong(failed: &[&Verdict]) -> String {
 
 /// One sentence for each class among the failures; what passed is to be kept.
 fn what_to_do(failed: &[&Verdict]) -> String {
-    let mut classes: Vec<Option<FailureClass>> = failed.iter().map(|verdict| verdict.failure_class).collect();
+    // What was not shown gave no result that could be wrong.
+    let class = |verdict: &&Verdict| match (verdict.shown, verdict.failure_class) {
+        (Some(Shown::NotShown), Some(FailureClass::Logical)) => None,
+        (_, class) => class,
+    };
+    let mut classes: Vec<Option<FailureClass>> = failed.iter().map(class).collect();
     classes.sort();
     classes.dedup();
     let mut sentences = vec![format!("Meet this: {}.", criteria(failed))];

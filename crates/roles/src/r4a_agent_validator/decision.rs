@@ -10,32 +10,19 @@ use setpoint_protocol::message::{
     ExecutionResult, FailedCriterion, FailureClass, GapPoint, OutcomeStatus, SubTaskOutcome, Verdict,
     VerdictWord,
 };
+use setpoint_protocol::predicate::CheckOn;
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, Phase, ToolRecord};
 use setpoint_protocol::topology::party;
 
 use super::correction;
-use super::fast_loop::{Attempt, FastLoop, Stage};
-use crate::judging::by_check;
+use super::fast_loop::{Attempt, Before, FastLoop, Stage};
+use crate::judging::{by_check, unjudged};
 
+/// Why a criterion that only a model could judge is not shown where the work was given up.
+const GIVEN_UP: &str = "the work was given up";
 /// Characters of a failure's reason.
-const REASON_CHARS_MAX: usize = 1_000;
-
-/// R3 said that it cannot be done: the loop ends, nothing is judged.
-pub(super) fn gave_up(
-    fast_loop: &mut FastLoop,
-    result: &ExecutionResult,
-    fx: &mut Effects<'_, party::AgentValidator>,
-) {
-    // Nothing of this attempt is met: a point without criteria would count as none failed.
-    let failed = |id: CriterionId| FailedCriterion { criterion_id: id, failure_class: None };
-    let criteria = &fast_loop.subtask.success_criteria;
-    let failed_criteria = criteria.iter().map(|criterion| failed(criterion.id.clone())).collect();
-    fast_loop.trajectory.push(GapPoint { attempt: fast_loop.attempt, failed_criteria });
-    let reason = clip(&result.output.to_text(), REASON_CHARS_MAX);
-    let end = End { failed: Some(reason), outage: result.outage };
-    conclude(fast_loop, result, end, Vec::new(), fx);
-}
+pub(super) const REASON_CHARS_MAX: usize = 1_000;
 
 /// Judges by code what has a check, takes the hearing's verdicts for the rest, and draws the conclusion.
 pub(super) fn decide(
@@ -58,7 +45,11 @@ pub(super) fn decide(
         |call: &&Arc<ToolRecord>| call.phase != Phase::After && call.error_kind == Some(ErrorKind::Consent);
     let refused = attempt.result.tool_calls.iter().find(is_refused);
     let failure = |reason: &str| End { failed: Some(clip(reason, REASON_CHARS_MAX)), outage: false };
-    let end = if verdicts.is_empty() {
+    let end = if let Some(reason) =
+        attempt.given_up.as_ref().filter(|_| !failed.is_empty() || verdicts.is_empty())
+    {
+        Some(End { failed: Some(reason.clone()), outage: attempt.result.outage })
+    } else if verdicts.is_empty() {
         Some(failure("the sub-task has no criterion to judge"))
     } else if failed.is_empty() {
         Some(End::default())
@@ -78,6 +69,7 @@ pub(super) fn decide(
         None => {
             fx.publish(correction::signal(&fast_loop.subtask.subtask_id, fast_loop.attempt, &failed));
             fast_loop.attempt += 1;
+            fast_loop.before = Some(Before { verdicts, output: attempt.result.output.clone() });
             fast_loop.stage = Stage::Waiting;
         }
     }
@@ -92,8 +84,18 @@ fn verdicts(
     let criteria = fast_loop.subtask.success_criteria.iter();
     criteria
         .map(|criterion| match &criterion.check {
+            // Its words are no answer: they say why there is none.
+            Some(check) if attempt.given_up.is_some() && check.on == CheckOn::Output => {
+                unjudged(criterion, GIVEN_UP).verdict
+            }
             Some(check) => by_check(criterion, check, &case),
             None => {
+                if let Some(standing) = attempt.standing.get(&criterion.id) {
+                    return standing.clone();
+                }
+                if attempt.given_up.is_some() {
+                    return unjudged(criterion, GIVEN_UP).verdict;
+                }
                 let mut settled = attempt.hearing.verdict(criterion, &case);
                 if settled.class_wanted {
                     settled.verdict.failure_class = classes.get(&criterion.id).copied();

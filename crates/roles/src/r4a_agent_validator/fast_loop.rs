@@ -1,10 +1,14 @@
 //! The fast loop of one sub-task: what is known, and what is waited for.
 
-use setpoint_protocol::CallId;
-use setpoint_protocol::message::{ExecutionResult, GapPoint, SubTask};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use setpoint_protocol::message::{Cite, ExecutionResult, GapPoint, SubTask, Verdict, VerdictWord};
+use setpoint_protocol::tool::{Phase, SideEffect, ToolRecord};
+use setpoint_protocol::{Any, CallId, CriterionId};
 
 use crate::evidence::Probes;
-use crate::judging::{Case, Hearing, Run};
+use crate::judging::{Case, Hearing, Run, speaks_of_the_answer};
 
 /// The loop and its state.
 #[derive(Debug)]
@@ -14,7 +18,16 @@ pub(super) struct FastLoop {
     pub(super) attempt: u32,
     /// What failed in each attempt so far.
     pub(super) trajectory: Vec<GapPoint>,
+    /// What the attempt before came to.
+    pub(super) before: Option<Before>,
     pub(super) stage: Stage,
+}
+
+/// An attempt that was judged: what passed in it stands until something that it rests on changes.
+#[derive(Debug)]
+pub(super) struct Before {
+    pub(super) verdicts: Vec<Verdict>,
+    pub(super) output: Any,
 }
 
 /// What is waited for.
@@ -36,14 +49,45 @@ pub(super) struct Attempt {
     pub(super) result: ExecutionResult,
     /// What R3 measured after it.
     pub(super) probes: Probes,
-    /// The criteria without a check.
+    /// The criteria without a check that have to be judged.
     pub(super) hearing: Hearing,
+    /// The verdicts of an earlier attempt that stand.
+    pub(super) standing: BTreeMap<CriterionId, Verdict>,
+    /// Why R3 gave up, if it did.
+    pub(super) given_up: Option<String>,
 }
 
 impl FastLoop {
     /// With the rubric, before the first attempt.
     pub(super) fn open(subtask: SubTask) -> Self {
-        FastLoop { subtask, attempt: 1, trajectory: Vec::new(), stage: Stage::Waiting }
+        FastLoop { subtask, attempt: 1, trajectory: Vec::new(), before: None, stage: Stage::Waiting }
+    }
+
+    /// The verdicts on criteria without a check that passed in the attempt before and rest on nothing that this one changed.
+    pub(super) fn standing(&self, result: &ExecutionResult) -> BTreeMap<CriterionId, Verdict> {
+        let Some(before) = &self.before else { return BTreeMap::new() };
+        let is_change = |call: &Arc<ToolRecord>| {
+            call.phase == Phase::Work
+                && call.attempt == result.attempt
+                && call.side_effect != SideEffect::None
+        };
+        if result.tool_calls.iter().any(is_change) {
+            return BTreeMap::new();
+        }
+        let is_same_output = before.output == result.output;
+        let has_check = |verdict: &Verdict| {
+            let mut criteria = self.subtask.success_criteria.iter();
+            criteria.any(|criterion| criterion.id == verdict.criterion_id && criterion.check.is_some())
+        };
+        let stands = |verdict: &&Verdict| {
+            let rests_on_the_answer =
+                verdict.cites.contains(&Cite::OUTPUT) || speaks_of_the_answer(&verdict.criterion);
+            verdict.verdict == VerdictWord::Pass
+                && !has_check(verdict)
+                && (is_same_output || !rests_on_the_answer)
+        };
+        let standing = before.verdicts.iter().filter(stands);
+        standing.map(|verdict| (verdict.criterion_id.clone(), verdict.clone())).collect()
     }
 
     /// What is judged.
@@ -54,6 +98,6 @@ impl FastLoop {
     /// The same, while the hearing changes.
     pub(super) fn case_of<'a>(&'a self, result: &'a ExecutionResult, probes: &'a Probes) -> Case<'a> {
         let run = Run { intent: &self.subtask.intent, calls: &result.tool_calls, attempt: self.attempt };
-        Case { runs: vec![run], output: &result.output, probes }
+        Case { runs: vec![run], output: &result.output, probes, criteria: &self.subtask.success_criteria }
     }
 }

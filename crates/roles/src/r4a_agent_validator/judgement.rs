@@ -52,7 +52,7 @@ pub(super) fn heard(
         Answer::Model(reply) => reply.text(),
         _ => String::new(),
     };
-    let Attempt { result, probes, hearing } = &mut attempt;
+    let Attempt { result, probes, hearing, .. } = &mut attempt;
     let case = fast_loop.case_of(result, probes);
     let error = match answer {
         Answer::Model(_) => match extract::<JudgeDraft>(&previous) {
@@ -132,6 +132,7 @@ fn ask(
 ) -> CallId {
     let of_the_work = attempt.result.tool_calls.iter().filter(|record| record.phase == Phase::Work);
     let brief = JudgeBrief {
+        words: ctx.words.to_owned(),
         intent: fast_loop.subtask.intent.clone(),
         criteria: question.criteria,
         classify: question.classify,

@@ -15,7 +15,7 @@ const CRITERIA_CHARS_MAX: usize = 36_000;
 const OUTPUT_CHARS_MAX: usize = 16_000;
 /// Characters of R3's doubt.
 const DOUBT_CHARS_MAX: usize = 1_000;
-/// Characters of the calls; when they take more, the oldest lose their bodies.
+/// Characters of the calls; when they take more, older ones are shortened, and the oldest lose their bodies.
 const CALLS_CHARS_MAX: usize = 40_000;
 /// Characters of an unusable answer.
 const PREVIOUS_CHARS_MAX: usize = 4_000;
@@ -32,6 +32,8 @@ after it:
 
 Give exactly one verdict for each criterion that is listed, and none for anything else. There is no overall verdict.
 
+* Judge the criteria; the person's words are there so that a criterion is read the way the person meant it, and the \
+output is a claim: look for its flaw and not for its confirmation.
 * The output is a claim; the calls are the facts. `cites` names what shows it: ids of calls as they are listed, or \
 `output`.
 * A pass cites at least one call that succeeded, and no call that failed. A pass that does not is turned into a fail.
@@ -53,6 +55,7 @@ pub(super) fn render(brief: &JudgeBrief) -> Prompt {
     Prompt::default()
         .system("contract", &CONTRACT)
         .task("time", format!("Local time: {}", brief.surroundings.local_time), 200)
+        .words(&brief.words)
         .task("work", format!("The work was to: {}", brief.intent), INTENT_CHARS_MAX + 100)
         .data("output", output(brief), OUTPUT_CHARS_MAX)
         .data("doubt of whoever did it", brief.uncertainty.as_deref().unwrap_or_default(), DOUBT_CHARS_MAX)

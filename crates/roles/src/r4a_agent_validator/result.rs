@@ -1,7 +1,8 @@
 //! An attempt ended: what was measured after it is found among R3's records, and it is judged.
 
 use setpoint_machine::{Ctx, Effects};
-use setpoint_protocol::message::{ExecutionResult, ExecutionStatus};
+use setpoint_protocol::message::{Criterion, ExecutionResult, ExecutionStatus};
+use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::party;
 
 use super::fast_loop::{Attempt, FastLoop, Stage};
@@ -22,13 +23,16 @@ pub(super) fn take(
     if !is_waited_for {
         return;
     }
-    if result.status == ExecutionStatus::Failed {
-        decision::gave_up(fast_loop, &result, fx);
-        return;
-    }
+    // What R3 could not do ends the loop; what it showed is measured all the same.
+    let given_up = (result.status == ExecutionStatus::Failed)
+        .then(|| clip(&result.output.to_text(), decision::REASON_CHARS_MAX));
     let criteria = &fast_loop.subtask.success_criteria;
     let probes = Probes::among(criteria, fast_loop.attempt, &result.tool_calls);
-    let for_a_model = criteria.iter().filter(|criterion| criterion.check.is_none()).cloned().collect();
+    let standing = fast_loop.standing(&result);
+    let is_open = |criterion: &&Criterion| {
+        given_up.is_none() && criterion.check.is_none() && !standing.contains_key(&criterion.id)
+    };
+    let for_a_model = criteria.iter().filter(is_open).cloned().collect();
     let hearing = Hearing::of(for_a_model, NoClass::AskedLater);
-    judgement::open(fast_loop, Attempt { result, probes, hearing }, ctx, fx);
+    judgement::open(fast_loop, Attempt { result, probes, hearing, standing, given_up }, ctx, fx);
 }

@@ -40,6 +40,8 @@ Reply with one JSON object, nothing before or after it:
 * `summary`: one or two sentences on what was done, without praise.
 * All outputs together are the result. Only when some of them do not belong to it, add the field `output_of`: a list of \
 the numbers of those that do, in order.
+* Judge the criteria; the person's words are there so that a criterion is read the way the person meant it, and the \
+output is a claim: look for its flaw and not for its confirmation.
 * An output is a claim; the calls are the facts. `cites` names what shows it: ids of calls as they are listed, or \
 `output`.
 * A pass cites at least one call that succeeded, and no call that failed. A pass that does not is turned into a fail.
@@ -58,6 +60,7 @@ pub(super) fn render<'a>(brief: &MergeBrief, probes: impl Iterator<Item = &'a Ar
     Prompt::default()
         .system("contract", &CONTRACT)
         .task("time", format!("Local time: {}", brief.surroundings.local_time), 200)
+        .words(&brief.words)
         .listed("pieces", pieces(brief))
         .listed("probes of the whole", listing(&probes, PROBES_CHARS_MAX))
         .task("criteria", trimmed_end(criteria(brief)), CRITERIA_CHARS_MAX)

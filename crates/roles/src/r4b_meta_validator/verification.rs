@@ -158,6 +158,7 @@ fn ask(
 ) -> Next {
     let matched = round.matched();
     let brief = MergeBrief {
+        words: ctx.words.to_owned(),
         criteria: verification.hearing.criteria().to_vec(),
         outcomes: matched.iter().map(|(_, outcome)| (*outcome).clone()).collect(),
         intents: matched.iter().map(|(entry, _)| entry.intent.clone()).collect(),
@@ -177,7 +178,8 @@ fn ask(
 }
 
 fn case<'a>(round: &'a Round, verification: &'a Verification, output: &'a Any) -> Case<'a> {
-    Case { runs: round.runs(), output, probes: &verification.probes }
+    let criteria = &round.manifest.task_criteria;
+    Case { runs: round.runs(), output, probes: &verification.probes, criteria }
 }
 
 /// The result as it was put together.

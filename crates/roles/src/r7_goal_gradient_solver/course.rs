@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use setpoint_control::{Gains, GainsError, Trajectory};
 use setpoint_machine::Ctx;
+use setpoint_protocol::limits::CRITERIA_MAX;
 use setpoint_protocol::message::{RuleRef, SubTaskOutcome};
 use setpoint_protocol::tool::Phase;
 use setpoint_protocol::{SubTaskId, ToolId};
 
+use super::attempts::Attempts;
+use super::naming::Naming;
 use super::round::Round;
 use crate::gains::gains;
 
@@ -24,6 +27,10 @@ pub(super) struct Course {
     matched: BTreeSet<SubTaskId>,
     /// Tools of failing sub-tasks, in the order of their first use there.
     pub(super) tried: Vec<ToolId>,
+    /// What the calls of failing sub-tasks came to.
+    pub(super) attempts: Attempts,
+    /// The task's own criteria, as far as a verdict has shown them.
+    task_criteria: Vec<String>,
     /// Memory rules that shaped any of the task's plans.
     pub(super) applied_rules: Vec<RuleRef>,
 }
@@ -61,7 +68,17 @@ impl Course {
     }
 
     /// Takes in what a round tried, before it is decided on.
-    pub(super) fn note(&mut self, round: &Round) {
+    pub(super) fn note(&mut self, round: &Round, ctx: &Ctx<'_>) {
+        for outcome in &round.outcomes {
+            if !self.is_carried(outcome) {
+                self.attempts.add(outcome, ctx);
+            }
+        }
+        for verdict in round.whole_verdicts() {
+            if self.task_criteria.len() < CRITERIA_MAX && !self.task_criteria.contains(&verdict.criterion) {
+                self.task_criteria.push(verdict.criterion.clone());
+            }
+        }
         let calls = round.failed().flat_map(|outcome| &outcome.tool_calls);
         for tool in calls.filter(|call| call.phase == Phase::Work).flat_map(|call| call.tool_ids()) {
             if !self.tried.contains(tool) {
@@ -75,6 +92,13 @@ impl Course {
                 self.applied_rules.push(rule.clone());
             }
         }
+    }
+
+    /// The commands that the person and the criteria name: the task's, and those of the round's sub-tasks.
+    pub(super) fn naming(&self, round: Option<&Round>, ctx: &Ctx<'_>) -> Naming {
+        let outcomes = round.into_iter().flat_map(|round| &round.outcomes);
+        let criteria = outcomes.flat_map(|outcome| &outcome.success_criteria);
+        Naming::new(criteria, self.task_criteria.iter().map(String::as_str), ctx)
     }
 
     /// Keeps a round that was decided on.

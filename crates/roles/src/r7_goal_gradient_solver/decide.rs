@@ -21,7 +21,7 @@ impl GoalGradientSolver {
         ctx: &Ctx<'_>,
         fx: &mut Fx<'_>,
     ) {
-        self.course.note(&round);
+        self.course.note(&round, ctx);
         let measurement = measure::of_round(&round, &self.course);
         let advanced = match self.course.trajectory(ctx) {
             Ok(trajectory) => match trajectory.advance(&measurement) {

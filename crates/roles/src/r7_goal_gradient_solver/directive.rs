@@ -8,6 +8,7 @@ use setpoint_protocol::message::{DirectiveFinding, PlanDirective, TaskFault};
 use super::convert;
 use super::course::Course;
 use super::ending::Cause;
+use super::exempt::Exemptions;
 use super::give_back::give_back;
 use super::round::{Gap, Round, gaps, has_failed};
 use super::summary::sentence;
@@ -27,7 +28,7 @@ pub(super) fn new(
     course: &Course,
     ctx: &Ctx<'_>,
 ) -> PlanDirective {
-    let directive = common(decision, replan, course, ctx);
+    let directive = common(decision, replan, cause.round(), course, ctx);
     match cause {
         Cause::Round(round) => after_round(directive, round),
         Cause::Fault(fault) => after_fault(directive, fault, course),
@@ -68,11 +69,21 @@ fn after_fault(mut directive: PlanDirective, fault: &TaskFault, course: &Course)
     }
 }
 
-fn common(decision: &Decision, replan: Replan, course: &Course, ctx: &Ctx<'_>) -> PlanDirective {
+fn common(
+    decision: &Decision,
+    replan: Replan,
+    round: Option<&Round>,
+    course: &Course,
+    ctx: &Ctx<'_>,
+) -> PlanDirective {
     let mut blocked_tools: Vec<ToolId> =
         decision.blocked_tools.iter().filter_map(|tool| tool.parse().ok()).collect();
-    let given = give_back(&mut blocked_tools, &ctx.opened.tools, &course.tried);
+    let mut blocked_targets = decision.blocked_targets.clone();
+    let naming = course.naming(round.or(course.last.as_deref()), ctx);
+    let exemptions = Exemptions { attempts: &course.attempts, naming: &naming, catalogue: &ctx.opened.tools };
     let mut rationale = decision.rationale.clone();
+    rationale.push_str(&exemptions.take_out(&mut blocked_tools, &mut blocked_targets));
+    let given = give_back(&mut blocked_tools, &ctx.opened.tools, &course.tried);
     for tool in given {
         rationale.push_str(&format!(" {tool} stays available: it is the last of its kind."));
     }
@@ -81,11 +92,7 @@ fn common(decision: &Decision, replan: Replan, course: &Course, ctx: &Ctx<'_>) -
         prev_directive: convert::state(decision.prev_directive),
         directive: convert::action(replan),
         blocked_tools,
-        blocked_targets: decision
-            .blocked_targets
-            .iter()
-            .map(|pair| target_name(&pair.tool, &pair.target))
-            .collect(),
+        blocked_targets: blocked_targets.iter().map(|pair| target_name(&pair.tool, &pair.target)).collect(),
         failed_criterion: String::new(),
         failure_class: convert::dominant(decision.failure_class),
         findings: Vec::new(),

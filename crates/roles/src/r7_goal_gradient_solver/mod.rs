@@ -9,20 +9,23 @@
 //! which, by name.
 //!
 //! Reading order: `machine` dispatches; `round` (what R4b reported, in one form) and `course` (what the task's
-//! rounds leave behind); `measure` (messages to numbers), `decide`; `directive` with `give_back`; `memory` with
-//! `insight`; `ending` with `summary` and `accountable`.
+//! rounds leave behind); `measure` (messages to numbers), `decide`; `directive` with `exempt` (over
+//! `attempts` and `naming`) and `give_back`; `memory` with `insight`; `ending` with `summary` and `accountable`.
 
 mod accountable;
+mod attempts;
 mod convert;
 mod course;
 mod decide;
 mod directive;
 mod ending;
+mod exempt;
 mod give_back;
 mod insight;
 mod machine;
 mod measure;
 mod memory;
+mod naming;
 mod round;
 mod summary;
 

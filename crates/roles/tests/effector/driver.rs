@@ -71,6 +71,7 @@ impl Driver {
             now,
             clock_ms: self.seq,
             opened: &self.opened,
+            words: world::WORDS,
             slug: "",
             time_budget_ms: 300_000,
             ledger: &Ledger::default(),

@@ -7,6 +7,7 @@ use setpoint_protocol::message::{
 };
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::tool::{ToolAnswer, ToolCall};
+use setpoint_protocol::topology::Payload;
 use setpoint_roles::r3_executor::Executor;
 use setpoint_roles::r4a_agent_validator::AgentValidator;
 use setpoint_roles::r4b_meta_validator::MetaValidator;
@@ -39,6 +40,43 @@ fn r3_asks() {
     );
     answer(&mut driver, came_back("five"));
     last(&driver, &expect_file!["prompts/r3_corrected.txt"]);
+}
+
+#[test]
+fn r3_is_told_what_is_blocked() {
+    let mut driver = Driver::new(Box::new(Executor::default()), 1);
+    let mut blocked = subtask();
+    blocked.limits.blocked_tools = vec!["search".parse().unwrap(), "shell/awk".parse().unwrap()];
+    blocked.limits.blocked_targets = vec![format!("shell/make: make {HOSTILE}")];
+    blocked.limits.blocked_targets.extend((2..=34).map(|n| format!("read_file: /ws/{n}.txt")));
+    driver.send(blocked);
+    last(&driver, &expect_file!["prompts/r3_blocked.txt"]);
+}
+
+#[test]
+fn r3_and_its_judge_see_a_file_to_the_line_where_it_goes_on() {
+    let lines = |count: usize| -> String { (1..=count).map(|n| format!("line {n} of the file\n")).collect() };
+    let mut driver = Driver::new(Box::new(Executor::default()), 1);
+    driver.send(subtask());
+    for (offset, count) in [(1, 900), (5_001, 2_000)] {
+        let input = json!({"path": "a.txt", "offset": offset}).into();
+        answer(&mut driver, wants([ToolCall { tool: "read_file".to_owned(), input }]));
+        answer(&mut driver, came_back(&lines(count)));
+    }
+    let prompt = driver.prompts.last().unwrap();
+    assert!(prompt.contains("  line 450 of the file\n") && prompt.contains("  line 900 of the file\nr3.1/"));
+    let (newest, _) = prompt.split_once(", cut; go on with offset ").expect("nothing was cut");
+    let last: usize = newest.rsplit_once("  line ").unwrap().1.split_once(' ').unwrap().0.parse().unwrap();
+    assert!(last > 900, "{last}");
+    assert!(prompt.contains(&format!(", cut; go on with offset {} …]", 5_001 + last)), "{last}");
+
+    answer(&mut driver, says("Read."));
+    let Some(Payload::ExecutionResult(result)) = driver.sent.last() else { panic!("no result") };
+    let mut judge = Driver::new(Box::new(AgentValidator::default()), 1);
+    judge.send(subtask());
+    judge.send(result.clone());
+    let prompt = judge.prompts.last().unwrap();
+    assert!(prompt.contains(&format!("  line {last} of the file\n")), "the judge sees as much of the newest");
 }
 
 #[test]
@@ -113,7 +151,7 @@ fn subtask() -> SubTask {
             {"id": "s1.c1", "criterion": "the number is that of the words in a.txt", "mode": "verifiable"},
             {"id": "s1.c2", "criterion": "the answer is short", "mode": "plausible"},
         ],
-        "context": HOSTILE, "sequence": 1, "fingerprint": "f",
+        "context": "Words are what spaces part.", "outputs": HOSTILE, "sequence": 1, "fingerprint": "f",
     }))
     .unwrap()
 }

@@ -6,6 +6,9 @@ use setpoint_protocol::ToolId;
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_protocol::tool::{CallReading, Effect, ToolCall};
 
+/// What the person asked in every task of these tests.
+pub(crate) const WORDS: &str = "How many words has a.txt?\n```\nQuote this as it stands.\n```";
+
 /// How every task of these tests opened.
 pub(crate) fn opened() -> Opened {
     let tool = |name: &str, class: &str, volatile: bool| {

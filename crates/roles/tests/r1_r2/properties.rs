@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use setpoint_machine::CallReader;
 use setpoint_machine::effects::Effect;
 use setpoint_protocol::limits::{
-    CONTEXT_CHARS_MAX, CRITERIA_MAX, CRITERION_CHARS_MAX, INSTANCES_MAX, INTENT_CHARS_MAX, PLAN_CALLS_MAX,
-    SUBTASKS_MAX,
+    CONTEXT_CHARS_MAX, CRITERIA_MAX, CRITERION_CHARS_MAX, INSTANCES_MAX, INTENT_CHARS_MAX, OUTPUTS_CHARS_MAX,
+    PLAN_CALLS_MAX, SUBTASKS_MAX,
 };
 use setpoint_protocol::message::{Criterion, DispatchManifest, FaultKind, Limits, SubTask};
 use setpoint_protocol::predicate::CheckOn;
@@ -45,6 +45,7 @@ proptest! {
                 let Effect::Send { payload: Payload::SubTask(subtask), .. } = effect else { panic!("{effect:?}") };
                 prop_assert_eq!(subtask.sequence, sequence + 1);
                 prop_assert!(subtask.context.chars().count() <= CONTEXT_CHARS_MAX);
+                prop_assert!((1..=OUTPUTS_CHARS_MAX).contains(&subtask.outputs.chars().count()));
                 prop_assert!(!subtask.inputs.is_empty());
             }
         }

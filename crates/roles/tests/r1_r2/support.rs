@@ -190,6 +190,7 @@ impl<M: AnyMachine + Default> Bench<M> {
             now,
             clock_ms: 0,
             opened: &self.opened,
+            words: "",
             slug: "bench",
             time_budget_ms: 300_000,
             ledger: &Ledger::default(),

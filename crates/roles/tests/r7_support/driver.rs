@@ -8,9 +8,9 @@ use setpoint_machine::machine::AnyMachine;
 use setpoint_machine::{AnyInput, CallReader, Ctx, Ledger};
 use setpoint_protocol::message::{FinalResult, PlanDirective};
 use setpoint_protocol::record::{Answer, Opened, Surroundings};
-use setpoint_protocol::tool::{CallReading, ToolCall};
+use setpoint_protocol::tool::{CallReading, Effect as ToolEffect, ToolCall};
 use setpoint_protocol::topology::{Kind, Payload};
-use setpoint_protocol::{Address, CallId, RoleId, TaskId, Timestamp};
+use setpoint_protocol::{Address, CallId, RoleId, TaskId, Timestamp, ToolId};
 use setpoint_roles::r7_goal_gradient_solver::GoalGradientSolver;
 
 /// One machine with what it runs under.
@@ -59,11 +59,12 @@ impl Driver {
             now,
             clock_ms: self.clock_ms,
             opened: &self.opened,
+            words: "",
             slug: "the_slug",
             time_budget_ms: self.opened.controller.time_budget_ms,
             ledger: &self.ledger,
             grants: &BTreeSet::new(),
-            reader: &NoReader,
+            reader: &Reader,
         };
         self.machine.handle_any(input, &ctx, &mut buffer).unwrap();
         let (effects, calls) = buffer.into_parts();
@@ -106,11 +107,27 @@ pub(crate) fn opened(patch: &Value) -> Opened {
     serde_json::from_value(opened).unwrap()
 }
 
-/// R7 reads no calls.
-pub(crate) struct NoReader;
+/// Reads the calls that messages in short form hold. What only reads: `read_file`, `search`, `glob`, and commands of `ls`,
+/// `grep` and `git` alone.
+pub(crate) struct Reader;
 
-impl CallReader for NoReader {
-    fn read(&self, _: &ToolCall, _: &Surroundings) -> CallReading {
-        panic!("R7 makes no calls")
+impl CallReader for Reader {
+    fn read(&self, call: &ToolCall, _: &Surroundings) -> CallReading {
+        let command = call.input.0["command"].as_str().unwrap_or_default();
+        let programs: Vec<&str> =
+            command.split(" | ").filter_map(|part| part.split_whitespace().next()).collect();
+        let is_read_only = match call.tool.as_str() {
+            "read_file" | "search" | "glob" => true,
+            "shell" => !programs.is_empty() && programs.iter().all(|one| ["ls", "grep", "git"].contains(one)),
+            _ => false,
+        };
+        let ids = programs.iter().map(|program| ToolId::of_name(&format!("shell/{program}")));
+        CallReading {
+            tools: if programs.is_empty() { vec![ToolId::of_name(&call.tool)] } else { ids.collect() },
+            target: command.to_owned(),
+            beyond: None,
+            effect: if is_read_only { ToolEffect::ReadOnly } else { ToolEffect::Unsafe },
+            volatile: false,
+        }
     }
 }

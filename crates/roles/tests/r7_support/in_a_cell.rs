@@ -13,7 +13,7 @@ use setpoint_protocol::topology::{Kind, Misrouted, Payload};
 use setpoint_protocol::{Address, CallId, RoleId, TaskId, Timestamp};
 use setpoint_roles::r7_goal_gradient_solver::GoalGradientSolver;
 
-use super::driver::{NoReader, opened};
+use super::driver::{Reader, opened};
 use super::short;
 
 /// A task in its cell, with the records so far.
@@ -94,7 +94,7 @@ impl Factory for Roles {
     }
 
     fn reader(&self) -> &dyn CallReader {
-        &NoReader
+        &Reader
     }
 }
 

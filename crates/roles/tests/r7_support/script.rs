@@ -10,7 +10,7 @@ use setpoint_machine::script::{self, Setup};
 use setpoint_protocol::{Any, Instance};
 use setpoint_roles::r7_goal_gradient_solver::GoalGradientSolver;
 
-use super::driver::{NoReader, opened};
+use super::driver::{Reader, opened};
 use super::short;
 
 /// Runs every script of a folder and compares it with itself: its `<` lines are what the machine does now.
@@ -31,12 +31,8 @@ pub(crate) fn check_all(folder: &str) {
 fn run(script: &str) -> Result<String, script::ScriptError> {
     let patch = script.lines().next().and_then(|line| line.strip_prefix("# opened "));
     let patch = patch.map_or(json!({}), |patch| serde_json::from_str(patch).unwrap());
-    let setup = Setup {
-        opened: opened(&patch),
-        instance: Instance(0),
-        reader: &NoReader,
-        describe: |_| String::new(),
-    };
+    let setup =
+        Setup { opened: opened(&patch), instance: Instance(0), reader: &Reader, describe: |_| String::new() };
     let mut short: VecDeque<String> = entries(script).into();
     let full: Vec<String> = short.iter().map(|entry| full_form(entry)).collect();
     let out = script::run(&mut GoalGradientSolver::default(), &full.join("\n"), setup)?;

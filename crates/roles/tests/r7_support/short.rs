@@ -3,7 +3,9 @@
 //! An outcome is written `<matched|failed> <n> <verdicts> <call> <call> …`: sub-task n, one letter a criterion (`.` pass,
 //! `L` logical fail, `E` environmental fail, `?` fail without a class, `P` logical fail of a plausible criterion, `v`
 //! vacuous pass, `V` vacuous fail, `-` not judged), and calls `tool[+tool]:target`, with `!` in front when it failed,
-//! `~` when consent was refused, `#` when a limit blocked it. Verdicts on the whole are written with the same letters.
+//! `~` when consent was refused, `#` when a limit blocked it, `^` when it was cut off; a `*` before the tool says that it may
+//! have changed something. A `·` in a target is a space; a shell call's target is its command. Verdicts on the whole are
+//! written with the same letters.
 
 use serde_json::{Value, json};
 
@@ -110,14 +112,21 @@ fn call(n: u32, at: usize, text: &str) -> Value {
         ("!", rest) => (false, Some("exit"), rest),
         ("~", rest) => (false, Some("consent"), rest),
         ("#", rest) => (false, Some("blocked"), rest),
+        ("^", rest) => (false, Some("interrupted"), rest),
         _ => (true, None, text),
+    };
+    let (side_effect, rest) = match rest.strip_prefix('*') {
+        Some(rest) => ("reversible", rest),
+        None => ("none", rest),
     };
     let (tools, target) = rest.split_once(':').unwrap();
     let tools: Vec<&str> = tools.split('+').collect();
+    let target = target.replace('·', " ");
+    let input = if tools[0].starts_with("shell") { json!({ "command": target }) } else { json!({}) };
     let mut call = json!({
         "call_id": format!("r3.{n}/{}", at + 1), "attempt": 1, "phase": "work", "tool": tools[0],
-        "tools": if tools.len() > 1 { &tools[..] } else { &[] }, "input": {}, "target": target, "ok": ok,
-        "evidence": "what it printed", "duration_ms": 1,
+        "tools": if tools.len() > 1 { &tools[..] } else { &[] }, "input": input, "target": target, "ok": ok,
+        "evidence": "what it printed", "duration_ms": 1, "side_effect": side_effect,
     });
     if let Some(kind) = error_kind {
         call["error_kind"] = json!(kind);

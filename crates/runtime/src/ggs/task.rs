@@ -125,6 +125,8 @@ impl Task {
             now: desk.at,
             clock_ms: self.elapsed_ms,
             opened: desk.opened,
+            // No person has asked for it.
+            words: "",
             slug: &self.slug,
             time_budget_ms: desk.opened.controller.time_budget_ms,
             ledger: &self.ledger,

@@ -313,6 +313,7 @@ impl Plant {
             now,
             clock_ms: self.seq,
             opened: &self.opened,
+            words: "",
             slug: "",
             time_budget_ms: 300_000,
             ledger: &Ledger::default(),

@@ -48,6 +48,12 @@ impl Trial {
         self.way(&format!("tool = \"hash_files\"\ninput = {{ root = \"{path}\" }}"), marks)
     }
 
+    /// A way that edits a file, which fails where it is not there.
+    pub(crate) fn edits(self, path: &str, marks: &str) -> Self {
+        let input = format!("{{ path = \"{path}\", find = \"one\", replace = \"two\" }}");
+        self.way(&format!("tool = \"edit_file\"\ninput = {input}"), marks)
+    }
+
     /// A way through a command.
     pub(crate) fn runs(self, program: &str, command: &str, marks: &str) -> Self {
         let input = format!("input = {{ command = '''{command}''' }}");

@@ -186,6 +186,7 @@ impl Machine for Executor {
                 let call = fx.run_tool(ToolCall { tool: tool.to_owned(), input: Any::NULL }, None, false);
                 match task.intent.as_str() {
                     "panic" => panic!("an intent that nobody can bear"),
+                    "quote" => fx.publish(result(self.id.as_ref(), json!(ctx.words))),
                     "approve" => drop(fx.request(|call_id| {
                         ApprovalRequest {
                             call_id,

@@ -72,6 +72,18 @@ fn a_subtask_is_one_record_with_two_deliveries_the_sensor_first() {
 }
 
 #[test]
+fn effectors_know_what_the_person_asked() {
+    let bench = Bench::dispatched(opened(), "quote");
+    let body = |kind: &str| -> serde_json::Value {
+        let record = bench.records.iter().find(|record| record.kind.to_string() == kind).unwrap();
+        serde_json::from_slice(&record.body).unwrap()
+    };
+    let words = body("TaskSpec")["raw_input"].clone();
+    assert_ne!(words, "");
+    assert_eq!(body("ExecutionResult")["output"], words);
+}
+
+#[test]
 fn the_pair_is_dropped_when_its_subtask_is_judged_and_what_it_asked_is_stopped() {
     let mut bench = Bench::dispatched(opened(), "approve,two");
     bench.user(approval("r3.1/3", "d1"));

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 use setpoint_machine::brief::PlanBrief;
 use setpoint_machine::draft::{CriterionDraft, PlanDraft, SubTaskDraft};
-use setpoint_protocol::Any;
 use setpoint_protocol::limits::CRITERION_CHARS_MAX;
 use setpoint_protocol::message::{Approach, Mode};
-use setpoint_protocol::predicate::Check;
+use setpoint_protocol::predicate::{Check, CheckOn};
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::text::clip;
+use setpoint_protocol::{Any, ToolId};
 
 use super::distinct;
 use super::order::Candidate;
@@ -137,6 +137,10 @@ pub(crate) fn checked_criteria(
             |reason: String| Fault::new(form.at, PlaybookError::Check { criterion: name.clone(), reason });
         let value = form.check.value(&scope).map_err(|error| broken(error.to_string()))?;
         let check: Check = serde_json::from_value(value).map_err(|error| broken(error.to_string()))?;
+        if matches!(&check.on, CheckOn::Call { tool, which: None } if ToolId::of_name(tool).tool() == "shell")
+        {
+            return Err(broken("give `which`, the command: another one would show nothing of it".to_owned()));
+        }
         check.expect.validate().map_err(|source| {
             Fault::new(form.at, PlaybookError::Predicate { criterion: name.clone(), source })
         })?;

@@ -55,6 +55,24 @@ fn a_whole_file_is_fine() {
 }
 
 #[test]
+fn a_check_on_a_command_says_which() {
+    let on = "on = \"output\"";
+    for tool in ["shell", "shell/echo"] {
+        let to = format!("on = {{ call = {{ tool = \"{tool}\" }} }}");
+        check(
+            on,
+            &to,
+            &expect![
+                "x.toml:12:1: failed to read the check of `said`: give `which`, the command: another one would show nothing \
+                 of it"
+            ],
+        );
+    }
+    check(on, r#"on = { call = { tool = "shell", which = "echo" } }"#, &expect!["fine"]);
+    check(on, r#"on = { call = { tool = "list_dir" } }"#, &expect!["fine"]);
+}
+
+#[test]
 fn syntax_and_shape() {
     check(
         "title = \"Greet\"",

@@ -10,19 +10,11 @@ use setpoint_protocol::tool::{CapabilityClass, ToolSpec};
 use super::LINE_CHARS_MAX;
 use crate::line::one_line;
 
-/// Longest raw input in characters beside the intent.
-const RAW_INPUT_CHARS_MAX: usize = 4_000;
 /// Longest JSON Schema of a tool's input in characters.
 const INPUT_SCHEMA_CHARS_MAX: usize = 1_200;
 
 pub(super) fn goal(spec: &TaskSpec) -> String {
     let mut text = format!("The goal: {}", spec.intent);
-    if spec.raw_input.trim() != spec.intent {
-        text.push_str(&format!(
-            "\nAs the person typed it: {}",
-            clip(spec.raw_input.trim(), RAW_INPUT_CHARS_MAX)
-        ));
-    }
     if let Some(scope) = &spec.constraints.scope {
         text.push_str(&format!("\nWhere: {scope}"));
     }

@@ -31,6 +31,7 @@ pub(in crate::r2_planner) fn report(brief: &ReportBrief) -> Prompt {
     let reason = format!("It ended by: {}. {}", brief.ended_by.name(), brief.reason);
     Prompt::default()
         .system("role", &ROLE)
+        .words(&brief.spec.raw_input)
         .task("goal", place::goal(&brief.spec), GOAL_CHARS_MAX)
         .task("reason", reason, REASON_CHARS_MAX)
         .data("verdicts", verdicts(&brief.verdicts), VERDICTS_CHARS_MAX)

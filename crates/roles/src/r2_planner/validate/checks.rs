@@ -11,6 +11,8 @@ use crate::blocking::{refusal, target_name};
 
 /// Most bytes of a probe's input; more is malformed.
 const PROBE_BYTES_MAX: usize = 16 * 1024;
+/// The tool that runs command lines.
+const SHELL: &str = "shell";
 const NOT_READ_ONLY: &str =
     "is not provably read-only; make that call part of the work and check `call` or `output`";
 /// Longest piece of an error in a reason, in characters.
@@ -28,19 +30,47 @@ pub(super) fn check(value: &Any, rules: &Rules<'_>) -> Result<Check, String> {
     if value.is_deep() {
         return Err(malformed(&format_args!("it is nested deeper than {VALUE_DEPTH_MAX}")));
     }
-    let check: Check = serde_json::from_value(value.0.clone()).map_err(|error| malformed(&error))?;
+    let mut check: Check = serde_json::from_value(value.0.clone()).map_err(|error| malformed(&error))?;
     check.expect.validate().map_err(|error| unusable(&error))?;
-    match &check.on {
+    match &mut check.on {
         CheckOn::Output => {}
         CheckOn::Probe(call) => probe(call, rules)?,
-        CheckOn::Call { tool } => {
+        CheckOn::Call { tool, which } => {
             let id: ToolId = tool.parse().map_err(|error| unusable(&error))?;
             if let Some(reason) = rules.tool_refusal(&id) {
                 return Err(format!("has a check that {reason}"));
             }
+            if id.tool() == SHELL {
+                *which = Some(command(which.as_deref(), rules)?);
+            }
         }
     }
     Ok(check)
+}
+
+/// The command that a check names, in the normal form of calls' targets.
+fn command(which: Option<&str>, rules: &Rules<'_>) -> Result<String, String> {
+    let Some(which) = which.map(str::trim).filter(|which| !which.is_empty()) else {
+        return Err(
+            "has a check on a call of `shell` that does not say which: give `which`, the command".to_owned()
+        );
+    };
+    let call = ToolCall { tool: SHELL.to_owned(), input: Any(serde_json::json!({ "command": which })) };
+    let target = rules.reader.read(&call, rules.surroundings).target;
+    Ok(if target.is_empty() { which.to_owned() } else { target })
+}
+
+/// Why a check shows less than its criterion says, which quotes a command: the check looks at another one.
+pub(super) fn weaker_than(text: &str, check: &Check) -> Option<String> {
+    let CheckOn::Call { which: Some(which), .. } = &check.on else { return None };
+    let quoted = text.split('`').skip(1).step_by(2).map(str::trim).filter(|quoted| quoted.contains(' '));
+    let words =
+        |text: &str| text.split_whitespace().map(|word| word.replace(['\'', '"'], "")).collect::<Vec<_>>();
+    let named = words(which);
+    let mut others = quoted.filter(|quoted| !named.starts_with(&words(quoted)));
+    others
+        .next()
+        .map(|quoted| format!("quotes `{}`, but its check names `{}`", clip(quoted, 80), clip(which, 80)))
 }
 
 /// What a check probes, each as `<tool>: <target>`.
@@ -56,7 +86,7 @@ pub(super) fn targets(check: &Check, rules: &Rules<'_>) -> Vec<String> {
 
 /// Why a check can never hold for a sub-task that may use only `tools` (none named: all), or `None` when it can.
 pub(super) fn out_of_reach(check: &Check, tools: &[ToolId]) -> Option<String> {
-    let CheckOn::Call { tool } = &check.on else { return None };
+    let CheckOn::Call { tool, .. } = &check.on else { return None };
     let looked_at: ToolId = tool.parse().ok()?;
     let reached = |tool: &ToolId| tool.covers(&looked_at) || looked_at.covers(tool);
     (!tools.is_empty() && !tools.iter().any(reached))

@@ -168,6 +168,9 @@ fn criterion(
         return Err("is empty".to_owned());
     }
     let check = check.map(|check| checks::check(check, rules)).transpose()?;
+    if let Some(reason) = check.as_ref().and_then(|check| checks::weaker_than(&text, check)) {
+        return Err(reason);
+    }
     if check.is_none()
         && let Some(reason) = emptiness(&text, intents)
     {
