@@ -80,6 +80,8 @@ pub enum EndedBy {
     Law2,
     /// More rounds than `max_replans`.
     Rounds,
+    /// The goal was shown to be out of reach.
+    Infeasible,
     /// A fault that no further round can mend.
     Fault,
     /// Consent was refused.
@@ -156,6 +158,7 @@ impl Ruling {
                 EndedBy::Omega
                 | EndedBy::Law2
                 | EndedBy::Rounds
+                | EndedBy::Infeasible
                 | EndedBy::Fault
                 | EndedBy::Consent
                 | EndedBy::Budget
@@ -186,6 +189,7 @@ impl EndedBy {
             Self::Law2 => "law2",
             Self::Rounds => "rounds",
             Self::Fault => "fault",
+            Self::Infeasible => "infeasible",
             Self::Consent => "consent",
             Self::Budget => "budget",
             Self::Deadline => "deadline",

@@ -52,7 +52,12 @@ pub(crate) fn lessons(
             of_ending(ruling, judged).into_iter().collect()
         }
         Ruling::End(
-            EndedBy::Fault | EndedBy::Consent | EndedBy::Budget | EndedBy::Deadline | EndedBy::Cancelled,
+            EndedBy::Infeasible
+            | EndedBy::Fault
+            | EndedBy::Consent
+            | EndedBy::Budget
+            | EndedBy::Deadline
+            | EndedBy::Cancelled,
         ) => Vec::new(),
     }
 }

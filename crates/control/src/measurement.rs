@@ -166,6 +166,8 @@ pub enum FaultKind {
     Deadline,
     /// What the task needs was not allowed.
     Consent,
+    /// The goal was shown to be out of reach.
+    Infeasible,
 }
 
 /// Why a measurement was refused.

@@ -52,6 +52,7 @@ fn reason(ruling: Ruling, point: &Point, gains: &Gains) -> String {
             EndedBy::Rounds => {
                 format!("round {} is more than the {} replans allowed", point.rounds, gains.max_replans)
             }
+            EndedBy::Infeasible => "the goal cannot be reached here".to_owned(),
             EndedBy::Fault => "a fault that another round cannot mend".to_owned(),
             EndedBy::Consent => "consent was refused for what the task needs".to_owned(),
             EndedBy::Budget => "a hard budget is used up".to_owned(),

@@ -212,6 +212,7 @@ fn before_the_table(event: &Event) -> Option<Ruling> {
         Event::Fault { kind: FaultKind::Budget, .. } => EndedBy::Budget,
         Event::Fault { kind: FaultKind::Deadline, .. } => EndedBy::Deadline,
         Event::Fault { kind: FaultKind::Consent, .. } => EndedBy::Consent,
+        Event::Fault { kind: FaultKind::Infeasible, .. } => EndedBy::Infeasible,
         Event::Fault { kind: FaultKind::Fault, .. } => return None,
         Event::Rejected { outcomes, .. } if outcomes.iter().any(Outcome::was_refused_consent) => {
             EndedBy::Consent

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use setpoint_protocol::message::{
     Approach, ApproachName, Clarification, CorrectionSignal, Criterion, EndedBy, Insight, Limits,
-    PlanDirective, SopKind, SubTask, SubTaskOutcome, TaskSpec, Verdict,
+    PlanDirective, SopKind, SubTask, SubTaskOutcome, TaskSpec, Unmet, Verdict,
 };
 use setpoint_protocol::record::{Exchange, Purpose, Surroundings};
 use setpoint_protocol::tool::{ToolRecord, ToolSpec};
@@ -199,6 +199,8 @@ pub struct JudgeBrief {
     pub intent: String,
     /// The criteria to judge, each on its own.
     pub criteria: Vec<Criterion>,
+    /// What the executor says cannot hold here, of the criteria to judge.
+    pub claims: Vec<Unmet>,
     /// Criteria that failed without a class: only the class is asked for.
     pub classify: Vec<CriterionId>,
     /// The claim.

@@ -46,6 +46,39 @@ pub struct PlanDraft {
     /// The task's own criteria; on a replan, only additional ones count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub task_criteria: Vec<CriterionDraft>,
+    /// On a replan: own criteria that rest on what is not so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withdraw: Vec<WithdrawDraft>,
+    /// In place of sub-tasks: the goal cannot be reached here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cannot: Option<CannotDraft>,
+}
+
+/// A criterion that R2 takes back.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WithdrawDraft {
+    /// The criterion's id, as R2 was shown it.
+    pub criterion: String,
+    /// What it rests on that is not so.
+    #[serde(default)]
+    pub why: String,
+    /// Calls that show it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<String>,
+}
+
+/// R2's word that the goal cannot be reached here.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CannotDraft {
+    /// Why.
+    #[serde(default)]
+    pub why: String,
+    /// Calls that show it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<String>,
+    /// What the person would have to supply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<String>,
 }
 
 /// One sub-task of a plan.
@@ -92,6 +125,9 @@ pub enum CriterionDraft {
         /// How code judges it. Kept as JSON here, so that a malformed check is a reason and not a lost plan.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         check: Option<Any>,
+        /// The person's words that it rests on, as they wrote them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        asked: Option<String>,
     },
 }
 
@@ -111,6 +147,8 @@ struct StructuredDraft {
     mode: Option<Mode>,
     #[serde(default)]
     check: Option<Any>,
+    #[serde(default)]
+    asked: Option<String>,
 }
 
 impl<'de> Visitor<'de> for CriterionVisitor {
@@ -134,6 +172,7 @@ impl<'de> Visitor<'de> for CriterionVisitor {
             criterion: read.criterion,
             mode: read.mode.unwrap_or_default(),
             check: read.check,
+            asked: read.asked,
         })
     }
 }
@@ -143,7 +182,7 @@ impl CriterionDraft {
     #[must_use]
     pub fn checked(criterion: String, check: &Check) -> Self {
         let check = serde_json::to_value(check).ok().map(Any);
-        CriterionDraft::Structured { criterion, mode: Mode::Verifiable, check }
+        CriterionDraft::Structured { criterion, mode: Mode::Verifiable, check, asked: None }
     }
 }
 
@@ -191,6 +230,25 @@ pub struct ExecuteDraft {
     /// Why it is not possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Criteria that cannot hold here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmet: Vec<UnmetDraft>,
+}
+
+/// A criterion that cannot hold here, as R3 says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UnmetDraft {
+    /// The criterion's id.
+    pub criterion: String,
+    /// Why it cannot hold.
+    #[serde(default)]
+    pub why: String,
+    /// Calls that show it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<String>,
+    /// What would have to be there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<String>,
 }
 
 /// How R3 sees its attempt.
@@ -225,6 +283,9 @@ pub struct VerdictDraft {
     /// Call ids, or `output`.
     #[serde(default)]
     pub cites: Vec<String>,
+    /// Whether it fails because something that it rests on is missing here, so that no further work could make it hold.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cannot: bool,
     /// Why it failed. A word that is no class, such as `none` beside a pass, is none.
     #[serde(default, deserialize_with = "class", skip_serializing_if = "Option::is_none")]
     pub failure_class: Option<FailureClass>,
@@ -262,7 +323,7 @@ impl Draft for PerceiveDraft {
 }
 
 impl Draft for PlanDraft {
-    const FIELDS: &'static [&'static str] = &["subtasks", "task_criteria"];
+    const FIELDS: &'static [&'static str] = &["subtasks", "task_criteria", "withdraw", "cannot"];
     const NAMES: &'static [&'static str] = &[
         "subtasks",
         "task_criteria",
@@ -279,6 +340,12 @@ impl Draft for PlanDraft {
         "criterion",
         "mode",
         "check",
+        "asked",
+        "withdraw",
+        "cannot",
+        "why",
+        "seen",
+        "needs",
     ];
     const LIST: Option<List> = Some(List { field: "subtasks", key: "intent", apart: false });
 }
@@ -299,8 +366,9 @@ impl Draft for InsightDraft {
 }
 
 impl Draft for ExecuteDraft {
-    const FIELDS: &'static [&'static str] = &["status", "output", "uncertainty", "reason"];
-    const NAMES: &'static [&'static str] = Self::FIELDS;
+    const FIELDS: &'static [&'static str] = &["status", "output", "uncertainty", "reason", "unmet"];
+    const NAMES: &'static [&'static str] =
+        &["status", "output", "uncertainty", "reason", "unmet", "criterion", "why", "seen", "needs"];
     const SPEECH: Speech = Speech::Turn;
 }
 
@@ -310,7 +378,7 @@ const VERDICTS: List = List { field: "verdicts", key: "criterion_id", apart: tru
 impl Draft for JudgeDraft {
     const FIELDS: &'static [&'static str] = &["verdicts"];
     const NAMES: &'static [&'static str] =
-        &["verdicts", "criterion_id", "verdict", "evidence", "cites", "failure_class"];
+        &["verdicts", "criterion_id", "verdict", "evidence", "cites", "cannot", "failure_class"];
     const LIST: Option<List> = Some(VERDICTS);
 }
 
@@ -322,6 +390,7 @@ impl Draft for MergeDraft {
         "verdict",
         "evidence",
         "cites",
+        "cannot",
         "failure_class",
         "summary",
         "output_of",

@@ -271,4 +271,32 @@ impl ToolRecord {
         let more = self.tools.iter().filter(|id| **id != self.tool);
         std::iter::once(&self.tool).chain(more)
     }
+
+    /// Whether it got as far as giving a result: a non-zero exit code is one.
+    #[must_use]
+    pub fn ran(&self) -> bool {
+        self.ok || matches!((self.error_kind, self.exit_code), (Some(ErrorKind::Exit), _) | (None, Some(_)))
+    }
+
+    /// Whether it can show that something is missing here: it ran, or failed because of that. A call that was refused,
+    /// blocked, cut off or malformed shows nothing.
+    #[must_use]
+    pub fn shows_a_lack(&self) -> bool {
+        let is_lack = |kind: ErrorKind| match kind {
+            ErrorKind::NotFound | ErrorKind::Permission | ErrorKind::MissingTool | ErrorKind::Network => true,
+            ErrorKind::Timeout
+            | ErrorKind::RateLimit
+            | ErrorKind::Storage
+            | ErrorKind::Exit
+            | ErrorKind::Signal
+            | ErrorKind::InvalidInput
+            | ErrorKind::InvalidData
+            | ErrorKind::Interrupted
+            | ErrorKind::Blocked
+            | ErrorKind::ApprovalRequired
+            | ErrorKind::Consent
+            | ErrorKind::Other => false,
+        };
+        self.ran() || self.error_kind.is_some_and(is_lack)
+    }
 }

@@ -1,7 +1,7 @@
 //! The result of a task for a person: what was done, the output, what was not met, and on what evidence.
 
 use setpoint_protocol::Any;
-use setpoint_protocol::message::{EndedBy, FinalResult, JudgedBy, Shown, Verdict, VerdictWord};
+use setpoint_protocol::message::{EndedBy, FinalResult, JudgedBy, Verdict, VerdictWord, Withdrawal};
 use setpoint_protocol::topology::Kind;
 
 use super::value;
@@ -35,6 +35,7 @@ pub(crate) fn lines(state: &ViewState) -> Vec<Line> {
     }
     section(&mut lines, verdicts(state, result));
     section(&mut lines, unmet(result));
+    section(&mut lines, withdrawn(result));
     section(&mut lines, next_moves(result));
     section(&mut lines, allowing(state, result));
     let mut end = Vec::new();
@@ -113,12 +114,12 @@ fn line(state: &ViewState, verdict: &Verdict) -> Line {
         line.push(Tone::Name, &format!("{label} "));
     }
     line.push(Tone::Plain, &verdict.criterion);
-    let by = match (verdict.verdict, verdict.judged_by) {
-        (VerdictWord::Pass, JudgedBy::Check) => "verified by a check",
-        (VerdictWord::Pass, JudgedBy::Model) => "judged by a model",
-        (VerdictWord::Fail, _) if verdict.shown == Some(Shown::NotShown) => "not shown",
-        (VerdictWord::Fail, JudgedBy::Check) => "failed a check",
-        (VerdictWord::Fail, JudgedBy::Model) => "failed, judged by a model",
+    let by = match (verdict.verdict, words::shown(verdict.shown), verdict.judged_by) {
+        (VerdictWord::Pass, _, JudgedBy::Check) => "verified by a check",
+        (VerdictWord::Pass, _, JudgedBy::Model) => "judged by a model",
+        (VerdictWord::Fail, Some(shown), _) => shown,
+        (VerdictWord::Fail, None, JudgedBy::Check) => "failed a check",
+        (VerdictWord::Fail, None, JudgedBy::Model) => "failed, judged by a model",
     };
     line.push(Tone::Dim, &format!("  {by}"));
     if verdict.vacuous {
@@ -134,6 +135,12 @@ fn line(state: &ViewState, verdict: &Verdict) -> Line {
 
 fn unmet(result: &FinalResult) -> Vec<Line> {
     list("not met:", Tone::Bad, &result.unmet_criteria)
+}
+
+fn withdrawn(result: &FinalResult) -> Vec<Line> {
+    let line = |one: &Withdrawal| format!("{}: {}", one.criterion, one.why);
+    let items: Vec<String> = result.withdrawn.iter().map(line).collect();
+    list("withdrawn, because it cannot hold here:", Tone::Care, &items)
 }
 
 fn next_moves(result: &FinalResult) -> Vec<Line> {

@@ -167,6 +167,7 @@ fn criterion(state: &ViewState, row: &Row) -> Value {
             "text": evidence.text,
             "calls": evidence.calls,
             "judged_by": evidence.judged_by,
+            "failure": evidence.shown,
             "at": evidence.at,
             "shown": words::evidence(evidence, &state.calls),
         })

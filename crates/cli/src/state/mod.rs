@@ -224,9 +224,12 @@ impl ViewState {
     pub fn is_broken_off(&self) -> bool {
         // Any other end is decided on what was measured.
         let is_cut_short = |result: &FinalResult| match result.ended_by {
-            EndedBy::Cancelled | EndedBy::Budget | EndedBy::Deadline | EndedBy::Consent | EndedBy::Fault => {
-                true
-            }
+            EndedBy::Cancelled
+            | EndedBy::Budget
+            | EndedBy::Deadline
+            | EndedBy::Consent
+            | EndedBy::Infeasible
+            | EndedBy::Fault => true,
             EndedBy::CriteriaMet | EndedBy::Distance | EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds => {
                 false
             }
@@ -355,6 +358,7 @@ impl ViewState {
             FaultKind::Budget => "not judged: a budget is used up".to_owned(),
             FaultKind::Deadline => "not judged: out of time".to_owned(),
             FaultKind::Consent => "not judged: consent was refused".to_owned(),
+            FaultKind::Infeasible => format!("not judged: the goal cannot be reached here: {}", fault.reason),
         };
         self.board.stop(record.at, &why);
         self.faults.push(fault);

@@ -1,7 +1,9 @@
 //! How numbers, times, judgements and ends are worded, everywhere alike.
 
 use jiff::tz::TimeZone;
-use setpoint_protocol::message::{EndState, EndedBy, FailureClass, FinalResult, MemoryAction, VerdictWord};
+use setpoint_protocol::message::{
+    EndState, EndedBy, FailureClass, FinalResult, MemoryAction, Shown, VerdictWord,
+};
 use setpoint_protocol::{Instance, RoleId, Timestamp};
 
 use crate::state::board::{Board, Evidence};
@@ -116,6 +118,16 @@ pub const fn failed(class: Option<FailureClass>) -> &'static str {
     }
 }
 
+/// What a failure came to, where that is more than that the evidence says otherwise.
+#[must_use]
+pub const fn shown(shown: Option<Shown>) -> Option<&'static str> {
+    match shown {
+        Some(Shown::NotShown) => Some("not shown"),
+        Some(Shown::Cannot) => Some("cannot hold here"),
+        Some(Shown::Refuted) | None => None,
+    }
+}
+
 /// What a judgement rests on: the last cited call with its outcome, and what was seen.
 #[must_use]
 pub fn evidence(evidence: &Evidence, calls: &Calls) -> String {
@@ -189,6 +201,7 @@ const fn rule_words(rule: EndedBy) -> &'static str {
         EndedBy::Omega => "rounds and time are nearly used up",
         EndedBy::Law2 => "it got worse round after round",
         EndedBy::Rounds => "no replans are left",
+        EndedBy::Infeasible => "the goal cannot be reached here",
         EndedBy::Fault => "something broke that another round cannot mend",
         EndedBy::Consent => "consent was refused",
         EndedBy::Budget => "a budget is used up",

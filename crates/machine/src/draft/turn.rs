@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolCall;
 
-use super::{ExecuteDraft, StatusDraft};
+use super::{ExecuteDraft, StatusDraft, UnmetDraft};
 use crate::extract::{Draft, Speech, object_in, same_name, status_word};
 
 /// Names of the field with the tool's name, `tool` being ours.
@@ -96,6 +96,10 @@ fn status(fields: &Map<String, Value>) -> Option<StatusDraft> {
 fn answer(status: StatusDraft, mut fields: Map<String, Value>) -> ExecuteDraft {
     let output = take(&mut fields, "output");
     let reason = take(&mut fields, "reason").map(|reason| Any(reason).to_text());
+    let unmet = field(&fields, &["unmet"]).and_then(claims);
+    if unmet.is_some() {
+        take(&mut fields, "unmet");
+    }
     let uncertainty = take(&mut fields, "uncertainty").map(|doubt| Any(doubt).to_text());
     let output = match output {
         Some(output) => Any(output).shallow(),
@@ -105,7 +109,16 @@ fn answer(status: StatusDraft, mut fields: Map<String, Value>) -> ExecuteDraft {
         }
         None => Any::NULL,
     };
-    ExecuteDraft { status, output, uncertainty, reason }
+    ExecuteDraft { status, output, uncertainty, reason, unmet: unmet.unwrap_or_default() }
+}
+
+/// What is said to be impossible: a list, or the one thing itself. In another form it is a field of the result's own.
+fn claims(value: &Value) -> Option<Vec<UnmetDraft>> {
+    let list = match value {
+        Value::Array(list) => list.clone(),
+        one => vec![one.clone()],
+    };
+    list.into_iter().map(|claim| serde_json::from_value(claim).ok()).collect()
 }
 
 /// The call that an object makes. Under other names than ours both the tool and its parameters must be there.

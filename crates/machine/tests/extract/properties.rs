@@ -33,6 +33,7 @@ fn criterion() -> impl Strategy<Value = CriterionDraft> {
     prop_oneof![
         text().prop_map(CriterionDraft::Plain),
         (text(), mode).prop_map(|(criterion, mode)| CriterionDraft::Structured {
+            asked: None,
             criterion,
             mode,
             check: None
@@ -57,7 +58,7 @@ fn subtask() -> impl Strategy<Value = SubTaskDraft> {
 
 fn plan() -> impl Strategy<Value = PlanDraft> {
     (prop::collection::vec(subtask(), 0..4), prop::collection::vec(criterion(), 0..3))
-        .prop_map(|(subtasks, task_criteria)| PlanDraft { subtasks, task_criteria })
+        .prop_map(|(subtasks, task_criteria)| PlanDraft { subtasks, task_criteria, ..PlanDraft::default() })
 }
 
 fn report() -> impl Strategy<Value = ReportDraft> {
@@ -70,6 +71,7 @@ fn verdicts() -> impl Strategy<Value = Vec<VerdictDraft>> {
     let class = prop::sample::select(vec![FailureClass::Logical, FailureClass::Environmental]);
     let draft = (text(), verdict, text(), prop::collection::vec(text(), 0..3), prop::option::of(class))
         .prop_map(|(criterion_id, verdict, evidence, cites, failure_class)| VerdictDraft {
+            cannot: false,
             criterion_id,
             verdict,
             evidence,
@@ -93,6 +95,7 @@ fn execute() -> impl Strategy<Value = ExecuteDraft> {
         prop::sample::select(vec![StatusDraft::Completed, StatusDraft::Uncertain, StatusDraft::Failed]);
     (status, text(), prop::option::of(text()), prop::option::of(text())).prop_map(
         |(status, output, uncertainty, reason)| ExecuteDraft {
+            unmet: Vec::new(),
             status,
             output: Any::from(output.as_str()),
             uncertainty,

@@ -32,6 +32,7 @@ impl Machine for Echo {
             "slug": ctx.slug, "grants": ctx.grants, "asked": usage });
         let subtask_id = SubTaskId::from_uuid(fx.new_id());
         fx.publish(ExecutionResult {
+            unmet: Vec::new(),
             subtask_id,
             attempt: 1,
             status: ExecutionStatus::Completed,

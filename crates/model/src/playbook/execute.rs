@@ -52,6 +52,7 @@ pub(crate) fn execute(library: &Library, brief: &ExecuteBrief) -> Result<Step, M
                     output: Any::NULL,
                     uncertainty: None,
                     reason: Some(failure_of(results.len(), record)),
+                    unmet: Vec::new(),
                 }));
             }
         }
@@ -94,7 +95,13 @@ impl<'l> Work<'l> {
             [] => (StatusDraft::Completed, None),
             _ => (StatusDraft::Uncertain, Some(doubts.join("; "))),
         };
-        Step::Answer(ExecuteDraft { status, output: Any(output), uncertainty, reason: None })
+        Step::Answer(ExecuteDraft {
+            status,
+            output: Any(output),
+            uncertainty,
+            reason: None,
+            unmet: Vec::new(),
+        })
     }
 
     fn scope<'a>(&'a self, brief: &'a ExecuteBrief, results: &'a [&'a ToolRecord]) -> Scope<'a> {

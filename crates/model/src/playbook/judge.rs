@@ -29,6 +29,7 @@ pub(crate) fn not_judged(id: &CriterionId) -> VerdictDraft {
         verdict: VerdictWord::Fail,
         evidence: "the embedded brain judges nothing that has no check".to_owned(),
         cites: Vec::new(),
+        cannot: false,
         failure_class: None,
     }
 }

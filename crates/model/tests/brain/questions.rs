@@ -68,6 +68,7 @@ fn a_failed_check_gets_the_class_that_its_calls_give_it() {
     ] {
         brief.calls = vec![record(&brief, &call, result)];
         let question = JudgeBrief {
+            claims: Vec::new(),
             words: String::new(),
             intent: "x".to_owned(),
             criteria: vec![criterion("s1.c1"), criterion("s1.c2")],
@@ -86,6 +87,7 @@ fn a_failed_check_gets_the_class_that_its_calls_give_it() {
     }
     let failed = |kind| record(&brief, &call, Err(kind));
     let question = JudgeBrief {
+        claims: Vec::new(),
         words: String::new(),
         intent: "x".to_owned(),
         criteria: Vec::new(),

@@ -292,6 +292,8 @@ pub enum FindingKind {
     CostRunaway,
     /// A plan was let through against what memory forbids.
     ConstraintRelaxed,
+    /// A criterion of the planner's own making was withdrawn, because what it rests on is shown not to be so.
+    CriterionWithdrawn,
     /// The task's criteria were dropped or changed.
     CriteriaChanged,
     /// A task that waits for nobody does not go on.
@@ -332,7 +334,7 @@ impl Severity {
 
 impl FindingKind {
     /// Every kind, in the order of the report.
-    pub const ALL: [FindingKind; 25] = [
+    pub const ALL: [FindingKind; 26] = [
         FindingKind::BoundaryViolation,
         FindingKind::MemoryWrite,
         FindingKind::DuplicateSubtask,
@@ -352,6 +354,7 @@ impl FindingKind {
         FindingKind::ToolUnhealthy,
         FindingKind::CostRunaway,
         FindingKind::ConstraintRelaxed,
+        FindingKind::CriterionWithdrawn,
         FindingKind::CriteriaChanged,
         FindingKind::TaskStalled,
         FindingKind::MachineFault,
@@ -383,6 +386,7 @@ impl FindingKind {
             FindingKind::ToolUnhealthy => "tool_unhealthy",
             FindingKind::CostRunaway => "cost_runaway",
             FindingKind::ConstraintRelaxed => "constraint_relaxed",
+            FindingKind::CriterionWithdrawn => "criterion_withdrawn",
             FindingKind::CriteriaChanged => "criteria_changed",
             FindingKind::TaskStalled => "task_stalled",
             FindingKind::MachineFault => "machine_fault",
@@ -396,7 +400,7 @@ impl FindingKind {
     #[must_use]
     pub const fn severity(self) -> Severity {
         match self {
-            FindingKind::ConstraintRelaxed => Severity::Notice,
+            FindingKind::ConstraintRelaxed | FindingKind::CriterionWithdrawn => Severity::Notice,
             FindingKind::ConvergenceFailure
             | FindingKind::GgsThrashing
             | FindingKind::RoleDrift

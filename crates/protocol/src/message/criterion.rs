@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::id::CriterionId;
+use crate::id::{CallId, CriterionId};
 use crate::predicate::Check;
 
 /// One falsifiable statement about the result.
@@ -18,6 +18,41 @@ pub struct Criterion {
     /// How code judges it, where it can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
+    /// Whose wish it is. Code tells it from the person's words, never a model.
+    #[serde(default, skip_serializing_if = "Origin::is_planner")]
+    pub origin: Origin,
+}
+
+/// Whose wish a criterion is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// The planner's own making. It may be withdrawn, in the open, when what it rests on is shown not to be so.
+    #[default]
+    Planner,
+    /// It rests on words of the person's. It is never withdrawn.
+    Person,
+}
+
+impl Origin {
+    /// Whether the planner made it.
+    #[must_use]
+    pub const fn is_planner(&self) -> bool {
+        matches!(self, Origin::Planner)
+    }
+}
+
+/// A criterion of the planner's own making that is withdrawn, because what it rests on is shown not to be so.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Withdrawal {
+    /// The criterion.
+    pub criterion_id: CriterionId,
+    /// Its statement.
+    pub criterion: String,
+    /// Why, in the planner's words.
+    pub why: String,
+    /// Calls of this task that show it, each cited by a verdict that the criterion cannot hold here.
+    pub seen: Vec<CallId>,
 }
 
 /// How firmly a criterion can be judged.

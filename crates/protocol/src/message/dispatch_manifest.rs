@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{MegramId, SubTaskId};
-use crate::message::criterion::Criterion;
+use crate::message::criterion::{Criterion, Withdrawal};
 use crate::message::subtask::Approach;
 use crate::message::subtask_outcome::SubTaskOutcome;
 use crate::time::Timestamp;
@@ -18,8 +18,11 @@ pub struct DispatchManifest {
     pub plan_fingerprint: String,
     /// The sub-tasks.
     pub subtasks: Vec<ManifestEntry>,
-    /// The task's criteria; frozen with the first manifest, later ones may only add.
+    /// The task's criteria; frozen with the first manifest. Later ones may add, and withdraw in the open.
     pub task_criteria: Vec<Criterion>,
+    /// What was withdrawn from the task's criteria so far, this round's withdrawals last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withdrawn: Vec<Withdrawal>,
     /// Memory rules that shaped the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub applied_rules: Vec<RuleRef>,

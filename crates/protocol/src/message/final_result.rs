@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::any::Any;
+use crate::message::criterion::Withdrawal;
 use crate::message::plan_directive::{Loss, MacroState};
 use crate::message::verdict::Verdict;
 use crate::money::Money;
@@ -36,6 +37,9 @@ pub struct FinalResult {
     pub verdicts: Vec<Verdict>,
     /// Criteria that were not met, in words.
     pub unmet_criteria: Vec<String>,
+    /// Criteria of the planner's own making that were withdrawn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withdrawn: Vec<Withdrawal>,
     /// Whether an accept rests on nothing but checks that were green before the work.
     #[serde(default)]
     pub unproven: bool,
@@ -81,6 +85,8 @@ pub enum EndedBy {
     Law2,
     /// More rounds than `max_replans`.
     Rounds,
+    /// The goal cannot be reached here: something that it rests on is missing.
+    Infeasible,
     /// A fault that another round cannot help.
     Fault,
     /// A person refused.
@@ -103,6 +109,7 @@ impl EndedBy {
             EndedBy::Omega => "omega",
             EndedBy::Law2 => "law2",
             EndedBy::Rounds => "rounds",
+            EndedBy::Infeasible => "infeasible",
             EndedBy::Fault => "fault",
             EndedBy::Consent => "consent",
             EndedBy::Budget => "budget",

@@ -38,10 +38,10 @@ pub use self::audit::{
 pub use self::cancel_request::CancelRequest;
 pub use self::clarification::{Clarification, ClarificationAnswer, ClarificationRequest};
 pub use self::correction_signal::CorrectionSignal;
-pub use self::criterion::{Criterion, Mode};
+pub use self::criterion::{Criterion, Mode, Origin, Withdrawal};
 pub use self::direct_answer::DirectAnswer;
 pub use self::dispatch_manifest::{DispatchManifest, ManifestEntry, RuleRef};
-pub use self::execution_result::{ExecutionResult, ExecutionStatus};
+pub use self::execution_result::{ExecutionResult, ExecutionStatus, Unmet};
 pub use self::final_result::{EndState, EndedBy, FinalResult, RoleUsage, UsageReport};
 pub use self::group_matched::{GroupMatched, SubTaskOutput};
 pub use self::megram::{Insight, InsightCategory, Level, Megram, NegativeFeedback};

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::any::Any;
+use crate::message::criterion::Withdrawal;
 use crate::message::dispatch_manifest::RuleRef;
 use crate::message::subtask_outcome::SubTaskOutcome;
 use crate::message::verdict::Verdict;
@@ -19,6 +20,9 @@ pub struct OutcomeSummary {
     pub task_criteria_verdicts: Vec<Verdict>,
     /// All outcomes of the round, carried ones included.
     pub outcomes: Vec<SubTaskOutcome>,
+    /// What was withdrawn from the task's criteria so far.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withdrawn: Vec<Withdrawal>,
     /// Memory rules that shaped the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub applied_rules: Vec<RuleRef>,

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::id::{SubTaskId, ToolId};
+use crate::id::{CallId, SubTaskId, ToolId};
 use crate::message::subtask_outcome::SubTaskOutcome;
-use crate::message::verdict::FailureClass;
+use crate::message::verdict::{FailureClass, Shown};
 
 /// A directed replan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,8 +50,14 @@ pub struct DirectiveFinding {
     /// Its class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_class: Option<FailureClass>,
+    /// What the failure came to, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
     /// What was seen.
     pub evidence: String,
+    /// The calls that it was seen in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cites: Vec<CallId>,
 }
 
 /// The loss and its parts.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::any::Any;
 use crate::id::SubTaskId;
+use crate::message::criterion::Withdrawal;
 use crate::message::dispatch_manifest::RuleRef;
 use crate::message::subtask_outcome::SubTaskOutcome;
 use crate::message::verdict::Verdict;
@@ -32,6 +33,9 @@ pub struct ReplanRequest {
     pub merge_unjudged: bool,
     /// Matched outputs in sequence order, put together by code.
     pub partial_output: Any,
+    /// What was withdrawn from the task's criteria so far.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withdrawn: Vec<Withdrawal>,
     /// Memory rules that shaped the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub applied_rules: Vec<RuleRef>,

@@ -39,4 +39,6 @@ pub enum FaultKind {
     Deadline,
     /// A person refused.
     Consent,
+    /// The goal cannot be reached here, and calls show it. `hints` says what the person would have to supply.
+    Infeasible,
 }

@@ -52,6 +52,8 @@ pub enum Shown {
     Refuted,
     /// There is no evidence for it.
     NotShown,
+    /// It is shown that it cannot hold here: something that it rests on is missing.
+    Cannot,
 }
 
 /// Why a criterion failed.
@@ -95,4 +97,13 @@ pub enum OutputWord {
 impl Cite {
     /// The citation of the output itself.
     pub const OUTPUT: Cite = Cite::Output(OutputWord::Output);
+
+    /// The call, where it is one.
+    #[must_use]
+    pub const fn call(&self) -> Option<CallId> {
+        match self {
+            Cite::Output(_) => None,
+            Cite::Call(call) => Some(*call),
+        }
+    }
 }

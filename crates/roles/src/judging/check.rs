@@ -7,7 +7,7 @@ use setpoint_protocol::Any;
 use setpoint_protocol::message::{Cite, Criterion, FailureClass, JudgedBy, Shown, Verdict, VerdictWord};
 use setpoint_protocol::predicate::{Check, CheckOn, Comparison, Finding, Observed, Predicate};
 use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::{ErrorKind, ToolCall, ToolRecord};
+use setpoint_protocol::tool::{ToolCall, ToolRecord};
 
 use super::case::Case;
 use super::cut::{Looked, look};
@@ -87,7 +87,7 @@ fn on_probe(call: &ToolCall, expect: &Predicate, case: &Case<'_>) -> Seen {
     seen.vacuous = !speaks_of_the_output(expect)
         && case
             .before(call)
-            .is_some_and(|before| ran(before) && look(expect, &of_record(before), None).finding.holds);
+            .is_some_and(|before| before.ran() && look(expect, &of_record(before), None).finding.holds);
     seen
 }
 
@@ -112,7 +112,7 @@ fn on_call(tool: &str, which: Option<&str>, expect: &Predicate, case: &Case<'_>)
 
 fn on_record(record: &ToolRecord, observed: &Observed<'_>, expect: &Predicate, case: &Case<'_>) -> Seen {
     let cites = vec![Cite::Call(record.call_id)];
-    if !ran(record) {
+    if !record.ran() {
         let kind = record.error_kind.map_or_else(|| "no reason given".to_owned(), |kind| name_of(&kind));
         let quote = clip(record.evidence.trim(), QUOTE_CHARS_MAX);
         let finding =
@@ -130,11 +130,6 @@ fn on_record(record: &ToolRecord, observed: &Observed<'_>, expect: &Predicate, c
         None => class_of_the_work(case),
     };
     Seen { finding, class, cites, vacuous: false, ran: !is_cut_short }
-}
-
-/// Whether a call got as far as giving a result: a non-zero exit code is one.
-pub(super) fn ran(record: &ToolRecord) -> bool {
-    record.ok || matches!((record.error_kind, record.exit_code), (Some(ErrorKind::Exit), _) | (None, Some(_)))
 }
 
 /// The class of a check that ran and failed: the last call's own error explains a wrong result, where it had one.

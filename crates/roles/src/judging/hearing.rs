@@ -1,6 +1,6 @@
 //! A model's verdicts on some criteria, with the one chance to mend them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use setpoint_machine::draft::VerdictDraft;
 use setpoint_machine::extract::ExtractError;
@@ -10,7 +10,7 @@ use setpoint_protocol::record::ModelFailure;
 use setpoint_protocol::text::clip;
 
 use super::case::Case;
-use super::settle::{EVIDENCE_CHARS_MAX, Settled, lacks_a_citation, settle, unjudged};
+use super::settle::{EVIDENCE_CHARS_MAX, Settled, lacks_a_citation, settle, settle_impossible, unjudged};
 
 /// Characters of what a repair call says was wrong.
 const PROBLEMS_CHARS_MAX: usize = 2_000;
@@ -31,6 +31,8 @@ pub enum NoClass {
 pub struct Hearing {
     criteria: Vec<Criterion>,
     given: BTreeMap<CriterionId, VerdictDraft>,
+    /// Criteria that may be found impossible here: somebody says so, and names calls that ran.
+    claimed: BTreeSet<CriterionId>,
     no_class: NoClass,
     repaired: bool,
     why_unjudged: String,
@@ -42,8 +44,22 @@ impl Hearing {
     /// Of these criteria.
     #[must_use]
     pub fn of(criteria: Vec<Criterion>, no_class: NoClass) -> Self {
-        let why_unjudged = NO_VERDICT.to_owned();
-        Hearing { criteria, given: BTreeMap::new(), no_class, repaired: false, why_unjudged, outage: false }
+        Hearing {
+            criteria,
+            given: BTreeMap::new(),
+            claimed: BTreeSet::new(),
+            no_class,
+            repaired: false,
+            why_unjudged: NO_VERDICT.to_owned(),
+            outage: false,
+        }
+    }
+
+    /// The same, where these criteria may be found impossible here.
+    #[must_use]
+    pub fn with_claims(mut self, claimed: BTreeSet<CriterionId>) -> Self {
+        self.claimed = claimed;
+        self
     }
 
     /// What is judged in it.
@@ -120,6 +136,9 @@ impl Hearing {
     #[must_use]
     pub fn verdict(&self, criterion: &Criterion, case: &Case<'_>) -> Settled {
         match self.given.get(&criterion.id) {
+            Some(draft) if draft.cannot && self.claimed.contains(&criterion.id) => {
+                settle_impossible(criterion, draft, case)
+            }
             Some(draft) => settle(criterion, draft, case),
             None => unjudged(criterion, &self.why_unjudged),
         }

@@ -9,7 +9,6 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 
 use super::case::{Case, Cited};
-use super::check::ran;
 use super::subject::is_about_the_text;
 use crate::evidence::name_of;
 
@@ -53,6 +52,19 @@ pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_
             settled
         }
     }
+}
+
+/// The verdict on a criterion that a model finds impossible here. Without a cited call that shows it, it is a failure like
+/// any other.
+pub(super) fn settle_impossible(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_>) -> Settled {
+    let mut settled = settle(criterion, draft, case);
+    let cites = Cites::read(&draft.cites, case);
+    if draft.verdict == VerdictWord::Fail && cites.shows_a_lack && !cites.missing {
+        settled.verdict.shown = Some(Shown::Cannot);
+        settled.verdict.failure_class = Some(FailureClass::Environmental);
+        settled.class_wanted = false;
+    }
+    settled
 }
 
 /// The verdict on a criterion that nobody judged.
@@ -128,6 +140,8 @@ struct Cites<'a> {
     calls: usize,
     output: bool,
     missing: bool,
+    /// Whether a call is among them that may show what is missing here.
+    shows_a_lack: bool,
     stale: Option<&'a ToolRecord>,
     failed: Option<&'a ToolRecord>,
     /// The first cited call with a typed error.
@@ -162,9 +176,10 @@ impl<'a> Cites<'a> {
             }
             Cited::Counts(record) => {
                 self.calls += 1;
+                self.shows_a_lack |= record.shows_a_lack();
                 self.add(Cite::Call(record.call_id));
                 // A red exit code is a result.
-                if !ran(record) {
+                if !record.ran() {
                     self.failed = self.failed.or(Some(record));
                 }
                 if record.error_kind.is_some_and(|kind| kind != ErrorKind::Exit) {

@@ -2,7 +2,7 @@
 
 use setpoint_machine::Ctx;
 use setpoint_protocol::limits::INSTANCES_MAX;
-use setpoint_protocol::message::{Criterion, FaultKind, SubTask};
+use setpoint_protocol::message::{Criterion, FaultKind, SubTask, Withdrawal};
 use setpoint_protocol::{CriterionId, Instance, SubTaskId};
 
 use super::fault::Fault;
@@ -18,6 +18,8 @@ pub(super) struct ReadyPlan {
     pub(super) subtasks: Vec<PlannedSubTask>,
     /// The task's criteria, earlier ones first.
     pub(super) criteria: Vec<Criterion>,
+    /// What was withdrawn from them, earlier ones first.
+    pub(super) withdrawn: Vec<Withdrawal>,
 }
 
 /// A new sub-task with the effector that will do it.
@@ -39,10 +41,15 @@ impl Planner {
             return;
         }
         let limits = task.limits();
-        let mut criteria = task.criteria.clone();
-        for added in plan.added_criteria {
-            criteria.push(added.with_id(CriterionId::of_task(criteria.len() + 1)));
-        }
+        let is_withdrawn =
+            |criterion: &Criterion| plan.withdrawn.iter().any(|one| one.criterion_id == criterion.id);
+        // A number is given once, also when its criterion is withdrawn.
+        let given = task.criteria.len() + task.withdrawn.len();
+        let mut criteria: Vec<Criterion> =
+            task.criteria.iter().filter(|criterion| !is_withdrawn(criterion)).cloned().collect();
+        let added = (given + 1..).zip(plan.added_criteria);
+        criteria.extend(added.map(|(n, added)| added.with_id(CriterionId::of_task(n))));
+        let withdrawn = task.withdrawn.iter().chain(&plan.withdrawn).cloned().collect();
         let ids: Vec<SubTaskId> = plan.subtasks.iter().map(|_| SubTaskId::from_uuid(fx.new_id())).collect();
         let mut subtasks = Vec::new();
         for (subtask, id) in plan.subtasks.into_iter().zip(&ids) {
@@ -75,7 +82,7 @@ impl Planner {
             };
             subtasks.push(PlannedSubTask { instance, subtask });
         }
-        let ready = ReadyPlan { fingerprint: plan.fingerprint, subtasks, criteria };
+        let ready = ReadyPlan { fingerprint: plan.fingerprint, subtasks, criteria, withdrawn };
         if ctx.opened.preview_plan && !ready.subtasks.is_empty() {
             self.propose(ready, attempts, fx);
         } else {

@@ -68,6 +68,7 @@ impl Planner {
             waiting.entry(subtask.sequence).or_default().push(planned);
         }
         task.criteria.clone_from(&plan.criteria);
+        task.withdrawn.clone_from(&plan.withdrawn);
         task.plans.push(DispatchedPlan {
             round: task.round,
             fingerprint: plan.fingerprint.clone(),
@@ -79,6 +80,7 @@ impl Planner {
             plan_fingerprint: plan.fingerprint,
             subtasks: entries,
             task_criteria: plan.criteria,
+            withdrawn: plan.withdrawn,
             applied_rules: task.calibration.applied.clone(),
             overridden_rules: std::mem::take(&mut task.overridden),
             dispatched_at: ctx.now,

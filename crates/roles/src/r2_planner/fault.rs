@@ -6,6 +6,7 @@ use setpoint_protocol::message::{FailureClass, FaultKind, TaskFault};
 use setpoint_protocol::text::clip;
 
 use super::machine::{Fx, Phase, Planner};
+use super::validate::Infeasible;
 
 /// Longest reason in characters; a longer one is cut with a mark.
 const REASON_CHARS_MAX: usize = 1_500;
@@ -23,6 +24,15 @@ pub(super) struct Fault {
 impl Fault {
     pub(super) fn new(kind: FaultKind, reason: impl Into<String>) -> Self {
         Fault { kind, reason: reason.into(), failure_class: None, hints: Vec::new(), retryable: false }
+    }
+
+    /// The goal cannot be reached here.
+    pub(super) fn infeasible(shown: Infeasible) -> Self {
+        Fault {
+            failure_class: Some(FailureClass::Environmental),
+            hints: shown.needs,
+            ..Fault::new(FaultKind::Infeasible, shown.why)
+        }
     }
 }
 

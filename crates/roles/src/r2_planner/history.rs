@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use setpoint_machine::brief::PreviousPlan;
 use setpoint_protocol::message::{
-    ActionState, Approach, Criterion, Limits, ManifestEntry, OutcomeStatus, PlanDirective, RuleRef,
-    SubTaskOutcome, TaskSpec, Urgency,
+    ActionState, Approach, Criterion, Limits, ManifestEntry, OutcomeStatus, PlanDirective, RuleRef, Shown,
+    SubTaskOutcome, TaskSpec, Urgency, Withdrawal,
 };
-use setpoint_protocol::{SubTaskId, ToolId};
+use setpoint_protocol::{CallId, SubTaskId, ToolId};
 
 use super::calibration::{Calibration, MustNot};
 
@@ -19,8 +19,12 @@ pub(super) struct Task {
     pub(super) round: u32,
     /// The direction of this round; none in the first.
     pub(super) directive: Option<PlanDirective>,
-    /// The task's criteria. Empty until the first manifest freezes them; after that it only grows.
+    /// The task's criteria. Empty until the first manifest freezes them; after that they grow, and lose what is withdrawn.
     pub(super) criteria: Vec<Criterion>,
+    /// What was withdrawn from them, oldest first.
+    pub(super) withdrawn: Vec<Withdrawal>,
+    /// Calls that verdicts cite for criteria that cannot hold here.
+    pub(super) lacks: BTreeSet<CallId>,
     /// Dispatched plans, oldest first.
     pub(super) plans: Vec<DispatchedPlan>,
     /// Sub-tasks that matched, in the order of their groups.
@@ -70,6 +74,8 @@ impl Task {
             round: 1,
             directive: None,
             criteria: Vec::new(),
+            withdrawn: Vec::new(),
+            lacks: BTreeSet::new(),
             plans: Vec::new(),
             kept: Vec::new(),
             calibration: Calibration::default(),
@@ -84,6 +90,8 @@ impl Task {
         if judged || !directive.matched.is_empty() {
             self.kept = self.recognise(&directive.matched);
         }
+        let impossible = directive.findings.iter().filter(|finding| finding.shown == Some(Shown::Cannot));
+        self.lacks.extend(impossible.flat_map(|finding| &finding.cites));
         let round = self.round;
         self.whole_unjudged = false;
         if let Some(plan) = self.plans.last_mut().filter(|plan| plan.round == round) {

@@ -16,7 +16,7 @@ use super::fault::Fault;
 use super::history::Task;
 use super::machine::{Fx, Phase, Planner};
 use super::prompt;
-use super::validate::{Rules, ValidPlan, validate};
+use super::validate::{Rules, ValidPlan, infeasible, validate};
 
 /// Plan calls of a round from which on memory's part of what a plan must not do may be dropped: one bad memory must not
 /// make a kind of task impossible for weeks.
@@ -106,6 +106,13 @@ impl Planner {
                 return;
             }
         };
+        if let Some(cannot) = draft.cannot.as_ref().filter(|_| draft.subtasks.is_empty()) {
+            match infeasible(cannot, task) {
+                Ok(shown) => self.raise(Fault::infeasible(shown), ctx, fx),
+                Err(reason) => self.refuse(attempts, vec![reason], ctx, fx),
+            }
+            return;
+        }
         let limits = task.limits();
         let mut validated = validate(&draft, &Rules::new(task, &limits, ctx));
         if validated.is_err() && attempts.calls >= CALLS_BEFORE_RELAXING {

@@ -58,6 +58,7 @@ fn next_moves(notice: &AbandonNotice) -> Vec<String> {
     let failed_as = |class| failed(notice).any(|verdict| verdict.failure_class == Some(class));
     let mut moves = Vec::new();
     match notice.ended_by {
+        EndedBy::Infeasible => {}
         EndedBy::Consent => moves.push("allow the action that was refused, or say how to do without it"),
         EndedBy::Deadline => moves.push("give the task more time, or split the goal into smaller ones"),
         EndedBy::Cancelled => moves.push("start the task again when it is wanted after all"),

@@ -50,29 +50,26 @@ pub(super) fn read(text: &str, is_cut: bool, catalogue: &[Arc<ToolSpec>]) -> Sai
     if is_cut {
         return Said::Cut;
     }
-    let output = Any::from(visible.as_ref());
-    Said::Ending(Ending { status: ExecutionStatus::Completed, output, uncertainty: None, outage: false })
+    Said::Ending(Ending::completed(Any::from(visible.as_ref())))
 }
 
 fn ending(draft: ExecuteDraft) -> Ending {
+    let unmet = draft.unmet;
     let status = match draft.status {
         StatusDraft::Completed => ExecutionStatus::Completed,
         StatusDraft::Uncertain => ExecutionStatus::Uncertain,
         StatusDraft::Failed => {
             let reason = draft.reason.unwrap_or_else(|| draft.output.to_text());
             let reason = reason.trim();
-            return Ending::failed(if reason.is_empty() {
-                "declared impossible, without a reason"
-            } else {
-                reason
-            });
+            let reason = if reason.is_empty() { "declared impossible, without a reason" } else { reason };
+            return Ending { unmet, ..Ending::failed(reason) };
         }
     };
     Ending {
         status,
-        output: draft.output,
         uncertainty: draft.uncertainty.filter(|doubt| !doubt.trim().is_empty()),
-        outage: false,
+        unmet,
+        ..Ending::completed(draft.output)
     }
 }
 

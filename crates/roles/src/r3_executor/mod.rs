@@ -41,6 +41,7 @@ mod reply;
 mod step;
 mod subtask;
 mod tool_answer;
+mod unmet;
 mod work;
 
 pub use self::machine::Executor;

@@ -52,7 +52,9 @@ You do one sub-task, for real, with tools. Each reply is exactly one of these:
 from the list) and `input` (an object that fits its schema), and nothing after it;
 * when the sub-task is done, one JSON object, nothing before or after it:
 {\"status\": \"completed\", \"output\": \"…\"}
-where `output` is the result itself, as text or as JSON;
+where `output` is the result itself, as text or as JSON; where a criterion cannot hold here, whatever is done, add \
+\"unmet\": [{\"criterion\": \"its id\", \"why\": \"…\", \"seen\": [\"id of the call that shows it\"], \"needs\": \"what would \
+have to be there\"}]. Never make a criterion hold by other means than the ones that were asked for;
 * when it cannot be done here, one JSON object, nothing before or after it:
 {\"status\": \"failed\", \"reason\": \"…\"}
 
@@ -120,7 +122,7 @@ fn tools(tools: &[Arc<ToolSpec>]) -> String {
 fn work(brief: &ExecuteBrief) -> String {
     let mut text = format!("The sub-task: {}\n\nIt is done when all of this holds:\n", brief.subtask.intent);
     for criterion in &brief.subtask.success_criteria {
-        text.push_str(&format!("* {}\n", criterion.criterion));
+        text.push_str(&format!("* {}: {}\n", criterion.id, criterion.criterion));
     }
     text
 }

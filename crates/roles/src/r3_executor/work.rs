@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use setpoint_machine::brief::ExecuteBrief;
+use setpoint_machine::draft::UnmetDraft;
 use setpoint_machine::model_call::ModelLimits;
 use setpoint_machine::{Brief, Ctx, Effects, ModelCall};
 use setpoint_protocol::limits::TOOL_ROUNDS_MAX;
@@ -16,7 +17,7 @@ use setpoint_protocol::{Any, CallId};
 
 use super::offer::offered;
 use super::progress::Progress;
-use super::prompt;
+use super::{prompt, unmet};
 use crate::evidence::{Called, Probes, RECORDS_BYTES_MAX, fit};
 
 /// Bytes of the canonical JSON of an output; of a larger one, head and tail are kept as text.
@@ -106,15 +107,23 @@ pub(super) struct Ending {
     pub(super) status: ExecutionStatus,
     pub(super) output: Any,
     pub(super) uncertainty: Option<String>,
+    /// What the model says cannot hold here.
+    pub(super) unmet: Vec<UnmetDraft>,
     /// The model's service was away.
     pub(super) outage: bool,
 }
 
 impl Ending {
+    /// Completed, with this result.
+    pub(super) fn completed(output: Any) -> Self {
+        let status = ExecutionStatus::Completed;
+        Ending { status, output, uncertainty: None, unmet: Vec::new(), outage: false }
+    }
+
     /// Failed, for this reason.
     pub(super) fn failed(reason: &str) -> Self {
         let output = Any::from(clip(reason, REASON_CHARS_MAX).as_str());
-        Ending { status: ExecutionStatus::Failed, output, uncertainty: None, outage: false }
+        Ending { status: ExecutionStatus::Failed, ..Ending::completed(output) }
     }
 }
 
@@ -152,6 +161,7 @@ impl Work {
     /// Ends the attempt.
     pub(super) fn conclude(&mut self, ending: Ending, fx: &mut Effects<'_, party::Executor>) {
         self.stage = Stage::Concluded;
+        let unmet = unmet::claims(&ending.unmet, &self.subtask.success_criteria, &self.records);
         fit(self.records.iter_mut().collect(), RECORDS_BYTES_MAX);
         fx.publish(ExecutionResult {
             subtask_id: self.subtask.subtask_id.clone(),
@@ -159,6 +169,7 @@ impl Work {
             status: ending.status,
             output: bounded(ending.output),
             uncertainty: ending.uncertainty.map(|doubt| clip(&doubt, REASON_CHARS_MAX)),
+            unmet,
             outage: ending.outage,
             tool_calls: self.records.clone(),
         });

@@ -7,7 +7,7 @@ use setpoint_machine::Effects;
 use setpoint_protocol::CriterionId;
 use setpoint_protocol::limits::CORRECTIONS_MAX;
 use setpoint_protocol::message::{
-    ExecutionResult, FailedCriterion, FailureClass, GapPoint, OutcomeStatus, SubTaskOutcome, Verdict,
+    ExecutionResult, FailedCriterion, FailureClass, GapPoint, OutcomeStatus, Shown, SubTaskOutcome, Verdict,
     VerdictWord,
 };
 use setpoint_protocol::predicate::CheckOn;
@@ -45,6 +45,8 @@ pub(super) fn decide(
         |call: &&Arc<ToolRecord>| call.phase != Phase::After && call.error_kind == Some(ErrorKind::Consent);
     let refused = attempt.result.tool_calls.iter().find(is_refused);
     let failure = |reason: &str| End { failed: Some(clip(reason, REASON_CHARS_MAX)), outage: false };
+    let impossible = |verdict: &&&Verdict| verdict.shown == Some(Shown::Cannot);
+    let to_mend: Vec<&Verdict> = failed.iter().filter(|verdict| !impossible(verdict)).copied().collect();
     let end = if let Some(reason) =
         attempt.given_up.as_ref().filter(|_| !failed.is_empty() || verdicts.is_empty())
     {
@@ -56,6 +58,8 @@ pub(super) fn decide(
     } else if let Some(call) = refused {
         let reason = format!("{}; not met: {}", call.evidence, in_words(&failed));
         Some(failure(&reason))
+    } else if to_mend.is_empty() {
+        Some(failure(&format!("cannot hold here: {}", in_words(&failed))))
     } else if fast_loop.attempt > CORRECTIONS_MAX {
         let attempts = fast_loop.attempt;
         let reason = format!("not met after {attempts} attempts: {}", in_words(&failed));
@@ -67,7 +71,7 @@ pub(super) fn decide(
     match end {
         Some(end) => conclude(fast_loop, &attempt.result, end, verdicts, fx),
         None => {
-            fx.publish(correction::signal(&fast_loop.subtask.subtask_id, fast_loop.attempt, &failed));
+            fx.publish(correction::signal(&fast_loop.subtask.subtask_id, fast_loop.attempt, &to_mend));
             fast_loop.attempt += 1;
             fast_loop.before = Some(Before { verdicts, output: attempt.result.output.clone() });
             fast_loop.stage = Stage::Waiting;
@@ -85,15 +89,33 @@ fn verdicts(
     criteria
         .map(|criterion| match &criterion.check {
             // Its words are no answer: they say why there is none.
-            Some(check) if attempt.given_up.is_some() && check.on == CheckOn::Output => {
+            Some(check)
+                if attempt.given_up.is_some()
+                    && check.on == CheckOn::Output
+                    && !attempt.claims_that(&criterion.id) =>
+            {
                 unjudged(criterion, GIVEN_UP).verdict
             }
-            Some(check) => by_check(criterion, check, &case),
+            Some(check) => {
+                let verdict = by_check(criterion, check, &case);
+                let impossible = || {
+                    let standing = attempt.standing.get(&criterion.id).cloned();
+                    let heard = || attempt.hearing.verdict(criterion, &case).verdict;
+                    standing.or_else(|| attempt.claims_that(&criterion.id).then(heard))
+                };
+                match verdict.verdict {
+                    VerdictWord::Pass => verdict,
+                    VerdictWord::Fail => {
+                        let is_impossible = |found: &Verdict| found.shown == Some(Shown::Cannot);
+                        impossible().filter(is_impossible).unwrap_or(verdict)
+                    }
+                }
+            }
             None => {
                 if let Some(standing) = attempt.standing.get(&criterion.id) {
                     return standing.clone();
                 }
-                if attempt.given_up.is_some() {
+                if attempt.given_up.is_some() && !attempt.claims_that(&criterion.id) {
                     return unjudged(criterion, GIVEN_UP).verdict;
                 }
                 let mut settled = attempt.hearing.verdict(criterion, &case);

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use setpoint_protocol::message::{Cite, ExecutionResult, GapPoint, SubTask, Verdict, VerdictWord};
+use setpoint_protocol::message::{
+    Cite, ExecutionResult, GapPoint, Shown, SubTask, Unmet, Verdict, VerdictWord,
+};
 use setpoint_protocol::tool::{Phase, SideEffect, ToolRecord};
 use setpoint_protocol::{Any, CallId, CriterionId};
 
@@ -53,8 +55,17 @@ pub(super) struct Attempt {
     pub(super) hearing: Hearing,
     /// The verdicts of an earlier attempt that stand.
     pub(super) standing: BTreeMap<CriterionId, Verdict>,
+    /// What R3 says cannot hold here, with calls that show it; what a check has found to hold is not among it.
+    pub(super) claims: Vec<Unmet>,
     /// Why R3 gave up, if it did.
     pub(super) given_up: Option<String>,
+}
+
+impl Attempt {
+    /// Whether R3 says with cause that this criterion cannot hold here.
+    pub(super) fn claims_that(&self, criterion: &CriterionId) -> bool {
+        self.claims.iter().any(|claim| claim.criterion_id == *criterion)
+    }
 }
 
 impl FastLoop {
@@ -63,7 +74,8 @@ impl FastLoop {
         FastLoop { subtask, attempt: 1, trajectory: Vec::new(), before: None, stage: Stage::Waiting }
     }
 
-    /// The verdicts on criteria without a check that passed in the attempt before and rest on nothing that this one changed.
+    /// The verdicts that stand because they rest on nothing that this attempt changed: on criteria without a check that passed
+    /// in the attempt before, and on criteria that were shown to be impossible here.
     pub(super) fn standing(&self, result: &ExecutionResult) -> BTreeMap<CriterionId, Verdict> {
         let Some(before) = &self.before else { return BTreeMap::new() };
         let is_change = |call: &Arc<ToolRecord>| {
@@ -82,9 +94,10 @@ impl FastLoop {
         let stands = |verdict: &&Verdict| {
             let rests_on_the_answer =
                 verdict.cites.contains(&Cite::OUTPUT) || speaks_of_the_answer(&verdict.criterion);
-            verdict.verdict == VerdictWord::Pass
-                && !has_check(verdict)
-                && (is_same_output || !rests_on_the_answer)
+            verdict.shown == Some(Shown::Cannot)
+                || (verdict.verdict == VerdictWord::Pass
+                    && !has_check(verdict)
+                    && (is_same_output || !rests_on_the_answer))
         };
         let standing = before.verdicts.iter().filter(stands);
         standing.map(|verdict| (verdict.criterion_id.clone(), verdict.clone())).collect()

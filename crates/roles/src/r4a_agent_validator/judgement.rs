@@ -134,6 +134,7 @@ fn ask(
     let brief = JudgeBrief {
         words: ctx.words.to_owned(),
         intent: fast_loop.subtask.intent.clone(),
+        claims: attempt.claims.clone(),
         criteria: question.criteria,
         classify: question.classify,
         output: attempt.result.output.clone(),

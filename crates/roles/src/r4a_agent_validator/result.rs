@@ -1,14 +1,17 @@
 //! An attempt ended: what was measured after it is found among R3's records, and it is judged.
 
+use std::collections::BTreeSet;
+
 use setpoint_machine::{Ctx, Effects};
-use setpoint_protocol::message::{Criterion, ExecutionResult, ExecutionStatus};
+use setpoint_protocol::CriterionId;
+use setpoint_protocol::message::{Criterion, ExecutionResult, ExecutionStatus, Unmet, VerdictWord};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::party;
 
 use super::fast_loop::{Attempt, FastLoop, Stage};
 use super::{decision, judgement};
 use crate::evidence::Probes;
-use crate::judging::{Hearing, NoClass};
+use crate::judging::{Hearing, NoClass, by_check};
 
 /// Takes the result of the attempt that is waited for.
 pub(super) fn take(
@@ -29,10 +32,24 @@ pub(super) fn take(
     let criteria = &fast_loop.subtask.success_criteria;
     let probes = Probes::among(criteria, fast_loop.attempt, &result.tool_calls);
     let standing = fast_loop.standing(&result);
+    let case = fast_loop.case_of(&result, &probes);
+    let holds = |criterion: &Criterion| {
+        let check = criterion.check.as_ref();
+        check.is_some_and(|check| by_check(criterion, check, &case).verdict == VerdictWord::Pass)
+    };
+    let is_claim = |claim: &&Unmet| {
+        let criterion = criteria.iter().find(|criterion| criterion.id == claim.criterion_id);
+        !claim.seen.is_empty()
+            && criterion.is_some_and(|criterion| !standing.contains_key(&criterion.id) && !holds(criterion))
+    };
+    let claims: Vec<Unmet> = result.unmet.iter().filter(is_claim).cloned().collect();
+    let claimed: BTreeSet<CriterionId> = claims.iter().map(|claim| claim.criterion_id.clone()).collect();
     let is_open = |criterion: &&Criterion| {
-        given_up.is_none() && criterion.check.is_none() && !standing.contains_key(&criterion.id)
+        let needs_a_judge =
+            given_up.is_none() && criterion.check.is_none() && !standing.contains_key(&criterion.id);
+        needs_a_judge || claimed.contains(&criterion.id)
     };
     let for_a_model = criteria.iter().filter(is_open).cloned().collect();
-    let hearing = Hearing::of(for_a_model, NoClass::AskedLater);
-    judgement::open(fast_loop, Attempt { result, probes, hearing, standing, given_up }, ctx, fx);
+    let hearing = Hearing::of(for_a_model, NoClass::AskedLater).with_claims(claimed);
+    judgement::open(fast_loop, Attempt { result, probes, hearing, standing, claims, given_up }, ctx, fx);
 }

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use setpoint_protocol::message::{
     ApprovalWord, EndState, EndedBy, ExecutionStatus, FailureClass, FaultKind, Loss, MacroState, Mode,
-    OutcomeStatus, VerdictWord,
+    Origin, OutcomeStatus, VerdictWord,
 };
 use setpoint_protocol::models::Models;
 use setpoint_protocol::record::{ModelFailureKind, Purpose, Usage};
@@ -125,7 +125,14 @@ pub(super) struct Manifest {
     #[serde(default)]
     pub(super) task_criteria: Vec<Criterion>,
     #[serde(default)]
+    pub(super) withdrawn: Vec<Withdrawn>,
+    #[serde(default)]
     pub(super) overridden_rules: Vec<serde::de::IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Withdrawn {
+    pub(super) criterion_id: CriterionId,
 }
 
 #[derive(Deserialize)]
@@ -143,6 +150,8 @@ pub(super) struct Criterion {
     pub(super) mode: Mode,
     #[serde(default)]
     pub(super) check: Option<Any>,
+    #[serde(default)]
+    pub(super) origin: Origin,
 }
 
 #[derive(Deserialize)]

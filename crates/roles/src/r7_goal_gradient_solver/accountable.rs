@@ -3,6 +3,7 @@
 //! | ending | evidence | accountable |
 //! |---|---|---|
 //! | `cancelled`, `consent` | the person decided | User |
+//! | `infeasible` | what the goal rests on is not there | User |
 //! | any | the last round was closed by a fault | the role that the fault names |
 //! | any | the merged result was rejected, or could not be judged | R4b: bad merge |
 //! | `law2` | two rounds in a row were made worse | R7: wrong direction |
@@ -29,7 +30,7 @@ pub(super) fn accountable(by: EndedBy, cause: &Cause<'_>) -> Option<RoleId> {
     }
     Some(match cause {
         // Whoever reports a refusal, the person decided.
-        _ if by == EndedBy::Consent => RoleId::User,
+        _ if matches!(by, EndedBy::Consent | EndedBy::Infeasible) => RoleId::User,
         Cause::Cancel(_) => RoleId::User,
         Cause::Fault(fault) => fault.role,
         Cause::Round(round) => of_round(by, round),

@@ -55,6 +55,7 @@ pub(super) fn ended_by(by: control::EndedBy) -> EndedBy {
         control::EndedBy::Omega => EndedBy::Omega,
         control::EndedBy::Law2 => EndedBy::Law2,
         control::EndedBy::Rounds => EndedBy::Rounds,
+        control::EndedBy::Infeasible => EndedBy::Infeasible,
         control::EndedBy::Fault => EndedBy::Fault,
         control::EndedBy::Consent => EndedBy::Consent,
         control::EndedBy::Budget => EndedBy::Budget,
@@ -71,6 +72,7 @@ pub(super) fn end_state(by: EndedBy) -> EndState {
         EndedBy::Omega
         | EndedBy::Law2
         | EndedBy::Rounds
+        | EndedBy::Infeasible
         | EndedBy::Fault
         | EndedBy::Consent
         | EndedBy::Budget
@@ -115,5 +117,6 @@ pub(super) fn fault_kind(kind: FaultKind) -> control::measurement::FaultKind {
         FaultKind::Budget => control::measurement::FaultKind::Budget,
         FaultKind::Deadline => control::measurement::FaultKind::Deadline,
         FaultKind::Consent => control::measurement::FaultKind::Consent,
+        FaultKind::Infeasible => control::measurement::FaultKind::Infeasible,
     }
 }

@@ -113,7 +113,9 @@ fn findings(round: &Round) -> Vec<DirectiveFinding> {
     let finding = |gap: Gap| DirectiveFinding {
         criterion: one_line(&gap.criterion, QUOTE_CHARS_MAX),
         failure_class: gap.failure_class,
+        shown: gap.shown,
         evidence: one_line(&gap.evidence, QUOTE_CHARS_MAX),
+        cites: gap.cites,
     };
     of_whole.chain(of_subtasks).map(finding).collect()
 }

@@ -69,7 +69,7 @@ impl Ending {
         let accepted = matches!(cause, Cause::Round(Round { whole: Whole::Accepted(_), .. }));
         let result = FinalResult {
             summary: String::new(),
-            output: shown.map_or(Any::NULL, |round| round.output.clone()),
+            output: shown.map_or(Any::NULL, Round::delivered),
             loss: convert::loss(&decision.loss),
             grad_l: decision.gradient.grad_l,
             replans: decision.replans,
@@ -79,6 +79,7 @@ impl Ending {
             accountable: accountable(by, cause),
             verdicts: shown.into_iter().flat_map(Round::verdicts).cloned().collect(),
             unmet_criteria: shown.map(Round::unmet).unwrap_or_default(),
+            withdrawn: shown.map(|round| round.withdrawn.clone()).unwrap_or_default(),
             unproven: accepted && shown.is_some_and(|round| round.verdicts().all(|verdict| verdict.vacuous)),
             next_moves: Vec::new(),
             usage: UsageReport::default(),

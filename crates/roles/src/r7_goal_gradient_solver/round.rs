@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
 use setpoint_protocol::message::{
-    FailureClass, OutcomeStatus, OutcomeSummary, ReplanRequest, RuleRef, SubTaskOutcome, Verdict, VerdictWord,
+    Cite, FailureClass, OutcomeStatus, OutcomeSummary, ReplanRequest, RuleRef, Shown, SubTaskOutcome,
+    Verdict, VerdictWord, Withdrawal,
 };
-use setpoint_protocol::{Any, CriterionId, SubTaskId};
+use setpoint_protocol::{Any, CallId, CriterionId, SubTaskId};
 
 /// One round as R4b measured it.
 #[derive(Clone, Debug)]
@@ -18,6 +20,8 @@ pub(super) struct Round {
     pub(super) output: Any,
     /// R4b's words: what was done, or what is missing.
     pub(super) words: String,
+    /// What was withdrawn from the task's criteria so far.
+    pub(super) withdrawn: Vec<Withdrawal>,
     pub(super) applied_rules: Vec<RuleRef>,
     pub(super) overridden_rules: Vec<RuleRef>,
     pub(super) plan_fingerprint: String,
@@ -54,6 +58,7 @@ impl From<ReplanRequest> for Round {
             failed_subtasks: request.failed_subtasks,
             output: request.partial_output,
             words: request.gap_summary,
+            withdrawn: request.withdrawn,
             applied_rules: request.applied_rules,
             overridden_rules: request.overridden_rules,
             plan_fingerprint: request.plan_fingerprint,
@@ -81,6 +86,7 @@ impl From<OutcomeSummary> for Round {
             failed_subtasks: Vec::new(),
             output: summary.merged_output,
             words: summary.summary,
+            withdrawn: summary.withdrawn,
             applied_rules: summary.applied_rules,
             overridden_rules: summary.overridden_rules,
             plan_fingerprint: summary.plan_fingerprint,
@@ -96,6 +102,25 @@ impl Round {
 
     pub(super) fn failed(&self) -> impl Iterator<Item = &SubTaskOutcome> {
         self.outcomes.iter().filter(|outcome| is_failed(outcome))
+    }
+
+    /// What there is of a result: the merged output or the matched part of it, and where nothing matched, what those of the
+    /// failed sub-tasks left for which something was shown. An output that holds nothing of what was asked is no result.
+    pub(super) fn delivered(&self) -> Any {
+        if !is_empty(&self.output) {
+            return self.output.clone();
+        }
+        let mut left: Vec<&Any> = self
+            .failed()
+            .filter(|outcome| is_shown_in_part(outcome))
+            .map(|outcome| &outcome.output)
+            .collect();
+        left.retain(|output| !is_empty(output));
+        match left.as_slice() {
+            [] => self.output.clone(),
+            [only] => (*only).clone(),
+            several => Any(Value::Array(several.iter().map(|output| output.0.clone()).collect())),
+        }
     }
 
     /// The ids of the sub-tasks that failed, each once.
@@ -149,8 +174,11 @@ impl Round {
 pub(super) struct Gap {
     pub(super) criterion: String,
     pub(super) failure_class: Option<FailureClass>,
+    pub(super) shown: Option<Shown>,
     /// What was seen.
     pub(super) evidence: String,
+    /// The calls that it was seen in.
+    pub(super) cites: Vec<CallId>,
 }
 
 /// What the sub-task did not meet; nothing only where it matched.
@@ -161,7 +189,13 @@ pub(super) fn gaps(outcome: &SubTaskOutcome) -> Vec<Gap> {
         return gaps;
     }
     let reason = outcome.failure_reason.as_deref().unwrap_or("nothing was judged");
-    let of_reason = |criterion: String| Gap { criterion, failure_class: None, evidence: reason.to_owned() };
+    let of_reason = |criterion: String| Gap {
+        criterion,
+        failure_class: None,
+        shown: None,
+        evidence: reason.to_owned(),
+        cites: Vec::new(),
+    };
     let is_judged =
         |id: &CriterionId| outcome.criteria_verdicts.iter().any(|verdict| verdict.criterion_id == *id);
     let open = outcome.success_criteria.iter().filter(|criterion| !is_judged(&criterion.id));
@@ -177,9 +211,23 @@ impl Gap {
         Gap {
             criterion: verdict.criterion.clone(),
             failure_class: verdict.failure_class,
+            shown: verdict.shown,
             evidence: verdict.evidence.clone(),
+            cites: verdict.cites.iter().filter_map(Cite::call).collect(),
         }
     }
+}
+
+/// Whether there is nothing in an output.
+pub(super) fn is_empty(output: &Any) -> bool {
+    output.to_text().trim().is_empty()
+}
+
+/// Whether something is shown of a sub-task: that a criterion holds, or that one cannot hold here.
+fn is_shown_in_part(outcome: &SubTaskOutcome) -> bool {
+    let is_shown =
+        |verdict: &Verdict| verdict.verdict == VerdictWord::Pass || verdict.shown == Some(Shown::Cannot);
+    outcome.criteria_verdicts.iter().any(is_shown)
 }
 
 /// Whether the criterion was not met.

@@ -3,12 +3,12 @@
 
 use setpoint_control::Decision;
 use setpoint_machine::ledger::Unanswered;
-use setpoint_protocol::message::{EndState, EndedBy, FinalResult, PartialReport};
+use setpoint_protocol::message::{EndState, EndedBy, FinalResult, PartialReport, Withdrawal};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ErrorKind;
 
 use super::ending::Cause;
-use super::round::Round;
+use super::round::{Round, is_empty};
 use crate::blocking::target_name;
 use crate::line::one_line;
 
@@ -38,6 +38,7 @@ fn accepted(result: &FinalResult, facts: &Facts) -> String {
         true => format!("Every criterion is met: {}.", quoted(&facts.met)),
         false => clip(&facts.words, WORDS_CHARS_MAX),
     };
+    push_withdrawn(&mut text, result);
     if result.unproven {
         text.push_str(
             " Unproven: every check was green before the work began, so none of them shows what the work did.",
@@ -76,6 +77,17 @@ fn given_up(result: &FinalResult, facts: &Facts, report: &PartialReport) -> Stri
 fn push_unmet(text: &mut String, result: &FinalResult) {
     if !result.unmet_criteria.is_empty() {
         text.push_str(&format!(" Not met: {}.", quoted(&result.unmet_criteria)));
+    }
+    push_withdrawn(text, result);
+}
+
+fn push_withdrawn(text: &mut String, result: &FinalResult) {
+    if !result.withdrawn.is_empty() {
+        let line = |one: &Withdrawal| format!("{} ({})", one.criterion, one.why);
+        text.push_str(&format!(
+            " Withdrawn: {}.",
+            quoted(&result.withdrawn.iter().map(line).collect::<Vec<_>>())
+        ));
     }
 }
 
@@ -139,7 +151,7 @@ impl Facts {
             },
             met: shown.map(Round::met).unwrap_or_default(),
             words: shown.map(|round| round.words.trim().to_owned()).unwrap_or_default(),
-            has_output: shown.is_some_and(|round| !is_empty(&round.output)),
+            has_output: shown.is_some_and(|round| !is_empty(&round.delivered())),
             is_judged: shown.is_some(),
         }
     }
@@ -173,6 +185,7 @@ impl Facts {
                 EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds => "The last round ended in a fault",
                 EndedBy::CriteriaMet
                 | EndedBy::Distance
+                | EndedBy::Infeasible
                 | EndedBy::Fault
                 | EndedBy::Consent
                 | EndedBy::Budget
@@ -223,7 +236,8 @@ impl Facts {
                 "state the goal another way, or in smaller steps: each new plan made things worse"
             }
             EndedBy::Rounds => "allow more replans, or state the goal in smaller steps",
-            EndedBy::Fault if !self.hints.is_empty() => return Vec::new(),
+            EndedBy::Fault | EndedBy::Infeasible if !self.hints.is_empty() => return Vec::new(),
+            EndedBy::Infeasible => "supply what the reason names and state the goal again",
             EndedBy::Fault => "mend what the reason names and state the goal again",
             EndedBy::Consent => "allow the action that was refused, or say how to go without it",
             // Which budget it is, and what allows more of it, the fault itself says.
@@ -260,8 +274,4 @@ fn refused(round: &Round) -> Vec<String> {
     let calls = round.failed().flat_map(|outcome| &outcome.tool_calls);
     let refused = calls.filter(|call| call.error_kind == Some(ErrorKind::Consent));
     refused.map(|call| target_name(call.tool.as_str(), &call.target)).collect()
-}
-
-fn is_empty(output: &setpoint_protocol::Any) -> bool {
-    output.to_text().trim().is_empty()
 }

@@ -37,6 +37,9 @@ pub(crate) fn describe(call: &ModelCall) -> String {
             if let Some(doubt) = &brief.uncertainty {
                 line.push_str(&format!(" doubt {doubt:?}"));
             }
+            for claim in &brief.claims {
+                line.push_str(&format!(" impossible {} {:?}", claim.criterion_id, claim.why));
+            }
             if !brief.classify.is_empty() {
                 let ids: Vec<&str> = brief.classify.iter().map(CriterionId::as_str).collect();
                 line.push_str(&format!(" classify [{}]", ids.join(" ")));

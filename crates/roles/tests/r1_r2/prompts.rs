@@ -161,7 +161,7 @@ fn schemas_name_no_id_that_the_program_makes() {
     }
     expect![[r#"
         answer deadline intent questions scope
-        subtasks task_criteria
+        cannot subtasks task_criteria withdraw
           approach context deadline inputs intent sequence success_criteria tools
         achieved blocked_by next_moves
     "#]]

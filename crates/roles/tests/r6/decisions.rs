@@ -267,6 +267,28 @@ fn criteria_that_change_on_the_way() {
         false_claim R4b #44: the round is accepted, and the task's criterion t.c2 has no verdict
     "#]],
     );
+    // What was the planner's own may be withdrawn in the open; the person's may not.
+    let withdrawn = |origin: &str| {
+        let without = r#""task_criteria":[],"withdrawn":[{"criterion_id":"t.c1","criterion":"c","why":"w","seen":[]}],"was":["#;
+        let mut script = second(r#""task_criteria":["#, without);
+        if !origin.is_empty() {
+            let first = format!(r#""mode":"verifiable","origin":"{origin}""#);
+            script = script.with("manifest", r#""mode":"verifiable""#, &first);
+        }
+        script.with("summary", r#""task_criteria_verdicts":["#, r#""task_criteria_verdicts":[],"was":["#)
+    };
+    check(
+        &withdrawn(""),
+        &expect![[r#"
+        criterion_withdrawn R2 #36: criterion t.c1 of the task was withdrawn
+    "#]],
+    );
+    check(
+        &withdrawn("person"),
+        &expect![[r#"
+        criteria_changed R2 #36: criterion t.c1 of the task was dropped
+    "#]],
+    );
     let more = second(
         r#""task_criteria":["#,
         r#""task_criteria":[{"id":"t.c9","criterion":"more","mode":"verifiable"},"#,

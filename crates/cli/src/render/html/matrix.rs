@@ -132,6 +132,9 @@ fn judgement(
     sign(html, cell, None);
     html.text(&format!(" {}", word(cell)));
     let Some(evidence) = evidence else { return };
+    if let Some(shown) = words::shown(evidence.shown) {
+        html.text(&format!(", {shown}"));
+    }
     match evidence.judged_by {
         Some(JudgedBy::Check) => html.text(", judged by a check"),
         Some(JudgedBy::Model) => html.text(", judged by a model"),

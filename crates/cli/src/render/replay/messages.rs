@@ -185,13 +185,14 @@ fn verdict(verdict: &Verdict) -> Line {
         JudgedBy::Check => "check",
         JudgedBy::Model => "model",
     };
+    let shown = words::shown(verdict.shown).map(|shown| format!(", {shown}")).unwrap_or_default();
     let vacuous = if verdict.vacuous { ", green before the work" } else { "" };
     Line::new()
         .and(tone, sign)
         .and(Tone::Plain, " ")
         .and(Tone::Name, verdict.criterion_id.as_str())
         .and(Tone::Plain, &format!(" {}", verdict.criterion))
-        .and(Tone::Dim, &format!("  {by}{vacuous}: "))
+        .and(Tone::Dim, &format!("  {by}{vacuous}{shown}: "))
         .and(Tone::Plain, &verdict.evidence)
         .clip(VERDICT_COLUMNS_MAX)
 }

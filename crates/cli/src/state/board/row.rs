@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use setpoint_protocol::message::{Cite, Criterion, FailureClass, JudgedBy, Mode, Verdict, VerdictWord};
+use setpoint_protocol::message::{
+    Cite, Criterion, FailureClass, JudgedBy, Mode, Shown, Verdict, VerdictWord,
+};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::{CallId, CriterionId, Instance, Timestamp};
 
@@ -72,6 +74,8 @@ pub struct Evidence {
     pub cites_output: bool,
     /// Who judged; nobody when the text is only a reason for no judgement.
     pub judged_by: Option<JudgedBy>,
+    /// What a failure came to, where that is known.
+    pub shown: Option<Shown>,
 }
 
 impl Evidence {
@@ -88,12 +92,13 @@ impl Evidence {
             calls: calls.collect(),
             cites_output: verdict.cites.contains(&Cite::OUTPUT),
             judged_by: Some(verdict.judged_by),
+            shown: verdict.shown,
         }
     }
 
     pub(super) fn words(at: Timestamp, text: &str) -> Self {
         let text = clip(text, EVIDENCE_CHARS_MAX);
-        Evidence { at, text, calls: Vec::new(), cites_output: false, judged_by: None }
+        Evidence { at, text, calls: Vec::new(), cites_output: false, judged_by: None, shown: None }
     }
 }
 

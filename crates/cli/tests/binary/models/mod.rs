@@ -2,6 +2,7 @@
 
 mod cassettes;
 mod costs;
+mod impossible;
 #[cfg(target_os = "linux")]
 mod keys;
 mod process_killed;

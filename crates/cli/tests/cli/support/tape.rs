@@ -160,7 +160,13 @@ pub(crate) fn subtask_id(n: u32) -> SubTaskId {
 }
 
 pub(crate) fn criterion(id: &str, text: &str) -> Criterion {
-    Criterion { id: id.parse().unwrap(), criterion: text.to_owned(), mode: Mode::Verifiable, check: None }
+    Criterion {
+        origin: setpoint_protocol::message::Origin::default(),
+        id: id.parse().unwrap(),
+        criterion: text.to_owned(),
+        mode: Mode::Verifiable,
+        check: None,
+    }
 }
 
 pub(crate) fn spec(intent: &str) -> TaskSpec {
@@ -179,6 +185,7 @@ pub(crate) fn manifest(
     task_criteria: Vec<Criterion>,
 ) -> DispatchManifest {
     DispatchManifest {
+        withdrawn: Vec::new(),
         round,
         plan_fingerprint: format!("plan{round}"),
         subtasks: entries
@@ -239,6 +246,7 @@ pub(crate) fn tool_record(call: &str, tool: &str, target: &str, exit_code: i32) 
 
 pub(crate) fn execution(n: u32, attempt: u32, calls: Vec<ToolRecord>) -> ExecutionResult {
     ExecutionResult {
+        unmet: Vec::new(),
         subtask_id: subtask_id(n),
         attempt,
         status: ExecutionStatus::Completed,
@@ -347,6 +355,7 @@ pub(crate) fn replan(
     task_verdicts: Option<Vec<Verdict>>,
 ) -> ReplanRequest {
     ReplanRequest {
+        withdrawn: Vec::new(),
         round,
         gap_summary: "short".to_owned(),
         failed_subtasks: vec![],
@@ -395,6 +404,7 @@ pub(crate) fn loss(d: f64, p: f64, omega: f64, l: f64) -> Loss {
 
 pub(crate) fn final_result(directive: EndState, ended_by: EndedBy) -> FinalResult {
     FinalResult {
+        withdrawn: Vec::new(),
         summary: "Counted the files.".to_owned(),
         output: Any::from("42"),
         loss: loss(0.0, 0.0, 0.04, 0.02),

@@ -268,6 +268,7 @@ impl Machine for MetaValidator {
                 self.outcomes.push(outcome);
                 if self.outcomes.len() == self.expected {
                     fx.publish(OutcomeSummary {
+                        withdrawn: Vec::new(),
                         merged_output: Any::from(json!(self.expected)),
                         summary: "done".to_owned(),
                         task_criteria_verdicts: vec![],

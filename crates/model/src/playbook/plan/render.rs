@@ -69,7 +69,7 @@ pub(crate) fn plan(
             places.insert(step, here);
         }
     }
-    Ok(PlanDraft { subtasks, task_criteria: Vec::new() })
+    Ok(PlanDraft { subtasks, ..PlanDraft::default() })
 }
 
 /// The criteria of the whole task.
@@ -161,5 +161,6 @@ fn criterion(form: &CriterionForm, scope: &Scope<'_>) -> Result<CriterionDraft, 
         criterion: clip(&form.text.text(scope)?, CRITERION_CHARS_MAX),
         mode: Mode::Verifiable,
         check: Some(Any(form.check.value(scope)?)),
+        asked: None,
     })
 }

@@ -1,7 +1,9 @@
 //! The direction of a replan in words: what to change, what to keep, what is forbidden.
 
 use setpoint_machine::brief::PlanBrief;
-use setpoint_protocol::message::{ActionState, DirectiveClass, FailureClass, Limits, PlanDirective, Urgency};
+use setpoint_protocol::message::{
+    ActionState, DirectiveClass, FailureClass, Limits, PlanDirective, Shown, Urgency,
+};
 
 use super::LINE_CHARS_MAX;
 use crate::line::one_line;
@@ -49,8 +51,15 @@ pub(super) fn findings(directive: &PlanDirective) -> String {
             Some(FailureClass::Logical) => "logical",
             None => "no class",
         };
+        let shown = match finding.shown {
+            Some(Shown::Cannot) => ", cannot hold here",
+            Some(Shown::NotShown) => ", not shown",
+            Some(Shown::Refuted) | None => "",
+        };
+        let cites: Vec<String> = finding.cites.iter().map(ToString::to_string).collect();
+        let calls = if cites.is_empty() { String::new() } else { format!(" (calls {})", cites.join(", ")) };
         lines.push(format!(
-            "- {} [{class}]\n  seen: {}",
+            "- {} [{class}{shown}]\n  seen{calls}: {}",
             one_line(&finding.criterion, LINE_CHARS_MAX),
             one_line(&finding.evidence, EVIDENCE_CHARS_MAX)
         ));

@@ -14,7 +14,7 @@ use setpoint_machine::Prompt;
 use setpoint_machine::brief::PlanBrief;
 use setpoint_machine::draft::{PlanDraft, ReportDraft};
 use setpoint_machine::prompt::Instruction;
-use setpoint_protocol::message::{Criterion, SubTaskOutcome};
+use setpoint_protocol::message::{Criterion, Origin, SubTaskOutcome};
 use setpoint_protocol::text::clip;
 
 use crate::line::one_line;
@@ -36,6 +36,7 @@ const CRITERIA_CHARS_MAX: usize = 12_000;
 const PREVIOUS_CHARS_MAX: usize = 8_000;
 const REFUSALS_CHARS_MAX: usize = 8_000;
 const HEADING_CHARS_MAX: usize = 400;
+const FROZEN_CHARS_MAX: usize = 1_000;
 const NOTE_CHARS_MAX: usize = 4_000;
 const ERROR_CHARS_MAX: usize = 500;
 const LAST_REPLY_CHARS_MAX: usize = 8_000;
@@ -139,8 +140,8 @@ pub(super) fn plan(brief: &PlanBrief) -> Prompt {
         prompt = prompt.data("done", kept(&brief.kept), KEPT_CHARS_MAX);
     }
     if !brief.task_criteria.is_empty() {
-        prompt = prompt.task("frozen", FROZEN, HEADING_CHARS_MAX);
-        prompt = prompt.data("task_criteria", criteria(&brief.task_criteria), CRITERIA_CHARS_MAX);
+        prompt = prompt.task("frozen", FROZEN, FROZEN_CHARS_MAX);
+        prompt = prompt.data("task_criteria", frozen(&brief.task_criteria), CRITERIA_CHARS_MAX);
     }
     prompt = prompt.task("refusals", refusals(&brief.refusals), REFUSALS_CHARS_MAX);
     prompt = prompt.task("note", note(brief.note.as_deref()), NOTE_CHARS_MAX);
@@ -172,7 +173,11 @@ Sub-tasks in the next block are done and stay done. Do not plan them again; plan
 sub-task gets their outputs.";
 
 const FROZEN: &str = "\
-The task's criteria are fixed; they are in the next block. `task_criteria` may add to them and can take nothing away.";
+The task's criteria are fixed; they are in the next block. `task_criteria` may add to them. One of your own making that rests on \
+something which verdicts show cannot be here may be withdrawn: {\"withdraw\":[{\"criterion\":ID,\"why\":\"…\",\"seen\":[CALL]}]}, with a \
+call that such a verdict names. What the person asked for is never withdrawn. Where the goal itself cannot be reached here, \
+say so instead of planning around it: {\"subtasks\":[],\"cannot\":{\"why\":\"…\",\"seen\":[CALL],\"needs\":[\"what the person would have to \
+supply\"]}}.";
 
 fn previous(brief: &PlanBrief) -> String {
     let mut text = String::new();
@@ -197,6 +202,18 @@ fn kept(outcomes: &[SubTaskOutcome]) -> String {
 
 fn criteria(criteria: &[Criterion]) -> String {
     let line = |criterion: &Criterion| format!("- {}", one_line(&criterion.criterion, LINE_CHARS_MAX));
+    criteria.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The task's criteria with their ids, and whose wish each is.
+fn frozen(criteria: &[Criterion]) -> String {
+    let line = |criterion: &Criterion| {
+        let whose = match criterion.origin {
+            Origin::Planner => "",
+            Origin::Person => " (the person's)",
+        };
+        format!("- {}: {}{whose}", criterion.id, one_line(&criterion.criterion, LINE_CHARS_MAX))
+    };
     criteria.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 

@@ -3,7 +3,7 @@
 use setpoint_machine::Prompt;
 use setpoint_machine::brief::ReportBrief;
 use setpoint_machine::prompt::Instruction;
-use setpoint_protocol::message::{FailureClass, Verdict, VerdictWord};
+use setpoint_protocol::message::{FailureClass, Shown, Verdict, VerdictWord};
 
 use super::{GOAL_CHARS_MAX, LINE_CHARS_MAX, place};
 use crate::line::one_line;
@@ -44,6 +44,7 @@ fn verdicts(verdicts: &[Verdict]) -> String {
         let word = match (verdict.verdict, verdict.failure_class) {
             (VerdictWord::Pass, _) if verdict.vacuous => "met before any work",
             (VerdictWord::Pass, _) => "met",
+            (VerdictWord::Fail, _) if verdict.shown == Some(Shown::Cannot) => "cannot hold here",
             (VerdictWord::Fail, Some(FailureClass::Environmental)) => "not met (environmental)",
             (VerdictWord::Fail, Some(FailureClass::Logical)) => "not met (logical)",
             (VerdictWord::Fail, None) => "not met",

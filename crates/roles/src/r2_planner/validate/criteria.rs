@@ -9,7 +9,7 @@ use setpoint_machine::draft::CriterionDraft;
 use setpoint_protocol::limits::{CRITERIA_MAX, CRITERION_CHARS_MAX};
 use setpoint_protocol::message::Mode;
 
-use super::{Reasons, Rules, ValidCriterion, checks};
+use super::{Reasons, Rules, ValidCriterion, checks, origin};
 use crate::fingerprint::Words;
 use crate::line::one_line;
 
@@ -156,9 +156,11 @@ fn criterion(
     intents: &[Vec<&str>],
     rules: &Rules<'_>,
 ) -> Result<ValidCriterion, String> {
-    let (text, mode, check) = match draft {
-        CriterionDraft::Plain(text) => (text, Mode::Verifiable, None),
-        CriterionDraft::Structured { criterion, mode, check } => (criterion, *mode, check.as_ref()),
+    let (text, mode, check, asked) = match draft {
+        CriterionDraft::Plain(text) => (text, Mode::Verifiable, None, None),
+        CriterionDraft::Structured { criterion, mode, check, asked } => {
+            (criterion, *mode, check.as_ref(), asked.as_deref())
+        }
     };
     if text.chars().count() > CRITERION_CHARS_MAX {
         return Err(format!("is longer than {CRITERION_CHARS_MAX} characters"));
@@ -176,7 +178,8 @@ fn criterion(
     {
         return Err(reason.to_owned());
     }
-    Ok(ValidCriterion { text, mode, check })
+    let origin = origin::of(&text, asked, &rules.task.spec.raw_input);
+    Ok(ValidCriterion { text, mode, check, origin })
 }
 
 /// Why a criterion without a check could never be found false, or `None` when it could.

@@ -3,13 +3,15 @@
 //! It is a pure function of the draft and the [`Rules`]. A plan is refused when it has no sub-task or too many, when
 //! a sub-task or the task has no criterion or too many, when a criterion says nothing that can be found false
 //! ([`criteria`]), when a check cannot run ([`checks`]), when a tool is unknown or blocked or a target is blocked,
-//! when an input does not run before the sub-task that needs it ([`order`]), or when it repeats a plan that failed, in
+//! when it withdraws what it may not ([`premise`]), when an input does not run before the sub-task that needs it ([`order`]), or when it repeats a plan that failed, in
 //! this task ([`repetition`]) or by memory. What only has another form than it should (a sequence of 0, a longer text, an unreadable
 //! deadline, a malformed approach) is put right without a word.
 
 mod checks;
 mod criteria;
 mod order;
+mod origin;
+mod premise;
 mod repetition;
 mod subtask;
 
@@ -18,7 +20,7 @@ use std::sync::Arc;
 use setpoint_machine::draft::PlanDraft;
 use setpoint_machine::{CallReader, Ctx};
 use setpoint_protocol::limits::{CRITERIA_MAX, SUBTASKS_MAX};
-use setpoint_protocol::message::{Approach, Criterion, Limits, Mode};
+use setpoint_protocol::message::{Approach, Criterion, Limits, Mode, Origin, Withdrawal};
 use setpoint_protocol::predicate::Check;
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::text::clip;
@@ -26,6 +28,8 @@ use setpoint_protocol::tool::ToolSpec;
 use setpoint_protocol::{CriterionId, Timestamp, ToolId};
 
 use super::history::Task;
+
+pub(super) use self::premise::{Infeasible, infeasible};
 
 /// Reasons that one refusal lists; more would not be read.
 const REASONS_MAX: usize = 12;
@@ -50,6 +54,8 @@ pub(super) struct ValidPlan {
     pub(super) subtasks: Vec<ValidSubTask>,
     /// Criteria that come to the task's.
     pub(super) added_criteria: Vec<ValidCriterion>,
+    /// Criteria of the task that it withdraws.
+    pub(super) withdrawn: Vec<Withdrawal>,
     /// Over the kept and the new sub-tasks.
     pub(super) fingerprint: String,
 }
@@ -76,6 +82,7 @@ pub(super) struct ValidCriterion {
     text: String,
     mode: Mode,
     check: Option<Check>,
+    origin: Origin,
 }
 
 /// Why a plan is refused, in the order in which the reasons were found.
@@ -117,6 +124,7 @@ pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan
         );
     }
     let added_criteria = task_criteria(draft, &subtasks, rules, &mut reasons);
+    let withdrawn = premise::withdrawn(&draft.withdraw, !added_criteria.is_empty(), rules.task, &mut reasons);
     let fingerprint = repetition::fingerprint(&subtasks, rules.task);
     // Whether it repeats a failed plan is only worth saying of a plan that could run.
     if reasons.0.is_empty()
@@ -129,7 +137,7 @@ pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan
     }
     reasons.0.truncate(REASONS_MAX);
     if reasons.0.is_empty() {
-        Ok(ValidPlan { subtasks, added_criteria, fingerprint })
+        Ok(ValidPlan { subtasks, added_criteria, withdrawn, fingerprint })
     } else {
         Err(reasons.0)
     }
@@ -167,7 +175,7 @@ impl Reasons {
 
 impl ValidCriterion {
     pub(super) fn with_id(self, id: CriterionId) -> Criterion {
-        Criterion { id, criterion: self.text, mode: self.mode, check: self.check }
+        Criterion { id, criterion: self.text, mode: self.mode, check: self.check, origin: self.origin }
     }
 }
 

@@ -1,4 +1,5 @@
-//! The task's criteria freeze with the first manifest: a replan may add, never drop or weaken.
+//! The task's criteria freeze with the first manifest: a replan may add, and withdraw in the open what is the planner's own; it may
+//! never drop or weaken.
 
 use setpoint_protocol::RoleId;
 use setpoint_protocol::message::FindingKind;
@@ -31,7 +32,11 @@ impl TaskWatch {
             told.find([seen.entry.finding(FindingKind::ConstraintRelaxed, RoleId::Planner, text)]);
         }
         for frozen in &self.criteria {
-            if let Some(what) = change(frozen, &manifest.task_criteria) {
+            let is_withdrawn = manifest.withdrawn.iter().any(|one| one.criterion_id == frozen.id);
+            if is_withdrawn && frozen.origin.is_planner() {
+                let text = format!("criterion {} of the task was withdrawn", frozen.id);
+                told.find([seen.entry.finding(FindingKind::CriterionWithdrawn, RoleId::Planner, text)]);
+            } else if let Some(what) = change(frozen, &manifest.task_criteria) {
                 let text = format!("criterion {} of the task {what}", frozen.id);
                 told.find([seen.entry.finding(FindingKind::CriteriaChanged, RoleId::Planner, text)]);
             }

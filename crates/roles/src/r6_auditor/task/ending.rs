@@ -13,7 +13,12 @@ impl TaskWatch {
             EndedBy::CriteriaMet | EndedBy::Distance | EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds => {
                 self.fan_in.on_decided_end(seen, told);
             }
-            EndedBy::Fault | EndedBy::Consent | EndedBy::Budget | EndedBy::Deadline | EndedBy::Cancelled => {}
+            EndedBy::Infeasible
+            | EndedBy::Fault
+            | EndedBy::Consent
+            | EndedBy::Budget
+            | EndedBy::Deadline
+            | EndedBy::Cancelled => {}
         }
         told.find(claims::of_end(seen, end, self.course.was_accepted()));
         self.decided_end(seen, end, told);

@@ -1,0 +1,98 @@
+//! Goals that cannot be reached here: what rests on something that is missing ends as such, in one round, and nobody gets
+//! away with saying so without showing it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use setpoint_model_server::question::Site;
+use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+
+use super::command;
+use crate::support::thinker::site;
+use crate::support::{Came, Home};
+
+const GOAL: &str = "run the tests in tests/ and say how many pass";
+
+fn said(value: &Value) -> Turn {
+    Turn::from(Answer::text(&value.to_string()))
+}
+
+fn plan() -> Value {
+    json!({ "subtasks": [{
+        "intent": "find out how many of the tests pass",
+        "success_criteria": ["the number of passing tests in tests/ was counted by running them"],
+    }] })
+}
+
+/// The call that the executor makes first: its questions and its calls are numbered together.
+const LOOK: &str = "r3.1/2";
+
+/// A model that finds no folder `tests`, and says that it cannot be met, with what shows it.
+fn honest(seen: &Seen, executions: &AtomicUsize, plans: &AtomicUsize) -> Turn {
+    match site(seen) {
+        Site::Perceive => said(&json!({ "intent": GOAL })),
+        Site::Plan if plans.fetch_add(1, Ordering::Relaxed) == 0 => said(&plan()),
+        Site::Plan => said(&json!({ "subtasks": [], "cannot": {
+            "why": "there is no folder tests", "seen": [LOOK], "needs": ["the folder tests"],
+        } })),
+        Site::Execute if executions.fetch_add(1, Ordering::Relaxed) == 0 => {
+            Turn::from(Answer::call("list_dir", r#"{"path":"tests"}"#))
+        }
+        Site::Execute => said(&json!({
+            "status": "completed", "output": "There is no folder tests here.",
+            "unmet": [{ "criterion": "s1.c1", "why": "there is no folder tests", "seen": [LOOK], "needs": "tests" }],
+        })),
+        Site::Judge => said(&json!({ "verdicts": [{
+            "criterion_id": "s1.c1", "verdict": "fail", "cannot": true, "evidence": "tests is not there", "cites": [LOOK],
+        }] })),
+        Site::Merge | Site::Report => panic!("nobody has to ask: {}", seen.asked.system),
+    }
+}
+
+fn honest_server() -> Hosted {
+    let (executions, plans) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    Hosted::start(Arc::new(move |seen: &Seen| honest(seen, &executions, &plans))).unwrap()
+}
+
+#[test]
+fn what_is_shown_to_be_impossible_ends_within_a_round() {
+    let (home, server) = (Home::new(), honest_server());
+    let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", GOAL]));
+    let result = came.json();
+    assert_eq!((came.code, &result["ended_by"]), (4, &json!("infeasible")), "{came:#?}");
+    assert_eq!(result["next_moves"][0], "the folder tests");
+    let verdict = &result["verdicts"][0];
+    assert_eq!((&verdict["verdict"], &verdict["shown"]), (&json!("fail"), &json!("cannot")), "{verdict:#}");
+    // The proof came with the fourth question; one more judged it, and one more ended the task.
+    assert!(server.seen().len() <= 6, "{}", server.seen().len());
+    let id = result["task_id"].as_str().unwrap();
+    for shown in [home.run(&["tasks", "show", id]).out, home.run(&["replay", id]).out] {
+        assert!(shown.contains("cannot hold here"), "{shown}");
+    }
+}
+
+#[test]
+fn a_person_reads_what_is_missing() {
+    let (home, server) = (Home::new(), honest_server());
+    let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", GOAL]));
+    for told in
+        ["given up (infeasible)", "cannot hold here", "There is no folder tests here.", "the folder tests"]
+    {
+        assert!(came.out.contains(told), "{told}: {}", came.out);
+    }
+}
+
+#[test]
+fn a_model_that_says_at_once_that_it_cannot_be_is_not_believed() {
+    let cannot = json!({ "subtasks": [], "cannot": { "why": "it is too hard", "seen": [LOOK], "needs": ["patience"] } });
+    let answer = move |seen: &Seen| match site(seen) {
+        Site::Perceive => said(&json!({ "intent": GOAL })),
+        _ => said(&cannot),
+    };
+    let (home, server) = (Home::new(), Hosted::start(Arc::new(answer)).unwrap());
+    let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", GOAL]));
+    let result = came.json();
+    assert_eq!((came.code, &result["ended_by"]), (4, &json!("fault")), "{came:#?}");
+    assert!(result["summary"].as_str().unwrap().contains("names no call"), "{result:#}");
+}

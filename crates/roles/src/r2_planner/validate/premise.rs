@@ -1,0 +1,91 @@
+//! What a plan may take back, and when it may say that the goal cannot be reached here: only over calls that a verdict cites
+//! for a criterion that cannot hold.
+
+use std::collections::BTreeSet;
+
+use setpoint_machine::draft::{CannotDraft, WithdrawDraft};
+use setpoint_protocol::CallId;
+use setpoint_protocol::message::{Criterion, Withdrawal};
+
+use super::super::history::Task;
+use super::Reasons;
+use crate::line::one_line;
+
+/// Characters of a reason, and of one thing that is needed.
+const WHY_CHARS_MAX: usize = 600;
+/// Most things that a person is told to supply.
+const NEEDS_MAX: usize = 8;
+/// Said where no call shows it.
+const NOT_SHOWN: &str = "names no call in `seen` that a verdict cites for a criterion that cannot hold here";
+
+/// A goal that cannot be reached here.
+#[derive(Debug)]
+pub(in crate::r2_planner) struct Infeasible {
+    pub(in crate::r2_planner) why: String,
+    pub(in crate::r2_planner) needs: Vec<String>,
+}
+
+/// Whether R2 may say so.
+///
+/// # Errors
+/// Why not, for the model.
+pub(in crate::r2_planner) fn infeasible(draft: &CannotDraft, task: &Task) -> Result<Infeasible, String> {
+    if seen(&draft.seen, task).is_empty() {
+        return Err(format!("`cannot` {NOT_SHOWN}; plan a sub-task that looks"));
+    }
+    let needs = draft.needs.iter().map(|needs| one_line(needs, WHY_CHARS_MAX));
+    let needs = needs.filter(|needs| !needs.is_empty()).take(NEEDS_MAX).collect();
+    let why = one_line(&draft.why, WHY_CHARS_MAX);
+    let why = if why.is_empty() { "something that the goal rests on is not here".to_owned() } else { why };
+    Ok(Infeasible { why, needs })
+}
+
+/// The withdrawals of a draft.
+pub(super) fn withdrawn(
+    drafts: &[WithdrawDraft],
+    are_some_added: bool,
+    task: &Task,
+    reasons: &mut Reasons,
+) -> Vec<Withdrawal> {
+    let mut withdrawn: Vec<Withdrawal> = Vec::new();
+    for (i, draft) in drafts.iter().enumerate() {
+        let place = format!("withdrawal {}", i + 1);
+        match withdrawal(draft, task) {
+            Ok(new) if withdrawn.iter().any(|old| old.criterion_id == new.criterion_id) => {}
+            Ok(new) => withdrawn.push(new),
+            Err(reason) => reasons.add(&place, reason),
+        }
+    }
+    if !withdrawn.is_empty() && withdrawn.len() == task.criteria.len() && !are_some_added {
+        reasons.add("the plan", "withdraws every criterion of the task; give one that it is held against");
+    }
+    withdrawn
+}
+
+fn withdrawal(draft: &WithdrawDraft, task: &Task) -> Result<Withdrawal, String> {
+    let named = draft.criterion.trim();
+    let is_meant = |criterion: &&Criterion| criterion.id.as_str() == named || criterion.criterion == named;
+    let Some(criterion) = task.criteria.iter().find(is_meant) else {
+        return Err("names no criterion of the task; give its id".to_owned());
+    };
+    if !criterion.origin.is_planner() {
+        return Err(format!("is of {}, which rests on the person's own words", criterion.id));
+    }
+    let seen = seen(&draft.seen, task);
+    if seen.is_empty() {
+        return Err(NOT_SHOWN.to_owned());
+    }
+    Ok(Withdrawal {
+        criterion_id: criterion.id.clone(),
+        criterion: criterion.criterion.clone(),
+        why: one_line(&draft.why, WHY_CHARS_MAX),
+        seen: seen.into_iter().collect(),
+    })
+}
+
+/// The calls named that show what cannot be.
+fn seen(named: &[String], task: &Task) -> BTreeSet<CallId> {
+    let words =
+        named.iter().flat_map(|text| text.split(|c: char| c.is_whitespace() || ",;()[]:".contains(c)));
+    words.filter_map(|word| word.parse().ok()).filter(|id| task.lacks.contains(id)).collect()
+}

@@ -1,0 +1,59 @@
+//! What R3's model says cannot hold here: held against the criteria and the calls, and left to R4a to judge.
+
+use std::sync::Arc;
+
+use setpoint_machine::draft::UnmetDraft;
+use setpoint_protocol::CallId;
+use setpoint_protocol::message::{Criterion, Unmet};
+use setpoint_protocol::tool::{Phase, ToolRecord};
+
+use crate::line::one_line;
+
+/// Characters of a claim's reason, and of what it needs.
+const WHY_CHARS_MAX: usize = 600;
+/// Most calls that a claim names.
+const SEEN_MAX: usize = 8;
+
+/// The claims about criteria of the sub-task, one each. Calls that were not made, or gave no result, are left out.
+pub(super) fn claims(
+    drafts: &[UnmetDraft],
+    criteria: &[Criterion],
+    records: &[Arc<ToolRecord>],
+) -> Vec<Unmet> {
+    let of = |criterion: &Criterion| drafts.iter().find(|draft| is_about(draft, criterion));
+    let claim = |criterion: &Criterion| {
+        let draft = of(criterion)?;
+        let has_run = |id: &CallId| {
+            records.iter().any(|call| call.call_id == *id && call.phase == Phase::Work && call.shows_a_lack())
+        };
+        let mut seen: Vec<CallId> = Vec::new();
+        for id in draft.seen.iter().flat_map(|words| ids(words)).filter(has_run) {
+            if seen.len() < SEEN_MAX && !seen.contains(&id) {
+                seen.push(id);
+            }
+        }
+        Some(Unmet {
+            criterion_id: criterion.id.clone(),
+            why: one_line(&draft.why, WHY_CHARS_MAX),
+            seen,
+            needs: draft
+                .needs
+                .as_deref()
+                .map(|needs| one_line(needs, WHY_CHARS_MAX))
+                .filter(|needs| !needs.is_empty()),
+        })
+    };
+    criteria.iter().filter_map(claim).collect()
+}
+
+/// A model may give the id, or the sentence in its place.
+fn is_about(draft: &UnmetDraft, criterion: &Criterion) -> bool {
+    let named = draft.criterion.trim();
+    named == criterion.id.as_str() || named == criterion.criterion
+}
+
+/// The ids of calls in a text.
+fn ids(text: &str) -> Vec<CallId> {
+    let words = text.split(|c: char| c.is_whitespace() || ",;()[]:".contains(c));
+    words.filter_map(|word| word.parse().ok()).collect()
+}
