@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use setpoint_journal::Journal;
+use setpoint_machine::conversation::Manner;
 use setpoint_machine::{Brief, ModelCall};
 use setpoint_model::remote::{Endpoint, Remote};
 use setpoint_model::wire::{Dialect, Request};
@@ -317,12 +318,13 @@ impl Bare {
 
 /// What the organisation would send.
 fn body(call: &ModelCall, is_streamed: bool) -> Value {
-    let (system, user) = (call.prompt.system_text(), call.prompt.question_text(call.tools().is_empty()));
+    let manner = Manner { has_tools: !call.tools().is_empty(), to: "" };
+    let (system, messages) = (call.prompt.system_text(), call.prompt.messages(manner));
     let schema: Option<&RawValue> = call.schema.and_then(|schema| serde_json::from_str(schema).ok());
     let request = Request {
         model: MODEL,
         system: system.trim_end(),
-        user: user.trim_end(),
+        messages: &messages,
         tools: call.tools(),
         schema,
         tokens_out_max: call.limits.tokens_out_max,

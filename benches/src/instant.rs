@@ -9,7 +9,7 @@ use setpoint_machine::{Brief, CallReader, ModelCall};
 use setpoint_model::{Model, ModelError, Progress};
 use setpoint_protocol::Any;
 use setpoint_protocol::message::Criterion;
-use setpoint_protocol::record::{Part, Reply, Surroundings, Usage};
+use setpoint_protocol::record::{Part, Reply, Surroundings, ToolRequest, Usage};
 use setpoint_protocol::tool::{
     CallReading, CapabilityClass, Effect, ToolAnswer, ToolCall, ToolRecord, ToolSpec,
 };
@@ -52,10 +52,10 @@ impl Model for InstantModel {
             Brief::Plan(_) => Part::Text(PLAN.clone()),
             Brief::Distil(_) | Brief::Reflect(_) => Part::Text("{}".to_owned()),
             Brief::Report(_) => Part::Text(r#"{"achieved":"nothing"}"#.to_owned()),
-            Brief::Execute(brief) if brief.calls.is_empty() => Part::ToolCall(ToolCall {
-                tool: "look".to_owned(),
-                input: Any(json!({ "name": brief.subtask.intent })),
-            }),
+            Brief::Execute(brief) if brief.calls.is_empty() => {
+                let input = Any(json!({ "name": brief.subtask.intent }));
+                Part::ToolCall(ToolRequest { tool: "look".to_owned(), input, id: None })
+            }
             Brief::Execute(_) => {
                 Part::Text(r#"{"status":"completed","output":"a look was taken and it is fine"}"#.to_owned())
             }
@@ -131,6 +131,7 @@ impl Toolbox for InstantTools {
             input_schema: Any(json!({ "type": "object", "properties": { "name": { "type": "string" } } })),
             class: CapabilityClass::Read,
             volatile: false,
+            core: false,
         })]
     }
 

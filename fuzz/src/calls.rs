@@ -92,8 +92,8 @@ fn decoded(dialect: Dialect, is_streamed: bool, body: &str) -> Vec<ToolCall> {
     assert!(answer.is_ok(), "{answer:?}: {body}");
     let parts = answer.map(|answer| answer.reply.parts).unwrap_or_default();
     let call = |part| match part {
-        Part::ToolCall(call) => Some(call),
-        Part::Text(_) => None,
+        Part::ToolCall(request) => Some(request.to_call()),
+        Part::Text(_) | Part::Opaque(_) => None,
     };
     parts.into_iter().filter_map(call).collect()
 }

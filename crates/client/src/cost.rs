@@ -420,7 +420,7 @@ mod tests {
     }
 
     fn asked() -> Record {
-        let ask = Ask::Model { purpose: Purpose::Plan, fragments: vec![] };
+        let ask = Ask::Model { purpose: Purpose::Plan, fragments: vec![], after: None };
         record(RecordKind::Asked, &Asked { call: CALL.parse().unwrap(), attempt: 1, ask })
     }
 
@@ -526,7 +526,7 @@ mod tests {
         given.to = vec!["executor.1".parse().unwrap(), "agent_validator.1".parse().unwrap()];
         let asks = (1..=200_u32).map(|n| {
             let role = if n % 2 == 0 { "r3.1" } else { "r4a.1" };
-            let ask = Ask::Model { purpose: Purpose::Plan, fragments: vec![] };
+            let ask = Ask::Model { purpose: Purpose::Plan, fragments: vec![], after: None };
             let call = format!("{role}/{n}").parse().unwrap();
             record(RecordKind::Asked, &Asked { call, attempt: 1, ask })
         });

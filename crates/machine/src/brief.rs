@@ -5,12 +5,14 @@
 use std::sync::Arc;
 
 use setpoint_protocol::message::{
-    Approach, ApproachName, Clarification, CorrectionSignal, Criterion, EndedBy, Insight, Limits,
-    PlanDirective, SopKind, SubTask, SubTaskOutcome, TaskSpec, Unmet, Verdict,
+    Approach, ApproachName, Clarification, Criterion, EndedBy, Insight, Limits, PlanDirective, SopKind,
+    SubTask, SubTaskOutcome, TaskSpec, Unmet, Verdict,
 };
 use setpoint_protocol::record::{Exchange, Purpose, Surroundings};
 use setpoint_protocol::tool::{ToolRecord, ToolSpec};
 use setpoint_protocol::{Any, CriterionId};
+
+use crate::conversation::Turn;
 
 /// One question to a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -176,13 +178,15 @@ pub struct ExecuteBrief {
     pub subtask: Arc<SubTask>,
     /// The attempt, from 1.
     pub attempt: u32,
-    /// What to mend, from the second attempt on.
-    pub correction: Option<CorrectionSignal>,
-    /// Tools it may use.
+    /// What was said and found so far, over all attempts.
+    pub turns: Vec<Turn>,
+    /// Tools it may use, as they are offered.
     pub tools: Vec<Arc<ToolSpec>>,
+    /// Tools that it may use once it has loaded them, a line each; the same in every turn.
+    pub loadable: Vec<String>,
     /// All calls so far, of all attempts, with results.
     pub calls: Vec<Arc<ToolRecord>>,
-    /// What the runtime has to say to the last step (a refused call, a repeated one).
+    /// Why calls of the last step were not run (refused, repeated).
     pub notices: Vec<String>,
     /// Model–tool rounds left in this attempt.
     pub rounds_left: u32,

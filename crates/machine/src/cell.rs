@@ -8,6 +8,7 @@
 //! their sub-task is judged, a fault or a cancel stops what runs, and the two closing messages end the task.
 
 mod asks;
+mod beginning;
 mod deliver;
 mod replay;
 mod take;
@@ -37,6 +38,7 @@ pub use self::replay::{Divergence, Replayed, ReplayedStep, Strictness, needs_reb
 pub use setpoint_protocol::record::Record;
 
 use self::asks::Asks;
+use self::beginning::LastPrompt;
 
 /// Makes the machines of a task, and knows the two pure functions that the cell needs from elsewhere.
 pub trait Factory: Send + Sync {
@@ -149,6 +151,7 @@ pub struct Cell {
 struct Slot {
     machine: Box<dyn AnyMachine>,
     calls: u32,
+    last_prompt: LastPrompt,
 }
 
 struct Delivery {

@@ -5,10 +5,11 @@
 //! the tokio driver and the simulation are two drivers of the same cell.
 //!
 //! Reading order: [`machine`] (the trait), [`input`], [`effects`], [`ctx`], [`brief`] (what a model is asked),
-//! [`draft`] (what it may answer), [`cell`].
+//! [`conversation`] (what follows the question), [`draft`] (what it may answer), [`cell`].
 
 pub mod brief;
 pub mod cell;
+pub mod conversation;
 pub mod ctx;
 pub mod draft;
 pub mod effects;
@@ -26,6 +27,7 @@ pub mod tokens;
 
 pub use brief::Brief;
 pub use cell::{Cell, External, Factory, Outside, Record, Step};
+pub use conversation::Turn;
 pub use ctx::Ctx;
 pub use effects::Effects;
 pub use input::{AnyInput, Input};

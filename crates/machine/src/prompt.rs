@@ -7,6 +7,7 @@ use setpoint_protocol::limits::WORDS_CHARS_MAX;
 use setpoint_protocol::record::FragmentHash;
 use setpoint_protocol::text::{head_and_tail, head_lines};
 
+use crate::conversation::Turn;
 use crate::listing::Listing;
 use crate::tokens;
 
@@ -20,6 +21,8 @@ const FRAME_BYTES: usize = 48;
 const FRAGMENTS_USUAL: usize = 8;
 /// Tokens of the frame around a fragment.
 const FRAME_TOKENS: u64 = 16;
+/// Results of a conversation that are left out together.
+const RESULTS_AT_A_TIME: usize = 8;
 
 /// Who speaks in a fragment, and whether it may be believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,6 +35,18 @@ pub enum FragmentKind {
     Data,
     /// The tools as text, fenced like data. Left out where a provider has an interface of its own for them.
     Tools,
+    /// What the model said earlier in the conversation: parts of a reply, as JSON.
+    Said,
+    /// What a call of the model gave.
+    Result,
+}
+
+impl FragmentKind {
+    /// Whether it is a turn of the model's, or the result of one.
+    #[must_use]
+    pub const fn is_conversation(self) -> bool {
+        matches!(self, FragmentKind::Said | FragmentKind::Result)
+    }
 }
 
 /// How a fragment is cut when the question is longer than the window.
@@ -67,7 +82,16 @@ pub struct Fragment {
 enum Text {
     Standing(&'static Instruction),
     Given(String),
-    Listed { listing: Listing, text: String },
+    Listed {
+        listing: Listing,
+        text: String,
+    },
+    Turn(Turn),
+    /// A result of which the line stays that says which it was.
+    LeftOut {
+        turn: Turn,
+        text: String,
+    },
 }
 
 /// A whole prompt.
@@ -143,6 +167,51 @@ impl Prompt {
         self
     }
 
+    /// Adds turns of a conversation, oldest first, at most about `chars_max` characters of them. What is added afterwards
+    /// is said after them.
+    ///
+    /// Where they take more, of the oldest results one line each is kept; where that is not enough, the oldest turns go
+    /// and their number is told. Always the same number goes together: see [`Prompt::shrink`].
+    #[must_use]
+    pub fn conversation(mut self, turns: &[Turn], chars_max: usize) -> Self {
+        let mut chars: usize = turns.iter().map(Turn::chars).sum();
+        let mut fragments: Vec<Fragment> = turns.iter().map(Fragment::of_turn).collect();
+        let count = fragments.iter().filter(|fragment| fragment.kind == FragmentKind::Result).count();
+        let mut results = fragments.iter_mut().filter(|fragment| fragment.kind == FragmentKind::Result);
+        let mut results = results.by_ref().take(count.saturating_sub(1));
+        while chars > chars_max {
+            let group: Vec<&mut Fragment> = results.by_ref().take(RESULTS_AT_A_TIME).collect();
+            if group.is_empty() {
+                break;
+            }
+            for fragment in group {
+                let before = fragment.text().chars().count();
+                fragment.keep_the_head();
+                chars = chars.saturating_sub(before.saturating_sub(fragment.text().chars().count()));
+            }
+        }
+        // A turn of the model's goes with its results.
+        let begins = |fragment: &Fragment| fragment.kind == FragmentKind::Said;
+        let starts: Vec<usize> =
+            (0..fragments.len()).filter(|at| fragments.get(*at).is_some_and(begins)).collect();
+        let mut from = 0;
+        for start in starts.iter().skip(RESULTS_AT_A_TIME).step_by(RESULTS_AT_A_TIME) {
+            if chars <= chars_max {
+                break;
+            }
+            let gone = fragments.get(from..*start).unwrap_or_default();
+            let gone: usize = gone.iter().map(|fragment| fragment.text().chars().count()).sum();
+            chars = chars.saturating_sub(gone);
+            from = *start;
+        }
+        if from > 0 {
+            let text = format!("[The first {from} entries of this conversation are left out.]");
+            self = self.task("left out", text, usize::MAX);
+        }
+        self.fragments.extend(fragments.drain(from..));
+        self
+    }
+
     /// Adds the list of tools, at most `chars_max` characters of it.
     #[must_use]
     pub fn tools<'t>(self, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {
@@ -152,23 +221,25 @@ impl Prompt {
     /// The whole text as one would read it, data fenced and marked.
     #[must_use]
     pub fn to_text(&self) -> String {
-        self.text_of(|_| true)
+        text_of(&self.fragments, |_| true)
     }
 
     /// The standing instructions, for providers that take them apart from the question.
     #[must_use]
     pub fn system_text(&self) -> String {
-        self.text_of(|kind| kind == FragmentKind::System)
+        text_of(&self.fragments, |kind| kind == FragmentKind::System)
     }
 
-    /// Everything but the standing instructions; without the list of tools, where they are offered another way.
-    #[must_use]
-    pub fn question_text(&self, lists_tools: bool) -> String {
-        self.text_of(|kind| match kind {
-            FragmentKind::System => false,
-            FragmentKind::Tools => lists_tools,
+    /// The text of the fragments from one place up to another, without standing instructions; without the list of tools
+    /// where they are offered another way.
+    pub(crate) fn text_between(&self, from: usize, to: usize, has_tools: bool) -> String {
+        let wanted = |kind| match kind {
+            FragmentKind::System | FragmentKind::Said | FragmentKind::Result => false,
+            FragmentKind::Tools => !has_tools,
             FragmentKind::Task | FragmentKind::Data => true,
-        })
+        };
+        let fragments = self.fragments.get(from..to).unwrap_or_default();
+        trimmed_end(text_of(fragments, wanted))
     }
 
     /// About so many tokens of it. With `has_tools` the tools are offered another way and are not counted.
@@ -177,11 +248,18 @@ impl Prompt {
         self.fragments.iter().map(|fragment| fragment.tokens(has_tools)).sum()
     }
 
-    /// Cuts it to about `tokens_max` tokens, as far as that goes, and says how many there are then. The oldest bodies
-    /// of lists go first, then the longest data are halved until they are short, then what else may be cut. Standing
-    /// instructions, the goal and the criteria stay whole.
+    /// The least that a provider can count for it.
+    #[must_use]
+    pub fn tokens_at_least(&self, has_tools: bool) -> u64 {
+        let is_sent = |fragment: &&Fragment| !(has_tools && fragment.kind == FragmentKind::Tools);
+        self.fragments.iter().filter(is_sent).map(|fragment| tokens::at_least(fragment.text())).sum()
+    }
+
+    /// Cuts it to about `tokens_max` tokens, as far as that goes, and says how many there are then. The oldest results
+    /// of a conversation and the oldest bodies of lists go first, then the longest data are halved until they are short,
+    /// then what else may be cut. Standing instructions, the goal, the criteria and what the model said stay whole.
     pub fn shrink(&mut self, tokens_max: u64, has_tools: bool) -> u64 {
-        let mut total = self.tokens(has_tools);
+        let mut total = self.leave_out_results(self.tokens(has_tools), tokens_max);
         for fragment in &mut self.fragments {
             if total > tokens_max {
                 total = total.saturating_sub(fragment.leave_out(total - tokens_max));
@@ -193,6 +271,28 @@ impl Prompt {
             fragment.kind == FragmentKind::Task || (fragment.kind == FragmentKind::Tools && !has_tools)
         };
         self.halve(total, tokens_max, TASK_CHARS_MIN, others)
+    }
+
+    /// Leaves out the oldest results of the conversation, some at a time, until it fits or only the newest are left.
+    ///
+    /// Always the same number goes together, so that what is left out stays the same for some turns and a provider's cache
+    /// of prefixes still hits.
+    fn leave_out_results(&mut self, mut total: u64, tokens_max: u64) -> u64 {
+        let is_result = |fragment: &&mut Fragment| fragment.kind == FragmentKind::Result;
+        let count = self.fragments.iter_mut().filter(is_result).count();
+        let mut results = self.fragments.iter_mut().filter(is_result).take(count.saturating_sub(1));
+        while total > tokens_max {
+            let group: Vec<&mut Fragment> = results.by_ref().take(RESULTS_AT_A_TIME).collect();
+            if group.is_empty() {
+                break;
+            }
+            for fragment in group {
+                let before = fragment.tokens(false);
+                fragment.keep_the_head();
+                total = total.saturating_sub(before.saturating_sub(fragment.tokens(false)));
+            }
+        }
+        total
     }
 
     /// Halves the longest of the fragments that may be cut, again and again.
@@ -218,25 +318,6 @@ impl Prompt {
             total = total.saturating_sub(before.saturating_sub(fragment.tokens(false)));
         }
         total
-    }
-
-    fn text_of(&self, is_wanted: impl Fn(FragmentKind) -> bool) -> String {
-        let length = self.fragments.iter().map(|fragment| fragment.text().len() + FRAME_BYTES);
-        let mut out = String::with_capacity(length.sum());
-        for fragment in self.fragments.iter().filter(|fragment| is_wanted(fragment.kind)) {
-            match fragment.kind {
-                FragmentKind::System | FragmentKind::Task => out.push_str(fragment.text()),
-                FragmentKind::Data | FragmentKind::Tools => {
-                    let text = fragment.text();
-                    let fence = fence_for(text);
-                    for part in [&*fence, "data ", fragment.name, "\n", text, "\n", &*fence] {
-                        out.push_str(part);
-                    }
-                }
-            }
-            out.push_str("\n\n");
-        }
-        out
     }
 
     fn bounded(
@@ -267,12 +348,35 @@ impl Instruction {
 }
 
 impl Fragment {
+    fn of_turn(turn: &Turn) -> Self {
+        let text = Text::Turn(turn.clone());
+        Fragment { name: "conversation", kind: turn.kind(), cutting: Cutting::Never, text }
+    }
+
     /// The text.
     #[must_use]
     pub fn text(&self) -> &str {
         match &self.text {
             Text::Standing(instruction) => instruction.text,
-            Text::Given(text) | Text::Listed { text, .. } => text,
+            Text::Given(text) | Text::Listed { text, .. } | Text::LeftOut { text, .. } => text,
+            Text::Turn(turn) => turn.text(),
+        }
+    }
+
+    /// The turn of a conversation that it is.
+    pub(crate) fn turn(&self) -> Option<&Turn> {
+        match &self.text {
+            Text::Turn(turn) | Text::LeftOut { turn, .. } => Some(turn),
+            Text::Standing(_) | Text::Given(_) | Text::Listed { .. } => None,
+        }
+    }
+
+    /// Of a result, keeps the line that says which it was.
+    fn keep_the_head(&mut self) {
+        if let Text::Turn(turn) = &self.text
+            && let Some(text) = turn.stub()
+        {
+            self.text = Text::LeftOut { turn: turn.clone(), text };
         }
     }
 
@@ -313,8 +417,42 @@ impl Fragment {
             Text::Standing(instruction) => {
                 *instruction.hash.get_or_init(|| FragmentHash::of(instruction.text))
             }
-            Text::Given(text) | Text::Listed { text, .. } => FragmentHash::of(text),
+            Text::Given(text) | Text::Listed { text, .. } | Text::LeftOut { text, .. } => {
+                FragmentHash::of(text)
+            }
+            Text::Turn(turn) => turn.hash(),
         }
+    }
+}
+
+/// The fragments of these kinds as one would read them.
+fn text_of(fragments: &[Fragment], is_wanted: impl Fn(FragmentKind) -> bool) -> String {
+    let length = fragments.iter().map(|fragment| fragment.text().len() + FRAME_BYTES);
+    let mut out = String::with_capacity(length.sum());
+    for fragment in fragments.iter().filter(|fragment| is_wanted(fragment.kind)) {
+        match fragment.kind {
+            FragmentKind::System | FragmentKind::Task => out.push_str(fragment.text()),
+            FragmentKind::Data | FragmentKind::Tools => push_fenced(&mut out, fragment.name, fragment.text()),
+            FragmentKind::Said => push_fenced(&mut out, "said", fragment.text()),
+            FragmentKind::Result => push_fenced(&mut out, "result", fragment.text()),
+        }
+        out.push_str("\n\n");
+    }
+    out
+}
+
+/// The text as a data block of this name.
+#[must_use]
+pub fn fenced(name: &str, text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + FRAME_BYTES);
+    push_fenced(&mut out, name, text);
+    out
+}
+
+fn push_fenced(out: &mut String, name: &str, text: &str) {
+    let fence = fence_for(text);
+    for part in [&*fence, "data ", name, "\n", text, "\n", &*fence] {
+        out.push_str(part);
     }
 }
 
@@ -357,8 +495,8 @@ mod tests {
             .tools("hammer", 100)
             .task("work", "Nail it.", 100);
         assert_eq!(prompt.system_text(), "Do it.\n\n");
-        assert_eq!(prompt.question_text(false), "Nail it.\n\n");
-        assert_eq!(prompt.question_text(true), "```data tools\nhammer\n```\n\nNail it.\n\n");
+        assert_eq!(prompt.text_between(0, 3, true), "Nail it.");
+        assert_eq!(prompt.text_between(0, 3, false), "```data tools\nhammer\n```\n\nNail it.");
     }
 
     #[test]

@@ -37,6 +37,7 @@ pub fn of_reply(parts: &[Part]) -> u64 {
     let part = |part: &Part| match part {
         Part::Text(text) => estimate(text),
         Part::ToolCall(call) => estimate(&call.tool).saturating_add(estimate(&call.input.to_text())),
+        Part::Opaque(opaque) => estimate(&opaque.body),
     };
     parts.iter().map(part).sum()
 }

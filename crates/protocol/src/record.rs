@@ -26,7 +26,7 @@ use crate::topology::Kind;
 pub use self::forked::{EarlierFork, ForkedFrom};
 
 /// The format of bodies written now. Readers read every older one and refuse newer ones.
-pub const FORMAT: u16 = 1;
+pub const FORMAT: u16 = 2;
 
 /// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -187,8 +187,12 @@ pub enum Ask {
     Model {
         /// What for.
         purpose: Purpose,
-        /// The prompt, as content hashes of its fragments in order.
+        /// The prompt, as content hashes of its fragments in order; without those that `after` stands for.
         fragments: Vec<FragmentHash>,
+        /// What the prompt begins with, where that is the beginning of an earlier prompt of the same machine: so a
+        /// conversation costs the journal only what each turn adds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<PromptStart>,
     },
     /// A tool.
     Tool {
@@ -207,6 +211,47 @@ pub enum Ask {
         /// Milliseconds from now.
         ms: u64,
     },
+}
+
+/// The beginning of a prompt that was recorded before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptStart {
+    /// The ask whose prompt began alike.
+    pub call: CallId,
+    /// How many fragments of that prompt, from the first, begin this one.
+    pub count: u32,
+}
+
+/// The prompts of a task as they were sent, put together from its records.
+#[derive(Clone, Debug, Default)]
+pub struct Prompts(BTreeMap<CallId, Vec<FragmentHash>>);
+
+impl Prompts {
+    /// Takes the next record of the task; only those that ask a model count.
+    pub fn take(&mut self, record: &Record) {
+        if record.kind == RecordKind::Asked
+            && let Ok(Asked { call, ask: Ask::Model { fragments, after, .. }, .. }) =
+                serde_json::from_slice(&record.body)
+        {
+            let fragments = self.whole(after, &fragments);
+            self.0.insert(call, fragments);
+        }
+    }
+
+    /// The fragments of a prompt that is recorded like this.
+    #[must_use]
+    pub fn whole(&self, after: Option<PromptStart>, fragments: &[FragmentHash]) -> Vec<FragmentHash> {
+        let before =
+            after.and_then(|start| Some((self.0.get(&start.call)?, usize::try_from(start.count).ok()?)));
+        let before = before.into_iter().flat_map(|(before, count)| before.iter().take(count));
+        before.chain(fragments).copied().collect()
+    }
+
+    /// The fragments of the prompt of an ask, in order; none for one that is no model's.
+    #[must_use]
+    pub fn of(&self, call: CallId) -> &[FragmentHash] {
+        self.0.get(&call).map(Vec::as_slice).unwrap_or_default()
+    }
 }
 
 /// What a model is asked for.
@@ -382,10 +427,10 @@ impl Reply {
     }
 
     /// All tool calls, in order.
-    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
+    pub fn tool_calls(&self) -> impl Iterator<Item = ToolCall> {
         self.parts.iter().filter_map(|part| match part {
-            Part::ToolCall(call) => Some(call),
-            Part::Text(_) => None,
+            Part::ToolCall(request) => Some(request.to_call()),
+            Part::Text(_) | Part::Opaque(_) => None,
         })
     }
 }
@@ -396,8 +441,48 @@ impl Reply {
 pub enum Part {
     /// Text.
     Text(String),
-    /// A wish to call a tool.
-    ToolCall(ToolCall),
+    /// A request to call a tool.
+    ToolCall(ToolRequest),
+    /// What only the provider understands (reasoning items, thinking blocks, thought signatures): kept to be sent back
+    /// with the conversation, and read by nothing of ours.
+    Opaque(Opaque),
+}
+
+/// A model's request to call a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolRequest {
+    /// The tool's name.
+    pub tool: String,
+    /// Its parameters.
+    pub input: Any,
+    /// The provider's id of the request, which the result names when it is sent back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+}
+
+impl ToolRequest {
+    /// The call that is requested.
+    #[must_use]
+    pub fn to_call(&self) -> ToolCall {
+        ToolCall { tool: self.tool.clone(), input: self.input.clone() }
+    }
+}
+
+impl From<ToolCall> for ToolRequest {
+    fn from(call: ToolCall) -> Self {
+        ToolRequest { tool: call.tool, input: call.input, id: None }
+    }
+}
+
+/// An item of a reply that only its provider understands.
+///
+/// It belongs to the part that follows it in the reply, or to the reply's end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Opaque {
+    /// The wire and model that gave it (`anthropic/claude-opus-4`): it is sent back to no other.
+    pub by: String,
+    /// The item as JSON, as it came.
+    pub body: String,
 }
 
 /// Tokens of one call; 0 where the model does not count.
@@ -531,7 +616,8 @@ impl Record {
         }
     }
 
-    /// The pieces of the prompt that it asks a model with; none when it asks none.
+    /// The pieces of the prompt that it asks a model with, without those that an earlier prompt stands for; none when it
+    /// asks none.
     #[must_use]
     pub fn asked_fragments(&self) -> Vec<FragmentHash> {
         if self.kind != RecordKind::Asked {

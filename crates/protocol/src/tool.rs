@@ -57,6 +57,9 @@ pub struct ToolSpec {
     /// Whether two equal calls may rightly give different results (a clock, a poll).
     #[serde(default)]
     pub volatile: bool,
+    /// Whether an executor is offered it from the start, where its sub-task names no tools; the others it loads by name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub core: bool,
 }
 
 /// What can be known of a call before it runs. Made by code from the call and the task's surroundings alone.

@@ -9,6 +9,7 @@ pub mod evidence;
 pub mod fingerprint;
 pub mod gains;
 pub mod judging;
+pub mod left;
 pub mod line;
 pub mod r1_perceiver;
 pub mod r2_planner;

@@ -44,7 +44,9 @@ pub fn answer(
                 let tool =
                     ["look", "search", "change", "destroy"][usize::try_from(chance.below(4)).unwrap_or(0)];
                 let name = ["a", "b", "c"][usize::try_from(chance.below(3)).unwrap_or(0)];
-                vec![Part::ToolCall(ToolCall { tool: tool.to_owned(), input: Any(json!({ "name": name })) })]
+                vec![Part::ToolCall(
+                    ToolCall { tool: tool.to_owned(), input: Any(json!({ "name": name })) }.into(),
+                )]
             } else if chance.percent(5) {
                 say(&json!({ "status": "failed", "reason": "this cannot be done" }))
             } else {

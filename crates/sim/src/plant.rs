@@ -57,6 +57,7 @@ impl Plant {
             input_schema: Any(json!({"type": "object", "properties": {"name": {"type": "string"}}})),
             class,
             volatile: false,
+            core: false,
         };
         vec![
             spec("look", CapabilityClass::Read),

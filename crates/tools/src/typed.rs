@@ -30,6 +30,8 @@ pub(crate) trait Typed: Send + Sync {
     const CLASS: CapabilityClass;
     /// What it may do to the world, whatever the input.
     const EFFECT: Effect;
+    /// Whether an executor is offered it from the start.
+    const CORE: bool = false;
 
     /// An input that fits.
     fn example(&self) -> Value;
@@ -105,6 +107,7 @@ impl<T: Typed> Tool for Adapter<T> {
             input_schema: schema::<T::Input>(),
             class: T::CLASS,
             volatile: false,
+            core: T::CORE,
         }
     }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use setpoint_client::comparison::Comparison;
 use setpoint_client::{ClientError, ErrorKind, Organisation};
 use setpoint_protocol::TaskId;
-use setpoint_protocol::record::{FragmentHash, Record};
+use setpoint_protocol::record::{FragmentHash, Prompts, Record};
 
 use super::named::{self, Named};
 use super::shut_down;
@@ -92,6 +92,8 @@ async fn steps(
     let report = organisation.replay(task).await?;
     let records = organisation.records(task).await?;
     let fragments = fragments(organisation, &records).await?;
+    let mut prompts = Prompts::default();
+    records.iter().for_each(|record| prompts.take(record));
     let look = Look {
         columns: io.out_columns(),
         lines: None,
@@ -99,7 +101,7 @@ async fn steps(
         is_ascii: io.out.is_ascii,
         zone: io.zone.clone(),
     };
-    let manner = render::Manner { fragments: &fragments, has_prompts: replay.has_prompts };
+    let manner = render::Manner { fragments: &fragments, prompts: &prompts, has_prompts: replay.has_prompts };
     let is_wanted = |record: &Record| {
         replay.from.is_none_or(|from| record.seq >= from) && replay.to.is_none_or(|to| record.seq <= to)
     };

@@ -47,7 +47,7 @@ async fn a_model_is_asked_what_the_journal_holds() {
     let fragments: Vec<FragmentHash> =
         texts.iter().map(|text| FragmentHash::of(text)).chain([FragmentHash::of("gone")]).collect();
     let mut tape = Tape::opened("ask");
-    tape.ask("r2/1", Ask::Model { purpose: Purpose::Plan, fragments });
+    tape.ask("r2/1", Ask::Model { purpose: Purpose::Plan, fragments, after: None });
     let fake = || {
         let fake = Fake::with(vec![(tape.clone(), ALL, vec![], None)]);
         *fake.fragments.lock().unwrap() = texts.map(str::to_owned).to_vec();

@@ -12,6 +12,7 @@ use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{Address, CallId, Instance, RoleId, Timestamp};
 
 use super::asks::AskClass;
+use super::beginning::LastPrompt;
 use super::{Cell, Delivery, Outside, Phase, Slot, Step, StepError, Waiting, encode, opened_call};
 use crate::ctx::Ctx;
 use crate::effects::{Effect, EffectBuffer, ToolAsk};
@@ -49,7 +50,7 @@ impl Cell {
         if !self.machines.contains_key(&to) {
             let machine = if makes { self.factory.machine(to) } else { None };
             let Some(machine) = machine else { return Ok(()) };
-            self.machines.insert(to, Slot { machine, calls: 0 });
+            self.machines.insert(to, Slot { machine, calls: 0, last_prompt: LastPrompt::default() });
         }
         let Some(opened) = &self.opened else { return Ok(()) };
         let Some(slot) = self.machines.get_mut(&to) else { return Ok(()) };
@@ -161,7 +162,11 @@ impl Cell {
         };
         let ask = Arc::new(ask);
         let fragments: Vec<_> = ask.prompt.fragments.iter().map(|fragment| fragment.hash()).collect();
-        let what = Ask::Model { purpose: ask.purpose(), fragments: fragments.clone() };
+        let (after, new) = match self.machines.get_mut(&from) {
+            Some(slot) => slot.last_prompt.next(call, &fragments),
+            None => (None, fragments.clone()),
+        };
+        let what = Ask::Model { purpose: ask.purpose(), fragments: new, after };
         let asked = Asked { call, attempt: 1, ask: what };
         let seq = self.write_asked(step, at, from, &asked, cause)?;
         self.asks.open(call, seq, AskClass::Model);

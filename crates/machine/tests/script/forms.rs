@@ -66,7 +66,7 @@ fn every_input_is_delivered() {
         > reply r3.3/1 {"text": "that is no reply"}
         < ExecutionResult {"subtask_id":"019b7ca9-8c88-7b6c-861e-fde8294afae5","attempt":1,"status":"completed","output":{"asked":0,"clock_ms":0,"elapsed_ms":0,"grants":[],"heard":{"answer":"model: {\"text\": \"that is no reply\"} and 0 calls","call":"r3.3/1"},"now":"2026-01-02T03:04:05.000000Z","slug":""},"tool_calls":[]}
         > reply r3.3/1 {"parts": [{"text": "a"}, {"tool_call": {"tool": "shell"}}], "usage": {"tokens_in": 1, "tokens_out": 2}}
-        < ExecutionResult {"subtask_id":"019b7ca9-8c88-70e8-962a-9e509c569242","attempt":1,"status":"completed","output":{"asked":0,"clock_ms":0,"elapsed_ms":0,"grants":[],"heard":{"answer":"model: a and 1 calls","call":"r3.3/1"},"now":"2026-01-02T03:04:05.000000Z","slug":""},"tool_calls":[]}
+        < ExecutionResult {"subtask_id":"019b7ca9-8c88-70e8-962a-9e509c569242","attempt":1,"status":"completed","output":{"asked":0,"clock_ms":0,"elapsed_ms":0,"grants":[],"heard":{"answer":"model: {\"parts\": [{\"text\": \"a\"}, {\"tool_call\": {\"tool\": \"shell\"}}], \"usage\": {\"tokens_in\": 1, \"tokens_out\": 2}} and 0 calls","call":"r3.3/1"},"now":"2026-01-02T03:04:05.000000Z","slug":""},"tool_calls":[]}
         > failed r3.3/1 {"kind": "timeout", "reason": "too slow"}
         < ExecutionResult {"subtask_id":"019b7ca9-8c88-75f5-9704-bbcba7110b20","attempt":1,"status":"completed","output":{"asked":0,"clock_ms":0,"elapsed_ms":0,"grants":[],"heard":{"answer":"failed: too slow","call":"r3.3/1"},"now":"2026-01-02T03:04:05.000000Z","slug":""},"tool_calls":[]}
         > tool r3.3/2 {"ok": true, "text": "3", "duration_ms": 5}

@@ -10,8 +10,7 @@ use std::fmt::Write as _;
 use setpoint_machine::prompt::FragmentKind;
 use setpoint_machine::{Brief, ModelCall};
 use setpoint_protocol::Any;
-use setpoint_protocol::record::{Part, Reply, Surroundings};
-use setpoint_protocol::tool::ToolCall;
+use setpoint_protocol::record::{Part, Reply, Surroundings, ToolRequest};
 
 use super::places::{Places, in_value};
 
@@ -45,6 +44,8 @@ impl Canonical {
                 FragmentKind::Data => "data",
                 // What they are stands above.
                 FragmentKind::Tools => continue,
+                FragmentKind::Said => "said",
+                FragmentKind::Result => "result",
             };
             line(&mut text, kind, fragment.name);
             let hidden = places.hide(fragment.text());
@@ -97,9 +98,10 @@ pub fn surroundings(brief: &Brief) -> Option<&Surroundings> {
 fn changed(reply: &Reply, change: &impl Fn(&str) -> String) -> Reply {
     let part = |part: &Part| match part {
         Part::Text(text) => Part::Text(change(text)),
-        Part::ToolCall(call) => {
-            Part::ToolCall(ToolCall { tool: call.tool.clone(), input: Any(in_value(&call.input.0, change)) })
+        Part::ToolCall(request) => {
+            Part::ToolCall(ToolRequest { input: Any(in_value(&request.input.0, change)), ..request.clone() })
         }
+        Part::Opaque(opaque) => Part::Opaque(opaque.clone()),
     };
     Reply { parts: reply.parts.iter().map(part).collect(), ..reply.clone() }
 }

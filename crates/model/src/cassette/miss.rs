@@ -10,7 +10,7 @@ use super::tape::{Exchange, Tape};
 /// Characters of a line that are shown.
 const LINE_CHARS_MAX: usize = 160;
 /// Data blocks that code wrote out of calls. All others hold what a model said.
-const SHOWN_BLOCKS: &[&str] = &["data calls so far", "data calls", "data probes of the whole"];
+const SHOWN_BLOCKS: &[&str] = &["result conversation", "data calls", "data probes of the whole"];
 /// Lines that are compared from either end; what differs further inside is as far away as it gets.
 const LINES_MAX: usize = 20_000;
 
@@ -58,7 +58,8 @@ fn difference(tape: &Tape, asked: &str, nearest: &Exchange) -> String {
         let is_head = |line: Option<&str>| line.is_none_or(|line| !line.starts_with(' '));
         let of_block = if block.is_empty() { String::new() } else { format!(", in `{block}`") };
         let place = format!("{at} and differs first in line {line} of the question{of_block}");
-        let hides = block.starts_with("data ") && !SHOWN_BLOCKS.contains(&block);
+        let hides =
+            (block.starts_with("data ") || block.starts_with("said ")) && !SHOWN_BLOCKS.contains(&block);
         return match (our, their) {
             (None, None) => format!("{at} and says the same, under another hash: its file was changed"),
             _ if hides && !(is_head(our) && is_head(their)) => place,

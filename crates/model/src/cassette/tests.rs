@@ -154,7 +154,7 @@ async fn an_answer_is_played_where_and_when_it_was_not_recorded() {
     };
     let call = |place: &Surroundings, digit: &str| {
         let input = Any(json!({ "path": format!("{}/b", place.cwd), "of": [id(digit)] }));
-        Part::ToolCall(ToolCall { tool: "list".to_owned(), input })
+        Part::ToolCall(ToolCall { tool: "list".to_owned(), input }.into())
     };
     let answer = Reply {
         parts: vec![

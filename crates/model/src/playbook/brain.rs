@@ -45,7 +45,7 @@ impl Playbook {
             Brief::Plan(brief) => said(&plan::plan(&self.library, brief)?),
             Brief::Report(brief) => said(&report::report(&self.library, brief)),
             Brief::Execute(brief) => match execute::execute(&self.library, brief)? {
-                execute::Step::Call(call) => Ok(reply(Part::ToolCall(call))),
+                execute::Step::Call(call) => Ok(reply(Part::ToolCall(call.into()))),
                 execute::Step::Answer(draft) => said(&draft),
             },
             Brief::Judge(brief) => said(&judge::judge(brief)),

@@ -9,6 +9,7 @@ use crate::wire::{Refusal, Request};
 pub(super) struct Lacks {
     tools: AtomicBool,
     schema: AtomicBool,
+    reasoning: AtomicBool,
 }
 
 impl Lacks {
@@ -20,6 +21,11 @@ impl Lacks {
     /// Whether the model has refused a schema.
     pub(super) fn schema(&self) -> bool {
         self.schema.load(Ordering::Relaxed)
+    }
+
+    /// Whether the model has no reasoning that could be sent back.
+    pub(super) fn reasoning(&self) -> bool {
+        self.reasoning.load(Ordering::Relaxed)
     }
 
     /// Notes what a refusal says is missing. Gives the reason when the same question, put otherwise, is worth asking
@@ -39,6 +45,10 @@ impl Lacks {
             "requires --",
         ]) {
             return None;
+        }
+        if request.goes_on && says(&["encrypted", "'include'", "`include`", "reasoning"]) {
+            self.reasoning.store(true, Ordering::Relaxed);
+            return Some("the model has no reasoning to send back; it is not asked for");
         }
         if !request.tools.is_empty() && says(&["tool", "function call"]) {
             self.tools.store(true, Ordering::Relaxed);
@@ -69,6 +79,8 @@ mod tests {
         )
         .unwrap();
         for (status, message, has_tools, expected) in [
+            (400, "Encrypted content is not supported with this model.", true, "reasoning"),
+            (400, "Unknown parameter: 'include'.", true, "reasoning"),
             (400, "registry/llama:7b does not support tools", true, "tools"),
             (400, "registry/llama:7b does not support tools", false, ""),
             (400, "Unknown parameter: 'response_format.json_schema'", true, "schema"),
@@ -81,13 +93,15 @@ mod tests {
             let request = Request {
                 tools: if has_tools { &tools } else { &[] },
                 schema: Some(RawValue::NULL),
+                goes_on: true,
                 ..Request::default()
             };
             let refusal = Refusal { status: Some(status), message: message.to_owned(), ..Refusal::default() };
             let is_again = lacks.learn(&refusal, &request).is_some();
-            let found = match (lacks.tools(), lacks.schema()) {
-                (true, _) => "tools",
-                (_, true) => "schema",
+            let found = match (lacks.tools(), lacks.schema(), lacks.reasoning()) {
+                (true, _, _) => "tools",
+                (_, true, _) => "schema",
+                (_, _, true) => "reasoning",
                 _ => "",
             };
             assert_eq!((found, is_again), (expected, !expected.is_empty()), "{message}");

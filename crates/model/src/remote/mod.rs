@@ -21,9 +21,10 @@ mod send;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use setpoint_machine::conversation::Manner;
 use setpoint_machine::{ModelCall, tokens};
 use setpoint_protocol::models::ModelCard;
-use setpoint_protocol::record::{ModelFailureKind, Reply};
+use setpoint_protocol::record::{ModelFailureKind, Part, Purpose, Reply};
 
 pub use client::ClientError;
 pub use endpoint::Endpoint;
@@ -117,18 +118,22 @@ impl Model for Remote {
         let has_tools = endpoint.takes_tools && !self.lacks.tools() && !call.tools().is_empty();
         let takes_schema = endpoint.takes_schema && !self.lacks.schema();
         let system = call.prompt.system_text();
-        let user = call.prompt.question_text(!has_tools);
+        let by = format!("{}/{}", endpoint.dialect.name(), endpoint.model);
+        let messages = call.prompt.messages(Manner { has_tools, to: &by });
+        // Only an executor's question is the beginning of a conversation.
+        let goes_on = call.purpose() == Purpose::Execute;
         let schema = call.schema.filter(|_| takes_schema).and_then(|text| self.schemas.json(text));
         let request = Request {
             model: &endpoint.model,
             system: system.trim_end(),
-            user: user.trim_end(),
+            messages: &messages,
             tools: if has_tools { call.tools() } else { &[] },
             schema: schema.as_deref(),
             tokens_out_max: call.limits.tokens_out_max,
             tokens_thinking_max: call.limits.tokens_thinking_max,
             effort: endpoint.effort,
             window_tokens: endpoint.window_tokens,
+            goes_on: goes_on && !self.lacks.reasoning(),
             cache_key: Some(call.purpose().name()),
             is_first_party: endpoint.is_first_party,
             is_streamed: endpoint.is_streamed,
@@ -136,18 +141,25 @@ impl Model for Remote {
         };
         let mut decoded = send::once(self, &request, progress).await?;
         if decoded.is_counted && endpoint.dialect == Dialect::Ollama {
-            let least = tokens::at_least(&system).saturating_add(tokens::at_least(&user));
+            let least = call.prompt.tokens_at_least(has_tools);
             self.see_that_all_was_read(decoded.reply.usage.tokens_in, least)?;
         }
         if !decoded.is_counted {
             let usage = &mut decoded.reply.usage;
             if usage.tokens_in == 0 {
-                usage.tokens_in = tokens::estimate(&system).saturating_add(tokens::estimate(&user));
+                usage.tokens_in = call.prompt.tokens(has_tools);
             }
             if usage.tokens_out == 0 {
                 usage.tokens_out = tokens::of_reply(&decoded.reply.parts);
             }
         }
+        for part in &mut decoded.reply.parts {
+            if let Part::Opaque(opaque) = part {
+                by.clone_into(&mut opaque.by);
+            }
+        }
+        // What is not sent back is not kept.
+        decoded.reply.parts.retain(|part| goes_on || !matches!(part, Part::Opaque(_)));
         // Some servers say what they were told, the key included; nothing of it may be written down.
         if let Some(key) = &endpoint.key {
             decoded.reply.parts = send::without_key(decoded.reply.parts, key, &self.scrub);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use setpoint_machine::conversation::Message;
 use setpoint_machine::draft::TurnDraft;
 use setpoint_machine::extract::{extract, said};
 use setpoint_machine::tokens;
@@ -110,8 +111,8 @@ enum Came {
 impl Probe<'_> {
     /// Whether it answers at all.
     async fn answers(&mut self) -> bool {
-        let question = "Answer with this one word and nothing else: ready";
-        match self.ask(&Request { user: question, ..Request::default() }).await {
+        let word = "Answer with this one word and nothing else: ready";
+        match self.ask(&Request { messages: &question(word), ..Request::default() }).await {
             Err(error) => {
                 self.failed("does not answer", error);
                 false
@@ -142,7 +143,7 @@ impl Probe<'_> {
         let user = format!("Call the tool {TOOL} with the number {NUMBER}.");
         let came = if self.remote.endpoint.takes_tools {
             let tools = [tool()];
-            let request = Request { user: &user, tools: &tools, ..Request::default() };
+            let request = Request { messages: &question(&user), tools: &tools, ..Request::default() };
             match self.ask(&request).await {
                 Ok(reply) => fitting_call(&reply),
                 Err(_) if self.remote.lacks.tools() => Came::Lacks,
@@ -164,7 +165,7 @@ impl Probe<'_> {
             "There is one tool, {TOOL}; its input has one field, `number`, an integer. Call it with the number {NUMBER}: \
              answer with one JSON object of the form {{\"tool\": …, \"input\": {{…}}}} and nothing else."
         );
-        match self.ask(&Request { user: &user, ..Request::default() }).await {
+        match self.ask(&Request { messages: &question(&user), ..Request::default() }).await {
             Ok(reply) if matches!(extract(&text_of(&reply)), Ok(TurnDraft::Call(call)) if fits(&call)) => {
                 let hint = self.setting("tools").filter(|_| self.remote.endpoint.takes_tools);
                 self.found(Outcome::Note, format!("{why}; calls them in its text, which will do"), hint);
@@ -186,7 +187,8 @@ impl Probe<'_> {
         let user = "Name a colour and how many letters the word for it has.";
         let came = if self.remote.endpoint.takes_schema {
             let schema = self.remote.schemas.json(SCHEMA);
-            let request = Request { user, schema: schema.as_deref(), ..Request::default() };
+            let request =
+                Request { messages: &question(user), schema: schema.as_deref(), ..Request::default() };
             match self.ask(&request).await {
                 Ok(reply) if is_colour(&text_of(&reply)) => Came::Fits,
                 Ok(_) => Came::Misfit("does not keep to a JSON Schema"),
@@ -208,7 +210,7 @@ impl Probe<'_> {
         let user = format!(
             "{user} Answer with one JSON object with the fields `colour` (text) and `letters` (an integer), and nothing else."
         );
-        match self.ask(&Request { user: &user, ..Request::default() }).await {
+        match self.ask(&Request { messages: &question(&user), ..Request::default() }).await {
             Ok(reply) if is_colour(&text_of(&reply)) => {
                 let hint = self.setting("schema").filter(|_| self.remote.endpoint.takes_schema);
                 self.found(
@@ -241,7 +243,7 @@ impl Probe<'_> {
         let room = u64::from(window.saturating_sub(thinking).saturating_sub(answer));
         let target = (u64::from(window) * 4 / 5).min(room * 9 / 10).min(CONTEXT_TOKENS_MAX);
         let user = long_question(target);
-        let request = Request { user: &user, tokens_out_max: answer, ..Request::default() };
+        let request = Request { messages: &question(&user), tokens_out_max: answer, ..Request::default() };
         let smaller = match endpoint.dialect {
             _ if !is_known => {
                 format!(
@@ -319,7 +321,13 @@ impl Probe<'_> {
         let time_max = endpoint.idle.saturating_mul(2).min(QUESTION_TIME_MAX);
         let progress = Progress::none();
         let once = tokio::time::timeout(time_max, send::once(self.remote, &request, &progress));
-        let tokens_in = || tokens::estimate(SYSTEM) + tokens::estimate(request.user);
+        let tokens_in = || {
+            let text = |message: &Message<'_>| match message {
+                Message::User(text) => tokens::estimate(text),
+                Message::Assistant(_) | Message::Results(_) => 0,
+            };
+            tokens::estimate(SYSTEM) + request.messages.iter().map(text).sum::<u64>()
+        };
         let answered = once.await.unwrap_or_else(|_| {
             let reason = format!("no answer came within {} ms", time_max.as_millis());
             Err(failure::never(Timeout, reason, vec!["raise `models.idle_ms` if the model is that slow"]))
@@ -382,17 +390,22 @@ fn tool() -> Arc<ToolSpec> {
         .into(),
         class: CapabilityClass::Read,
         volatile: false,
+        core: false,
     })
+}
+
+fn question(text: &str) -> [Message<'_>; 1] {
+    [Message::User(text.into())]
 }
 
 fn fitting_call(reply: &Reply) -> Came {
     let call = reply.parts.iter().find_map(|part| match part {
-        Part::ToolCall(call) => Some(call),
-        Part::Text(_) => None,
+        Part::ToolCall(request) => Some(request.to_call()),
+        Part::Text(_) | Part::Opaque(_) => None,
     });
     match call {
         None => Came::Misfit("does not call the tool that it is given"),
-        Some(call) if fits(call) => Came::Fits,
+        Some(call) if fits(&call) => Came::Fits,
         Some(call) if call.tool != TOOL => Came::Misfit("calls a tool that there is not"),
         Some(_) => Came::Misfit("calls a tool with an input that does not fit its schema"),
     }
@@ -419,7 +432,7 @@ fn is_colour(text: &str) -> bool {
 fn text_of(reply: &Reply) -> String {
     let texts = reply.parts.iter().filter_map(|part| match part {
         Part::Text(text) => Some(text.as_str()),
-        Part::ToolCall(_) => None,
+        Part::ToolCall(_) | Part::Opaque(_) => None,
     });
     let text: String = texts.collect();
     said(&text).into_owned()

@@ -11,9 +11,8 @@ use reqwest::{Response, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 use setpoint_protocol::Any;
 use setpoint_protocol::record::ModelFailureKind::{Refused, Timeout, Unable, Unavailable};
-use setpoint_protocol::record::Part;
+use setpoint_protocol::record::{Part, ToolRequest};
 use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::ToolCall;
 
 use super::failure;
 use super::{Endpoint, Remote};
@@ -159,13 +158,17 @@ pub(super) fn without_key(parts: Vec<Part>, key: &SecretString, scrub: &Scrub) -
         return parts;
     }
     let without = |part| match part {
-        Part::Text(text) => Part::Text(scrub.text(text)),
-        Part::ToolCall(call) => {
-            let (tool, input) = (scrub.text(call.tool), Any(scrub.value(call.input.0)));
-            Part::ToolCall(ToolCall { tool, input })
+        Part::Text(text) => Some(Part::Text(scrub.text(text))),
+        Part::ToolCall(ToolRequest { tool, input, id }) => {
+            let (tool, input) = (scrub.text(tool), Any(scrub.value(input.0)));
+            Some(Part::ToolCall(ToolRequest { tool, input, id: id.map(|id| scrub.text(id)) }))
+        }
+        // Changed, it would be refused when it is sent back.
+        Part::Opaque(opaque) => {
+            (scrub.text(opaque.body.clone()) == opaque.body).then_some(Part::Opaque(opaque))
         }
     };
-    parts.into_iter().map(without).collect()
+    parts.into_iter().filter_map(without).collect()
 }
 
 /// A connection that did not stand or broke.

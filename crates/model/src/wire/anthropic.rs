@@ -1,15 +1,18 @@
 //! Anthropic's Messages.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json_borrow::{ObjectAsVec, Value};
+use setpoint_machine::conversation::{Block as Turn, Message, ToolResult};
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolSpec;
 
 use super::collect::{Collect, Counted, EndReason};
 use super::fields::{field, items, json, present, text, tokens};
+use super::request::{object, raw};
 use super::{Refusal, Request, WireError};
 
 /// The version of the interface that these words are of.
@@ -22,7 +25,7 @@ struct Body<'a> {
     max_tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<[System<'a>; 1]>,
-    messages: [Message<'a>; 1],
+    messages: Vec<Said<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
@@ -39,15 +42,57 @@ struct System<'a> {
     cache_control: CacheControl,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Copy, Serialize)]
 struct CacheControl {
     r#type: &'static str,
 }
 
+const KEPT: CacheControl = CacheControl { r#type: "ephemeral" };
+
+/// A message of either side.
 #[derive(Serialize)]
-struct Message<'a> {
+struct Said<'a> {
     role: &'static str,
-    content: &'a str,
+    content: Content<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(&'a str),
+    Blocks(Vec<Block<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Block<'a> {
+    Ours {
+        #[serde(flatten)]
+        kind: Kind<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
+    /// As the provider wrote it.
+    Opaque(&'a RawValue),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Kind<'a> {
+    Text {
+        text: &'a str,
+    },
+    ToolUse {
+        id: Cow<'a, str>,
+        name: &'a str,
+        input: Cow<'a, Any>,
+    },
+    ToolResult {
+        tool_use_id: Cow<'a, str>,
+        content: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
 }
 
 #[derive(Serialize)]
@@ -80,6 +125,7 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
         description: &tool.description,
         input_schema: &tool.input_schema,
     };
+    let (messages, may_think) = messages(request);
     Body {
         model: request.model,
         max_tokens: request.tokens_total_max(),
@@ -87,16 +133,90 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
         system: (!request.system.is_empty()).then_some([System {
             r#type: "text",
             text: request.system,
-            cache_control: CacheControl { r#type: "ephemeral" },
+            cache_control: KEPT,
         }]),
-        messages: [Message { role: "user", content: request.user }],
+        messages,
         stream: request.is_streamed,
         tools: request.tools.iter().map(tool).collect(),
         output_config: request
             .schema
             .map(|schema| OutputConfig { format: Format { r#type: "json_schema", schema } }),
-        thinking: request.thinking().map(|budget_tokens| Thinking { r#type: "enabled", budget_tokens }),
+        thinking: request
+            .thinking()
+            .filter(|_| may_think)
+            .map(|budget_tokens| Thinking { r#type: "enabled", budget_tokens }),
     }
+}
+
+/// The conversation, and whether the model may think about it: calls and results since our side last said something are one
+/// turn to the provider, and one that did not begin with thinking goes on without (another model may have begun it).
+///
+/// Sides alternate: results and what is said after them are one message. The last two of our side are marked to be kept:
+/// at the last one the next request goes on, and the one before is found also where a turn has many blocks.
+fn messages<'a>(request: &Request<'a>) -> (Vec<Said<'a>>, bool) {
+    let mut said: Vec<Said<'a>> = Vec::with_capacity(request.messages.len());
+    let mut turn_thinks: Option<bool> = None;
+    for message in request.messages {
+        let (role, blocks) = match message {
+            Message::User(text) if request.messages.len() == 1 && !request.goes_on => {
+                said.push(Said { role: "user", content: Content::Text(text) });
+                continue;
+            }
+            Message::User(text) => {
+                turn_thinks = None;
+                ("user", vec![ours(Kind::Text { text })])
+            }
+            Message::Results(results) => {
+                let result = |result: &'a ToolResult<'a>| {
+                    let tool_use_id = id(result.id.as_str());
+                    ours(Kind::ToolResult { tool_use_id, content: result.text, is_error: !result.ok })
+                };
+                ("user", results.iter().map(result).collect())
+            }
+            Message::Assistant(blocks) => {
+                turn_thinks.get_or_insert(matches!(blocks.first(), Some(Turn::Opaque(_))));
+                ("assistant", blocks.iter().filter_map(of_turn).collect())
+            }
+        };
+        match said.last_mut() {
+            Some(Said { role: before, content: Content::Blocks(list) }) if *before == role => {
+                list.extend(blocks)
+            }
+            _ => said.push(Said { role, content: Content::Blocks(blocks) }),
+        }
+    }
+    let ours = said.iter_mut().rev().filter(|said| said.role == "user").take(2);
+    for Said { content, .. } in ours {
+        if let Content::Blocks(blocks) = content
+            && let Some(Block::Ours { cache_control, .. }) = blocks.last_mut()
+        {
+            *cache_control = Some(KEPT);
+        }
+    }
+    (said, turn_thinks.unwrap_or(true))
+}
+
+fn of_turn<'a>(block: &'a Turn<'a>) -> Option<Block<'a>> {
+    Some(match block {
+        Turn::Text(text) => ours(Kind::Text { text }),
+        Turn::Call { id: given, tool, input } => {
+            ours(Kind::ToolUse { id: id(given.as_str()), name: tool, input: object(input) })
+        }
+        Turn::Opaque(opaque) => Block::Opaque(raw(opaque)?),
+    })
+}
+
+const fn ours(kind: Kind<'_>) -> Block<'_> {
+    Block::Ours { kind, cache_control: None }
+}
+
+/// An id as this provider takes it: letters, digits, `_` and `-`.
+fn id(given: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if given.chars().all(is_plain) {
+        return Cow::Borrowed(given);
+    }
+    given.chars().map(|c| if is_plain(c) { c } else { '_' }).collect::<String>().into()
 }
 
 /// An answer that is not streamed.
@@ -132,7 +252,9 @@ pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
         }
         Some("content_block_delta") => {
             collect.text(text(value, ["delta", "text"]).unwrap_or_default())?;
-            collect.thinking(text(value, ["delta", "thinking"]).unwrap_or_default())?;
+            for field in ["thinking", "signature"] {
+                collect.opaque(place, field, text(value, ["delta", field]).unwrap_or_default())?;
+            }
             if let Some(piece) = text(value, ["delta", "partial_json"]) {
                 collect.call(place, None, None, piece)?;
             }
@@ -154,7 +276,14 @@ pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
 fn block_begins(place: u64, block: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     match text(block, ["type"]) {
         Some("text") => collect.text(text(block, ["text"]).unwrap_or_default()),
-        Some("thinking") => collect.thinking(text(block, ["thinking"]).unwrap_or_default()),
+        Some(kind @ ("thinking" | "redacted_thinking")) => {
+            // One without its signature would be refused when it is sent back.
+            collect.opaque_begins(place, kind, if kind == "thinking" { "signature" } else { "data" });
+            for field in ["thinking", "signature", "data"] {
+                collect.opaque(place, field, text(block, [field]).unwrap_or_default())?;
+            }
+            Ok(())
+        }
         Some("tool_use") => {
             // Of a streamed call the input is empty here and follows in pieces; some servers say it here and once more.
             let is_empty = |input: &Value<'_>| input.as_object().is_some_and(ObjectAsVec::is_empty);

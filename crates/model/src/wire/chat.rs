@@ -5,19 +5,32 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json};
 use serde_json_borrow::Value;
+use setpoint_machine::conversation::{Block, Message};
 use setpoint_protocol::Any;
+use setpoint_protocol::record::Opaque;
 use setpoint_protocol::tool::ToolSpec;
 
 use super::collect::{Collect, Counted, EndReason};
 use super::fields::{field, items, json, present, text, tokens};
+use super::request::object;
 use super::{Effort, Refusal, Request, WireError};
+
+/// The field beside a call in which some servers keep what they want back with it (Gemini's signature).
+const OF_CALL: &str = "extra_content";
+/// The names that servers have for the reasoning.
+const REASONING_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
+/// What is sent back as it came.
+const OWN: &[&str] = &[REASONING_FIELDS[0], REASONING_FIELDS[1], OF_CALL];
+/// Where the pieces of the reasoning are collected: no call has this place.
+const REASONING: u64 = u64::MAX;
 
 /// A request's body.
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    messages: Vec<Message<'a>>,
+    messages: Vec<Said<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,11 +66,34 @@ struct JsonSchema<'a> {
     strict: bool,
 }
 
-/// A message, as this dialect and Ollama's have it.
-#[derive(Serialize)]
-pub(super) struct Message<'a> {
+/// A message of any side.
+#[derive(Default, Serialize)]
+struct Said<'a> {
     role: &'static str,
-    content: &'a str,
+    /// `null` beside calls without a text.
+    content: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Call<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+    /// Fields of the server's own, as they came.
+    #[serde(flatten)]
+    own: Map<String, Json>,
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    id: &'a str,
+    r#type: &'static str,
+    function: Called<'a>,
+    #[serde(flatten)]
+    own: Map<String, Json>,
+}
+
+#[derive(Serialize)]
+struct Called<'a> {
+    name: &'a str,
+    arguments: String,
 }
 
 /// A tool, as this dialect and Ollama's have it.
@@ -95,10 +131,59 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
     }
 }
 
-/// System and user.
-pub(super) fn messages<'a>(request: &Request<'a>) -> Vec<Message<'a>> {
-    let system = (!request.system.is_empty()).then_some(Message { role: "system", content: request.system });
-    system.into_iter().chain([Message { role: "user", content: request.user }]).collect()
+/// Standing instructions and conversation.
+fn messages<'a>(request: &Request<'a>) -> Vec<Said<'a>> {
+    let of = |role, text: Cow<'a, str>| Said { role, content: Some(text), ..Said::default() };
+    let mut said = Vec::with_capacity(request.messages.len() + 1);
+    if !request.system.is_empty() {
+        said.push(of("system", request.system.into()));
+    }
+    for message in request.messages {
+        match message {
+            Message::User(text) => said.push(of("user", Cow::Borrowed(text))),
+            Message::Results(results) => said.extend(results.iter().map(|result| Said {
+                tool_call_id: Some(result.id.as_str()),
+                ..of("tool", result.text.into())
+            })),
+            Message::Assistant(blocks) => said.push(turn(blocks)),
+        }
+    }
+    said
+}
+
+/// What the model said. What the server wants back (its reasoning, a signature beside a call) goes with the calls that it
+/// belongs to; of a turn without calls no server wants it.
+fn turn<'a>(blocks: &'a [Block<'a>]) -> Said<'a> {
+    let mut said = Said { role: "assistant", ..Said::default() };
+    let mut own: Map<String, Json> = Map::new();
+    for block in blocks {
+        match block {
+            Block::Text(text) => said.content = Some(said.content.take().unwrap_or_default() + text.as_ref()),
+            Block::Opaque(opaque) => own.extend(fields_of(opaque, OWN)),
+            Block::Call { id, tool, input } => {
+                let arguments = object(input).to_text();
+                let of_call = own.remove(OF_CALL).map(|field| (OF_CALL.to_owned(), field));
+                said.tool_calls.push(Call {
+                    id: id.as_str(),
+                    r#type: "function",
+                    function: Called { name: tool, arguments },
+                    own: of_call.into_iter().collect(),
+                });
+            }
+        }
+    }
+    if !said.tool_calls.is_empty() {
+        own.remove(OF_CALL);
+        said.own = own;
+    }
+    said
+}
+
+/// The fields of these names in an item of the server's own.
+pub(super) fn fields_of(opaque: &Opaque, names: &[&str]) -> Map<String, Json> {
+    let mut fields: Map<String, Json> = serde_json::from_str(&opaque.body).unwrap_or_default();
+    fields.retain(|name, _| names.contains(&name.as_str()));
+    fields
 }
 
 /// The tools.
@@ -149,8 +234,9 @@ fn choice<'v>(value: &'v Value<'_>) -> Result<Option<&'v Value<'v>>, WireError> 
 /// What a message, or a piece of one, says.
 fn said(choice: &Value<'_>, at: &str, collect: &mut Collect<'_>) -> Result<(), WireError> {
     let Some(message) = present(choice, [at]) else { return Ok(()) };
-    for field in [["reasoning_content"], ["reasoning"]] {
-        collect.thinking(text(message, field).unwrap_or_default())?;
+    // One place for both: a server has one of them.
+    for field in REASONING_FIELDS {
+        collect.opaque(REASONING, field, text(message, [field]).unwrap_or_default())?;
     }
     collect.text(text(message, ["content"]).unwrap_or_default())?;
     for part in items(message, ["content"]) {
@@ -162,6 +248,9 @@ fn said(choice: &Value<'_>, at: &str, collect: &mut Collect<'_>) -> Result<(), W
         let number = field(call, "index").and_then(Value::as_u64).unwrap_or(at);
         let id = text(call, ["id"]);
         let place = collect.place_of(number, id);
+        if let Some(own) = present(call, [OF_CALL]) {
+            collect.item(format!("{{\"{OF_CALL}\":{}}}", json(own)))?;
+        }
         collect.call(place, id, text(call, ["function", "name"]), &arguments(call))?;
     }
     Ok(())

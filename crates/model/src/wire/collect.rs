@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use setpoint_protocol::Any;
-use setpoint_protocol::record::{Part, Reply, Usage};
-use setpoint_protocol::tool::{ToolCall, ToolSpec};
+use setpoint_protocol::record::{Opaque, Part, Reply, ToolRequest, Usage};
+use setpoint_protocol::tool::ToolSpec;
 
 use super::fields::has_many_values;
 use super::{Decoded, WireError};
@@ -32,15 +32,48 @@ const WRITTEN_PER_BYTE_MAX: usize = 16;
 pub(super) struct Collect<'a> {
     tools: &'a [Arc<ToolSpec>],
     progress: &'a Progress,
-    text: String,
+    /// What came, in its order.
+    slots: Vec<Slot>,
+    text_bytes: usize,
     thinking_bytes: usize,
+    /// Of the thinking, what is kept.
+    opaque_bytes: usize,
     calls: BTreeMap<u64, CallPieces>,
+    opaque: BTreeMap<u64, OpaquePieces>,
     /// Where calls are that a server numbered like another one.
     places: BTreeMap<u64, u64>,
     counted: Counted,
     is_cut: bool,
     is_ended: bool,
     is_closed: bool,
+}
+
+/// One part of an answer, or where its pieces are.
+#[derive(Debug)]
+enum Slot {
+    Text(String),
+    Call,
+    Opaque(u64),
+    /// An item of the provider's own that came whole, as JSON.
+    Item(String),
+}
+
+/// An item of the provider's own on its way.
+#[derive(Debug, Default)]
+struct OpaquePieces {
+    fields: Map<String, Value>,
+    /// The field without which it is of no use.
+    needs: Option<&'static str>,
+}
+
+impl OpaquePieces {
+    /// The item as JSON, if it is of use.
+    fn body(self) -> Option<String> {
+        let is_there =
+            |field: &str| self.fields.get(field).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+        let is_whole = self.needs.map_or(!self.fields.is_empty(), is_there);
+        is_whole.then(|| Value::Object(self.fields).to_string())
+    }
 }
 
 /// A call on its way.
@@ -79,9 +112,12 @@ impl<'a> Collect<'a> {
         Collect {
             tools,
             progress,
-            text: String::new(),
+            slots: Vec::new(),
+            text_bytes: 0,
             thinking_bytes: 0,
+            opaque_bytes: 0,
             calls: BTreeMap::new(),
+            opaque: BTreeMap::new(),
             places: BTreeMap::new(),
             counted: Counted::default(),
             is_cut: false,
@@ -99,10 +135,17 @@ impl<'a> Collect<'a> {
 
     /// Text of the answer that was shown already.
     pub(super) fn answer(&mut self, piece: &str) -> Result<(), WireError> {
-        if self.text.len() + piece.len() > TEXT_BYTES_MAX {
+        if piece.is_empty() {
+            return Ok(());
+        }
+        if self.text_bytes + piece.len() > TEXT_BYTES_MAX {
             return Err(WireError::TooLarge { what: "an answer's text", max: TEXT_BYTES_MAX });
         }
-        self.text.push_str(piece);
+        self.text_bytes += piece.len();
+        match self.slots.last_mut() {
+            Some(Slot::Text(text)) => text.push_str(piece),
+            _ => self.slots.push(Slot::Text(piece.to_owned())),
+        }
         Ok(())
     }
 
@@ -112,13 +155,51 @@ impl<'a> Collect<'a> {
         self.progress.text(piece);
     }
 
-    /// A piece of thinking. It is bounded like text, and not kept: nothing may rest on it.
+    /// A piece of thinking that is not sent back. It is bounded like text, and not kept: nothing may rest on it.
     pub(super) fn thinking(&mut self, piece: &str) -> Result<(), WireError> {
         self.progress.came(piece.len());
         self.thinking_bytes = self.thinking_bytes.saturating_add(piece.len());
         if self.thinking_bytes > TEXT_BYTES_MAX {
             return Err(WireError::TooLarge { what: "an answer's thinking", max: TEXT_BYTES_MAX });
         }
+        Ok(())
+    }
+
+    /// An item of the provider's own begins at this place, of no use without the field `needs`.
+    pub(super) fn opaque_begins(&mut self, place: u64, kind: &str, needs: &'static str) {
+        if self.opaque.len() < CALLS_MAX && !self.opaque.contains_key(&place) {
+            let fields = Map::from_iter([("type".to_owned(), Value::from(kind))]);
+            self.opaque.insert(place, OpaquePieces { fields, needs: Some(needs) });
+            self.slots.push(Slot::Opaque(place));
+        }
+    }
+
+    /// A piece of a field of the item at this place. Nothing reads it; it counts as thinking.
+    pub(super) fn opaque(&mut self, place: u64, field: &str, piece: &str) -> Result<(), WireError> {
+        if piece.is_empty() {
+            return Ok(());
+        }
+        self.thinking(piece)?;
+        self.opaque_bytes += piece.len();
+        if !self.opaque.contains_key(&place) {
+            if self.opaque.len() >= CALLS_MAX {
+                return Ok(());
+            }
+            self.slots.push(Slot::Opaque(place));
+        }
+        let item = self.opaque.entry(place).or_default();
+        match item.fields.get_mut(field) {
+            Some(Value::String(text)) => text.push_str(piece),
+            _ => drop(item.fields.insert(field.to_owned(), Value::from(piece))),
+        }
+        Ok(())
+    }
+
+    /// An item of the provider's own that came whole.
+    pub(super) fn item(&mut self, body: String) -> Result<(), WireError> {
+        self.thinking(&body)?;
+        self.opaque_bytes += body.len();
+        self.slots.push(Slot::Item(body));
         Ok(())
     }
 
@@ -132,6 +213,9 @@ impl<'a> Collect<'a> {
     ) -> Result<(), WireError> {
         if !self.calls.contains_key(&place) && self.calls.len() >= CALLS_MAX {
             return Err(WireError::TooManyCalls);
+        }
+        if !self.calls.contains_key(&place) {
+            self.slots.push(Slot::Call);
         }
         let call = self.calls.entry(place).or_default();
         for (kept, said) in [(&mut call.id, id), (&mut call.name, name)] {
@@ -215,35 +299,44 @@ impl<'a> Collect<'a> {
         if !self.is_ended && !self.is_closed {
             return Err(WireError::Cut);
         }
-        let said_bytes =
-            self.calls.values().fold(self.text.len(), |sum, call| sum.saturating_add(call.bytes()));
+        let Collect { slots, mut calls, mut opaque, tools, counted, is_cut, .. } = self;
+        let bytes = self.text_bytes.saturating_add(self.opaque_bytes);
+        let said_bytes = calls.values().fold(bytes, |sum, call| sum.saturating_add(call.bytes()));
         let too_large =
             WireError::TooLarge { what: "an answer, as it is written down,", max: REPLY_BYTES_MAX };
         // Before anything of it is read.
         if said_bytes > REPLY_BYTES_MAX {
             return Err(too_large);
         }
-        let mut parts = Vec::with_capacity(self.calls.len() + 1);
-        if !self.text.is_empty() {
-            parts.push(Part::Text(self.text));
-        }
-        let named = self.calls.into_values().filter(|call| !call.name.trim().is_empty());
-        parts.extend(named.map(|call| {
-            Part::ToolCall(ToolCall {
-                tool: offered(self.tools, &call.name),
-                input: arguments(&call.arguments),
-            })
-        }));
+        let mut in_order = calls.keys().copied().collect::<Vec<u64>>().into_iter();
+        let of_provider = |body: String| Part::Opaque(Opaque { by: String::new(), body });
+        let part = |slot: Slot| match slot {
+            Slot::Text(text) => Some(Part::Text(text)),
+            Slot::Item(body) => Some(of_provider(body)),
+            Slot::Opaque(place) => opaque.remove(&place).and_then(OpaquePieces::body).map(of_provider),
+            // Pieces may come out of turn; the servers' numbers say which call is which.
+            Slot::Call => {
+                let place = in_order.next()?;
+                let call = calls.remove(&place).filter(|call| !call.name.trim().is_empty())?;
+                Some(Part::ToolCall(ToolRequest {
+                    tool: offered(tools, &call.name),
+                    input: arguments(&call.arguments),
+                    id: Some(call.id).filter(|id| !id.is_empty()),
+                }))
+            }
+        };
+        let parts: Vec<Part> = slots.into_iter().filter_map(part).collect();
+        let says = parts.iter().any(|part| !matches!(part, Part::Opaque(_)));
         if said_bytes > REPLY_BYTES_MAX / WRITTEN_PER_BYTE_MAX && written_bytes(&parts) > REPLY_BYTES_MAX {
             return Err(too_large);
         }
-        let usage = self.counted.usage();
+        let usage = counted.usage();
         // No question costs nothing, and no answer with something in it does: that is no count.
-        let is_counted = match self.counted.tokens_out {
+        let is_counted = match counted.tokens_out {
             None => false,
-            Some(count) => usage.tokens_in > 0 && (count > 0 || parts.is_empty()),
+            Some(count) => usage.tokens_in > 0 && (count > 0 || !says),
         };
-        Ok(Decoded { reply: Reply { parts, usage, is_cut: self.is_cut, by: None }, is_counted })
+        Ok(Decoded { reply: Reply { parts, usage, is_cut, by: None }, is_counted })
     }
 }
 

@@ -1,17 +1,25 @@
 //! Gemini's `generateContent`. A piece of a streamed answer has the form of a whole one.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json, json};
 use serde_json_borrow::Value;
+use setpoint_machine::conversation::{Block, Message, ToolResult};
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolSpec;
 
+use super::chat::fields_of;
 use super::collect::{Collect, Counted, EndReason, sum};
-use super::fields::{field, items, json, present, text, tokens};
+use super::fields::{self, field, items, present, text, tokens};
+use super::request::object;
 use super::{Refusal, Request, WireError};
+
+/// The field of a part that holds what the provider wants back with it.
+const SIGNATURE: &str = "thoughtSignature";
 
 /// The path names the model and the way.
 pub(super) fn path(model: &str, is_streamed: bool) -> String {
@@ -34,7 +42,7 @@ pub(super) fn path(model: &str, is_streamed: bool) -> String {
 struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     system_instruction: Option<Content<'a>>,
-    contents: [Content<'a>; 1],
+    contents: Vec<Content<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<[Tools<'a>; 1]>,
     generation_config: Config<'a>,
@@ -44,12 +52,41 @@ struct Body<'a> {
 struct Content<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'static str>,
-    parts: [Part<'a>; 1],
+    parts: Vec<Part<'a>>,
 }
 
 #[derive(Serialize)]
 struct Part<'a> {
-    text: &'a str,
+    #[serde(flatten)]
+    holds: Holds<'a>,
+    /// What the provider put beside it, as it came.
+    #[serde(flatten)]
+    own: Map<String, Json>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Holds<'a> {
+    Text(&'a str),
+    FunctionCall {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        name: &'a str,
+        args: Cow<'a, Any>,
+    },
+    FunctionResponse {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        name: &'a str,
+        response: Response<'a>,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Response<'a> {
+    Output(&'a str),
+    Error(&'a str),
 }
 
 #[derive(Serialize)]
@@ -90,10 +127,10 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
         description: &tool.description,
         parameters_json_schema: &tool.input_schema,
     };
-    let said = |role, text| Content { role, parts: [Part { text }] };
+    let system = || Content { role: None, parts: vec![part(Holds::Text(request.system))] };
     Body {
-        system_instruction: (!request.system.is_empty()).then(|| said(None, request.system)),
-        contents: [said(Some("user"), request.user)],
+        system_instruction: (!request.system.is_empty()).then(system),
+        contents: contents(request),
         tools: (!request.tools.is_empty())
             .then(|| [Tools { function_declarations: request.tools.iter().map(tool).collect() }]),
         generation_config: Config {
@@ -103,6 +140,59 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
             thinking_config: request.thinking().map(|thinking_budget| Thinking { thinking_budget }),
         },
     }
+}
+
+/// The conversation. Sides alternate: results and what is said after them are one.
+fn contents<'a>(request: &Request<'a>) -> Vec<Content<'a>> {
+    let mut contents: Vec<Content<'a>> = Vec::with_capacity(request.messages.len());
+    for message in request.messages {
+        let (role, parts) = match message {
+            Message::User(text) => (Some("user"), vec![part(Holds::Text(text))]),
+            Message::Results(results) => (Some("user"), results.iter().map(result).collect()),
+            Message::Assistant(blocks) => (Some("model"), turn(blocks)),
+        };
+        match contents.last_mut().filter(|last| last.role == role) {
+            Some(last) => last.parts.extend(parts),
+            None => contents.push(Content { role, parts }),
+        }
+    }
+    contents
+}
+
+fn part(holds: Holds<'_>) -> Part<'_> {
+    Part { holds, own: Map::new() }
+}
+
+fn result<'a>(result: &'a ToolResult<'a>) -> Part<'a> {
+    let response = if result.ok { Response::Output(result.text) } else { Response::Error(result.text) };
+    part(Holds::FunctionResponse { id: result.id.given(), name: result.tool, response })
+}
+
+/// What the model said. A signature goes with the part that it came with, which follows it here; one at the end has an
+/// empty part of its own.
+fn turn<'a>(blocks: &'a [Block<'a>]) -> Vec<Part<'a>> {
+    let mut parts = Vec::with_capacity(blocks.len());
+    let mut own: Map<String, Json> = Map::new();
+    for block in blocks {
+        let holds = match block {
+            Block::Opaque(opaque) => {
+                if !own.is_empty() {
+                    parts.push(Part { holds: Holds::Text(""), own: std::mem::take(&mut own) });
+                }
+                own = fields_of(opaque, &[SIGNATURE]);
+                continue;
+            }
+            Block::Text(text) => Holds::Text(text),
+            Block::Call { id, tool, input } => {
+                Holds::FunctionCall { id: id.given(), name: tool, args: object(input) }
+            }
+        };
+        parts.push(Part { holds, own: std::mem::take(&mut own) });
+    }
+    if !own.is_empty() {
+        parts.push(Part { holds: Holds::Text(""), own });
+    }
+    parts
 }
 
 /// An answer, or a piece of one.
@@ -146,10 +236,13 @@ fn said(part: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     if field(part, "thought").and_then(Value::as_bool).unwrap_or_default() {
         return collect.thinking(words);
     }
+    if let Some(signature) = text(part, [SIGNATURE]) {
+        collect.item(json!({ SIGNATURE: signature }).to_string())?;
+    }
     collect.text(words)?;
     if let Some(call) = present(part, ["functionCall"]) {
         let place = collect.next_place();
-        let arguments = present(call, ["args"]).map(json).unwrap_or_default();
+        let arguments = present(call, ["args"]).map(fields::json).unwrap_or_default();
         collect.call(place, text(call, ["id"]), text(call, ["name"]), &arguments)?;
     }
     Ok(())

@@ -3,20 +3,31 @@
 //! The server cuts a prompt that is longer than its window without a word. The window is therefore asked for, and the
 //! count that comes back says whether the prompt was read to its end.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json};
 use serde_json_borrow::Value;
+use setpoint_machine::conversation::{Block, Message};
+use setpoint_protocol::Any;
 
 use super::chat;
 use super::collect::{Collect, Counted, EndReason};
 use super::fields::{field, items, present, text, tokens};
+use super::request::object;
 use super::{Effort, Refusal, Request, WireError};
+
+/// What is sent back as it came.
+const THINKING_FIELD: &str = "thinking";
+/// Where the pieces of the thinking are collected: no call has this place.
+const THINKING: u64 = u64::MAX;
 
 /// A request's body.
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    messages: Vec<chat::Message<'a>>,
+    messages: Vec<Said<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<chat::Tool<'a>>,
@@ -25,6 +36,31 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     think: Option<&'static str>,
     options: Options,
+}
+
+/// A message of any side.
+#[derive(Default, Serialize)]
+struct Said<'a> {
+    role: &'static str,
+    content: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Call<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_name: Option<&'a str>,
+    /// Fields of the server's own, as they came.
+    #[serde(flatten)]
+    own: Map<String, Json>,
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    function: Called<'a>,
+}
+
+#[derive(Serialize)]
+struct Called<'a> {
+    name: &'a str,
+    arguments: Cow<'a, Any>,
 }
 
 #[derive(Serialize)]
@@ -37,13 +73,53 @@ struct Options {
 pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
     Body {
         model: request.model,
-        messages: chat::messages(request),
+        messages: messages(request),
         stream: request.is_streamed,
         tools: chat::tools(request),
         format: request.schema,
         think: request.effort.map(Effort::word),
         options: Options { num_predict: request.tokens_total_max(), num_ctx: request.window_tokens },
     }
+}
+
+/// Standing instructions and conversation.
+fn messages<'a>(request: &Request<'a>) -> Vec<Said<'a>> {
+    let of = |role, content: Cow<'a, str>| Said { role, content, ..Said::default() };
+    let mut said = Vec::with_capacity(request.messages.len() + 1);
+    if !request.system.is_empty() {
+        said.push(of("system", request.system.into()));
+    }
+    for message in request.messages {
+        match message {
+            Message::User(text) => said.push(of("user", Cow::Borrowed(text))),
+            Message::Results(results) => said.extend(
+                results
+                    .iter()
+                    .map(|result| Said { tool_name: Some(result.tool), ..of("tool", result.text.into()) }),
+            ),
+            Message::Assistant(blocks) => said.push(turn(blocks)),
+        }
+    }
+    said
+}
+
+/// What the model said; what it thought goes with its calls.
+fn turn<'a>(blocks: &'a [Block<'a>]) -> Said<'a> {
+    let mut said = Said { role: "assistant", ..Said::default() };
+    let mut own = Map::new();
+    for block in blocks {
+        match block {
+            Block::Text(text) => said.content += text.as_ref(),
+            Block::Opaque(opaque) => own.extend(chat::fields_of(opaque, &[THINKING_FIELD])),
+            Block::Call { tool, input, .. } => {
+                said.tool_calls.push(Call { function: Called { name: tool, arguments: object(input) } });
+            }
+        }
+    }
+    if !said.tool_calls.is_empty() {
+        said.own = own;
+    }
+    said
 }
 
 /// An answer, or a piece of one.
@@ -72,7 +148,7 @@ pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
 }
 
 fn said(message: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
-    collect.thinking(text(message, ["thinking"]).unwrap_or_default())?;
+    collect.opaque(THINKING, THINKING_FIELD, text(message, [THINKING_FIELD]).unwrap_or_default())?;
     collect.text(text(message, ["content"]).unwrap_or_default())?;
     for call in items(message, ["tool_calls"]) {
         let place = collect.next_place();

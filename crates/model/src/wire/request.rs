@@ -1,10 +1,14 @@
 //! One question, before it is put into a provider's words.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use setpoint_machine::conversation::Message;
+use setpoint_protocol::Any;
+use setpoint_protocol::record::Opaque;
 use setpoint_protocol::tool::ToolSpec;
 
 /// What is asked, whoever is asked.
@@ -14,8 +18,8 @@ pub struct Request<'a> {
     pub model: &'a str,
     /// Standing instructions.
     pub system: &'a str,
-    /// The question itself.
-    pub user: &'a str,
+    /// The question, and the conversation so far.
+    pub messages: &'a [Message<'a>],
     /// Tools that may be called, through the provider's own interface.
     pub tools: &'a [Arc<ToolSpec>],
     /// JSON Schema of the answer, where it is one JSON value and the provider can hold the model to it.
@@ -28,6 +32,9 @@ pub struct Request<'a> {
     pub effort: Option<Effort>,
     /// The window to ask for, where the server sets one for each request (Ollama's `num_ctx`).
     pub window_tokens: Option<u32>,
+    /// Whether the conversation will go on: then what only the provider understands is asked for, and where it wants to be
+    /// told what to keep in its cache, it is.
+    pub goes_on: bool,
     /// What groups requests that begin alike, for providers that keep prompts by such a key.
     pub cache_key: Option<&'a str>,
     /// Whether the server is the provider's own: it knows fields that servers that speak alike may refuse.
@@ -96,10 +103,31 @@ impl Effort {
 /// Room for what most bodies hold beside their texts.
 const BESIDE_TEXTS_BYTES: usize = 2_048;
 
+/// Bytes of a message's texts, about.
+fn bytes_of(message: &Message<'_>) -> usize {
+    match message {
+        Message::User(text) => text.len(),
+        Message::Results(results) => results.iter().map(|result| result.text.len()).sum(),
+        Message::Assistant(blocks) => blocks.len() * BESIDE_TEXTS_BYTES,
+    }
+}
+
+/// The parameters of a call as the object that providers want. What is none (a model's JSON that could not be read) is put
+/// into one.
+pub(super) fn object(input: &Any) -> Cow<'_, Any> {
+    if input.is_object() { Cow::Borrowed(input) } else { Cow::Owned(Any(json!({ "arguments": input }))) }
+}
+
+/// An item of the provider's own, as JSON; `None` for one that is no JSON any more.
+pub(super) fn raw(opaque: &Opaque) -> Option<&RawValue> {
+    serde_json::from_str(&opaque.body).ok()
+}
+
 /// A body as it goes out. It is written from what it is made of, and only one with further fields is put together first.
 pub(super) fn write(body: &impl Serialize, request: &Request<'_>) -> serde_json::Result<Vec<u8>> {
     let Some(extra) = request.extra.filter(|extra| !extra.is_empty()) else {
-        let mut bytes = Vec::with_capacity(request.system.len() + request.user.len() + BESIDE_TEXTS_BYTES);
+        let texts: usize = request.messages.iter().map(bytes_of).sum();
+        let mut bytes = Vec::with_capacity(request.system.len() + texts + BESIDE_TEXTS_BYTES);
         serde_json::to_writer(&mut bytes, body)?;
         return Ok(bytes);
     };

@@ -8,12 +8,17 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json_borrow::Value;
+use setpoint_machine::conversation::{Block, Message, ToolResult};
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolSpec;
 
 use super::collect::{Collect, Counted, EndReason};
-use super::fields::{field, items, present, text, tokens};
+use super::fields::{field, items, json, present, text, tokens};
+use super::request::{object, raw};
 use super::{Refusal, Request, WireError};
+
+/// What an answer includes only on request: the reasoning, for nobody's eyes but the provider's.
+const ENCRYPTED: &str = "reasoning.encrypted_content";
 
 /// A request's body.
 #[derive(Serialize)]
@@ -21,7 +26,7 @@ struct Body<'a> {
     model: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<&'a str>,
-    input: [Message<'a>; 1],
+    input: Vec<Item<'a>>,
     max_output_tokens: u32,
     stream: bool,
     store: bool,
@@ -33,13 +38,24 @@ struct Body<'a> {
     reasoning: Option<Reasoning>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    include: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
-struct Message<'a> {
-    r#type: &'static str,
-    role: &'static str,
-    content: [Part<'a>; 1],
+#[serde(untagged)]
+enum Item<'a> {
+    Ours(Ours<'a>),
+    /// As the provider wrote it.
+    Opaque(&'a RawValue),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Ours<'a> {
+    Message { role: &'static str, content: [Part<'a>; 1] },
+    FunctionCall { call_id: &'a str, name: &'a str, arguments: String },
+    FunctionCallOutput { call_id: &'a str, output: &'a str },
 }
 
 #[derive(Serialize)]
@@ -86,11 +102,7 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
     Body {
         model: request.model,
         instructions: (!request.system.is_empty()).then_some(request.system),
-        input: [Message {
-            r#type: "message",
-            role: "user",
-            content: [Part { r#type: "input_text", text: request.user }],
-        }],
+        input: request.messages.iter().flat_map(items_of).collect(),
         max_output_tokens: request.tokens_total_max(),
         stream: request.is_streamed,
         // The journal keeps what was said; the provider need not.
@@ -101,6 +113,35 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
         }),
         reasoning: request.effort.map(|effort| Reasoning { effort: effort.word() }),
         prompt_cache_key: request.cache_key.filter(|_| request.is_first_party),
+        // What is not stored there has to be sent back, and comes only when it is asked for.
+        include: if request.goes_on { vec![ENCRYPTED] } else { Vec::new() },
+    }
+}
+
+fn items_of<'a>(message: &'a Message<'a>) -> Vec<Item<'a>> {
+    let said = |role, r#type, text| Item::Ours(Ours::Message { role, content: [Part { r#type, text }] });
+    match message {
+        Message::User(text) => vec![said("user", "input_text", text)],
+        Message::Results(results) => {
+            let item = |result: &'a ToolResult<'a>| {
+                Item::Ours(Ours::FunctionCallOutput { call_id: result.id.as_str(), output: result.text })
+            };
+            results.iter().map(item).collect()
+        }
+        Message::Assistant(blocks) => {
+            let item = |block: &'a Block<'a>| {
+                Some(match block {
+                    Block::Text(text) => said("assistant", "output_text", text),
+                    Block::Call { id, tool, input } => Item::Ours(Ours::FunctionCall {
+                        call_id: id.as_str(),
+                        name: tool,
+                        arguments: object(input).to_text(),
+                    }),
+                    Block::Opaque(opaque) => Item::Opaque(raw(opaque)?),
+                })
+            };
+            blocks.iter().filter_map(item).collect()
+        }
     }
 }
 
@@ -119,6 +160,8 @@ pub(super) fn whole(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
                     collect.answer(text(part, ["text"]).or(text(part, ["refusal"])).unwrap_or_default())?;
                 }
             }
+            // One that holds no content of its own names something that the provider does not keep.
+            Some("reasoning") if text(item, ["encrypted_content"]).is_some() => collect.item(json(item))?,
             Some("function_call") => {
                 let place = collect.next_place();
                 let arguments = text(item, ["arguments"]).unwrap_or_default();

@@ -57,6 +57,7 @@ pub(crate) fn catalogue() -> Vec<ToolSpec> {
             input_schema: Any(json!({"type": "object", "properties": properties, "required": required})),
             class: *class,
             volatile: false,
+            core: false,
         }
     };
     TOOLS.iter().map(spec).collect()
@@ -168,7 +169,8 @@ pub(crate) fn execute_brief(draft: &SubTaskDraft) -> ExecuteBrief {
             approach: draft.approach.clone(),
         }),
         attempt: 1,
-        correction: None,
+        turns: vec![],
+        loadable: vec![],
         tools: catalogue().into_iter().map(Arc::new).collect(),
         calls: Vec::new(),
         notices: Vec::new(),

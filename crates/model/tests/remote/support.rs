@@ -129,7 +129,8 @@ fn execute() -> Brief {
         words: String::new(),
         subtask: serde_json::from_value(subtask).unwrap(),
         attempt: 1,
-        correction: None,
+        turns: vec![],
+        loadable: vec![],
         tools: tools.into(),
         calls: vec![],
         notices: vec![],
@@ -153,6 +154,7 @@ pub(crate) fn shown(answer: &Result<Reply, ModelError>) -> String {
                 Part::ToolCall(call) => {
                     format!("call {} {}", short(&call.tool), short(&call.input.to_text()))
                 }
+                Part::Opaque(opaque) => format!("kept {}", short(&opaque.body)),
             });
             let mut parts: Vec<String> = parts.collect();
             let count = parts.len();

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod answers;
 #[cfg(test)]
+mod conversations;
+#[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod support;

@@ -1,8 +1,10 @@
 //! A question, and answers as text.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::json;
+use setpoint_machine::conversation::Message;
 use setpoint_model::Progress;
 use setpoint_model::wire::{Decoded, Decoder, Dialect, Request, WireError};
 use setpoint_protocol::record::Part;
@@ -26,7 +28,7 @@ pub(crate) fn request(tools: &[Arc<ToolSpec>], is_streamed: bool) -> Request<'_>
     Request {
         model: "some-model",
         system: "You list files.",
-        user: "Which are there?",
+        messages: const { &[Message::User(Cow::Borrowed("Which are there?"))] },
         tools,
         tokens_out_max: 1_000,
         is_streamed,
@@ -61,6 +63,7 @@ pub(crate) fn shown(decoded: &Result<Decoded, WireError>) -> String {
             Part::ToolCall(call) => {
                 format!("call {} {}\n", call.tool, serde_json::to_string(&call.input).unwrap())
             }
+            Part::Opaque(opaque) => format!("kept {}\n", opaque.body),
         });
     }
     let usage = decoded.reply.usage;

@@ -33,6 +33,35 @@ pub fn listing(calls: &[Arc<ToolRecord>], chars_max: usize) -> Listing {
     Listing::bounded(candidates, chars_max)
 }
 
+/// A result as the model reads it that made the call: a line with its id and how it ended, and its output.
+#[must_use]
+pub fn shown(record: &ToolRecord) -> (String, String) {
+    let mut head = format!("[{}]", record.call_id);
+    push_ending(&mut head, record);
+    let mut body = String::new();
+    for line in text(record).lines() {
+        push_one_line(&mut body, line);
+        body.push('\n');
+    }
+    body.truncate(body.trim_end_matches('\n').len());
+    (head, body)
+}
+
+/// How a call ended.
+fn push_ending(head: &mut String, record: &ToolRecord) {
+    match record.error_kind {
+        Some(kind) => {
+            head.push_str(" FAILED ");
+            head.push_str(&name_of(&kind));
+        }
+        None => head.push_str(if record.ok { " ok" } else { " FAILED" }),
+    }
+    if let Some(code) = record.exit_code {
+        // Writing into a string cannot fail.
+        let _ = write!(head, " exit {code}");
+    }
+}
+
 fn head(record: &ToolRecord) -> String {
     #[cfg(test)]
     tests::HEADS.set(tests::HEADS.get() + 1);
@@ -44,16 +73,7 @@ fn head(record: &ToolRecord) -> String {
         head.push('+');
         head.push_str(tool.as_str());
     }
-    match record.error_kind {
-        Some(kind) => {
-            head.push_str(" FAILED ");
-            head.push_str(&name_of(&kind));
-        }
-        None => head.push_str(if record.ok { " ok" } else { " FAILED" }),
-    }
-    if let Some(code) = record.exit_code {
-        let _ = write!(head, " exit {code}");
-    }
+    push_ending(&mut head, record);
     let _ = write!(head, " {} ms ", record.duration_ms);
     push_one_line(&mut head, &input);
     head.push('\n');

@@ -111,10 +111,12 @@ fn refuse(
     let command = clip(&need.command, COMMAND_CHARS_MAX);
     let record = wanted.called.refused(id, ErrorKind::Consent, &format!("consent {why}: {command}"));
     if work.refused.insert(need.digest.clone()) {
-        work.notices.push(format!(
+        let notice = format!(
             "{id} needs a person's consent, which {why}: finish without it, or stop and say what needs consent; do \
              not try another way to do the same"
-        ));
+        );
+        work.conversation.tell(notice.clone());
+        work.notices.push(notice);
     } else {
         work.notices.push(format!("{id} was not run: its consent {why}"));
     }

@@ -21,9 +21,9 @@ pub(super) fn take(
         return;
     }
     work.attempt += 1;
-    work.correction = Some(signal);
-    work.recalled.clear();
+    work.conversation.corrected(&signal);
     work.notices.clear();
+    work.surplus = 0;
     work.rounds = 0;
     work.empty_answers = 0;
     work.progress = Progress::default();

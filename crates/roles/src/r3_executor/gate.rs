@@ -21,7 +21,7 @@ pub(super) fn refuse(
     catalogue: &[Arc<ToolSpec>],
 ) -> Option<(ErrorKind, String)> {
     let name = &called.call.tool;
-    let offered = offer::offered(&work.subtask, catalogue);
+    let offered = offer::allowed(&work.subtask, catalogue);
     let why = |why: &str| {
         let names: Vec<&str> = offered.iter().map(|spec| spec.name.as_str()).collect();
         clip(&format!("{why}; tools that may be called: {}", names.join(", ")), WHY_CHARS_MAX)

@@ -30,6 +30,7 @@
 mod after;
 mod answer;
 mod approval;
+mod conversation;
 mod correction;
 mod gate;
 mod machine;

@@ -1,24 +1,114 @@
-//! Which tools the model is offered.
+//! Which tools the model is offered: a few from the start, and others when it asks for them.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock};
 
-use setpoint_protocol::ToolId;
+use serde_json::{Value, json};
 use setpoint_protocol::message::SubTask;
-use setpoint_protocol::tool::ToolSpec;
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::{CapabilityClass, ToolCall, ToolSpec};
+use setpoint_protocol::{Any, ToolId};
 
-/// The tools that the sub-task names (none named: all), without those that are blocked as a whole. Of a tool that
-/// runs programs, blocking one program does not take the others away.
-pub(super) fn offered(subtask: &SubTask, catalogue: &[Arc<ToolSpec>]) -> Vec<Arc<ToolSpec>> {
-    let is_offered = |spec: &&Arc<ToolSpec>| {
+use super::work::Work;
+
+/// The name of the tool that loads others. It touches nothing, so it is answered here.
+const LOADER: &str = "load_tools";
+/// Characters of a tool's line in the list of those that can be loaded.
+const LINE_CHARS_MAX: usize = 160;
+
+static LOADER_SPEC: LazyLock<Arc<ToolSpec>> = LazyLock::new(|| {
+    Arc::new(ToolSpec {
+        name: LOADER.to_owned(),
+        description: "Makes further tools callable, by the names in the list of tools that can be loaded."
+            .to_owned(),
+        input_schema: Any(json!({
+            "type": "object",
+            "properties": {"names": {"type": "array", "items": {"type": "string"}}},
+            "required": ["names"],
+        })),
+        class: CapabilityClass::Read,
+        volatile: false,
+        core: true,
+    })
+});
+
+/// The tools that may be called: those that the sub-task names (none named: all), without those that are blocked as a
+/// whole. Of a tool that runs programs, blocking one program does not take the others away.
+pub(super) fn allowed(subtask: &SubTask, catalogue: &[Arc<ToolSpec>]) -> Vec<Arc<ToolSpec>> {
+    let is_allowed = |spec: &&Arc<ToolSpec>| {
         let id = ToolId::of_name(&spec.name);
         let named = subtask.tools.is_empty()
             || subtask.tools.iter().any(|tool| *tool == id || tool.tool() == spec.name);
         named && !subtask.limits.blocked_tools.contains(&id)
     };
-    catalogue.iter().filter(is_offered).cloned().collect()
+    catalogue.iter().filter(is_allowed).cloned().collect()
+}
+
+/// The tools that are offered with their schemas: all that the sub-task names, else the core and what was loaded, with the
+/// loader where there is more.
+pub(super) fn offered(
+    subtask: &SubTask,
+    loaded: &BTreeSet<String>,
+    catalogue: &[Arc<ToolSpec>],
+) -> Vec<Arc<ToolSpec>> {
+    let mut tools = allowed(subtask, catalogue);
+    let is_offered = |spec: &Arc<ToolSpec>| spec.core || loaded.contains(&spec.name);
+    let has_core = subtask.tools.is_empty() && tools.iter().any(|spec| spec.core);
+    if has_core && tools.iter().any(|spec| !spec.core) {
+        // The core first, then in the order of loading by name: what is offered already stays where it is.
+        tools.retain(is_offered);
+        tools.sort_by_key(|spec| !spec.core);
+        tools.push(Arc::clone(&LOADER_SPEC));
+    }
+    tools
+}
+
+/// A line for each tool that can be loaded.
+pub(super) fn loadable(subtask: &SubTask, catalogue: &[Arc<ToolSpec>]) -> Vec<String> {
+    let offered = offered(subtask, &BTreeSet::new(), catalogue);
+    if !offered.iter().any(|spec| spec.name == LOADER) {
+        return Vec::new();
+    }
+    let rest = allowed(subtask, catalogue).into_iter().filter(|spec| !spec.core);
+    rest.map(|spec| clip(&format!("{}: {}", spec.name, spec.description), LINE_CHARS_MAX)).collect()
 }
 
 /// Whether the sub-task lets a call run as this.
 pub(super) fn names(subtask: &SubTask, id: &ToolId) -> bool {
     subtask.tools.is_empty() || subtask.tools.iter().any(|named| named.covers(id))
+}
+
+/// Answers a call of the loader: the schemas of what is loaded with it. `None` for a call of another tool.
+pub(super) fn load(work: &mut Work, call: &ToolCall, catalogue: &[Arc<ToolSpec>]) -> Option<(bool, String)> {
+    if call.tool != LOADER || catalogue.iter().any(|spec| spec.name == LOADER) {
+        return None;
+    }
+    let named: Vec<&str> = match call.input.get("names") {
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+        Some(Value::String(name)) => vec![name],
+        _ => Vec::new(),
+    };
+    let allowed = allowed(&work.subtask, catalogue);
+    let (mut text, mut unknown) = (String::new(), Vec::new());
+    for name in named {
+        match allowed.iter().find(|spec| spec.name == name) {
+            Some(spec) => {
+                work.loaded.insert(spec.name.clone());
+                text.push_str(&format!(
+                    "{}: {}\n  input: {}\n",
+                    spec.name,
+                    spec.description,
+                    spec.input_schema.to_text()
+                ));
+            }
+            None => unknown.push(clip(name, LINE_CHARS_MAX)),
+        }
+    }
+    if !unknown.is_empty() {
+        text.push_str(&format!("there is no such tool to load: {}\n", unknown.join(", ")));
+    }
+    if text.is_empty() {
+        text.push_str("give `names`, a list of tools out of those that can be loaded\n");
+    }
+    Some((unknown.is_empty(), text))
 }

@@ -1,6 +1,6 @@
 //! The model came back.
 
-use setpoint_machine::{Ctx, Effects};
+use setpoint_machine::{Ctx, Effects, Turn};
 use setpoint_protocol::record::{Answer, Reply};
 use setpoint_protocol::tool::ToolCall;
 use setpoint_protocol::topology::party;
@@ -24,9 +24,10 @@ pub(super) fn take(work: &mut Work, answer: &Answer, ctx: &Ctx<'_>, fx: &mut Eff
     }
 }
 
-/// Calls run; text beside them is a comment on what has not happened yet and is left alone.
+/// Calls run; text beside them stays in the conversation and is no answer.
 fn said(work: &mut Work, reply: &Reply, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
-    let calls: Vec<ToolCall> = reply.tool_calls().cloned().collect();
+    work.conversation.said(Turn::said(reply.parts.clone()));
+    let calls: Vec<ToolCall> = reply.tool_calls().collect();
     if !calls.is_empty() {
         step::begin(work, calls, ctx, fx);
         return;
@@ -62,6 +63,7 @@ fn ask_again(
     if work.empty_answers >= EMPTY_ANSWERS_MAX {
         work.fail(end, fx);
     } else {
+        work.conversation.tell(notice.clone());
         work.notices.push(notice);
         work.think(ctx, fx);
     }

@@ -1,6 +1,7 @@
 //! The calls of one reply, one after the other.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::limits::{CALLS_PER_REPLY_MAX, SAME_RESULT_MAX, TOOL_ROUNDS_MAX};
@@ -8,9 +9,9 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{Effect, ErrorKind, Phase, ToolCall};
 use setpoint_protocol::topology::party;
 
-use super::gate;
 use super::progress::{Pace, Round};
 use super::work::{Running, Stage, Wanted, Work};
+use super::{gate, offer};
 use crate::evidence::Called;
 
 /// Characters of a call's target in a reason.
@@ -31,6 +32,7 @@ pub(super) fn begin(
     let mut queue = VecDeque::from(calls);
     if queue.len() > CALLS_PER_REPLY_MAX {
         let rest = queue.split_off(CALLS_PER_REPLY_MAX);
+        work.surplus = rest.len();
         refuse_the_rest(work, rest, ctx, fx);
     }
     next(work, queue, ctx, fx);
@@ -48,19 +50,26 @@ pub(super) fn next(
             work.fail_late(fx);
             return;
         }
+        if let Some((ok, text)) = offer::load(work, &call, &ctx.opened.tools) {
+            work.conversation.loaded(ok, &text);
+            continue;
+        }
         let called = Called::read(call, work.attempt, Phase::Work, ctx);
         let pace = if let Some((kind, why)) = gate::refuse(work, &called, &ctx.opened.tools) {
             let record = called.refused(fx.refused_call(), kind, &why);
             work.notices.push(format!("{} was not run: {why}", record.call_id));
             let pace = work.progress.refused(&called, &record);
-            work.records.push(record.into());
+            let record = Arc::new(record);
+            work.conversation.result(&record);
+            work.records.push(record);
             pace
         } else if let Some(known) = work.progress.known(&called) {
             work.notices.push(format!(
-                "the same call as {known}, and nothing was changed since: it was not run again, its result stands \
-                 at the end of the list; answer now unless that is insufficient"
+                "the same call as {known}, and nothing was changed since: it was not run again"
             ));
-            work.recalled.push(known);
+            if let Some(record) = work.records.iter().find(|record| record.call_id == known) {
+                work.conversation.repeated(record);
+            }
             work.progress.repeated(&called)
         } else {
             run(work, Wanted { called, grant: None, approvals: 0, queue }, fx);
@@ -71,10 +80,13 @@ pub(super) fn next(
             return;
         }
     }
+    let surplus = std::mem::take(&mut work.surplus);
+    work.conversation
+        .not_made(surplus, &format!("one reply may ask for {CALLS_PER_REPLY_MAX} calls; ask again"));
     match work.progress.end_round() {
         Round::GoOn => work.think(ctx, fx),
         Round::Slow(rounds) => {
-            work.notices.push(format!(
+            work.conversation.tell(format!(
                 "the last {rounds} tool rounds brought nothing new: answer with what there is, do something else, or \
                  say why it cannot be done; what is left of a list goes into one reply"
             ));

@@ -9,9 +9,11 @@ use setpoint_protocol::record::Answer;
 use setpoint_protocol::tool::Phase;
 use setpoint_protocol::topology::party;
 
+use super::conversation::Conversation;
 use super::progress::Progress;
 use super::work::{Stage, Work};
 use crate::evidence::Probes;
+use crate::left;
 
 /// Takes the sub-task.
 pub(super) fn take(subtask: SubTask, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) -> Work {
@@ -27,11 +29,13 @@ pub(super) fn take(subtask: SubTask, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::
     let mut work = Work {
         subtask: subtask.into(),
         attempt,
-        correction: None,
+        conversation: Conversation::default(),
+        loaded: BTreeSet::new(),
         records: Vec::new(),
-        recalled: Vec::new(),
         notices: Vec::new(),
+        surplus: 0,
         rounds: 0,
+        budget_level: left::Level::default(),
         empty_answers: 0,
         progress: Progress::default(),
         refused: BTreeSet::new(),

@@ -1,5 +1,7 @@
 //! A tool came back.
 
+use std::sync::Arc;
+
 use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::tool::{ErrorKind, ToolRecord};
@@ -58,7 +60,9 @@ pub(super) fn settle(
         Happened::Ran(result) => work.progress.ran(&called, &record, &result),
         Happened::Nothing => work.progress.refused(&called, &record),
     };
-    work.records.push(record.into());
+    let record = Arc::new(record);
+    work.conversation.result(&record);
+    work.records.push(record);
     match pace {
         Pace::Stuck => step::stuck(work, &called, fx),
         Pace::GoOn => step::next(work, queue, ctx, fx),

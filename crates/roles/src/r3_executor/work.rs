@@ -8,20 +8,24 @@ use setpoint_machine::draft::UnmetDraft;
 use setpoint_machine::model_call::ModelLimits;
 use setpoint_machine::{Brief, Ctx, Effects, ModelCall};
 use setpoint_protocol::limits::TOOL_ROUNDS_MAX;
-use setpoint_protocol::message::{CorrectionSignal, ExecutionResult, ExecutionStatus, SubTask};
+use setpoint_protocol::message::{ExecutionResult, ExecutionStatus, SubTask};
 use setpoint_protocol::record::ModelFailure;
 use setpoint_protocol::text::{clip, head_and_tail};
 use setpoint_protocol::tool::{ApprovalNeed, ErrorKind, Phase, ToolCall, ToolRecord};
 use setpoint_protocol::topology::party;
 use setpoint_protocol::{Any, CallId};
 
-use super::offer::offered;
+use super::conversation::Conversation;
+use super::offer::{loadable, offered};
 use super::progress::Progress;
 use super::{prompt, unmet};
 use crate::evidence::{Called, Probes, RECORDS_BYTES_MAX, fit};
+use crate::left;
 
 /// Bytes of the canonical JSON of an output; of a larger one, head and tail are kept as text.
 const OUTPUT_BYTES_MAX: usize = 96 * 1024;
+/// Numbers of tool rounds at which the model is told that so many are left.
+const ROUNDS_TOLD: [u32; 3] = [8, 3, 1];
 /// Characters of a reason or a doubt.
 const REASON_CHARS_MAX: usize = 1_000;
 
@@ -31,16 +35,20 @@ pub(super) struct Work {
     pub(super) subtask: Arc<SubTask>,
     /// From 1.
     pub(super) attempt: u32,
-    /// What the attempt has to mend.
-    pub(super) correction: Option<CorrectionSignal>,
+    /// What was said and found so far, over all attempts.
+    pub(super) conversation: Conversation,
+    /// Tools that were loaded.
+    pub(super) loaded: BTreeSet<String>,
     /// All calls of all attempts, oldest first.
     pub(super) records: Vec<Arc<ToolRecord>>,
-    /// Calls whose results were asked for again since the last model call.
-    pub(super) recalled: Vec<CallId>,
-    /// What the model is told next.
+    /// Why calls of this round were not run.
     pub(super) notices: Vec<String>,
+    /// Requests of this round beyond what one reply may ask for.
+    pub(super) surplus: usize,
     /// Tool rounds of this attempt.
     pub(super) rounds: u32,
+    /// How little of the budgets was left when the model was told last.
+    pub(super) budget_level: left::Level,
     /// Answers of this attempt that held nothing.
     pub(super) empty_answers: u32,
     pub(super) progress: Progress,
@@ -134,15 +142,17 @@ impl Work {
             self.fail_late(fx);
             return;
         }
-        let recalled = std::mem::take(&mut self.recalled);
         let rounds_left = TOOL_ROUNDS_MAX.saturating_sub(self.rounds);
+        self.tell_what_is_left(rounds_left, ctx);
+        let work = self.records.iter().filter(|record| record.phase == Phase::Work);
         let brief = ExecuteBrief {
             words: ctx.words.to_owned(),
             subtask: Arc::clone(&self.subtask),
             attempt: self.attempt,
-            correction: self.correction.clone(),
-            tools: if rounds_left == 0 { Vec::new() } else { offered(&self.subtask, &ctx.opened.tools) },
-            calls: self.calls_with_last(&recalled),
+            turns: self.conversation.turns(),
+            tools: offered(&self.subtask, &self.loaded, &ctx.opened.tools),
+            loadable: loadable(&self.subtask, &ctx.opened.tools),
+            calls: work.cloned().collect(),
             notices: std::mem::take(&mut self.notices),
             rounds_left,
             surroundings: Arc::clone(&ctx.opened.surroundings),
@@ -225,11 +235,20 @@ impl Work {
         self.is_late || self.subtask.deadline.is_some_and(|deadline| deadline <= ctx.now)
     }
 
-    /// The calls of the work, those that were asked for again last, so that their bodies are shown.
-    fn calls_with_last(&self, recalled: &[CallId]) -> Vec<Arc<ToolRecord>> {
-        let work = || self.records.iter().filter(|record| record.phase == Phase::Work);
-        let is_recalled = |record: &&Arc<ToolRecord>| recalled.contains(&record.call_id);
-        work().filter(|record| !is_recalled(record)).chain(work().filter(is_recalled)).cloned().collect()
+    /// Has the model told what it has left, where that is little: as often as it gets markedly less.
+    fn tell_what_is_left(&mut self, rounds_left: u32, ctx: &Ctx<'_>) {
+        match rounds_left {
+            0 => self.conversation.tell("no tool round is left: answer now".to_owned()),
+            rounds if ROUNDS_TOLD.contains(&rounds) => {
+                self.conversation.tell(format!("tool rounds left in this attempt: {rounds}"));
+            }
+            _ => {}
+        }
+        let level = left::level(ctx);
+        if level > self.budget_level {
+            self.budget_level = level;
+            self.conversation.tell(left::left(ctx));
+        }
     }
 }
 

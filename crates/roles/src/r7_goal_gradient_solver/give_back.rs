@@ -113,6 +113,7 @@ mod tests {
             input_schema: Any::NULL,
             class: serde_json::from_value(class.into()).unwrap(),
             volatile: false,
+            core: false,
         }
     }
 }

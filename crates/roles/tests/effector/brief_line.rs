@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use setpoint_machine::brief::{Brief, Repair};
 use setpoint_machine::model_call::ModelCall;
+use setpoint_machine::prompt::FragmentKind;
 use setpoint_protocol::CriterionId;
 use setpoint_protocol::message::{Approach, Criterion};
 use setpoint_protocol::tool::ToolRecord;
@@ -19,8 +20,10 @@ pub(crate) fn describe(call: &ModelCall) -> String {
                 tools.join(" "),
                 calls(&brief.calls)
             );
-            if let Some(correction) = &brief.correction {
-                line.push_str(&format!(" correction {:?}", correction.what_to_do));
+            let said = brief.turns.iter().rposition(|turn| turn.kind() == FragmentKind::Said);
+            let since = brief.turns.iter().skip(said.map_or(0, |at| at + 1));
+            for told in since.filter(|turn| turn.kind() == FragmentKind::Task) {
+                line.push_str(&format!(" told {:?}", told.text()));
             }
             for notice in &brief.notices {
                 line.push_str(&format!(" notice {notice:?}"));

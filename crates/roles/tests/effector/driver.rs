@@ -115,6 +115,6 @@ pub(crate) fn says(text: &str) -> Answer {
 }
 
 pub(crate) fn wants(calls: impl IntoIterator<Item = ToolCall>) -> Answer {
-    let parts = calls.into_iter().map(Part::ToolCall).collect();
+    let parts = calls.into_iter().map(|call| Part::ToolCall(call.into())).collect();
     Answer::Model(Reply { parts, usage: Usage::default(), is_cut: false, by: None })
 }

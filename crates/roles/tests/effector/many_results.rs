@@ -16,7 +16,9 @@ use setpoint_roles::r4b_meta_validator::MetaValidator;
 
 use crate::driver::{Driver, Open, says, wants};
 
-/// Characters that a question of R3 or R4a may have, of all its fragments together.
+/// Characters that a question of R3 may have: its conversation's, and what it begins with.
+const CONVERSATION_CHARS_MAX: usize = 280_000;
+/// Characters that a question of R4a may have, of all its fragments together.
 const QUESTION_CHARS_MAX: usize = 130_000;
 /// The same of R4b, which sees all sub-tasks.
 const MERGE_CHARS_MAX: usize = 200_000;
@@ -47,7 +49,7 @@ fn r3_and_r4a_ask_no_more_whatever_came_back() {
     assert_eq!(calls, 3 * TOOL_ROUNDS_MAX as usize * CALLS_PER_REPLY_MAX);
     for prompt in &driver.prompts {
         let length = prompt.chars().count();
-        assert!(length <= QUESTION_CHARS_MAX, "{length}");
+        assert!(length <= CONVERSATION_CHARS_MAX, "{length}");
     }
     for result in results(&driver) {
         let bytes = serde_json::to_vec(result).unwrap().len();

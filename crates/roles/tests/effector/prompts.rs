@@ -64,9 +64,9 @@ fn r3_and_its_judge_see_a_file_to_the_line_where_it_goes_on() {
         answer(&mut driver, came_back(&lines(count)));
     }
     let prompt = driver.prompts.last().unwrap();
-    assert!(prompt.contains("  line 450 of the file\n") && prompt.contains("  line 900 of the file\nr3.1/"));
+    assert!(prompt.contains("\nline 450 of the file\n") && prompt.contains("\nline 900 of the file\n```"));
     let (newest, _) = prompt.split_once(", cut; go on with offset ").expect("nothing was cut");
-    let last: usize = newest.rsplit_once("  line ").unwrap().1.split_once(' ').unwrap().0.parse().unwrap();
+    let last: usize = newest.rsplit_once("\nline ").unwrap().1.split_once(' ').unwrap().0.parse().unwrap();
     assert!(last > 900, "{last}");
     assert!(prompt.contains(&format!(", cut; go on with offset {} …]", 5_001 + last)), "{last}");
 

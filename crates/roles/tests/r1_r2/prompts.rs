@@ -177,6 +177,8 @@ fn check(name: &str, call: &ModelCall) {
             FragmentKind::Task => "task",
             FragmentKind::Data => "data",
             FragmentKind::Tools => "tools",
+            FragmentKind::Said => "said",
+            FragmentKind::Result => "result",
         };
         text.push_str(&format!("--- {kind} {}\n{}\n", fragment.name, fragment.text()));
     }

@@ -105,8 +105,11 @@ fn is_asked(effect: &Outside, asked: &Asked) -> bool {
         return false;
     }
     match (effect, &asked.ask) {
-        (Outside::Model { ask, fragments, .. }, Ask::Model { purpose, fragments: recorded }) => {
-            ask.purpose() == *purpose && fragments == recorded
+        (Outside::Model { ask, fragments, .. }, Ask::Model { purpose, fragments: recorded, after }) => {
+            let before = after.map_or(0, |start| start.count as usize);
+            ask.purpose() == *purpose
+                && fragments.len() == before + recorded.len()
+                && fragments.ends_with(recorded)
         }
         (Outside::Tool { ask, effect, .. }, Ask::Tool { call, phase, effect: recorded, grant }) => {
             ask.call == *call && ask.phase == *phase && effect == recorded && ask.grant == *grant
@@ -155,7 +158,7 @@ mod tests {
         let unasked = "the machines start r2/3, which no record of its step asks for".to_owned();
         assert_eq!(place(&records, &[timer(1), timer(2), timer(3)]), Some((4, unasked)));
         // The same ask, but of another kind.
-        let model = [asked(4, 1, Ask::Model { purpose: Purpose::Plan, fragments: vec![] })];
+        let model = [asked(4, 1, Ask::Model { purpose: Purpose::Plan, fragments: vec![], after: None })];
         assert!(place(&model, &[timer(1)]).is_some());
     }
 }

@@ -176,7 +176,7 @@ impl Case {
         };
         let parts = match text {
             Some(text) => vec![Part::Text(text.trim_start_matches(' ').replace("\\n", "\n"))],
-            None => results.iter().map(|(call, _)| Part::ToolCall(call.clone())).collect(),
+            None => results.iter().map(|(call, _)| Part::ToolCall(call.clone().into())).collect(),
         };
         Turn { reply: Reply { parts, usage: Usage::default(), is_cut: false, by: None }, results }
     }

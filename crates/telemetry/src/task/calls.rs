@@ -211,14 +211,15 @@ fn attributes(common: &[Attribute], attempt: u32) -> Vec<Attribute> {
 /// A reply in the conventions' form, with bounded pieces.
 fn messages(reply: &Reply) -> String {
     let part = |part: &Part| match part {
-        Part::Text(text) => json!({ "type": "text", "content": clip(text, CONTENT_CHARS_MAX) }),
-        Part::ToolCall(call) => json!({
+        Part::Text(text) => Some(json!({ "type": "text", "content": clip(text, CONTENT_CHARS_MAX) })),
+        Part::ToolCall(call) => Some(json!({
             "type": "tool_call",
             "name": clip(&call.tool, NAME_CHARS_MAX),
             "arguments": clip(&call.input.to_text(), CONTENT_CHARS_MAX),
-        }),
+        })),
+        Part::Opaque(_) => None,
     };
-    let parts: Vec<_> = reply.parts.iter().take(CONTENT_PARTS_MAX).map(part).collect();
+    let parts: Vec<_> = reply.parts.iter().filter_map(part).take(CONTENT_PARTS_MAX).collect();
     let reason = match (reply.is_cut, reply.tool_calls().next()) {
         (true, _) => "length",
         (false, Some(_)) => "tool_call",

@@ -48,6 +48,7 @@ impl Typed for EditFile {
          set. A file that this task did not create needs a person's consent; the old content is kept.";
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
+    const CORE: bool = true;
 
     fn example(&self) -> Value {
         json!({ "path": "src/main.rs", "find": "let limit = 10;", "replace": "let limit = 20;" })

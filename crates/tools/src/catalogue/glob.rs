@@ -52,6 +52,7 @@ impl Typed for Glob {
          ones unless `hidden` is set.";
     const CLASS: CapabilityClass = CapabilityClass::Search;
     const EFFECT: Effect = Effect::ReadOnly;
+    const CORE: bool = true;
 
     fn example(&self) -> Value {
         json!({ "pattern": "docs/**/*.md", "root": "$HOME/notes", "limit": 100 })

@@ -68,6 +68,7 @@ impl Typed for Grep {
          binary files, and hidden, ignored and cached ones unless `hidden` is set.";
     const CLASS: CapabilityClass = CapabilityClass::Search;
     const EFFECT: Effect = Effect::ReadOnly;
+    const CORE: bool = true;
 
     fn example(&self) -> Value {
         json!({ "pattern": r"fn\s+main", "path": ".", "glob": "*.rs", "ignore_case": false, "limit": 50 })

@@ -39,6 +39,7 @@ impl Typed for ListDir {
     const ABOUT: &'static str = "Lists one folder: names, kinds and sizes, sorted by name.";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
+    const CORE: bool = true;
 
     fn example(&self) -> Value {
         json!({ "path": "~/Documents", "hidden": true })

@@ -45,6 +45,7 @@ impl Typed for ReadFile {
          end with a mark that says where to go on.";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
+    const CORE: bool = true;
 
     fn example(&self) -> Value {
         json!({ "path": "src/main.rs", "offset": 100, "limit": 50 })

@@ -44,6 +44,7 @@ impl Typed for WriteFile {
          content is kept.";
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
+    const CORE: bool = true;
 
     fn example(&self) -> Value {
         json!({ "path": "report.md", "content": "# Report\n" })

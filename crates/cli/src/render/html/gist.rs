@@ -44,7 +44,7 @@ fn answered(Answered { call, answer, .. }: Answered) -> String {
             let (tokens_in, tokens_out) =
                 (words::thousands(reply.usage.tokens_in), words::thousands(reply.usage.tokens_out));
             let said = reply.text();
-            let wishes: Vec<&str> = reply.tool_calls().map(|wish| wish.tool.as_str()).collect();
+            let wishes: Vec<String> = reply.tool_calls().map(|call| call.tool).collect();
             let wishes =
                 if wishes.is_empty() { String::new() } else { format!("calls {} ", wishes.join(", ")) };
             format!("{call}: {tokens_in} tokens in, {tokens_out} out: {wishes}{said}")

@@ -92,7 +92,8 @@ fn of_opened(opened: &Opened) -> (Line, Vec<Line>) {
 fn of_asked(asked: &Asked, manner: &Manner<'_>) -> (Line, Vec<Line>) {
     let call = asked.call;
     match &asked.ask {
-        Ask::Model { purpose, fragments } => {
+        Ask::Model { purpose, .. } => {
+            let fragments = manner.prompts.of(call);
             let texts = fragments.iter().filter_map(|hash| manner.fragments.get(hash)?.as_deref());
             let characters: usize = texts.clone().map(|text| text.chars().count()).sum();
             // One for the whole: two questions with the same pieces are the same question.
@@ -188,6 +189,9 @@ fn of_reply(who: &str, reply: &Reply, manner: &Manner<'_>) -> (Line, Vec<Line>) 
     for part in &reply.parts {
         match part {
             Part::Text(text) => details.extend(excerpt(Tone::Plain, text, manner.has_prompts)),
+            Part::Opaque(opaque) => details.push(
+                Line::new().and(Tone::Dim, &format!("kept for {}: {} bytes", opaque.by, opaque.body.len())),
+            ),
             Part::ToolCall(call) => {
                 let line = format!("wants {} {}", call.tool, sanitise::exact(&call.input.to_text()));
                 details.push(Line::plain(&line).clip(LINE_CHARS_MAX));

@@ -7,7 +7,7 @@ pub(crate) mod rerun;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use setpoint_protocol::record::{FragmentHash, Record, RecordKind};
+use setpoint_protocol::record::{FragmentHash, Prompts, Record, RecordKind};
 use setpoint_protocol::replay::ReplayReport;
 
 use crate::state::ViewState;
@@ -28,6 +28,8 @@ const INDENT: &str = "         ";
 pub(crate) struct Manner<'m> {
     /// What the models were asked.
     pub(crate) fragments: &'m Fragments,
+    /// Which pieces each prompt has.
+    pub(crate) prompts: &'m Prompts,
     /// Whether questions and answers of models are shown in full.
     pub(crate) has_prompts: bool,
 }
@@ -87,7 +89,11 @@ pub(crate) fn record_value(number: u64, record: &Record, manner: &Manner<'_>) ->
         "cause": record.cause,
         "body": body,
     });
-    let hashes = if manner.has_prompts { record.asked_fragments() } else { Vec::new() };
+    let call = body.get("call").and_then(Value::as_str).and_then(|call| call.parse().ok());
+    let hashes = match call.filter(|_| manner.has_prompts && record.kind == RecordKind::Asked) {
+        Some(call) => manner.prompts.of(call),
+        None => &[],
+    };
     if !hashes.is_empty()
         && let Some(object) = value.as_object_mut()
     {

@@ -81,7 +81,7 @@ impl Tape {
     }
 
     pub(crate) fn ask_model(&mut self, call: &str, purpose: Purpose) -> &mut Self {
-        self.ask(call, Ask::Model { purpose, fragments: vec![] })
+        self.ask(call, Ask::Model { purpose, fragments: vec![], after: None })
     }
 
     pub(crate) fn ask_tool(&mut self, call: &str, tool: &str, input: serde_json::Value) -> &mut Self {

@@ -76,6 +76,7 @@ impl Typed for Shell {
          in the background. Prefer the purpose-made tools for reading, searching and measuring.";
     const CLASS: CapabilityClass = CapabilityClass::Run;
     const EFFECT: Effect = Effect::Unsafe;
+    const CORE: bool = true;
 
     fn example(&self) -> Value {
         json!({ "command": "ls -l | head -n 5", "timeout_s": 10 })

@@ -1,0 +1,403 @@
+//! What follows a question: the model's own turns, the results of its calls, and what the runtime adds.
+//!
+//! A conversation only grows at its end: a turn is made once and never changed, so that a provider's cache of prefixes
+//! hits, and so that the journal keeps each turn once however often it is sent.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::json;
+use setpoint_protocol::Any;
+use setpoint_protocol::record::{FragmentHash, Opaque, Part};
+
+use crate::prompt::{FragmentKind, Prompt, fenced};
+
+/// What a request gets in place of a result where the attempt ended before it ran. Providers want a result for each.
+const NOT_RUN: &str = "not run: the attempt ended before it";
+/// Bytes of a request's id; a longer one is replaced.
+const ID_BYTES_MAX: usize = 64;
+/// The name of the data block around a result, where it is sent as text.
+const RESULT: &str = "result";
+
+/// One entry of a conversation. Cloning it copies no text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn(Arc<Entry>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Entry {
+    what: What,
+    text: String,
+    chars: usize,
+    hash: FragmentHash,
+}
+
+#[derive(Debug, PartialEq)]
+enum What {
+    /// What the model said.
+    Said(Vec<Part>),
+    /// What one of its calls gave. Results follow the turn that asked for them, in the order of its requests.
+    Result {
+        /// Whether the call succeeded.
+        ok: bool,
+        /// The line that stays when the window is short.
+        head: String,
+    },
+    /// What the runtime says.
+    Told,
+}
+
+// Numbers in a model's parameters are JSON numbers, of which none is NaN.
+impl Eq for What {}
+
+impl Turn {
+    /// What the model said, part by part.
+    #[must_use]
+    pub fn said(parts: Vec<Part>) -> Self {
+        // What was read from JSON can be written as JSON.
+        let text = serde_json::to_string(&parts).unwrap_or_default();
+        Turn::new(What::Said(parts), text)
+    }
+
+    /// What a call gave: one line that says which call and how it ended, and its output.
+    #[must_use]
+    pub fn result(ok: bool, head: String, output: &str) -> Self {
+        let text = if output.is_empty() { head.clone() } else { format!("{head}\n{output}") };
+        Turn::new(What::Result { ok, head }, text)
+    }
+
+    /// What the runtime says to the model.
+    #[must_use]
+    pub fn told(text: String) -> Self {
+        Turn::new(What::Told, text)
+    }
+
+    fn new(what: What, text: String) -> Self {
+        let (hash, chars) = (FragmentHash::of(&text), text.chars().count());
+        Turn(Arc::new(Entry { what, text, chars, hash }))
+    }
+
+    /// Its text, as the journal keeps it: of what the model said, the parts as JSON.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// Characters of its text.
+    pub(crate) fn chars(&self) -> usize {
+        self.0.chars
+    }
+
+    /// The content hash of its text.
+    #[must_use]
+    pub fn hash(&self) -> FragmentHash {
+        self.0.hash
+    }
+
+    /// What kind of fragment it is in a prompt.
+    #[must_use]
+    pub fn kind(&self) -> FragmentKind {
+        match self.0.what {
+            What::Said(_) => FragmentKind::Said,
+            What::Result { .. } => FragmentKind::Result,
+            What::Told => FragmentKind::Task,
+        }
+    }
+
+    /// The line that stands for a result that is left out, if this is one and it says more than that.
+    pub(crate) fn stub(&self) -> Option<String> {
+        match &self.0.what {
+            What::Result { head, .. } if head.len() < self.0.text.len() => {
+                Some(format!("{head} (its output is left out: the window is short)"))
+            }
+            What::Said(_) | What::Result { .. } | What::Told => None,
+        }
+    }
+
+    pub(crate) fn parts(&self) -> &[Part] {
+        match &self.0.what {
+            What::Said(parts) => parts,
+            What::Result { .. } | What::Told => &[],
+        }
+    }
+
+    pub(crate) fn is_ok(&self) -> bool {
+        matches!(self.0.what, What::Result { ok: true, .. })
+    }
+}
+
+/// One message of a question as providers take it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message<'p> {
+    /// The question, or what the runtime adds to it.
+    User(Cow<'p, str>),
+    /// What the model said.
+    Assistant(Vec<Block<'p>>),
+    /// What its calls gave, in the order of its requests.
+    Results(Vec<ToolResult<'p>>),
+}
+
+/// One block of what a model said.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block<'p> {
+    /// Text.
+    Text(Cow<'p, str>),
+    /// A request to call a tool.
+    Call {
+        /// Its id, which its result names.
+        id: RequestId<'p>,
+        /// The tool.
+        tool: &'p str,
+        /// The parameters.
+        input: &'p Any,
+    },
+    /// An item of the provider's own, which belongs to what follows it.
+    Opaque(&'p Opaque),
+}
+
+/// The id of a request to call a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequestId<'p> {
+    /// The provider gave it.
+    Given(&'p str),
+    /// It gave none, or one that is of no use.
+    Made(String),
+}
+
+impl RequestId<'_> {
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            RequestId::Given(id) => id,
+            RequestId::Made(id) => id,
+        }
+    }
+
+    /// Its text, where the provider gave it.
+    #[must_use]
+    pub fn given(&self) -> Option<&str> {
+        match self {
+            RequestId::Given(id) => Some(id),
+            RequestId::Made(_) => None,
+        }
+    }
+}
+
+/// What a call gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolResult<'p> {
+    /// The id of the request.
+    pub id: RequestId<'p>,
+    /// The tool.
+    pub tool: &'p str,
+    /// The result.
+    pub text: &'p str,
+    /// Whether the call succeeded.
+    pub ok: bool,
+}
+
+/// How a conversation is put into messages.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner<'m> {
+    /// Whether the provider takes calls and results as such; without, they are text.
+    pub has_tools: bool,
+    /// The wire and model that are asked; opaque items of others are left out.
+    pub to: &'m str,
+}
+
+impl Prompt {
+    /// The question and what follows it, without the standing instructions; at least one message.
+    #[must_use]
+    pub fn messages(&self, manner: Manner<'_>) -> Vec<Message<'_>> {
+        let mut writer = Writer { manner, messages: Vec::new(), open: Vec::new(), ids: BTreeSet::new() };
+        let mut first = 0;
+        for (at, fragment) in self.fragments.iter().enumerate() {
+            if let Some(turn) = fragment.turn().filter(|_| fragment.kind.is_conversation()) {
+                writer.user(self.text_between(first, at, manner.has_tools));
+                first = at + 1;
+                match fragment.kind {
+                    FragmentKind::Said => writer.said(turn.parts()),
+                    _ => writer.result(fragment.text(), turn.is_ok()),
+                }
+            }
+        }
+        writer.user(self.text_between(first, self.fragments.len(), manner.has_tools));
+        writer.close();
+        if writer.messages.is_empty() {
+            writer.messages.push(Message::User(Cow::Borrowed("")));
+        }
+        writer.messages
+    }
+}
+
+struct Writer<'p, 'm> {
+    manner: Manner<'m>,
+    messages: Vec<Message<'p>>,
+    /// Requests without a result so far, the next one last.
+    open: Vec<(RequestId<'p>, &'p str)>,
+    /// Ids that requests have.
+    ids: BTreeSet<String>,
+}
+
+impl<'p> Writer<'p, '_> {
+    fn user(&mut self, text: String) {
+        if !text.is_empty() {
+            self.close();
+            self.push_user(text);
+        }
+    }
+
+    fn said(&mut self, parts: &'p [Part]) {
+        self.close();
+        let mut blocks = Vec::with_capacity(parts.len());
+        for part in parts {
+            match part {
+                Part::Text(text) if text.trim().is_empty() => {}
+                Part::Text(text) => blocks.push(Block::Text(Cow::Borrowed(text))),
+                Part::Opaque(opaque) if self.manner.has_tools && opaque.by == self.manner.to => {
+                    blocks.push(Block::Opaque(opaque));
+                }
+                Part::Opaque(_) => {}
+                Part::ToolCall(request) => {
+                    let (tool, input) = (request.tool.as_str(), &request.input);
+                    let id = self.id_of(request.id.as_deref());
+                    self.open.push((id.clone(), tool));
+                    blocks.push(if self.manner.has_tools {
+                        Block::Call { id, tool, input }
+                    } else {
+                        Block::Text(format!("{{\"tool\":{},\"input\":{}}}", json!(tool), json!(input)).into())
+                    });
+                }
+            }
+        }
+        self.open.reverse();
+        if !self.manner.has_tools && blocks.len() > 1 {
+            let texts = blocks.iter().filter_map(|block| match block {
+                Block::Text(text) => Some(text.as_ref()),
+                Block::Call { .. } | Block::Opaque(_) => None,
+            });
+            blocks = vec![Block::Text(texts.collect::<Vec<&str>>().join("\n").into())];
+        }
+        if !blocks.is_empty() {
+            self.messages.push(Message::Assistant(blocks));
+        }
+    }
+
+    fn result(&mut self, text: &'p str, ok: bool) {
+        match self.open.pop() {
+            Some((id, tool)) => self.push_result(ToolResult { id, tool, text, ok }),
+            // The call was read out of a text: there is no request that its result could name.
+            None => self.push_user(fenced(RESULT, text)),
+        }
+    }
+
+    fn push_user(&mut self, text: String) {
+        match self.messages.last_mut() {
+            Some(Message::User(before)) => {
+                let before = before.to_mut();
+                before.push_str("\n\n");
+                before.push_str(&text);
+            }
+            _ => self.messages.push(Message::User(text.into())),
+        }
+    }
+
+    fn push_result(&mut self, result: ToolResult<'p>) {
+        if !self.manner.has_tools {
+            self.push_user(fenced(RESULT, result.text));
+            return;
+        }
+        match self.messages.last_mut() {
+            Some(Message::Results(results)) => results.push(result),
+            _ => self.messages.push(Message::Results(vec![result])),
+        }
+    }
+
+    /// Gives the requests that are still open a result.
+    fn close(&mut self) {
+        while let Some((id, tool)) = self.open.pop() {
+            self.push_result(ToolResult { id, tool, text: NOT_RUN, ok: false });
+        }
+    }
+
+    /// The provider's id of a request where no other request has it, else one of our own.
+    fn id_of(&mut self, given: Option<&'p str>) -> RequestId<'p> {
+        let is_usable = |id: &&str| {
+            !id.is_empty() && id.len() <= ID_BYTES_MAX && id.bytes().all(|byte| byte.is_ascii_graphic())
+        };
+        if let Some(id) = given.filter(is_usable)
+            && self.ids.insert(id.to_owned())
+        {
+            return RequestId::Given(id);
+        }
+        let mut number = self.ids.len() + 1;
+        loop {
+            // Nine letters and digits: some servers take no other form.
+            let id = format!("call{number:05}");
+            if self.ids.insert(id.clone()) {
+                return RequestId::Made(id);
+            }
+            number += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use setpoint_protocol::record::ToolRequest;
+
+    use super::*;
+
+    fn rounds(count: usize, chars: usize) -> Vec<Turn> {
+        let call = |n: usize| ToolRequest { tool: "t".to_owned(), input: Any(json!({ "n": n })), id: None };
+        let round = |n: usize| {
+            let said = Turn::said(vec![Part::ToolCall(call(n))]);
+            [said, Turn::result(true, format!("[{n}] ok"), &"ä".repeat(chars))]
+        };
+        (1..=count).flat_map(round).collect()
+    }
+
+    fn shown(prompt: &Prompt) -> String {
+        let count = |text: &str| {
+            prompt.fragments.iter().filter(|fragment| fragment.text().contains(text)).count().to_string()
+        };
+        let fragments = prompt.fragments.len();
+        format!("{fragments} fragments, {} results whole, {} left out", count("ää"), count("window is short"))
+    }
+
+    #[test]
+    fn what_is_left_out_stays_the_same_for_some_turns() {
+        let shown = |count: usize| shown(&Prompt::default().conversation(&rounds(count, 1_000), 20_000));
+        assert_eq!(shown(19), "38 fragments, 19 results whole, 0 left out");
+        for count in [20, 23, 26] {
+            let whole = count - 8;
+            assert_eq!(shown(count), format!("{} fragments, {whole} results whole, 8 left out", 2 * count));
+        }
+        assert_eq!(shown(28), "56 fragments, 12 results whole, 16 left out");
+        // In the model's window it is the same.
+        let mut prompt = Prompt::default().conversation(&rounds(20, 1_000), usize::MAX);
+        let all = prompt.tokens(true);
+        assert!(prompt.shrink(all - 10, true) < all - 10);
+        assert_eq!(self::shown(&prompt), "40 fragments, 12 results whole, 8 left out");
+    }
+
+    #[test]
+    fn a_conversation_of_calls_alone_is_bounded_too() {
+        let prompt = Prompt::default().conversation(&rounds(1_000, 0), 10_000);
+        let first = prompt.fragments[0].text();
+        assert!(
+            first.starts_with("[The first ")
+                && first.ends_with(" entries of this conversation are left out.]")
+        );
+        let chars: usize = prompt.fragments.iter().map(|fragment| fragment.text().chars().count()).sum();
+        assert!((9_000..11_000).contains(&chars), "{chars}");
+        // What is left begins with a turn of the model's, so that each result has its request.
+        assert_eq!(prompt.fragments[1].kind, FragmentKind::Said);
+        let [Message::User(_), Message::Assistant(_), Message::Results(_), ..] =
+            prompt.messages(Manner { has_tools: true, to: "" })[..]
+        else {
+            panic!("a result without its request");
+        };
+    }
+}

@@ -1,0 +1,89 @@
+//! The conversation with the model: it begins with the question, and grows at its end alone, over all attempts.
+
+use std::sync::Arc;
+
+use setpoint_machine::Turn;
+use setpoint_machine::prompt::fenced;
+use setpoint_protocol::limits::{CORRECTIONS_MAX, TOOL_ROUNDS_MAX};
+use setpoint_protocol::message::CorrectionSignal;
+use setpoint_protocol::text::{clip, head_and_tail};
+use setpoint_protocol::tool::ToolRecord;
+
+use crate::evidence::shown;
+
+/// Characters of a correction's texts.
+const CORRECTION_CHARS_MAX: usize = 4_000;
+/// Characters of something that the runtime says.
+const TOLD_CHARS_MAX: usize = 2_000;
+
+/// The turns so far, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Conversation {
+    turns: Vec<Turn>,
+    /// What is said next by the runtime, once all results of the round are there.
+    to_tell: Vec<String>,
+}
+
+impl Conversation {
+    /// The turns for the next question. What is to be told is told now.
+    pub(super) fn turns(&mut self) -> Vec<Turn> {
+        if !self.to_tell.is_empty() {
+            let lines: Vec<String> =
+                self.to_tell.drain(..).map(|line| format!("* {}", clip(&line, TOLD_CHARS_MAX))).collect();
+            self.turns.push(Turn::told(format!("From the runtime:\n{}", lines.join("\n"))));
+        }
+        self.turns.clone()
+    }
+
+    /// The model said this.
+    pub(super) fn said(&mut self, turn: Turn) {
+        self.turns.push(turn);
+    }
+
+    /// A call of the model's came to this.
+    pub(super) fn result(&mut self, record: &Arc<ToolRecord>) {
+        let (head, body) = shown(record);
+        self.turns.push(Turn::result(record.ok, head, &body));
+    }
+
+    /// A call was answered from the record of an earlier one.
+    pub(super) fn repeated(&mut self, record: &Arc<ToolRecord>) {
+        let (_, body) = shown(record);
+        let head = format!(
+            "[{}] the same call, and nothing was changed since: it was not run again; this was its result",
+            record.call_id
+        );
+        self.turns.push(Turn::result(record.ok, head, &body));
+    }
+
+    /// Tools were loaded, or not.
+    pub(super) fn loaded(&mut self, ok: bool, text: &str) {
+        let head = if ok { "loaded, and callable from now on" } else { "not all of them can be loaded" };
+        self.turns.push(Turn::result(ok, head.to_owned(), text));
+    }
+
+    /// Calls of the model's were not made.
+    pub(super) fn not_made(&mut self, count: usize, why: &str) {
+        self.turns.extend((0..count).map(|_| Turn::result(false, format!("not run: {why}"), "")));
+    }
+
+    /// Has the runtime say something before the next question.
+    pub(super) fn tell(&mut self, line: String) {
+        self.to_tell.push(line);
+    }
+
+    /// The attempt was judged, and another one begins.
+    pub(super) fn corrected(&mut self, signal: &CorrectionSignal) {
+        self.to_tell.clear();
+        let wrong =
+            fenced("what was wrong", &head_and_tail(signal.what_was_wrong.trim(), CORRECTION_CHARS_MAX));
+        let attempt = signal.attempt_number + 1;
+        self.turns.push(Turn::told(format!(
+            "Your answer was judged and is not enough yet.\n\n{wrong}\n\n{}\n\nThis is attempt {attempt} of {}, with {} \
+             tool rounds. Go on from what you have: nothing needs to be read again that stands above. Answer whole.",
+            clip(&signal.what_to_do, CORRECTION_CHARS_MAX),
+            CORRECTIONS_MAX + 1,
+            TOOL_ROUNDS_MAX,
+        )));
+    }
+}
