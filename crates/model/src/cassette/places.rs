@@ -10,7 +10,16 @@ use serde_json::Value;
 use setpoint_protocol::record::Surroundings;
 
 /// What every text is searched for, the surroundings' own values aside.
-const PATTERNS: &str = r"(?P<literal>\{!*(?:cwd|home|workspace|task|local_time|ms|number|(?:id|time):[0-9]+)\})|(?P<id>\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b)|(?P<time>\b[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2}))|(?P<ms>\b[0-9]+ ms\b)";
+const PATTERNS: &str = r"(?x)
+    (?P<literal>\{!*(?:cwd|home|workspace|task|local_time|ms|number|(?:id|time):[0-9]+)\})
+    |(?P<id>\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b)
+    |(?P<time>\b[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt\ ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:[Zz]|\ ?[+-][0-9]{2}:?[0-9]{2}))
+    |(?P<ms>\b[0-9]+\ ms\b
+        # What `time` prints, and test runners: `Ran 3 tests in 0.001s`.
+        |\b(?:[0-9]+m)?[0-9]+\.[0-9]{2,}\ ?s(?:econds)?\b
+        # What `date` prints, and `ls -l` of a file that is younger than half a year.
+        |\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\ (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +[0-9]{1,2}\ [0-9]{2}:[0-9]{2}:[0-9]{2}\ [A-Z]{3,5}\ [0-9]{4}\b
+        |\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ [\ 0-9][0-9]\ [0-9]{2}:[0-9]{2}\b)";
 
 /// The controller's numbers, which hold the time that passed.
 const NUMBERS: &str = r"[+-]?\b[0-9]+\.[0-9]{3}\b";

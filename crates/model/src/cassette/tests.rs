@@ -230,6 +230,30 @@ fn the_numbers_of_the_controllers_reasons_do_not_count() {
     assert_ne!(goal("0.123"), goal("0.456"));
 }
 
+#[test]
+fn times_that_programs_print_do_not_count() {
+    let asked = |text: &str| Canonical::of(&perceive(text), None).unwrap().hash();
+    for (one, other) in [
+        ("Ran 3 tests in 0.001s\nOK", "Ran 3 tests in 12.250s\nOK"),
+        ("2 passed in 0.03s", "2 passed in 0.12 seconds"),
+        ("real\t0m0.012s", "real\t1m10.500s"),
+        ("-rw-r--r-- 1 ada ada 7 Nov 25 02:26 a.txt", "-rw-r--r-- 1 ada ada 7 Jan  3 23:59 a.txt"),
+        ("Wed Nov 25 02:26:07 UTC 2026", "Thu Jan  1 00:00:00 CEST 2027"),
+        ("Modify: 2026-11-25 02:26:07.123456789 +0000", "Modify: 2027-01-01 00:00:00.000000001 +0100"),
+    ] {
+        assert_eq!(asked(one), asked(other), "{one}");
+    }
+    // What is no time of a run counts.
+    for (one, other) in [
+        ("wait 0.5s", "wait 0.6s"),
+        ("a.txt of Jan  2  2024", "a.txt of Jan  3  2024"),
+        ("Ran 3 tests in 0.001s", "Ran 4 tests in 0.001s"),
+        ("1.25 seconds-hands", "1.25 secondhand"),
+    ] {
+        assert_ne!(asked(one), asked(other), "{one}");
+    }
+}
+
 #[tokio::test]
 async fn each_answer_is_given_once_and_in_its_order() {
     let dir = tempfile::tempdir().unwrap();
