@@ -12,7 +12,10 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 /// A module of a crate or of this program; scripts of `tests`, `benches` and fixtures are not.
 fn is_module(path: &str) -> bool {
     let parts: Vec<_> = path.split('/').collect();
-    matches!(parts.as_slice(), ["crates", _, "src", ..] | ["xtask" | "benches" | "fuzz", "src", ..])
+    matches!(
+        parts.as_slice(),
+        ["crates", _, "src", ..] | ["xtask" | "benches" | "fuzz" | "trials", "src", ..]
+    )
 }
 
 #[cfg(test)]
@@ -30,10 +33,12 @@ mod tests {
                 ("crates/a/src/c/tests.rs", "use x;"),
                 ("crates/a/tests/d.rs", "use x;"),
                 ("xtask/src/main.rs", "\n//! late"),
+                ("trials/src/tasks/one.rs", "mod x;"),
             ],
             &expect![[r#"
                 crates/a/src/b.rs:1: the file does not begin with a `//!` comment
                 crates/a/src/c/mod.rs:1: the file does not begin with a `//!` comment
+                trials/src/tasks/one.rs:1: the file does not begin with a `//!` comment
                 xtask/src/main.rs:1: the file does not begin with a `//!` comment
             "#]],
         );

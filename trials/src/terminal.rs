@@ -1,0 +1,149 @@
+//! The person at the terminal of a trial: allows what is asked for, and answers clarifications with an empty line.
+//!
+//! The terminal is the one that `script` makes. What the person allows runs with the rights of whoever runs the trial.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::Command;
+
+use crate::error::TrialError;
+use crate::place::{self, Place};
+
+/// The program that makes the terminal.
+const SCRIPT: &str = "script";
+/// What a question for consent ends with.
+const CONSENT: &str = "[y]";
+/// What stands above questions for clarifications.
+const HEADING: &str = "An empty answer: go on";
+/// What each of them ends with.
+const QUESTION: &str = "\n> ";
+/// Bytes of what was shown that are kept, for the end of what went wrong.
+const SHOWN_BYTES_MAX: usize = 64 * 1024;
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    /// The exit code; `None` when the time was up.
+    pub(crate) code: Option<i32>,
+    /// The end of what was shown.
+    pub(crate) shown: String,
+}
+
+/// Runs a command line of the shell at a terminal until it ends or the time is up.
+pub(crate) async fn run(
+    place: &Place,
+    line: &str,
+    variables: &[(&str, String)],
+    limit: Duration,
+) -> Result<Seen, TrialError> {
+    let started = |source| TrialError::Start { program: SCRIPT.to_owned(), source };
+    let script = place::program(SCRIPT).ok_or(TrialError::Missing { program: SCRIPT })?;
+    let mut command = Command::new(script);
+    // Wide enough that no word of a question is broken.
+    let line = format!("stty cols 400 rows 100; exec {line}");
+    command.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+    command.env_clear().envs(place.variables()).env("SHELL", "/bin/sh").current_dir(place.work());
+    command.envs(variables.iter().map(|(name, value)| (*name, value)));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).kill_on_drop(true);
+    let mut script = command.spawn().map_err(started)?;
+    let (Some(mut keys), Some(mut screen)) = (script.stdin.take(), script.stdout.take()) else {
+        return Err(started(std::io::ErrorKind::BrokenPipe.into()));
+    };
+    let mut shown = Vec::new();
+    let mut person = Person::default();
+    let following = async {
+        let mut buffer = [0; 4096];
+        loop {
+            // The end of a terminal is an error on Linux.
+            let read = screen.read(&mut buffer).await.unwrap_or(0);
+            let Some(new) = buffer.get(..read).filter(|new| !new.is_empty()) else { break };
+            shown.extend_from_slice(new);
+            let answer = person.answer(&String::from_utf8_lossy(new));
+            if !answer.is_empty() && keys.write_all(answer.as_bytes()).await.is_err() {
+                break;
+            }
+            if shown.len() > SHOWN_BYTES_MAX {
+                shown.drain(..SHOWN_BYTES_MAX / 2);
+            }
+        }
+        script.wait().await
+    };
+    let ended = tokio::time::timeout(limit, following).await;
+    let code = match ended {
+        Ok(status) => Some(status.map_err(started)?.code().unwrap_or(-1)),
+        Err(_) => None,
+    };
+    Ok(Seen { code, shown: String::from_utf8_lossy(&shown).into_owned() })
+}
+
+/// What the person reads, as it comes.
+#[derive(Debug, Default)]
+struct Person {
+    /// What was read since the last answer, without carriage returns; its end is what matters.
+    unread: String,
+    /// Whether clarifications are asked for. The line that stays of an answer begins like their questions (`> allowed
+    /// once`), and an Enter meant for one of them must not refuse what is asked next.
+    is_clarifying: bool,
+}
+
+impl Person {
+    /// The keys that answer what has just been shown.
+    fn answer(&mut self, shown: &str) -> String {
+        self.unread.extend(shown.chars().filter(|c| *c != '\r'));
+        let mut keys = String::new();
+        loop {
+            let found = |text: &str, key| self.unread.find(text).map(|at| (at + text.len(), key));
+            let found = [
+                found(CONSENT, Shown::Consent),
+                found(HEADING, Shown::Heading),
+                found(QUESTION, Shown::Question),
+            ];
+            let Some((end, what)) = found.into_iter().flatten().min() else { return keys };
+            self.unread.drain(..end);
+            match what {
+                Shown::Consent => keys.push('y'),
+                Shown::Question if self.is_clarifying && self.unread.is_empty() => keys.push('\r'),
+                Shown::Question | Shown::Heading => {}
+            }
+            self.is_clarifying = what == Shown::Heading || (self.is_clarifying && what == Shown::Question);
+        }
+    }
+}
+
+/// What the person recognises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Shown {
+    Consent,
+    Heading,
+    Question,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn consent_is_given_once_per_question_wherever_the_text_is_cut() {
+        let mut person = Person::default();
+        assert_eq!(person.answer("R3.1 asks to do this:\r\n  rm a\r\n["), "");
+        assert_eq!(person.answer("y] once  [t] for this task  [n] never"), "y");
+        assert_eq!(person.answer("\r\n> allowed once\r\n"), "");
+        assert_eq!(person.answer("asks\r\n[y] once"), "y");
+    }
+
+    #[test]
+    fn a_clarification_gets_an_empty_line() {
+        let mut person = Person::default();
+        assert_eq!(
+            person.answer("An empty answer: go on with what there is.\r\n1/1  Which folder?\r\n> "),
+            "\r"
+        );
+        assert_eq!(person.answer("\r\n2/2  Which branch?\r\n> "), "\r");
+        assert_eq!(person.answer("\r\n[y] once"), "y");
+        // The line that stays of the consent, cut where a question would end.
+        assert_eq!(person.answer("\r\n> "), "");
+        assert_eq!(person.answer("allowed once"), "");
+    }
+}
