@@ -2,7 +2,7 @@
 //!
 //! It checks, generates and measures; it never edits a source file (except the generated ones, on `gen`) and
 //! is never part of the shipped program. One file per command: [`mod@test`], [`tidy`], [`layers`],
-//! [`generate`], [`conformance`], [`mod@bench`], [`clients`], [`fuzz`]. Shared by them: [`tree`] (the files), [`scan`] (Rust source
+//! [`generate`], [`conformance`], [`mod@bench`], [`clients`], [`fuzz`], [`trial`]. Shared by them: [`tree`] (the files), [`scan`] (Rust source
 //! taken apart), [`finding`] (what a check objects to).
 
 mod bench;
@@ -20,7 +20,9 @@ mod scan;
 mod test;
 mod tidy;
 mod tree;
+mod trial;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -70,6 +72,15 @@ enum Command {
         /// One target; every one without it
         target: Option<String>,
     },
+    /// Run small tasks with a model and judge what comes of them; `cargo xtask trial -- --help` says more
+    Trial {
+        /// Try the release build
+        #[arg(long)]
+        release: bool,
+        /// Names of trials and options
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -98,6 +109,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         }
         Command::Clients => clients::run(root),
         Command::Bench { which } => bench::run(root, which),
+        Command::Trial { release, arguments } => trial::run(root, release, &arguments),
         Command::Fuzz { seconds, target } => fuzz::run(root, seconds, target.as_deref()),
     }
 }
