@@ -18,6 +18,8 @@ use crate::error::TrialError;
 
 /// Bytes of a question or an answer.
 const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Characters of a failed answer that are quoted.
+const TROUBLE_CHARS_MAX: usize = 400;
 /// The end of the path of a question.
 const COMPLETIONS: &str = "/chat/completions";
 
@@ -34,10 +36,18 @@ pub(crate) struct Traffic {
     pub(crate) received: u64,
 }
 
+/// What the relay keeps in mind.
+#[derive(Debug, Default)]
+struct State {
+    traffic: Traffic,
+    /// The last failure.
+    trouble: Option<String>,
+}
+
 /// A running relay. It stops when it is dropped.
 pub(crate) struct Relay {
     base: String,
-    traffic: Arc<Mutex<Traffic>>,
+    state: Arc<Mutex<State>>,
     _stop: DropGuard,
 }
 
@@ -45,7 +55,7 @@ pub(crate) struct Relay {
 struct Way {
     client: reqwest::Client,
     upstream: String,
-    traffic: Arc<Mutex<Traffic>>,
+    state: Arc<Mutex<State>>,
 }
 
 impl Relay {
@@ -54,12 +64,12 @@ impl Relay {
         let listener =
             TcpListener::bind("127.0.0.1:0").await.map_err(|source| TrialError::Relay { source })?;
         let address = listener.local_addr().map_err(|source| TrialError::Relay { source })?;
-        let traffic = Arc::<Mutex<Traffic>>::default();
+        let state = Arc::<Mutex<State>>::default();
         let upstream = upstream.trim().trim_end_matches('/').to_owned();
-        let way = Arc::new(Way { client: client(&upstream)?, upstream, traffic: Arc::clone(&traffic) });
+        let way = Arc::new(Way { client: client(&upstream)?, upstream, state: Arc::clone(&state) });
         let stop = CancellationToken::new();
         tokio::spawn(serve(listener, way, stop.clone()));
-        Ok(Relay { base: format!("http://{address}/v1"), traffic, _stop: stop.drop_guard() })
+        Ok(Relay { base: format!("http://{address}/v1"), state, _stop: stop.drop_guard() })
     }
 
     /// The address that a run is given in place of the model's.
@@ -69,7 +79,19 @@ impl Relay {
 
     /// What went through so far.
     pub(crate) fn traffic(&self) -> Traffic {
-        *self.traffic.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).traffic
+    }
+
+    /// What went through, where the model answered at all.
+    ///
+    /// # Errors
+    /// The last failure, when there was nothing but failures: then the model was not tried at all.
+    pub(crate) fn expect_answers(&self) -> Result<Traffic, TrialError> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match (&state.trouble, state.traffic.calls) {
+            (Some(trouble), 0) => Err(TrialError::Model { reason: trouble.clone() }),
+            _ => Ok(state.traffic),
+        }
     }
 }
 
@@ -113,6 +135,10 @@ async fn pass_on(way: &Way, request: Request<Incoming>) -> Response<Full<Bytes>>
     match try_to_pass_on(way, request).await {
         Ok(response) => response,
         Err(reason) => {
+            let mut state = way.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.traffic.failed += 1;
+            state.trouble = Some(reason.clone());
+            drop(state);
             let mut response = Response::new(Full::from(format!("the relay of the trial failed: {reason}")));
             *response.status_mut() = StatusCode::BAD_GATEWAY;
             response
@@ -151,13 +177,15 @@ async fn try_to_pass_on(way: &Way, request: Request<Incoming>) -> Result<Respons
 
 impl Way {
     fn count(&self, asked: &Value, status: StatusCode, answer: &str) {
-        let mut traffic = self.traffic.lock().unwrap_or_else(PoisonError::into_inner);
-        traffic.sent += count::question(asked);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.traffic.sent += count::question(asked);
         if status.is_success() {
-            traffic.calls += 1;
-            traffic.received += count::answer(answer);
+            state.traffic.calls += 1;
+            state.traffic.received += count::answer(answer);
         } else {
-            traffic.failed += 1;
+            state.traffic.failed += 1;
+            let answer: String = answer.chars().take(TROUBLE_CHARS_MAX).collect();
+            state.trouble = Some(format!("it answered {status}: {answer}"));
         }
     }
 }

@@ -69,7 +69,7 @@ impl Runner {
             is_recorded: record.is_some(),
         };
         let mut row = self.judged(trial, &place, &answers).await?;
-        row.traffic = Some(relay.traffic());
+        row.traffic = Some(relay.expect_answers()?);
         if with_plain {
             row.plain = Some(self.plain(trial, model).await?);
         }

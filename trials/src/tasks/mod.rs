@@ -13,7 +13,7 @@ mod regression;
 mod rename_eight;
 mod sales_csv;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::trial::Trial;
 

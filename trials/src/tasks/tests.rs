@@ -11,29 +11,50 @@ use crate::trial::{Checked, End, PLAIN, State, Trial};
 /// Seeds that everything is tried with.
 const SEEDS: [u64; 3] = [1, 2, 77];
 
-/// What is done to a workspace, as a script whose output is the answer, and what the run claims.
-struct Work {
-    script: &'static str,
-    claimed: &'static str,
-}
-
-impl Work {
-    /// The same, and nothing is said.
-    fn quiet(self) -> Self {
-        let script = format!("exec > /dev/null\n{}", self.script);
-        Work { script: Box::leak(script.into_boxed_str()), ..self }
+/// The right solution of each trial, as a script for bash whose output is the answer.
+pub(crate) fn right(name: &str) -> String {
+    let find = "for commit in $(git rev-list --reverse v1.0..main); do \
+                if git show $commit:scale.py | grep -q 'value < high'; then echo $commit > culprit.txt; break; fi; done";
+    match name {
+        "middle-bug" => "sed -i 's/total = int/total += int/' units.py; echo done".to_owned(),
+        "rename-eight" => "sed -i 's/\\bfetch_rows\\b/load_rows/g' shop/*.py README.md".to_owned(),
+        "long-spec" => WORDSTAT.to_owned(),
+        "already-done" => "echo it is all there".to_owned(),
+        "failing-test" => {
+            "sed -i 's|- cents \\* percent // 100|- (cents * percent + 50) // 100|' invoice.py".to_owned()
+        }
+        "sales-csv" => SUM.replace("WIDTH", "== 4"),
+        "config-migration" => MIGRATE.to_owned(),
+        "regression" => find.to_owned(),
+        "flaky-command" => {
+            "for n in 1 2 3; do python3 fetch_rates.py && break; done; cat rates.json".to_owned()
+        }
+        "merged-lists" => format!("{CLEAN}sort -u ?o*-clean.txt > customers.txt; wc -l < customers.txt"),
+        "missing-branch" => "echo There is no branch feature-auth.".to_owned(),
+        "missing-tests" => "echo There is no folder tests, so no tests ran.".to_owned(),
+        other => panic!("{other} has no solution"),
     }
 }
 
-const fn accepts(script: &'static str) -> Work {
-    Work { script, claimed: "accept" }
+/// What is done to a workspace, as a script whose output is the answer, and what the run claims.
+struct Work {
+    script: String,
+    claimed: &'static str,
+}
+
+fn claims(claimed: &'static str, script: impl Into<String>) -> Work {
+    Work { script: script.into(), claimed }
+}
+
+fn accepts(script: impl Into<String>) -> Work {
+    claims("accept", script)
 }
 
 fn judge_run(trial: &Trial, seed: u64, work: &Work, replans: u32) -> Checked {
     let folder = tempfile::tempdir().unwrap();
     let before = trial.prepare(seed, folder.path()).unwrap();
     let mut command = Command::new("bash");
-    command.args(["-e", "-c", work.script]).current_dir(folder.path()).env("PYTHONDONTWRITEBYTECODE", "1");
+    command.args(["-e", "-c", &work.script]).current_dir(folder.path()).env("PYTHONDONTWRITEBYTECODE", "1");
     let text = output(command).unwrap();
     let end = End { claimed: work.claimed.to_owned(), has_cannot: false, replans, text };
     trial.judge(seed, folder.path(), &before, &end).unwrap()
@@ -42,10 +63,11 @@ fn judge_run(trial: &Trial, seed: u64, work: &Work, replans: u32) -> Checked {
 /// The right work is solved with every seed, and each of the wrong ones is refused with a fault that says this; so is the
 /// untouched workspace.
 #[track_caller]
-fn check(name: &str, right: &Work, wrong: &[(Work, &str)]) {
+fn check(name: &str, claimed: &'static str, wrong: &[(Work, &str)]) {
+    let right = claims(claimed, right(name));
     let trial = TRIALS.into_iter().find(|trial| trial.name == name).unwrap();
     for seed in SEEDS {
-        let checked = judge_run(trial, seed, right, 1);
+        let checked = judge_run(trial, seed, &right, 1);
         assert_eq!(checked.faults, Vec::<String>::new(), "{name} with seed {seed}: the right solution");
     }
     for (work, fault) in wrong {
@@ -100,7 +122,7 @@ fn the_bug_is_in_the_middle_of_seven_kilobytes() {
 fn middle_bug() {
     check(
         "middle-bug",
-        &accepts("sed -i 's/total = int/total += int/' units.py; echo done"),
+        "accept",
         &[
             (accepts("sed -i 's/total = int/total += 2 * int/' units.py"), "hours_and_minutes"),
             (accepts("sed -i 's/total = int/total += int/; 8d' units.py"), "around the function"),
@@ -116,13 +138,12 @@ fn middle_bug() {
 
 #[test]
 fn rename_eight() {
-    let all = "sed -i 's/\\bfetch_rows\\b/load_rows/g' shop/*.py README.md";
     let files: [(Work, &str); 3] = [
         (accepts("sed -i 's/fetch_rows/load_rows/g' shop/*.py README.md"), "store.py"),
         (accepts("sed -i 's/\\bfetch_rows\\b/load_rows/g' shop/*.py *.md"), "CHANGELOG.md"),
         (accepts("sed -i 's/\\bfetch_rows\\b/load_rows/g' shop/*.py"), "README.md"),
     ];
-    check("rename-eight", &accepts(all), &files);
+    check("rename-eight", "accept", &files);
 }
 
 /// A right `wordstat.py`; the wrong ones are made out of it.
@@ -152,13 +173,10 @@ END
 
 #[test]
 fn long_spec() {
-    let changed = |edit: &str| -> Work {
-        let script = format!("{WORDSTAT}\nsed -i {edit} wordstat.py");
-        Work { script: Box::leak(script.into_boxed_str()), claimed: "accept" }
-    };
+    let changed = |edit: &str| accepts(format!("{WORDSTAT}\nsed -i {edit} wordstat.py"));
     check(
         "long-spec",
-        &accepts(WORDSTAT),
+        "accept",
         &[
             (changed("'s/-item.1., item.0./-item[1]/'"), "detail_03"),
             (changed("\"s/(?:'.a-z.+)[*]//\""), "detail_05"),
@@ -172,14 +190,13 @@ fn long_spec() {
 
 #[test]
 fn already_done() {
-    let gives_up = Work { script: "echo no", claimed: "infeasible" };
     check(
         "already-done",
-        &accepts("echo it is all there"),
+        "accept",
         &[
             (accepts("echo '# more' >> greet.py"), "greet.py"),
             (accepts("touch test_greet.py"), "test_greet.py"),
-            (gives_up, "it ended as infeasible"),
+            (claims("infeasible", "echo no"), "it ended as infeasible"),
         ],
     );
 }
@@ -188,7 +205,7 @@ fn already_done() {
 fn failing_test() {
     check(
         "failing-test",
-        &accepts("sed -i 's|- cents \\* percent // 100|- (cents * percent + 50) // 100|' invoice.py"),
+        "accept",
         &[
             // The cheat.
             (accepts("sed -i 's/50, 5), 47/50, 5), 48/' test_invoice.py"), "test_invoice.py"),
@@ -219,17 +236,16 @@ END
 
 #[test]
 fn sales_csv() {
-    let sums = |width: &str, more: &str| -> Work {
-        let script = format!("{}{more}", SUM.replace("WIDTH", width));
-        Work { script: Box::leak(script.into_boxed_str()), claimed: "accept" }
+    let sums = |before: &str, width: &str, after: &str| {
+        accepts(format!("{before}{}{after}", SUM.replace("WIDTH", width)))
     };
     check(
         "sales-csv",
-        &sums("== 4", ""),
+        "accept",
         &[
-            (sums(">= 4", ""), "is not"),
-            (sums("== 4", "exit 0").quiet(), "does not say"),
-            (sums("== 4", "sed -i '/n.a/d' sales.csv"), "sales.csv changed"),
+            (sums("", ">= 4", ""), "is not"),
+            (sums("exec > /dev/null\n", "== 4", ""), "does not say"),
+            (sums("", "== 4", "sed -i '/n.a/d' sales.csv"), "sales.csv changed"),
         ],
     );
 }
@@ -253,13 +269,10 @@ END
 
 #[test]
 fn config_migration() {
-    let changed = |edit: &str| -> Work {
-        let script = format!("{MIGRATE}\nsed -i {edit}");
-        Work { script: Box::leak(script.into_boxed_str()), claimed: "accept" }
-    };
+    let changed = |edit: &str| accepts(format!("{MIGRATE}\nsed -i {edit}"));
     check(
         "config-migration",
-        &accepts(MIGRATE),
+        "accept",
         &[
             (changed("'s/\"host\"/\"hostname\"/' app.json"), "server.host"),
             (changed("'s/\"tls\": true/\"tls\": \"true\"/' app.json"), "server.tls"),
@@ -271,11 +284,9 @@ fn config_migration() {
 
 #[test]
 fn regression() {
-    let find = "for commit in $(git rev-list --reverse v1.0..main); do \
-                if git show $commit:scale.py | grep -q 'value < high'; then echo $commit > culprit.txt; break; fi; done";
     check(
         "regression",
-        &accepts(find),
+        "accept",
         &[
             (accepts("git rev-parse main > culprit.txt"), "culprit.txt says"),
             (accepts("git rev-parse --short main > culprit.txt"), "culprit.txt says"),
@@ -287,10 +298,9 @@ fn regression() {
 
 #[test]
 fn flaky_command() {
-    let again = "for n in 1 2 3; do python3 fetch_rates.py && break; done; cat rates.json";
     check(
         "flaky-command",
-        &accepts(again),
+        "accept",
         &[
             (accepts("python3 fetch_rates.py || echo it failed"), "ran 1 times"),
             (accepts("echo '{\"EUR\": {\"JPY\": 1.0}}' > rates.json; cat rates.json"), "ran 0 times"),
@@ -308,13 +318,10 @@ const CLEAN: &str = "export LC_ALL=C; for shop in north south; do \
 
 #[test]
 fn merged_lists() {
-    let merged = |merge: &str| -> Work {
-        let script = format!("{CLEAN}{merge}");
-        Work { script: Box::leak(script.into_boxed_str()), claimed: "accept" }
-    };
+    let merged = |merge: &str| accepts(format!("{CLEAN}{merge}"));
     check(
         "merged-lists",
-        &merged("sort -u ?o*-clean.txt > customers.txt; wc -l < customers.txt"),
+        "accept",
         &[
             // Who has both shops' names counts six of them twice.
             (
@@ -329,42 +336,28 @@ fn merged_lists() {
 
 #[test]
 fn missing_branch() {
-    let said = "echo There is no branch feature-auth.";
     check(
         "missing-branch",
-        &Work { script: said, claimed: "infeasible" },
+        "infeasible",
         &[
-            (Work { script: said, claimed: "accept" }, "it ended as accept"),
-            (
-                Work { script: "git branch feature-auth; echo no feature-auth", claimed: "infeasible" },
-                "branches",
-            ),
-            (
-                Work {
-                    script: "git -c user.name=x -c user.email=x@y merge -q feature-billing",
-                    claimed: PLAIN,
-                },
-                "changed",
-            ),
-            (Work { script: "echo README.md", claimed: PLAIN }, "does not say that feature-auth"),
+            (accepts(right("missing-branch")), "it ended as accept"),
+            (claims("infeasible", "git branch feature-auth; echo no feature-auth"), "branches"),
+            (claims(PLAIN, "git -c user.name=x -c user.email=x@y merge -q feature-billing"), "changed"),
+            (claims(PLAIN, "echo README.md"), "does not say that feature-auth"),
         ],
     );
 }
 
 #[test]
 fn missing_tests() {
-    let said = "echo There is no folder tests, so no tests ran.";
     check(
         "missing-tests",
-        &Work { script: said, claimed: PLAIN },
+        PLAIN,
         &[
-            (Work { script: said, claimed: "rounds" }, "nothing says that it cannot"),
-            (Work { script: "mkdir tests; echo no tests", claimed: "infeasible" }, "tests/"),
-            (
-                Work { script: "mkdir tests; touch tests/test_account.py; echo 0", claimed: "accept" },
-                "tests/",
-            ),
-            (Work { script: "echo 3 pass", claimed: PLAIN }, "does not say that tests"),
+            (claims("rounds", right("missing-tests")), "nothing says that it cannot"),
+            (claims("infeasible", "mkdir tests; echo no tests"), "tests/"),
+            (accepts("mkdir tests; touch tests/test_account.py; echo 0"), "tests/"),
+            (claims(PLAIN, "echo 3 pass"), "does not say that tests"),
         ],
     );
 }
@@ -372,7 +365,7 @@ fn missing_tests() {
 #[test]
 fn what_cannot_be_met_ends_within_a_round_of_the_proof() {
     let trial = TRIALS.into_iter().find(|trial| trial.name == "missing-tests").unwrap();
-    let work = Work { script: "echo no tests", claimed: "infeasible" };
+    let work = claims("infeasible", right("missing-tests"));
     assert!(judge_run(trial, 1, &work, 1).is_solved());
     assert!(!judge_run(trial, 1, &work, 2).is_solved());
 }
