@@ -290,7 +290,11 @@ pub(crate) async fn one(organisation: &Organisation, suffix: u64) -> Result<(), 
         forked_from: None,
     };
     let task: TaskId = organisation
-        .start(NewTask { raw_input: "take stock of the cellar".to_owned(), opened, suffix })
+        .start(NewTask {
+            raw_input: "take stock of the cellar\nand list every jar".to_owned(),
+            opened,
+            suffix,
+        })
         .await
         .map_err(|error| error.to_string())?;
     organisation.ended(&task).await;

@@ -136,9 +136,9 @@ pub struct InitWishes {
 pub struct Initialised {
     /// What was found, a line each.
     pub found: Vec<String>,
-    /// The model for R1, R2 and R4b that the file chooses; none when nothing was found.
+    /// The model for R2 and R4b that the file chooses; none when nothing was found.
     pub brain: Option<String>,
-    /// The model for R3 and R4a.
+    /// The model for R1, R3 and R4a.
     pub tool: Option<String>,
     /// The files, written or shown.
     pub files: Vec<InitFile>,

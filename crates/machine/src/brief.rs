@@ -70,6 +70,8 @@ pub struct PerceiveBrief {
     pub history: Vec<Exchange>,
     /// What was asked and answered so far.
     pub clarifications: Vec<Clarification>,
+    /// Whether only a title is wanted, with scope and deadline: the text stands on its own and is long.
+    pub title_only: bool,
     /// Whether a question may be asked.
     pub may_ask: bool,
     /// Whether small talk may be answered at once.

@@ -18,9 +18,12 @@ pub use turn::TurnDraft;
 
 use crate::extract::{Draft, List, Speech, class_word};
 
-/// R1's answer: an intent, or questions, or an answer to small talk.
+/// R1's answer: an intent, or questions, or an answer to small talk; of a long text its title.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PerceiveDraft {
+    /// A name for a long text, in the person's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// One sentence in the person's words and language.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<String>,
@@ -314,7 +317,7 @@ fn class<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FailureCla
 }
 
 impl Draft for PerceiveDraft {
-    const FIELDS: &'static [&'static str] = &["intent", "scope", "deadline", "questions", "answer"];
+    const FIELDS: &'static [&'static str] = &["title", "intent", "scope", "deadline", "questions", "answer"];
     const NAMES: &'static [&'static str] = Self::FIELDS;
 
     fn is_said(&self) -> bool {

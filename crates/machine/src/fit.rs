@@ -182,6 +182,7 @@ mod tests {
             raw_input: String::new(),
             history: vec![],
             clarifications: vec![],
+            title_only: false,
             may_ask: false,
             may_answer: false,
             repair: None,

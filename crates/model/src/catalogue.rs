@@ -41,9 +41,9 @@ pub struct Facts {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Defaults {
-    /// For R1, R2 and R4b.
+    /// For R2 and R4b.
     pub brain: String,
-    /// For R3 and R4a.
+    /// For R1, R3 and R4a.
     pub tool: String,
 }
 

@@ -20,7 +20,7 @@ use crate::seen::Seen;
 pub const GOAL: &str = "take stock of the cellar";
 /// The files that are read, relative to where the task works.
 pub const FILES: [&str; 3] = ["shelf-1.txt", "shelf-2.txt", "shelf-3.txt"];
-/// Calls of a task that ends at once: the goal, the plan, six turns of three executors, three judgements, the whole.
+/// Calls of a task that ends at once, where the goal has several lines: its title, the plan, six turns of three executors, three judgements, the whole.
 pub const CALLS: usize = 12;
 /// Stands in every answer, in a field that nobody asked for: it has no business anywhere else.
 pub const CANARY: &str = "canary-5d41402a";
@@ -54,7 +54,7 @@ impl Script for Organisation {
     fn turn(&self, seen: &Seen) -> Turn {
         let question = seen.asked.last_user().unwrap_or_default();
         let answer = match Site::of(seen) {
-            Some(Site::Perceive) => said(json!({ "intent": question::goal(question).unwrap_or(GOAL) })),
+            Some(Site::Perceive) => said(json!({ "title": question::goal(question).unwrap_or(GOAL) })),
             Some(Site::Plan) => {
                 let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
                 *plans += 1;

@@ -49,7 +49,7 @@ impl Site {
     /// What only its questions say.
     const fn standing_words(self) -> &'static str {
         match self {
-            Self::Perceive => "You turn what a person typed into one sentence",
+            Self::Perceive => "You turn what a person typed into",
             Self::Plan => "You plan how a goal is reached",
             Self::Report => "A task is being given up.",
             Self::Execute => "You do one sub-task, for real, with tools.",

@@ -12,9 +12,9 @@ use crate::role::RoleId;
 /// The models of a task: two tiers, and roles that have one of their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Models {
-    /// For R1, R2 and R4b.
+    /// For R2 and R4b.
     pub brain: ModelCard,
-    /// For R3, R4a and the Dreamer.
+    /// For R1, R3, R4a and the Dreamer.
     pub tool: ModelCard,
     /// Roles that ask another model than their tier's.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -24,9 +24,9 @@ pub struct Models {
 /// Which of the two tiers a role asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
-    /// Plans, reads intents, judges the whole.
+    /// Plans, judges the whole.
     Brain,
-    /// Does one sub-task, judges one sub-task.
+    /// Names a long text, resolves references, does one sub-task, judges one sub-task.
     Tool,
 }
 
@@ -74,7 +74,7 @@ impl Tier {
     #[must_use]
     pub const fn of(role: RoleId) -> Self {
         match role {
-            RoleId::Executor | RoleId::AgentValidator | RoleId::Memory => Tier::Tool,
+            RoleId::Perceiver | RoleId::Executor | RoleId::AgentValidator | RoleId::Memory => Tier::Tool,
             _ => Tier::Brain,
         }
     }
@@ -205,7 +205,7 @@ mod tests {
         models.roles.insert(RoleId::AgentValidator, ModelCard::named("j"));
         let asked: Vec<&str> =
             RoleId::ALL.iter().take(5).map(|role| models.of(*role).name.as_str()).collect();
-        assert_eq!(asked, ["b", "b", "t", "j", "b"]);
+        assert_eq!(asked, ["t", "b", "t", "j", "b"]);
     }
 
     #[test]

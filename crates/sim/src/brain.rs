@@ -35,7 +35,7 @@ pub fn answer(
         return Ok(text(nonsense(chance)));
     }
     let parts = match &ask.brief {
-        Brief::Perceive(brief) => say(&json!({ "intent": format!("please {}", brief.raw_input) })),
+        Brief::Perceive(brief) => say(&json!({ "title": brief.raw_input })),
         Brief::Plan(_) => say(&plan(call, chance)),
         Brief::Report(_) => say(&json!({ "achieved": "some of it", "next_moves": ["try again tomorrow"] })),
         Brief::Execute(brief) => {

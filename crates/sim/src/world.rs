@@ -107,7 +107,9 @@ pub fn run(scenario: &Scenario, factory: &Arc<dyn Factory>) -> Run {
         inbox: vec![
             External::Message {
                 from: RoleId::User,
-                payload: Payload::UserInput(UserInput { raw_input: "count every thing there is".to_owned() }),
+                payload: Payload::UserInput(UserInput {
+                    raw_input: "count every thing\nthere is".to_owned(),
+                }),
             },
             External::Opened(Box::new(opened(scenario))),
         ],

@@ -24,6 +24,7 @@ fn record(seq: u64, cause: Option<u64>, kind: RecordKind, body: &str) -> Record 
 /// A task's records, with bodies that a reader might be tempted to write otherwise.
 fn records() -> Vec<Record> {
     let spec = TaskSpec {
+        title: String::new(),
         intent: "count files".to_owned(),
         constraints: Constraints::default(),
         raw_input: "count \u{2028} files".to_owned(),

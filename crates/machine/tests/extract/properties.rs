@@ -17,8 +17,10 @@ fn text() -> impl Strategy<Value = String> {
 
 fn perceive() -> impl Strategy<Value = PerceiveDraft> {
     let optional = || prop::option::of(text());
-    (optional(), optional(), optional(), prop::collection::vec(text(), 0..3), optional())
-        .prop_map(|(intent, scope, deadline, questions, answer)| PerceiveDraft {
+    let (title, intent, scope, deadline) = (optional(), optional(), optional(), optional());
+    (title, intent, scope, deadline, prop::collection::vec(text(), 0..3), optional())
+        .prop_map(|(title, intent, scope, deadline, questions, answer)| PerceiveDraft {
+            title,
             intent,
             scope,
             deadline,

@@ -94,6 +94,7 @@ fn question() -> ModelCall {
         raw_input: "what now?".to_owned(),
         history: vec![],
         clarifications: vec![],
+        title_only: false,
         may_ask: false,
         may_answer: false,
         repair: None,

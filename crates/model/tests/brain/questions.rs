@@ -23,6 +23,7 @@ fn the_intent_is_the_input_on_one_line() {
             raw_input: input.to_owned(),
             history: Vec::new(),
             clarifications: Vec::new(),
+            title_only: false,
             may_ask: true,
             may_answer: true,
             repair: None,

@@ -81,6 +81,7 @@ pub(crate) fn plan_brief(goal: &str) -> PlanBrief {
     PlanBrief {
         spec: TaskSpec {
             intent: goal.to_owned(),
+            title: String::new(),
             constraints: Constraints::default(),
             raw_input: goal.to_owned(),
             clarifications: Vec::new(),

@@ -57,9 +57,8 @@ async fn organisation_knows_who_asks_by_the_words() {
         let body = serde_json::json!({ "model": "m", "messages": messages }).to_string();
         got("organisation", None, &requests::request(Wire::Chat, false, "m", &body)).await.text
     };
-    let intent =
-        say("You turn what a person typed into one sentence.", "The person typed:\ncount it\nall").await;
-    assert!(intent.contains(r#""intent":"count it""#) && intent.contains(CANARY), "{intent}");
+    let intent = say("You turn what a person typed into a title.", "The person typed:\ncount it\nall").await;
+    assert!(intent.contains(r#""title":"count it""#) && intent.contains(CANARY), "{intent}");
     let plan = say("You plan how a goal is reached on this machine.", "The goal: x").await;
     assert!(FILES.iter().all(|file| plan.contains(file)), "{plan}");
     let call =

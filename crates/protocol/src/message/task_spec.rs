@@ -11,6 +11,9 @@ use crate::time::Timestamp;
 pub struct TaskSpec {
     /// One sentence in the person's own words and language.
     pub intent: String,
+    /// A name for it in at most ten of the person's words. Empty in tasks of older versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
     /// Limits that the person stated.
     #[serde(default)]
     pub constraints: Constraints,

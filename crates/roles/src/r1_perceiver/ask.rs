@@ -1,6 +1,8 @@
-//! The question to the model: what it is told, and what happens with its answer.
+//! The question to the model, where there is one: what it is told, and what happens with its answer.
 
 use setpoint_machine::brief::{PerceiveBrief, Repair};
+use setpoint_machine::draft::PerceiveDraft;
+use setpoint_machine::extract::extract;
 use setpoint_machine::model_call::ModelLimits;
 use setpoint_machine::{Brief, Ctx, ModelCall};
 use setpoint_protocol::CallId;
@@ -10,11 +12,14 @@ use setpoint_protocol::record::Exchange;
 use setpoint_protocol::text::clip;
 
 use super::machine::{Fx, Perceiver, Stage};
+use super::need::Need;
 use super::prompt;
 use super::reading::{Allowed, Reading, read};
 use super::small_talk;
 use crate::fingerprint::Words;
 
+/// Tokens that a title with scope and deadline may take.
+const TITLE_TOKENS_OUT_MAX: u32 = 512;
 /// With a history, an input of at most so many words is a reaction ("shorter", "do it again"): it never
 /// triggers a question.
 const REACTION_WORDS_MAX: usize = 3;
@@ -29,12 +34,21 @@ impl Perceiver {
         self.raw_input = input.raw_input;
         if is_blank(&self.raw_input) {
             self.give_up_on_nothing(ctx, fx);
-        } else {
-            self.ask_model(None, ctx, fx);
+            return;
+        }
+        match Need::of(&self.raw_input, ctx) {
+            Need::Nothing => self.commit_raw(fx),
+            Need::Title => self.ask_title(fx),
+            Need::Meaning => self.ask_model(None, ctx, fx),
         }
     }
 
     pub(super) fn on_reply(&mut self, call: CallId, text: &str, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        if self.is_title(call) {
+            // Without a title that can be used the goal has the one that code makes; it is not worth a second call.
+            self.commit_titled(&extract(text).unwrap_or_default(), ctx, fx);
+            return;
+        }
         let Some(repair) = self.pending_model(call) else { return };
         match read(text, self.allowed(ctx), &self.raw_input) {
             Reading::Intent(draft) => self.commit(&draft, ctx, fx),
@@ -48,7 +62,9 @@ impl Perceiver {
     }
 
     pub(super) fn on_no_answer(&mut self, call: CallId, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
-        if self.pending_model(call).is_some() {
+        if self.is_title(call) {
+            self.commit_titled(&PerceiveDraft::default(), ctx, fx);
+        } else if self.pending_model(call).is_some() {
             self.commit_raw(fx);
         } else {
             self.on_clarification(call, &[], ctx, fx);
@@ -63,18 +79,33 @@ impl Perceiver {
             raw_input: self.raw_input.clone(),
             history: history(&ctx.opened.history),
             clarifications: self.clarifications.clone(),
+            title_only: false,
             may_ask: allowed.questions,
             may_answer: allowed.answer,
             repair,
         };
-        let prompt = prompt::perceive(&brief);
-        let call = fx.ask_model(ModelCall {
-            brief: Brief::Perceive(Box::new(brief)),
-            prompt,
-            schema: Some(prompt::schema()),
-            limits: ModelLimits::default(),
-        });
+        let call = ask(brief, ModelLimits::default(), fx);
         self.stage = Stage::Model { call, repair: is_repair };
+    }
+
+    /// Asks the model for a title, scope and deadline of a text that stands on its own.
+    fn ask_title(&mut self, fx: &mut Fx<'_>) {
+        let brief = PerceiveBrief {
+            raw_input: self.raw_input.clone(),
+            history: Vec::new(),
+            clarifications: Vec::new(),
+            title_only: true,
+            may_ask: false,
+            may_answer: false,
+            repair: None,
+        };
+        let limits = ModelLimits { tokens_out_max: TITLE_TOKENS_OUT_MAX, ..ModelLimits::default() };
+        self.stage = Stage::Title { call: ask(brief, limits, fx) };
+    }
+
+    /// Whether `call` asks for the title that is waited for.
+    fn is_title(&self, call: CallId) -> bool {
+        matches!(self.stage, Stage::Title { call: pending } if pending == call)
     }
 
     fn allowed(&self, ctx: &Ctx<'_>) -> Allowed {
@@ -95,6 +126,12 @@ impl Perceiver {
             _ => None,
         }
     }
+}
+
+fn ask(brief: PerceiveBrief, limits: ModelLimits, fx: &mut Fx<'_>) -> CallId {
+    let prompt = prompt::perceive(&brief);
+    let schema = Some(if brief.title_only { prompt::TITLE_SCHEMA } else { prompt::schema() });
+    fx.ask_model(ModelCall { brief: Brief::Perceive(Box::new(brief)), prompt, schema, limits })
 }
 
 /// Nothing that could be a goal: white space, control characters and characters without width.

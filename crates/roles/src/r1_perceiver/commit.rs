@@ -8,6 +8,8 @@ use setpoint_protocol::message::{Constraints, DirectAnswer, FaultKind, TaskFault
 
 use super::deadline::deadline;
 use super::machine::{Fx, Perceiver, Stage};
+use super::need::is_short;
+use super::title;
 use crate::line::one_line;
 
 /// Longest scope in characters; a longer one is cut with a mark.
@@ -16,21 +18,30 @@ const SCOPE_CHARS_MAX: usize = 500;
 impl Perceiver {
     /// Commits to a draft; one whose intent comes to nothing leaves the raw input.
     pub(super) fn commit(&mut self, draft: &PerceiveDraft, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
-        let line = |text: &Option<String>, chars_max| {
-            text.as_deref().map(|text| one_line(text, chars_max)).filter(|line| !line.is_empty())
-        };
-        let said = std::iter::once(self.raw_input.as_str())
-            .chain(self.clarifications.iter().map(|clarification| clarification.answer.as_str()));
-        let constraints = Constraints {
-            scope: line(&draft.scope, SCOPE_CHARS_MAX),
-            deadline: draft.deadline.as_deref().and_then(|text| deadline(text, said, ctx.now)),
-        };
-        self.publish_spec(line(&draft.intent, INTENT_CHARS_MAX), constraints, fx);
+        let constraints = self.constraints(draft, ctx);
+        self.publish_spec(line(&draft.intent, INTENT_CHARS_MAX), None, constraints, fx);
     }
 
-    /// Commits to the raw input alone: no usable answer can be had.
+    /// Commits to the person's own words. A model's `draft` adds title, scope and deadline, and nothing else.
+    pub(super) fn commit_titled(&mut self, draft: &PerceiveDraft, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+        let title = draft.title.as_deref().and_then(|title| title::own_words(title, &self.raw_input));
+        let constraints = self.constraints(draft, ctx);
+        let intent = (!is_short(&self.raw_input)).then(|| title::first_sentence(&self.raw_input));
+        self.publish_spec(intent, title, constraints, fx);
+    }
+
+    fn constraints(&self, draft: &PerceiveDraft, ctx: &Ctx<'_>) -> Constraints {
+        let said = std::iter::once(self.raw_input.as_str())
+            .chain(self.clarifications.iter().map(|clarification| clarification.answer.as_str()));
+        Constraints {
+            scope: line(&draft.scope, SCOPE_CHARS_MAX),
+            deadline: draft.deadline.as_deref().and_then(|text| deadline(text, said, ctx.now)),
+        }
+    }
+
+    /// Commits to the raw input alone: it needs no model, or no usable answer can be had.
     pub(super) fn commit_raw(&mut self, fx: &mut Fx<'_>) {
-        self.publish_spec(None, Constraints::default(), fx);
+        self.publish_spec(None, None, Constraints::default(), fx);
     }
 
     pub(super) fn answer_directly(&mut self, text: String, fx: &mut Fx<'_>) {
@@ -51,8 +62,15 @@ impl Perceiver {
         self.stage = Stage::Done;
     }
 
-    fn publish_spec(&mut self, intent: Option<String>, constraints: Constraints, fx: &mut Fx<'_>) {
+    fn publish_spec(
+        &mut self,
+        intent: Option<String>,
+        title: Option<String>,
+        constraints: Constraints,
+        fx: &mut Fx<'_>,
+    ) {
         fx.publish(TaskSpec {
+            title: title.unwrap_or_else(|| title::first_words(intent.as_ref().unwrap_or(&self.raw_input))),
             intent: intent.unwrap_or_else(|| one_line(&self.raw_input, INTENT_CHARS_MAX)),
             constraints,
             raw_input: std::mem::take(&mut self.raw_input),
@@ -60,4 +78,8 @@ impl Perceiver {
         });
         self.stage = Stage::Done;
     }
+}
+
+fn line(text: &Option<String>, chars_max: usize) -> Option<String> {
+    text.as_deref().map(|text| one_line(text, chars_max)).filter(|line| !line.is_empty())
 }

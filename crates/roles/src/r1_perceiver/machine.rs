@@ -33,6 +33,11 @@ pub(super) enum Stage {
         /// Whether this is the repair call.
         repair: bool,
     },
+    /// A model's title for a long text.
+    Title {
+        /// The ask.
+        call: CallId,
+    },
     /// The person's answers.
     Person {
         /// The ask.

@@ -18,11 +18,11 @@ use crate::support::{Bench, directive, matched, model_call};
 const MARKER: &str = "INJECTED";
 
 #[test]
-fn r1_first_sight() {
+fn r1_title() {
     let mut r1 = Bench::<Perceiver>::new(&json!({}));
-    let (_, call) =
-        model_call(r1.message(Kind::UserInput, &json!({ "raw_input": "count the lines of todo.txt" })));
-    check("r1_first_sight", &call);
+    let input = json!({ "raw_input": "count the lines of todo.txt\nand say which is the longest" });
+    let (_, call) = model_call(r1.message(Kind::UserInput, &input));
+    check("r1_title", &call);
 }
 
 #[test]
@@ -50,11 +50,17 @@ fn r1_with_everything() {
 
 #[test]
 fn r1_is_given_no_date_and_no_place() {
-    let mut r1 = Bench::<Perceiver>::new(&json!({}));
-    let (_, call) = model_call(r1.message(Kind::UserInput, &json!({ "raw_input": "tidy up by tomorrow" })));
-    let text = call.prompt.to_text();
-    for given_to_others in ["2026", "Vienna", "/home/ada"] {
-        assert!(!text.contains(given_to_others), "{given_to_others}");
+    let history = json!([{ "input": "look around", "summary": "done", "output": "three rooms" }]);
+    for (opened, text) in [
+        (json!({}), "tidy up by tomorrow\nand say so"),
+        (json!({ "history": history }), "tidy up by tomorrow"),
+    ] {
+        let mut r1 = Bench::<Perceiver>::new(&opened);
+        let (_, call) = model_call(r1.message(Kind::UserInput, &json!({ "raw_input": text })));
+        let text = call.prompt.to_text();
+        for given_to_others in ["2026", "Vienna", "/home/ada"] {
+            assert!(!text.contains(given_to_others), "{given_to_others}");
+        }
     }
 }
 
@@ -147,10 +153,14 @@ fn a_prompt_stays_bounded_whatever_comes() {
 fn schemas_name_no_id_that_the_program_makes() {
     let (mut r2, plan) = first_plan(&json!({}));
     let (_, report) = model_call(r2.message(Kind::AbandonNotice, &abandon("x")));
-    let mut r1 = Bench::<Perceiver>::new(&json!({}));
+    let history = json!([{ "input": "look around", "summary": "done", "output": "three rooms" }]);
+    let mut r1 = Bench::<Perceiver>::new(&json!({ "history": history }));
     let (_, perceive) = model_call(r1.message(Kind::UserInput, &json!({ "raw_input": "x" })));
+    let (_, title) = model_call(
+        Bench::<Perceiver>::new(&json!({})).message(Kind::UserInput, &json!({ "raw_input": "x\ny" })),
+    );
     let mut fields = String::new();
-    for call in [&perceive, &plan, &report] {
+    for call in [&perceive, &title, &plan, &report] {
         let schema: Value = serde_json::from_str(call.schema.unwrap()).unwrap();
         let names =
             |object: &Value| object["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
@@ -160,9 +170,9 @@ fn schemas_name_no_id_that_the_program_makes() {
         }
     }
     expect![[r#"
-        answer deadline intent questions scope
+        answer deadline intent questions scope title
+        deadline scope title
         cannot subtasks task_criteria withdraw
-          approach context deadline inputs intent sequence success_criteria tools
         achieved blocked_by next_moves
     "#]]
     .assert_eq(&fields);

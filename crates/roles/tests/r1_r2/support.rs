@@ -99,6 +99,7 @@ impl CallReader for Reader {
 pub(crate) fn describe(call: &ModelCall) -> String {
     let mut shown = match &call.brief {
         Brief::Perceive(brief) => json!({
+            "title_only": brief.title_only.then_some(true),
             "may_ask": brief.may_ask,
             "may_answer": brief.may_answer,
             "history": brief.history.iter().map(|exchange| &exchange.input).collect::<Vec<_>>(),

@@ -101,8 +101,8 @@ fn reference() -> ControllerSettings {
 }
 
 keys! {
-    "models.brain" KeyType::Text, || Value::Null, Some("SETPOINT_BRAIN_MODEL"), "model of R1, R2 and R4b, as provider/model; unset, the environment's keys choose, and without any the embedded brain answers";
-    "models.tool" KeyType::Text, || Value::Null, Some("SETPOINT_TOOL_MODEL"), "model of R3 and R4a; unset, as `models.brain`";
+    "models.brain" KeyType::Text, || Value::Null, Some("SETPOINT_BRAIN_MODEL"), "model of R2 and R4b, as provider/model; unset, the environment's keys choose, and without any the embedded brain answers";
+    "models.tool" KeyType::Text, || Value::Null, Some("SETPOINT_TOOL_MODEL"), "model of R1, R3 and R4a; unset, as `models.brain`";
     "models.perceiver" KeyType::Text, || Value::Null, None, "model of R1 alone";
     "models.planner" KeyType::Text, || Value::Null, None, "model of R2 alone";
     "models.executor" KeyType::Text, || Value::Null, None, "model of R3 alone";

@@ -94,9 +94,9 @@ pub(super) struct Pick {
 /// One pair of models that could be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// For R1, R2 and R4b.
+    /// For R2 and R4b.
     pub(super) brain: String,
-    /// For R3 and R4a.
+    /// For R1, R3 and R4a.
     pub(super) tool: String,
     /// Why.
     pub(super) why: String,

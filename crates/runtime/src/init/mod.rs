@@ -47,7 +47,7 @@ pub struct InitWishes {
 pub struct Initialised {
     /// What was found, a line each.
     pub found: Vec<String>,
-    /// The models that the file chooses: for R1, R2 and R4b, and for R3 and R4a. `None` when there is nothing to choose.
+    /// The models that the file chooses: for R2 and R4b, and for R1, R3 and R4a. `None` when there is nothing to choose.
     pub chosen: Option<(String, String)>,
     /// The files, written or shown.
     pub files: Vec<InitFile>,

@@ -23,11 +23,8 @@ pub(super) fn configuration(sight: &Sight) -> String {
     if let Some((choice, others)) = sight.choices.split_first() {
         let (brain, tool) = (quoted(&choice.brain), quoted(&choice.tool));
         push(&mut text, format_args!("\n[models]\n# Chosen: {}.\n", choice.why));
-        push(
-            &mut text,
-            format_args!("# For R1, R2 and R4b: plans, and judges the whole.\nbrain = {brain}\n"),
-        );
-        push(&mut text, format_args!("# For R3 and R4a: does one sub-task, and judges it.\ntool = {tool}\n"));
+        push(&mut text, format_args!("# For R2 and R4b: plans, and judges the whole.\nbrain = {brain}\n"));
+        push(&mut text, format_args!("# For R1, R3 and R4a: names a long goal, does one sub-task, and judges it.\ntool = {tool}\n"));
         for other in others {
             let (brain, tool) = (quoted(&other.brain), quoted(&other.tool));
             push(&mut text, format_args!("# Or ({}):\n# brain = {brain}\n# tool = {tool}\n", other.why));
@@ -170,9 +167,9 @@ mod tests {
 
             [models]
             # Chosen: GEMINI_API_KEY is set.
-            # For R1, R2 and R4b: plans, and judges the whole.
+            # For R2 and R4b: plans, and judges the whole.
             brain = "gemini/a"
-            # For R3 and R4a: does one sub-task, and judges it.
+            # For R1, R3 and R4a: names a long goal, does one sub-task, and judges it.
             tool = "gemini/b"
             # Or (the first):
             # brain = "vllm/a"

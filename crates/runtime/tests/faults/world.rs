@@ -273,7 +273,7 @@ fn task_in(cellar: &Path, whole: Whole, calls_max: u64) -> NewTask {
         history: Vec::new(),
         forked_from: None,
     };
-    NewTask { raw_input: GOAL.to_owned(), opened, suffix: 1 }
+    NewTask { raw_input: format!("{GOAL}\nLook at every shelf."), opened, suffix: 1 }
 }
 
 thread_local! {

@@ -120,7 +120,7 @@ struct Keyless(Arc<AtomicU64>);
 impl Model for Keyless {
     async fn answer(&self, call: &ModelCall, _: &Progress) -> Result<Reply, ModelError> {
         let text = match call.purpose() {
-            Purpose::Perceive => r#"{"intent":"look at every shelf"}"#,
+            Purpose::Perceive => r#"{"title":"count the files"}"#,
             Purpose::Plan => {
                 r#"{"subtasks":[{"intent":"look at the shelf","success_criteria":["the output names each jar"]}]}"#
             }

@@ -53,7 +53,7 @@ impl Model for Planner {
     async fn answer(&self, call: &ModelCall, progress: &Progress) -> Result<Reply, ModelError> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         let text = match call.purpose() {
-            Purpose::Perceive => r#"{"intent":"look at every shelf"}"#,
+            Purpose::Perceive => r#"{"title":"count the files"}"#,
             Purpose::Plan => PLAN,
             _ => {
                 tokio::task::yield_now().await;

@@ -21,7 +21,7 @@ impl Model for Planning {
     async fn answer(&self, call: &ModelCall, _: &Progress) -> Result<Reply, ModelError> {
         self.0.fetch_add(1, Ordering::SeqCst);
         let text = match call.purpose() {
-            Purpose::Perceive => json!({ "intent": "look at every shelf of the cellar" }),
+            Purpose::Perceive => json!({ "title": "count the files" }),
             Purpose::Plan => {
                 let subtask = |place: &str| {
                     json!({ "intent": format!("look at the {place} shelf"),

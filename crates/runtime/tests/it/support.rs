@@ -110,5 +110,5 @@ pub(crate) fn new_task() -> NewTask {
         history: Vec::new(),
         forked_from: None,
     };
-    NewTask { raw_input: "count the files".to_owned(), opened, suffix: 1 }
+    NewTask { raw_input: "count the files\nand name the largest".to_owned(), opened, suffix: 1 }
 }

@@ -37,7 +37,7 @@ const CALLS: u32 = 2 + 2 * 3 + 1;
 fn run(home: &Home, server: &Hosted, options: &[&str]) -> (Came, Value) {
     let mut arguments = vec!["run", "--json"];
     arguments.extend(options);
-    arguments.push("write two small files");
+    arguments.push("write two small files\nbeside each other");
     let came = Came::of(&mut command(home, server, Wire::Chat, &arguments));
     let result = came.json();
     (came, result)

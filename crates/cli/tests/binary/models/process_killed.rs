@@ -33,7 +33,7 @@ fn process_an_answer_that_was_there_is_not_paid_again_and_the_count_is_exact() {
             }
         };
         let server = Hosted::start(Arc::new(script)).unwrap();
-        let arguments = ["run", "--json", "write three small files"];
+        let arguments = ["run", "--json", "write three small files\none after the other"];
         let mut process = command(&home, &server, wire, &arguments).spawn().unwrap();
         server.wait_for(&gate, 1);
         rustix::process::kill_process(rustix::process::Pid::from_child(&process), Signal::KILL).unwrap();

@@ -25,7 +25,8 @@ fn every_wire_drives_three_sub_tasks_to_accept_streamed_and_not() {
             let home = Home::new();
             let server = Hosted::start(Arc::new(|seen: &Seen| think(seen, &three()))).unwrap();
             let stream = format!("models.stream={is_streamed}");
-            let arguments = ["run", "--json", "--set", &stream, "write three small files"];
+            let arguments =
+                ["run", "--json", "--set", &stream, "write three small files\none after two others"];
             let came = Came::of(&mut command(&home, &server, wire, &arguments));
             let result = came.json();
             let what = format!("{wire} streamed {is_streamed}: {came:#?}");
@@ -101,13 +102,13 @@ fn one_step_whose_criteria_have_checks_costs_its_own_calls_and_no_others() {
     let result = came.json();
     assert_eq!((came.code, &result["ended_by"]), (0, &json!("criteria_met")), "{came:#?}");
     let asked: Vec<Site> = server.seen().iter().map(site).collect();
-    assert_eq!(asked, [Site::Perceive, Site::Plan, Site::Execute, Site::Execute]);
+    assert_eq!(asked, [Site::Plan, Site::Execute, Site::Execute]);
     let by_role = result["usage"]["by_role"].as_object().unwrap();
     let calls: Vec<(&str, u64)> = by_role
         .iter()
         .map(|(role, usage)| (role.as_str(), usage["calls"].as_u64().unwrap()))
         .filter(|(_, calls)| *calls > 0)
         .collect();
-    assert_eq!(calls, [("executor", 2), ("perceiver", 1), ("planner", 1)]);
-    assert_eq!(result["usage"]["calls"], 4);
+    assert_eq!(calls, [("executor", 2), ("planner", 1)]);
+    assert_eq!(result["usage"]["calls"], 3);
 }

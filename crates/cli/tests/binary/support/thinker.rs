@@ -13,7 +13,7 @@ pub(crate) fn site(seen: &Seen) -> Site {
 pub(crate) fn think(seen: &Seen, plan: &Value) -> Turn {
     let question = seen.asked.last_user().unwrap_or_default();
     let answer = match site(seen) {
-        Site::Perceive => said(&json!({ "intent": question::goal(question) })),
+        Site::Perceive => said(&json!({ "title": question::goal(question) })),
         Site::Plan => said(plan),
         Site::Report => said(&json!({ "achieved": "some of it", "next_moves": ["try again"] })),
         Site::Execute => act(question, seen),

@@ -171,6 +171,7 @@ pub(crate) fn criterion(id: &str, text: &str) -> Criterion {
 
 pub(crate) fn spec(intent: &str) -> TaskSpec {
     TaskSpec {
+        title: String::new(),
         intent: intent.to_owned(),
         constraints: Constraints::default(),
         raw_input: intent.to_owned(),

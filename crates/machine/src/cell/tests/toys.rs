@@ -351,6 +351,7 @@ fn question(text: &str) -> ModelCall {
         raw_input: text.to_owned(),
         history: vec![],
         clarifications: vec![],
+        title_only: false,
         may_ask: false,
         may_answer: false,
         repair: None,
