@@ -128,6 +128,7 @@ impl Toolbox for InstantTools {
         vec![Arc::new(ToolSpec {
             name: "look".to_owned(),
             description: "Looks at one thing by its name.".to_owned(),
+            gives: String::new(),
             input_schema: Any(json!({ "type": "object", "properties": { "name": { "type": "string" } } })),
             class: CapabilityClass::Read,
             volatile: false,

@@ -107,6 +107,10 @@ pub struct PlanBrief {
     pub task_criteria: Vec<Criterion>,
     /// Why the plans before this one in this round were refused.
     pub refusals: Vec<String>,
+    /// The last refused plan, with each reason beside what it concerns.
+    pub refused: Option<String>,
+    /// What is left of the budgets and rounds, in words.
+    pub left: String,
     /// What the person said to a plan that was shown.
     pub note: Option<String>,
     /// Machine and place.

@@ -50,6 +50,9 @@ pub struct ToolSpec {
     pub name: String,
     /// One or two sentences for whoever chooses a tool.
     pub description: String,
+    /// What its result holds that a check can look at, in a few words: its text, and its facts as JSON pointers.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub gives: String,
     /// JSON Schema of the input.
     pub input_schema: Any,
     /// What kind of thing it does.

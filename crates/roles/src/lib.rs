@@ -2,7 +2,7 @@
 //!
 //! Each role has a folder: `mod.rs` says what it does and what it never does, `machine.rs` only dispatches, and
 //! there is one file for each thing it handles. No role module names another; what two of them share stands
-//! beside them ([`blocking`], [`evidence`], [`judging`], [`fingerprint`], [`gains`]).
+//! beside them ([`blocking`], [`evidence`], [`judging`], [`fingerprint`], [`gains`], [`left`]).
 
 pub mod blocking;
 pub mod evidence;

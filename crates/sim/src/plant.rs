@@ -54,6 +54,7 @@ impl Plant {
         let spec = |name: &str, class| ToolSpec {
             name: name.to_owned(),
             description: format!("{name} a thing by its name"),
+            gives: String::new(),
             input_schema: Any(json!({"type": "object", "properties": {"name": {"type": "string"}}})),
             class,
             volatile: false,

@@ -26,6 +26,8 @@ pub(crate) trait Typed: Send + Sync {
     const NAME: &'static str;
     /// One or two sentences for whoever chooses a tool.
     const ABOUT: &'static str;
+    /// What its result holds that a check can look at: its text, and its facts as JSON pointers.
+    const GIVES: &'static str;
     /// What kind of thing it does.
     const CLASS: CapabilityClass;
     /// What it may do to the world, whatever the input.
@@ -104,6 +106,7 @@ impl<T: Typed> Tool for Adapter<T> {
         ToolSpec {
             name: T::NAME.to_owned(),
             description: T::ABOUT.to_owned(),
+            gives: T::GIVES.to_owned(),
             input_schema: schema::<T::Input>(),
             class: T::CLASS,
             volatile: false,

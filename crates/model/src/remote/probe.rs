@@ -381,6 +381,7 @@ fn tool() -> Arc<ToolSpec> {
     Arc::new(ToolSpec {
         name: TOOL.to_owned(),
         description: "Takes the number that was asked for.".to_owned(),
+        gives: String::new(),
         input_schema: json!({
             "type": "object",
             "properties": { "number": { "type": "integer", "description": "The number." } },

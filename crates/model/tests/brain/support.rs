@@ -11,8 +11,8 @@ use setpoint_model::playbook::{Library, Playbook};
 use setpoint_protocol::Any;
 use setpoint_protocol::limits::TOOL_ROUNDS_MAX;
 use setpoint_protocol::message::{
-    ActionState, Constraints, DirectiveClass, Limits, Loss, MacroState, PlanDirective, SubTask, TaskSpec,
-    Urgency,
+    ActionState, Constraints, DirectiveClass, Limits, Loss, MacroState, PlanDirective, Standing, SubTask,
+    TaskSpec, Urgency,
 };
 use setpoint_protocol::record::{ModelFailure, Surroundings};
 use setpoint_protocol::tool::{CapabilityClass, ErrorKind, Phase, ToolCall, ToolRecord, ToolSpec};
@@ -54,6 +54,7 @@ pub(crate) fn catalogue() -> Vec<ToolSpec> {
         ToolSpec {
             name: (*name).to_owned(),
             description: String::new(),
+            gives: String::new(),
             input_schema: Any(json!({"type": "object", "properties": properties, "required": required})),
             class: *class,
             volatile: false,
@@ -80,8 +81,8 @@ pub(crate) fn surroundings() -> Arc<Surroundings> {
 pub(crate) fn plan_brief(goal: &str) -> PlanBrief {
     PlanBrief {
         spec: TaskSpec {
-            intent: goal.to_owned(),
             title: String::new(),
+            intent: goal.to_owned(),
             constraints: Constraints::default(),
             raw_input: goal.to_owned(),
             clarifications: Vec::new(),
@@ -97,6 +98,8 @@ pub(crate) fn plan_brief(goal: &str) -> PlanBrief {
         kept: Vec::new(),
         task_criteria: Vec::new(),
         refusals: Vec::new(),
+        refused: None,
+        left: String::new(),
         note: None,
         surroundings: surroundings(),
         repair: None,
@@ -141,6 +144,7 @@ pub(crate) fn after_failure(
         findings: Vec::new(),
         budget_pressure: 0.0,
         matched: Vec::new(),
+        standing: Standing::default(),
         failed_subtasks: Vec::new(),
         grad_l: 0.0,
         grad_l_budget: 0.0,

@@ -30,6 +30,9 @@ pub struct PlanDirective {
     pub budget_pressure: f64,
     /// Outcomes that matched and are kept.
     pub matched: Vec<SubTaskOutcome>,
+    /// What else stands, for the next plan to build on.
+    #[serde(default, skip_serializing_if = "Standing::is_empty")]
+    pub standing: Standing,
     /// The sub-tasks that failed.
     pub failed_subtasks: Vec<SubTaskId>,
     /// ∇L.
@@ -40,6 +43,28 @@ pub struct PlanDirective {
     pub urgency: Urgency,
     /// Why, with the numbers.
     pub rationale: String,
+}
+
+/// What a round left behind besides the outcomes that are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Standing {
+    /// Criteria of failed sub-tasks and of the whole that hold, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub holds: Vec<String>,
+    /// Calls that changed something, as `<tool>: <target>`, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
+    /// What the last failed sub-task answered.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub output: String,
+}
+
+impl Standing {
+    /// Whether nothing was left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Standing::default()
+    }
 }
 
 /// One failed criterion as R2 sees it.

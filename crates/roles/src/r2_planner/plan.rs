@@ -16,7 +16,8 @@ use super::fault::Fault;
 use super::history::Task;
 use super::machine::{Fx, Phase, Planner};
 use super::prompt;
-use super::validate::{Rules, ValidPlan, infeasible, validate};
+use super::validate::{Refusal, Rules, ValidPlan, annotated, infeasible, validate};
+use crate::left::left;
 
 /// Plan calls of a round from which on memory's part of what a plan must not do may be dropped: one bad memory must not
 /// make a kind of task impossible for weeks.
@@ -43,6 +44,8 @@ pub(super) struct Attempts {
     pub(super) refusals: Vec<String>,
     /// The same for the last plan alone.
     pub(super) last: Vec<String>,
+    /// The last plan that was refused, with each reason beside what it concerns.
+    pub(super) refused: Option<String>,
     /// What the person said to a plan that was shown.
     pub(super) note: Option<String>,
 }
@@ -102,14 +105,15 @@ impl Planner {
                 return;
             }
             Err(error) => {
-                self.refuse(attempts, vec![no_plan(&format!("failed to {error}"))], ctx, fx);
+                let refusal = Refusal::new("the answer", &no_plan(&format!("failed to {error}")));
+                self.refuse(attempts, &[refusal], None, ctx, fx);
                 return;
             }
         };
         if let Some(cannot) = draft.cannot.as_ref().filter(|_| draft.subtasks.is_empty()) {
             match infeasible(cannot, task) {
                 Ok(shown) => self.raise(Fault::infeasible(shown), ctx, fx),
-                Err(reason) => self.refuse(attempts, vec![reason], ctx, fx),
+                Err(reason) => self.refuse(attempts, &[reason], None, ctx, fx),
             }
             return;
         }
@@ -120,13 +124,13 @@ impl Planner {
         }
         match validated {
             Ok(plan) => self.settle(plan, attempts, ctx, fx),
-            Err(reasons) => self.refuse(attempts, reasons, ctx, fx),
+            Err(reasons) => self.refuse(attempts, &reasons, Some(&draft), ctx, fx),
         }
     }
 
     /// Holds a draft against the rules once more without memory's part. If that makes it valid, memory is overridden for the
     /// rest of the round, and the manifest says so. `None` where memory has no part in it.
-    fn relaxed(&mut self, draft: &PlanDraft, ctx: &Ctx<'_>) -> Option<Result<ValidPlan, Vec<String>>> {
+    fn relaxed(&mut self, draft: &PlanDraft, ctx: &Ctx<'_>) -> Option<Result<ValidPlan, Vec<Refusal>>> {
         let task = self.task.as_mut()?;
         let must_not = task.without_memory()?;
         let limits = task.limits();
@@ -138,7 +142,17 @@ impl Planner {
         Some(validated)
     }
 
-    fn refuse(&mut self, mut attempts: Attempts, reasons: Vec<String>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    /// Asks again, with the reasons and, where there was a plan, the plan.
+    fn refuse(
+        &mut self,
+        mut attempts: Attempts,
+        refusals: &[Refusal],
+        draft: Option<&PlanDraft>,
+        ctx: &Ctx<'_>,
+        fx: &mut Fx<'_>,
+    ) {
+        attempts.refused = draft.map(|draft| annotated(draft, refusals));
+        let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
         for reason in &reasons {
             attempts.refusals.retain(|earlier| earlier != reason);
             attempts.refusals.push(reason.clone());
@@ -157,7 +171,7 @@ impl Planner {
         fx: &mut Fx<'_>,
     ) {
         if let Some(repair) = repair {
-            attempts.last = vec![no_plan(&repair.error)];
+            attempts.last = vec![format!("the answer {}", no_plan(&repair.error))];
         }
         let reasons = attempts.last.join("; ");
         let fault = Fault {
@@ -188,7 +202,7 @@ impl Planner {
 }
 
 fn no_plan(error: &str) -> String {
-    format!("the answer was no plan: {error}")
+    format!("was no plan: {error}")
 }
 
 fn brief(task: &Task, attempts: &Attempts, repair: Option<Repair>, ctx: &Ctx<'_>) -> PlanBrief {
@@ -207,8 +221,17 @@ fn brief(task: &Task, attempts: &Attempts, repair: Option<Repair>, ctx: &Ctx<'_>
         kept: task.kept.iter().map(|kept| kept.outcome.clone()).collect(),
         task_criteria: task.criteria.clone(),
         refusals: attempts.refusals.clone(),
+        refused: attempts.refused.clone(),
+        left: format!("Round {} of at most {}. {}", task.round, most_rounds(ctx), left(ctx))
+            .trim_end()
+            .to_owned(),
         note: attempts.note.clone(),
         surroundings: Arc::clone(&ctx.opened.surroundings),
         repair,
     }
+}
+
+/// Rounds that a task may have: the first, and one for each replan.
+fn most_rounds(ctx: &Ctx<'_>) -> u32 {
+    ctx.opened.controller.max_replans.saturating_add(1)
 }

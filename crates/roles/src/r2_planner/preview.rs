@@ -52,6 +52,7 @@ impl Planner {
             }
             (false, Some(note)) => {
                 attempts.note = Some(clip(note.trim(), NOTE_CHARS_MAX));
+                attempts.refused = None;
                 self.ask_plan(attempts, None, ctx, fx);
             }
             (false, None) => {

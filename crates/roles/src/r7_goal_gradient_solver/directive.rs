@@ -3,20 +3,26 @@
 use setpoint_control::{Decision, Replan};
 use setpoint_machine::Ctx;
 use setpoint_protocol::ToolId;
-use setpoint_protocol::message::{DirectiveFinding, PlanDirective, TaskFault};
+use setpoint_protocol::message::{DirectiveFinding, PlanDirective, Standing, TaskFault};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::{Phase, SideEffect};
 
 use super::convert;
 use super::course::Course;
 use super::ending::Cause;
 use super::exempt::Exemptions;
 use super::give_back::give_back;
-use super::round::{Gap, Round, gaps, has_failed};
+use super::round::{Gap, Round, gaps, has_failed, is_empty};
 use super::summary::sentence;
 use crate::blocking::target_name;
 use crate::line::one_line;
 
 /// Most findings of a directive; the rest are counted in the rationale.
 const FINDINGS_MAX: usize = 64;
+/// Most criteria that hold, and most calls that changed something; of the calls the newest are kept.
+const STANDING_MAX: usize = 32;
+/// Longest output in characters that a directive quotes; a longer one is cut with a mark.
+const OUTPUT_CHARS_MAX: usize = 1_500;
 /// Longest criterion, evidence or reason in characters as a directive quotes it; a longer one is cut with a mark.
 const QUOTE_CHARS_MAX: usize = 600;
 
@@ -48,6 +54,7 @@ fn after_round(mut directive: PlanDirective, round: &Round) -> PlanDirective {
         failed_criterion: failed_criterion(round),
         findings,
         matched: round.matched().cloned().collect(),
+        standing: standing(round),
         failed_subtasks: round.failed_ids(),
         ..directive
     }
@@ -98,12 +105,40 @@ fn common(
         findings: Vec::new(),
         budget_pressure: decision.loss.omega,
         matched: Vec::new(),
+        standing: Standing::default(),
         failed_subtasks: Vec::new(),
         grad_l: decision.gradient.grad_l,
         grad_l_budget: decision.gradient.grad_l_budget,
         urgency: convert::urgency(decision.urgency),
         rationale,
     }
+}
+
+/// What holds of what failed, what was changed, and what the last failed sub-task answered.
+fn standing(round: &Round) -> Standing {
+    let of_failed = round.failed().flat_map(|outcome| &outcome.criteria_verdicts);
+    let passed =
+        round.whole_verdicts().iter().chain(of_failed).filter(|one| !has_failed(one) && !one.vacuous);
+    let mut holds: Vec<String> = Vec::new();
+    for verdict in passed {
+        let text = one_line(&verdict.criterion, QUOTE_CHARS_MAX);
+        if holds.len() < STANDING_MAX && !holds.contains(&text) {
+            holds.push(text);
+        }
+    }
+    let calls = round.outcomes.iter().flat_map(|outcome| &outcome.tool_calls);
+    let mut changed: Vec<String> = Vec::new();
+    for call in calls.filter(|call| call.phase == Phase::Work && call.side_effect != SideEffect::None) {
+        let name = target_name(call.tool.as_str(), &one_line(&call.target, QUOTE_CHARS_MAX));
+        if !changed.contains(&name) {
+            changed.push(name);
+        }
+    }
+    let surplus = changed.len().saturating_sub(STANDING_MAX);
+    changed.drain(..surplus);
+    let outputs = round.failed().map(|outcome| &outcome.output).filter(|output| !is_empty(output));
+    let output = outputs.last().map(|output| clip(&output.to_text(), OUTPUT_CHARS_MAX)).unwrap_or_default();
+    Standing { holds, changed, output }
 }
 
 /// What failed and what was seen, the whole first.

@@ -110,6 +110,7 @@ mod tests {
         ToolSpec {
             name: name.to_owned(),
             description: String::new(),
+            gives: String::new(),
             input_schema: Any::NULL,
             class: serde_json::from_value(class.into()).unwrap(),
             volatile: false,

@@ -108,6 +108,47 @@ fn every_direction_says_what_to_change_and_what_to_keep() {
 }
 
 #[test]
+fn evidence_is_told_once_for_each_cause_and_no_class_is_made_up() {
+    let (mut r2, _) = first_plan(&json!({}));
+    dispatch(&mut r2);
+    let finding = |criterion: &str| json!({ "criterion": criterion, "evidence": "there is no folder tests" });
+    let findings = ["a is so", "b is so", "c is so"].map(finding);
+    let standing =
+        json!({ "holds": ["d is so"], "changed": ["write_file: d.txt"], "output": "d is written" });
+    let patch = json!({ "findings": findings, "failure_class": "mixed", "standing": standing });
+    let (_, call) = replan_call(&mut r2, &patch);
+    let told = fragment(&call.prompt, "findings");
+    assert_eq!(told.matches("there is no folder tests").count(), 1, "{told}");
+    for criterion in ["a is so", "b is so", "c is so"] {
+        assert!(told.contains(&format!("- {criterion} [class not known]")), "{told}");
+    }
+    let direction = fragment(&call.prompt, "directive");
+    assert!(direction.contains("The class of the failures is not known."), "{direction}");
+    for of_the_controller in ["both kinds", "D 0.50", "plateau", "Why:"] {
+        assert!(!direction.contains(of_the_controller), "{direction}");
+    }
+    expect![[r"
+        Holds already:
+        - d is so
+        Was changed by:
+        - write_file: d.txt
+        The last answer:
+        d is written"]]
+    .assert_eq(fragment(&call.prompt, "standing"));
+}
+
+#[test]
+fn a_planner_is_told_what_is_left() {
+    let opened = json!({ "budgets": { "calls": 40, "tokens": 90_000, "money": null } });
+    let mut r2 = Bench::<Planner>::new(&opened);
+    r2.message(Kind::TaskSpec, &json!({ "intent": "count", "raw_input": "count" }));
+    let reply = json!({ "call_id": "r2/1", "availability": "unavailable" });
+    let (_, call) = model_call(r2.message(Kind::MemoryReply, &reply));
+    expect!["Round 1 of at most 4. Left for the whole task: 38 of 40 model calls after this one, 90000 of 90000 tokens."]
+        .assert_eq(fragment(&call.prompt, "left"));
+}
+
+#[test]
 fn r2_report() {
     let (mut r2, _) = first_plan(&json!({}));
     dispatch(&mut r2);

@@ -24,7 +24,12 @@ pub(super) fn configuration(sight: &Sight) -> String {
         let (brain, tool) = (quoted(&choice.brain), quoted(&choice.tool));
         push(&mut text, format_args!("\n[models]\n# Chosen: {}.\n", choice.why));
         push(&mut text, format_args!("# For R2 and R4b: plans, and judges the whole.\nbrain = {brain}\n"));
-        push(&mut text, format_args!("# For R1, R3 and R4a: names a long goal, does one sub-task, and judges it.\ntool = {tool}\n"));
+        push(
+            &mut text,
+            format_args!(
+                "# For R1, R3 and R4a: names a long goal, does one sub-task, and judges it.\ntool = {tool}\n"
+            ),
+        );
         for other in others {
             let (brain, tool) = (quoted(&other.brain), quoted(&other.tool));
             push(&mut text, format_args!("# Or ({}):\n# brain = {brain}\n# tool = {tool}\n", other.why));

@@ -36,6 +36,7 @@ impl Typed for BrokenLinks {
     const NAME: &'static str = "broken_links";
     const ABOUT: &'static str =
         "Finds the symbolic links below a folder, hidden ones too, whose targets do not exist.";
+    const GIVES: &'static str = "PATH -> TARGET; /links /count";
     const CLASS: CapabilityClass = CapabilityClass::Search;
     const EFFECT: Effect = Effect::ReadOnly;
 

@@ -52,6 +52,7 @@ impl Typed for CountLines {
     const NAME: &'static str = "count_lines";
     const ABOUT: &'static str = "Counts files, lines and blank lines of text below a folder or of one file, by language. Leaves \
          out binary files, and hidden, ignored and cached ones unless `hidden` is set.";
+    const GIVES: &'static str = "/total/lines /total/files /languages";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 

@@ -55,6 +55,7 @@ impl Typed for DiskUsage {
     const NAME: &'static str = "disk_usage";
     const ABOUT: &'static str = "Measures how many bytes of files a folder holds, which folders below it hold most, and which \
          files are the largest. Hidden files count; other file systems do not.";
+    const GIVES: &'static str = "/total_bytes /files /directories /largest_files";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 

@@ -46,6 +46,7 @@ impl Typed for EditFile {
     const NAME: &'static str = "edit_file";
     const ABOUT: &'static str = "Replaces exact text in a text file; the text has to stand there exactly once unless `all` is \
          set. A file that this task did not create needs a person's consent; the old content is kept.";
+    const GIVES: &'static str = "/replacements /sha256";
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
     const CORE: bool = true;

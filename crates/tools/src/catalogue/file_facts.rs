@@ -36,6 +36,7 @@ impl Typed for FileFacts {
     const NAME: &'static str = "file_facts";
     const ABOUT: &'static str = "Says whether a path exists and what it is: kind, size, SHA-256, number of lines and time of \
          last change. A path that does not exist is an answer, not an error.";
+    const GIVES: &'static str = "/exists /kind /bytes /lines /sha256";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 

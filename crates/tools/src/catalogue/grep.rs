@@ -66,6 +66,7 @@ impl Typed for Grep {
     const NAME: &'static str = "grep";
     const ABOUT: &'static str = "Finds the lines of text files that match a regular expression or hold a text. Leaves out \
          binary files, and hidden, ignored and cached ones unless `hidden` is set.";
+    const GIVES: &'static str = "lines PATH:LINE: text; /count /files /matches";
     const CLASS: CapabilityClass = CapabilityClass::Search;
     const EFFECT: Effect = Effect::ReadOnly;
     const CORE: bool = true;

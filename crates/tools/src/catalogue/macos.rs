@@ -62,6 +62,7 @@ impl Typed for AppleScript {
     const NAME: &'static str = "applescript";
     const ABOUT: &'static str =
         "Runs an AppleScript, to work with the applications of this Mac. Needs a person's consent.";
+    const GIVES: &'static str = "what the script gives back";
     const CLASS: CapabilityClass = CapabilityClass::Run;
     const EFFECT: Effect = Effect::Unsafe;
 
@@ -94,6 +95,7 @@ impl Typed for Shortcuts {
     type Input = ShortcutInput;
     const NAME: &'static str = "shortcuts";
     const ABOUT: &'static str = "Runs one of the person's shortcuts on this Mac. Needs a person's consent.";
+    const GIVES: &'static str = "what the shortcut gives back";
     const CLASS: CapabilityClass = CapabilityClass::Run;
     const EFFECT: Effect = Effect::Unsafe;
 

@@ -43,6 +43,7 @@ impl Typed for ReadFile {
     const NAME: &'static str = "read_file";
     const ABOUT: &'static str = "Gives the text of a file as it is, or the lines from `offset` on. A long file is cut at its \
          end with a mark that says where to go on.";
+    const GIVES: &'static str = "the text as it is, nothing added";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
     const CORE: bool = true;

@@ -42,6 +42,7 @@ impl Typed for WriteFile {
          workspace. A file outside the working directory, or one that other programs obey, needs a person's consent. \
          Replacing a file that this task did not create needs `overwrite` and a person's consent; the old \
          content is kept.";
+    const GIVES: &'static str = "/created /bytes /sha256";
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
     const CORE: bool = true;

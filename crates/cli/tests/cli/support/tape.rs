@@ -391,6 +391,7 @@ pub(crate) fn directive(
         findings: vec![],
         budget_pressure: loss.omega,
         matched: vec![],
+        standing: Standing::default(),
         failed_subtasks: vec![],
         grad_l,
         grad_l_budget: 0.0,

@@ -1,22 +1,23 @@
-//! The direction of a replan in words: what to change, what to keep, what is forbidden.
+//! The direction of a replan in words: what to change, what to keep, what is forbidden. The controller's formulas and numbers
+//! stay in the record.
 
 use setpoint_machine::brief::PlanBrief;
 use setpoint_protocol::message::{
-    ActionState, DirectiveClass, FailureClass, Limits, PlanDirective, Shown, Urgency,
+    ActionState, DirectiveClass, DirectiveFinding, FailureClass, Limits, PlanDirective, Shown, Standing,
+    Urgency,
 };
 
 use super::LINE_CHARS_MAX;
 use crate::line::one_line;
 
-/// Longest evidence of a finding in characters.
+/// Longest evidence of a cause in characters.
 const EVIDENCE_CHARS_MAX: usize = 1_000;
 
 pub(super) fn text(directive: &PlanDirective, brief: &PlanBrief) -> String {
     let mut text = format!(
-        "The plan before did not reach the goal. This is round {}. Direction of the next plan: {}\n{}\n{}",
+        "The plan before did not reach the goal. This is round {}. The next plan:\n{}\n{}",
         brief.round,
         direction(directive.directive),
-        class(directive.failure_class),
         urgency(directive.urgency),
     );
     match brief.alternatives {
@@ -24,9 +25,6 @@ pub(super) fn text(directive: &PlanDirective, brief: &PlanBrief) -> String {
         n => text.push_str(&format!(
             "\nBefore you choose, weigh {n} different ways, and reply with the plan of the best one only."
         )),
-    }
-    if !directive.rationale.is_empty() {
-        text.push_str(&format!("\nWhy: {}", one_line(&directive.rationale, LINE_CHARS_MAX)));
     }
     if is_whole_unjudged(directive, brief) {
         text.push_str(
@@ -37,37 +35,71 @@ pub(super) fn text(directive: &PlanDirective, brief: &PlanBrief) -> String {
         text.push_str(
             "\nNothing was judged in the round before: it broke off. The same plan may be tried again.",
         );
+        if !directive.failed_criterion.is_empty() {
+            text.push_str(" Why it broke off is in the next block.");
+        }
     } else {
-        text.push_str("\nWhat failed, and what was seen, is in the next block.");
+        text.push_str(&format!(
+            "\n{} What failed, and what was seen, is in the next block.",
+            class(directive.failure_class, &directive.findings)
+        ));
     }
     text
 }
 
+/// What failed, with the evidence once for all criteria that it speaks against.
 pub(super) fn findings(directive: &PlanDirective) -> String {
-    let mut lines: Vec<String> = Vec::new();
+    let mut causes: Vec<(Vec<String>, String)> = Vec::new();
     for finding in &directive.findings {
-        let class = match finding.failure_class {
-            Some(FailureClass::Environmental) => "environmental",
-            Some(FailureClass::Logical) => "logical",
-            None => "no class",
-        };
-        let shown = match finding.shown {
-            Some(Shown::Cannot) => ", cannot hold here",
-            Some(Shown::NotShown) => ", not shown",
-            Some(Shown::Refuted) | None => "",
-        };
-        let cites: Vec<String> = finding.cites.iter().map(ToString::to_string).collect();
-        let calls = if cites.is_empty() { String::new() } else { format!(" (calls {})", cites.join(", ")) };
-        lines.push(format!(
-            "- {} [{class}{shown}]\n  seen{calls}: {}",
-            one_line(&finding.criterion, LINE_CHARS_MAX),
-            one_line(&finding.evidence, EVIDENCE_CHARS_MAX)
-        ));
+        let evidence = seen(finding);
+        let criterion = failed(finding);
+        match causes.iter_mut().find(|(_, known)| *known == evidence) {
+            Some((criteria, _)) => criteria.push(criterion),
+            None => causes.push((vec![criterion], evidence)),
+        }
     }
-    if lines.is_empty() && !directive.failed_criterion.is_empty() {
-        lines.push(format!("- {}", one_line(&directive.failed_criterion, LINE_CHARS_MAX)));
+    if causes.is_empty() && !directive.failed_criterion.is_empty() {
+        return format!("- {}", one_line(&directive.failed_criterion, LINE_CHARS_MAX));
     }
-    lines.join("\n")
+    let cause = |(criteria, seen): &(Vec<String>, String)| format!("{}\n  {seen}", criteria.join("\n"));
+    causes.iter().map(cause).collect::<Vec<_>>().join("\n")
+}
+
+fn failed(finding: &DirectiveFinding) -> String {
+    let class = match finding.failure_class {
+        Some(FailureClass::Environmental) => Some("environmental"),
+        Some(FailureClass::Logical) => Some("logical"),
+        None => None,
+    };
+    let shown = match finding.shown {
+        Some(Shown::Cannot) => Some("cannot hold here"),
+        Some(Shown::NotShown) => Some("not shown"),
+        Some(Shown::Refuted) | None => None,
+    };
+    let words: Vec<&str> = class.into_iter().chain(shown).collect();
+    let words = if words.is_empty() { "class not known".to_owned() } else { words.join(", ") };
+    format!("- {} [{words}]", one_line(&finding.criterion, LINE_CHARS_MAX))
+}
+
+fn seen(finding: &DirectiveFinding) -> String {
+    let cites: Vec<String> = finding.cites.iter().map(ToString::to_string).collect();
+    let calls = if cites.is_empty() { String::new() } else { format!(" (calls {})", cites.join(", ")) };
+    format!("seen{calls}: {}", one_line(&finding.evidence, EVIDENCE_CHARS_MAX))
+}
+
+/// What stands besides the sub-tasks that are done: criteria that hold, what was changed, the last output.
+pub(super) fn standing(standing: &Standing) -> String {
+    let list = |heading: &str, lines: &[String]| match lines {
+        [] => None,
+        lines => {
+            let lines: Vec<String> =
+                lines.iter().map(|line| format!("- {}", one_line(line, LINE_CHARS_MAX))).collect();
+            Some(format!("{heading}\n{}", lines.join("\n")))
+        }
+    };
+    let output = (!standing.output.is_empty()).then(|| format!("The last answer:\n{}", standing.output));
+    let parts = [list("Holds already:", &standing.holds), list("Was changed by:", &standing.changed), output];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
 /// Tools are named by code, one a line; targets hold whatever a call held and stand in a data block.
@@ -101,45 +133,42 @@ fn is_whole_unjudged(directive: &PlanDirective, brief: &PlanBrief) -> bool {
 const fn direction(state: ActionState) -> &'static str {
     match state {
         ActionState::Refine => {
-            "refine. Keep the method and the tools; they work. Change parameters: narrower or wider ranges, other \
-             options, corrected values, a missing step."
+            "Keep the method and the tools; they work. Change parameters: narrower or wider ranges, other options, \
+             corrected values, a missing step."
         }
         ActionState::ChangePath => {
-            "change_path. Keep the method. Change what it is pointed at: another path, source, address or time."
+            "Keep the method. Change what it is pointed at: another path, source, address or time."
         }
         ActionState::ChangeApproach => {
-            "change_approach. Keep the goal and what it is about. Change the method: other tools, another way to get \
-             at the same thing. Other parameters for the same method are not enough."
+            "Keep the goal and what it is about. Change the method: other tools, another way to get at the same thing. \
+             Other parameters for the same method are not enough."
         }
         ActionState::BreakSymmetry => {
-            "break_symmetry. What was tried does not lead anywhere. Keep only the goal. Take another kind of tool and \
-             another split into sub-tasks; a plan like an earlier one is refused."
+            "What was tried does not lead anywhere. Keep only the goal. Take another kind of tool and another split into \
+             sub-tasks; a plan like an earlier one is refused."
         }
     }
 }
 
-const fn class(class: DirectiveClass) -> &'static str {
+/// Which way the failures lean. One half of each looks like none at all in the controller's number, so the findings tell.
+fn class(class: DirectiveClass, findings: &[DirectiveFinding]) -> &'static str {
     match class {
         DirectiveClass::Environmental => {
-            "The failures are environmental: the surroundings refused (network, permission, missing path or program). \
-             The method may be right; take another target or other parameters."
+            "The failures are environmental: the surroundings refused (network, permission, missing path or program)."
         }
-        DirectiveClass::Logical => {
-            "The failures are logical: it ran, and the result was wrong. Another target will not help; take another \
-             method."
+        DirectiveClass::Logical => "The failures are logical: it ran, and the result was wrong.",
+        DirectiveClass::Mixed if findings.iter().any(|finding| finding.failure_class.is_some()) => {
+            "The failures are of both kinds, environmental and logical. First get around what the surroundings refuse, \
+             then see to the method."
         }
-        DirectiveClass::Mixed => {
-            "The failures are of both kinds. First get around what the surroundings refuse, then see to the method."
-        }
+        DirectiveClass::Mixed => "The class of the failures is not known.",
     }
 }
 
 const fn urgency(urgency: Urgency) -> &'static str {
     match urgency {
-        Urgency::Low => "Things are getting better: change as little as the direction allows.",
-        Urgency::Normal => "Things are neither better nor worse: follow the direction.",
-        Urgency::High => {
-            "Things are getting worse: follow the direction to the letter and change enough to matter."
-        }
+        Urgency::Low => "Things are getting better: change as little as that allows.",
+        Urgency::Normal => "Things are neither better nor worse.",
+        Urgency::High => "Things are getting worse: follow this to the letter and change enough to matter.",
     }
 }

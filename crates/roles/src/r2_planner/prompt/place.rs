@@ -1,20 +1,17 @@
-//! The goal, the machine and its tools, as text.
+//! The goal and the machine, as text.
 
-use std::sync::Arc;
-
+use setpoint_protocol::limits::INTENT_CHARS_MAX;
 use setpoint_protocol::message::TaskSpec;
 use setpoint_protocol::record::Surroundings;
-use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::{CapabilityClass, ToolSpec};
 
 use super::LINE_CHARS_MAX;
 use crate::line::one_line;
 
-/// Longest JSON Schema of a tool's input in characters.
-const INPUT_SCHEMA_CHARS_MAX: usize = 1_200;
-
 pub(super) fn goal(spec: &TaskSpec) -> String {
-    let mut text = format!("The goal: {}", spec.intent);
+    let mut text = String::new();
+    if !is_typed(spec) {
+        text.push_str(&format!("The goal, with what it refers to: {}", spec.intent));
+    }
     if let Some(scope) = &spec.constraints.scope {
         text.push_str(&format!("\nWhere: {scope}"));
     }
@@ -28,7 +25,13 @@ pub(super) fn goal(spec: &TaskSpec) -> String {
             clarification.answer
         ));
     }
-    text
+    text.trim_start().to_owned()
+}
+
+/// Whether the intent only says what the person's words say, which stand above it.
+fn is_typed(spec: &TaskSpec) -> bool {
+    let intent = spec.intent.trim_end_matches('…');
+    one_line(&spec.raw_input, INTENT_CHARS_MAX).starts_with(intent)
 }
 
 pub(super) fn surroundings(place: &Surroundings) -> String {
@@ -41,31 +44,4 @@ pub(super) fn surroundings(place: &Surroundings) -> String {
          Programs that are known to be installed: {programs}",
         place.local_time, place.os, place.cwd, place.home, place.workspace
     )
-}
-
-pub(super) fn tools(tools: &[Arc<ToolSpec>]) -> String {
-    let mut text = String::from("Tools that exist here and may be used:");
-    for tool in tools {
-        text.push_str(&format!(
-            "\n- {} ({}): {}\n  input: {}",
-            tool.name,
-            class(tool.class),
-            one_line(&tool.description, LINE_CHARS_MAX),
-            clip(&tool.input_schema.to_text(), INPUT_SCHEMA_CHARS_MAX)
-        ));
-    }
-    if tools.is_empty() {
-        text.push_str(" none");
-    }
-    text
-}
-
-const fn class(class: CapabilityClass) -> &'static str {
-    match class {
-        CapabilityClass::Read => "reads",
-        CapabilityClass::Search => "searches",
-        CapabilityClass::Write => "writes",
-        CapabilityClass::Run => "runs programs",
-        CapabilityClass::Fetch => "fetches from the network",
-    }
 }

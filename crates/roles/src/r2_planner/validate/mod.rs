@@ -7,11 +7,13 @@
 //! this task ([`repetition`]) or by memory. What only has another form than it should (a sequence of 0, a longer text, an unreadable
 //! deadline, a malformed approach) is put right without a word.
 
+mod beyond;
 mod checks;
 mod criteria;
 mod order;
 mod origin;
 mod premise;
+mod refusal;
 mod repetition;
 mod subtask;
 
@@ -29,12 +31,10 @@ use setpoint_protocol::{CriterionId, Timestamp, ToolId};
 
 use super::history::Task;
 
-pub(super) use self::premise::{Infeasible, infeasible};
+use self::refusal::{REASONS_MAX, Reasons, TASK, subtask_place};
 
-/// Reasons that one refusal lists; more would not be read.
-const REASONS_MAX: usize = 12;
-/// Longest reason in characters; a longer one is cut with a mark.
-const REASON_CHARS_MAX: usize = 300;
+pub(super) use self::premise::{Infeasible, infeasible};
+pub(super) use self::refusal::{Refusal, annotated};
 
 /// What a plan is held against.
 #[derive(Clone, Copy)]
@@ -85,15 +85,11 @@ pub(super) struct ValidCriterion {
     origin: Origin,
 }
 
-/// Why a plan is refused, in the order in which the reasons were found.
-#[derive(Debug, Default)]
-struct Reasons(Vec<String>);
-
 /// Holds a draft against the rules.
 ///
 /// # Errors
 /// The reasons of the refusal, at least one, each naming the place by its number in the draft.
-pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan, Vec<String>> {
+pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan, Vec<Refusal>> {
     let mut reasons = Reasons::default();
     let count = draft.subtasks.len();
     if count > SUBTASKS_MAX {
@@ -103,7 +99,7 @@ pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan
     let mut planned: Vec<Option<ValidSubTask>> = Vec::new();
     for (i, subtask) in draft.subtasks.iter().enumerate() {
         let mut own = Reasons::default();
-        let subtask = subtask::subtask(subtask, &format!("sub-task {}", i + 1), rules, &mut own);
+        let subtask = subtask::subtask(subtask, &subtask_place(i), rules, &mut own);
         // What is kept is left out, so it does not matter what is wrong with saying it again.
         let is_kept = rules.task.kept.iter().any(|kept| kept.subtask.fingerprint == subtask.fingerprint);
         if !is_kept {
@@ -165,14 +161,6 @@ impl<'a> Rules<'a> {
     }
 }
 
-impl Reasons {
-    fn add(&mut self, place: &str, reason: impl AsRef<str>) {
-        if self.0.len() < REASONS_MAX {
-            self.0.push(clip(&format!("{place} {}", reason.as_ref()), REASON_CHARS_MAX));
-        }
-    }
-}
-
 impl ValidCriterion {
     pub(super) fn with_id(self, id: CriterionId) -> Criterion {
         Criterion { id, criterion: self.text, mode: self.mode, check: self.check, origin: self.origin }
@@ -188,22 +176,19 @@ fn task_criteria(
     reasons: &mut Reasons,
 ) -> Vec<ValidCriterion> {
     let frozen = &rules.task.criteria;
-    let mut added =
-        criteria::criteria(&draft.task_criteria, "the task", &[&rules.task.spec.intent], rules, reasons);
+    let mut added = criteria::criteria(&draft.task_criteria, TASK, &rules.task.spec.intent, rules, reasons);
     added.retain(|new| !frozen.iter().any(|old| criteria::same_text(&old.criterion, &new.text)));
     if frozen.is_empty() && draft.task_criteria.is_empty() {
         match subtasks {
             [only] => added.clone_from(&only.criteria),
             [] => {}
-            [..] => reasons.add(
-                "the task",
-                "has no criterion of its own; with several sub-tasks it needs `task_criteria`",
-            ),
+            [..] => reasons
+                .add(TASK, "has no criterion of its own; with several sub-tasks it needs `task_criteria`"),
         }
     }
     let total = frozen.len() + added.len();
     if total > CRITERIA_MAX {
-        reasons.add("the task", format!("would have {total} criteria; at most {CRITERIA_MAX} are allowed"));
+        reasons.add(TASK, format!("would have {total} criteria; at most {CRITERIA_MAX} are allowed"));
     }
     added
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use setpoint_machine::draft::SubTaskDraft;
 
-use super::{Reasons, ValidSubTask};
+use super::ValidSubTask;
+use super::refusal::Reasons;
 
 /// Gives the planned sub-tasks (`None`: left out, its output is there already) their groups and inputs.
 ///

@@ -8,7 +8,7 @@ use setpoint_protocol::CallId;
 use setpoint_protocol::message::{Criterion, Withdrawal};
 
 use super::super::history::Task;
-use super::Reasons;
+use super::refusal::{Reasons, Refusal};
 use crate::line::one_line;
 
 /// Characters of a reason, and of one thing that is needed.
@@ -17,6 +17,9 @@ const WHY_CHARS_MAX: usize = 600;
 const NEEDS_MAX: usize = 8;
 /// Said where no call shows it.
 const NOT_SHOWN: &str = "names no call in `seen` that a verdict cites for a criterion that cannot hold here";
+/// What to do about it.
+const LOOK_FIRST: &str = "plan one sub-task with the single look-up that shows it (list the folder, ask for the branch), \
+    and a criterion that says that what is needed is there";
 
 /// A goal that cannot be reached here.
 #[derive(Debug)]
@@ -29,9 +32,9 @@ pub(in crate::r2_planner) struct Infeasible {
 ///
 /// # Errors
 /// Why not, for the model.
-pub(in crate::r2_planner) fn infeasible(draft: &CannotDraft, task: &Task) -> Result<Infeasible, String> {
+pub(in crate::r2_planner) fn infeasible(draft: &CannotDraft, task: &Task) -> Result<Infeasible, Refusal> {
     if seen(&draft.seen, task).is_empty() {
-        return Err(format!("`cannot` {NOT_SHOWN}; plan a sub-task that looks"));
+        return Err(Refusal::new("`cannot`", &format!("{NOT_SHOWN}; {LOOK_FIRST}")));
     }
     let needs = draft.needs.iter().map(|needs| one_line(needs, WHY_CHARS_MAX));
     let needs = needs.filter(|needs| !needs.is_empty()).take(NEEDS_MAX).collect();

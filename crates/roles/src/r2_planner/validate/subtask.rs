@@ -6,7 +6,8 @@ use setpoint_protocol::message::Approach;
 use setpoint_protocol::text::clip;
 use setpoint_protocol::{Timestamp, ToolId};
 
-use super::{Reasons, Rules, ValidSubTask, checks, criteria};
+use super::refusal::Reasons;
+use super::{Rules, ValidSubTask, checks, criteria};
 use crate::fingerprint::SubTaskShape;
 use crate::line::one_line;
 
@@ -32,8 +33,7 @@ pub(super) fn subtask(
         reasons.add(place, "has no criterion");
     }
     let tools = tools(&draft.tools, place, rules, reasons);
-    let intents = [intent.as_str(), rules.task.spec.intent.as_str()];
-    let criteria = criteria::criteria(&draft.success_criteria, place, &intents, rules, reasons);
+    let criteria = criteria::criteria(&draft.success_criteria, place, &intent, rules, reasons);
     for check in criteria.iter().filter_map(|criterion| criterion.check.as_ref()) {
         if let Some(reason) = checks::out_of_reach(check, &tools) {
             reasons.add(place, reason);

@@ -69,6 +69,7 @@ impl Typed for RenamePreview {
     const NAME: &'static str = "rename_preview";
     const ABOUT: &'static str = "Shows which files of a folder would get which names if a text in their names became another, and \
          which of them cannot. Changes nothing.";
+    const GIVES: &'static str = "FROM -> TO; /renames /conflicts /count";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 
@@ -98,6 +99,7 @@ impl Typed for RenameFiles {
     const NAME: &'static str = "rename_files";
     const ABOUT: &'static str = "Renames files: a text in their names becomes another. All of them or none; nothing is overwritten. \
          Files that this task did not create need a person's consent. Look at rename_preview first.";
+    const GIVES: &'static str = "/renames /count";
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
 

@@ -74,6 +74,7 @@ impl Typed for Shell {
          it only reads and is literal: known programs such as ls, cat, grep, rg, find, git log, without variables, \
          substitutions, loops or redirections to files. Any other needs a person's consent first. Nothing keeps running \
          in the background. Prefer the purpose-made tools for reading, searching and measuring.";
+    const GIVES: &'static str = "exit code, output; /exit_code /stdout /stderr";
     const CLASS: CapabilityClass = CapabilityClass::Run;
     const EFFECT: Effect = Effect::Unsafe;
     const CORE: bool = true;

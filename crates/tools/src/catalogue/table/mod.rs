@@ -74,6 +74,7 @@ impl Typed for TableSummary {
     const NAME: &'static str = "table_summary";
     const ABOUT: &'static str = "Summarises a CSV or TSV table (rows; type, empty, distinct, min, max and mean of each column), \
          a JSON or JSON-lines file (type, keys, length, depth), or a log (levels, times, most frequent messages).";
+    const GIVES: &'static str = "/kind /rows /columns; a log: /lines /levels";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 

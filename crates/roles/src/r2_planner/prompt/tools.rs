@@ -1,0 +1,64 @@
+//! The tools, one line each: name, input, what it does, what its result holds.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use setpoint_protocol::tool::{CapabilityClass, ToolSpec};
+
+use crate::line::one_line;
+
+/// Longest sentence about a tool, and about its result, in characters.
+const ABOUT_CHARS_MAX: usize = 110;
+/// Input fields of a tool that are named.
+const FIELDS_MAX: usize = 4;
+
+/// Each class with its heading.
+const CLASSES: [(CapabilityClass, &str); 5] = [
+    (CapabilityClass::Read, "reads"),
+    (CapabilityClass::Search, "searches"),
+    (CapabilityClass::Write, "writes"),
+    (CapabilityClass::Run, "runs programs"),
+    (CapabilityClass::Fetch, "fetches from the network"),
+];
+
+pub(super) fn listed(tools: &[Arc<ToolSpec>]) -> String {
+    let mut text = String::from(
+        "Tools that exist here and may be used, and after => what a result holds (/x is a fact):",
+    );
+    for (class, name) in CLASSES {
+        let mut of_class = tools.iter().filter(|tool| tool.class == class).peekable();
+        if of_class.peek().is_some() {
+            text.push_str(&format!("\n{name}:"));
+            of_class.for_each(|tool| text.push_str(&line(tool)));
+        }
+    }
+    if tools.is_empty() {
+        text.push_str(" none");
+    }
+    text
+}
+
+fn line(tool: &ToolSpec) -> String {
+    // What a probe needs; the executor reads the whole schema.
+    let fields = if tool.class == CapabilityClass::Write { Vec::new() } else { required(&tool.input_schema) };
+    let fields = if fields.is_empty() { String::new() } else { format!("{{{}}}", fields.join(",")) };
+    let about = tool.description.split_inclusive(". ").next().unwrap_or_default();
+    let about = one_line(about.trim_end_matches(['.', ' ']), ABOUT_CHARS_MAX);
+    let gives = one_line(&tool.gives, ABOUT_CHARS_MAX);
+    let gives = if gives.is_empty() { gives } else { format!(" => {gives}") };
+    format!("\n- {}{fields} {about}{gives}", tool.name)
+}
+
+/// The fields that an input must have; of a tool that demands none, its first ones.
+fn required(schema: &Value) -> Vec<String> {
+    let names = |list: &Value| {
+        list.as_array()
+            .map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>())
+    };
+    let demanded = schema.get("required").and_then(names).unwrap_or_default();
+    let all = schema.get("properties").and_then(Value::as_object);
+    let all = || all.map(|all| all.keys().cloned().collect()).unwrap_or_default();
+    let mut fields = if demanded.is_empty() { all() } else { demanded };
+    fields.truncate(FIELDS_MAX);
+    fields
+}
