@@ -8,7 +8,7 @@ use setpoint_protocol::message::{
     Approach, ApproachName, Clarification, Criterion, EndedBy, Insight, Limits, PlanDirective, SopKind,
     SubTask, SubTaskOutcome, TaskSpec, Unmet, Verdict,
 };
-use setpoint_protocol::record::{Exchange, Purpose, Surroundings};
+use setpoint_protocol::record::{Exchange, Purpose, Surroundings, Survey};
 use setpoint_protocol::tool::{ToolRecord, ToolSpec};
 use setpoint_protocol::{Any, CriterionId};
 
@@ -111,6 +111,8 @@ pub struct PlanBrief {
     pub refused: Option<String>,
     /// What is left of the budgets and rounds, in words.
     pub left: String,
+    /// What there is where the task works.
+    pub survey: Option<Survey>,
     /// What the person said to a plan that was shown.
     pub note: Option<String>,
     /// Machine and place.

@@ -131,6 +131,9 @@ pub enum CriterionDraft {
         /// The person's words that it rests on, as they wrote them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         asked: Option<String>,
+        /// What it rests on that the survey did not show.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        assumes: Option<String>,
     },
 }
 
@@ -152,6 +155,8 @@ struct StructuredDraft {
     check: Option<Any>,
     #[serde(default)]
     asked: Option<String>,
+    #[serde(default)]
+    assumes: Option<String>,
 }
 
 impl<'de> Visitor<'de> for CriterionVisitor {
@@ -176,6 +181,7 @@ impl<'de> Visitor<'de> for CriterionVisitor {
             mode: read.mode.unwrap_or_default(),
             check: read.check,
             asked: read.asked,
+            assumes: read.assumes,
         })
     }
 }
@@ -185,7 +191,7 @@ impl CriterionDraft {
     #[must_use]
     pub fn checked(criterion: String, check: &Check) -> Self {
         let check = serde_json::to_value(check).ok().map(Any);
-        CriterionDraft::Structured { criterion, mode: Mode::Verifiable, check, asked: None }
+        CriterionDraft::Structured { criterion, mode: Mode::Verifiable, check, asked: None, assumes: None }
     }
 }
 
@@ -344,6 +350,7 @@ impl Draft for PlanDraft {
         "mode",
         "check",
         "asked",
+        "assumes",
         "withdraw",
         "cannot",
         "why",

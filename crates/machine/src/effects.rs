@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use setpoint_protocol::capability::{CallModel, RunProbe, RunTool};
+use setpoint_protocol::capability::{CallModel, RunProbe, RunTool, Survey};
 use setpoint_protocol::id::{DerivedUuid, derive};
 use setpoint_protocol::message::Message;
 use setpoint_protocol::tool::{Phase, ToolCall};
@@ -42,6 +42,13 @@ pub enum Effect {
         call: CallId,
         /// Milliseconds from now.
         ms: u64,
+    },
+    /// Look around where the task works.
+    Survey {
+        /// The ask.
+        call: CallId,
+        /// Paths that the person names.
+        named: Vec<String>,
     },
 }
 
@@ -167,6 +174,16 @@ impl<'a, R: Receives> Effects<'a, R> {
     pub fn start_timer(&mut self, ms: u64) -> CallId {
         let call = self.buffer.next_call();
         self.buffer.out.push(Effect::Timer { call, ms });
+        call
+    }
+
+    /// Has the runtime look around where the task works, and at these paths that the person names.
+    pub fn survey(&mut self, named: Vec<String>) -> CallId
+    where
+        R: Has<Survey>,
+    {
+        let call = self.buffer.next_call();
+        self.buffer.out.push(Effect::Survey { call, named });
         call
     }
 

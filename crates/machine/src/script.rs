@@ -177,7 +177,7 @@ impl State<'_> {
             match effect {
                 Effect::Model { call, ask } => self.ledger.model_asked(*call, ask.purpose(), Need::default()),
                 Effect::Tool { call, .. } => self.ledger.tool_asked(call.role),
-                Effect::Send { .. } | Effect::Timer { .. } => {}
+                Effect::Send { .. } | Effect::Timer { .. } | Effect::Survey { .. } => {}
             }
         }
         effects.iter().map(|effect| render(effect, &self.setup)).collect()
@@ -209,6 +209,9 @@ fn render(effect: &Effect, setup: &Setup<'_>) -> Result<String, String> {
             format!("< {probe} {call} {what}{grant}{caution}")
         }
         Effect::Timer { call, ms } => format!("< timer {call} {ms}"),
+        Effect::Survey { call, named } => {
+            format!("< survey {call} {}", named.join(" ")).trim_end().to_owned()
+        }
     })
 }
 
@@ -242,6 +245,11 @@ fn read_input(text: &str) -> Result<AnyInput, String> {
             let (call, body) = answer(rest)?;
             let tool: ToolAnswer = serde_json::from_str(&body).map_err(json)?;
             AnyInput::Answer { call, answer: Answer::Tool(Box::new(tool)) }
+        }
+        "survey" => {
+            let (call, body) = answer(rest)?;
+            let survey = serde_json::from_str(&body).map_err(json)?;
+            AnyInput::Answer { call, answer: Answer::Survey(Box::new(survey)) }
         }
         "timer" => AnyInput::Answer { call: answer(rest)?.0, answer: Answer::Timer },
         "interrupted" => AnyInput::Answer { call: answer(rest)?.0, answer: Answer::Interrupted },

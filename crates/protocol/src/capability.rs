@@ -13,6 +13,8 @@ pub enum Capability {
     RunTool,
     /// Run a provably read-only call: reading is measuring, not acting.
     RunProbe,
+    /// Have the runtime look around where the task works, by code and read-only.
+    Survey,
 }
 
 /// May ask a model.
@@ -24,6 +26,9 @@ pub enum RunTool {}
 /// May run read-only probes.
 #[derive(Debug)]
 pub enum RunProbe {}
+/// May have the runtime look around.
+#[derive(Debug)]
+pub enum Survey {}
 
 /// A capability as a type, so that a missing one does not compile.
 pub trait CapabilityType: sealed::Sealed {
@@ -40,10 +45,14 @@ impl CapabilityType for RunTool {
 impl CapabilityType for RunProbe {
     const CAPABILITY: Capability = Capability::RunProbe;
 }
+impl CapabilityType for Survey {
+    const CAPABILITY: Capability = Capability::Survey;
+}
 
 mod sealed {
     pub trait Sealed {}
     impl Sealed for super::CallModel {}
     impl Sealed for super::RunTool {}
     impl Sealed for super::RunProbe {}
+    impl Sealed for super::Survey {}
 }

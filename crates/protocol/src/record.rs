@@ -3,6 +3,7 @@
 //! Messages and these bodies together are everything a task received and everything it said.
 
 mod forked;
+mod survey;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use crate::tool::{Effect, Phase, ToolAnswer, ToolCall, ToolSpec};
 use crate::topology::Kind;
 
 pub use self::forked::{EarlierFork, ForkedFrom};
+pub use self::survey::{GitState, NamedPath, ProjectFile, Survey, SurveyEntry};
 
 /// The format of bodies written now. Readers read every older one and refuse newer ones.
 pub const FORMAT: u16 = 2;
@@ -35,7 +37,7 @@ pub enum RecordKind {
     Message(Kind),
     /// How the task opened: the first record of its stream.
     Opened,
-    /// An ask of a machine: model, tool or timer.
+    /// An ask of a machine: model, tool, timer or survey.
     Asked,
     /// A further attempt of an ask, recorded before it is sent.
     Reasked,
@@ -210,6 +212,11 @@ pub enum Ask {
     Timer {
         /// Milliseconds from now.
         ms: u64,
+    },
+    /// A look around where the task works. It only reads.
+    Survey {
+        /// Paths that the person names.
+        named: Vec<String>,
     },
 }
 
@@ -394,6 +401,8 @@ pub enum Answer {
     Tool(Box<ToolAnswer>),
     /// The timer went off.
     Timer,
+    /// What there is where the task works.
+    Survey(Box<Survey>),
     /// It was stopped, or the process died while it ran: outcome unknown.
     Interrupted,
 }

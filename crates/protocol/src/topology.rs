@@ -87,7 +87,7 @@ topology! {
     }
     capabilities {
         Perceiver: [CallModel];
-        Planner: [CallModel];
+        Planner: [CallModel, Survey];
         Executor: [CallModel, RunTool, RunProbe];
         AgentValidator: [CallModel];
         MetaValidator: [CallModel, RunProbe];

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use setpoint_machine::CallReader;
 use setpoint_machine::effects::ToolAsk;
-use setpoint_protocol::record::Surroundings;
+use setpoint_protocol::record::{Surroundings, Survey};
 use setpoint_protocol::tool::{ToolAnswer, ToolSpec};
 use setpoint_protocol::{CallId, TaskId};
 use setpoint_tools::{CallPlace, Registry};
@@ -50,6 +50,13 @@ pub trait Toolbox: Send + Sync {
     /// must not block.
     async fn run(&self, ask: ToolAsk, run: ToolRun) -> ToolAnswer;
 
+    /// Looks around where the task works, and at these paths that the person names, changing nothing. What cannot be
+    /// looked at is left out.
+    async fn survey(&self, named: Vec<String>, run: ToolRun) -> Survey {
+        let _ = (named, run);
+        Survey::default()
+    }
+
     /// Ends what the calls of a process that died left running, and returns when nothing of it is left.
     async fn end_calls_of(&self, process: &DeadProcess);
 }
@@ -88,12 +95,12 @@ impl Toolbox for Tools {
     async fn run(&self, ask: ToolAsk, run: ToolRun) -> ToolAnswer {
         // A file system may hang, and whoever drives the task must not hang with it: a cancel comes through there.
         tokio::task::yield_now().await;
-        let place = CallPlace {
-            surroundings: run.surroundings,
-            created: run.created.iter().map(PathBuf::from).collect(),
-            cancel: run.cancel,
-        };
-        self.registry.run(&ask, place).await
+        self.registry.run(&ask, place(run)).await
+    }
+
+    async fn survey(&self, named: Vec<String>, run: ToolRun) -> Survey {
+        tokio::task::yield_now().await;
+        self.registry.survey(named, place(run)).await
     }
 
     async fn end_calls_of(&self, process: &DeadProcess) {
@@ -101,5 +108,13 @@ impl Toolbox for Tools {
         if ended > 0 {
             tracing::info!(process.pid, ended, "ended what a dead process was running");
         }
+    }
+}
+
+fn place(run: ToolRun) -> CallPlace {
+    CallPlace {
+        surroundings: run.surroundings,
+        created: run.created.iter().map(PathBuf::from).collect(),
+        cancel: run.cancel,
     }
 }

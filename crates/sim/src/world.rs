@@ -285,6 +285,10 @@ impl World<'_> {
                 }
                 answered(Answer::Tool(Box::new(self.plant.run(call, &ask, &mut self.chance))))
             }
+            Outside::Survey { .. } => {
+                self.clock_ms += 1 + self.chance.below(1_000);
+                answered(Answer::Survey(Box::default()))
+            }
             Outside::Timer { due_clock_ms, .. } => {
                 self.clock_ms = self.clock_ms.max(due_clock_ms);
                 answered(Answer::Timer)
@@ -357,7 +361,14 @@ impl World<'_> {
                     self.flying.insert(pending.call, (pending.attempt, effect));
                     continue;
                 }
-                (AskClass::Model | AskClass::Pure, Some(effect)) if !pending.stopped => {
+                // As a driver does: where the budgets leave no room for another attempt, the one that broke off stands.
+                (AskClass::Model, Some(Outside::Model { ask, .. }))
+                    if !pending.stopped
+                        && !self.cell.may_ask_again(pending.call, ask.purpose(), Usage::default()) =>
+                {
+                    External::Answered(Answered::new(pending.call, pending.attempt, Answer::Interrupted))
+                }
+                (AskClass::Model | AskClass::Pure | AskClass::Survey, Some(effect)) if !pending.stopped => {
                     self.flying.insert(pending.call, (pending.attempt, effect));
                     External::Reasked(Reasked {
                         call: pending.call,

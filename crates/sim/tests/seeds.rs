@@ -136,7 +136,7 @@ fn every_seed_replays_to_the_same_records_and_effects() {
 
 /// A model or a tool.
 fn begins(effect: &Outside) -> bool {
-    matches!(effect, Outside::Model { .. } | Outside::Tool { .. })
+    matches!(effect, Outside::Model { .. } | Outside::Tool { .. } | Outside::Survey { .. })
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod process;
 mod processes;
 mod registry;
 mod show;
+mod survey;
 mod target;
 mod tool;
 mod typed;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use setpoint_machine::CallReader;
 use setpoint_machine::effects::ToolAsk;
-use setpoint_protocol::record::Surroundings;
+use setpoint_protocol::record::{Surroundings, Survey};
 use setpoint_protocol::tool::{
     ApprovalNeed, CallReading, Effect, ExecutedFile, ToolAnswer, ToolCall, ToolSpec,
 };
@@ -116,7 +116,7 @@ impl Registry {
         Ok(tool)
     }
 
-    fn context(&self, ask: &ToolAsk, place: CallPlace) -> ToolCtx {
+    pub(crate) fn context(&self, ask: &ToolAsk, place: CallPlace) -> ToolCtx {
         ToolCtx {
             surroundings: place.surroundings,
             created: place.created,
@@ -128,6 +128,15 @@ impl Registry {
             cancel: place.cancel,
             limits: self.limits.clone(),
         }
+    }
+
+    /// The survey without this host's keys, in all of its texts.
+    pub(crate) fn without_keys(&self, survey: Survey) -> Survey {
+        if self.keys.is_empty() {
+            return survey;
+        }
+        let value = serde_json::to_value(&survey).map(|value| self.keys.value(value));
+        value.and_then(serde_json::from_value).unwrap_or_default()
     }
 
     /// What somebody who asked for `name` may have meant: `functions.Read-File` is `read_file`.

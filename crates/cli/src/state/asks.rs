@@ -51,6 +51,8 @@ pub enum What {
     Tool,
     /// A timer.
     Timer,
+    /// A look around.
+    Survey,
 }
 
 /// All open asks.
@@ -91,6 +93,7 @@ impl Asks {
             Ask::Model { purpose, .. } => What::Model(*purpose),
             Ask::Tool { .. } => What::Tool,
             Ask::Timer { .. } => What::Timer,
+            Ask::Survey { .. } => What::Survey,
         };
         self.open.insert(asked.call, Open { what, since_ms: clock_ms, attempt: asked.attempt, reason: None });
     }

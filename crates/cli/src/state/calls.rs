@@ -113,7 +113,7 @@ impl Calls {
                 call.ok = Some(false);
                 call.error_kind = Some(ErrorKind::Interrupted);
             }
-            Answer::Model(_) | Answer::ModelFailed(_) | Answer::Timer => {}
+            Answer::Model(_) | Answer::ModelFailed(_) | Answer::Timer | Answer::Survey(_) => {}
         }
     }
 

@@ -370,7 +370,7 @@ impl Used {
         match asked.ask {
             setpoint_protocol::record::Ask::Model { .. } => self.model_calls += 1,
             setpoint_protocol::record::Ask::Tool { .. } => self.tool_calls += 1,
-            setpoint_protocol::record::Ask::Timer { .. } => {}
+            setpoint_protocol::record::Ask::Timer { .. } | setpoint_protocol::record::Ask::Survey { .. } => {}
         }
     }
 

@@ -142,6 +142,7 @@ fn open_words(state: &ViewState, call: CallId, open: &Open, clock_ms: u64) -> St
         What::Model(purpose) => purpose_words(purpose).to_owned(),
         What::Tool => state.calls.get(call).map_or_else(String::new, |call| format!("runs {}", call.words())),
         What::Timer => String::new(),
+        What::Survey => "looks around".to_owned(),
     };
     let seconds = clock_ms.saturating_sub(open.since_ms) / 1_000;
     let again = match (&open.reason, open.attempt) {

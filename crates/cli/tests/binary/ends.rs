@@ -153,15 +153,14 @@ fn a_budget_of_calls_ends_with_what_there_is() {
 fn a_budget_of_one_call_buys_no_plan_and_still_ends_in_a_result() {
     let home = Home::new();
     Trial::new().reads("there.txt", "1").write(&home);
-    for calls in ["1", "2"] {
-        let ended = pursue(&home, &["--max-calls", calls]);
-        assert_eq!(
-            (&ended.result["directive"], &ended.result["ended_by"]),
-            (&"abandon".into(), &"budget".into())
-        );
-        assert_eq!(ended.payloads("DispatchManifest").len(), 0);
-        assert!(!ended.next_moves().is_empty());
-    }
+    // It is kept for the report.
+    let ended = pursue(&home, &["--max-calls", "1"]);
+    assert_eq!(
+        (&ended.result["directive"], &ended.result["ended_by"]),
+        (&"abandon".into(), &"budget".into())
+    );
+    assert_eq!(ended.payloads("DispatchManifest").len(), 0);
+    assert!(!ended.next_moves().is_empty());
 }
 
 #[test]

@@ -66,11 +66,11 @@ fn a_task_of_several_rounds_replays_exactly_and_is_shown_step_by_step() {
     let summary = &json.last().unwrap()["summary"];
     assert_eq!((&summary["replayed"], &summary["is_exact"]), (&count.into(), &true.into()));
     // Bounds, and what the models were asked in full.
-    let part = good(home.run(&["replay", id(&ended), "--from", "8", "--to", "8", "--prompts"]));
+    let part = good(home.run(&["replay", id(&ended), "--from", "6", "--to", "6", "--prompts"]));
     assert!(part.out.contains("── piece 1 of ") && part.out.contains("try the trial"), "{}", part.out);
     assert!(!part.out.contains("step 1 ") && !part.out.contains("step 9 "), "{}", part.out);
     let asked =
-        lines(&good(home.run(&["replay", "--json", "--prompts", "--from", "8", "--to", "8", id(&ended)])));
+        lines(&good(home.run(&["replay", "--json", "--prompts", "--from", "6", "--to", "6", id(&ended)])));
     let pieces = asked[0]["prompt"].as_array().unwrap();
     assert_eq!(pieces.len(), asked[0]["body"]["ask"]["model"]["fragments"].as_array().unwrap().len());
     assert!(pieces.iter().all(Value::is_string), "{pieces:?}");

@@ -39,6 +39,13 @@ pub enum Outside {
         /// The task's clock when it goes off.
         due_clock_ms: u64,
     },
+    /// Look around where the task works.
+    Survey {
+        /// The ask.
+        call: CallId,
+        /// Paths that the person names.
+        named: Vec<String>,
+    },
     /// Ask a person, or memory. The same message is in the step's records.
     Party {
         /// The ask.
@@ -63,6 +70,7 @@ impl Outside {
             Outside::Model { call, .. }
             | Outside::Tool { call, .. }
             | Outside::Timer { call, .. }
+            | Outside::Survey { call, .. }
             | Outside::Party { call, .. }
             | Outside::Stop { call } => *call,
         }
@@ -95,6 +103,8 @@ pub enum AskClass {
     Unsafe,
     /// Armed again with what remains.
     Timer,
+    /// A look around: made again.
+    Survey,
     /// Shown again under the same id; may stay open for days.
     Person,
     /// Memory.
@@ -108,6 +118,7 @@ impl AskClass {
             Answer::Model(_) | Answer::ModelFailed(_) => matches!(self, AskClass::Model),
             Answer::Tool(_) => matches!(self, AskClass::Pure | AskClass::Unsafe),
             Answer::Timer => matches!(self, AskClass::Timer),
+            Answer::Survey(_) => matches!(self, AskClass::Survey),
             Answer::Interrupted => true,
         }
     }
@@ -117,7 +128,7 @@ impl AskClass {
         match self {
             AskClass::Person => matches!(party, RoleId::User),
             AskClass::Memory => matches!(party, RoleId::Memory),
-            AskClass::Model | AskClass::Pure | AskClass::Unsafe | AskClass::Timer => false,
+            AskClass::Model | AskClass::Pure | AskClass::Unsafe | AskClass::Timer | AskClass::Survey => false,
         }
     }
 }
@@ -171,7 +182,7 @@ impl Asks {
         self.open.remove(&call)
     }
 
-    /// Tells everything to stop. Timers and questions end at once; models and tools stay until they come back.
+    /// Tells everything to stop. Timers and questions end at once; models, tools and surveys stay until they come back.
     pub(super) fn stop_all(&mut self) -> Vec<CallId> {
         self.stop_where(|_| true)
     }
@@ -189,7 +200,7 @@ impl Asks {
             }
             told.push(*call);
             ask.stopped = true;
-            matches!(ask.class, AskClass::Model | AskClass::Pure | AskClass::Unsafe)
+            matches!(ask.class, AskClass::Model | AskClass::Pure | AskClass::Unsafe | AskClass::Survey)
         });
         told
     }
@@ -213,7 +224,9 @@ impl Asks {
             match ask.class {
                 AskClass::Person => people = true,
                 AskClass::Timer => {}
-                AskClass::Model | AskClass::Pure | AskClass::Unsafe | AskClass::Memory => return false,
+                AskClass::Model | AskClass::Pure | AskClass::Unsafe | AskClass::Survey | AskClass::Memory => {
+                    return false;
+                }
             }
         }
         people

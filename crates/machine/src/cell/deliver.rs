@@ -105,6 +105,13 @@ impl Cell {
                 step.effects.push(Outside::Timer { call, due_clock_ms: self.clock_ms.saturating_add(ms) });
                 Ok(())
             }
+            Effect::Survey { call, named } => {
+                let asked = Asked { call, attempt: 1, ask: Ask::Survey { named: named.clone() } };
+                let seq = self.write_asked(step, at, from, &asked, cause)?;
+                self.asks.open(call, seq, AskClass::Survey);
+                step.effects.push(Outside::Survey { call, named });
+                Ok(())
+            }
         }
     }
 

@@ -222,7 +222,10 @@ fn collect(open: &mut BTreeMap<CallId, Outside>, step: Step) {
         match effect {
             Outside::Stop { call } => {
                 if step.closed
-                    || !matches!(open.get(&call), Some(Outside::Model { .. } | Outside::Tool { .. }))
+                    || !matches!(
+                        open.get(&call),
+                        Some(Outside::Model { .. } | Outside::Tool { .. } | Outside::Survey { .. })
+                    )
                 {
                     open.remove(&call);
                 }

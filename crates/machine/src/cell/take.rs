@@ -107,7 +107,7 @@ impl Cell {
             Answer::ModelFailed(failure) => {
                 self.ledger.model_failed(call, Some(failure), answered.spent, card);
             }
-            Answer::Tool(_) | Answer::Timer | Answer::Interrupted => {
+            Answer::Tool(_) | Answer::Timer | Answer::Survey(_) | Answer::Interrupted => {
                 self.ledger.model_failed(call, None, answered.spent, card);
             }
         }

@@ -36,6 +36,7 @@ fn criterion() -> impl Strategy<Value = CriterionDraft> {
         text().prop_map(CriterionDraft::Plain),
         (text(), mode).prop_map(|(criterion, mode)| CriterionDraft::Structured {
             asked: None,
+            assumes: None,
             criterion,
             mode,
             check: None

@@ -59,6 +59,7 @@ fn words(answer: &Answer) -> String {
         Answer::ModelFailed(failure) => format!("failed: {}", failure.reason),
         Answer::Tool(tool) => format!("tool: {}", tool.text),
         Answer::Timer => "timer".to_owned(),
+        Answer::Survey(survey) => format!("survey: {}", survey.entries.len()),
         Answer::Interrupted => "interrupted".to_owned(),
     }
 }

@@ -11,8 +11,8 @@ use setpoint_model::playbook::{Library, Playbook};
 use setpoint_protocol::Any;
 use setpoint_protocol::limits::TOOL_ROUNDS_MAX;
 use setpoint_protocol::message::{
-    ActionState, Constraints, DirectiveClass, Limits, Loss, MacroState, PlanDirective, Standing, SubTask,
-    TaskSpec, Urgency,
+    ActionState, Constraints, DirectiveClass, Limits, Loss, MacroState, PlanDirective, RoundStanding,
+    SubTask, TaskSpec, Urgency,
 };
 use setpoint_protocol::record::{ModelFailure, Surroundings};
 use setpoint_protocol::tool::{CapabilityClass, ErrorKind, Phase, ToolCall, ToolRecord, ToolSpec};
@@ -99,6 +99,7 @@ pub(crate) fn plan_brief(goal: &str) -> PlanBrief {
         task_criteria: Vec::new(),
         refusals: Vec::new(),
         refused: None,
+        survey: None,
         left: String::new(),
         note: None,
         surroundings: surroundings(),
@@ -144,7 +145,7 @@ pub(crate) fn after_failure(
         findings: Vec::new(),
         budget_pressure: 0.0,
         matched: Vec::new(),
-        standing: Standing::default(),
+        standing: RoundStanding::default(),
         failed_subtasks: Vec::new(),
         grad_l: 0.0,
         grad_l_budget: 0.0,

@@ -21,6 +21,17 @@ pub struct Criterion {
     /// Whose wish it is. Code tells it from the person's words, never a model.
     #[serde(default, skip_serializing_if = "Origin::is_planner")]
     pub origin: Origin,
+    /// What it rests on that the survey did not show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assumes: Option<String>,
+}
+
+impl Criterion {
+    /// Its assumption, in brackets after a space, for whoever works by it or judges it; empty where it assumes nothing.
+    #[must_use]
+    pub fn assumed(&self) -> String {
+        self.assumes.as_ref().map(|assumes| format!(" (assumes: {assumes})")).unwrap_or_default()
+    }
 }
 
 /// Whose wish a criterion is.

@@ -52,7 +52,7 @@ pub use self::memory_query::{
 };
 pub use self::outcome_summary::OutcomeSummary;
 pub use self::plan_directive::{
-    ActionState, DirectiveClass, DirectiveFinding, Loss, MacroState, PlanDirective, Standing, Urgency,
+    ActionState, DirectiveClass, DirectiveFinding, Loss, MacroState, PlanDirective, RoundStanding, Urgency,
 };
 pub use self::plan_preview::{PlanDecision, PlanProposal};
 pub use self::replan_request::{Recommendation, ReplanRequest};

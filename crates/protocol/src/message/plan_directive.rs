@@ -31,8 +31,8 @@ pub struct PlanDirective {
     /// Outcomes that matched and are kept.
     pub matched: Vec<SubTaskOutcome>,
     /// What else stands, for the next plan to build on.
-    #[serde(default, skip_serializing_if = "Standing::is_empty")]
-    pub standing: Standing,
+    #[serde(default, skip_serializing_if = "RoundStanding::is_empty")]
+    pub standing: RoundStanding,
     /// The sub-tasks that failed.
     pub failed_subtasks: Vec<SubTaskId>,
     /// ∇L.
@@ -47,7 +47,7 @@ pub struct PlanDirective {
 
 /// What a round left behind besides the outcomes that are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Standing {
+pub struct RoundStanding {
     /// Criteria of failed sub-tasks and of the whole that hold, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holds: Vec<String>,
@@ -59,11 +59,11 @@ pub struct Standing {
     pub output: String,
 }
 
-impl Standing {
+impl RoundStanding {
     /// Whether nothing was left.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        *self == Standing::default()
+        *self == RoundStanding::default()
     }
 }
 

@@ -63,4 +63,5 @@ fn only_the_executor_acts_and_only_it_and_the_meta_validator_measure() {
     let who = |capability| RoleId::ALL.into_iter().filter(|role| may(*role, capability)).collect::<Vec<_>>();
     assert_eq!(who(Capability::RunTool), [RoleId::Executor]);
     assert_eq!(who(Capability::RunProbe), [RoleId::Executor, RoleId::MetaValidator]);
+    assert_eq!(who(Capability::Survey), [RoleId::Planner]);
 }

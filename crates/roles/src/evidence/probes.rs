@@ -92,13 +92,15 @@ impl Probes {
                         text: tool.text.clone(),
                         facts: tool.facts.clone(),
                     },
-                    Answer::Model(_) | Answer::ModelFailed(_) | Answer::Timer | Answer::Interrupted => {
-                        Probed {
-                            record: called.interrupted(id, false).into(),
-                            text: String::new(),
-                            facts: None,
-                        }
-                    }
+                    Answer::Model(_)
+                    | Answer::ModelFailed(_)
+                    | Answer::Timer
+                    | Answer::Survey(_)
+                    | Answer::Interrupted => Probed {
+                        record: called.interrupted(id, false).into(),
+                        text: String::new(),
+                        facts: None,
+                    },
                 };
                 probe.state = State::Back(Box::new(probed));
             }

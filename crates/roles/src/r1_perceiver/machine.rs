@@ -64,7 +64,11 @@ impl Machine for Perceiver {
             Input::Answer { call, answer } => match answer {
                 Answer::Model(reply) => self.on_reply(call, &reply.text(), ctx, fx),
                 // A stopped question to the person is a question let go; a model that failed leaves the raw input.
-                Answer::ModelFailed(_) | Answer::Interrupted | Answer::Tool(_) | Answer::Timer => {
+                Answer::ModelFailed(_)
+                | Answer::Interrupted
+                | Answer::Tool(_)
+                | Answer::Timer
+                | Answer::Survey(_) => {
                     self.on_no_answer(call, ctx, fx);
                 }
             },

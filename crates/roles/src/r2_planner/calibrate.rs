@@ -1,4 +1,4 @@
-//! How a round begins: memory is asked, with no model call, before every plan and replan.
+//! How a round begins: memory is asked and the place looked at, with no model call, before every plan and replan.
 
 use setpoint_machine::Ctx;
 use setpoint_mkct::intent_space;
@@ -11,7 +11,6 @@ use super::calibration::{ABOUT_CHARS_MAX, Calibration, RECORDS_MAX};
 use super::fault::Fault;
 use super::history::Task;
 use super::machine::{Fx, Phase, Planner};
-use super::plan::Attempts;
 
 impl Planner {
     /// Opens the first round. A second `TaskSpec` starts over; instances go on counting.
@@ -42,14 +41,16 @@ impl Planner {
         ctx: &Ctx<'_>,
         fx: &mut Fx<'_>,
     ) {
-        if !matches!(self.phase, Phase::Calibrating { query } if query == call) {
+        let Phase::Calibrating { query, .. } = &mut self.phase else { return };
+        if *query != Some(call) {
             return;
         }
+        *query = None;
         if let Some(task) = &mut self.task {
             task.calibration = reply.map(Calibration::of).unwrap_or_default();
             task.overridden = Vec::new();
         }
-        self.ask_plan(Attempts::default(), None, ctx, fx);
+        self.plan_when_ready(ctx, fx);
     }
 
     fn calibrate(&mut self, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
@@ -78,7 +79,8 @@ impl Planner {
             tools,
             limit: RECORDS_MAX,
         });
-        self.phase = Phase::Calibrating { query };
+        let survey = Self::look_around(&task.spec.raw_input, ctx, fx);
+        self.phase = Phase::Calibrating { query: Some(query), survey };
     }
 
     /// Whether the task is being given up: nothing opens a round any more.

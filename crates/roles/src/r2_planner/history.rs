@@ -7,6 +7,7 @@ use setpoint_protocol::message::{
     ActionState, Approach, Criterion, Limits, ManifestEntry, OutcomeStatus, PlanDirective, RuleRef, Shown,
     SubTaskOutcome, TaskSpec, Urgency, Withdrawal,
 };
+use setpoint_protocol::record::Survey;
 use setpoint_protocol::{CallId, SubTaskId, ToolId};
 
 use super::calibration::{Calibration, MustNot};
@@ -29,6 +30,8 @@ pub(super) struct Task {
     pub(super) plans: Vec<DispatchedPlan>,
     /// Sub-tasks that matched, in the order of their groups.
     pub(super) kept: Vec<Kept>,
+    /// What there is where the task works, as of this round; none where it was not looked at.
+    pub(super) survey: Option<Survey>,
     /// What memory says to this round.
     pub(super) calibration: Calibration,
     /// Rules of memory that were overridden in this round.
@@ -78,6 +81,7 @@ impl Task {
             lacks: BTreeSet::new(),
             plans: Vec::new(),
             kept: Vec::new(),
+            survey: None,
             calibration: Calibration::default(),
             overridden: Vec::new(),
             whole_unjudged: false,

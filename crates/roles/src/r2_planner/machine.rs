@@ -26,10 +26,12 @@ pub(super) enum Phase {
     /// A `TaskSpec`, a `PlanDirective` or an `AbandonNotice`.
     #[default]
     Idle,
-    /// Memory.
+    /// Memory and the survey.
     Calibrating {
-        /// The query.
-        query: CallId,
+        /// The query, until it is answered.
+        query: Option<CallId>,
+        /// The survey, until it is answered.
+        survey: Option<CallId>,
     },
     /// A model's plan.
     Planning(Planning),
@@ -61,7 +63,10 @@ impl Machine for Planner {
             },
             // An answer to anything but the ask of the phase is stale: its round was closed meanwhile.
             Input::Answer { call, answer } => match &self.phase {
-                Phase::Calibrating { .. } => self.on_memory(call, None, ctx, fx),
+                Phase::Calibrating { query: Some(query), .. } if *query == call => {
+                    self.on_memory(call, None, ctx, fx);
+                }
+                Phase::Calibrating { .. } => self.on_survey(call, answer, ctx, fx),
                 Phase::Planning(planning) if planning.call == call => self.on_plan_answer(&answer, ctx, fx),
                 Phase::Previewing(preview) if preview.call == call => self.on_no_decision(ctx, fx),
                 Phase::Reporting(reporting) => {

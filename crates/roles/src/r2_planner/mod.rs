@@ -1,6 +1,6 @@
 //! R2, the Planner: the path from a `TaskSpec` to a dispatched plan, and every criterion on the way.
 //!
-//! A round is: ask memory, ask the model for a plan, hold the plan against the validator (code, see `validate`),
+//! A round is: ask memory and look around (`survey`), ask the model for a plan, hold the plan against the validator (code, see `validate`),
 //! show it to the person where that was asked for, dispatch it group by group. A `PlanDirective` opens the next
 //! round; an `AbandonNotice` ends in one `PartialReport`.
 //!
@@ -22,7 +22,7 @@
 //! one. When a merge could not be judged although everything matched, a plan without new sub-tasks is
 //! valid: its manifest holds carried ones only, and R4b judges the whole again.
 //!
-//! One file for each thing it handles: `calibrate`, `plan`, `validate`, `assemble` (ids and messages out of
+//! One file for each thing it handles: `calibrate`, `survey`, `plan`, `validate`, `assemble` (ids and messages out of
 //! a valid plan), `preview`, `dispatch`, `outputs` (of earlier groups), `history` (what earlier
 //! rounds leave behind), `report`, `fault`, `prompt`.
 
@@ -38,6 +38,7 @@ mod plan;
 mod preview;
 mod prompt;
 mod report;
+mod survey;
 mod template;
 mod validate;
 

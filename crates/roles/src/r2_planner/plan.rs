@@ -83,7 +83,7 @@ impl Planner {
         match answer {
             Answer::Model(reply) => self.on_plan_reply(planning, &reply.text(), ctx, fx),
             Answer::ModelFailed(failure) => self.on_plan_failure(failure, ctx, fx),
-            Answer::Interrupted | Answer::Tool(_) | Answer::Timer => {
+            Answer::Interrupted | Answer::Tool(_) | Answer::Timer | Answer::Survey(_) => {
                 let failure = ModelFailure {
                     kind: ModelFailureKind::Unavailable,
                     reason: "the model call was cut short".to_owned(),
@@ -226,6 +226,7 @@ fn brief(task: &Task, attempts: &Attempts, repair: Option<Repair>, ctx: &Ctx<'_>
             .trim_end()
             .to_owned(),
         note: attempts.note.clone(),
+        survey: task.survey.clone(),
         surroundings: Arc::clone(&ctx.opened.surroundings),
         repair,
     }

@@ -103,7 +103,7 @@ fn tools(tools: &[Arc<ToolSpec>]) -> String {
 fn work(brief: &ExecuteBrief) -> String {
     let mut text = format!("The sub-task: {}\n\nIt is done when all of this holds:\n", brief.subtask.intent);
     for criterion in &brief.subtask.success_criteria {
-        text.push_str(&format!("* {}: {}\n", criterion.id, criterion.criterion));
+        text.push_str(&format!("* {}: {}{}\n", criterion.id, criterion.criterion, criterion.assumed()));
     }
     text
 }

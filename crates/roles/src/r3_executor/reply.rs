@@ -18,7 +18,7 @@ pub(super) fn take(work: &mut Work, answer: &Answer, ctx: &Ctx<'_>, fx: &mut Eff
     match answer {
         Answer::Model(reply) => said(work, reply, ctx, fx),
         Answer::ModelFailed(failure) => work.fail_unanswered(failure, fx),
-        Answer::Tool(_) | Answer::Timer | Answer::Interrupted => {
+        Answer::Tool(_) | Answer::Timer | Answer::Survey(_) | Answer::Interrupted => {
             work.fail("the call of the model was interrupted", fx);
         }
     }

@@ -30,7 +30,11 @@ pub(super) fn take(work: &mut Work, answer: &Answer, ctx: &Ctx<'_>, fx: &mut Eff
                 settle(work, wanted, record, Happened::Ran(result), ctx, fx);
             }
         },
-        Answer::Model(_) | Answer::ModelFailed(_) | Answer::Timer | Answer::Interrupted => {
+        Answer::Model(_)
+        | Answer::ModelFailed(_)
+        | Answer::Timer
+        | Answer::Survey(_)
+        | Answer::Interrupted => {
             let record = wanted.called.interrupted(id, wanted.grant.is_some());
             work.notices.push(format!("{id} was {}", record.evidence));
             settle(work, wanted, record, Happened::Ran(Vec::new()), ctx, fx);

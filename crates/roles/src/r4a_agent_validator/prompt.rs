@@ -116,7 +116,7 @@ fn criteria(brief: &JudgeBrief) -> String {
             Mode::Verifiable => "",
             Mode::Plausible => " (a matter of judgement)",
         };
-        text.push_str(&format!("{} {}{mode}\n", criterion.id, criterion.criterion));
+        text.push_str(&format!("{} {}{mode}{}\n", criterion.id, criterion.criterion, criterion.assumed()));
     }
     text
 }

@@ -111,7 +111,7 @@ pub(super) fn heard(
             Err(error) => hearing.unreadable(&error),
         },
         Answer::ModelFailed(failure) => hearing.unanswered(Some(failure)),
-        Answer::Tool(_) | Answer::Timer | Answer::Interrupted => hearing.unanswered(None),
+        Answer::Tool(_) | Answer::Timer | Answer::Survey(_) | Answer::Interrupted => hearing.unanswered(None),
     };
     verification.hearing = hearing;
     match error {

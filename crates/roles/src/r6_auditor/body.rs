@@ -2,6 +2,7 @@
 //! nothing to it.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use setpoint_protocol::message::{
     ApprovalWord, EndState, EndedBy, ExecutionStatus, FailureClass, FaultKind, Loss, MacroState, Mode,
     Origin, OutcomeStatus, VerdictWord,
@@ -48,6 +49,7 @@ pub(super) enum Ask {
         grant: Option<String>,
     },
     Timer {},
+    Survey {},
 }
 
 #[derive(Deserialize)]
@@ -80,6 +82,7 @@ pub(super) enum Answer {
     ModelFailed(ModelFailure),
     Tool(ToolAnswer),
     Timer,
+    Survey(IgnoredAny),
     Interrupted,
 }
 

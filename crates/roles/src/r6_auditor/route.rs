@@ -75,6 +75,7 @@ pub(super) fn check_ask(seen: &Seen<'_>, ask: &Ask) -> Option<Finding> {
         Ask::Tool { call, effect: Effect::Unsafe, .. } => {
             (may(role, Capability::RunTool), format!("a call of {} that may change something", call.tool))
         }
+        Ask::Survey {} => (may(role, Capability::Survey), "a survey".to_owned()),
         Ask::Timer {} => (true, String::new()),
     };
     (!is_able).then(|| {

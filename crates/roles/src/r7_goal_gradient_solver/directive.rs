@@ -3,7 +3,7 @@
 use setpoint_control::{Decision, Replan};
 use setpoint_machine::Ctx;
 use setpoint_protocol::ToolId;
-use setpoint_protocol::message::{DirectiveFinding, PlanDirective, Standing, TaskFault};
+use setpoint_protocol::message::{DirectiveFinding, PlanDirective, RoundStanding, TaskFault};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{Phase, SideEffect};
 
@@ -105,7 +105,7 @@ fn common(
         findings: Vec::new(),
         budget_pressure: decision.loss.omega,
         matched: Vec::new(),
-        standing: Standing::default(),
+        standing: RoundStanding::default(),
         failed_subtasks: Vec::new(),
         grad_l: decision.gradient.grad_l,
         grad_l_budget: decision.gradient.grad_l_budget,
@@ -115,7 +115,7 @@ fn common(
 }
 
 /// What holds of what failed, what was changed, and what the last failed sub-task answered.
-fn standing(round: &Round) -> Standing {
+fn standing(round: &Round) -> RoundStanding {
     let of_failed = round.failed().flat_map(|outcome| &outcome.criteria_verdicts);
     let passed =
         round.whole_verdicts().iter().chain(of_failed).filter(|one| !has_failed(one) && !one.vacuous);
@@ -138,7 +138,7 @@ fn standing(round: &Round) -> Standing {
     changed.drain(..surplus);
     let outputs = round.failed().map(|outcome| &outcome.output).filter(|output| !is_empty(output));
     let output = outputs.last().map(|output| clip(&output.to_text(), OUTPUT_CHARS_MAX)).unwrap_or_default();
-    Standing { holds, changed, output }
+    RoundStanding { holds, changed, output }
 }
 
 /// What failed and what was seen, the whole first.

@@ -100,6 +100,7 @@ impl Driver {
                 Effect::Timer { call, .. } => {
                     self.open.insert(call, Open::Timer);
                 }
+                Effect::Survey { .. } => panic!("an effector does not look around"),
             }
         }
     }

@@ -77,6 +77,30 @@ fn r2_first_plan_with_memory() {
 }
 
 #[test]
+fn r2_with_a_survey() {
+    let mut r2 = Bench::<Planner>::new(&json!({ "models": { "brain": "b", "tool": "t" } }));
+    let raw_input = "Fix calc.py so that `pytest tests/` is green";
+    r2.message(Kind::TaskSpec, &json!({ "intent": raw_input, "raw_input": raw_input }));
+    r2.message(Kind::MemoryReply, &json!({ "call_id": "r2/1", "availability": "unavailable" }));
+    let survey = json!({
+        "entries": [{ "path": "calc.py", "bytes": 120 }, { "path": "src/" }, { "path": format!("src/{MARKER}\n.py"), "bytes": 1 }],
+        "left_out": 7,
+        "git": { "branch": "main", "commits": 3, "changed": 1, "untracked": 1, "paths": [" M calc.py", "?? new.py"],
+                 "last": ["add calc"] },
+        "project": [{ "name": "AGENTS.md" }, { "name": "pyproject.toml", "test": "pytest" }],
+        "named": [{ "path": "calc.py", "kind": "file", "bytes": 120 }, { "path": "tests/" }],
+    });
+    let (_, call) = model_call(r2.survey("r2/2".parse().unwrap(), &survey));
+    check("r2_survey", &call);
+    let names: Vec<&str> = call.prompt.fragments.iter().map(|fragment| fragment.name).collect();
+    let at = |name: &str| names.iter().position(|one| *one == name).unwrap();
+    assert!(at("words") < at("surroundings") && at("surroundings") < at("place") && at("place") < at("left"));
+    for fragment in call.prompt.fragments.iter().filter(|fragment| fragment.kind != FragmentKind::Data) {
+        assert!(!fragment.text().contains(MARKER), "{}", fragment.name);
+    }
+}
+
+#[test]
 fn r2_replan_with_everything() {
     let (mut r2, _) = first_plan(&json!({}));
     check("r2_replan", &replan(&mut r2, &json!({ "directive": "change_path", "urgency": "high" })));

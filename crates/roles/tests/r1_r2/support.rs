@@ -11,7 +11,7 @@ use setpoint_machine::{AnyInput, Brief, CallReader, Ctx, Ledger, ModelCall};
 use setpoint_protocol::record::{Answer, Opened, Part, Reply, Surroundings, Usage};
 use setpoint_protocol::tool::{self, CallReading, ToolCall};
 use setpoint_protocol::topology::{Kind, Payload};
-use setpoint_protocol::{Address, CallId, Instance, TaskId, Timestamp, ToolId};
+use setpoint_protocol::{Address, CallId, Instance, RoleId, TaskId, Timestamp, ToolId};
 
 /// Runs every script of a folder and compares it with itself: its `<` lines are what the machine does now.
 ///
@@ -34,8 +34,16 @@ pub(crate) fn check_scripts<M: AnyMachine + Default>(folder: &str) {
 pub(crate) fn run_script(machine: &mut dyn AnyMachine, script: &str) -> Result<String, script::ScriptError> {
     let patch = script.lines().next().and_then(|line| line.strip_prefix("# opened "));
     let patch = patch.map_or(json!({}), |patch| serde_json::from_str(patch).unwrap());
-    let setup = Setup { opened: opened(&patch), instance: Instance(0), reader: &Reader, describe };
+    let opened = opened_for(machine.role(), &patch);
+    let setup = Setup { opened, instance: Instance(0), reader: &Reader, describe };
     script::run(machine, script, setup)
+}
+
+/// The brain of R2's tests is free, so that only those about the survey, which set the models, look around.
+fn opened_for(role: RoleId, patch: &Value) -> Opened {
+    let mut opened = opened(patch);
+    opened.models.brain.is_free |= role == RoleId::Planner && patch.get("models").is_none();
+    opened
 }
 
 /// A task on a small machine with six tools, the fields of `patch` set.
@@ -120,6 +128,7 @@ pub(crate) fn describe(call: &ModelCall) -> String {
             "previous": brief.previous.iter().map(|plan| (plan.round, plan.judged_failed)).collect::<Vec<_>>(),
             "kept": brief.kept.iter().map(|outcome| &outcome.output).collect::<Vec<_>>(),
             "task_criteria": brief.task_criteria.iter().map(|one| &one.criterion).collect::<Vec<_>>(),
+            "survey": brief.survey.as_ref().map(|survey| survey.entries.len()),
             "refusals": brief.refusals,
             "note": brief.note,
             "repair": brief.repair.as_ref().map(|repair| &repair.error),
@@ -155,9 +164,10 @@ pub(crate) struct Bench<M> {
 
 impl<M: AnyMachine + Default> Bench<M> {
     pub(crate) fn new(patch: &Value) -> Self {
+        let machine = M::default();
         Bench {
-            machine: M::default(),
-            opened: opened(patch),
+            opened: opened_for(machine.role(), patch),
+            machine,
             task: TaskId::mint("bench", 1),
             seq: 0,
             calls: 0,
@@ -179,6 +189,12 @@ impl<M: AnyMachine + Default> Bench<M> {
             by: None,
         };
         self.give(AnyInput::Answer { call, answer: Answer::Model(reply) })
+    }
+
+    /// Gives it what a look around found.
+    pub(crate) fn survey(&mut self, call: CallId, survey: &Value) -> Vec<Effect> {
+        let survey = serde_json::from_value(survey.clone()).unwrap();
+        self.give(AnyInput::Answer { call, answer: Answer::Survey(Box::new(survey)) })
     }
 
     fn give(&mut self, input: AnyInput) -> Vec<Effect> {

@@ -85,6 +85,17 @@ fn a_role_that_asks_for_what_it_may_not() {
     silent(&asked(
         r#"meta_validator runtime Asked replan {"call":"r4b/9","attempt":1,"ask":{"tool":{"call":{"tool":"shell","input":{}},"phase":"after","effect":"read_only"}}}"#,
     ));
+    check(
+        &asked(
+            r#"meta_validator runtime Asked replan {"call":"r4b/9","attempt":1,"ask":{"survey":{"named":["a"]}}}"#,
+        ),
+        &expect![[r#"
+            boundary_violation R4b #32: meta_validator asked for a survey, which it may not
+        "#]],
+    );
+    silent(&asked(
+        r#"planner runtime Asked replan {"call":"r2/9","attempt":1,"ask":{"survey":{"named":["a"]}}}"#,
+    ));
     silent(&asked(
         r#"goal_gradient_solver runtime Asked replan {"call":"r7/1","attempt":1,"ask":{"timer":{"ms":5}}}"#,
     ));

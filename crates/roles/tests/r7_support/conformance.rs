@@ -137,7 +137,9 @@ fn said(effects: Vec<Effect>) -> Vec<Payload> {
     let payloads = effects.into_iter().filter_map(|effect| match effect {
         Effect::Send { payload, .. } => Some(payload),
         Effect::Timer { .. } => None,
-        Effect::Model { .. } | Effect::Tool { .. } => panic!("R7 asks neither models nor tools"),
+        Effect::Model { .. } | Effect::Tool { .. } | Effect::Survey { .. } => {
+            panic!("R7 asks for nothing else")
+        }
     });
     payloads.collect()
 }

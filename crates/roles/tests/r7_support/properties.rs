@@ -165,7 +165,9 @@ impl Said {
             match effect {
                 Effect::Timer { call, .. } => said.timer = Some(call),
                 Effect::Send { payload, .. } => said.count(payload),
-                Effect::Model { .. } | Effect::Tool { .. } => panic!("R7 asks neither models nor tools"),
+                Effect::Model { .. } | Effect::Tool { .. } | Effect::Survey { .. } => {
+                    panic!("R7 asks for nothing else")
+                }
             }
         }
         said

@@ -161,5 +161,5 @@ fn stops(effect: &Outside) -> Option<CallId> {
 
 /// Whether this reaches out into the world.
 fn begins(effect: &Outside) -> bool {
-    matches!(effect, Outside::Model { .. } | Outside::Tool { .. })
+    matches!(effect, Outside::Model { .. } | Outside::Tool { .. } | Outside::Survey { .. })
 }

@@ -62,6 +62,7 @@ impl Driver {
         match effect {
             Outside::Model { call, ask, .. } => self.start_model(call, ask, attempt),
             Outside::Tool { call, ask, .. } => self.start_tool(call, ask, attempt),
+            Outside::Survey { call, named } => self.start_survey(call, named, attempt),
             Outside::Timer { call, due_clock_ms } => self.timing.arm(call, due_clock_ms),
             Outside::Party { payload, .. } => {
                 if let Payload::MemoryQuery(query) = *payload {
@@ -117,17 +118,33 @@ impl Driver {
         }
     }
 
+    fn start_survey(&mut self, call: CallId, named: Vec<String>, attempt: u32) {
+        let toolbox = Arc::clone(&self.shared.toolbox);
+        let cancel = CancellationToken::new();
+        let Some(run) = self.tool_run(call, &cancel) else { return };
+        self.begin(call, attempt, cancel, async move {
+            // A plan without a survey is better than none.
+            let survey =
+                AssertUnwindSafe(toolbox.survey(named, run)).catch_unwind().await.unwrap_or_default();
+            Came::Answer(Answer::Survey(Box::new(survey)))
+        });
+    }
+
+    /// What a call runs under; none before the task is opened.
+    fn tool_run(&self, call: CallId, cancel: &CancellationToken) -> Option<ToolRun> {
+        Some(ToolRun {
+            task: self.task.clone(),
+            call,
+            surroundings: Arc::clone(&self.cell.opened()?.surroundings),
+            created: Arc::clone(&self.created),
+            cancel: cancel.clone(),
+        })
+    }
+
     fn start_tool(&mut self, call: CallId, ask: ToolAsk, attempt: u32) {
         let toolbox = Arc::clone(&self.shared.toolbox);
         let cancel = CancellationToken::new();
-        let Some(opened) = self.cell.opened() else { return };
-        let run = ToolRun {
-            task: self.task.clone(),
-            call,
-            surroundings: Arc::clone(&opened.surroundings),
-            created: Arc::clone(&self.created),
-            cancel: cancel.clone(),
-        };
+        let Some(run) = self.tool_run(call, &cancel) else { return };
         self.begin(call, attempt, cancel, async move {
             match AssertUnwindSafe(toolbox.run(ask, run)).catch_unwind().await {
                 Ok(answer) => Came::Answer(Answer::Tool(Box::new(answer))),

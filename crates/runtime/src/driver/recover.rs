@@ -131,7 +131,7 @@ impl Driver {
             (AskClass::Memory, None) => {
                 self.memory_is_unavailable(pending.call, "the question cannot be asked again");
             }
-            (AskClass::Model | AskClass::Pure, Some(effect)) if !pending.stopped => {
+            (AskClass::Model | AskClass::Pure | AskClass::Survey, Some(effect)) if !pending.stopped => {
                 let (reason, spent) = match pause {
                     Pause::Crash => {
                         ("the process that asked has died", self.spent_unseen(pending.call, &effect))
@@ -144,7 +144,7 @@ impl Driver {
                 let reasked = Reasked { call: pending.call, attempt, reason, spent, by_runtime: true };
                 self.ask_again(reasked, effect, failure);
             }
-            (AskClass::Model | AskClass::Pure | AskClass::Unsafe | AskClass::Timer, _) => {
+            (AskClass::Model | AskClass::Pure | AskClass::Unsafe | AskClass::Timer | AskClass::Survey, _) => {
                 self.interrupted(pending.call, pending.attempt);
             }
         }

@@ -108,8 +108,8 @@ impl Task {
                     Effect::Timer { call, .. } => {
                         inputs.push_back(AnyInput::Answer { call, answer: Answer::Timer });
                     }
-                    // R7 has no way to wish for either.
-                    Effect::Model { .. } | Effect::Tool { .. } => {}
+                    // R7 has no way to wish for these.
+                    Effect::Model { .. } | Effect::Tool { .. } | Effect::Survey { .. } => {}
                 }
             }
         }

@@ -297,8 +297,8 @@ impl Beside {
             match effect {
                 Effect::Send { payload, .. } => said = of_payload(payload).or(said),
                 Effect::Timer { call, .. } => self.timer = Some(call),
-                // R7 has no way to wish for either.
-                Effect::Model { .. } | Effect::Tool { .. } => {}
+                // R7 has no way to wish for these.
+                Effect::Model { .. } | Effect::Tool { .. } | Effect::Survey { .. } => {}
             }
         }
         Ok(said)

@@ -10,6 +10,7 @@ use setpoint_model::cassette::{Player, Recorder, Tape, TapeWriter};
 use setpoint_model::playbook::{Library, Playbook};
 use setpoint_protocol::Timestamp;
 use setpoint_protocol::message::{EndState, FinalResult};
+use setpoint_protocol::models::ModelCard;
 use setpoint_protocol::record::Surroundings;
 use setpoint_runtime::NewTask;
 
@@ -77,6 +78,11 @@ async fn recorded(place: &Place, tape: &Path) -> FinalResult {
     result
 }
 
+/// What a recording says of the model that it was made with: the planner is the embedded brain, which reads no survey.
+fn embedded() -> ModelCard {
+    ModelCard { is_free: true, ..ModelCard::named("playbook") }
+}
+
 const SIZES: &[(&str, usize)] = &[("a", 10), ("b", 2_000), ("c", 300), ("d", 40)];
 
 #[tokio::test]
@@ -90,7 +96,7 @@ async fn a_tape_made_in_one_folder_plays_in_another() {
     let tape = Arc::new(Tape::read(&path).unwrap());
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(!text.contains(&here.name()), "the tape names the folder that it was made in");
-    let (second, _) = run(&there, Player::new(Arc::clone(&tape), "recorded")).await;
+    let (second, _) = run(&there, Player::of_card(Arc::clone(&tape), &embedded())).await;
     assert_eq!((second.directive, second.replans), (EndState::Accept, 0), "{second:?}");
     assert_eq!(tape.left(), 0, "not every recorded answer was asked for");
     let said = |result: &FinalResult| (result.output.to_text(), result.summary.clone(), result.usage.calls);
@@ -107,7 +113,7 @@ async fn a_run_that_goes_another_way_says_where_it_leaves_the_tape() {
     let path = here.root.path().join("tape.jsonl");
     recorded(&here, &path).await;
     let tape = Arc::new(Tape::read(&path).unwrap());
-    let (result, records) = run(&there, Player::new(Arc::clone(&tape), "recorded")).await;
+    let (result, records) = run(&there, Player::of_card(Arc::clone(&tape), &embedded())).await;
     assert_eq!(result.directive, EndState::Abandon, "{result:?}");
     let asked = "the recording has no answer to question 2 of `execute`: the nearest is in line 4 of ";
     assert!(records.contains(asked), "{records}");

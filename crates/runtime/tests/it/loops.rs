@@ -329,7 +329,7 @@ impl Plant {
             Effect::Send { payload: Payload::ExecutionResult(result), .. } => {
                 Some(Waiting::Ended(Box::new(result)))
             }
-            Effect::Send { .. } | Effect::Timer { .. } => None,
+            Effect::Send { .. } | Effect::Timer { .. } | Effect::Survey { .. } => None,
         });
         let waiting = effects.next().expect("nothing is waited for and nothing was said");
         assert!(effects.next().is_none(), "two things are waited for");

@@ -65,7 +65,7 @@ impl TaskTrace {
                 common.extend(self.content(names::TOOL_CALL_ARGUMENTS, &asked.input.to_text()));
                 (span, common, false)
             }
-            Ask::Timer { .. } => return,
+            Ask::Timer { .. } | Ask::Survey { .. } => return,
         };
         span.attributes = attributes(&common, attempt);
         self.calls.insert(call, OpenCall { span, seq: record.seq, common, is_model });
@@ -105,7 +105,7 @@ impl TaskTrace {
             },
             Answer::Tool(answer) => self.ran(&answer),
             Answer::Interrupted => interrupted(answered.spent),
-            Answer::Timer => End::default(),
+            Answer::Timer | Answer::Survey(_) => End::default(),
         };
         self.end_attempt(record, open, end);
     }

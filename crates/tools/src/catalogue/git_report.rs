@@ -23,6 +23,8 @@ use crate::typed::Typed;
 const LIMITS: Limits = Limits { ms_max: 30_000, bytes_max: 16 * 1024 * 1024 };
 /// Authors that are given, those with most commits first.
 const AUTHORS_MAX: usize = 100;
+/// How many of the last commits are given, as Git takes it.
+const LAST: &str = "-5";
 /// Settings of a repository that are looked through for filters.
 const SETTINGS_MAX: usize = 10_000;
 
@@ -147,7 +149,8 @@ struct Report {
     /// Touched files that pass through a filter: whether they have changed cannot be told.
     unsure: Vec<String>,
     has_submodules: bool,
-    last: Option<Commit>,
+    /// The newest first.
+    last: Vec<Commit>,
     complete: bool,
     gaps: Gaps,
 }
@@ -191,7 +194,7 @@ impl Report {
             untracked: Vec::new(),
             unsure: Vec::new(),
             has_submodules: false,
-            last: None,
+            last: Vec::new(),
             complete: true,
             gaps: Gaps { complete: true, ..Gaps::default() },
         };
@@ -223,9 +226,9 @@ impl Report {
         };
         self.authors = lines.iter().filter_map(author).take(AUTHORS_MAX).collect();
         let last = git
-            .text(&["log", "-1", "--no-show-signature", "--format=%H%x00%an%x00%cI%x00%s", "HEAD", "--"])
+            .text(&["log", LAST, "--no-show-signature", "--format=%H%x00%an%x00%cI%x00%s", "HEAD", "--"])
             .await?;
-        self.last = last.and_then(|line| {
+        let commit = |line: &str| {
             let mut parts = line.split('\0').map(str::to_owned);
             Some(Commit {
                 hash: parts.next()?,
@@ -233,7 +236,8 @@ impl Report {
                 time: parts.next()?,
                 subject: parts.next()?,
             })
-        });
+        };
+        self.last = last.unwrap_or_default().lines().filter_map(commit).collect();
         Ok(())
     }
 
@@ -276,7 +280,7 @@ impl Report {
             self.changed.len(),
             self.untracked.len()
         );
-        if let Some(last) = &self.last {
+        if let Some(last) = self.last.first() {
             let hash: String = last.hash.chars().take(12).collect();
             let subject = show::line(&last.subject);
             text.push_str(&format!("\nlast: {hash} {} {}: {subject}", last.time, show::line(&last.author)));
@@ -294,6 +298,7 @@ impl Report {
         if self.has_submodules {
             text.push_str("\n(what is not committed in submodules was not looked at)");
         }
+        let commit = |one: &Commit| json!({ "hash": one.hash, "author": one.author, "time": one.time, "subject": one.subject });
         let facts = json!({
             "branch": self.branch,
             "commits": self.commits,
@@ -302,9 +307,8 @@ impl Report {
             "changed_count": self.changed.len(),
             "untracked": self.untracked,
             "untracked_count": self.untracked.len(),
-            "last_commit": self.last.as_ref().map(|last| {
-                json!({ "hash": last.hash, "author": last.author, "time": last.time, "subject": last.subject })
-            }),
+            "last_commit": self.last.first().map(commit),
+            "last_commits": self.last.iter().map(commit).collect::<Vec<_>>(),
             "unsure": self.unsure,
             "submodules_looked_into": !self.has_submodules,
             "complete": self.complete,

@@ -27,6 +27,8 @@ mod shell;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod survey;
+#[cfg(test)]
 mod survivors;
 #[cfg(test)]
 mod tables;

@@ -35,6 +35,7 @@ fn asked(Asked { call, ask, .. }: Asked) -> String {
         Ask::Model { purpose, .. } => format!("{call}: a model, to {}", purpose.name()),
         Ask::Tool { call: tool, .. } => format!("{call}: {} {}", tool.tool, tool.input.to_text()),
         Ask::Timer { ms } => format!("{call}: a timer of {}", words::duration(ms)),
+        Ask::Survey { .. } => format!("{call}: a look around"),
     }
 }
 
@@ -60,6 +61,12 @@ fn answered(Answered { call, answer, .. }: Answered) -> String {
             format!("{call}: {ended}, {}: {}", words::duration(answer.duration_ms), answer.text)
         }
         Answer::Timer => format!("{call}: the timer went off"),
+        Answer::Survey(survey) => {
+            format!(
+                "{call}: {} below the working directory",
+                words::count(survey.entries.len() as u64, "name")
+            )
+        }
         Answer::Interrupted => format!("{call}: interrupted"),
     }
 }

@@ -291,7 +291,7 @@ fn spans(records: &[Record], drawn: usize) -> (Vec<Span>, usize) {
                 let what = match ask {
                     Ask::Model { purpose, .. } => What::Model(purpose),
                     Ask::Tool { call, .. } => What::Tool(clip(&call.tool, TOOL_CHARS_MAX)),
-                    Ask::Timer { .. } => continue,
+                    Ask::Timer { .. } | Ask::Survey { .. } => continue,
                 };
                 if n > last {
                     left_out += 1;

@@ -2,7 +2,7 @@
 
 use setpoint_protocol::record::{
     Answer, Answered, Ask, Asked, FragmentHash, ModelFailure, Opened, Part, Poisoned, Quiesced, Reasked,
-    Record, RecordKind, Reply, Usage,
+    Record, RecordKind, Reply, Survey, Usage,
 };
 use setpoint_protocol::tool::{Effect, Phase, ToolAnswer};
 
@@ -130,6 +130,10 @@ fn of_asked(asked: &Asked, manner: &Manner<'_>) -> (Line, Vec<Line>) {
             let input = sanitise::exact(&tool.input.to_text());
             (Line::plain(&gist), vec![Line::plain(&input).clip(LINE_CHARS_MAX)])
         }
+        Ask::Survey { named } => {
+            let gist = format!("{call} survey, {}", words::count(named.len() as u64, "named path"));
+            (Line::plain(&gist), Vec::new())
+        }
         Ask::Timer { ms } => (Line::plain(&format!("{call} timer, {}", words::duration(*ms))), Vec::new()),
     }
 }
@@ -156,12 +160,25 @@ fn of_answered(answered: &Answered, manner: &Manner<'_>) -> (Line, Vec<Line>) {
             (Line::new().and(Tone::Bad, &gist), hints)
         }
         Answer::Tool(answer) => of_tool(&format!("{call} tool{attempt}"), answer, manner.has_prompts),
+        Answer::Survey(survey) => of_survey(&format!("{call} survey{attempt}"), survey),
         Answer::Timer => (Line::plain(&format!("{call} timer: the time is up")), Vec::new()),
         Answer::Interrupted => {
             let gist = format!("{call} interrupted{attempt}, outcome unknown{}", lost(answered.spent));
             (Line::new().and(Tone::Care, &gist), Vec::new())
         }
     }
+}
+
+fn of_survey(who: &str, survey: &Survey) -> (Line, Vec<Line>) {
+    let names = words::count(survey.entries.len() as u64, "name");
+    let git = match &survey.git {
+        Some(git) => format!(", branch {}", git.branch.as_deref().unwrap_or("none")),
+        None => String::new(),
+    };
+    let missing = survey.named.iter().filter(|named| named.kind.is_none());
+    let missing =
+        missing.map(|named| Line::plain(&format!("not there: {}", named.path)).clip(LINE_CHARS_MAX));
+    (Line::plain(&format!("{who}: {names}{git}")), missing.collect())
 }
 
 fn of_reply(who: &str, reply: &Reply, manner: &Manner<'_>) -> (Line, Vec<Line>) {

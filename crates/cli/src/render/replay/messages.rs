@@ -25,9 +25,12 @@ pub(super) fn lines(state: &ViewState, record: &Record) -> (Line, Vec<Line>) {
     match message {
         Payload::UserInput(input) => (Line::new(), excerpt(Tone::Strong, &input.raw_input, true)),
         Payload::TaskSpec(spec) => {
+            let has_title = !spec.title.is_empty() && spec.title != spec.intent;
+            let title = has_title.then(|| format!("title: {}", spec.title));
             let limits = spec.constraints.scope.map(|scope| format!("scope: {scope}"));
             let deadline = spec.constraints.deadline.map(|at| format!("deadline: {at}"));
-            let details = limits.into_iter().chain(deadline).map(|text| Line::plain(&text)).collect();
+            let details =
+                title.into_iter().chain(limits).chain(deadline).map(|text| Line::plain(&text)).collect();
             (Line::plain(&spec.intent), details)
         }
         Payload::ClarificationRequest(request) => list("asks the person", request.questions),

@@ -72,7 +72,7 @@ fn what_was_not_recorded_ends_by_fault_and_says_how_it_differs() {
     let result = played.json();
     assert_eq!((played.code, &result["ended_by"]), (4, &json!("fault")), "{played:#?}");
     let told = result.to_string();
-    assert!(told.contains("the recording has no answer to question 1 of `perceive`"), "{result:#}");
+    assert!(told.contains("the recording has no answer to question 1 of `plan`"), "{result:#}");
     assert!(told.contains("write something else"), "{result:#}");
     for missing in ["nothing.jsonl", "."] {
         let came = home.run(&["run", "--replay", missing, GOAL]);

@@ -5,6 +5,7 @@ mod costs;
 mod impossible;
 #[cfg(target_os = "linux")]
 mod keys;
+mod planning;
 mod process_killed;
 mod wires;
 

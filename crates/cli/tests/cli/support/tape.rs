@@ -166,6 +166,7 @@ pub(crate) fn criterion(id: &str, text: &str) -> Criterion {
         criterion: text.to_owned(),
         mode: Mode::Verifiable,
         check: None,
+        assumes: None,
     }
 }
 
@@ -391,7 +392,7 @@ pub(crate) fn directive(
         findings: vec![],
         budget_pressure: loss.omega,
         matched: vec![],
-        standing: Standing::default(),
+        standing: RoundStanding::default(),
         failed_subtasks: vec![],
         grad_l,
         grad_l_budget: 0.0,

@@ -217,6 +217,7 @@ fn what(record: &Record) -> String {
                 Ask::Model { .. } => "model",
                 Ask::Tool { .. } => "tool",
                 Ask::Timer { .. } => "timer",
+                Ask::Survey { .. } => "survey",
             };
             format!("Asked({word} {})", asked.call)
         }
@@ -235,6 +236,7 @@ fn outside(effect: &Outside) -> String {
         Outside::Model { .. } => format!("model {call}"),
         Outside::Tool { effect, .. } => format!("tool {call} {effect:?}"),
         Outside::Timer { due_clock_ms, .. } => format!("timer {call} due {due_clock_ms}"),
+        Outside::Survey { .. } => format!("survey {call}"),
         Outside::Party { party, payload, .. } => format!("{party} {call} {}", payload.kind()),
         Outside::Stop { .. } => format!("stop {call}"),
     }

@@ -74,6 +74,7 @@ fn choose(bench: &Bench, records: usize, what: u8, which: usize) -> Option<Exter
                 by_runtime: false,
             })
         }
+        AskClass::Survey => answered(&call, Answer::Survey(Box::default())),
         AskClass::Timer => answered(&call, Answer::Timer),
         AskClass::Memory => message(RoleId::Memory, memory_reply(&call)),
         AskClass::Person if ask.call.role == RoleId::Executor => message(RoleId::User, approval(&call, "d1")),

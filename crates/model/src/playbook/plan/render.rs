@@ -162,5 +162,6 @@ fn criterion(form: &CriterionForm, scope: &Scope<'_>) -> Result<CriterionDraft, 
         mode: Mode::Verifiable,
         check: Some(Any(form.check.value(scope)?)),
         asked: None,
+        assumes: None,
     })
 }

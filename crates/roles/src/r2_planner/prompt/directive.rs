@@ -3,7 +3,7 @@
 
 use setpoint_machine::brief::PlanBrief;
 use setpoint_protocol::message::{
-    ActionState, DirectiveClass, DirectiveFinding, FailureClass, Limits, PlanDirective, Shown, Standing,
+    ActionState, DirectiveClass, DirectiveFinding, FailureClass, Limits, PlanDirective, RoundStanding, Shown,
     Urgency,
 };
 
@@ -88,7 +88,7 @@ fn seen(finding: &DirectiveFinding) -> String {
 }
 
 /// What stands besides the sub-tasks that are done: criteria that hold, what was changed, the last output.
-pub(super) fn standing(standing: &Standing) -> String {
+pub(super) fn standing(standing: &RoundStanding) -> String {
     let list = |heading: &str, lines: &[String]| match lines {
         [] => None,
         lines => {

@@ -7,6 +7,7 @@ mod directive;
 mod memory;
 mod place;
 mod report;
+mod survey;
 mod tools;
 
 use std::sync::OnceLock;
@@ -36,6 +37,8 @@ const KEPT_CHARS_MAX: usize = 12_000;
 const CRITERIA_CHARS_MAX: usize = 12_000;
 const PREVIOUS_CHARS_MAX: usize = 8_000;
 const STANDING_CHARS_MAX: usize = 8_000;
+/// As many names as a survey holds, with Git and project files.
+const SURVEY_CHARS_MAX: usize = 12_000;
 const REFUSALS_CHARS_MAX: usize = 8_000;
 const REFUSED_CHARS_MAX: usize = 12_000;
 const HEADING_CHARS_MAX: usize = 400;
@@ -101,7 +104,7 @@ output gives opening and closing time as HH:MM\",\"check\":{\"on\":\"output\",\"
 week that each time is for\"]}");
 
 /// JSON Schema of a plan, by hand: what its fields are for stands in the instructions.
-const PLAN_SCHEMA: &str = r##"{"type":"object","properties":{"subtasks":{"type":"array","items":{"type":"object","properties":{"intent":{"type":"string"},"success_criteria":{"$ref":"#/$defs/criteria"},"context":{"type":"string"},"inputs":{"type":"array","items":{"type":"integer"}},"sequence":{"type":"integer"},"tools":{"type":"array","items":{"type":"string"}},"deadline":{"type":"string"}},"required":["intent","success_criteria"]}},"task_criteria":{"$ref":"#/$defs/criteria"},"withdraw":{"type":"array"},"cannot":{"type":"object"}},"required":["subtasks"],"$defs":{"criteria":{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"object","properties":{"criterion":{"type":"string"},"mode":{"enum":["verifiable","plausible"]},"check":{},"asked":{"type":"string"}},"required":["criterion"]}]}}}}"##;
+const PLAN_SCHEMA: &str = r##"{"type":"object","properties":{"subtasks":{"type":"array","items":{"type":"object","properties":{"intent":{"type":"string"},"success_criteria":{"$ref":"#/$defs/criteria"},"context":{"type":"string"},"inputs":{"type":"array","items":{"type":"integer"}},"sequence":{"type":"integer"},"tools":{"type":"array","items":{"type":"string"}},"deadline":{"type":"string"}},"required":["intent","success_criteria"]}},"task_criteria":{"$ref":"#/$defs/criteria"},"withdraw":{"type":"array"},"cannot":{"type":"object"}},"required":["subtasks"],"$defs":{"criteria":{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"object","properties":{"criterion":{"type":"string"},"mode":{"enum":["verifiable","plausible"]},"check":{},"asked":{"type":"string"},"assumes":{"type":"string"}},"required":["criterion"]}]}}}}"##;
 
 /// Renders the brief of a plan or a replan. What is the same in every question of a task comes first, so that providers'
 /// caches find it again; what a round or a refusal changes comes last.
@@ -115,6 +118,10 @@ pub(super) fn plan(brief: &PlanBrief) -> Prompt {
         .task("surroundings", place::surroundings(&brief.surroundings), PLACE_CHARS_MAX)
         .long_task("tools", tools::listed(&brief.tools), TOOLS_CHARS_MAX)
         .task("facts", memory::facts(&brief.calibration), FACTS_CHARS_MAX);
+    if let Some(survey) = &brief.survey {
+        prompt = prompt.task("survey", survey::HEADING, HEADING_CHARS_MAX);
+        prompt = prompt.data("place", survey::text(survey), SURVEY_CHARS_MAX);
+    }
     let remembered = memory::remembered(&brief.calibration);
     if !remembered.is_empty() {
         prompt = prompt.task("memory", memory::HEADING, HEADING_CHARS_MAX);

@@ -8,7 +8,7 @@ use setpoint_protocol::tool::{CapabilityClass, ToolSpec};
 use crate::line::one_line;
 
 /// Longest sentence about a tool, and about its result, in characters.
-const ABOUT_CHARS_MAX: usize = 110;
+const ABOUT_CHARS_MAX: usize = 100;
 /// Input fields of a tool that are named.
 const FIELDS_MAX: usize = 4;
 
@@ -42,11 +42,17 @@ fn line(tool: &ToolSpec) -> String {
     // What a probe needs; the executor reads the whole schema.
     let fields = if tool.class == CapabilityClass::Write { Vec::new() } else { required(&tool.input_schema) };
     let fields = if fields.is_empty() { String::new() } else { format!("{{{}}}", fields.join(",")) };
-    let about = tool.description.split_inclusive(". ").next().unwrap_or_default();
-    let about = one_line(about.trim_end_matches(['.', ' ']), ABOUT_CHARS_MAX);
+    let about = one_line(first_clause(&tool.description), ABOUT_CHARS_MAX);
     let gives = one_line(&tool.gives, ABOUT_CHARS_MAX);
     let gives = if gives.is_empty() { gives } else { format!(" => {gives}") };
     format!("\n- {}{fields} {about}{gives}", tool.name)
+}
+
+/// What a description says first: up to the end of the sentence, to a list, or to what stands in brackets.
+fn first_clause(description: &str) -> &str {
+    let ends = [". ", ": ", "; ", " ("].into_iter().filter_map(|end| description.find(end));
+    let clause = ends.min().and_then(|end| description.get(..end)).unwrap_or(description);
+    clause.trim_end_matches('.')
 }
 
 /// The fields that an input must have; of a tool that demands none, its first ones.

@@ -14,6 +14,8 @@ use super::{Rules, ValidCriterion, beyond, checks, origin};
 use crate::fingerprint::Words;
 use crate::line::one_line;
 
+/// Longest assumption in characters; a longer one is cut with a mark.
+const ASSUMES_CHARS_MAX: usize = 300;
 /// Shortest word that counts as found when another one only begins with it (`list` in `listed`).
 const STEM_CHARS_MIN: usize = 4;
 
@@ -151,10 +153,10 @@ pub(super) fn same_text(a: &str, b: &str) -> bool {
 }
 
 fn criterion(draft: &CriterionDraft, intent: &str, rules: &Rules<'_>) -> Result<ValidCriterion, String> {
-    let (text, mode, check, asked) = match draft {
-        CriterionDraft::Plain(text) => (text, Mode::Verifiable, None, None),
-        CriterionDraft::Structured { criterion, mode, check, asked } => {
-            (criterion, *mode, check.as_ref(), asked.as_deref())
+    let (text, mode, check, asked, assumes) = match draft {
+        CriterionDraft::Plain(text) => (text, Mode::Verifiable, None, None, None),
+        CriterionDraft::Structured { criterion, mode, check, asked, assumes } => {
+            (criterion, *mode, check.as_ref(), asked.as_deref(), assumes.as_deref())
         }
     };
     if text.chars().count() > CRITERION_CHARS_MAX {
@@ -174,7 +176,8 @@ fn criterion(draft: &CriterionDraft, intent: &str, rules: &Rules<'_>) -> Result<
         return Err(reason.to_owned());
     }
     let origin = origin::of(&text, asked, &rules.task.spec.raw_input);
-    Ok(ValidCriterion { text, mode, check, origin })
+    let assumes = assumes.map(|assumes| one_line(assumes, ASSUMES_CHARS_MAX)).filter(|text| !text.is_empty());
+    Ok(ValidCriterion { text, mode, check, origin, assumes })
 }
 
 /// Why a criterion without a check could never be found false, or `None` when it could.

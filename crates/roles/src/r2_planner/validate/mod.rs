@@ -83,6 +83,7 @@ pub(super) struct ValidCriterion {
     mode: Mode,
     check: Option<Check>,
     origin: Origin,
+    assumes: Option<String>,
 }
 
 /// Holds a draft against the rules.
@@ -163,7 +164,14 @@ impl<'a> Rules<'a> {
 
 impl ValidCriterion {
     pub(super) fn with_id(self, id: CriterionId) -> Criterion {
-        Criterion { id, criterion: self.text, mode: self.mode, check: self.check, origin: self.origin }
+        Criterion {
+            id,
+            criterion: self.text,
+            mode: self.mode,
+            check: self.check,
+            origin: self.origin,
+            assumes: self.assumes,
+        }
     }
 }
 

@@ -58,6 +58,7 @@ enum What {
     Model(Purpose),
     Tool { tool: String, grant: Option<String> },
     Timer,
+    Survey,
 }
 
 /// An approval.
@@ -142,6 +143,7 @@ impl Asks {
         let what = match &open.what {
             What::Model(purpose) => format!("a question to a model ({})", purpose.name()),
             What::Tool { tool, .. } => format!("a call of {tool}"),
+            What::Survey => "a survey".to_owned(),
             What::Timer => return None,
         };
         Some((*call, what))
@@ -193,6 +195,7 @@ impl TaskWatch {
                 What::Tool { tool: call.tool, grant }
             }
             Ask::Timer {} => What::Timer,
+            Ask::Survey {} => What::Survey,
         };
         let open = Open { seq: seen.entry.seq, at: seen.entry.at, attempts: 1, what };
         self.asks.open.insert(asked.call, open);
@@ -349,12 +352,14 @@ impl TaskWatch {
                 let error = Some(ErrorKind::Interrupted);
                 told.count(Fact::Came(Came::Tool { tool, ok: false, error, duration_ms }));
             }
-            (Answer::Timer | Answer::Interrupted, What::Timer) => {}
+            (Answer::Timer | Answer::Interrupted, What::Timer)
+            | (Answer::Survey(_) | Answer::Interrupted, What::Survey) => {}
             (_, what) => {
                 let asked = match what {
                     What::Model(_) => "a model",
                     What::Tool { .. } => "a tool",
                     What::Timer => "a timer",
+                    What::Survey => "a survey",
                 };
                 let text = format!("{asked} was asked ({call}), and something else answered");
                 told.find([seen.entry.finding_on(

@@ -1,0 +1,103 @@
+//! What a plan is made with: the person's words, what is there, and few characters besides.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use setpoint_model_server::question::Site;
+use setpoint_model_server::{Hosted, Seen, Wire};
+
+use super::command;
+use crate::support::thinker::{site, think};
+use crate::support::{Came, Home};
+
+/// Characters of a question to R2 besides the person's words and the survey, with the schema of its answer.
+const PLAN_CHARS_MAX: usize = 8_000;
+
+/// A sub-task that writes x.txt, with a check that shows it.
+fn writes() -> Value {
+    json!({
+        "intent": "call write_file {\"content\":\"x\\n\",\"path\":\"names/x.txt\"}",
+        "success_criteria": [{ "criterion": "x.txt holds an x",
+            "check": { "on": { "probe": { "tool": "read_file", "input": { "path": "names/x.txt" } } }, "expect": { "contains": "x" } } }],
+    })
+}
+
+fn questions(server: &Hosted, wanted: Site) -> Vec<Seen> {
+    server.seen().into_iter().filter(|seen| site(seen) == wanted).collect()
+}
+
+#[test]
+fn a_first_plan_sees_what_is_there_and_what_is_not() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.work().join("src")).unwrap();
+    std::fs::write(home.work().join("src/calc.py"), "x = 1\n").unwrap();
+    std::fs::write(home.work().join("pytest.ini"), "[pytest]\n").unwrap();
+    let plan = json!({ "subtasks": [writes()] });
+    let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
+    let goal = "make src/calc.py right, so that tests/ is green";
+    let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", goal]));
+    assert_eq!(came.code, 0, "{came:#?}");
+    let plans = questions(&server, Site::Plan);
+    let question = plans[0].asked.last_user().unwrap();
+    for told in [
+        "src/calc.py 6 bytes",
+        "pytest.ini, tests by `pytest`",
+        "- src/calc.py: file, 6 bytes",
+        "- tests/: is not there",
+        "What the person asked:\nmake src/calc.py right",
+    ] {
+        assert!(question.contains(told), "{told}: {question}");
+    }
+    let whole = |seen: &Seen| {
+        let schema = seen.asked.schema.as_ref().map_or(0, |schema| schema.to_string().chars().count());
+        seen.asked.system.chars().count() + seen.asked.last_user().unwrap().chars().count() + schema
+    };
+    let survey = question.split_once("data place\n").unwrap().1.split_once("```").unwrap().0;
+    let besides = whole(&plans[0]) - survey.chars().count() - goal.chars().count();
+    assert!(besides <= PLAN_CHARS_MAX, "{besides} characters:\n{}\n{question}", plans[0].asked.system);
+    // It is on record, and a replay finds it there.
+    let result = came.json();
+    let id = result["task_id"].as_str().unwrap();
+    let shown = home.run(&["replay", id]);
+    assert_eq!(shown.code, 0, "{shown:#?}");
+    assert!(shown.out.contains("not there: tests/"), "{}", shown.out);
+}
+
+#[test]
+fn a_refused_plan_comes_back_with_its_reasons_beside_it() {
+    let home = Home::new();
+    let refused = json!({ "subtasks": [{
+        "intent": "write the file names/x.txt",
+        "success_criteria": ["the file names/x.txt is written", "names/x.txt holds exactly 2 bytes"],
+    }] });
+    let good = json!({ "subtasks": [writes()] });
+    let answer = move |seen: &Seen| {
+        let is_again = seen.asked.last_user().is_some_and(|question| question.contains("REFUSED"));
+        think(seen, if is_again { &good } else { &refused })
+    };
+    let server = Hosted::start(Arc::new(answer)).unwrap();
+    let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", "write a small file"]));
+    assert_eq!(came.code, 0, "{came:#?}");
+    let plans = questions(&server, Site::Plan);
+    assert_eq!(plans.len(), 2, "{came:#?}");
+    let question = plans[1].asked.last_user().unwrap();
+    let beside = "  criterion 1: the file names/x.txt is written\n    REFUSED: only says the intent again";
+    assert!(question.contains(beside), "{question}");
+    assert!(question.contains("  criterion 2: names/x.txt holds exactly 2 bytes\n```"), "{question}");
+}
+
+#[test]
+fn a_long_goal_is_named_by_the_tool_tier_and_not_retyped() {
+    let home = Home::new();
+    let plan = json!({ "subtasks": [writes()] });
+    let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
+    let goal = "write a small file\nthat holds an x";
+    let arguments = ["run", "--json", "--set", "models.tool=test/small-model", goal];
+    let came = Came::of(&mut command(&home, &server, Wire::Chat, &arguments));
+    assert_eq!(came.code, 0, "{came:#?}");
+    let seen = server.seen();
+    assert_eq!((site(&seen[0]), seen[0].asked.model.as_str()), (Site::Perceive, "small-model"));
+    assert!(seen[0].asked.system.contains("title"), "{}", seen[0].asked.system);
+    let question = questions(&server, Site::Plan)[0].asked.last_user().unwrap().to_owned();
+    assert_eq!(question.matches("write a small file").count(), 1, "{question}");
+}

@@ -1,0 +1,68 @@
+//! What was found where the task works, as text. All of it comes from files and stands in a data block.
+
+use setpoint_protocol::record::{GitState, NamedPath, Survey};
+
+use super::LINE_CHARS_MAX;
+use crate::line::one_line;
+
+pub(super) const HEADING: &str = "\
+What is where this task works was looked up before this plan and is in the next block. Plan by it, not by a guess about what \
+exists. What rests on something that it does not show goes into the criterion's `assumes`, in a few words.";
+
+pub(super) fn text(survey: &Survey) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut files = String::from("Working directory, two levels:");
+    for entry in &survey.entries {
+        let bytes = entry.bytes.map(|bytes| format!(" {bytes} bytes")).unwrap_or_default();
+        files.push_str(&format!("\n- {}{bytes}", line(&entry.path)));
+    }
+    match (survey.entries.is_empty(), survey.left_out) {
+        (true, 0) => files.push_str(" nothing, apart from hidden and ignored files"),
+        (_, 0) => {}
+        (_, more) => files.push_str(&format!("\n- and {more} more")),
+    }
+    parts.push(files);
+    parts.push(survey.git.as_ref().map_or_else(|| "Git: no repository that could be read".to_owned(), git));
+    if !survey.project.is_empty() {
+        let of = |file: &setpoint_protocol::record::ProjectFile| match &file.test {
+            Some(test) => format!("- {}, tests by `{}`", line(&file.name), line(test)),
+            None => format!("- {}", line(&file.name)),
+        };
+        parts.push(listed("Project files:", survey.project.iter().map(of)));
+    }
+    if !survey.named.is_empty() {
+        parts.push(listed("Of what the person names:", survey.named.iter().map(named)));
+    }
+    parts.join("\n\n")
+}
+
+fn git(git: &GitState) -> String {
+    let branch = git
+        .branch
+        .as_deref()
+        .map_or_else(|| "no branch".to_owned(), |branch| format!("branch {}", line(branch)));
+    let head = format!(
+        "Git: {branch}, {} commits, {} changed, {} untracked",
+        git.commits, git.changed, git.untracked
+    );
+    let paths = git.paths.iter().map(|path| format!("- {}", line(path)));
+    let last = git.last.iter().map(|subject| format!("- commit: {}", line(subject)));
+    listed(&head, paths.chain(last))
+}
+
+fn named(named: &NamedPath) -> String {
+    let what = match (named.kind.as_deref(), named.bytes) {
+        (None, _) => "is not there".to_owned(),
+        (Some(kind), Some(bytes)) => format!("{kind}, {bytes} bytes"),
+        (Some(kind), None) => kind.to_owned(),
+    };
+    format!("- {}: {what}", line(&named.path))
+}
+
+fn listed(heading: &str, lines: impl Iterator<Item = String>) -> String {
+    std::iter::once(heading.to_owned()).chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+fn line(text: &str) -> String {
+    one_line(text, LINE_CHARS_MAX)
+}

@@ -1,0 +1,112 @@
+//! A look around where a task works, before it is planned: by code, read-only, bounded. It never follows a link, runs no
+//! program but Git (kept from running anything), and stays out of Setpoint's own house.
+
+mod listing;
+mod project;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use setpoint_machine::effects::ToolAsk;
+use setpoint_protocol::Any;
+use setpoint_protocol::record::{GitState, NamedPath, Survey};
+use setpoint_protocol::tool::{Phase, ToolCall};
+
+use crate::error::ToolError;
+use crate::halt::Halt;
+use crate::registry::{CallPlace, Registry};
+use crate::show;
+use crate::tool::ToolCtx;
+
+/// Milliseconds that Git may take; a survey without it is better than a plan that waits.
+const GIT_MS_MAX: u64 = 3_000;
+/// Milliseconds that the look at files may take.
+const FILES_MS_MAX: u64 = 2_000;
+/// Changed and untracked files that are named.
+const GIT_PATHS_MAX: usize = 20;
+/// Last commits that are named.
+const COMMITS_MAX: usize = 5;
+/// Paths of the person's that are looked at; whoever asks keeps to fewer.
+const NAMED_MAX: usize = 64;
+
+impl Registry {
+    /// What there is in the working directory, in Git, and of the paths that the person names. What cannot be looked at, or
+    /// not in time, is left out.
+    pub async fn survey(&self, mut named: Vec<String>, place: CallPlace) -> Survey {
+        named.truncate(NAMED_MAX);
+        let ask = ask("git_report", json!({ "path": "." }));
+        let mut ctx = self.context(&ask, place.clone());
+        ctx.limits.native_ms_max = FILES_MS_MAX;
+        let git = tokio::time::timeout(Duration::from_millis(GIT_MS_MAX), self.run(&ask, place));
+        let (git, files) = tokio::join!(git, files(&ctx, named));
+        let git = git.ok().filter(|answer| answer.ok).and_then(|answer| answer.facts);
+        let survey = Survey { git: git.map(|facts| state(&facts.0)), ..files.unwrap_or_default() };
+        self.without_keys(survey)
+    }
+}
+
+fn ask(tool: &str, input: Value) -> ToolAsk {
+    let call = ToolCall { tool: tool.to_owned(), input: Any(input) };
+    ToolAsk { call, phase: Phase::Before, probe: true, grant: None, caution: false }
+}
+
+/// What `git_report` says, in short.
+fn state(facts: &Value) -> GitState {
+    let number = |name: &str| facts.get(name).and_then(Value::as_u64).unwrap_or_default();
+    let texts = |name: &str| {
+        let list = facts.get(name).and_then(Value::as_array).into_iter().flatten();
+        list.filter_map(Value::as_str).map(show::line)
+    };
+    let changed = texts("changed").map(|path| format!(" M {path}"));
+    let untracked = texts("untracked").map(|path| format!("?? {path}"));
+    // Hashes hold the time of a commit: a recording could not be played in another copy of the repository.
+    let commit = |commit: &Value| commit.get("subject").and_then(Value::as_str).map(show::line);
+    let last = facts.get("last_commits").and_then(Value::as_array).into_iter().flatten();
+    GitState {
+        branch: facts.get("branch").and_then(Value::as_str).map(show::line),
+        commits: number("commits"),
+        changed: number("changed_count"),
+        untracked: number("untracked_count"),
+        paths: changed.chain(untracked).take(GIT_PATHS_MAX).collect(),
+        last: last.filter_map(commit).take(COMMITS_MAX).collect(),
+    }
+}
+
+/// Everything but Git.
+async fn files(ctx: &ToolCtx, named: Vec<String>) -> Result<Survey, ToolError> {
+    let place = ctx.place();
+    let root = PathBuf::from(&ctx.surroundings.cwd);
+    let paths: Vec<(String, Option<PathBuf>)> = named
+        .into_iter()
+        .map(|text| {
+            let path = place.reading("path", &text).ok();
+            (text, path)
+        })
+        .collect();
+    ctx.blocking(move |halt| {
+        halt.rooms().check(&root)?;
+        let (entries, left_out) = listing::below(&root, halt);
+        let named = paths.iter().map(|(text, path)| named_path(text, path.as_deref(), halt)).collect();
+        Ok(Survey { entries, left_out, git: None, project: project::files(&root, halt), named })
+    })
+    .await
+}
+
+fn named_path(text: &str, path: Option<&std::path::Path>, halt: &Halt) -> NamedPath {
+    let meta = path
+        .filter(|path| halt.rooms().refuse(path).is_none())
+        .and_then(|path| std::fs::symlink_metadata(path).ok())
+        .filter(|meta| !halt.rooms().is_closed(meta));
+    let kind = meta.as_ref().map(|meta| match meta.file_type() {
+        kind if kind.is_file() => "file",
+        kind if kind.is_dir() => "directory",
+        kind if kind.is_symlink() => "link",
+        _ => "other",
+    });
+    NamedPath {
+        path: show::line(text),
+        kind: kind.map(str::to_owned),
+        bytes: meta.filter(std::fs::Metadata::is_file).map(|meta| meta.len()),
+    }
+}
