@@ -72,6 +72,8 @@ pub enum Replan {
 pub enum EndedBy {
     /// R4b accepted: every criterion is met.
     CriteriaMet,
+    /// R4b accepted, and no pass shows that the work did it.
+    Unproven,
     /// D ≤ δ: close enough.
     Distance,
     /// Ω ≥ θ: the budget pressure.
@@ -153,7 +155,7 @@ impl Ruling {
             Self::Replan(Replan::ChangeApproach) => MacroState::ChangeApproach,
             Self::Replan(Replan::BreakSymmetry) => MacroState::BreakSymmetry,
             Self::End(EndedBy::CriteriaMet) => MacroState::Accept,
-            Self::End(EndedBy::Distance) => MacroState::Success,
+            Self::End(EndedBy::Unproven | EndedBy::Distance) => MacroState::Success,
             Self::End(
                 EndedBy::Omega
                 | EndedBy::Law2
@@ -184,6 +186,7 @@ impl EndedBy {
     pub fn name(self) -> &'static str {
         match self {
             Self::CriteriaMet => "criteria_met",
+            Self::Unproven => "unproven",
             Self::Distance => "distance",
             Self::Omega => "omega",
             Self::Law2 => "law2",

@@ -51,8 +51,10 @@ pub(crate) fn lessons(
         Ruling::End(EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds) => {
             of_ending(ruling, judged).into_iter().collect()
         }
+        // What nothing shows to have worked must not be praised either.
         Ruling::End(
-            EndedBy::Infeasible
+            EndedBy::Unproven
+            | EndedBy::Infeasible
             | EndedBy::Fault
             | EndedBy::Consent
             | EndedBy::Budget

@@ -45,7 +45,7 @@ impl Loss {
     pub fn of(event: &Event, rounds: u32, elapsed_ms: f64, gains: &Gains) -> Self {
         let omega = omega(rounds, elapsed_ms, gains);
         match event {
-            Event::Accepted { outcomes } => Tally::of_outcomes(outcomes).accepted(omega, gains),
+            Event::Accepted { outcomes, .. } => Tally::of_outcomes(outcomes).accepted(omega, gains),
             Event::Rejected { outcomes, merge } => Tally::of_rejection(outcomes, merge).loss(omega, gains),
             Event::Fault { .. } | Event::Cancelled => Self::unmeasured(omega, gains),
         }

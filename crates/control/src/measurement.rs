@@ -34,6 +34,8 @@ pub enum Event {
     Accepted {
         /// The round's outcomes, carried ones included.
         outcomes: Vec<Outcome>,
+        /// Whether no pass shows that the work did it (SPEC 4.3).
+        unproven: bool,
     },
     /// R4b asks for a replan (`ReplanRequest`).
     Rejected {
@@ -237,7 +239,7 @@ impl Measurement {
     #[must_use]
     pub fn outcomes(&self) -> &[Outcome] {
         match &self.event {
-            Event::Accepted { outcomes } | Event::Rejected { outcomes, .. } => outcomes,
+            Event::Accepted { outcomes, .. } | Event::Rejected { outcomes, .. } => outcomes,
             Event::Fault { .. } | Event::Cancelled => &[],
         }
     }

@@ -37,6 +37,7 @@ fn reason(ruling: Ruling, point: &Point, gains: &Gains) -> String {
         }
         Ruling::End(by) => match by {
             EndedBy::CriteriaMet => "every criterion is met".to_owned(),
+            EndedBy::Unproven => "no pass shows that the work did it".to_owned(),
             EndedBy::Distance => format!("D ≤ δ = {:.3}, close enough", gains.delta),
             EndedBy::Omega => format!("Ω ≥ θ = {:.3}, the budget pressure is too high", gains.theta),
             EndedBy::Law2 => format!(

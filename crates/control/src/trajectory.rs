@@ -207,7 +207,8 @@ impl Trajectory {
 /// What SPEC 6.2 puts before the table: endings that no law may overrule.
 fn before_the_table(event: &Event) -> Option<Ruling> {
     let by = match event {
-        Event::Accepted { .. } => EndedBy::CriteriaMet,
+        Event::Accepted { unproven: false, .. } => EndedBy::CriteriaMet,
+        Event::Accepted { unproven: true, .. } => EndedBy::Unproven,
         Event::Cancelled => EndedBy::Cancelled,
         Event::Fault { kind: FaultKind::Budget, .. } => EndedBy::Budget,
         Event::Fault { kind: FaultKind::Deadline, .. } => EndedBy::Deadline,

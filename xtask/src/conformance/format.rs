@@ -265,7 +265,7 @@ impl Round {
     pub(super) fn event(&self) -> Option<Event> {
         let outcomes = self.outcomes.iter().map(OutcomeInput::outcome).collect();
         match self.kind.as_str() {
-            "accept" => Some(Event::Accepted { outcomes }),
+            "accept" => Some(Event::Accepted { outcomes, unproven: false }),
             "replan" => Some(Event::Rejected { outcomes, merge: self.merge() }),
             _ => None,
         }

@@ -230,9 +230,12 @@ impl ViewState {
             | EndedBy::Consent
             | EndedBy::Infeasible
             | EndedBy::Fault => true,
-            EndedBy::CriteriaMet | EndedBy::Distance | EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds => {
-                false
-            }
+            EndedBy::CriteriaMet
+            | EndedBy::Unproven
+            | EndedBy::Distance
+            | EndedBy::Omega
+            | EndedBy::Law2
+            | EndedBy::Rounds => false,
         };
         self.result.as_ref().is_some_and(is_cut_short) && !self.rounds.is_measured()
     }

@@ -152,6 +152,7 @@ pub fn evidence_within(evidence: &Evidence, calls: &Calls, columns: usize) -> St
 pub const fn end_word(result: &FinalResult) -> &'static str {
     match (result.directive, result.ended_by) {
         (EndState::Accept, _) => "accepted",
+        (EndState::Success, EndedBy::Unproven) => "accepted, unproven",
         (EndState::Success, _) => "accepted with gaps",
         (EndState::Abandon, EndedBy::Cancelled) => "cancelled",
         (EndState::Abandon, EndedBy::Consent) => "ended, consent refused",
@@ -164,9 +165,9 @@ pub const fn end_word(result: &FinalResult) -> &'static str {
 pub fn end(result: &FinalResult, board: &Board) -> Line {
     let word = end_word(result);
     match (result.directive, result.ended_by) {
-        (EndState::Accept, _) if result.unproven => Line::new()
-            .and(Tone::Good, word)
-            .and(Tone::Care, ", unproven: every check was green before the work"),
+        _ if result.unproven => {
+            Line::new().and(Tone::Care, word).and(Tone::Care, &format!(": {}", rule_words(EndedBy::Unproven)))
+        }
         (EndState::Accept, _) => Line::new().and(Tone::Good, word),
         (EndState::Success, _) => {
             let gaps = format!(" (D {}): {} unmet", share(result.loss.d), unmet(result, board));
@@ -197,6 +198,7 @@ fn unmet(result: &FinalResult, board: &Board) -> String {
 const fn rule_words(rule: EndedBy) -> &'static str {
     match rule {
         EndedBy::CriteriaMet => "every criterion is met",
+        EndedBy::Unproven => "nothing shows that the work did it",
         EndedBy::Distance => "close enough",
         EndedBy::Omega => "rounds and time are nearly used up",
         EndedBy::Law2 => "it got worse round after round",

@@ -18,6 +18,7 @@ async fn run(tape: Tape, line: &str) -> Came {
 async fn the_exit_code_is_that_of_the_result() {
     let cases = [
         (EndState::Accept, EndedBy::CriteriaMet, 0),
+        (EndState::Success, EndedBy::Unproven, 3),
         (EndState::Success, EndedBy::Distance, 3),
         (EndState::Abandon, EndedBy::Omega, 4),
         (EndState::Abandon, EndedBy::Law2, 4),
@@ -208,14 +209,10 @@ async fn small_talk_is_answered_and_is_no_task() {
 
 #[tokio::test(start_paused = true)]
 async fn an_accept_that_proves_nothing_says_so() {
-    let mut result = final_result(EndState::Accept, EndedBy::CriteriaMet);
+    let mut result = final_result(EndState::Success, EndedBy::Unproven);
     result.unproven = true;
     let came = run(tapes::ended(result), "run x").await;
-    assert!(
-        came.out.starts_with("accepted, unproven: every check was green before the work\n"),
-        "{}",
-        came.out
-    );
+    assert!(came.out.starts_with("accepted, unproven: nothing shows that the work did it\n"), "{}", came.out);
 }
 
 #[tokio::test(start_paused = true)]

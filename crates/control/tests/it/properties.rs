@@ -248,7 +248,7 @@ fn measurement() -> impl Strategy<Value = Measurement> {
         12 => (vec(outcome(), 0..4), merge()).prop_map(|(outcomes, merge)| Event::Rejected { outcomes, merge }),
         3 => any::<bool>().prop_map(|retryable| Event::Fault { kind: FaultKind::Fault, retryable }),
         1 => (kind, any::<bool>()).prop_map(|(kind, retryable)| Event::Fault { kind, retryable }),
-        1 => vec(outcome(), 0..4).prop_map(|outcomes| Event::Accepted { outcomes }),
+        1 => vec(outcome(), 0..4).prop_map(|outcomes| Event::Accepted { outcomes, unproven: false }),
         1 => Just(Event::Cancelled),
     ];
     (elapsed_ms, event).prop_map(|(elapsed_ms, event)| Measurement { elapsed_ms, event })

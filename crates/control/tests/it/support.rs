@@ -41,7 +41,7 @@ pub(crate) fn rejected(elapsed_ms: f64, outcomes: &[Outcome]) -> Measurement {
 
 /// A round that R4b accepts.
 pub(crate) fn accepted(elapsed_ms: f64, outcomes: &[Outcome]) -> Measurement {
-    Measurement { elapsed_ms, event: Event::Accepted { outcomes: outcomes.to_vec() } }
+    Measurement { elapsed_ms, event: Event::Accepted { outcomes: outcomes.to_vec(), unproven: false } }
 }
 
 /// What a decision says, without its loss.

@@ -33,6 +33,14 @@ pub struct DispatchManifest {
     pub dispatched_at: Timestamp,
 }
 
+impl DispatchManifest {
+    /// All criteria: the task's own and those of the sub-tasks that are not carried.
+    pub fn criteria(&self) -> impl Iterator<Item = &Criterion> {
+        let new = self.subtasks.iter().filter(|entry| entry.carried.is_none());
+        self.task_criteria.iter().chain(new.flat_map(|entry| &entry.success_criteria))
+    }
+}
+
 /// One sub-task of a round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ManifestEntry {

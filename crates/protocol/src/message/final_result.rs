@@ -40,7 +40,7 @@ pub struct FinalResult {
     /// Criteria of the planner's own making that were withdrawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withdrawn: Vec<Withdrawal>,
-    /// Whether an accept rests on nothing but checks that were green before the work.
+    /// Whether nothing shows that the work did it; see [`EndedBy::Unproven`].
     #[serde(default)]
     pub unproven: bool,
     /// What a person could try next.
@@ -55,7 +55,7 @@ pub struct FinalResult {
 pub enum EndState {
     /// Every criterion met.
     Accept,
-    /// Accepted with gaps: 0 < D ≤ δ.
+    /// Accepted with gaps: 0 < D ≤ δ, or unproven.
     Success,
     /// Given up.
     Abandon,
@@ -77,6 +77,9 @@ impl From<EndState> for MacroState {
 pub enum EndedBy {
     /// Every criterion met.
     CriteriaMet,
+    /// The result was accepted, and nothing shows that the work did it: every pass was green before, or rests on what the work
+    /// made itself.
+    Unproven,
     /// D ≤ δ.
     Distance,
     /// Ω ≥ θ.
@@ -105,6 +108,7 @@ impl EndedBy {
     pub const fn name(self) -> &'static str {
         match self {
             EndedBy::CriteriaMet => "criteria_met",
+            EndedBy::Unproven => "unproven",
             EndedBy::Distance => "distance",
             EndedBy::Omega => "omega",
             EndedBy::Law2 => "law2",

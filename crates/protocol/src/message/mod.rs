@@ -43,7 +43,7 @@ pub use self::direct_answer::DirectAnswer;
 pub use self::dispatch_manifest::{DispatchManifest, ManifestEntry, RuleRef};
 pub use self::execution_result::{ExecutionResult, ExecutionStatus, Unmet};
 pub use self::final_result::{EndState, EndedBy, FinalResult, RoleUsage, UsageReport};
-pub use self::group_matched::{GroupMatched, SubTaskOutput};
+pub use self::group_matched::{BASELINE_GROUP, GroupMatched, SubTaskOutput};
 pub use self::megram::{Insight, InsightCategory, Level, Megram, NegativeFeedback};
 pub use self::memory_command::{MemoryCommand, MemoryListing};
 pub use self::memory_query::{

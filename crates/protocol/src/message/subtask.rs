@@ -1,5 +1,7 @@
 //! The work for R3 and the rubric for R4a: one message, two addressees.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,6 +9,7 @@ use crate::any::Any;
 use crate::id::{SubTaskId, ToolId};
 use crate::message::criterion::Criterion;
 use crate::time::Timestamp;
+use crate::tool::ToolRecord;
 
 /// One atomic piece of work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +44,9 @@ pub struct SubTask {
     /// Where a playbook's plan comes from, so that nothing has to parse prose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approach: Option<Approach>,
+    /// What the probes of its checks found before the task's work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub baseline: Vec<Arc<ToolRecord>>,
 }
 
 /// What a sub-task may not do. Enforced when the plan is validated and again when a call is made.

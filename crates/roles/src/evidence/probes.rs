@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::capability::RunProbe;
-use setpoint_protocol::limits::CRITERIA_MAX;
+use setpoint_protocol::limits::{CRITERIA_MAX, SUBTASKS_MAX};
 use setpoint_protocol::message::Criterion;
 use setpoint_protocol::predicate::CheckOn;
 use setpoint_protocol::record::Answer;
@@ -13,6 +13,9 @@ use setpoint_protocol::topology::{Has, Receives};
 use setpoint_protocol::{Any, CallId, ToolId};
 
 use super::called::Called;
+
+/// Most probes of one set: every criterion of the largest plan, the task's own included, has one.
+const PROBES_MAX: usize = CRITERIA_MAX * (SUBTASKS_MAX + 1);
 
 /// A set of probes that were asked together.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +48,7 @@ enum State {
 
 impl Probes {
     /// Asks every probe that the checks of `criteria` look at. Equal calls are made once, and no more than
-    /// `CRITERIA_MAX` in all; a plan with more criteria is never dispatched.
+    /// `PROBES_MAX` in all; a plan with more criteria is never dispatched.
     pub fn ask<'c, R>(
         criteria: impl IntoIterator<Item = &'c Criterion>,
         phase: Phase,
@@ -56,11 +59,25 @@ impl Probes {
     where
         R: Receives + Has<RunProbe>,
     {
-        let ask = |call: &ToolCall| {
+        Self::ask_calls(&calls(criteria), phase, attempt, ctx, fx)
+    }
+
+    /// Asks these probes.
+    pub fn ask_calls<R>(
+        calls: &[&ToolCall],
+        phase: Phase,
+        attempt: u32,
+        ctx: &Ctx<'_>,
+        fx: &mut Effects<'_, R>,
+    ) -> Self
+    where
+        R: Receives + Has<RunProbe>,
+    {
+        let mut ask = |call: &ToolCall| {
             let called = Called::read(call.clone(), attempt, phase, ctx);
             Probe { call: call.clone(), state: State::Asked(fx.probe(call.clone(), phase), Box::new(called)) }
         };
-        Probes { all: calls(criteria).into_iter().map(ask).collect() }
+        Probes { all: calls.iter().map(|call| ask(call)).collect() }
     }
 
     /// The same probes as another role made them after `attempt`, from its records. One that has no record was not
@@ -140,11 +157,30 @@ pub fn is_of(record: &ToolRecord, call: &ToolCall) -> bool {
     record.tool.tool() == ToolId::of_name(&call.tool).tool() && record.input == call.input
 }
 
+/// The probes of `criteria` that a baseline has no record of.
+pub fn unmeasured<'c>(
+    criteria: impl IntoIterator<Item = &'c Criterion>,
+    baseline: &[Arc<ToolRecord>],
+) -> Vec<&'c ToolCall> {
+    let mut calls = calls(criteria);
+    calls.retain(|call| !baseline.iter().any(|record| is_of(record, call)));
+    calls
+}
+
+/// The records of a baseline that the checks of `criteria` look at.
+pub fn baseline_of<'c>(
+    criteria: impl IntoIterator<Item = &'c Criterion>,
+    baseline: &[Arc<ToolRecord>],
+) -> Vec<Arc<ToolRecord>> {
+    let record = |call: &ToolCall| baseline.iter().find(|record| is_of(record, call)).cloned();
+    calls(criteria).into_iter().filter_map(record).collect()
+}
+
 /// The different calls that the checks of `criteria` look at.
 fn calls<'c>(criteria: impl IntoIterator<Item = &'c Criterion>) -> Vec<&'c ToolCall> {
     let mut calls: Vec<&ToolCall> = Vec::new();
     for call in criteria.into_iter().filter_map(probe_of) {
-        if calls.len() < CRITERIA_MAX && !calls.contains(&call) {
+        if calls.len() < PROBES_MAX && !calls.contains(&call) {
             calls.push(call);
         }
     }

@@ -21,6 +21,8 @@ pub struct Case<'a> {
     pub probes: &'a Probes,
     /// All that is judged of it.
     pub criteria: &'a [Criterion],
+    /// What the probes found before the task's work.
+    pub baseline: &'a [Arc<ToolRecord>],
 }
 
 /// The work of one sub-task.
@@ -50,6 +52,9 @@ impl<'a> Case<'a> {
     pub(super) fn cited(&self, id: CallId) -> Cited<'a> {
         if let Some(record) = self.probes.records().find(|record| record.call_id == id) {
             return Cited::Counts(record);
+        }
+        if let Some(record) = self.baseline.iter().find(|record| record.call_id == id) {
+            return Cited::Stale(record);
         }
         for run in &self.runs {
             if let Some(record) = run.calls.iter().find(|record| record.call_id == id) {
@@ -115,16 +120,12 @@ impl<'a> Case<'a> {
 
     /// What the probe `call` found before the work.
     pub(super) fn before(&self, call: &ToolCall) -> Option<&'a ToolRecord> {
-        self.records(Phase::Before).find(|record| is_of(record, call))
+        self.baseline.iter().map(Arc::as_ref).find(|record| is_of(record, call))
     }
 
-    /// All records of one phase, oldest first.
-    pub(super) fn records(&self, phase: Phase) -> impl Iterator<Item = &'a ToolRecord> + use<'a, '_> {
-        self.runs
-            .iter()
-            .flat_map(|run| run.calls)
-            .map(Arc::as_ref)
-            .filter(move |record| record.phase == phase)
+    /// The calls of the work, oldest first.
+    pub(super) fn work(&self) -> impl Iterator<Item = &'a ToolRecord> + use<'a, '_> {
+        self.runs.iter().flat_map(|run| run.work())
     }
 }
 

@@ -1,7 +1,7 @@
 //! A probe that runs what the work has changed proves what the work wanted it to prove.
 
 use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::{Phase, SideEffect, ToolRecord};
+use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
 use super::case::Case;
 
@@ -19,15 +19,16 @@ pub(super) fn changed_by_the_work(probe: &ToolRecord, case: &Case<'_>) -> Option
             record.executed_files.iter().any(|earlier| earlier.path == file.path && earlier.hash != file.hash)
         };
         let was_there = case
-            .records(Phase::Before)
+            .baseline
+            .iter()
             .any(|record| record.executed_files.iter().any(|earlier| earlier.path == file.path));
         let (changed, is_deliverable) = if was_there {
-            (case.records(Phase::Before).any(differs), named_by_an_intent)
+            (case.baseline.iter().any(|record| differs(record)), named_by_an_intent)
         } else {
             let written = |record: &ToolRecord| {
                 record.ok && record.side_effect != SideEffect::None && record.target == file.path
             };
-            let own = case.records(Phase::Work).any(|record| differs(record) || written(record));
+            let own = case.work().any(|record| differs(record) || written(record));
             (own, named_by_an_intent || names_as_path(&probe.input.to_text(), path))
         };
         (changed && !is_deliverable)

@@ -79,6 +79,7 @@ impl Planner {
                 limits: limits.clone(),
                 fingerprint,
                 approach,
+                baseline: Vec::new(),
             };
             subtasks.push(PlannedSubTask { instance, subtask });
         }

@@ -1,21 +1,25 @@
-//! Dispatching a plan group by group: the manifest first, then each group when the one before it matched.
+//! Dispatching a plan group by group: the manifest first, the first group when the baseline is measured, then each when the one
+//! before it matched.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use setpoint_machine::Ctx;
 use setpoint_protocol::SubTaskId;
-use setpoint_protocol::message::{DispatchManifest, GroupMatched, ManifestEntry};
+use setpoint_protocol::message::{BASELINE_GROUP, DispatchManifest, GroupMatched, ManifestEntry};
+use setpoint_protocol::tool::ToolRecord;
 
 use super::assemble::{PlannedSubTask, ReadyPlan};
 use super::history::{DispatchedPlan, KnownSubTask};
 use super::machine::{Fx, Phase, Planner};
 use super::outputs::{Output, joined};
+use crate::evidence::{baseline_of, unmeasured};
 
 /// A plan that is being carried out.
 #[derive(Debug)]
 pub(super) struct Running {
     round: u32,
-    /// The group that was dispatched last; 0 when every sub-task was carried.
+    /// The group that was dispatched last; 0 before the first.
     current: u32,
     /// Groups that wait.
     waiting: BTreeMap<u32, Vec<PlannedSubTask>>,
@@ -28,7 +32,7 @@ pub(super) struct Running {
 }
 
 impl Planner {
-    /// Publishes the manifest and the first group, and freezes the task's criteria.
+    /// Publishes the manifest, and the first group unless something has to be measured before it; freezes the task's criteria.
     pub(super) fn dispatch(&mut self, plan: ReadyPlan, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         let Some(task) = &mut self.task else { return };
         let mut entries: Vec<ManifestEntry> = Vec::new();
@@ -75,7 +79,7 @@ impl Planner {
             subtasks: known,
             judged_failed: false,
         });
-        fx.publish(DispatchManifest {
+        let manifest = DispatchManifest {
             round: task.round,
             plan_fingerprint: plan.fingerprint,
             subtasks: entries,
@@ -84,7 +88,10 @@ impl Planner {
             applied_rules: task.calibration.applied.clone(),
             overridden_rules: std::mem::take(&mut task.overridden),
             dispatched_at: ctx.now,
-        });
+        };
+        // The work begins when everything that a check probes was measured as it is without the work.
+        let is_measured = unmeasured(manifest.criteria(), &task.baseline).is_empty();
+        fx.publish(manifest);
         let carried = task.kept.iter().map(|kept| Output {
             id: kept.subtask.id.clone(),
             intent: kept.subtask.intent.clone(),
@@ -92,19 +99,21 @@ impl Planner {
         });
         let mut running = Running {
             round: task.round,
-            current: 0,
+            current: BASELINE_GROUP,
             waiting,
             intents: BTreeMap::new(),
             carried: carried.collect(),
             outputs: Vec::new(),
         };
-        running.start_next_group(fx);
+        if is_measured {
+            running.start_next_group(&task.baseline, fx);
+        }
         self.phase = Phase::Running(running);
     }
 
     /// Starts the next group. A report of another round, or of a group that is not the running one, is stale.
     pub(super) fn on_group_matched(&mut self, group: GroupMatched, fx: &mut Fx<'_>) {
-        let Phase::Running(running) = &mut self.phase else { return };
+        let (Phase::Running(running), Some(task)) = (&mut self.phase, &mut self.task) else { return };
         if group.round != running.round || group.sequence != running.current {
             return;
         }
@@ -113,12 +122,13 @@ impl Planner {
                 running.outputs.push(Output { id: output.subtask_id, intent, output: output.output });
             }
         }
-        running.start_next_group(fx);
+        task.baseline.extend(group.baseline);
+        running.start_next_group(&task.baseline, fx);
     }
 }
 
 impl Running {
-    fn start_next_group(&mut self, fx: &mut Fx<'_>) {
+    fn start_next_group(&mut self, baseline: &[Arc<ToolRecord>], fx: &mut Fx<'_>) {
         let Some((sequence, group)) = self.waiting.pop_first() else { return };
         self.current = sequence;
         for PlannedSubTask { instance, mut subtask } in group {
@@ -128,6 +138,7 @@ impl Running {
             let inputs: Vec<&Output> = self.carried.iter().chain(earlier).collect();
             subtask.outputs = joined(&inputs);
             subtask.inputs = inputs.into_iter().map(|output| output.id.clone()).collect();
+            subtask.baseline = baseline_of(&subtask.success_criteria, baseline);
             fx.publish_to(instance, subtask);
         }
     }

@@ -1,6 +1,7 @@
 //! What earlier rounds leave behind: the plans that were dispatched, what matched, the frozen criteria.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use setpoint_machine::brief::PreviousPlan;
 use setpoint_protocol::message::{
@@ -8,6 +9,7 @@ use setpoint_protocol::message::{
     SubTaskOutcome, TaskSpec, Urgency, Withdrawal,
 };
 use setpoint_protocol::record::Survey;
+use setpoint_protocol::tool::ToolRecord;
 use setpoint_protocol::{CallId, SubTaskId, ToolId};
 
 use super::calibration::{Calibration, MustNot};
@@ -26,6 +28,8 @@ pub(super) struct Task {
     pub(super) withdrawn: Vec<Withdrawal>,
     /// Calls that verdicts cite for criteria that cannot hold here.
     pub(super) lacks: BTreeSet<CallId>,
+    /// What the probes of checks found before the task's work.
+    pub(super) baseline: Vec<Arc<ToolRecord>>,
     /// Dispatched plans, oldest first.
     pub(super) plans: Vec<DispatchedPlan>,
     /// Sub-tasks that matched, in the order of their groups.
@@ -79,6 +83,7 @@ impl Task {
             criteria: Vec::new(),
             withdrawn: Vec::new(),
             lacks: BTreeSet::new(),
+            baseline: Vec::new(),
             plans: Vec::new(),
             kept: Vec::new(),
             survey: None,

@@ -65,7 +65,12 @@ fn next_moves(notice: &AbandonNotice) -> Vec<String> {
         EndedBy::Fault => moves.push("mend what the reason names and run the task again"),
         // Which budget it is, and what allows more of it, the fault itself says.
         EndedBy::Budget => moves.push(SMALLER),
-        EndedBy::CriteriaMet | EndedBy::Distance | EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds => {}
+        EndedBy::CriteriaMet
+        | EndedBy::Unproven
+        | EndedBy::Distance
+        | EndedBy::Omega
+        | EndedBy::Law2
+        | EndedBy::Rounds => {}
     }
     if failed_as(FailureClass::Environmental) {
         moves.push("make what was missing reachable: paths, permissions, programs, the network");

@@ -56,7 +56,6 @@ fn answered(
         return;
     }
     match &work.stage {
-        Stage::Measuring(_) => subtask::measured(work, call, answer, ctx, fx),
         Stage::Closing { .. } => after::measured(work, call, answer, fx),
         Stage::Thinking(asked) if *asked == call => reply::take(work, answer, ctx, fx),
         Stage::Running(running) if running.id == call => tool_answer::take(work, answer, ctx, fx),

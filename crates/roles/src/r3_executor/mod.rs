@@ -1,13 +1,10 @@
 //! R3, the plant: does one sub-task, for real, with evidence.
 //!
-//! Before the work it makes the probes of the sub-task's checks once, so that whoever judges can tell what was
-//! green already; they stand in its records as phase `before`. Then it loops: the model says which calls it
-//! wants, the calls run one after the other, and their results go back, until the model answers or a rule ends
-//! the attempt. An attempt ends in exactly one `ExecutionResult`; a `CorrectionSignal` starts the next.
+//! It loops: the model says which calls it wants, the calls run one after the other, and their results go back, until the
+//! model answers or a rule ends the attempt. An attempt ends in exactly one `ExecutionResult`; a `CorrectionSignal` starts the next.
 //!
-//! After an answer, unless it says that the work cannot be done, the same probes are made once more (phase
-//! `after`), and the result goes out when all of them came back, or without the missing ones when the deadline
-//! passes first. The model never sees a probe of either phase, and probes are no rounds.
+//! After an answer, the probes of the sub-task's checks are made (phase `after`), and the result goes out when all of them came back, or without the missing ones when the deadline
+//! passes first. The model never sees a probe, and probes are no rounds. What they found before the work, R4b measured.
 //!
 //! It never judges its own work, never repeats a call or an attempt on its own, never writes memory, never runs
 //! what the sub-task's limits forbid, and never does without consent what needs it.

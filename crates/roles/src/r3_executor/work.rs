@@ -64,8 +64,6 @@ pub(super) struct Work {
 /// What is waited for.
 #[derive(Debug)]
 pub(super) enum Stage {
-    /// The probes before the work.
-    Measuring(Probes),
     /// The model.
     Thinking(CallId),
     /// A tool.
@@ -219,7 +217,6 @@ impl Work {
                 let record = called.unfinished(running.id, grant.is_some(), ErrorKind::Timeout, why);
                 self.records.push(record.into());
             }
-            Stage::Measuring(probes) => self.records.extend(probes.records().cloned()),
             Stage::Closing { probes, ending } => {
                 self.close(&probes, ending, fx);
                 return;

@@ -111,6 +111,12 @@ impl FastLoop {
     /// The same, while the hearing changes.
     pub(super) fn case_of<'a>(&'a self, result: &'a ExecutionResult, probes: &'a Probes) -> Case<'a> {
         let run = Run { intent: &self.subtask.intent, calls: &result.tool_calls, attempt: self.attempt };
-        Case { runs: vec![run], output: &result.output, probes, criteria: &self.subtask.success_criteria }
+        Case {
+            runs: vec![run],
+            output: &result.output,
+            probes,
+            criteria: &self.subtask.success_criteria,
+            baseline: &self.subtask.baseline,
+        }
     }
 }

@@ -9,10 +9,9 @@
 //! It never takes an overall verdict from anybody, never changes what it judges, and never sends R3 round a
 //! person's refusal: a sub-task with a refused call and an unmet criterion ends.
 //!
-//! It touches nothing itself: what it judges by stands in R3's records. What was green before the work has phase
-//! `before`, since R3 measures it before its first step, so that nothing of the work can show in it; what was found
-//! after the answer has phase `after` and the answer's attempt. A probe that is not among them was not made, and its
-//! criterion fails environmentally.
+//! It touches nothing itself: what it judges by stands in R3's records, and what was green before the task's work in the
+//! baseline that comes with the `SubTask`. What was found after the answer has phase `after` and the answer's attempt. A probe
+//! that is not among them was not made, and its criterion fails environmentally.
 
 mod correction;
 mod decision;

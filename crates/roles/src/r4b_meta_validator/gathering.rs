@@ -1,31 +1,12 @@
 //! Fan-in: outcomes come in, groups complete.
 
-use std::collections::BTreeMap;
-
 use setpoint_machine::{Ctx, Effects};
-use setpoint_protocol::message::{
-    DispatchManifest, GroupMatched, ManifestEntry, OutcomeStatus, SubTaskOutcome, SubTaskOutput,
-};
+use setpoint_protocol::message::{GroupMatched, ManifestEntry, OutcomeStatus, SubTaskOutcome, SubTaskOutput};
 use setpoint_protocol::topology::party;
 
 use super::end::End;
 use super::round::{Next, Round, Stage};
 use super::verification;
-
-/// Opens a round. Carried outcomes count as reported.
-pub(super) fn open(
-    manifest: DispatchManifest,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::MetaValidator>,
-) -> Next {
-    let mut outcomes = BTreeMap::new();
-    for entry in &manifest.subtasks {
-        if let Some(carried) = &entry.carried {
-            outcomes.insert(entry.subtask_id.clone(), carried.clone());
-        }
-    }
-    advance(Round { manifest, outcomes, groups_done: 0, stage: Stage::Gathering }, ctx, fx)
-}
 
 /// Takes an outcome: the first of each sub-task of this round counts.
 pub(super) fn take(
@@ -44,7 +25,7 @@ pub(super) fn take(
 }
 
 /// Goes through the groups as far as they are complete.
-fn advance(mut round: Round, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::MetaValidator>) -> Next {
+pub(super) fn advance(mut round: Round, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::MetaValidator>) -> Next {
     let groups = round.groups();
     if groups.is_empty() {
         return Next::End(End::unjudged(&round, "the plan has no sub-task", ctx));
@@ -67,7 +48,12 @@ fn advance(mut round: Round, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::MetaVali
         });
         if round.groups_done + 1 < groups.len() {
             let outputs = outputs.collect();
-            fx.publish(GroupMatched { round: round.manifest.round, sequence: *group, outputs });
+            fx.publish(GroupMatched {
+                round: round.manifest.round,
+                sequence: *group,
+                outputs,
+                baseline: Vec::new(),
+            });
         }
         round.groups_done += 1;
     }

@@ -5,13 +5,15 @@ use setpoint_protocol::CallId;
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::topology::{inbox, party};
 
-use super::round::{Next, Round, Stage};
-use super::{gathering, verification};
+use super::round::{Baseline, Next, Round, Stage};
+use super::{baseline, gathering, verification};
 
 /// R4b of one task.
 #[derive(Debug, Default)]
 pub struct MetaValidator {
     round: Option<Round>,
+    /// What rounds before the present one measured before their work.
+    baseline: Baseline,
 }
 
 impl Machine for MetaValidator {
@@ -23,9 +25,13 @@ impl Machine for MetaValidator {
         ctx: &Ctx<'_>,
         fx: &mut Effects<'_, party::MetaValidator>,
     ) {
-        let next = match (input, self.round.take()) {
+        let round = self.round.take();
+        if let Some(round) = &round {
+            self.baseline.clone_from(&round.baseline);
+        }
+        let next = match (input, round) {
             (Input::Message(inbox::MetaValidator::DispatchManifest(manifest)), _) => {
-                gathering::open(manifest, ctx, fx)
+                baseline::open(manifest, self.baseline.clone(), ctx, fx)
             }
             (Input::Message(inbox::MetaValidator::SubTaskOutcome(outcome)), Some(round)) => {
                 gathering::take(round, outcome, ctx, fx)
@@ -51,9 +57,10 @@ fn answered(
     ctx: &Ctx<'_>,
     fx: &mut Effects<'_, party::MetaValidator>,
 ) -> Next {
-    let Round { manifest, outcomes, groups_done, stage } = round;
-    let back = |stage| Round { manifest, outcomes, groups_done, stage };
+    let Round { manifest, outcomes, groups_done, baseline, stage } = round;
+    let back = |stage| Round { manifest, outcomes, groups_done, baseline, stage };
     match stage {
+        Stage::Baseline(probes) => baseline::measured(back(Stage::Gathering), probes, call, answer, ctx, fx),
         Stage::Probing(verification) => {
             let (round, verification) = (back(Stage::Gathering), *verification);
             verification::measured(round, verification, call, answer, ctx, fx)

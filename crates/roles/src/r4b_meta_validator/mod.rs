@@ -1,6 +1,7 @@
 //! R4b, the sensor of the medium loop: fan-in, merge, and the verification of the whole.
 //!
-//! A `DispatchManifest` opens a round and drops the former. One outcome counts for each of its sub-tasks; whatever
+//! A `DispatchManifest` opens a round and drops the former. The probes of its checks that were not measured yet run before any
+//! work, and R2, which waits for that, is told what they found. One outcome counts for each of its sub-tasks; whatever
 //! is carried over from an earlier round counts as reported. A group that matched completely is reported to R2
 //! while more groups wait. A group with a failure ends the round without a model call: the groups behind it are
 //! reported as skipped. When everything matched, the merged result is held against the task's criteria, by the
@@ -14,6 +15,7 @@
 //! role never directs anybody, and its recommendation is informational: `abandon` when a person refused something
 //! that a failed sub-task wanted, or when the rounds are used up.
 
+mod baseline;
 mod carry;
 mod end;
 mod gathering;

@@ -1,14 +1,19 @@
 //! A round: its plan, what was reported, and what is waited for.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use setpoint_protocol::message::{DispatchManifest, ManifestEntry, OutcomeStatus, SubTaskOutcome};
-use setpoint_protocol::tool::Phase;
+use setpoint_protocol::tool::{Phase, ToolRecord};
 use setpoint_protocol::{CallId, SubTaskId};
 
 use super::end::End;
 use super::verification::Verification;
+use crate::evidence::Probes;
 use crate::judging::Run;
+
+/// Records of the probes that were made before the work, over all rounds.
+pub(super) type Baseline = Vec<Arc<ToolRecord>>;
 
 /// A round and its state.
 #[derive(Debug)]
@@ -18,12 +23,16 @@ pub(super) struct Round {
     pub(super) outcomes: BTreeMap<SubTaskId, SubTaskOutcome>,
     /// Groups that matched and were reported.
     pub(super) groups_done: usize,
+    /// What the probes found before the task's work.
+    pub(super) baseline: Baseline,
     pub(super) stage: Stage,
 }
 
 /// What is waited for.
 #[derive(Debug)]
 pub(super) enum Stage {
+    /// The probes before the work.
+    Baseline(Probes),
     /// Outcomes.
     Gathering,
     /// The probes of the task's checks.

@@ -134,8 +134,7 @@ fn conclude(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Next {
     let criteria = &round.manifest.task_criteria;
     let verdict = |criterion: &Criterion| match (verification.carried.get(&criterion.id), &criterion.check) {
         (Some(carried), _) => carried.clone(),
-        // What was green before one sub-task's work may be another's work: it is not vacuous for the task.
-        (None, Some(check)) => Verdict { vacuous: false, ..by_check(criterion, check, &case) },
+        (None, Some(check)) => by_check(criterion, check, &case),
         (None, None) => hearing.verdict(criterion, &case).verdict,
     };
     let verdicts: Vec<Verdict> = criteria.iter().map(verdict).collect();
@@ -179,7 +178,7 @@ fn ask(
 
 fn case<'a>(round: &'a Round, verification: &'a Verification, output: &'a Any) -> Case<'a> {
     let criteria = &round.manifest.task_criteria;
-    Case { runs: round.runs(), output, probes: &verification.probes, criteria }
+    Case { runs: round.runs(), output, probes: &verification.probes, criteria, baseline: &round.baseline }
 }
 
 /// The result as it was put together.

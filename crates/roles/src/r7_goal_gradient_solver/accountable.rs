@@ -2,6 +2,7 @@
 //!
 //! | ending | evidence | accountable |
 //! |---|---|---|
+//! | `unproven` | the plan's criteria held without the work | R2: wrong criteria |
 //! | `cancelled`, `consent` | the person decided | User |
 //! | `infeasible` | what the goal rests on is not there | User |
 //! | any | the last round was closed by a fault | the role that the fault names |
@@ -31,6 +32,7 @@ pub(super) fn accountable(by: EndedBy, cause: &Cause<'_>) -> Option<RoleId> {
     Some(match cause {
         // Whoever reports a refusal, the person decided.
         _ if matches!(by, EndedBy::Consent | EndedBy::Infeasible) => RoleId::User,
+        _ if by == EndedBy::Unproven => RoleId::Planner,
         Cause::Cancel(_) => RoleId::User,
         Cause::Fault(fault) => fault.role,
         Cause::Round(round) => of_round(by, round),

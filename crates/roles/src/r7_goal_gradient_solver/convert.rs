@@ -51,6 +51,7 @@ pub(super) fn action(replan: Replan) -> ActionState {
 pub(super) fn ended_by(by: control::EndedBy) -> EndedBy {
     match by {
         control::EndedBy::CriteriaMet => EndedBy::CriteriaMet,
+        control::EndedBy::Unproven => EndedBy::Unproven,
         control::EndedBy::Distance => EndedBy::Distance,
         control::EndedBy::Omega => EndedBy::Omega,
         control::EndedBy::Law2 => EndedBy::Law2,
@@ -68,7 +69,7 @@ pub(super) fn ended_by(by: control::EndedBy) -> EndedBy {
 pub(super) fn end_state(by: EndedBy) -> EndState {
     match by {
         EndedBy::CriteriaMet => EndState::Accept,
-        EndedBy::Distance => EndState::Success,
+        EndedBy::Unproven | EndedBy::Distance => EndState::Success,
         EndedBy::Omega
         | EndedBy::Law2
         | EndedBy::Rounds

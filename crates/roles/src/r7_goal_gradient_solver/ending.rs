@@ -11,7 +11,7 @@ use setpoint_protocol::{Any, CallId};
 
 use super::accountable::accountable;
 use super::convert;
-use super::round::{Round, Whole};
+use super::round::Round;
 use super::summary::{self, Facts};
 
 /// Milliseconds until an R2 that stays silent is no longer waited for: its own limit, and time for its stopped model
@@ -66,7 +66,6 @@ impl Ending {
     ) -> Self {
         let ended_by = convert::ended_by(by);
         let directive = convert::end_state(ended_by);
-        let accepted = matches!(cause, Cause::Round(Round { whole: Whole::Accepted(_), .. }));
         let result = FinalResult {
             summary: String::new(),
             output: shown.map_or(Any::NULL, Round::delivered),
@@ -80,7 +79,7 @@ impl Ending {
             verdicts: shown.into_iter().flat_map(Round::verdicts).cloned().collect(),
             unmet_criteria: shown.map(Round::unmet).unwrap_or_default(),
             withdrawn: shown.map(|round| round.withdrawn.clone()).unwrap_or_default(),
-            unproven: accepted && shown.is_some_and(|round| round.verdicts().all(|verdict| verdict.vacuous)),
+            unproven: ended_by == EndedBy::Unproven,
             next_moves: Vec::new(),
             usage: UsageReport::default(),
         };

@@ -59,7 +59,7 @@ pub(super) fn of_pair(state: State, pair: &Pair, round: Option<&Round>, ctx: &Ct
 pub(super) fn of_ending(decision: &Decision, round: Option<&Round>, ctx: &Ctx<'_>) -> Insight {
     let state = match decision.ruling {
         Ruling::End(EndedBy::CriteriaMet) => State::Accept,
-        Ruling::End(EndedBy::Distance) => State::Success,
+        Ruling::End(EndedBy::Unproven | EndedBy::Distance) => State::Success,
         Ruling::End(_) | Ruling::Replan(_) => State::Abandon,
     };
     // An end with gaps was reached by what matched; one without a failing sub-task was given up with all of it.

@@ -18,7 +18,7 @@ use super::round::{Round, Whole, has_failed};
 pub(super) fn of_round(round: &Round, course: &Course) -> Measurement {
     let outcomes = round.outcomes.iter().map(|outcome| of_outcome(outcome, course)).collect();
     let event = match &round.whole {
-        Whole::Accepted(_) => Event::Accepted { outcomes },
+        Whole::Accepted(_) => Event::Accepted { outcomes, unproven: round.is_unproven() },
         Whole::Rejected(verdicts) => {
             Event::Rejected { outcomes, merge: Merge::Rejected(of_verdicts(verdicts)) }
         }
@@ -31,7 +31,7 @@ pub(super) fn of_round(round: &Round, course: &Course) -> Measurement {
 /// The same round where its outcomes cannot be used: accepted all the same, or a round that measured nothing.
 pub(super) fn of_unusable(round: &Round) -> Measurement {
     let event = match &round.whole {
-        Whole::Accepted(_) => Event::Accepted { outcomes: Vec::new() },
+        Whole::Accepted(_) => Event::Accepted { outcomes: Vec::new(), unproven: round.is_unproven() },
         Whole::Rejected(_) | Whole::Unjudged | Whole::Missing => {
             Event::Rejected { outcomes: Vec::new(), merge: Merge::Unjudged }
         }

@@ -163,6 +163,11 @@ impl Round {
         distinct(names)
     }
 
+    /// Whether no pass shows that the work did it (SPEC 4.3).
+    pub(super) fn is_unproven(&self) -> bool {
+        self.verdicts().all(|verdict| verdict.vacuous)
+    }
+
     /// The criteria that were met, by name, each once.
     pub(super) fn met(&self) -> Vec<String> {
         let passed = self.verdicts().filter(|verdict| !has_failed(verdict));

@@ -24,10 +24,15 @@ const NEXT_MOVES_MAX: usize = 8;
 /// What a person can try when models failed and none of the failures says it.
 const MODEL_MOVE: &str = "a model did not answer: try again later, or choose another model";
 
+/// Why an accepted result is unproven.
+const UNPROVEN: &str =
+    "Unproven: every pass was green before the work began, so none of them shows what the work did.";
+
 /// The summary of an end.
 pub(super) fn of(result: &FinalResult, facts: &Facts, report: &PartialReport) -> String {
     match result.directive {
         EndState::Accept => accepted(result, facts),
+        EndState::Success if result.unproven => unproven(result, facts),
         EndState::Success => with_gaps(result, facts),
         EndState::Abandon => given_up(result, facts, report),
     }
@@ -39,12 +44,12 @@ fn accepted(result: &FinalResult, facts: &Facts) -> String {
         false => clip(&facts.words, WORDS_CHARS_MAX),
     };
     push_withdrawn(&mut text, result);
-    if result.unproven {
-        text.push_str(
-            " Unproven: every check was green before the work began, so none of them shows what the work did.",
-        );
-    }
     text
+}
+
+/// What R4b accepted although no pass shows that the work did it.
+fn unproven(result: &FinalResult, facts: &Facts) -> String {
+    format!("{} {UNPROVEN}", accepted(result, facts))
 }
 
 fn with_gaps(result: &FinalResult, facts: &Facts) -> String {
@@ -184,6 +189,7 @@ impl Facts {
             let label = match self.ended_by {
                 EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds => "The last round ended in a fault",
                 EndedBy::CriteriaMet
+                | EndedBy::Unproven
                 | EndedBy::Distance
                 | EndedBy::Infeasible
                 | EndedBy::Fault
@@ -231,6 +237,7 @@ impl Facts {
     fn own_moves(&self) -> Vec<String> {
         let text = match self.ended_by {
             EndedBy::CriteriaMet | EndedBy::Distance | EndedBy::Cancelled => return Vec::new(),
+            EndedBy::Unproven => "say what must be different afterwards, or what would show it",
             EndedBy::Omega => "allow more time or more replans, or state the goal in smaller steps",
             EndedBy::Law2 => {
                 "state the goal another way, or in smaller steps: each new plan made things worse"

@@ -113,11 +113,12 @@ fn r4b_asks() {
     }))
     .unwrap();
     driver.send(manifest);
+    answer(&mut driver, came_back(""));
     for n in [1, 2] {
         let outcome: SubTaskOutcome = serde_json::from_value(json!({
             "subtask_id": id(n), "success_criteria": [], "status": "matched", "output": HOSTILE,
             "criteria_verdicts": [], "gap_trajectory": [], "fingerprint": "f",
-            "tool_calls": [record(1, "before"), record(2, "work")],
+            "tool_calls": [record(2, "work")],
         }))
         .unwrap();
         driver.send(outcome);

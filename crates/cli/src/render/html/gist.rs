@@ -1,7 +1,7 @@
 //! A record in a line: what was said, asked or answered, in as few words as tell it.
 
 use serde::de::DeserializeOwned;
-use setpoint_protocol::message::{Availability, ExecutionStatus, MacroState, OutcomeStatus};
+use setpoint_protocol::message::{Availability, BASELINE_GROUP, ExecutionStatus, MacroState, OutcomeStatus};
 use setpoint_protocol::record::{Answer, Answered, Ask, Asked, Poisoned, Reasked, Record, RecordKind};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::Payload;
@@ -123,6 +123,11 @@ fn message(message: Payload) -> String {
             }
             OutcomeStatus::Failed => format!("failed: {}", outcome.failure_reason.unwrap_or_default()),
         },
+        Payload::GroupMatched(group) if group.sequence == BASELINE_GROUP => format!(
+            "round {}: measured before the work: {}",
+            group.round,
+            words::count(group.baseline.len() as u64, "probe")
+        ),
         Payload::GroupMatched(group) => format!("round {}: group {} matched", group.round, group.sequence),
         Payload::OutcomeSummary(summary) => summary.summary,
         Payload::ReplanRequest(request) => format!("round {}: {}", request.round, request.gap_summary),

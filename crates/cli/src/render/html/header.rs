@@ -60,6 +60,7 @@ fn pill(state: &ViewState) -> (&'static str, &'static str) {
     match (&state.result, &state.answer) {
         (Some(result), _) => match result.directive {
             EndState::Accept => ("pill accept", "✔ accept"),
+            EndState::Success if result.unproven => ("pill gaps", "! accepted"),
             EndState::Success => ("pill gaps", "! accepted with gaps"),
             EndState::Abandon => ("pill abandon", "✗ abandoned"),
         },

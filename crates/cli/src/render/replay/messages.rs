@@ -1,8 +1,8 @@
 //! Messages: the gist of each, and what a person would look at below it.
 
 use setpoint_protocol::message::{
-    Criterion, DispatchManifest, ExecutionStatus, FailureClass, FinalResult, JudgedBy, Loss, MacroState,
-    Megram, OutcomeStatus, PlanDirective, SubTask, SubTaskOutcome, Verdict, VerdictWord,
+    BASELINE_GROUP, Criterion, DispatchManifest, ExecutionStatus, FailureClass, FinalResult, JudgedBy, Loss,
+    MacroState, Megram, OutcomeStatus, PlanDirective, SubTask, SubTaskOutcome, Verdict, VerdictWord,
 };
 use setpoint_protocol::record::Record;
 use setpoint_protocol::topology::Payload;
@@ -69,6 +69,11 @@ pub(super) fn lines(state: &ViewState, record: &Record) -> (Line, Vec<Line>) {
             (Line::new().and(Tone::Care, &gist), vec![seen, to_do])
         }
         Payload::SubTaskOutcome(outcome) => of_outcome(&outcome),
+        Payload::GroupMatched(group) if group.sequence == BASELINE_GROUP => alone(&format!(
+            "measured before the work of round {}: {}",
+            group.round,
+            words::count(group.baseline.len() as u64, "probe")
+        )),
         Payload::GroupMatched(group) => {
             alone(&format!("group {} of round {} is done", group.sequence, group.round))
         }

@@ -2,6 +2,7 @@
 
 mod cassettes;
 mod costs;
+mod evidence;
 mod impossible;
 #[cfg(target_os = "linux")]
 mod keys;

@@ -223,6 +223,7 @@ pub(crate) fn subtask(n: u32, intent: &str, criteria: Vec<Criterion>) -> SubTask
         limits: Limits::default(),
         fingerprint: format!("part{n}"),
         approach: None,
+        baseline: Vec::new(),
     }
 }
 

@@ -10,7 +10,12 @@ impl TaskWatch {
     pub(super) fn on_end(&mut self, seen: &Seen<'_>, end: &body::End, told: &mut Told) {
         self.settle_answers(told);
         match end.ended_by {
-            EndedBy::CriteriaMet | EndedBy::Distance | EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds => {
+            EndedBy::CriteriaMet
+            | EndedBy::Unproven
+            | EndedBy::Distance
+            | EndedBy::Omega
+            | EndedBy::Law2
+            | EndedBy::Rounds => {
                 self.fan_in.on_decided_end(seen, told);
             }
             EndedBy::Infeasible

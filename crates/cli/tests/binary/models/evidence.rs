@@ -1,0 +1,98 @@
+//! What a result may rest on: what was there before the task, and what the work made itself, show nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use setpoint_model_server::question::{self, Site};
+use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+
+use super::command;
+use crate::support::thinker::site;
+use crate::support::{Came, Home};
+
+fn said(value: &Value) -> Turn {
+    Turn::from(Answer::text(&value.to_string()))
+}
+
+/// A criterion that a file says something.
+fn says(file: &str, text: &str) -> Value {
+    let probe = json!({ "tool": "read_file", "input": { "path": file } });
+    json!({ "criterion": format!("{file} says {text}"),
+        "check": { "on": { "probe": probe }, "expect": { "contains": text } } })
+}
+
+/// A model that plans `plans` one after the other, and as an executor makes the calls in turn, with an answer where
+/// there is none.
+fn server(plans: Vec<Value>, calls: Vec<Option<(&'static str, Value)>>) -> Hosted {
+    let (planned, executed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let answer = move |seen: &Seen| match site(seen) {
+        Site::Perceive => {
+            said(&json!({ "intent": question::goal(seen.asked.last_user().unwrap_or_default()) }))
+        }
+        Site::Plan => said(&plans[planned.fetch_add(1, Ordering::Relaxed)]),
+        Site::Execute => match calls.get(executed.fetch_add(1, Ordering::Relaxed)) {
+            Some(Some((tool, input))) => Turn::from(Answer::call(tool, &input.to_string())),
+            Some(None) | None => said(&json!({ "status": "completed", "output": "done" })),
+        },
+        Site::Judge | Site::Merge => said(&json!({ "verdicts": [] })),
+        Site::Report => said(&json!({ "achieved": "some of it", "next_moves": [] })),
+    };
+    Hosted::start(Arc::new(answer)).unwrap()
+}
+
+fn run(home: &Home, server: &Hosted, goal: &str) -> Came {
+    Came::of(&mut command(home, server, Wire::Chat, &["run", "--json", goal]))
+}
+
+/// Two sub-tasks whose criteria are about other things than the task's.
+fn two_parts(task_criteria: &Value) -> Value {
+    let part =
+        |name: &str| json!({ "intent": format!("look after {name}"), "success_criteria": [says(name, "x")] });
+    json!({ "subtasks": [part("a.txt"), part("b.txt")], "task_criteria": task_criteria })
+}
+
+#[test]
+fn what_was_there_before_the_task_is_not_claimed() {
+    for plan in [
+        json!({ "subtasks": [{ "intent": "make done.txt", "success_criteria": [says("done.txt", "hello")] }] }),
+        two_parts(&json!([says("done.txt", "hello")])),
+    ] {
+        let (home, server) = (Home::new(), server(vec![plan], vec![]));
+        for (name, text) in [("done.txt", "hello"), ("a.txt", "x"), ("b.txt", "x")] {
+            home.file(name, text);
+        }
+        let came = run(&home, &server, "see to it that done.txt says hello");
+        let result = came.json();
+        assert_eq!(
+            (came.code, &result["directive"], &result["ended_by"]),
+            (3, &json!("success"), &json!("unproven"))
+        );
+        assert_eq!(result["unproven"], true, "{result:#}");
+        assert!(
+            result["verdicts"].as_array().unwrap().iter().all(|one| one["vacuous"] == true),
+            "{result:#}"
+        );
+        let shown = home.run(&["tasks", "show", result["task_id"].as_str().unwrap()]).out;
+        assert!(shown.contains("accepted, unproven") && shown.contains("green before the work"), "{shown}");
+    }
+}
+
+#[test]
+fn what_round_one_made_is_not_vacuous_in_round_two() {
+    let answers = |text: &str| {
+        json!({ "criterion": format!("the answer says {text}"),
+        "check": { "on": "output", "expect": { "contains": text } } })
+    };
+    let first = json!({ "subtasks": [{ "intent": "make made.txt",
+        "success_criteria": [says("made.txt", "hello"), answers("never")] }], "task_criteria": [says("made.txt", "hello")] });
+    let second = json!({ "subtasks": [{ "intent": "see that made.txt stands",
+        "success_criteria": [says("made.txt", "hello"), answers("done")] }] });
+    let write = ("write_file", json!({ "path": "made.txt", "content": "hello" }));
+    let (home, server) = (Home::new(), server(vec![first, second], vec![Some(write)]));
+    let came = run(&home, &server, "make made.txt");
+    let result = came.json();
+    assert_eq!((came.code, &result["ended_by"]), (0, &json!("criteria_met")), "{came:#?}");
+    assert!(result["replans"] == 1, "{result:#}");
+    assert!(result["verdicts"].as_array().unwrap().iter().all(|one| one["vacuous"] == false), "{result:#}");
+}

@@ -1,0 +1,66 @@
+//! What the probes of the plan's checks find before any work: it holds for the whole task.
+//!
+//! R2 starts no sub-task before it is told, so that no probe can see anything of the work. A probe that comes with a later plan
+//! is measured before that plan's work: what earlier rounds did cannot be told from what was there, and counts as such.
+
+use setpoint_machine::{Ctx, Effects};
+use setpoint_protocol::CallId;
+use setpoint_protocol::message::{BASELINE_GROUP, DispatchManifest, GroupMatched};
+use setpoint_protocol::record::Answer;
+use setpoint_protocol::tool::Phase;
+use setpoint_protocol::topology::party;
+
+use super::gathering;
+use super::round::{Baseline, Next, Round, Stage};
+use crate::evidence::{Probes, ROUND_RECORDS_BYTES_MAX, fit, unmeasured};
+
+/// Attempts are counted in sub-tasks.
+const ATTEMPT: u32 = 1;
+
+/// Opens a round, after the probes that were not measured yet. Carried outcomes count as reported.
+pub(super) fn open(
+    manifest: DispatchManifest,
+    baseline: Baseline,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::MetaValidator>,
+) -> Next {
+    let carried = manifest
+        .subtasks
+        .iter()
+        .filter_map(|entry| Some((entry.subtask_id.clone(), entry.carried.clone()?)))
+        .collect();
+    let missing = unmeasured(manifest.criteria(), &baseline);
+    let probes = Probes::ask_calls(&missing, Phase::Before, ATTEMPT, ctx, fx);
+    let stage = if missing.is_empty() { Stage::Gathering } else { Stage::Baseline(probes) };
+    let round = Round { manifest, outcomes: carried, groups_done: 0, baseline, stage };
+    match round.stage {
+        Stage::Baseline(_) => Next::Wait(round),
+        Stage::Gathering | Stage::Probing(_) | Stage::Merging(..) => gathering::advance(round, ctx, fx),
+    }
+}
+
+/// A probe came back. R2 is told when all of them did.
+pub(super) fn measured(
+    mut round: Round,
+    mut probes: Probes,
+    call: CallId,
+    answer: &Answer,
+    ctx: &Ctx<'_>,
+    fx: &mut Effects<'_, party::MetaValidator>,
+) -> Next {
+    probes.take(call, answer);
+    if !probes.is_complete() {
+        round.stage = Stage::Baseline(probes);
+        return Next::Wait(round);
+    }
+    let mut found: Vec<_> = probes.records().cloned().collect();
+    round.baseline.extend(found.iter().cloned());
+    fit(found.iter_mut().collect(), ROUND_RECORDS_BYTES_MAX);
+    fx.publish(GroupMatched {
+        round: round.manifest.round,
+        sequence: BASELINE_GROUP,
+        outputs: Vec::new(),
+        baseline: found,
+    });
+    gathering::advance(round, ctx, fx)
+}
