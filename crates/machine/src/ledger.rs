@@ -1,6 +1,7 @@
 //! Sums over a task's records: what was used, what is reserved, when the clock started.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use setpoint_protocol::message::{RoleUsage, UsageReport};
 use setpoint_protocol::models::ModelCard;
@@ -13,6 +14,9 @@ use crate::fit::{Misfit, Need, Room};
 
 /// Failures of models that are remembered; more of a round are much the same.
 const FAILURES_MAX: usize = 6;
+
+/// Created files that are remembered; of a task that creates more, the first ones.
+const MADE_MAX: usize = 4_096;
 
 /// Why a model gave a role no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +41,8 @@ pub struct Ledger {
     unanswered: Vec<Unanswered>,
     /// Whether a plan was asked for since: what is done next is another round.
     is_planned_anew: bool,
+    /// Files that the task's calls say they created.
+    made: Arc<BTreeSet<String>>,
     /// What the calls under way may take at most.
     reserved: BTreeMap<CallId, Need>,
 }
@@ -114,6 +120,20 @@ impl Ledger {
     #[must_use]
     pub fn unanswered(&self) -> &[Unanswered] {
         &self.unanswered
+    }
+
+    /// Files that the task's calls say they created, at most [`MADE_MAX`].
+    #[must_use]
+    pub fn made(&self) -> &Arc<BTreeSet<String>> {
+        &self.made
+    }
+
+    /// Notes what a call created.
+    pub(crate) fn tool_made(&mut self, created: &[String]) {
+        let room = MADE_MAX.saturating_sub(self.made.len());
+        if room > 0 && !created.is_empty() {
+            Arc::make_mut(&mut self.made).extend(created.iter().take(room).cloned());
+        }
     }
 
     /// Settles a model call.

@@ -9,6 +9,7 @@
 //! = grant <digest>                 an approval for the whole task
 //! = slug count_go_files            the intent's slug
 //! = words count the Go files       the person's input
+//! = made /w/a.txt                  a file that the task created
 //! = spec                           the task's clock started here
 //! > TaskSpec {"intent": "…"}       a message; JSON may go on in lines that begin with white space
 //! > reply r2/1 {"subtasks": …}     a model's text, verbatim
@@ -144,6 +145,7 @@ impl State<'_> {
             "grant" => drop(self.grants.insert(value.to_owned())),
             "slug" => value.clone_into(&mut self.slug),
             "words" => value.clone_into(&mut self.words),
+            "made" => self.ledger.tool_made(&[value.to_owned()]),
             "spec" => self.ledger.spec_clock_ms = Some(self.clock_ms),
             _ => return Err(format!("unknown setting {name}")),
         }

@@ -125,6 +125,9 @@ fn line(state: &ViewState, verdict: &Verdict) -> Line {
     if verdict.vacuous {
         line.push(Tone::Care, ", which was green before the work and proves nothing");
     }
+    if verdict.self_made {
+        line.push(Tone::Care, &format!(", {}", words::SELF_MADE));
+    }
     let seen = words::evidence(&Evidence::of(verdict, state.at), &state.calls);
     if !seen.is_empty() {
         line.push(Tone::Dim, ": ");

@@ -128,6 +128,9 @@ pub const fn shown(shown: Option<Shown>) -> Option<&'static str> {
     }
 }
 
+/// What a pass that rests on the work's own tests or files is told apart by.
+pub const SELF_MADE: &str = "on what the work made itself";
+
 /// What a judgement rests on: the last cited call with its outcome, and what was seen.
 #[must_use]
 pub fn evidence(evidence: &Evidence, calls: &Calls) -> String {

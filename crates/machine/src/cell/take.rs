@@ -111,6 +111,9 @@ impl Cell {
                 self.ledger.model_failed(call, None, answered.spent, card);
             }
         }
+        if let Answer::Tool(tool) = &answered.answer {
+            self.ledger.tool_made(&tool.created);
+        }
         let is_tool = matches!(ask.class, AskClass::Pure | AskClass::Unsafe);
         if is_tool || ask.class == AskClass::Model {
             self.ledger.never_made(call.role, is_tool, ask.attempt.saturating_sub(answered.attempt));

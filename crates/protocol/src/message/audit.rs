@@ -294,6 +294,8 @@ pub enum FindingKind {
     ConstraintRelaxed,
     /// A criterion of the planner's own making was withdrawn, because what it rests on is shown not to be so.
     CriterionWithdrawn,
+    /// A pass rests on tests or files that the work made itself.
+    SelfMadeEvidence,
     /// The task's criteria were dropped or changed.
     CriteriaChanged,
     /// A task that waits for nobody does not go on.
@@ -334,7 +336,7 @@ impl Severity {
 
 impl FindingKind {
     /// Every kind, in the order of the report.
-    pub const ALL: [FindingKind; 26] = [
+    pub const ALL: [FindingKind; 27] = [
         FindingKind::BoundaryViolation,
         FindingKind::MemoryWrite,
         FindingKind::DuplicateSubtask,
@@ -355,6 +357,7 @@ impl FindingKind {
         FindingKind::CostRunaway,
         FindingKind::ConstraintRelaxed,
         FindingKind::CriterionWithdrawn,
+        FindingKind::SelfMadeEvidence,
         FindingKind::CriteriaChanged,
         FindingKind::TaskStalled,
         FindingKind::MachineFault,
@@ -387,6 +390,7 @@ impl FindingKind {
             FindingKind::CostRunaway => "cost_runaway",
             FindingKind::ConstraintRelaxed => "constraint_relaxed",
             FindingKind::CriterionWithdrawn => "criterion_withdrawn",
+            FindingKind::SelfMadeEvidence => "self_made_evidence",
             FindingKind::CriteriaChanged => "criteria_changed",
             FindingKind::TaskStalled => "task_stalled",
             FindingKind::MachineFault => "machine_fault",
@@ -400,7 +404,9 @@ impl FindingKind {
     #[must_use]
     pub const fn severity(self) -> Severity {
         match self {
-            FindingKind::ConstraintRelaxed | FindingKind::CriterionWithdrawn => Severity::Notice,
+            FindingKind::ConstraintRelaxed
+            | FindingKind::CriterionWithdrawn
+            | FindingKind::SelfMadeEvidence => Severity::Notice,
             FindingKind::ConvergenceFailure
             | FindingKind::GgsThrashing
             | FindingKind::RoleDrift

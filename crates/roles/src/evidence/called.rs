@@ -116,6 +116,12 @@ impl Called {
     }
 }
 
+/// The command line that a call ran, where it ran one.
+#[must_use]
+pub fn command_of(record: &ToolRecord) -> Option<&str> {
+    record.input.0.get("command").and_then(serde_json::Value::as_str)
+}
+
 /// The name of a fieldless variant on the wire.
 #[must_use]
 pub fn name_of<T: Serialize>(variant: &T) -> String {

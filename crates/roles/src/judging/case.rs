@@ -1,5 +1,6 @@
 //! What is judged: a claim, and the calls that stand behind it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use setpoint_protocol::message::Criterion;
@@ -23,6 +24,10 @@ pub struct Case<'a> {
     pub criteria: &'a [Criterion],
     /// What the probes found before the task's work.
     pub baseline: &'a [Arc<ToolRecord>],
+    /// What the person asked, verbatim.
+    pub words: &'a str,
+    /// Files that the task has created.
+    pub made: &'a BTreeSet<String>,
 }
 
 /// The work of one sub-task.

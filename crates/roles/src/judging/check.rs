@@ -12,6 +12,7 @@ use setpoint_protocol::tool::{ToolCall, ToolRecord};
 use super::case::Case;
 use super::cut::{Looked, look};
 use super::executed::changed_by_the_work;
+use super::self_made::is_self_made;
 use crate::evidence::name_of;
 
 /// Characters of what a call said that a verdict quotes.
@@ -37,29 +38,33 @@ pub fn by_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Verdic
         cites: seen.cites,
         judged_by: JudgedBy::Check,
         vacuous: seen.finding.holds && seen.vacuous,
+        self_made: seen.finding.holds
+            && seen.record.is_some_and(|record| is_self_made(record, criterion, case)),
     }
 }
 
-impl Seen {
+impl Seen<'_> {
     /// There is no evidence either way.
     fn nothing(why: String, class: Option<FailureClass>) -> Self {
         let finding = Finding { holds: false, why };
-        Seen { finding, class, cites: Vec::new(), vacuous: false, ran: false }
+        Seen { finding, class, cites: Vec::new(), vacuous: false, record: None, ran: false }
     }
 }
 
 /// What a check came to.
-struct Seen {
+struct Seen<'a> {
     finding: Finding,
     /// The class, should it have failed.
     class: Option<FailureClass>,
     cites: Vec<Cite>,
     vacuous: bool,
+    /// The call that was looked at.
+    record: Option<&'a ToolRecord>,
     /// Whether anything was seen at all.
     ran: bool,
 }
 
-fn on_output(expect: &Predicate, case: &Case<'_>) -> Seen {
+fn on_output<'a>(expect: &Predicate, case: &Case<'a>) -> Seen<'a> {
     let text = case.output.to_text();
     let value = match &case.output.0 {
         Value::Null | Value::String(_) => None,
@@ -67,10 +72,17 @@ fn on_output(expect: &Predicate, case: &Case<'_>) -> Seen {
     };
     let observed = Observed { text: &text, value, exit_code: None };
     let finding = expect.evaluate_against(&observed, &claim(case.output));
-    Seen { finding, class: class_of_the_work(case), cites: vec![Cite::OUTPUT], vacuous: false, ran: true }
+    Seen {
+        finding,
+        class: class_of_the_work(case),
+        cites: vec![Cite::OUTPUT],
+        vacuous: false,
+        record: None,
+        ran: true,
+    }
 }
 
-fn on_probe(call: &ToolCall, expect: &Predicate, case: &Case<'_>) -> Seen {
+fn on_probe<'a>(call: &ToolCall, expect: &Predicate, case: &Case<'a>) -> Seen<'a> {
     let Some(probed) = case.probes.of(call) else {
         let why = format!("the probe {} was not made", clip(&call.tool, 80));
         return Seen::nothing(why, Some(FailureClass::Environmental));
@@ -91,7 +103,7 @@ fn on_probe(call: &ToolCall, expect: &Predicate, case: &Case<'_>) -> Seen {
     seen
 }
 
-fn on_call(tool: &str, which: Option<&str>, expect: &Predicate, case: &Case<'_>) -> Seen {
+fn on_call<'a>(tool: &str, which: Option<&str>, expect: &Predicate, case: &Case<'a>) -> Seen<'a> {
     let Some(record) = case.last_call_of(tool, which, expect) else {
         let named = which.map(|which| format!(" with `{}`", clip(which, 160))).unwrap_or_default();
         let why = format!("no such call: {}{named} was not called on its own", clip(tool, 80));
@@ -110,7 +122,12 @@ fn on_call(tool: &str, which: Option<&str>, expect: &Predicate, case: &Case<'_>)
     seen
 }
 
-fn on_record(record: &ToolRecord, observed: &Observed<'_>, expect: &Predicate, case: &Case<'_>) -> Seen {
+fn on_record<'a>(
+    record: &'a ToolRecord,
+    observed: &Observed<'_>,
+    expect: &Predicate,
+    case: &Case<'_>,
+) -> Seen<'a> {
     let cites = vec![Cite::Call(record.call_id)];
     if !record.ran() {
         let kind = record.error_kind.map_or_else(|| "no reason given".to_owned(), |kind| name_of(&kind));
@@ -121,7 +138,7 @@ fn on_record(record: &ToolRecord, observed: &Observed<'_>, expect: &Predicate, c
             Some(kind) => kind.failure_class(),
             None => Some(FailureClass::Environmental),
         };
-        return Seen { finding, class, cites, vacuous: false, ran: false };
+        return Seen { finding, class, cites, vacuous: false, record: Some(record), ran: false };
     }
     let Looked { finding, is_cut_short } = look(expect, observed, Some(&claim(case.output)));
     let class = match record.error_kind {
@@ -129,7 +146,7 @@ fn on_record(record: &ToolRecord, observed: &Observed<'_>, expect: &Predicate, c
         Some(kind) => kind.failure_class(),
         None => class_of_the_work(case),
     };
-    Seen { finding, class, cites, vacuous: false, ran: !is_cut_short }
+    Seen { finding, class, cites, vacuous: false, record: Some(record), ran: !is_cut_short }
 }
 
 /// The class of a check that ran and failed: the last call's own error explains a wrong result, where it had one.

@@ -37,7 +37,7 @@ pub(super) fn changed_by_the_work(probe: &ToolRecord, case: &Case<'_>) -> Option
 }
 
 /// Whether a sentence names the file, by its path or by its name.
-fn names(text: &str, path: &str) -> bool {
+pub(super) fn names(text: &str, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     words(text).any(|word| word == path || word == name || ends_in(path, word))
 }
@@ -48,12 +48,12 @@ fn names_as_path(input: &str, path: &str) -> bool {
 }
 
 /// Whether `path` ends in the components of `word`.
-fn ends_in(path: &str, word: &str) -> bool {
+pub(super) fn ends_in(path: &str, word: &str) -> bool {
     let word = word.trim_start_matches("./");
     !word.is_empty() && path.strip_suffix(word).is_some_and(|rest| rest.ends_with('/'))
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| c.is_whitespace() || "\"'`,;:()[]{}<>|&=".contains(c))
         .map(|word| word.trim_end_matches(['.', '!', '?', '\\']))
 }

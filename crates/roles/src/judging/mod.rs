@@ -30,6 +30,7 @@ mod cut;
 mod executed;
 mod hearing;
 mod named;
+mod self_made;
 mod settle;
 mod subject;
 

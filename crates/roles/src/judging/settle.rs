@@ -9,6 +9,7 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 
 use super::case::{Case, Cited};
+use super::self_made::is_self_made;
 use super::subject::is_about_the_text;
 use crate::evidence::name_of;
 
@@ -31,7 +32,13 @@ pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_
     let cites = Cites::read(&draft.cites, case);
     match draft.verdict {
         VerdictWord::Pass => match objection(criterion, &cites, case) {
-            None => judged(criterion, VerdictWord::Pass, &draft.evidence, cites.valid),
+            None => {
+                let is_own = |call: &&ToolRecord| is_self_made(call, criterion, case);
+                let self_made = !cites.ran.is_empty() && cites.ran.iter().all(is_own);
+                let mut settled = judged(criterion, VerdictWord::Pass, &draft.evidence, cites.valid);
+                settled.verdict.self_made = self_made;
+                settled
+            }
             Some(objection) => {
                 let evidence = format!("{objection}; the judge saw: {}", draft.evidence);
                 let class =
@@ -127,6 +134,7 @@ fn judged(criterion: &Criterion, verdict: VerdictWord, evidence: &str, cites: Ve
         cites,
         judged_by: JudgedBy::Model,
         vacuous: false,
+        self_made: false,
     };
     Settled { verdict, class_wanted: false }
 }
@@ -138,6 +146,8 @@ struct Cites<'a> {
     valid: Vec<Cite>,
     /// How many of them are calls.
     calls: usize,
+    /// The calls that count.
+    ran: Vec<&'a ToolRecord>,
     output: bool,
     missing: bool,
     /// Whether a call is among them that may show what is missing here.
@@ -176,6 +186,7 @@ impl<'a> Cites<'a> {
             }
             Cited::Counts(record) => {
                 self.calls += 1;
+                self.ran.push(record);
                 self.shows_a_lack |= record.shows_a_lack();
                 self.add(Cite::Call(record.call_id));
                 // A red exit code is a result.

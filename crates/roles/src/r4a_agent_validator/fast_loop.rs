@@ -1,6 +1,6 @@
 //! The fast loop of one sub-task: what is known, and what is waited for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use setpoint_protocol::message::{
@@ -22,6 +22,10 @@ pub(super) struct FastLoop {
     pub(super) trajectory: Vec<GapPoint>,
     /// What the attempt before came to.
     pub(super) before: Option<Before>,
+    /// What the person asked, verbatim.
+    pub(super) words: String,
+    /// Files that the task had created when the attempt ended.
+    pub(super) made: Arc<BTreeSet<String>>,
     pub(super) stage: Stage,
 }
 
@@ -71,7 +75,15 @@ impl Attempt {
 impl FastLoop {
     /// With the rubric, before the first attempt.
     pub(super) fn open(subtask: SubTask) -> Self {
-        FastLoop { subtask, attempt: 1, trajectory: Vec::new(), before: None, stage: Stage::Waiting }
+        FastLoop {
+            subtask,
+            attempt: 1,
+            trajectory: Vec::new(),
+            before: None,
+            words: String::new(),
+            made: Arc::default(),
+            stage: Stage::Waiting,
+        }
     }
 
     /// The verdicts that stand because they rest on nothing that this attempt changed: on criteria without a check that passed
@@ -117,6 +129,8 @@ impl FastLoop {
             probes,
             criteria: &self.subtask.success_criteria,
             baseline: &self.subtask.baseline,
+            words: &self.words,
+            made: &self.made,
         }
     }
 }

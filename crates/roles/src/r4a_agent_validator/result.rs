@@ -1,6 +1,7 @@
 //! An attempt ended: what was measured after it is found among R3's records, and it is judged.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::CriterionId;
@@ -26,6 +27,8 @@ pub(super) fn take(
     if !is_waited_for {
         return;
     }
+    ctx.words.clone_into(&mut fast_loop.words);
+    fast_loop.made = Arc::clone(ctx.ledger.made());
     // What R3 could not do ends the loop; what it showed is measured all the same.
     let given_up = (result.status == ExecutionStatus::Failed)
         .then(|| clip(&result.output.to_text(), decision::REASON_CHARS_MAX));

@@ -106,7 +106,7 @@ pub(super) fn heard(
                 let flaw = "output_of names a place that does not exist, or one twice".to_owned();
                 let more = if is_sound { Vec::new() } else { vec![flaw] };
                 let output = output(&round, &verification);
-                hearing.hear(draft.verdicts, more, &case(&round, &verification, &output))
+                hearing.hear(draft.verdicts, more, &case(&round, &verification, &output, ctx))
             }
             Err(error) => hearing.unreadable(&error),
         },
@@ -129,7 +129,7 @@ pub(super) fn heard(
 /// Puts the verdicts together.
 fn conclude(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Next {
     let output = output(round, verification);
-    let case = case(round, verification, &output);
+    let case = case(round, verification, &output, ctx);
     let hearing = &verification.hearing;
     let criteria = &round.manifest.task_criteria;
     let verdict = |criterion: &Criterion| match (verification.carried.get(&criterion.id), &criterion.check) {
@@ -176,9 +176,17 @@ fn ask(
     Next::Wait(round)
 }
 
-fn case<'a>(round: &'a Round, verification: &'a Verification, output: &'a Any) -> Case<'a> {
+fn case<'a>(round: &'a Round, verification: &'a Verification, output: &'a Any, ctx: &Ctx<'a>) -> Case<'a> {
     let criteria = &round.manifest.task_criteria;
-    Case { runs: round.runs(), output, probes: &verification.probes, criteria, baseline: &round.baseline }
+    Case {
+        runs: round.runs(),
+        output,
+        probes: &verification.probes,
+        criteria,
+        baseline: &round.baseline,
+        words: ctx.words,
+        made: ctx.ledger.made(),
+    }
 }
 
 /// The result as it was put together.

@@ -205,6 +205,8 @@ pub(super) struct Verdict {
     #[serde(default)]
     pub(super) cites: Vec<setpoint_protocol::message::Cite>,
     pub(super) judged_by: setpoint_protocol::message::JudgedBy,
+    #[serde(default)]
+    pub(super) self_made: bool,
 }
 
 /// What R4b says of a round, either way.

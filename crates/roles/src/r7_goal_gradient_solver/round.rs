@@ -165,7 +165,7 @@ impl Round {
 
     /// Whether no pass shows that the work did it (SPEC 4.3).
     pub(super) fn is_unproven(&self) -> bool {
-        self.verdicts().all(|verdict| verdict.vacuous)
+        self.verdicts().all(|verdict| verdict.vacuous || verdict.self_made)
     }
 
     /// The criteria that were met, by name, each once.

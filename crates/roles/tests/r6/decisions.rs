@@ -234,6 +234,16 @@ fn claims_that_the_evidence_does_not_bear_out() {
 }
 
 #[test]
+fn a_pass_on_what_the_work_made_itself_is_noted() {
+    check(
+        &Script::healthy().with("end", r#""judged_by":"check""#, r#""judged_by":"check","self_made":true"#),
+        &expect![[r#"
+            self_made_evidence R3 #45: passes that rest on what the work made itself: t.c1
+        "#]],
+    );
+}
+
+#[test]
 fn criteria_that_change_on_the_way() {
     let second = |old: &str, new: &str| Script::healthy().with("manifest-2", old, new);
     check(

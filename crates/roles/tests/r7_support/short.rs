@@ -2,7 +2,7 @@
 //!
 //! An outcome is written `<matched|failed> <n> <verdicts> <call> <call> …`: sub-task n, one letter a criterion (`.` pass,
 //! `L` logical fail, `E` environmental fail, `?` fail without a class, `P` logical fail of a plausible criterion, `v`
-//! vacuous pass, `V` vacuous fail, `-` not judged), and calls `tool[+tool]:target`, with `!` in front when it failed,
+//! vacuous pass, `s` pass on what the work made itself, `V` vacuous fail, `-` not judged), and calls `tool[+tool]:target`, with `!` in front when it failed,
 //! `~` when consent was refused, `#` when a limit blocked it, `^` when it was cut off; a `*` before the tool says that it may
 //! have changed something. A `·` in a target is a space; a shell call's target is its command. Verdicts on the whole are
 //! written with the same letters.
@@ -88,13 +88,14 @@ fn verdicts(prefix: &str, about: &str, letters: &str) -> Vec<Value> {
             let mut verdict = json!({
                 "criterion_id": format!("{prefix}{}", at + 1), "criterion": criterion(about, at),
                 "mode": if letter == 'P' { "plausible" } else { "verifiable" },
-                "verdict": if ".v".contains(letter) { "pass" } else { "fail" },
+                "verdict": if ".vs".contains(letter) { "pass" } else { "fail" },
                 "evidence": format!("what was seen of {prefix}{}", at + 1), "cites": ["output"], "judged_by": "check",
                 "vacuous": letter.eq_ignore_ascii_case(&'v'),
             });
             match letter {
                 'L' | 'P' => verdict["failure_class"] = json!("logical"),
                 'E' => verdict["failure_class"] = json!("environmental"),
+                's' => verdict["self_made"] = json!(true),
                 '.' | '?' | 'v' | 'V' => {}
                 other => panic!("no verdict is written {other:?}"),
             }

@@ -135,6 +135,9 @@ fn judgement(
     if let Some(shown) = words::shown(evidence.shown) {
         html.text(&format!(", {shown}"));
     }
+    if evidence.self_made {
+        html.text(&format!(", {}", words::SELF_MADE));
+    }
     match evidence.judged_by {
         Some(JudgedBy::Check) => html.text(", judged by a check"),
         Some(JudgedBy::Model) => html.text(", judged by a model"),

@@ -195,12 +195,13 @@ fn verdict(verdict: &Verdict) -> Line {
     };
     let shown = words::shown(verdict.shown).map(|shown| format!(", {shown}")).unwrap_or_default();
     let vacuous = if verdict.vacuous { ", green before the work" } else { "" };
+    let own = if verdict.self_made { format!(", {}", words::SELF_MADE) } else { String::new() };
     Line::new()
         .and(tone, sign)
         .and(Tone::Plain, " ")
         .and(Tone::Name, verdict.criterion_id.as_str())
         .and(Tone::Plain, &format!(" {}", verdict.criterion))
-        .and(Tone::Dim, &format!("  {by}{vacuous}{shown}: "))
+        .and(Tone::Dim, &format!("  {by}{vacuous}{own}{shown}: "))
         .and(Tone::Plain, &verdict.evidence)
         .clip(VERDICT_COLUMNS_MAX)
 }

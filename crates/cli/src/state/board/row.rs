@@ -76,6 +76,8 @@ pub struct Evidence {
     pub judged_by: Option<JudgedBy>,
     /// What a failure came to, where that is known.
     pub shown: Option<Shown>,
+    /// Whether a pass rests on what the work made itself.
+    pub self_made: bool,
 }
 
 impl Evidence {
@@ -93,12 +95,21 @@ impl Evidence {
             cites_output: verdict.cites.contains(&Cite::OUTPUT),
             judged_by: Some(verdict.judged_by),
             shown: verdict.shown,
+            self_made: verdict.self_made,
         }
     }
 
     pub(super) fn words(at: Timestamp, text: &str) -> Self {
         let text = clip(text, EVIDENCE_CHARS_MAX);
-        Evidence { at, text, calls: Vec::new(), cites_output: false, judged_by: None, shown: None }
+        Evidence {
+            at,
+            text,
+            calls: Vec::new(),
+            cites_output: false,
+            judged_by: None,
+            shown: None,
+            self_made: false,
+        }
     }
 }
 

@@ -35,10 +35,17 @@ fn server(plans: Vec<Value>, calls: Vec<Option<(&'static str, Value)>>) -> Hoste
             Some(Some((tool, input))) => Turn::from(Answer::call(tool, &input.to_string())),
             Some(None) | None => said(&json!({ "status": "completed", "output": "done" })),
         },
-        Site::Judge | Site::Merge => said(&json!({ "verdicts": [] })),
+        Site::Judge | Site::Merge => judged(seen.asked.last_user().unwrap_or_default()),
         Site::Report => said(&json!({ "achieved": "some of it", "next_moves": [] })),
     };
     Hosted::start(Arc::new(answer)).unwrap()
+}
+
+/// Everything that is listed passes, on the evidence of the last call.
+fn judged(question: &str) -> Turn {
+    let cites: Vec<&str> = question::calls(question).last().into_iter().collect();
+    let verdict = |id: &str| json!({ "criterion_id": id, "verdict": "pass", "evidence": "the notes say so", "cites": cites });
+    said(&json!({ "verdicts": question::criteria(question).map(verdict).collect::<Vec<_>>() }))
 }
 
 fn run(home: &Home, server: &Hosted, goal: &str) -> Came {
@@ -95,4 +102,23 @@ fn what_round_one_made_is_not_vacuous_in_round_two() {
     assert_eq!((came.code, &result["ended_by"]), (0, &json!("criteria_met")), "{came:#?}");
     assert!(result["replans"] == 1, "{result:#}");
     assert!(result["verdicts"].as_array().unwrap().iter().all(|one| one["vacuous"] == false), "{result:#}");
+}
+
+#[test]
+fn what_the_work_wrote_itself_does_not_prove_it() {
+    let plan = json!({ "subtasks": [{ "intent": "mend the adder",
+        "success_criteria": ["two and two are added to four by the adder"] }] });
+    let write = ("write_file", json!({ "path": "notes.md", "content": "2 and 2 are 4 now" }));
+    let read = ("read_file", json!({ "path": "notes.md" }));
+    let (home, server) = (Home::new(), server(vec![plan], vec![Some(write), Some(read)]));
+    let came = run(&home, &server, "mend the adder");
+    let result = came.json();
+    assert_eq!((came.code, &result["ended_by"]), (3, &json!("unproven")), "{came:#?}");
+    assert!(result["verdicts"].as_array().unwrap().iter().all(|one| one["self_made"] == true), "{result:#}");
+    let id = result["task_id"].as_str().unwrap();
+    for shown in [home.run(&["tasks", "show", id]).out, home.run(&["replay", id]).out] {
+        assert!(shown.contains("on what the work made itself"), "{shown}");
+    }
+    let audit = home.run(&["audit", "report", "--json"]);
+    assert!(audit.out.contains("self_made_evidence"), "{audit:#?}");
 }

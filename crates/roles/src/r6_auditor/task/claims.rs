@@ -94,6 +94,8 @@ pub(super) fn of_end(seen: &Seen<'_>, end: &body::End, was_accepted: Option<bool
         EndState::Success => {
             if failed.is_some() && end.unmet_criteria.is_empty() {
                 "it does not name the criterion that failed".to_owned()
+            } else if end.ended_by == EndedBy::Unproven && was_accepted != Some(true) {
+                "R4b accepted nothing".to_owned()
             } else {
                 return None;
             }
@@ -105,6 +107,18 @@ pub(super) fn of_end(seen: &Seen<'_>, end: &body::End, was_accepted: Option<bool
         setpoint_protocol::message::MacroState::from(end.directive).name()
     );
     Some(seen.entry.finding(FindingKind::FalseClaim, RoleId::GoalGradientSolver, text))
+}
+
+/// Passes of the end that rest on what the work made itself.
+pub(super) fn self_made(seen: &Seen<'_>, end: &body::End) -> Option<Finding> {
+    let own: Vec<&str> = end
+        .verdicts
+        .iter()
+        .filter(|verdict| verdict.self_made && !has_failed(verdict))
+        .map(|verdict| verdict.criterion_id.as_str())
+        .collect();
+    let text = format!("passes that rest on what the work made itself: {}", own.join(", "));
+    (!own.is_empty()).then(|| seen.entry.finding(FindingKind::SelfMadeEvidence, RoleId::Executor, text))
 }
 
 /// Whether each criterion passed: a fail stands against a pass.

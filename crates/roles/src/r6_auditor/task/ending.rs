@@ -26,6 +26,7 @@ impl TaskWatch {
             | EndedBy::Cancelled => {}
         }
         told.find(claims::of_end(seen, end, self.course.was_accepted()));
+        told.find(claims::self_made(seen, end));
         self.decided_end(seen, end, told);
         told.is_ended = true;
         told.count(Fact::Ended(end.directive));
