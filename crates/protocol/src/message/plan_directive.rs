@@ -176,6 +176,8 @@ pub enum DirectiveClass {
     Environmental,
     /// P = 0.5.
     Mixed,
+    /// Nothing that failed has a class.
+    Unknown,
 }
 
 /// From the sign of ∇L.

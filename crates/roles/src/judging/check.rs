@@ -7,11 +7,12 @@ use setpoint_protocol::Any;
 use setpoint_protocol::message::{Cite, Criterion, FailureClass, JudgedBy, Shown, Verdict, VerdictWord};
 use setpoint_protocol::predicate::{Check, CheckOn, Comparison, Finding, Observed, Predicate};
 use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::{ToolCall, ToolRecord};
+use setpoint_protocol::tool::{ErrorKind, ToolCall, ToolRecord};
 
 use super::case::Case;
 use super::cut::{Looked, look};
 use super::executed::changed_by_the_work;
+use super::messages::{class_of_error, first_error, has_printed};
 use super::self_made::is_self_made;
 use crate::evidence::name_of;
 
@@ -140,9 +141,18 @@ fn on_record<'a>(
         };
         return Seen { finding, class, cites, vacuous: false, record: Some(record), ran: false };
     }
-    let Looked { finding, is_cut_short } = look(expect, observed, Some(&claim(case.output)));
+    let Looked { mut finding, is_cut_short } = look(expect, observed, Some(&claim(case.output)));
+    if !finding.holds
+        && let Some(error) = first_error(record)
+    {
+        finding.why.push_str(&format!("; {} said: {error}", record.tool));
+    }
     let class = match record.error_kind {
         _ if is_cut_short => None,
+        // A test run that fails is a result; a code of which nothing more is known is none.
+        Some(ErrorKind::Exit) => {
+            class_of_error(record).or_else(|| has_printed(record).then_some(FailureClass::Logical))
+        }
         Some(kind) => kind.failure_class(),
         None => class_of_the_work(case),
     };
@@ -151,8 +161,10 @@ fn on_record<'a>(
 
 /// The class of a check that ran and failed: the last call's own error explains a wrong result, where it had one.
 fn class_of_the_work(case: &Case<'_>) -> Option<FailureClass> {
-    match case.last_call().and_then(|call| call.error_kind) {
-        Some(kind) => kind.failure_class(),
+    match case.last_call() {
+        // A refusal has no class, and what a program said may have none; then the result is what is wrong.
+        Some(call) if call.error_kind.is_some_and(|kind| kind != ErrorKind::Exit) => class_of_error(call),
+        Some(call) => class_of_error(call).or(Some(FailureClass::Logical)),
         None => Some(FailureClass::Logical),
     }
 }

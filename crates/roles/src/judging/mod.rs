@@ -20,7 +20,8 @@
 //! # Where a failure's class comes from
 //!
 //! From the typed error of the cited call; for a check, of the probe or call it looks at, else of the last call
-//! of the work. A check that ran, with no such error, failed logically; a probe that could not run failed
+//! of the work. An exit code alone says nothing: what the program said does, where it is among the known messages
+//! ([`messages`]). A check that ran, with no such error, failed logically; a probe that could not run failed
 //! environmentally. Only then does a model's word count. A refusal by a person has no class, nor has a check that
 //! could have come out otherwise on what a record had to leave out.
 
@@ -29,6 +30,7 @@ mod check;
 mod cut;
 mod executed;
 mod hearing;
+mod messages;
 mod named;
 mod self_made;
 mod settle;
@@ -37,5 +39,6 @@ mod subject;
 pub use self::case::{Case, Run};
 pub use self::check::by_check;
 pub use self::hearing::{Hearing, NoClass};
+pub(crate) use self::messages::printed;
 pub use self::settle::{Settled, unjudged};
 pub(crate) use self::subject::speaks_of_the_answer;

@@ -37,7 +37,10 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
         return false;
     }
     let runs_own = record.executed_files.iter().any(|file| is_own(&file.path));
-    let reads_own = record.exit_code.is_none() && is_own(&record.target);
+    // A bare name may mean a file of the workspace, which the target does not tell.
+    let named = record.input.0.get("path").and_then(serde_json::Value::as_str);
+    let mut paths = named.into_iter().chain([record.target.as_str()]);
+    let reads_own = record.exit_code.is_none() && paths.any(is_own);
     runs_own || reads_own || runs_own_tests(record, case)
 }
 
@@ -106,7 +109,8 @@ fn made(case: &Case<'_>) -> Vec<String> {
     let mut made: Vec<String> = case.made.iter().cloned().collect();
     for record in case.work().filter(|record| record.phase == Phase::Work && record.ok) {
         if record.tool.as_str() == WRITE_FILE {
-            made.push(record.target.clone());
+            let path = record.facts.as_ref().and_then(|facts| facts.0.get("path")?.as_str());
+            made.push(path.unwrap_or(&record.target).to_owned());
         } else if let Some(command) = command_of(record) {
             made.extend(written_by(command));
         }

@@ -9,6 +9,7 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 
 use super::case::{Case, Cited};
+use super::messages::class_of_error;
 use super::self_made::is_self_made;
 use super::subject::is_about_the_text;
 use crate::evidence::name_of;
@@ -41,8 +42,7 @@ pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_
             }
             Some(objection) => {
                 let evidence = format!("{objection}; the judge saw: {}", draft.evidence);
-                let class =
-                    cites.error.and_then(|call| call.error_kind).and_then(|kind| kind.failure_class());
+                let class = cites.error.and_then(class_of_error);
                 let mut settled = judged(criterion, VerdictWord::Fail, &evidence, cites.valid);
                 settled.verdict.failure_class = class;
                 settled.verdict.shown = Some(Shown::NotShown);
@@ -50,7 +50,7 @@ pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_
             }
         },
         VerdictWord::Fail => {
-            let (class, class_wanted) = class(&cites, draft.failure_class);
+            let (class, class_wanted) = class(criterion, &cites, draft.failure_class);
             let mut settled = judged(criterion, VerdictWord::Fail, &draft.evidence, cites.valid);
             settled.verdict.failure_class = class;
             settled.verdict.shown =
@@ -115,9 +115,17 @@ fn objection(criterion: &Criterion, cites: &Cites<'_>, case: &Case<'_>) -> Optio
 }
 
 /// The class of a failure, and whether it has still to be asked for.
-fn class(cites: &Cites<'_>, model: Option<FailureClass>) -> (Option<FailureClass>, bool) {
-    match cites.error.and_then(|call| call.error_kind) {
-        Some(kind) => (kind.failure_class(), false),
+///
+/// What a program said explains why something is not so. Of the text that was written about it, a model knows better.
+fn class(
+    criterion: &Criterion,
+    cites: &Cites<'_>,
+    model: Option<FailureClass>,
+) -> (Option<FailureClass>, bool) {
+    let is_said = |call: &&ToolRecord| call.error_kind == Some(ErrorKind::Exit);
+    let is_of_the_text = is_about_the_text(&criterion.criterion);
+    match cites.error.filter(|call| !(is_of_the_text && is_said(call))) {
+        Some(call) => (class_of_error(call), false),
         None => (model, model.is_none()),
     }
 }
@@ -193,7 +201,8 @@ impl<'a> Cites<'a> {
                 if !record.ran() {
                     self.failed = self.failed.or(Some(record));
                 }
-                if record.error_kind.is_some_and(|kind| kind != ErrorKind::Exit) {
+                let is_exit = record.error_kind == Some(ErrorKind::Exit);
+                if record.error_kind.is_some() && (!is_exit || class_of_error(record).is_some()) {
                     self.error = self.error.or(Some(record));
                 }
             }

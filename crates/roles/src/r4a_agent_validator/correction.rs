@@ -1,67 +1,132 @@
 //! What R3 is told to mend, in words that code chooses.
 
-use setpoint_protocol::SubTaskId;
-use setpoint_protocol::message::{CorrectionSignal, FailureClass, Shown, Verdict};
-use setpoint_protocol::text::clip;
+use std::sync::Arc;
 
-/// Characters of each of the signal's texts.
+use setpoint_protocol::SubTaskId;
+use setpoint_protocol::message::{Cite, CorrectionSignal, FailureClass, JudgedBy, Shown, Verdict};
+use setpoint_protocol::text::{clip, head_and_tail};
+use setpoint_protocol::tool::{ErrorKind, ToolRecord};
+
+use crate::judging::printed;
+
+/// Characters of the signal's texts.
 const TEXT_CHARS_MAX: usize = 2_000;
 /// Characters of one criterion's part of them.
 const PART_CHARS_MAX: usize = 500;
 /// Characters of a criterion where it is only named.
 const CRITERION_CHARS_MAX: usize = 200;
+/// Characters of a failed command that are quoted.
+const COMMAND_CHARS_MAX: usize = 160;
+/// Last lines of a failed command's output that are quoted.
+const LAST_LINES: usize = 6;
+
+/// What a criterion needs. Each has one, so that no two pieces of advice contradict each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// The answer lacks something, or nothing shows it yet.
+    Lacks,
+    /// A command that it rests on failed.
+    Failed,
+    /// Something outside is missing or refuses to work.
+    Missing,
+    /// It ran, and the result is another one.
+    Wrong,
+}
 
 /// The signal for an attempt in which these criteria failed. The first one leads it.
-pub(super) fn signal(subtask_id: &SubTaskId, attempt: u32, failed: &[&Verdict]) -> CorrectionSignal {
+pub(super) fn signal(
+    subtask_id: &SubTaskId,
+    attempt: u32,
+    failed: &[&Verdict],
+    records: &[Arc<ToolRecord>],
+) -> CorrectionSignal {
     let first = failed.first();
     CorrectionSignal {
         subtask_id: subtask_id.clone(),
         attempt_number: attempt,
         failed_criterion: first.map(|verdict| verdict.criterion.clone()).unwrap_or_default(),
         failure_class: first.and_then(|verdict| verdict.failure_class),
-        what_was_wrong: what_was_wrong(failed),
-        what_to_do: what_to_do(failed),
+        what_was_wrong: what_was_wrong(failed, records),
+        what_to_do: what_to_do(failed, records),
         failed_criteria: failed.iter().map(|verdict| verdict.criterion_id.clone()).collect(),
     }
 }
 
-fn what_was_wrong(failed: &[&Verdict]) -> String {
+/// What was seen of each criterion, and of a command that failed its code and last lines.
+fn what_was_wrong(failed: &[&Verdict], records: &[Arc<ToolRecord>]) -> String {
     let part = |verdict: &&Verdict| {
-        clip(&format!("{}: not met: {}", verdict.criterion, verdict.evidence), PART_CHARS_MAX)
+        let mut text = clip(&format!("{}: not met: {}", verdict.criterion, verdict.evidence), PART_CHARS_MAX);
+        if let Some(call) = failed_command(verdict, records) {
+            text.push_str(&end_of(call));
+        }
+        text
     };
     clip(&failed.iter().map(part).collect::<Vec<_>>().join("\n"), TEXT_CHARS_MAX)
 }
 
-/// One sentence for each class among the failures; what passed is to be kept.
-fn what_to_do(failed: &[&Verdict]) -> String {
-    // What was not shown gave no result that could be wrong.
-    let class = |verdict: &&Verdict| match (verdict.shown, verdict.failure_class) {
-        (Some(Shown::NotShown), Some(FailureClass::Logical)) => None,
-        (_, class) => class,
+/// How a command ended, with its last lines.
+fn end_of(call: &ToolRecord) -> String {
+    let code = call.exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
+    let lines: Vec<&str> = printed(call).collect();
+    let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
+    let last: String = last.iter().map(|line| format!("\n    {line}")).collect();
+    let said = match last.as_str() {
+        "" => " and printed nothing".to_owned(),
+        last => format!("; its last lines:{}", head_and_tail(last, PART_CHARS_MAX)),
     };
-    let mut classes: Vec<Option<FailureClass>> = failed.iter().map(class).collect();
-    classes.sort();
-    classes.dedup();
-    let mut sentences = vec![format!("Meet this: {}.", criteria(failed))];
-    sentences.extend(classes.into_iter().map(|class| advice(class).to_owned()));
+    format!("\n  `{}` ended{code}{said}", clip(&call.target, COMMAND_CHARS_MAX))
+}
+
+/// One sentence for each kind among the failures, which names its criteria; what passed is to be kept.
+fn what_to_do(failed: &[&Verdict], records: &[Arc<ToolRecord>]) -> String {
+    let mut kinds: Vec<Kind> = failed.iter().map(|verdict| kind(verdict, records)).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let of = |wanted: &Kind| {
+        let own = failed.iter().filter(|verdict| kind(verdict, records) == *wanted);
+        let quoted = |verdict: &&Verdict| format!("\"{}\"", clip(&verdict.criterion, CRITERION_CHARS_MAX));
+        format!("For {}: {}", own.map(quoted).collect::<Vec<_>>().join(", "), advice(*wanted))
+    };
+    let mut sentences: Vec<String> = kinds.iter().map(of).collect();
     sentences.push("Keep what is right already.".to_owned());
     clip(&sentences.join(" "), TEXT_CHARS_MAX)
 }
 
-fn advice(class: Option<FailureClass>) -> &'static str {
-    match class {
-        Some(FailureClass::Logical) => {
-            "What ran gave a wrong result: change how it is done, not where, and check the result by a call."
-        }
-        Some(FailureClass::Environmental) => {
-            "Something outside was missing or refused to work: keep the method and take another target, other \
-             parameters or another tool."
-        }
-        None => "It was not shown: make the call whose result shows it, or correct the answer.",
+fn kind(verdict: &Verdict, records: &[Arc<ToolRecord>]) -> Kind {
+    let rests_on_the_output = verdict.cites.iter().all(|cite| *cite == Cite::OUTPUT);
+    if verdict.failure_class == Some(FailureClass::Environmental) {
+        Kind::Missing
+    } else if failed_command(verdict, records).is_some() {
+        Kind::Failed
+    } else if verdict.shown == Some(Shown::NotShown)
+        || (rests_on_the_output && verdict.judged_by == JudgedBy::Check)
+        || verdict.failure_class.is_none()
+    {
+        Kind::Lacks
+    } else {
+        Kind::Wrong
     }
 }
 
-fn criteria(failed: &[&Verdict]) -> String {
-    let quoted = |verdict: &&Verdict| format!("\"{}\"", clip(&verdict.criterion, CRITERION_CHARS_MAX));
-    failed.iter().map(quoted).collect::<Vec<_>>().join(", ")
+const fn advice(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Lacks => {
+            "the answer lacks it, or no call shows it yet. Complete the answer; make a call only where none shows it."
+        }
+        Kind::Failed => "the command failed. Mend what its output names, and run it again.",
+        Kind::Missing => {
+            "something is missing or refuses to work. Look where it is and how it is called; where it cannot be had \
+             here, say so with `unmet` and the call that shows it."
+        }
+        Kind::Wrong => {
+            "it ran, and the result is another one. Change how it is done, and check the result by a call."
+        }
+    }
+}
+
+/// The last cited call that ended with a red exit code.
+fn failed_command<'a>(verdict: &Verdict, records: &'a [Arc<ToolRecord>]) -> Option<&'a ToolRecord> {
+    let cited = verdict.cites.iter().rev().filter_map(Cite::call);
+    let call = |id| records.iter().map(Arc::as_ref).find(|record| record.call_id == id);
+    cited.filter_map(call).find(|record| record.error_kind == Some(ErrorKind::Exit))
 }

@@ -71,7 +71,12 @@ pub(super) fn decide(
     match end {
         Some(end) => conclude(fast_loop, &attempt.result, end, verdicts, fx),
         None => {
-            fx.publish(correction::signal(&fast_loop.subtask.subtask_id, fast_loop.attempt, &to_mend));
+            fx.publish(correction::signal(
+                &fast_loop.subtask.subtask_id,
+                fast_loop.attempt,
+                &to_mend,
+                &attempt.result.tool_calls,
+            ));
             fast_loop.attempt += 1;
             fast_loop.before = Some(Before { verdicts, output: attempt.result.output.clone() });
             fast_loop.stage = Stage::Waiting;

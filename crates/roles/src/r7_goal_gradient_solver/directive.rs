@@ -3,7 +3,9 @@
 use setpoint_control::{Decision, Replan};
 use setpoint_machine::Ctx;
 use setpoint_protocol::ToolId;
-use setpoint_protocol::message::{DirectiveFinding, PlanDirective, RoundStanding, TaskFault};
+use setpoint_protocol::message::{
+    DirectiveClass, DirectiveFinding, FailureClass, PlanDirective, RoundStanding, TaskFault,
+};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{Phase, SideEffect};
 
@@ -50,8 +52,12 @@ fn after_round(mut directive: PlanDirective, round: &Round) -> PlanDirective {
     if left_out > 0 {
         directive.rationale.push_str(&format!(" {left_out} more findings are left out."));
     }
+    // P is 0.5 then, as it is for failures of both kinds.
+    let is_known = findings.iter().any(|finding| finding.failure_class.is_some());
+    let failure_class = if is_known { directive.failure_class } else { DirectiveClass::Unknown };
     PlanDirective {
         failed_criterion: failed_criterion(round),
+        failure_class,
         findings,
         matched: round.matched().cloned().collect(),
         standing: standing(round),
@@ -69,7 +75,13 @@ fn after_fault(mut directive: PlanDirective, fault: &TaskFault, course: &Course)
         fault.role.label(),
         sentence(&reason)
     ));
+    let failure_class = match fault.failure_class {
+        Some(FailureClass::Logical) => DirectiveClass::Logical,
+        Some(FailureClass::Environmental) => DirectiveClass::Environmental,
+        None => DirectiveClass::Unknown,
+    };
     PlanDirective {
+        failure_class,
         failed_criterion: format!("the round could not be carried out: {reason}"),
         matched: course.last.iter().flat_map(|round| round.matched()).cloned().collect(),
         ..directive

@@ -49,6 +49,7 @@ fn decision(html: &mut Html, round: &Round) {
         DirectiveClass::Logical => "wrong results",
         DirectiveClass::Environmental => "the environment",
         DirectiveClass::Mixed => "both alike",
+        DirectiveClass::Unknown => "not known",
     };
     let budget = words::share(round.grad_l_budget);
     let text = format!(

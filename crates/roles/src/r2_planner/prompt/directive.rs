@@ -41,7 +41,7 @@ pub(super) fn text(directive: &PlanDirective, brief: &PlanBrief) -> String {
     } else {
         text.push_str(&format!(
             "\n{} What failed, and what was seen, is in the next block.",
-            class(directive.failure_class, &directive.findings)
+            class(directive.failure_class)
         ));
     }
     text
@@ -151,17 +151,17 @@ const fn direction(state: ActionState) -> &'static str {
 }
 
 /// Which way the failures lean. One half of each looks like none at all in the controller's number, so the findings tell.
-fn class(class: DirectiveClass, findings: &[DirectiveFinding]) -> &'static str {
+const fn class(class: DirectiveClass) -> &'static str {
     match class {
         DirectiveClass::Environmental => {
             "The failures are environmental: the surroundings refused (network, permission, missing path or program)."
         }
         DirectiveClass::Logical => "The failures are logical: it ran, and the result was wrong.",
-        DirectiveClass::Mixed if findings.iter().any(|finding| finding.failure_class.is_some()) => {
+        DirectiveClass::Mixed => {
             "The failures are of both kinds, environmental and logical. First get around what the surroundings refuse, \
              then see to the method."
         }
-        DirectiveClass::Mixed => "The class of the failures is not known.",
+        DirectiveClass::Unknown => "The class of the failures is not known: judge by what was seen.",
     }
 }
 
