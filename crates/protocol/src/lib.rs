@@ -26,6 +26,7 @@ pub mod replay;
 pub mod role;
 pub mod schema;
 pub mod settings;
+pub mod test_run;
 pub mod text;
 pub mod time;
 pub mod tool;

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::any::Any;
 use crate::limits::{PATTERN_CHARS_MAX, PATTERN_COMPILED_BYTES_MAX, PREDICATE_DEPTH_MAX};
+use crate::test_run::TestRunExpectation;
 use crate::text::clip;
 use crate::tool::ToolCall;
 
@@ -68,6 +69,8 @@ pub enum Predicate {
     },
     /// The observed call described one file (`file_facts`) and these hold of it.
     File(FileExpectation),
+    /// A test runner's output or report says that tests ran and passed.
+    TestRun(TestRunExpectation),
     /// All hold.
     All(Vec<Predicate>),
     /// At least one holds.
@@ -197,7 +200,8 @@ impl Predicate {
             | Predicate::Matches(_)
             | Predicate::Pointer { .. }
             | Predicate::NumberInRange { .. }
-            | Predicate::File(_) => true,
+            | Predicate::File(_)
+            | Predicate::TestRun(_) => true,
         }
     }
 
@@ -244,6 +248,7 @@ impl Predicate {
                 None => finding(false, "no number in the text"),
             },
             Predicate::File(expectation) => evaluate_file(expectation, seen),
+            Predicate::TestRun(expectation) => expectation.evaluate(seen),
             Predicate::All(parts) => {
                 let findings: Vec<Finding> =
                     parts.iter().map(|part| part.evaluate_with(seen, output)).collect();
@@ -276,7 +281,7 @@ impl Predicate {
             _ => Ok(()),
         };
         match self {
-            Predicate::ExitCode(_) => Ok(()),
+            Predicate::ExitCode(_) | Predicate::TestRun(_) => Ok(()),
             Predicate::Contains(want) if want.is_empty() => Err(PredicateError::Empty("contains")),
             Predicate::Contains(_) => Ok(()),
             Predicate::Matches(pattern) if pattern.is_empty() => Err(PredicateError::Empty("matches")),

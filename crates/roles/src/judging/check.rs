@@ -189,6 +189,7 @@ fn speaks_of_the_output(predicate: &Predicate) -> bool {
         | Predicate::Contains(_)
         | Predicate::Matches(_)
         | Predicate::NumberInRange { .. }
+        | Predicate::TestRun(_)
         | Predicate::File(_) => false,
     }
 }

@@ -32,7 +32,10 @@ pub(super) fn look(expect: &Predicate, observed: &Observed<'_>, output: Option<&
 fn reads_what_is_cut(predicate: &Predicate, has_facts: bool) -> bool {
     match predicate {
         Predicate::ExitCode(_) => false,
-        Predicate::Contains(_) | Predicate::Matches(_) | Predicate::NumberInRange { .. } => true,
+        Predicate::Contains(_)
+        | Predicate::Matches(_)
+        | Predicate::NumberInRange { .. }
+        | Predicate::TestRun(_) => true,
         Predicate::Pointer { .. } | Predicate::File(_) => !has_facts,
         Predicate::All(parts) | Predicate::Any(parts) => {
             parts.iter().any(|part| reads_what_is_cut(part, has_facts))
@@ -53,6 +56,7 @@ fn rests_on_the_whole(predicate: &Predicate, has_facts: bool) -> bool {
         | Predicate::Contains(_)
         | Predicate::Matches(_)
         | Predicate::Pointer { .. }
+        | Predicate::TestRun(_)
         | Predicate::File(_) => false,
     }
 }

@@ -79,7 +79,7 @@ fn split(text: &str, separator: char) -> Vec<String> {
 
 fn speaks_of_the_exit(expect: &Predicate) -> bool {
     match expect {
-        Predicate::ExitCode(_) => true,
+        Predicate::ExitCode(_) | Predicate::TestRun(_) => true,
         Predicate::All(parts) | Predicate::Any(parts) => parts.iter().any(speaks_of_the_exit),
         Predicate::Not(part) => speaks_of_the_exit(part),
         Predicate::Contains(_)

@@ -5,6 +5,7 @@
 //! person: a plan that names a test to be written asks the work to examine itself.
 
 use setpoint_protocol::message::Criterion;
+use setpoint_protocol::test_run::counts;
 use setpoint_protocol::tool::{Phase, SideEffect, ToolRecord};
 
 use super::case::Case;
@@ -53,6 +54,14 @@ fn runs_own_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
     };
     let own = |path: &&String| is_test(path) && is_in_scope(path) && !names(case.words, path);
     if !made(case).iter().any(|path| own(&path)) {
+        return false;
+    }
+    // The same command ran tests before the work.
+    let has_others = |before: &&std::sync::Arc<ToolRecord>| {
+        before.target == record.target
+            && counts(&before.evidence).is_some_and(|counts| counts.passed + counts.failed > 0)
+    };
+    if case.baseline.iter().any(|before| has_others(&before)) {
         return false;
     }
     // A runner that names the files that it ran shows whether others were among them.

@@ -94,6 +94,7 @@ once before the work). `expect` is one of:
 {\"at_least\":1}, {\"at_most\":9}, {\"contains\":1}, or {\"output\":{\"how\":\"equals\",\"at\":\"/count\"}}, which holds \
 what a probe sees against what the answer says
 {\"file\":{\"exists\":true,\"lines_min\":3}}, with `lines` and `sha256` too
+{\"test_run\":{\"passed_min\":1}} (on the call that runs the tests: they ran, passed, and none failed)
 {\"all\":[]}, {\"any\":[]} with predicates in them, {\"not\":{\"contains\":\"text\"}}");
 
 static FORMAT: Instruction = Instruction::new("\

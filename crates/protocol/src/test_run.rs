@@ -1,0 +1,110 @@
+//! Reading how many tests passed and failed off what a test runner printed.
+//!
+//! Known are pytest, unittest, `cargo test`, nextest, `go test` (plain, `-v`, `-json`), jest, vitest, `node --test` (spec and
+//! TAP) and JUnit XML. A test may print what it likes, also a summary: so passes count where the runner that spoke last says
+//! them, and failures wherever anyone says them. Skipped tests and expected failures are no passes.
+
+mod junit;
+mod runners;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::predicate::{Finding, Observed};
+
+/// What must hold of a test run: tests were collected and passed, and none failed, unless it says otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TestRunExpectation {
+    /// Fewest tests that pass; 1 when it is missing, and never fewer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passed_min: Option<u64>,
+    /// Most tests that fail; 0 when it is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_max: Option<u64>,
+}
+
+/// How many tests came to what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Passed.
+    pub passed: u64,
+    /// Failed, or could not be run.
+    pub failed: u64,
+    /// Left out, or failed as expected.
+    pub skipped: u64,
+}
+
+impl Counts {
+    pub(crate) fn plus(self, other: Counts) -> Counts {
+        Counts {
+            passed: self.passed.saturating_add(other.passed),
+            failed: self.failed.saturating_add(other.failed),
+            skipped: self.skipped.saturating_add(other.skipped),
+        }
+    }
+}
+
+/// What one runner said.
+pub(crate) struct Summary {
+    /// The line of its last word.
+    pub(crate) line: usize,
+    /// The passes where it says them at its end, and all failures that it says anywhere.
+    pub(crate) counts: Counts,
+}
+
+/// The counts of the run that a text tells of; `None` where no known runner speaks in it.
+#[must_use]
+pub fn counts(text: &str) -> Option<Counts> {
+    if let Some(counts) = junit::counts(text) {
+        return Some(counts);
+    }
+    let text = without_colours(text);
+    let lines: Vec<&str> = text.lines().collect();
+    let said: Vec<Summary> = runners::ALL.iter().filter_map(|read| read(&lines)).collect();
+    let failed = said.iter().fold(0_u64, |sum, summary| sum.saturating_add(summary.counts.failed));
+    let last = said.into_iter().max_by_key(|summary| summary.line)?;
+    Some(Counts { failed, ..last.counts })
+}
+
+impl TestRunExpectation {
+    /// Whether it holds of what was observed.
+    pub(crate) fn evaluate(&self, seen: &Observed<'_>) -> Finding {
+        let (min, max) = (self.passed_min.unwrap_or(1).max(1), self.failed_max.unwrap_or(0));
+        let Some(counts) = counts(seen.text) else {
+            return Finding { holds: false, why: "no test runner's summary in the text".to_owned() };
+        };
+        let Counts { passed, failed, skipped } = counts;
+        // A runner that ends with another code has more to say than its counts, unless failures are allowed and explain it.
+        let is_explained = failed > 0 && max > 0;
+        let code = seen.exit_code.filter(|code| *code != 0 && !is_explained);
+        let mut why = format!("{passed} passed, {failed} failed, {skipped} skipped or expected to fail");
+        if passed < min || failed > max {
+            why.push_str(&format!("; expected at least {min} passed and at most {max} failed"));
+        }
+        if let Some(code) = code {
+            why.push_str(&format!("; exit code {code}"));
+        }
+        Finding { holds: passed >= min && failed <= max && code.is_none(), why }
+    }
+}
+
+/// The text without the sequences that colour a terminal.
+fn without_colours(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c != '\u{1b}' {
+            out.push(c);
+            continue;
+        }
+        // `ESC [ … letter`; any other sequence is two characters long.
+        if chars.next() == Some('[') {
+            let _ = chars.by_ref().find(|c| ('@'..='~').contains(c));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;
