@@ -312,6 +312,9 @@ pub struct MergeDraft {
     /// Whose outputs make up the result, by place from 1, in order; none means all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output_of: Vec<u32>,
+    /// Whose outputs are wrong, by place from 1, where a criterion fails and that can be told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at_fault: Vec<u32>,
 }
 
 fn class<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FailureClass>, D::Error> {
@@ -393,7 +396,7 @@ impl Draft for JudgeDraft {
 }
 
 impl Draft for MergeDraft {
-    const FIELDS: &'static [&'static str] = &["verdicts", "summary", "output_of"];
+    const FIELDS: &'static [&'static str] = &["verdicts", "summary", "output_of", "at_fault"];
     const NAMES: &'static [&'static str] = &[
         "verdicts",
         "criterion_id",
@@ -404,6 +407,7 @@ impl Draft for MergeDraft {
         "failure_class",
         "summary",
         "output_of",
+        "at_fault",
     ];
     const LIST: Option<List> = Some(VERDICTS);
 

@@ -89,8 +89,9 @@ fn judge() -> impl Strategy<Value = JudgeDraft> {
 }
 
 fn merge() -> impl Strategy<Value = MergeDraft> {
-    (verdicts(), prop::option::of(text()), prop::collection::vec(any::<u32>(), 0..3))
-        .prop_map(|(verdicts, summary, output_of)| MergeDraft { verdicts, summary, output_of })
+    (verdicts(), prop::option::of(text()), prop::collection::vec(any::<u32>(), 0..3)).prop_map(
+        |(verdicts, summary, output_of)| MergeDraft { verdicts, summary, output_of, at_fault: Vec::new() },
+    )
 }
 
 fn execute() -> impl Strategy<Value = ExecuteDraft> {

@@ -35,6 +35,7 @@ pub(crate) fn merge(library: &Library, brief: &MergeBrief) -> MergeDraft {
         verdicts: brief.criteria.iter().map(|criterion| not_judged(&criterion.id)).collect(),
         summary: book.map(|book| book.title.clone()),
         output_of,
+        at_fault: Vec::new(),
     }
 }
 

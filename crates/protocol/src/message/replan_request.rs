@@ -17,7 +17,7 @@ pub struct ReplanRequest {
     pub round: u32,
     /// Criteria and reasons, in words.
     pub gap_summary: String,
-    /// The sub-tasks that failed.
+    /// The sub-tasks that failed, and after a rejected merge those that matched and whose output is at fault.
     pub failed_subtasks: Vec<SubTaskId>,
     /// Corrections made in this round (attempts minus one, summed).
     pub correction_count: u32,

@@ -1,7 +1,6 @@
 //! How a round ends: one message to GGS, whatever happened.
 
 use setpoint_machine::{Ctx, Effects};
-use setpoint_protocol::Any;
 use setpoint_protocol::message::{
     ManifestEntry, OutcomeStatus, OutcomeSummary, Recommendation, ReplanRequest, SubTaskOutcome, Verdict,
     VerdictWord,
@@ -9,6 +8,7 @@ use setpoint_protocol::message::{
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ErrorKind;
 use setpoint_protocol::topology::party;
+use setpoint_protocol::{Any, SubTaskId};
 
 use super::merged::merged;
 use super::round::Round;
@@ -35,7 +35,7 @@ impl End {
     pub(super) fn group_failed(round: &Round, ctx: &Ctx<'_>) -> Self {
         let failed = outcomes(round).into_iter().filter(|outcome| outcome.status == OutcomeStatus::Failed);
         let gaps: Vec<String> = failed.map(|outcome| gap(round, &outcome)).collect();
-        fell_short(round, &gaps, None, false, ctx)
+        fell_short(round, &gaps, Judged::default(), ctx)
     }
 
     /// Everything matched and the whole was judged.
@@ -44,13 +44,19 @@ impl End {
         verdicts: Vec<Verdict>,
         merged_output: Any,
         summary: Option<&str>,
+        at_fault: Vec<SubTaskId>,
         ctx: &Ctx<'_>,
     ) -> Self {
         let failed: Vec<&Verdict> =
             verdicts.iter().filter(|verdict| verdict.verdict == VerdictWord::Fail).collect();
         if !failed.is_empty() {
             let gaps: Vec<String> = failed.into_iter().map(in_words).collect();
-            return fell_short(round, &gaps, Some(verdicts), false, ctx);
+            return fell_short(
+                round,
+                &gaps,
+                Judged { verdicts: Some(verdicts), at_fault, ..Judged::default() },
+                ctx,
+            );
         }
         let summary = summary.map(str::trim).filter(|summary| !summary.is_empty());
         End::Holds(Box::new(OutcomeSummary {
@@ -68,7 +74,8 @@ impl End {
 
     /// Nothing could be judged.
     pub(super) fn unjudged(round: &Round, why: &str, ctx: &Ctx<'_>) -> Self {
-        fell_short(round, &[format!("the whole could not be judged: {why}")], None, true, ctx)
+        let gaps = [format!("the whole could not be judged: {why}")];
+        fell_short(round, &gaps, Judged { unjudged: true, ..Judged::default() }, ctx)
     }
 
     /// Says it.
@@ -80,13 +87,18 @@ impl End {
     }
 }
 
-fn fell_short(
-    round: &Round,
-    gaps: &[String],
-    task_criteria_verdicts: Option<Vec<Verdict>>,
-    merge_unjudged: bool,
-    ctx: &Ctx<'_>,
-) -> End {
+/// What was found about the whole.
+#[derive(Default)]
+struct Judged {
+    /// The verdicts of a rejection.
+    verdicts: Option<Vec<Verdict>>,
+    /// Matched sub-tasks whose output is why it was rejected.
+    at_fault: Vec<SubTaskId>,
+    /// It could not be judged at all.
+    unjudged: bool,
+}
+
+fn fell_short(round: &Round, gaps: &[String], judged: Judged, ctx: &Ctx<'_>) -> End {
     let outcomes = outcomes(round);
     let failed = || outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Failed);
     let is_refused = |outcome: &SubTaskOutcome| {
@@ -96,11 +108,11 @@ fn fell_short(
     End::FellShort(Box::new(ReplanRequest {
         round: round.manifest.round,
         gap_summary: clip(&gaps.join("\n"), GAP_CHARS_MAX),
-        failed_subtasks: failed().map(|outcome| outcome.subtask_id.clone()).collect(),
+        failed_subtasks: failed().map(|outcome| outcome.subtask_id.clone()).chain(judged.at_fault).collect(),
         correction_count: corrections(round),
         elapsed_ms: ctx.elapsed_ms(),
-        task_criteria_verdicts,
-        merge_unjudged,
+        task_criteria_verdicts: judged.verdicts,
+        merge_unjudged: judged.unjudged,
         partial_output: merged(&round.matched()),
         withdrawn: round.manifest.withdrawn.clone(),
         applied_rules: round.manifest.applied_rules.clone(),

@@ -16,9 +16,18 @@ pub(super) fn merged(parts: &[(&ManifestEntry, &SubTaskOutcome)]) -> Any {
     }
 }
 
-/// The places (from 1) that a model picked out of `count`, as indexes; none picked means all. Places that do not
-/// exist, and repeated ones, are left out; whether there were any is told.
-pub(super) fn picks(places: &[u32], count: usize) -> (Vec<usize>, bool) {
+/// The places (from 1) that a model picked out of `count`, as indexes; none picked means all.
+pub(super) fn picks(named: &[u32], count: usize) -> (Vec<usize>, bool) {
+    let (mut picks, is_sound) = places(named, count);
+    if picks.is_empty() {
+        picks = (0..count).collect();
+    }
+    (picks, is_sound)
+}
+
+/// The places (from 1) that a model names out of `count`, as indexes. Places that do not exist, and repeated ones, are left out;
+/// whether there were none is told.
+pub(super) fn places(places: &[u32], count: usize) -> (Vec<usize>, bool) {
     let mut picks = Vec::new();
     let mut is_sound = true;
     for place in places {
@@ -27,9 +36,6 @@ pub(super) fn picks(places: &[u32], count: usize) -> (Vec<usize>, bool) {
             Some(index) => picks.push(index),
             None => is_sound = false,
         }
-    }
-    if picks.is_empty() {
-        picks = (0..count).collect();
     }
     (picks, is_sound)
 }

@@ -15,6 +15,7 @@
 //! role never directs anybody, and its recommendation is informational: `abandon` when a person refused something
 //! that a failed sub-task wanted, or when the rounds are used up.
 
+mod at_fault;
 mod baseline;
 mod carry;
 mod end;

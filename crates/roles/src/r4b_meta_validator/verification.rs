@@ -15,9 +15,10 @@ use setpoint_protocol::tool::Phase;
 use setpoint_protocol::topology::party;
 use setpoint_protocol::{Any, CallId, CriterionId};
 
+use super::at_fault;
 use super::carry::carried;
 use super::end::End;
-use super::merged::{merged, picks};
+use super::merged::{merged, picks, places};
 use super::prompt;
 use super::round::{Next, Round, Stage};
 use crate::evidence::Probes;
@@ -38,6 +39,8 @@ pub(super) struct Verification {
     hearing: Hearing,
     /// Which of the outputs make up the result, by place from 0.
     picks: Vec<usize>,
+    /// Whose outputs the model calls wrong, in the same way.
+    at_fault: Vec<usize>,
     summary: Option<String>,
 }
 
@@ -53,7 +56,7 @@ pub(super) fn open(round: Round, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Meta
     let for_a_model = open().filter(|criterion| criterion.check.is_none()).cloned().collect();
     let hearing = Hearing::of(for_a_model, NoClass::AskedInRepair);
     let (picks, _) = picks(&[], round.matched().len());
-    let verification = Verification { carried, probes, hearing, picks, summary: None };
+    let verification = Verification { carried, probes, hearing, picks, at_fault: Vec::new(), summary: None };
     merge_when_measured(round, verification, ctx, fx)
 }
 
@@ -100,11 +103,16 @@ pub(super) fn heard(
     let error = match answer {
         Answer::Model(reply) => match extract::<MergeDraft>(&reply.text()) {
             Ok(draft) => {
-                let (picks, is_sound) = picks(&draft.output_of, round.matched().len());
+                let count = round.matched().len();
+                let (picks, is_sound) = picks(&draft.output_of, count);
+                let (at_fault, names_pieces) = places(&draft.at_fault, count);
                 verification.picks = picks;
+                verification.at_fault = at_fault;
                 verification.summary = draft.summary;
-                let flaw = "output_of names a place that does not exist, or one twice".to_owned();
-                let more = if is_sound { Vec::new() } else { vec![flaw] };
+                let flaw = |field: &str| format!("{field} names a place that does not exist, or one twice");
+                let flaws = [(is_sound, "output_of"), (names_pieces, "at_fault")];
+                let more =
+                    flaws.iter().filter(|(is_sound, _)| !is_sound).map(|(_, field)| flaw(field)).collect();
                 let output = output(&round, &verification);
                 hearing.hear(draft.verdicts, more, &case(&round, &verification, &output, ctx))
             }
@@ -144,7 +152,8 @@ fn conclude(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Next {
         let why = verdicts.first().map(|verdict| verdict.evidence.as_str()).unwrap_or_default();
         End::unjudged(round, why, ctx)
     } else {
-        End::judged(round, verdicts, output, verification.summary.as_deref(), ctx)
+        let at_fault = at_fault::of(round, &verdicts, &verification.at_fault, &verification.probes);
+        End::judged(round, verdicts, output, verification.summary.as_deref(), at_fault, ctx)
     })
 }
 

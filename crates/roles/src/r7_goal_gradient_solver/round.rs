@@ -96,8 +96,10 @@ impl From<OutcomeSummary> for Round {
 }
 
 impl Round {
+    /// What matched and may be kept: not what R4b names as at fault for a rejected whole.
     pub(super) fn matched(&self) -> impl Iterator<Item = &SubTaskOutcome> {
-        self.outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Matched)
+        let is_kept = |outcome: &&SubTaskOutcome| !self.failed_subtasks.contains(&outcome.subtask_id);
+        self.outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Matched).filter(is_kept)
     }
 
     pub(super) fn failed(&self) -> impl Iterator<Item = &SubTaskOutcome> {
