@@ -205,6 +205,28 @@ impl Predicate {
         }
     }
 
+    /// Whether it says anything of what was observed: a pointer into what is no JSON, or a file's lines of a call that describes
+    /// no file, can never hold there.
+    #[must_use]
+    pub fn applies_to(&self, seen: &Observed<'_>) -> bool {
+        match self {
+            Predicate::Pointer { .. } => {
+                seen.value.is_some() || serde_json::from_str::<serde::de::IgnoredAny>(seen.text).is_ok()
+            }
+            Predicate::File(_) => {
+                seen.value.and_then(|value| value.get("exists")).is_some_and(Value::is_boolean)
+            }
+            Predicate::Matches(pattern) => compile(pattern).is_ok(),
+            Predicate::All(parts) => parts.iter().all(|part| part.applies_to(seen)),
+            Predicate::Any(parts) => parts.iter().any(|part| part.applies_to(seen)),
+            Predicate::Not(part) => part.applies_to(seen),
+            Predicate::ExitCode(_)
+            | Predicate::Contains(_)
+            | Predicate::NumberInRange { .. }
+            | Predicate::TestRun(_) => true,
+        }
+    }
+
     /// Whether it holds of what was observed. A predicate that does not validate does not hold, and one that asks
     /// for agreement with the output does not hold while there is none: before the work, say.
     #[must_use]

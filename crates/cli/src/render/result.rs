@@ -141,9 +141,13 @@ fn unmet(result: &FinalResult) -> Vec<Line> {
 }
 
 fn withdrawn(result: &FinalResult) -> Vec<Line> {
-    let line = |one: &Withdrawal| format!("{}: {}", one.criterion, one.why);
-    let items: Vec<String> = result.withdrawn.iter().map(line).collect();
-    list("withdrawn, because it cannot hold here:", Tone::Care, &items)
+    let items = |check_replaced: bool| -> Vec<String> {
+        let own = result.withdrawn.iter().filter(|one| one.check_replaced == check_replaced);
+        own.map(|one: &Withdrawal| format!("{}: {}", one.criterion, one.why)).collect()
+    };
+    let mut lines = list("withdrawn, because it cannot hold here:", Tone::Care, &items(false));
+    lines.extend(list("judged by another check than at first:", Tone::Care, &items(true)));
+    lines
 }
 
 fn next_moves(result: &FinalResult) -> Vec<Line> {

@@ -173,6 +173,7 @@ pub(crate) fn execute_brief(draft: &SubTaskDraft) -> ExecuteBrief {
             limits: Limits::default(),
             fingerprint: String::new(),
             approach: draft.approach.clone(),
+            baseline: Vec::new(),
         }),
         attempt: 1,
         turns: vec![],

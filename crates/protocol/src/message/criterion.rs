@@ -64,6 +64,9 @@ pub struct Withdrawal {
     pub why: String,
     /// Calls of this task that show it, each cited by a verdict that the criterion cannot hold here.
     pub seen: Vec<CallId>,
+    /// Not the criterion is withdrawn but its check, which could not be evaluated; it has another one now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub check_replaced: bool,
 }
 
 /// How firmly a criterion can be judged.

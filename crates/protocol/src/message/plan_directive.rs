@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::id::{CallId, SubTaskId, ToolId};
+use crate::id::{CallId, CriterionId, SubTaskId, ToolId};
 use crate::message::subtask_outcome::SubTaskOutcome;
 use crate::message::verdict::{FailureClass, Shown};
 
@@ -70,6 +70,12 @@ impl RoundStanding {
 /// One failed criterion as R2 sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DirectiveFinding {
+    /// The criterion, where one was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criterion_id: Option<CriterionId>,
+    /// Whether its check says nothing of what it looked at.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unevaluable: bool,
     /// The criterion, in words.
     pub criterion: String,
     /// Its class.

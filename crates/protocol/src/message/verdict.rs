@@ -32,6 +32,9 @@ pub struct Verdict {
     /// Whether the check was already green before any work: then it proves nothing.
     #[serde(default)]
     pub vacuous: bool,
+    /// Whether the check says nothing of what it looked at, so that it can never hold there: then a replan may give another.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unevaluable: bool,
     /// Whether a pass rests on nothing but tests or files that the work made itself in this task.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub self_made: bool,

@@ -142,7 +142,7 @@ fn nextest(lines: &[&str]) -> Option<Summary> {
     last(lines.iter().enumerate().filter_map(|(at, line)| Some((at, read(line)?))))
 }
 
-/// `ok  	example.com/a	0.003s` for each package; with `-v`, `--- PASS: TestA (0.00s)` for each test that `=== RUN` began.
+/// `ok    example.com/a  0.003s` for each package; with `-v`, `--- PASS: TestA (0.00s)` for each test that `=== RUN` began.
 fn go_test(lines: &[&str]) -> Option<Summary> {
     let mut sum: Option<Summary> = None;
     let mut begun: BTreeSet<&str> = BTreeSet::new();

@@ -39,6 +39,7 @@ pub fn by_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Verdic
         cites: seen.cites,
         judged_by: JudgedBy::Check,
         vacuous: seen.finding.holds && seen.vacuous,
+        unevaluable: seen.unevaluable,
         self_made: seen.finding.holds
             && seen.record.is_some_and(|record| is_self_made(record, criterion, case)),
     }
@@ -48,7 +49,15 @@ impl Seen<'_> {
     /// There is no evidence either way.
     fn nothing(why: String, class: Option<FailureClass>) -> Self {
         let finding = Finding { holds: false, why };
-        Seen { finding, class, cites: Vec::new(), vacuous: false, record: None, ran: false }
+        Seen {
+            finding,
+            class,
+            cites: Vec::new(),
+            vacuous: false,
+            record: None,
+            ran: false,
+            unevaluable: false,
+        }
     }
 }
 
@@ -63,6 +72,8 @@ struct Seen<'a> {
     record: Option<&'a ToolRecord>,
     /// Whether anything was seen at all.
     ran: bool,
+    /// Whether the predicate says nothing of what was seen.
+    unevaluable: bool,
 }
 
 fn on_output<'a>(expect: &Predicate, case: &Case<'a>) -> Seen<'a> {
@@ -80,6 +91,7 @@ fn on_output<'a>(expect: &Predicate, case: &Case<'a>) -> Seen<'a> {
         vacuous: false,
         record: None,
         ran: true,
+        unevaluable: false,
     }
 }
 
@@ -139,7 +151,15 @@ fn on_record<'a>(
             Some(kind) => kind.failure_class(),
             None => Some(FailureClass::Environmental),
         };
-        return Seen { finding, class, cites, vacuous: false, record: Some(record), ran: false };
+        return Seen {
+            finding,
+            class,
+            cites,
+            vacuous: false,
+            record: Some(record),
+            ran: false,
+            unevaluable: false,
+        };
     }
     let Looked { mut finding, is_cut_short } = look(expect, observed, Some(&claim(case.output)));
     if !finding.holds
@@ -156,7 +176,10 @@ fn on_record<'a>(
         Some(kind) => kind.failure_class(),
         None => class_of_the_work(case),
     };
-    Seen { finding, class, cites, vacuous: false, record: Some(record), ran: !is_cut_short }
+    // What failed may say another thing when it works.
+    let unevaluable = !finding.holds && !is_cut_short && record.ok && !expect.applies_to(observed);
+    let ran = !is_cut_short && !unevaluable;
+    Seen { finding, class, cites, vacuous: false, record: Some(record), ran, unevaluable }
 }
 
 /// The class of a check that ran and failed: the last call's own error explains a wrong result, where it had one.

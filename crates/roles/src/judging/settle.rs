@@ -142,6 +142,7 @@ fn judged(criterion: &Criterion, verdict: VerdictWord, evidence: &str, cites: Ve
         cites,
         judged_by: JudgedBy::Model,
         vacuous: false,
+        unevaluable: false,
         self_made: false,
     };
     Settled { verdict, class_wanted: false }

@@ -10,6 +10,9 @@ use super::machine::{Fx, Planner};
 use super::plan::Attempts;
 use super::validate::{ValidCriterion, ValidPlan, ValidSubTask};
 
+/// Why a criterion has another check.
+const CHECK_REPLACED: &str = "its first check says nothing of what it looked at";
+
 /// A plan that only needs to be dispatched.
 #[derive(Debug)]
 pub(super) struct ReadyPlan {
@@ -44,12 +47,24 @@ impl Planner {
         let is_withdrawn =
             |criterion: &Criterion| plan.withdrawn.iter().any(|one| one.criterion_id == criterion.id);
         // A number is given once, also when its criterion is withdrawn.
-        let given = task.criteria.len() + task.withdrawn.len();
+        let given = task.criteria.len() + task.withdrawn.iter().filter(|one| !one.check_replaced).count();
         let mut criteria: Vec<Criterion> =
             task.criteria.iter().filter(|criterion| !is_withdrawn(criterion)).cloned().collect();
         let added = (given + 1..).zip(plan.added_criteria);
         criteria.extend(added.map(|(n, added)| added.with_id(CriterionId::of_task(n))));
-        let withdrawn = task.withdrawn.iter().chain(&plan.withdrawn).cloned().collect();
+        let mut withdrawn: Vec<Withdrawal> = task.withdrawn.iter().chain(&plan.withdrawn).cloned().collect();
+        for (id, check) in plan.replaced {
+            if let Some(criterion) = criteria.iter_mut().find(|criterion| criterion.id == id) {
+                criterion.check = Some(check);
+                withdrawn.push(Withdrawal {
+                    criterion_id: id,
+                    criterion: criterion.criterion.clone(),
+                    why: CHECK_REPLACED.to_owned(),
+                    seen: Vec::new(),
+                    check_replaced: true,
+                });
+            }
+        }
         let ids: Vec<SubTaskId> = plan.subtasks.iter().map(|_| SubTaskId::from_uuid(fx.new_id())).collect();
         let mut subtasks = Vec::new();
         for (subtask, id) in plan.subtasks.into_iter().zip(&ids) {

@@ -10,7 +10,7 @@ use setpoint_protocol::message::{
 };
 use setpoint_protocol::record::Survey;
 use setpoint_protocol::tool::ToolRecord;
-use setpoint_protocol::{CallId, SubTaskId, ToolId};
+use setpoint_protocol::{CallId, CriterionId, SubTaskId, ToolId};
 
 use super::calibration::{Calibration, MustNot};
 
@@ -28,6 +28,8 @@ pub(super) struct Task {
     pub(super) withdrawn: Vec<Withdrawal>,
     /// Calls that verdicts cite for criteria that cannot hold here.
     pub(super) lacks: BTreeSet<CallId>,
+    /// Criteria whose check says nothing of what it looks at.
+    pub(super) unevaluable: BTreeSet<CriterionId>,
     /// What the probes of checks found before the task's work.
     pub(super) baseline: Vec<Arc<ToolRecord>>,
     /// Dispatched plans, oldest first.
@@ -83,6 +85,7 @@ impl Task {
             criteria: Vec::new(),
             withdrawn: Vec::new(),
             lacks: BTreeSet::new(),
+            unevaluable: BTreeSet::new(),
             baseline: Vec::new(),
             plans: Vec::new(),
             kept: Vec::new(),
@@ -101,6 +104,14 @@ impl Task {
         }
         let impossible = directive.findings.iter().filter(|finding| finding.shown == Some(Shown::Cannot));
         self.lacks.extend(impossible.flat_map(|finding| &finding.cites));
+        // A sub-task may have shown it of a criterion that is the task's in the same words.
+        let is_unevaluable = |criterion: &&Criterion| {
+            directive.findings.iter().filter(|finding| finding.unevaluable).any(|finding| {
+                finding.criterion_id.as_ref() == Some(&criterion.id)
+                    || finding.criterion == criterion.criterion
+            })
+        };
+        self.unevaluable.extend(self.criteria.iter().filter(is_unevaluable).map(|one| one.id.clone()));
         let round = self.round;
         self.whole_unjudged = false;
         if let Some(plan) = self.plans.last_mut().filter(|plan| plan.round == round) {

@@ -136,6 +136,8 @@ pub(super) struct Manifest {
 #[derive(Deserialize)]
 pub(super) struct Withdrawn {
     pub(super) criterion_id: CriterionId,
+    #[serde(default)]
+    pub(super) check_replaced: bool,
 }
 
 #[derive(Deserialize)]

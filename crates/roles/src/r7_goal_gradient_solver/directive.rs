@@ -158,6 +158,8 @@ fn findings(round: &Round) -> Vec<DirectiveFinding> {
     let of_whole = round.whole_verdicts().iter().filter(|verdict| has_failed(verdict)).map(Gap::of_verdict);
     let of_subtasks = round.outcomes.iter().flat_map(gaps);
     let finding = |gap: Gap| DirectiveFinding {
+        criterion_id: gap.criterion_id,
+        unevaluable: gap.unevaluable,
         criterion: one_line(&gap.criterion, QUOTE_CHARS_MAX),
         failure_class: gap.failure_class,
         shown: gap.shown,

@@ -180,6 +180,10 @@ impl Round {
 /// One thing that a sub-task did not meet.
 pub(super) struct Gap {
     pub(super) criterion: String,
+    /// Its id, where it was judged.
+    pub(super) criterion_id: Option<CriterionId>,
+    /// Whether its check says nothing of what it looked at.
+    pub(super) unevaluable: bool,
     pub(super) failure_class: Option<FailureClass>,
     pub(super) shown: Option<Shown>,
     /// What was seen.
@@ -198,6 +202,8 @@ pub(super) fn gaps(outcome: &SubTaskOutcome) -> Vec<Gap> {
     let reason = outcome.failure_reason.as_deref().unwrap_or("nothing was judged");
     let of_reason = |criterion: String| Gap {
         criterion,
+        criterion_id: None,
+        unevaluable: false,
         failure_class: None,
         shown: None,
         evidence: reason.to_owned(),
@@ -217,6 +223,8 @@ impl Gap {
     pub(super) fn of_verdict(verdict: &Verdict) -> Self {
         Gap {
             criterion: verdict.criterion.clone(),
+            criterion_id: Some(verdict.criterion_id.clone()),
+            unevaluable: verdict.unevaluable,
             failure_class: verdict.failure_class,
             shown: verdict.shown,
             evidence: verdict.evidence.clone(),

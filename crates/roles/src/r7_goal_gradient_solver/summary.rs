@@ -87,12 +87,13 @@ fn push_unmet(text: &mut String, result: &FinalResult) {
 }
 
 fn push_withdrawn(text: &mut String, result: &FinalResult) {
-    if !result.withdrawn.is_empty() {
-        let line = |one: &Withdrawal| format!("{} ({})", one.criterion, one.why);
-        text.push_str(&format!(
-            " Withdrawn: {}.",
-            quoted(&result.withdrawn.iter().map(line).collect::<Vec<_>>())
-        ));
+    let line = |one: &Withdrawal| format!("{} ({})", one.criterion, one.why);
+    for (what, check_replaced) in [("Withdrawn", false), ("Judged by another check than at first", true)] {
+        let lines: Vec<String> =
+            result.withdrawn.iter().filter(|one| one.check_replaced == check_replaced).map(line).collect();
+        if !lines.is_empty() {
+            text.push_str(&format!(" {what}: {}.", quoted(&lines)));
+        }
     }
 }
 

@@ -277,6 +277,16 @@ fn criteria_that_change_on_the_way() {
         false_claim R4b #44: the round is accepted, and the task's criterion t.c2 has no verdict
     "#]],
     );
+    // A check that could not be evaluated may be replaced in the open.
+    check(
+        &second(
+            r#"{"contains":"3"}}}]"#,
+            r#"{"contains":"4"}}}],"withdrawn":[{"criterion_id":"t.c1","criterion":"c","why":"w","seen":[],"check_replaced":true}]"#,
+        ),
+        &expect![[r#"
+        criterion_withdrawn R2 #36: criterion t.c1 of the task has another check, in the open
+    "#]],
+    );
     // What was the planner's own may be withdrawn in the open; the person's may not.
     let withdrawn = |origin: &str| {
         let without = r#""task_criteria":[],"withdrawn":[{"criterion_id":"t.c1","criterion":"c","why":"w","seen":[]}],"was":["#;

@@ -52,6 +52,21 @@ fn run(home: &Home, server: &Hosted, goal: &str) -> Came {
     Came::of(&mut command(home, server, Wire::Chat, &["run", "--json", goal]))
 }
 
+/// The same, where R4b's model answers in turn.
+fn merging(plans: Vec<Value>, merges: Vec<Value>) -> Hosted {
+    let (planned, merged) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let answer = move |seen: &Seen| match site(seen) {
+        Site::Perceive => {
+            said(&json!({ "intent": question::goal(seen.asked.last_user().unwrap_or_default()) }))
+        }
+        Site::Plan => said(&plans[planned.fetch_add(1, Ordering::Relaxed)]),
+        Site::Execute => said(&json!({ "status": "completed", "output": "done" })),
+        Site::Merge => said(&merges[merged.fetch_add(1, Ordering::Relaxed)]),
+        Site::Judge | Site::Report => panic!("nobody has to ask: {}", seen.asked.system),
+    };
+    Hosted::start(Arc::new(answer)).unwrap()
+}
+
 /// Two sub-tasks whose criteria are about other things than the task's.
 fn two_parts(task_criteria: &Value) -> Value {
     let part =
@@ -121,4 +136,88 @@ fn what_the_work_wrote_itself_does_not_prove_it() {
     }
     let audit = home.run(&["audit", "report", "--json"]);
     assert!(audit.out.contains("self_made_evidence"), "{audit:#?}");
+}
+
+#[test]
+fn what_spoils_the_merge_is_done_again_and_the_rest_is_kept() {
+    let answers = |part: &str| {
+        json!({ "intent": format!("write {part}"), "success_criteria": [{ "criterion": format!("{part} is done"),
+            "check": { "on": "output", "expect": { "contains": "done" } } }] })
+    };
+    let first = json!({ "subtasks": [answers("part one"), answers("part two")],
+        "task_criteria": [{ "criterion": "both parts are in one tone", "mode": "plausible" }] });
+    let second = json!({ "subtasks": [answers("part two in the tone of part one")] });
+    let verdict = |word: &str| {
+        json!({ "criterion_id": "t1", "verdict": word, "evidence": "the tones", "cites": ["output"],
+            "failure_class": "logical" })
+    };
+    let rejected = json!({ "verdicts": [verdict("fail")], "at_fault": [2] });
+    let accepted = json!({ "verdicts": [verdict("pass")] });
+    let (home, server) = (Home::new(), merging(vec![first, second], vec![rejected, accepted]));
+    let came = run(&home, &server, "write two parts in one tone");
+    let result = came.json();
+    assert_eq!(
+        (came.code, &result["ended_by"], &result["replans"]),
+        (0, &json!("criteria_met"), &json!(1)),
+        "{came:#?}"
+    );
+    let judged: Vec<&str> =
+        result["verdicts"].as_array().unwrap().iter().filter_map(|one| one["criterion"].as_str()).collect();
+    assert_eq!(
+        judged,
+        ["both parts are in one tone", "part one is done", "part two in the tone of part one is done"]
+    );
+}
+
+#[test]
+fn a_check_that_says_nothing_is_replaced_and_the_person_is_told() {
+    let criterion = |check: Value| json!({ "criterion": "list.txt has three lines", "check": check });
+    let pointer = json!({ "on": { "probe": { "tool": "read_file", "input": { "path": "list.txt" } } },
+        "expect": { "pointer": { "at": "/lines", "is": { "equals": 3 } } } });
+    let facts = json!({ "on": { "probe": { "tool": "file_facts", "input": { "path": "list.txt" } } },
+        "expect": { "file": { "lines": 3 } } });
+    let done = json!({ "criterion": "the answer says done",
+        "check": { "on": "output", "expect": { "contains": "done" } } });
+    let first = json!({ "subtasks": [{ "intent": "look at list.txt", "success_criteria": [done] }],
+        "task_criteria": [criterion(pointer)] });
+    let second = json!({ "subtasks": [{ "intent": "look at list.txt once more", "success_criteria": [done] }],
+        "task_criteria": [criterion(facts)] });
+    let (home, server) = (Home::new(), server(vec![first, second], vec![]));
+    home.file("list.txt", "1\n2\n3\n");
+    let came = run(&home, &server, "see that list.txt has three lines");
+    let result = came.json();
+    assert_eq!((came.code, &result["ended_by"]), (0, &json!("criteria_met")), "{came:#?}");
+    assert_eq!(result["withdrawn"][0]["check_replaced"], true, "{result:#}");
+    let shown = home.run(&["tasks", "show", result["task_id"].as_str().unwrap()]).out;
+    assert!(shown.contains("judged by another check than at first"), "{shown}");
+}
+
+#[test]
+fn a_test_run_without_a_test_is_no_pass() {
+    let ran = json!({ "criterion": "the recorded test run passed",
+        "check": { "on": { "probe": { "tool": "read_file", "input": { "path": "run.txt" } } },
+            "expect": { "test_run": {} } } });
+    let plan = json!({ "subtasks": [{ "intent": "look at run.txt", "success_criteria": [ran] }] });
+    let (home, server) = (Home::new(), server(vec![plan.clone(), plan], vec![]));
+    home.file("run.txt", "=== 99 passed in 0.1s ===\n=== 2 xfailed, 1 skipped in 0.02s ===\n");
+    let came = Came::of(&mut command(
+        &home,
+        &server,
+        Wire::Chat,
+        &[
+            "run",
+            "--json",
+            "--max-replans",
+            "1",
+            "--set",
+            "controller.delta=0",
+            "see whether the tests passed",
+        ],
+    ));
+    let verdict = &came.json()["verdicts"][0];
+    assert_eq!((came.code, &verdict["verdict"]), (4, &json!("fail")), "{came:#?}");
+    assert!(
+        verdict["evidence"].as_str().unwrap().starts_with("0 passed, 0 failed, 3 skipped"),
+        "{verdict:#}"
+    );
 }

@@ -293,6 +293,7 @@ fn verdict(
         cites: cites.iter().map(|call| Cite::Call(self::id(call))).collect(),
         judged_by: JudgedBy::Check,
         vacuous: false,
+        unevaluable: false,
         self_made: false,
     }
 }

@@ -73,6 +73,7 @@ fn failed(finding: &DirectiveFinding) -> String {
     };
     let shown = match finding.shown {
         Some(Shown::Cannot) => Some("cannot hold here"),
+        _ if finding.unevaluable => Some("its check cannot be evaluated"),
         Some(Shown::NotShown) => Some("not shown"),
         Some(Shown::Refuted) | None => None,
     };

@@ -179,7 +179,8 @@ sub-task gets their outputs.";
 const FROZEN: &str = "\
 The task's criteria are fixed; they are in the next block. `task_criteria` may add to them. One of your own making that rests on \
 something which verdicts show cannot be here may be withdrawn: {\"withdraw\":[{\"criterion\":ID,\"why\":\"…\",\"seen\":[CALL]}]}, with a \
-call that such a verdict names. What the person asked for is never withdrawn. Where the goal itself cannot be reached here, \
+call that such a verdict names. What the person asked for is never withdrawn. One whose check cannot be evaluated may be given again in \
+`task_criteria`, in the same words with another check. Where the goal itself cannot be reached here, \
 say so instead of planning around it: {\"subtasks\":[],\"cannot\":{\"why\":\"…\",\"seen\":[CALL],\"needs\":[\"what the person would have to \
 supply\"]}}.";
 

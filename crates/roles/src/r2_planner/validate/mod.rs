@@ -54,6 +54,8 @@ pub(super) struct ValidPlan {
     pub(super) subtasks: Vec<ValidSubTask>,
     /// Criteria that come to the task's.
     pub(super) added_criteria: Vec<ValidCriterion>,
+    /// Other checks of criteria of the task whose own says nothing of what it looks at.
+    pub(super) replaced: Vec<(CriterionId, Check)>,
     /// Criteria of the task that it withdraws.
     pub(super) withdrawn: Vec<Withdrawal>,
     /// Over the kept and the new sub-tasks.
@@ -120,7 +122,7 @@ pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan
             },
         );
     }
-    let added_criteria = task_criteria(draft, &subtasks, rules, &mut reasons);
+    let (added_criteria, replaced) = task_criteria(draft, &subtasks, rules, &mut reasons);
     let withdrawn = premise::withdrawn(&draft.withdraw, !added_criteria.is_empty(), rules.task, &mut reasons);
     let fingerprint = repetition::fingerprint(&subtasks, rules.task);
     // Whether it repeats a failed plan is only worth saying of a plan that could run.
@@ -134,7 +136,7 @@ pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan
     }
     reasons.0.truncate(REASONS_MAX);
     if reasons.0.is_empty() {
-        Ok(ValidPlan { subtasks, added_criteria, withdrawn, fingerprint })
+        Ok(ValidPlan { subtasks, added_criteria, replaced, withdrawn, fingerprint })
     } else {
         Err(reasons.0)
     }
@@ -176,15 +178,22 @@ impl ValidCriterion {
 }
 
 /// The criteria that come to the task's: those of the draft that are not among them yet. The first plan must give
-/// at least one; with a single sub-task that sub-task's criteria are taken when it gives none.
+/// at least one; with a single sub-task that sub-task's criteria are taken when it gives none. One that is there already in the
+/// same words stays as it is, but for a check that says nothing of what it looks at: that may be replaced by another.
 fn task_criteria(
     draft: &PlanDraft,
     subtasks: &[ValidSubTask],
     rules: &Rules<'_>,
     reasons: &mut Reasons,
-) -> Vec<ValidCriterion> {
+) -> (Vec<ValidCriterion>, Vec<(CriterionId, Check)>) {
     let frozen = &rules.task.criteria;
     let mut added = criteria::criteria(&draft.task_criteria, TASK, &rules.task.spec.intent, rules, reasons);
+    let mut replaced: Vec<(CriterionId, Check)> = Vec::new();
+    for old in frozen.iter().filter(|old| rules.task.unevaluable.contains(&old.id)) {
+        let new = added.iter().find(|new| criteria::same_text(&old.criterion, &new.text));
+        let check = new.and_then(|new| new.check.clone()).filter(|check| old.check.as_ref() != Some(check));
+        replaced.extend(check.map(|check| (old.id.clone(), check)));
+    }
     added.retain(|new| !frozen.iter().any(|old| criteria::same_text(&old.criterion, &new.text)));
     if frozen.is_empty() && draft.task_criteria.is_empty() {
         match subtasks {
@@ -198,5 +207,5 @@ fn task_criteria(
     if total > CRITERIA_MAX {
         reasons.add(TASK, format!("would have {total} criteria; at most {CRITERIA_MAX} are allowed"));
     }
-    added
+    (added, replaced)
 }

@@ -83,6 +83,7 @@ fn withdrawal(draft: &WithdrawDraft, task: &Task) -> Result<Withdrawal, String> 
         criterion: criterion.criterion.clone(),
         why: one_line(&draft.why, WHY_CHARS_MAX),
         seen: seen.into_iter().collect(),
+        check_replaced: false,
     })
 }
 

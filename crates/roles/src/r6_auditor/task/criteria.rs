@@ -4,9 +4,12 @@
 use setpoint_protocol::RoleId;
 use setpoint_protocol::message::FindingKind;
 
-use super::super::body::{Criterion, Manifest};
+use super::super::body::{Criterion, Manifest, Withdrawn};
 use super::super::entry::Seen;
 use super::{TaskWatch, Told};
+
+/// What became of a criterion whose check is another one.
+const OTHER_CHECK: &str = "has another check";
 
 impl TaskWatch {
     pub(super) fn on_manifest(&mut self, seen: &Seen<'_>, manifest: Manifest, told: &mut Told) {
@@ -32,8 +35,13 @@ impl TaskWatch {
             told.find([seen.entry.finding(FindingKind::ConstraintRelaxed, RoleId::Planner, text)]);
         }
         for frozen in &self.criteria {
-            let is_withdrawn = manifest.withdrawn.iter().any(|one| one.criterion_id == frozen.id);
-            if is_withdrawn && frozen.origin.is_planner() {
+            let of_it = |one: &&Withdrawn| one.criterion_id == frozen.id;
+            let is_withdrawn = manifest.withdrawn.iter().filter(of_it).any(|one| !one.check_replaced);
+            let is_replaced = manifest.withdrawn.iter().filter(of_it).any(|one| one.check_replaced);
+            if is_replaced && change(frozen, &manifest.task_criteria) == Some(OTHER_CHECK) {
+                let text = format!("criterion {} of the task {OTHER_CHECK}, in the open", frozen.id);
+                told.find([seen.entry.finding(FindingKind::CriterionWithdrawn, RoleId::Planner, text)]);
+            } else if is_withdrawn && frozen.origin.is_planner() {
                 let text = format!("criterion {} of the task was withdrawn", frozen.id);
                 told.find([seen.entry.finding(FindingKind::CriterionWithdrawn, RoleId::Planner, text)]);
             } else if let Some(what) = change(frozen, &manifest.task_criteria) {
@@ -52,7 +60,7 @@ fn change(frozen: &Criterion, now: &[Criterion]) -> Option<&'static str> {
         Some(now) if now.criterion != frozen.criterion => Some("says something else now"),
         Some(now) if now.mode > frozen.mode => Some("was weakened from verifiable to plausible"),
         Some(now) if frozen.check.is_some() && now.check.is_none() => Some("lost its check"),
-        Some(now) if now.check != frozen.check => Some("has another check"),
+        Some(now) if now.check != frozen.check => Some(OTHER_CHECK),
         Some(_) => None,
     }
 }
