@@ -6,7 +6,7 @@
 
 use setpoint_protocol::message::Criterion;
 use setpoint_protocol::test_run::counts;
-use setpoint_protocol::tool::{Phase, SideEffect, ToolRecord};
+use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
 use super::case::Case;
 use super::executed::{ends_in, names, words};
@@ -52,22 +52,31 @@ fn runs_own_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
         scope.is_empty()
             || scope.iter().any(|part| path == part || ends_in(path, part) || is_below(path, part))
     };
-    let own = |path: &&String| is_test(path) && is_in_scope(path) && !names(case.words, path);
-    if !made(case).iter().any(|path| own(&path)) {
+    let own = |path: &&str| is_test(path) && is_in_scope(path) && !names(case.words, path);
+    if !made(case).iter().any(|path| own(&path.as_str())) {
         return false;
     }
-    // The same command ran tests before the work.
-    let has_others = |before: &&std::sync::Arc<ToolRecord>| {
-        before.target == record.target
-            && counts(&before.evidence).is_some_and(|counts| counts.passed + counts.failed > 0)
-    };
-    if case.baseline.iter().any(|before| has_others(&before)) {
+    if has_other_tests(record, case, &|path| own(&path)) {
         return false;
     }
     // A runner that names the files that it ran shows whether others were among them.
     let named = words(&record.evidence).map(|word| word.split("::").next().unwrap_or(word));
     let mut others = named.filter(|word| word.contains('.') && is_test(word) && !is_made(word, case));
     others.next().is_none()
+}
+
+/// Whether tests ran before the work wrote any of its own: the same command before the task, or any test run.
+fn has_other_tests(record: &ToolRecord, case: &Case<'_>, is_own: &dyn Fn(&str) -> bool) -> bool {
+    let ran =
+        |run: &ToolRecord| counts(&run.evidence).is_some_and(|counts| counts.passed + counts.failed > 0);
+    let is_known = |path: &String| {
+        !case.work().flat_map(written).any(|own| own == *path || ends_in(path, &own) || ends_in(&own, path))
+    };
+    // Files that an earlier sub-task wrote were there from the beginning.
+    let from_before = case.made.iter().any(|path| is_own(path) && is_known(path));
+    let before = case.work().take_while(|call| !written(call).iter().any(|path| is_own(path)));
+    case.baseline.iter().any(|before| before.target == record.target && ran(before))
+        || (!from_before && before.into_iter().any(|call| tests_run_by(call).is_some() && ran(call)))
 }
 
 /// The paths that a test runner was given; `None` of a call that runs no tests.
@@ -97,10 +106,13 @@ fn is_test(path: &str) -> bool {
     let is_named = stem.starts_with("test_")
         || stem.ends_with("_test")
         || stem.ends_with("_spec")
-        || matches!(stem.as_str(), "test" | "tests" | "conftest")
+        || matches!(stem.as_str(), "test" | "tests")
         || name.contains(".test.")
         || name.contains(".spec.");
-    is_named || parts.iter().any(|part| matches!(*part, "test" | "tests" | "__tests__" | "spec"))
+    // What a runner only loads tests nothing.
+    let is_support = matches!(stem.as_str(), "__init__" | "conftest");
+    !is_support
+        && (is_named || parts.iter().any(|part| matches!(*part, "test" | "tests" | "__tests__" | "spec")))
 }
 
 fn is_below(path: &str, folder: &str) -> bool {
@@ -115,16 +127,19 @@ fn is_made(path: &str, case: &Case<'_>) -> bool {
 
 /// The files whose content is the work's own: those that tools say they created, and those that this round's work wrote whole.
 fn made(case: &Case<'_>) -> Vec<String> {
-    let mut made: Vec<String> = case.made.iter().cloned().collect();
-    for record in case.work().filter(|record| record.phase == Phase::Work && record.ok) {
-        if record.tool.as_str() == WRITE_FILE {
-            let path = record.facts.as_ref().and_then(|facts| facts.0.get("path")?.as_str());
-            made.push(path.unwrap_or(&record.target).to_owned());
-        } else if let Some(command) = command_of(record) {
-            made.extend(written_by(command));
-        }
+    case.made.iter().cloned().chain(case.work().flat_map(written)).collect()
+}
+
+/// The files that a call wrote whole.
+fn written(record: &ToolRecord) -> Vec<String> {
+    if !record.ok {
+        Vec::new()
+    } else if record.tool.as_str() == WRITE_FILE {
+        let path = record.facts.as_ref().and_then(|facts| facts.0.get("path")?.as_str());
+        vec![path.unwrap_or(&record.target).to_owned()]
+    } else {
+        command_of(record).map(written_by).unwrap_or_default()
     }
-    made
 }
 
 /// The files that a command writes whole, by `> FILE` and `tee FILE`. What programs write besides is not known.
@@ -170,18 +185,20 @@ mod tests {
 
     #[test]
     fn tests_are_known_by_their_names() {
-        for path in [
-            "/w/test_a.py",
-            "tests/a.py",
-            "src/a_test.go",
-            "a.spec.ts",
-            "web/__tests__/a.js",
-            "conftest.py",
-            "a.test.js",
-        ] {
+        for path in
+            ["/w/test_a.py", "tests/a.py", "src/a_test.go", "a.spec.ts", "web/__tests__/a.js", "a.test.js"]
+        {
             assert!(is_test(path), "{path}");
         }
-        for path in ["/w/contest.py", "attest.rs", "latest/a.py", "testing.md", ""] {
+        for path in [
+            "/w/contest.py",
+            "tests/__init__.py",
+            "tests/conftest.py",
+            "attest.rs",
+            "latest/a.py",
+            "testing.md",
+            "",
+        ] {
             assert!(!is_test(path), "{path}");
         }
     }
