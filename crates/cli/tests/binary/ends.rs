@@ -226,8 +226,8 @@ fn a_rejected_whole_is_close_enough_or_replanned_and_never_accepted() {
     // The only sub-task matched, and its output is what does not hold.
     assert_eq!(asked[0]["failed_subtasks"][0], asked[0]["outcomes"][0]["subtask_id"]);
     assert_eq!(asked[0]["outcomes"][0]["status"], "matched");
-    // At δ it is close enough, and the gap is told.
-    let options = ["--set", "controller.delta=0.5"];
+    // At δ it is close enough, and the gap is told; memory would take the way that was accepted.
+    let options = ["--set", "controller.delta=0.5", "--set", "memory.recall=false"];
     let ended = pursue(&home, &options);
     assert_eq!(ended.course(), "init→success");
     assert_eq!(ended.unmet(), ["the answer is the birch way"]);
