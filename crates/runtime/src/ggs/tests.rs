@@ -206,7 +206,8 @@ fn the_output_depends_on_the_input_alone_and_ids_do_not_repeat() {
         .map(|said| said["payload"]["id"].to_string())
         .collect();
     let distinct: std::collections::BTreeSet<&String> = ids.iter().collect();
-    assert_eq!((ids.len(), distinct.len()), (4, 4), "{ids:?}");
+    // An acceptance without a verdict is unproven and teaches nothing about the approach: what matched is kept alone.
+    assert_eq!((ids.len(), distinct.len()), (2, 2), "{ids:?}");
 }
 
 #[test]
