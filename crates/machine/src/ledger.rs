@@ -17,6 +17,8 @@ const FAILURES_MAX: usize = 6;
 
 /// Created files that are remembered; of a task that creates more, the first ones.
 const MADE_MAX: usize = 4_096;
+/// Answers of one model whose latency is kept; later ones change the median little.
+const LATENCIES_MAX: usize = 1_024;
 
 /// Why a model gave a role no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +47,25 @@ pub struct Ledger {
     made: Arc<BTreeSet<String>>,
     /// What the calls under way may take at most.
     reserved: BTreeMap<CallId, Need>,
+    /// How long each model took to answer.
+    latencies: BTreeMap<String, Latencies>,
+}
+
+/// Milliseconds that a model's answers took, sorted.
+#[derive(Clone, Debug, Default)]
+struct Latencies(Vec<u64>);
+
+impl Latencies {
+    fn add(&mut self, ms: u64) {
+        if self.0.len() < LATENCIES_MAX {
+            let at = self.0.partition_point(|one| *one <= ms);
+            self.0.insert(at, ms);
+        }
+    }
+
+    fn median(&self) -> Option<u64> {
+        self.0.get(self.0.len() / 2).copied()
+    }
 }
 
 impl Ledger {
@@ -137,9 +158,32 @@ impl Ledger {
     }
 
     /// Settles a model call.
-    pub(crate) fn model_answered(&mut self, call: CallId, usage: Usage, card: Option<&ModelCard>) {
+    pub(crate) fn model_answered(
+        &mut self,
+        call: CallId,
+        usage: Usage,
+        card: Option<&ModelCard>,
+        latency_ms: u64,
+    ) {
         self.reserved.remove(&call);
         self.book(call, usage, card);
+        if let Some(card) = card {
+            self.took(&card.name, latency_ms);
+        }
+    }
+
+    /// Counts how long an answer of a model took.
+    pub(crate) fn took(&mut self, model: &str, ms: u64) {
+        match self.latencies.get_mut(model) {
+            Some(latencies) => latencies.add(ms),
+            None => drop(self.latencies.insert(model.to_owned(), Latencies(vec![ms]))),
+        }
+    }
+
+    /// The median latency of a model's answers so far, in milliseconds; `None` before the first.
+    #[must_use]
+    pub fn median_latency_ms(&self, model: &str) -> Option<u64> {
+        self.latencies.get(model)?.median()
     }
 
     /// Books an attempt that gave no answer.

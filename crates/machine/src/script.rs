@@ -10,6 +10,7 @@
 //! = slug count_go_files            the intent's slug
 //! = words count the Go files       the person's input
 //! = made /w/a.txt                  a file that the task created
+//! = took 45000                     an answer of the planner's model took so many milliseconds
 //! = spec                           the task's clock started here
 //! > TaskSpec {"intent": "…"}       a message; JSON may go on in lines that begin with white space
 //! > reply r2/1 {"subtasks": …}     a model's text, verbatim
@@ -30,7 +31,7 @@ use std::collections::BTreeSet;
 use setpoint_protocol::record::{Answer, ModelFailure, Opened, Part, Reply, Usage};
 use setpoint_protocol::tool::ToolAnswer;
 use setpoint_protocol::topology::{Kind, Payload};
-use setpoint_protocol::{Address, CallId, Instance, TaskId, Timestamp};
+use setpoint_protocol::{Address, CallId, Instance, RoleId, TaskId, Timestamp};
 
 use crate::ctx::Ctx;
 use crate::effects::{Effect, EffectBuffer};
@@ -146,6 +147,11 @@ impl State<'_> {
             "slug" => value.clone_into(&mut self.slug),
             "words" => value.clone_into(&mut self.words),
             "made" => self.ledger.tool_made(&[value.to_owned()]),
+            "took" => {
+                let ms = value.parse().map_err(|_| format!("not milliseconds: {value}"))?;
+                let opened = &self.setup.opened;
+                self.ledger.took(&opened.models.of(RoleId::Planner).name, ms);
+            }
             "spec" => self.ledger.spec_clock_ms = Some(self.clock_ms),
             _ => return Err(format!("unknown setting {name}")),
         }

@@ -55,8 +55,10 @@ pub const CELL_QUEUE_MAX: usize = 4_096;
 pub const STEP_RECORDS_MAX: usize = 2_048;
 /// Bytes of one record's body; a larger one is refused and is a `TaskFault`.
 pub const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Milliseconds that the partial report of an abandon may take; then the template is used.
-pub const REPORT_MS_MAX: u64 = 10_000;
+/// Milliseconds that the partial report of an abandon may take at least; then the template is used.
+pub const REPORT_MS_MIN: u64 = 30_000;
+/// How many times the median latency of its model so far a partial report may take, where that is more.
+pub const REPORT_MEDIANS: u64 = 3;
 /// Milliseconds that stopped asks have to come back; then they are answered `interrupted`.
 pub const STOP_MS_MAX: u64 = 2_000;
 /// Effector instances (sub-tasks) of one task over all its rounds; reaching it is a `TaskFault`.

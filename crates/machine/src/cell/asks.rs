@@ -137,6 +137,8 @@ impl AskClass {
 pub(super) struct OpenAsk {
     pub(super) seq: u64,
     pub(super) attempt: u32,
+    /// The task's clock when the last attempt began.
+    pub(super) since_ms: u64,
     pub(super) class: AskClass,
     pub(super) stopped: bool,
     /// What a person is asked to allow; an approval of anything else grants nothing.
@@ -149,13 +151,13 @@ pub(super) struct Asks {
 }
 
 impl Asks {
-    pub(super) fn open(&mut self, call: CallId, seq: u64, class: AskClass) {
-        self.open.insert(call, OpenAsk { seq, attempt: 1, class, stopped: false, digest: None });
+    pub(super) fn open(&mut self, call: CallId, seq: u64, class: AskClass, since_ms: u64) {
+        self.open.insert(call, OpenAsk { seq, attempt: 1, since_ms, class, stopped: false, digest: None });
     }
 
     /// Opens a question to a person or to memory.
     pub(super) fn open_question(&mut self, call: CallId, seq: u64, class: AskClass, digest: Option<String>) {
-        self.open.insert(call, OpenAsk { seq, attempt: 1, class, stopped: false, digest });
+        self.open.insert(call, OpenAsk { seq, attempt: 1, since_ms: 0, class, stopped: false, digest });
     }
 
     /// An ask that is open and was not told to stop.

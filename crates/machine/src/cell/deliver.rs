@@ -101,7 +101,7 @@ impl Cell {
             Effect::Timer { call, ms } => {
                 let asked = Asked { call, attempt: 1, ask: Ask::Timer { ms } };
                 let seq = self.write_asked(step, at, from, &asked, cause)?;
-                self.asks.open(call, seq, AskClass::Timer);
+                self.asks.open(call, seq, AskClass::Timer, self.clock_ms);
                 step.effects.push(Outside::Timer { call, due_clock_ms: self.clock_ms.saturating_add(ms) });
                 Ok(())
             }
@@ -176,7 +176,7 @@ impl Cell {
         let what = Ask::Model { purpose: ask.purpose(), fragments: new, after };
         let asked = Asked { call, attempt: 1, ask: what };
         let seq = self.write_asked(step, at, from, &asked, cause)?;
-        self.asks.open(call, seq, AskClass::Model);
+        self.asks.open(call, seq, AskClass::Model, self.clock_ms);
         self.ledger.model_asked(call, ask.purpose(), need);
         step.effects.push(Outside::Model { call, ask, fragments });
         Ok(true)
@@ -236,7 +236,7 @@ impl Cell {
         let what = Ask::Tool { call: ask.call.clone(), phase: ask.phase, effect, grant: ask.grant.clone() };
         let seq = self.write_asked(step, at, from, &Asked { call, attempt: 1, ask: what }, cause)?;
         let class = if effect == ToolEffect::ReadOnly { AskClass::Pure } else { AskClass::Unsafe };
-        self.asks.open(call, seq, class);
+        self.asks.open(call, seq, class, self.clock_ms);
         self.ledger.tool_asked(from.role);
         step.effects.push(Outside::Tool { call, ask, effect });
         Ok(())

@@ -74,6 +74,7 @@ impl Cell {
                 let body = encode(&reasked)?;
                 let ask = self.asks.get_mut(reasked.call).map(|ask| {
                     ask.attempt = reasked.attempt;
+                    ask.since_ms = self.clock_ms;
                     (ask.seq, ask.class)
                 });
                 if let Some((_, AskClass::Model)) = ask {
@@ -102,7 +103,13 @@ impl Cell {
         let card = self.opened.as_ref().map(|opened| opened.card(call.role, self.seq + 1));
         match &answered.answer {
             Answer::Model(reply) => {
-                self.ledger.model_answered(call, reply.usage, card.filter(|_| reply.by.is_none()));
+                let latency_ms = self.clock_ms.saturating_sub(ask.since_ms);
+                self.ledger.model_answered(
+                    call,
+                    reply.usage,
+                    card.filter(|_| reply.by.is_none()),
+                    latency_ms,
+                );
             }
             Answer::ModelFailed(failure) => {
                 self.ledger.model_failed(call, Some(failure), answered.spent, card);

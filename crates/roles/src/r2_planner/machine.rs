@@ -59,7 +59,7 @@ impl Machine for Planner {
                 inbox::Planner::MemoryReply(reply) => self.on_memory(reply.call_id, Some(&reply), ctx, fx),
                 inbox::Planner::PlanDecision(decision) => self.on_decision(decision, ctx, fx),
                 inbox::Planner::GroupMatched(group) => self.on_group_matched(group, fx),
-                inbox::Planner::AbandonNotice(notice) => self.on_abandon(notice, fx),
+                inbox::Planner::AbandonNotice(notice) => self.on_abandon(notice, ctx, fx),
             },
             // An answer to anything but the ask of the phase is stale: its round was closed meanwhile.
             Input::Answer { call, answer } => match &self.phase {

@@ -4,9 +4,8 @@ use setpoint_machine::brief::ReportBrief;
 use setpoint_machine::draft::ReportDraft;
 use setpoint_machine::extract::extract;
 use setpoint_machine::model_call::ModelLimits;
-use setpoint_machine::{Brief, ModelCall};
+use setpoint_machine::{Brief, Ctx, ModelCall};
 use setpoint_protocol::CallId;
-use setpoint_protocol::limits::REPORT_MS_MAX;
 use setpoint_protocol::message::{AbandonNotice, PartialReport};
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::text::clip;
@@ -14,6 +13,7 @@ use setpoint_protocol::text::clip;
 use super::machine::{Fx, Phase, Planner};
 use super::{prompt, template};
 use crate::line::one_line;
+use crate::report_time::report_ms;
 
 /// Tokens that the report may take.
 const TOKENS_OUT_MAX: u32 = 1_024;
@@ -34,7 +34,7 @@ pub(super) struct Reporting {
 
 impl Planner {
     /// Drops whatever was pending and reports, once.
-    pub(super) fn on_abandon(&mut self, notice: AbandonNotice, fx: &mut Fx<'_>) {
+    pub(super) fn on_abandon(&mut self, notice: AbandonNotice, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         if matches!(self.phase, Phase::Reporting(_) | Phase::Closed) {
             return;
         }
@@ -50,17 +50,14 @@ impl Planner {
             partial_output: notice.partial_output.clone(),
         };
         let prompt = prompt::report(&brief);
+        let ms_max = report_ms(ctx);
         let model = fx.ask_model(ModelCall {
             brief: Brief::Report(Box::new(brief)),
             prompt,
             schema: Some(prompt::report_schema()),
-            limits: ModelLimits {
-                tokens_out_max: TOKENS_OUT_MAX,
-                ms_max: REPORT_MS_MAX,
-                ..ModelLimits::default()
-            },
+            limits: ModelLimits { tokens_out_max: TOKENS_OUT_MAX, ms_max, ..ModelLimits::default() },
         });
-        let timer = fx.start_timer(REPORT_MS_MAX);
+        let timer = fx.start_timer(ms_max);
         self.phase = Phase::Reporting(Box::new(Reporting { model, timer, notice }));
     }
 

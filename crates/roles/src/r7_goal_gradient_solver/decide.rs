@@ -7,10 +7,11 @@ use setpoint_machine::Ctx;
 use setpoint_protocol::RoleId;
 use setpoint_protocol::message::{CancelRequest, FaultKind, TaskFault};
 
-use super::ending::{Cause, Ending, REPORT_WAIT_MS, Reporting};
+use super::ending::{Cause, Ending, REPORT_GRACE_MS, Reporting};
 use super::machine::{Fx, GoalGradientSolver, Phase};
 use super::round::Round;
 use super::{directive, measure, memory};
+use crate::report_time::report_ms;
 
 impl GoalGradientSolver {
     /// Decides on a round that R4b measured, and numbered where it was to be rejected.
@@ -112,7 +113,7 @@ impl GoalGradientSolver {
             return;
         };
         fx.publish(notice);
-        let timer = fx.start_timer(REPORT_WAIT_MS);
+        let timer = fx.start_timer(report_ms(ctx).saturating_add(REPORT_GRACE_MS));
         self.phase = Phase::Reporting(Box::new(Reporting { timer, is_cut_short: false, ending }));
     }
 }

@@ -3,7 +3,6 @@
 use setpoint_control as control;
 use setpoint_control::Decision;
 use setpoint_machine::Ctx;
-use setpoint_protocol::limits::REPORT_MS_MAX;
 use setpoint_protocol::message::{
     AbandonNotice, CancelRequest, EndState, EndedBy, FinalResult, PartialReport, TaskFault, UsageReport,
 };
@@ -14,9 +13,8 @@ use super::convert;
 use super::round::Round;
 use super::summary::{self, Facts};
 
-/// Milliseconds until an R2 that stays silent is no longer waited for: its own limit, and time for its stopped model
-/// call to come back.
-pub(super) const REPORT_WAIT_MS: u64 = REPORT_MS_MAX + 5_000;
+/// Milliseconds that R7 waits for R2's report beyond R2's own limit: time for its stopped model call to come back.
+pub(super) const REPORT_GRACE_MS: u64 = 5_000;
 
 /// A task that is given up, while R2 says what was achieved.
 #[derive(Debug)]

@@ -247,3 +247,26 @@ fn a_call_that_fails_frees_what_was_reserved_for_it() {
     let room = bench.cell.ledger().room(&Budgets { tokens: Some(300), ..Budgets::default() }, Purpose::Plan);
     assert_eq!(room.unwrap().tokens, Some(300));
 }
+
+#[test]
+fn the_median_latency_is_of_last_attempts_and_per_model() {
+    let mut bench = Bench::with_goal(Opened { models: priced(), ..opened() }, "count");
+    let model = bench.cell.opened().unwrap().models.of(RoleId::Planner).name.clone();
+    assert_eq!(bench.cell.ledger().median_latency_ms(&model), None);
+    // An attempt that broke off after 7 s does not count to the one that answered 2 s later.
+    bench.clock_ms = 7_000;
+    let (call, reason, spent) = (id("r1/1"), "it broke off".to_owned(), Usage::default());
+    bench.step(External::Reasked(Reasked { call, attempt: 2, reason, spent, by_runtime: false }));
+    bench.clock_ms = 9_000;
+    bench.replies("r1/1", "count");
+    assert_eq!(bench.cell.ledger().median_latency_ms(&model), Some(2_000));
+    bench.memory_replies();
+    bench.clock_ms += 30_000;
+    bench.replies("r2/2", "one,two");
+    assert_eq!(bench.cell.ledger().median_latency_ms(&model), Some(30_000));
+    assert_eq!(bench.cell.ledger().median_latency_ms("another"), None);
+    // What was counted comes out of the journal again.
+    let mut again = empty_cell();
+    again.replay(&bench.records, super::super::Strictness::Exact).unwrap();
+    assert_eq!(again.ledger().median_latency_ms(&model), Some(30_000));
+}
