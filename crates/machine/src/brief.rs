@@ -171,8 +171,12 @@ pub struct ReportBrief {
     pub ended_by: EndedBy,
     /// Why, with the numbers.
     pub reason: String,
-    /// The last verdicts.
+    /// The last verdicts on the task's own criteria.
     pub verdicts: Vec<Verdict>,
+    /// The last verdicts on the sub-tasks' criteria.
+    pub subtask_verdicts: Vec<Verdict>,
+    /// What was not met, by name.
+    pub unmet_criteria: Vec<String>,
     /// What was achieved.
     pub partial_output: Any,
 }

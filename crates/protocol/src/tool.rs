@@ -195,6 +195,9 @@ pub struct ApprovalNeed {
     pub reason: String,
     /// BLAKE3 over command, working directory and paths; an approval is bound to it.
     pub digest: String,
+    /// What it would change in a file, as a diff; bounded, with a mark of what is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
 }
 
 /// What came back from a tool.

@@ -99,6 +99,7 @@ impl Plant {
                         deletes: vec![name],
                         reason: "it destroys a thing".to_owned(),
                         digest,
+                        preview: None,
                     };
                     let mut answer = failed(ErrorKind::ApprovalRequired, "needs an approval");
                     answer.approval = Some(need);

@@ -142,6 +142,16 @@ impl ToolError {
         ToolError::InTheWay { doing, path: show::path(path), reason: reason.into() }
     }
 
+    /// The same with what a person would allow, where this is what asks.
+    pub(crate) fn with_preview(self, preview: impl FnOnce() -> String) -> Self {
+        match self {
+            ToolError::Approval(need) => {
+                ToolError::Approval(Box::new(ApprovalNeed { preview: Some(preview()), ..*need }))
+            }
+            other => other,
+        }
+    }
+
     /// The kind that the judge and the planner go by.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {

@@ -198,6 +198,7 @@ fn without(keys: &Scrub, answer: ToolAnswer) -> ToolAnswer {
             deletes: texts(need.deletes),
             reason: text(need.reason),
             digest: need.digest,
+            preview: need.preview.map(&text),
         }),
         ..answer
     }

@@ -1,7 +1,7 @@
 //! The result of a task for a person: what was done, the output, what was not met, and on what evidence.
 
 use setpoint_protocol::Any;
-use setpoint_protocol::message::{EndedBy, FinalResult, JudgedBy, Verdict, VerdictWord, Withdrawal};
+use setpoint_protocol::message::{EndedBy, FinalResult, Verdict, Withdrawal};
 use setpoint_protocol::topology::Kind;
 
 use super::value;
@@ -25,22 +25,21 @@ pub(crate) fn lines(state: &ViewState) -> Vec<Line> {
     let Some(result) = &state.result else {
         return Line::block(Tone::Plain, state.answer.as_deref().unwrap_or_default());
     };
-    let mut lines = vec![words::end(result, &state.board)];
-    let summary = Line::block(Tone::Plain, &result.summary);
+    let mut lines = vec![words::end(result)];
     let output = value::lines(&result.output);
     let is_said_twice = result.output.to_text().trim() == result.summary.trim();
-    lines.extend(summary);
-    if !output.is_empty() && !is_said_twice {
+    // The answer comes first, then what is to be said about it.
+    if !is_said_twice {
         section(&mut lines, output);
     }
-    section(&mut lines, verdicts(state, result));
-    section(&mut lines, unmet(result));
+    section(&mut lines, Line::block(Tone::Plain, &result.summary));
+    criteria(&mut lines, state, result);
     section(&mut lines, withdrawn(result));
     section(&mut lines, next_moves(result));
     section(&mut lines, allowing(state, result));
     let mut end = Vec::new();
     if let Some(accountable) = result.accountable {
-        let name = format!("{} ({accountable})", accountable.label());
+        let name = words::accountable(accountable, result.ended_by);
         end.push(Line::new().and(Tone::Dim, "accountable: ").and(Tone::Plain, &name));
     }
     end.push(cost(result));
@@ -102,8 +101,35 @@ fn section(lines: &mut Vec<Line>, section: Vec<Line>) {
     }
 }
 
-fn verdicts(state: &ViewState, result: &FinalResult) -> Vec<Line> {
-    result.verdicts.iter().map(|verdict| line(state, verdict)).collect()
+/// The task's own criteria, and the sub-tasks' below them where they say something else.
+fn criteria(lines: &mut Vec<Line>, state: &ViewState, result: &FinalResult) {
+    let is_of_step =
+        |verdict: &&Verdict| state.board.row(&verdict.criterion_id).is_some_and(|row| !row.is_of_task());
+    // Results of earlier versions hold both in one list.
+    let (mixed, own): (Vec<&Verdict>, Vec<&Verdict>) = result.verdicts.iter().partition(is_of_step);
+    let says = |one: &Verdict, other: &Verdict| {
+        (&one.criterion, one.verdict, one.shown) == (&other.criterion, other.verdict, other.shown)
+    };
+    let steps = mixed.into_iter().chain(&result.subtask_verdicts);
+    let steps: Vec<Line> = steps
+        .filter(|step| !own.iter().any(|own| says(own, step)))
+        .map(|verdict| line(state, verdict))
+        .collect();
+    let is_judged = |name: &&String| {
+        result.verdicts.iter().chain(&result.subtask_verdicts).any(|verdict| verdict.criterion == **name)
+    };
+    let unjudged =
+        result.unmet_criteria.iter().filter(|name| !is_judged(name)).map(|name| {
+            Line::new().and(Tone::Dim, "· ").and(Tone::Plain, name).and(Tone::Dim, "  not judged")
+        });
+    let own: Vec<Line> = own.into_iter().map(|verdict| line(state, verdict)).chain(unjudged).collect();
+    let titled = |title: &str, of: Vec<Line>| match of.is_empty() {
+        true => of,
+        false => std::iter::once(Line::new().and(Tone::Dim, title)).chain(of).collect(),
+    };
+    let is_alone = steps.is_empty();
+    section(lines, if is_alone { own } else { titled("criteria:", own) });
+    section(lines, titled("criteria of the steps:", steps));
 }
 
 fn line(state: &ViewState, verdict: &Verdict) -> Line {
@@ -114,13 +140,7 @@ fn line(state: &ViewState, verdict: &Verdict) -> Line {
         line.push(Tone::Name, &format!("{label} "));
     }
     line.push(Tone::Plain, &verdict.criterion);
-    let by = match (verdict.verdict, words::shown(verdict.shown), verdict.judged_by) {
-        (VerdictWord::Pass, _, JudgedBy::Check) => "verified by a check",
-        (VerdictWord::Pass, _, JudgedBy::Model) => "judged by a model",
-        (VerdictWord::Fail, Some(shown), _) => shown,
-        (VerdictWord::Fail, None, JudgedBy::Check) => "failed a check",
-        (VerdictWord::Fail, None, JudgedBy::Model) => "failed, judged by a model",
-    };
+    let by = words::verdict(verdict);
     line.push(Tone::Dim, &format!("  {by}"));
     if verdict.vacuous {
         line.push(Tone::Care, ", which was green before the work and proves nothing");
@@ -134,10 +154,6 @@ fn line(state: &ViewState, verdict: &Verdict) -> Line {
         line.push(Tone::Plain, &seen);
     }
     line
-}
-
-fn unmet(result: &FinalResult) -> Vec<Line> {
-    list("not met:", Tone::Bad, &result.unmet_criteria)
 }
 
 fn withdrawn(result: &FinalResult) -> Vec<Line> {

@@ -192,6 +192,7 @@ fn consent(consent: &Consent) -> Value {
         "writes": request.need.writes,
         "deletes": request.need.deletes,
         "reason": request.need.reason,
+        "preview": request.need.preview,
         "digest": request.need.digest,
         "decision": decision.as_ref().map(|decision| decision.decision),
         "by": decision.as_ref().map(|decision| &decision.by),
@@ -212,7 +213,7 @@ fn state_name(state: &ViewState) -> &'static str {
 
 fn state_words(state: &ViewState) -> String {
     match (&state.result, &state.answer) {
-        (Some(result), _) => words::end(result, &state.board).to_text(),
+        (Some(result), _) => words::end(result).to_text(),
         (None, Some(_)) => "answered at once".to_owned(),
         (None, None) if state.is_cancelled => "being cancelled".to_owned(),
         (None, None) => match state.questions().count() {
@@ -304,6 +305,7 @@ fn consents(state: &ViewState) -> Vec<Line> {
                 .map(|cwd| field("", &format!("in the folder {}", crate::text::sanitise::exact(cwd)))),
         );
         lines.push(field("", &format!("digest {}", request.need.digest)));
+        lines.extend(crate::session::dialogue::preview(&request.need));
         lines
     };
     state.consents.iter().flat_map(of).collect()

@@ -17,7 +17,7 @@ use crate::text::{Line, Tone};
 /// What is done about a question.
 enum Decision {
     /// It is answered without asking.
-    Say(Payload, Line),
+    Say(Payload, Vec<Line>),
     /// The person is asked.
     Ask,
 }
@@ -30,8 +30,8 @@ impl Session<'_> {
             let next = self.state.questions().find(|question| !self.answered.contains(&question.call()));
             let Some(question) = next.cloned() else { return Ok(()) };
             match decide(&question, self.manner.policy, self.manner.is_interactive) {
-                Decision::Say(payload, line) => {
-                    self.print(io, &[line]);
+                Decision::Say(payload, lines) => {
+                    self.print(io, &lines);
                     self.answer(io, &question, payload).await?;
                 }
                 Decision::Ask => self.ask(io, question).await?,
@@ -187,7 +187,7 @@ fn decide(question: &Question, policy: Option<&dyn ApprovalPolicy>, is_interacti
                 Allowance::Allow { by } => {
                     let line =
                         Line::new().and(Tone::Good, &format!("allowed by {by}: ")).and(Tone::Plain, &command);
-                    return Decision::Say(dialogue::decision(request, ApprovalWord::Once, &by), line);
+                    return Decision::Say(dialogue::decision(request, ApprovalWord::Once, &by), vec![line]);
                 }
                 Allowance::Deny { by } => (by.clone(), format!("refused by {by}: ")),
                 Allowance::Silent if is_interactive => return Decision::Ask,
@@ -197,7 +197,8 @@ fn decide(question: &Question, policy: Option<&dyn ApprovalPolicy>, is_interacti
                 .and(Tone::Bad, &why)
                 .and(Tone::Plain, &command)
                 .and(Tone::Dim, &format!("  ({folder}{reason}; digest {})", request.need.digest));
-            Decision::Say(dialogue::decision(request, ApprovalWord::Never, &by), line)
+            let lines = std::iter::once(line).chain(dialogue::preview(&request.need)).collect();
+            Decision::Say(dialogue::decision(request, ApprovalWord::Never, &by), lines)
         }
         _ if is_interactive => Decision::Ask,
         Question::Clarification(request) => {
@@ -205,11 +206,12 @@ fn decide(question: &Question, policy: Option<&dyn ApprovalPolicy>, is_interacti
             let questions = request.questions.join(" / ");
             let line =
                 Line::new().and(Tone::Care, "left open, nobody can be asked: ").and(Tone::Plain, &questions);
-            Decision::Say(Payload::ClarificationAnswer(answer), line)
+            Decision::Say(Payload::ClarificationAnswer(answer), vec![line])
         }
         Question::Plan(proposal) => {
             let text = format!("the plan for round {} is refused: nobody can be asked", proposal.round);
-            Decision::Say(dialogue::verdict(proposal, false, None), Line::new().and(Tone::Bad, &text))
+            let line = Line::new().and(Tone::Bad, &text);
+            Decision::Say(dialogue::verdict(proposal, false, None), vec![line])
         }
     }
 }

@@ -5,6 +5,7 @@ use setpoint_protocol::message::{
     ApprovalDecision, ApprovalRequest, ApprovalWord, ClarificationAnswer, ClarificationRequest, Criterion,
     PlanDecision, PlanProposal,
 };
+use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::topology::Payload;
 
 use super::line_edit::{LineEdit, Typed};
@@ -216,8 +217,26 @@ fn approval(request: &ApprovalRequest) -> Vec<Line> {
             lines.extend(paths.iter().map(|path| exact(Tone::Plain, path)));
         }
     }
+    lines.extend(preview(need));
     lines.push(Line::new().and(Tone::Dim, "because: ").and(Tone::Plain, &need.reason));
     lines
+}
+
+/// What would change, line by line; nothing in it can hide.
+pub(crate) fn preview(need: &ApprovalNeed) -> Vec<Line> {
+    let Some(preview) = &need.preview else { return Vec::new() };
+    let line = |line: &str| {
+        let tone = match line.chars().next() {
+            Some('+') => Tone::Good,
+            Some('-') => Tone::Bad,
+            Some('@' | '[') => Tone::Dim,
+            _ => Tone::Plain,
+        };
+        // Tabs indent code; as escapes they would hide it.
+        Line::plain("  ").and(tone, &sanitise::exact(&line.replace('\t', "    ")))
+    };
+    let head = Line::new().and(Tone::Dim, "changes:");
+    std::iter::once(head).chain(preview.lines().map(line)).collect()
 }
 
 fn question(request: &ClarificationRequest, n: usize) -> Vec<Line> {

@@ -4,7 +4,7 @@
 //! Reading order: this file (the loop), [`interrupt`], dialogue and `line_edit` (questions), screen and plain (progress).
 
 mod answering;
-mod dialogue;
+pub(crate) mod dialogue;
 mod display;
 pub mod interrupt;
 mod line_edit;

@@ -55,7 +55,9 @@ fn message(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
         Payload::SubTaskOutcome(outcome) => match outcome.status {
             OutcomeStatus::Matched => (Tone::Good, format!("{who} matched")),
             OutcomeStatus::Failed => {
-                (Tone::Bad, format!("{who} failed: {}", outcome.failure_reason.unwrap_or_default()))
+                let told = words::failures(&outcome.criteria_verdicts);
+                let told = if told.is_empty() { told } else { format!(" ({told})") };
+                (Tone::Bad, format!("{who} failed{told}: {}", outcome.failure_reason.unwrap_or_default()))
             }
         },
         Payload::TaskFault(fault) => (Tone::Bad, format!("{} fault: {}", fault.role.label(), fault.reason)),
@@ -75,7 +77,7 @@ fn message(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
             )
         }
         Payload::ApprovalDecision(decision) => (Tone::Plain, format!("decided by {}", decision.by)),
-        Payload::FinalResult(result) => (Tone::Strong, words::end(&result, &state.board).to_text()),
+        Payload::FinalResult(result) => (Tone::Strong, words::end(&result).to_text()),
         // Whoever answers a question says what it was.
         Payload::ApprovalRequest(_)
         | Payload::ClarificationRequest(_)

@@ -99,6 +99,11 @@ impl Calls {
     }
 
     pub(super) fn answered(&mut self, answered: &Answered, at: Timestamp) {
+        // It did nothing but ask; once allowed, the call is made under another id.
+        if asks_for_consent(&answered.answer) {
+            self.calls.remove(&answered.call);
+            return;
+        }
         let Some(call) = self.calls.get_mut(&answered.call) else { return };
         call.at = at;
         match &answered.answer {
@@ -139,6 +144,11 @@ impl Calls {
             self.calls.insert(record.call_id, call);
         }
     }
+}
+
+/// Whether a tool did nothing, because a person has to allow the call first.
+pub(super) fn asks_for_consent(answer: &Answer) -> bool {
+    matches!(answer, Answer::Tool(tool) if tool.error_kind == Some(ErrorKind::ApprovalRequired))
 }
 
 /// What a call is about, before its evidence says so in normal form: the one text among its parameters that

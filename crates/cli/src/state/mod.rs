@@ -378,6 +378,9 @@ impl Used {
     }
 
     fn answered(&mut self, answer: &Answer) {
+        if calls::asks_for_consent(answer) {
+            self.tool_calls = self.tool_calls.saturating_sub(1);
+        }
         if let Answer::Model(reply) = answer {
             self.tokens_in = self.tokens_in.saturating_add(reply.usage.tokens_in);
             self.tokens_out = self.tokens_out.saturating_add(reply.usage.tokens_out);

@@ -51,7 +51,7 @@ fn choose<'r>(rows: &[&'r Row], room: usize) -> (Vec<&'r Row>, usize) {
 /// What a person wants to see first, as the smallest number.
 fn urgency(row: &Row) -> u8 {
     match row.latest() {
-        Some(Cell::Failed(_)) => 0,
+        Some(Cell::Failed(_) | Cell::NotShown(_) | Cell::Cannot) => 0,
         Some(Cell::Running) => 1,
         Some(Cell::NotYet) | None => 2,
         Some(Cell::Vacuous) => 3,

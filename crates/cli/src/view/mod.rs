@@ -41,7 +41,7 @@ pub fn view(state: &ViewState, look: &Look) -> Vec<Line> {
     let columns = look.columns.max(COLUMNS_MIN);
     let head = header::lines(state, look, columns);
     let mut rounds = history::lines(state, columns);
-    let end = state.result.as_ref().map(|result| words::end(result, &state.board));
+    let end = state.result.as_ref().map(words::end);
     let fixed = head.len() + usize::from(end.is_some());
     let mut room = look.lines.map_or(usize::MAX, |lines| lines.saturating_sub(fixed));
     // The newest rounds say most; the grid keeps at least a few lines.
@@ -86,6 +86,8 @@ pub fn cell(cell: Cell) -> (Tone, &'static str) {
         Cell::Verified => (Tone::Good, "✔"),
         Cell::Vacuous => (Tone::Care, "="),
         Cell::Failed(class) => (Tone::Bad, words::failed(class)),
+        Cell::NotShown(class) => (Tone::Bad, words::not_shown(class)),
+        Cell::Cannot => (Tone::Care, words::CANNOT),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use jiff::tz::TimeZone;
 use setpoint_protocol::message::{
-    EndState, EndedBy, FailureClass, FinalResult, MemoryAction, Shown, VerdictWord,
+    EndState, EndedBy, FailureClass, FinalResult, JudgedBy, MemoryAction, Shown, Verdict, VerdictWord,
 };
 use setpoint_protocol::{Instance, RoleId, Timestamp};
 
-use crate::state::board::{Board, Evidence};
+use crate::state::board::{Cell, Evidence};
 use crate::state::calls::Calls;
 use crate::text::columns::{clip, width};
 use crate::text::{Line, Tone, sanitise};
@@ -118,18 +118,59 @@ pub const fn failed(class: Option<FailureClass>) -> &'static str {
     }
 }
 
-/// What a failure came to, where that is more than that the evidence says otherwise.
+/// The sign of a criterion for which nothing shows that it holds, with its class.
 #[must_use]
-pub const fn shown(shown: Option<Shown>) -> Option<&'static str> {
-    match shown {
-        Some(Shown::NotShown) => Some("not shown"),
-        Some(Shown::Cannot) => Some("cannot hold here"),
-        Some(Shown::Refuted) | None => None,
+pub const fn not_shown(class: Option<FailureClass>) -> &'static str {
+    match class {
+        Some(FailureClass::Logical) => "?L",
+        Some(FailureClass::Environmental) => "?E",
+        None => "?",
     }
 }
 
 /// What a pass that rests on the work's own tests or files is told apart by.
 pub const SELF_MADE: &str = "on what the work made itself";
+/// The sign of a criterion that cannot hold here.
+pub const CANNOT: &str = "⊘";
+
+/// A verdict in words: how a pass was judged, or what a failure came to.
+#[must_use]
+pub const fn verdict(verdict: &Verdict) -> &'static str {
+    match (verdict.verdict, verdict.shown, verdict.judged_by) {
+        (VerdictWord::Pass, _, JudgedBy::Check) => "verified by a check",
+        (VerdictWord::Pass, _, JudgedBy::Model) => "judged by a model",
+        (VerdictWord::Fail, Some(shown), _) => shown.words(),
+        (VerdictWord::Fail, None, JudgedBy::Check) => "failed a check",
+        (VerdictWord::Fail, None, JudgedBy::Model) => "failed, judged by a model",
+    }
+}
+
+/// A cell in words.
+#[must_use]
+pub const fn cell(cell: Cell) -> &'static str {
+    match cell {
+        Cell::NotYet => "not judged",
+        Cell::Running => "under way",
+        Cell::Verified => "verified",
+        Cell::Vacuous => "green before the work, which proves nothing",
+        Cell::Failed(Some(FailureClass::Logical)) => "failed, a wrong result",
+        Cell::Failed(Some(FailureClass::Environmental)) => "failed, the environment",
+        Cell::Failed(None) => "failed",
+        Cell::NotShown(Some(FailureClass::Logical)) => "not shown, a wrong result",
+        Cell::NotShown(Some(FailureClass::Environmental)) => "not shown, the environment",
+        Cell::NotShown(None) => "not shown",
+        Cell::Cannot => "cannot hold here",
+    }
+}
+
+/// What the failures among these verdicts came to, counted: `1 refuted, 2 not shown`. Empty where none says.
+#[must_use]
+pub fn failures(verdicts: &[Verdict]) -> String {
+    let count = |shown: Shown| verdicts.iter().filter(|one| one.shown == Some(shown)).count();
+    let counts = [Shown::Refuted, Shown::NotShown, Shown::Cannot].map(|shown| (count(shown), shown.words()));
+    let told = counts.into_iter().filter(|(count, _)| *count > 0);
+    told.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+}
 
 /// What a judgement rests on: the last cited call with its outcome, and what was seen.
 #[must_use]
@@ -165,7 +206,7 @@ pub const fn end_word(result: &FinalResult) -> &'static str {
 
 /// How a task ended, in a line: with the gaps by name, or the rule that ended it.
 #[must_use]
-pub fn end(result: &FinalResult, board: &Board) -> Line {
+pub fn end(result: &FinalResult) -> Line {
     let word = end_word(result);
     match (result.directive, result.ended_by) {
         _ if result.unproven => {
@@ -173,7 +214,8 @@ pub fn end(result: &FinalResult, board: &Board) -> Line {
         }
         (EndState::Accept, _) => Line::new().and(Tone::Good, word),
         (EndState::Success, _) => {
-            let gaps = format!(" (D {}): {} unmet", share(result.loss.d), unmet(result, board));
+            let names = result.unmet_criteria.join("; ");
+            let gaps = format!(" (D {}): not met: {names}", share(result.loss.d));
             Line::new().and(Tone::Care, word).and(Tone::Care, &gaps)
         }
         (EndState::Abandon, EndedBy::Cancelled | EndedBy::Consent) => Line::new().and(Tone::Bad, word),
@@ -183,18 +225,14 @@ pub fn end(result: &FinalResult, board: &Board) -> Line {
     }
 }
 
-/// The failed criteria by their labels, or in their own words where they have none.
-fn unmet(result: &FinalResult, board: &Board) -> String {
-    let failed = result.verdicts.iter().filter(|verdict| verdict.verdict == VerdictWord::Fail);
-    let mut labels: Vec<&str> = Vec::new();
-    for verdict in failed {
-        let name =
-            board.row(&verdict.criterion_id).map_or(verdict.criterion.as_str(), |row| row.label.as_str());
-        if !labels.contains(&name) {
-            labels.push(name);
-        }
+/// Who is accountable for an end that is no accept.
+#[must_use]
+pub fn accountable(role: RoleId, by: EndedBy) -> String {
+    match (role, by) {
+        (RoleId::User, EndedBy::Consent | EndedBy::Cancelled) => "you decided it".to_owned(),
+        (RoleId::User, _) => "no role: something that the goal rests on is missing here".to_owned(),
+        (role, _) => format!("{} ({role})", role.label()),
     }
-    if labels.is_empty() { result.unmet_criteria.join(", ") } else { labels.join(", ") }
 }
 
 /// Which rule ended a task, in words.

@@ -40,7 +40,7 @@ fn success_is_accepted_with_the_gap_by_name() {
     assert_eq!(ended.result["loss"]["D"], 0.25);
     let told = told(&home, &[], 3);
     assert!(first_line(&told).starts_with("accepted with gaps (D .25): "), "{told}");
-    assert!(told.contains("not met:\n- mark 1 of the answer is one\n"), "{told}");
+    assert!(told.contains(" Not met: mark 1 of the answer is one (refuted). "), "{told}");
     assert!(!told.contains("success"), "{told}");
 }
 
@@ -233,5 +233,5 @@ fn a_rejected_whole_is_close_enough_or_replanned_and_never_accepted() {
     assert_eq!(ended.unmet(), ["the answer is the birch way"]);
     assert_eq!(ended.accountable(), "meta_validator");
     let told = told(&home, &options, 3);
-    assert!(told.contains("not met:\n- the answer is the birch way\n"), "{told}");
+    assert!(told.contains(" Not met: the answer is the birch way (refuted). "), "{told}");
 }

@@ -92,7 +92,7 @@ async fn streamed_records_are_cloud_events_and_the_result_comes_last() {
 
     let came = run(tape, "run --stream do it").await;
     assert_eq!(came.out.lines().count(), count);
-    assert!(came.err.contains("accepted\nCounted the files."), "{}", came.err);
+    assert!(came.err.contains("accepted\n\n42\n\nCounted the files."), "{}", came.err);
 }
 
 #[tokio::test(start_paused = true)]

@@ -108,7 +108,7 @@ impl Cell {
             Effect::Survey { call, named } => {
                 let asked = Asked { call, attempt: 1, ask: Ask::Survey { named: named.clone() } };
                 let seq = self.write_asked(step, at, from, &asked, cause)?;
-                self.asks.open(call, seq, AskClass::Survey);
+                self.asks.open(call, seq, AskClass::Survey, self.clock_ms);
                 step.effects.push(Outside::Survey { call, named });
                 Ok(())
             }

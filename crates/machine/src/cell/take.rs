@@ -2,6 +2,7 @@
 
 use setpoint_protocol::message::{ApprovalWord, TaskFault};
 use setpoint_protocol::record::{Answer, Answered, Reasked, RecordKind};
+use setpoint_protocol::tool::ErrorKind;
 use setpoint_protocol::topology::{Payload, allows};
 use setpoint_protocol::{Address, Instance, RoleId, Timestamp};
 
@@ -124,6 +125,11 @@ impl Cell {
         let is_tool = matches!(ask.class, AskClass::Pure | AskClass::Unsafe);
         if is_tool || ask.class == AskClass::Model {
             self.ledger.never_made(call.role, is_tool, ask.attempt.saturating_sub(answered.attempt));
+        }
+        // A call that only asked for consent did nothing. Once allowed it is asked again, and counts then.
+        if matches!(&answered.answer, Answer::Tool(tool) if tool.error_kind == Some(ErrorKind::ApprovalRequired))
+        {
+            self.ledger.never_made(call.role, true, 1);
         }
         let body = encode(&answered)?;
         let to = Address { role: call.role, instance: call.instance };

@@ -2,7 +2,7 @@
 
 use setpoint_machine::brief::ReportBrief;
 use setpoint_machine::draft::ReportDraft;
-use setpoint_protocol::message::{Verdict, VerdictWord};
+use setpoint_protocol::message::VerdictWord;
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::text::clip;
 
@@ -16,23 +16,22 @@ const NAMED_MAX: usize = 6;
 const NAMED_CHARS_MAX: usize = 200;
 
 pub(crate) fn report(library: &Library, brief: &ReportBrief) -> ReportDraft {
-    let (met, unmet): (Vec<&Verdict>, Vec<&Verdict>) =
-        brief.verdicts.iter().partition(|verdict| verdict.verdict == VerdictWord::Pass);
-    let achieved = if brief.verdicts.is_empty() {
-        "nothing that was judged".to_owned()
-    } else {
-        let names = named(met.iter().map(|verdict| verdict.criterion.as_str()));
-        format!("{} of {} criteria hold{names}", met.len(), brief.verdicts.len())
-    };
-    let seen = unmet
+    let met: Vec<&str> = brief
+        .verdicts
         .iter()
-        .map(|verdict| format!("{} ({})", verdict.criterion, verdict.evidence))
-        .collect::<Vec<_>>();
-    let blocked_by = if seen.is_empty() {
-        clip(&brief.reason, NAMED_CHARS_MAX)
-    } else {
-        format!("{} ended it{}", brief.ended_by.name(), named(seen.iter().map(String::as_str)))
+        .filter(|verdict| verdict.verdict == VerdictWord::Pass)
+        .map(|verdict| verdict.criterion.as_str())
+        .collect();
+    let achieved = match met.len() {
+        0 => "no criterion was met".to_owned(),
+        _ => format!("met{}", named(met.into_iter())),
     };
+    let failed = brief.verdicts.iter().chain(&brief.subtask_verdicts);
+    let seen: Vec<String> = failed
+        .filter(|verdict| verdict.verdict == VerdictWord::Fail && !verdict.evidence.is_empty())
+        .map(|verdict| format!("{} ({})", verdict.criterion, verdict.evidence))
+        .collect();
+    let blocked_by = named(seen.iter().map(String::as_str)).trim_start_matches(": ").to_owned();
     ReportDraft { achieved, blocked_by, next_moves: next_moves(library, brief) }
 }
 

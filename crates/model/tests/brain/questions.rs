@@ -142,13 +142,15 @@ fn the_report_says_what_holds_and_what_does_not() {
         ended_by: EndedBy::Law2,
         reason: "worse twice".to_owned(),
         verdicts: vec![verdict("t1", "pass", "fine"), verdict("t2", "fail", "3 is not 4")],
+        subtask_verdicts: vec![],
+        unmet_criteria: vec!["criterion t2".to_owned()],
         partial_output: Any::NULL,
     };
     let said = said(&Brief::Report(Box::new(brief)));
     expect![[r#"
         {
-          "achieved": "1 of 2 criteria hold: criterion t1",
-          "blocked_by": "law2 ended it: criterion t2 (3 is not 4)",
+          "achieved": "met: criterion t1",
+          "blocked_by": "criterion t2 (3 is not 4)",
           "next_moves": [
             "check that ./crates is there and may be read",
             "for goals of any kind set a language model: OPENAI_API_KEY (with OPENAI_BASE_URL and OPENAI_MODEL for other services), ANTHROPIC_API_KEY, GEMINI_API_KEY or OLLAMA_HOST; SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL choose the models of the two tiers"

@@ -107,6 +107,8 @@ fn report() -> Brief {
         spec: serde_json::from_value(json!({ "intent": "x", "constraints": {}, "raw_input": "x" })).unwrap(),
         ended_by: EndedBy::Omega,
         reason: String::new(),
+        subtask_verdicts: vec![],
+        unmet_criteria: vec![],
         verdicts: vec![],
         partial_output: Any::NULL,
     }))

@@ -14,8 +14,14 @@ pub struct AbandonNotice {
     pub ended_by: EndedBy,
     /// Why, with the numbers.
     pub reason: String,
-    /// The verdicts of the last round.
+    /// The last verdicts on the task's own criteria.
     pub verdicts: Vec<Verdict>,
+    /// The last verdicts on the sub-tasks' criteria.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subtask_verdicts: Vec<Verdict>,
+    /// What was not met, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmet_criteria: Vec<String>,
     /// What was achieved.
     pub partial_output: Any,
     /// Whether a model may be asked to word it; else the template is used.

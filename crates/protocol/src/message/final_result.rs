@@ -33,9 +33,13 @@ pub struct FinalResult {
     /// Who is accountable, when it is not an accept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accountable: Option<RoleId>,
-    /// The last verdicts.
+    /// The last verdicts on the task's own criteria.
     pub verdicts: Vec<Verdict>,
-    /// Criteria that were not met, in words.
+    /// The last verdicts on the sub-tasks' criteria.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subtask_verdicts: Vec<Verdict>,
+    /// The task's own criteria that were not met, in words, the unjudged ones included. Where none of them shows what is
+    /// missing, the sub-tasks' criteria.
     pub unmet_criteria: Vec<String>,
     /// Criteria of the planner's own making that were withdrawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

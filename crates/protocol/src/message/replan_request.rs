@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::any::Any;
 use crate::id::SubTaskId;
-use crate::message::criterion::Withdrawal;
+use crate::message::criterion::{Criterion, Withdrawal};
 use crate::message::dispatch_manifest::RuleRef;
 use crate::message::subtask_outcome::SubTaskOutcome;
 use crate::message::verdict::Verdict;
@@ -25,13 +25,17 @@ pub struct ReplanRequest {
     pub elapsed_ms: u64,
     /// All outcomes of the round, carried and skipped ones included.
     pub outcomes: Vec<SubTaskOutcome>,
+    /// The task's own criteria, judged or not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub task_criteria: Vec<Criterion>,
     /// Present when everything matched and the merged result was judged and rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_criteria_verdicts: Option<Vec<Verdict>>,
     /// Set when everything matched and the merged result could not be judged at all.
     #[serde(default)]
     pub merge_unjudged: bool,
-    /// Matched outputs in sequence order, put together by code.
+    /// What there is of a result, put together by code in sequence order: the outputs of matched sub-tasks, and of failed
+    /// ones for which something was shown.
     pub partial_output: Any,
     /// What was withdrawn from the task's criteria so far.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

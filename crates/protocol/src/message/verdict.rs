@@ -62,6 +62,18 @@ pub enum Shown {
     Cannot,
 }
 
+impl Shown {
+    /// What a person reads.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Shown::Refuted => "refuted",
+            Shown::NotShown => "not shown",
+            Shown::Cannot => "cannot hold here",
+        }
+    }
+}
+
 /// Why a criterion failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

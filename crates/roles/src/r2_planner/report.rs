@@ -47,6 +47,8 @@ impl Planner {
             ended_by: notice.ended_by,
             reason: notice.reason.clone(),
             verdicts: notice.verdicts.clone(),
+            subtask_verdicts: notice.subtask_verdicts.clone(),
+            unmet_criteria: notice.unmet_criteria.clone(),
             partial_output: notice.partial_output.clone(),
         };
         let prompt = prompt::report(&brief);

@@ -12,45 +12,32 @@ const QUOTE_CHARS_MAX: usize = 200;
 /// What may help whenever a goal is too much at once.
 const SMALLER: &str = "state the goal in smaller steps and run them one by one";
 
-/// The report.
+/// The report. What was not met and why it ended are left to R7, which says both by itself.
 pub(super) fn report(notice: &AbandonNotice) -> PartialReport {
-    PartialReport {
-        achieved: achieved(notice),
-        blocked_by: blocked_by(notice),
-        next_moves: next_moves(notice),
-    }
+    PartialReport { achieved: achieved(notice), blocked_by: String::new(), next_moves: next_moves(notice) }
 }
 
 /// Whether there is anything to show: a passed criterion that was not green before the work, or an output.
 pub(super) fn achieved_something(notice: &AbandonNotice) -> bool {
-    passed(notice).next().is_some() || !is_empty(notice)
+    is_any_met(&notice.verdicts) || is_any_met(&notice.subtask_verdicts) || !is_empty(notice)
+}
+
+fn is_any_met(verdicts: &[Verdict]) -> bool {
+    passed(verdicts).next().is_some()
 }
 
 fn achieved(notice: &AbandonNotice) -> String {
     let met: Vec<String> =
-        passed(notice).map(|verdict| one_line(&verdict.criterion, QUOTE_CHARS_MAX)).collect();
-    let partial = if is_empty(notice) { "" } else { " A partial output is delivered." };
-    match (met.len(), notice.verdicts.len()) {
-        (0, 0) if is_empty(notice) => "Nothing can be called achieved: no result was judged.".to_owned(),
-        (0, 0) => "No result was judged.".to_owned() + partial,
-        (0, of) => format!("None of {of} criteria was met by the work.{partial}"),
-        (n, of) => format!("{n} of {of} criteria were met: {}.{partial}", named(&met)),
-    }
-}
-
-fn blocked_by(notice: &AbandonNotice) -> String {
-    let unmet: Vec<String> = failed(notice)
-        .map(|verdict| {
-            let criterion = one_line(&verdict.criterion, QUOTE_CHARS_MAX);
-            match one_line(&verdict.evidence, QUOTE_CHARS_MAX).as_str() {
-                "" => criterion,
-                evidence => format!("{criterion} ({evidence})"),
-            }
-        })
-        .collect();
-    match unmet.len() {
-        0 => notice.reason.clone(),
-        _ => format!("{} Not met: {}.", sentence(&notice.reason), named(&unmet)),
+        passed(&notice.verdicts).map(|verdict| one_line(&verdict.criterion, QUOTE_CHARS_MAX)).collect();
+    let is_judged = !(notice.verdicts.is_empty() && notice.subtask_verdicts.is_empty());
+    let partial = if is_empty(notice) { "" } else { " What there is of a result is delivered." };
+    match (met.is_empty(), is_judged) {
+        (true, false) if is_empty(notice) => {
+            "Nothing can be called achieved: no result was judged.".to_owned()
+        }
+        (true, false) => format!("No result was judged.{partial}"),
+        (true, true) => format!("No criterion was met by the work.{partial}"),
+        (false, _) => format!("Met: {}.{partial}", named(&met)),
     }
 }
 
@@ -84,12 +71,13 @@ fn next_moves(notice: &AbandonNotice) -> Vec<String> {
     moves.into_iter().map(str::to_owned).collect()
 }
 
-fn passed(notice: &AbandonNotice) -> impl Iterator<Item = &Verdict> {
-    notice.verdicts.iter().filter(|verdict| verdict.verdict == VerdictWord::Pass && !verdict.vacuous)
+fn passed(verdicts: &[Verdict]) -> impl Iterator<Item = &Verdict> {
+    verdicts.iter().filter(|verdict| verdict.verdict == VerdictWord::Pass && !verdict.vacuous)
 }
 
 fn failed(notice: &AbandonNotice) -> impl Iterator<Item = &Verdict> {
-    notice.verdicts.iter().filter(|verdict| verdict.verdict == VerdictWord::Fail)
+    let all = notice.verdicts.iter().chain(&notice.subtask_verdicts);
+    all.filter(|verdict| verdict.verdict == VerdictWord::Fail)
 }
 
 fn is_empty(notice: &AbandonNotice) -> bool {
@@ -108,9 +96,4 @@ fn named(items: &[String]) -> String {
         0 => shown.join("; "),
         more => format!("{}; and {more} more", shown.join("; ")),
     }
-}
-
-fn sentence(text: &str) -> String {
-    let text = text.trim();
-    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }

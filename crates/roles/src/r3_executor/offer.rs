@@ -27,6 +27,7 @@ static LOADER_SPEC: LazyLock<Arc<ToolSpec>> = LazyLock::new(|| {
             "required": ["names"],
         })),
         class: CapabilityClass::Read,
+        gives: String::new(),
         volatile: false,
         core: true,
     })

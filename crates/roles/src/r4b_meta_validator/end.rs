@@ -61,7 +61,7 @@ impl End {
         let summary = summary.map(str::trim).filter(|summary| !summary.is_empty());
         End::Holds(Box::new(OutcomeSummary {
             merged_output,
-            summary: clip(summary.unwrap_or(&summary_of(round)), SUMMARY_CHARS_MAX),
+            summary: clip(summary.unwrap_or_default(), SUMMARY_CHARS_MAX),
             task_criteria_verdicts: verdicts,
             outcomes: outcomes(round),
             withdrawn: round.manifest.withdrawn.clone(),
@@ -113,7 +113,8 @@ fn fell_short(round: &Round, gaps: &[String], judged: Judged, ctx: &Ctx<'_>) -> 
         elapsed_ms: ctx.elapsed_ms(),
         task_criteria_verdicts: judged.verdicts,
         merge_unjudged: judged.unjudged,
-        partial_output: merged(&round.matched()),
+        partial_output: merged(&round.left()),
+        task_criteria: round.manifest.task_criteria.clone(),
         withdrawn: round.manifest.withdrawn.clone(),
         applied_rules: round.manifest.applied_rules.clone(),
         overridden_rules: round.manifest.overridden_rules.clone(),
@@ -155,9 +156,4 @@ fn gap(round: &Round, outcome: &SubTaskOutcome) -> String {
 
 fn in_words(verdict: &Verdict) -> String {
     clip(&format!("{}: {}", verdict.criterion, verdict.evidence), GAP_PART_CHARS_MAX)
-}
-
-fn summary_of(round: &Round) -> String {
-    let intents: Vec<&str> = round.entries().into_iter().map(|entry| entry.intent.as_str()).collect();
-    format!("Done: {}", intents.join("; "))
 }

@@ -2,15 +2,21 @@
 
 use serde_json::{Value, json};
 use setpoint_protocol::Any;
-use setpoint_protocol::message::{ManifestEntry, SubTaskOutcome};
+use setpoint_protocol::message::{ManifestEntry, OutcomeStatus, SubTaskOutcome};
 
-/// One output as it is; several as a list of `{intent, output}` in the order given; none as `null`.
+/// One output as it is; several as a list of `{intent, output}` in the order given, those of failed sub-tasks marked
+/// with `"status": "failed"`; none as `null`.
 pub(super) fn merged(parts: &[(&ManifestEntry, &SubTaskOutcome)]) -> Any {
     match parts {
         [] => Any::NULL,
         [(_, outcome)] => outcome.output.clone(),
         parts => {
-            let part = |(entry, outcome): &(&ManifestEntry, &SubTaskOutcome)| json!({ "intent": entry.intent, "output": outcome.output.0 });
+            let part = |(entry, outcome): &(&ManifestEntry, &SubTaskOutcome)| match outcome.status {
+                OutcomeStatus::Matched => json!({ "intent": entry.intent, "output": outcome.output.0 }),
+                OutcomeStatus::Failed => {
+                    json!({ "intent": entry.intent, "output": outcome.output.0, "status": "failed" })
+                }
+            };
             Any(Value::Array(parts.iter().map(part).collect()))
         }
     }

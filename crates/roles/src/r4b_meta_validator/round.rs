@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use setpoint_protocol::message::{DispatchManifest, ManifestEntry, OutcomeStatus, SubTaskOutcome};
+use setpoint_protocol::message::{
+    DispatchManifest, ManifestEntry, OutcomeStatus, Shown, SubTaskOutcome, Verdict, VerdictWord,
+};
 use setpoint_protocol::tool::{Phase, ToolRecord};
 use setpoint_protocol::{CallId, SubTaskId};
 
@@ -72,6 +74,16 @@ impl Round {
         self.reported().filter(|(_, outcome)| outcome.status == OutcomeStatus::Matched).collect()
     }
 
+    /// What there is of a result: the outputs of matched sub-tasks, and of failed ones for which something was shown, in
+    /// sequence order. An output of which nothing is shown is no result: a comparison that could not run says "identical".
+    pub(super) fn left(&self) -> Vec<(&ManifestEntry, &SubTaskOutcome)> {
+        let is_left = |outcome: &SubTaskOutcome| {
+            outcome.status == OutcomeStatus::Matched
+                || (is_shown_in_part(outcome) && !outcome.output.to_text().trim().is_empty())
+        };
+        self.reported().filter(|(_, outcome)| is_left(outcome)).collect()
+    }
+
     /// The work of each sub-task that reported, in sequence order.
     pub(super) fn runs(&self) -> Vec<Run<'_>> {
         self.reported().map(|(entry, outcome)| run(entry, outcome)).collect()
@@ -80,6 +92,13 @@ impl Round {
     fn reported(&self) -> impl Iterator<Item = (&ManifestEntry, &SubTaskOutcome)> {
         self.entries().into_iter().filter_map(|entry| Some((entry, self.outcomes.get(&entry.subtask_id)?)))
     }
+}
+
+/// Whether something is shown of a sub-task: that a criterion holds, or that one cannot hold here.
+fn is_shown_in_part(outcome: &SubTaskOutcome) -> bool {
+    let is_shown =
+        |verdict: &Verdict| verdict.verdict == VerdictWord::Pass || verdict.shown == Some(Shown::Cannot);
+    outcome.criteria_verdicts.iter().any(is_shown)
 }
 
 fn run<'a>(entry: &'a ManifestEntry, outcome: &'a SubTaskOutcome) -> Run<'a> {

@@ -253,6 +253,8 @@ pub(super) struct End {
     #[serde(default)]
     pub(super) verdicts: Vec<Verdict>,
     #[serde(default)]
+    pub(super) subtask_verdicts: Vec<Verdict>,
+    #[serde(default)]
     pub(super) unmet_criteria: Vec<serde::de::IgnoredAny>,
 }
 

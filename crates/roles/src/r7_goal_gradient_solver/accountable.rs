@@ -5,6 +5,7 @@
 //! | `unproven` | the plan's criteria held without the work | R2: wrong criteria |
 //! | `cancelled`, `consent` | the person decided | User |
 //! | `infeasible` | what the goal rests on is not there | User |
+//! | any | a criterion is shown to be impossible here, and nothing is refuted | User: the premise |
 //! | any | the last round was closed by a fault | the role that the fault names |
 //! | any | the merged result was rejected, or could not be judged | R4b: bad merge |
 //! | `law2` | two rounds in a row were made worse | R7: wrong direction |
@@ -35,6 +36,8 @@ pub(super) fn accountable(by: EndedBy, cause: &Cause<'_>) -> Option<RoleId> {
         _ if by == EndedBy::Unproven => RoleId::Planner,
         Cause::Cancel(_) => RoleId::User,
         Cause::Fault(fault) => fault.role,
+        // What it rests on is not there: no role could have met it.
+        Cause::Round(round) if round.lacks_a_premise() => RoleId::User,
         Cause::Round(round) => of_round(by, round),
     })
 }

@@ -66,7 +66,7 @@ impl Ending {
         let directive = convert::end_state(ended_by);
         let result = FinalResult {
             summary: String::new(),
-            output: shown.map_or(Any::NULL, Round::delivered),
+            output: shown.map_or(Any::NULL, |round| round.output.clone()),
             loss: convert::loss(&decision.loss),
             grad_l: decision.gradient.grad_l,
             replans: decision.replans,
@@ -74,8 +74,9 @@ impl Ending {
             directive,
             ended_by,
             accountable: accountable(by, cause),
-            verdicts: shown.into_iter().flat_map(Round::verdicts).cloned().collect(),
-            unmet_criteria: shown.map(Round::unmet).unwrap_or_default(),
+            verdicts: shown.map(Round::own_verdicts).unwrap_or_default(),
+            subtask_verdicts: shown.into_iter().flat_map(Round::subtask_verdicts).cloned().collect(),
+            unmet_criteria: shown.map(Round::own_unmet).unwrap_or_default(),
             withdrawn: shown.map(|round| round.withdrawn.clone()).unwrap_or_default(),
             unproven: ended_by == EndedBy::Unproven,
             next_moves: Vec::new(),
@@ -97,6 +98,8 @@ impl Ending {
             ended_by,
             reason: self.facts.reason(),
             verdicts: self.result.verdicts.clone(),
+            subtask_verdicts: self.result.subtask_verdicts.clone(),
+            unmet_criteria: self.result.unmet_criteria.clone(),
             partial_output: self.result.output.clone(),
             may_ask_model: says_something && has_spec,
         })

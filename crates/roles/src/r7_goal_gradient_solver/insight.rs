@@ -183,8 +183,8 @@ fn with_unmet(lesson: String, unmet: &[String]) -> String {
 }
 
 fn failed_criteria(round: Option<&Round>) -> Vec<String> {
-    let unmet = round.map(Round::unmet).unwrap_or_default();
-    unmet.iter().take(ITEMS_MAX).map(|name| one_line(name, ITEM_CHARS_MAX)).collect()
+    let refuted = round.map(Round::refuted).unwrap_or_default();
+    refuted.iter().take(ITEMS_MAX).map(|name| one_line(name, ITEM_CHARS_MAX)).collect()
 }
 
 fn fingerprint(round: Option<&Round>) -> Option<String> {

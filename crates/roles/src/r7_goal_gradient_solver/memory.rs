@@ -8,11 +8,13 @@ use setpoint_mkct::quantization::MATCHED_OUTPUT;
 use setpoint_mkct::tags::{ENV_LOCAL, INTENT_SPACE, TARGET_ENTITY, TASK_SPACE, TOOL_SPACE};
 use setpoint_mkct::{Quantum, quantize};
 use setpoint_protocol::MegramId;
-use setpoint_protocol::message::{Insight, Level, MacroState, Megram, NegativeFeedback, RuleRef};
+use setpoint_protocol::message::{
+    Insight, Level, MacroState, Megram, NegativeFeedback, RuleRef, SubTaskOutcome,
+};
 
 use super::course::Course;
 use super::machine::Fx;
-use super::round::Round;
+use super::round::{Round, is_blameless};
 use super::{convert, insight};
 
 /// Publishes the decision's lessons, the round's newly matched outputs, and feedback on rules, in this order.
@@ -26,7 +28,7 @@ pub(super) fn write(
     fx: &mut Fx<'_>,
 ) {
     let shown = round.or(course.last.as_deref());
-    for lesson in &decision.lessons {
+    for lesson in decision.lessons.iter().filter(|lesson| teaches(lesson, shown)) {
         write_lesson(lesson, decision, shown, ctx, fx);
     }
     if let Some(round) = round {
@@ -41,6 +43,29 @@ pub(super) fn write(
         let content = insight::of_feedback(decision, shown, ctx);
         fx.publish(NegativeFeedback { rule_id: rule.id.clone(), content });
     }
+}
+
+/// Whether a lesson is one. Where a premise was missing or the work was given up, a bad outcome says nothing about the
+/// approach, and nothing about the targets of its calls.
+fn teaches(lesson: &Lesson, round: Option<&Round>) -> bool {
+    let (Some(round), false) = (round, is_praise(lesson.state)) else { return true };
+    match &lesson.subject {
+        Subject::Intent => !round.lacks_a_premise(),
+        Subject::Pair(pair) => {
+            let has_it = |outcome: &&SubTaskOutcome| {
+                let mut calls = outcome.tool_calls.iter().filter(|call| call.target == pair.target);
+                calls.any(|call| call.tool_ids().any(|id| id.as_str() == pair.tool))
+            };
+            let mut failed = round.failed().filter(has_it).peekable();
+            failed.peek().is_none() || failed.any(|outcome| !is_blameless(outcome, &pair.tool, &pair.target))
+        }
+    }
+}
+
+/// Whether the state says that something worked.
+fn is_praise(state: setpoint_control::MacroState) -> bool {
+    use setpoint_control::MacroState;
+    matches!(state, MacroState::Accept | MacroState::Success | MacroState::BreakSymmetry)
 }
 
 fn write_lesson(lesson: &Lesson, decision: &Decision, shown: Option<&Round>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
@@ -87,8 +112,12 @@ fn contradicted<'a>(
     course: &'a Course,
     is_judged: bool,
 ) -> Vec<&'a RuleRef> {
+    let shown = round.or(course.last.as_deref());
+    let says_something = is_judged && !shown.is_some_and(Round::lacks_a_premise);
     let rules: &[RuleRef] = match decision.ruling {
-        Ruling::End(EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds) if is_judged => &course.applied_rules,
+        Ruling::End(EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds) if says_something => {
+            &course.applied_rules
+        }
         Ruling::End(EndedBy::CriteriaMet) => round.map_or(&[], |round| round.overridden_rules.as_slice()),
         Ruling::End(_) | Ruling::Replan(_) => &[],
     };

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
 use setpoint_protocol::message::{
-    Cite, FailureClass, OutcomeStatus, OutcomeSummary, ReplanRequest, RuleRef, Shown, SubTaskOutcome,
-    Verdict, VerdictWord, Withdrawal,
+    Cite, Criterion, FailureClass, OutcomeStatus, OutcomeSummary, ReplanRequest, RuleRef, Shown,
+    SubTaskOutcome, Verdict, VerdictWord, Withdrawal,
 };
+use setpoint_protocol::tool::ToolRecord;
 use setpoint_protocol::{Any, CallId, CriterionId, SubTaskId};
 
 /// One round as R4b measured it.
@@ -16,7 +16,9 @@ pub(super) struct Round {
     pub(super) whole: Whole,
     /// Sub-tasks that R4b names as failed, besides those whose outcome says so.
     pub(super) failed_subtasks: Vec<SubTaskId>,
-    /// The merged output, or the matched part of it.
+    /// The task's own criteria, as far as R4b named them.
+    pub(super) task_criteria: Vec<Criterion>,
+    /// The merged output, or what there is of it.
     pub(super) output: Any,
     /// R4b's words: what was done, or what is missing.
     pub(super) words: String,
@@ -56,6 +58,7 @@ impl From<ReplanRequest> for Round {
             outcomes,
             whole,
             failed_subtasks: request.failed_subtasks,
+            task_criteria: request.task_criteria,
             output: request.partial_output,
             words: request.gap_summary,
             withdrawn: request.withdrawn,
@@ -84,6 +87,7 @@ impl From<OutcomeSummary> for Round {
             outcomes,
             whole,
             failed_subtasks: Vec::new(),
+            task_criteria: Vec::new(),
             output: summary.merged_output,
             words: summary.summary,
             withdrawn: summary.withdrawn,
@@ -106,25 +110,6 @@ impl Round {
         self.outcomes.iter().filter(|outcome| is_failed(outcome))
     }
 
-    /// What there is of a result: the merged output or the matched part of it, and where nothing matched, what those of the
-    /// failed sub-tasks left for which something was shown. An output that holds nothing of what was asked is no result.
-    pub(super) fn delivered(&self) -> Any {
-        if !is_empty(&self.output) {
-            return self.output.clone();
-        }
-        let mut left: Vec<&Any> = self
-            .failed()
-            .filter(|outcome| is_shown_in_part(outcome))
-            .map(|outcome| &outcome.output)
-            .collect();
-        left.retain(|output| !is_empty(output));
-        match left.as_slice() {
-            [] => self.output.clone(),
-            [only] => (*only).clone(),
-            several => Any(Value::Array(several.iter().map(|output| output.0.clone()).collect())),
-        }
-    }
-
     /// The ids of the sub-tasks that failed, each once.
     pub(super) fn failed_ids(&self) -> Vec<SubTaskId> {
         let mut seen = BTreeSet::new();
@@ -141,18 +126,85 @@ impl Round {
     }
 
     /// Every verdict of the round: on the whole first, then the sub-tasks'.
-    pub(super) fn verdicts(&self) -> impl Iterator<Item = &Verdict> {
-        let of_subtasks = self.outcomes.iter().flat_map(|outcome| &outcome.criteria_verdicts);
-        self.whole_verdicts().iter().chain(of_subtasks)
+    pub(super) fn verdicts(&self) -> impl Iterator<Item = &Verdict> + Clone {
+        self.whole_verdicts().iter().chain(self.subtask_verdicts())
+    }
+
+    /// Whether what failed rests on a missing premise: a criterion is shown to be impossible here, and nothing is refuted.
+    pub(super) fn lacks_a_premise(&self) -> bool {
+        rests_on_a_missing_premise(self.failed_verdicts())
+    }
+
+    /// The criteria that the evidence refutes, by name, each once. What was only not shown, or cannot hold here, says
+    /// nothing about the approach.
+    pub(super) fn refuted(&self) -> Vec<String> {
+        distinct(self.failed_verdicts().filter(|one| is_refuted(one)).map(|one| one.criterion.clone()))
     }
 
     /// Every verdict that did not pass.
-    pub(super) fn failed_verdicts(&self) -> impl Iterator<Item = &Verdict> {
+    pub(super) fn failed_verdicts(&self) -> impl Iterator<Item = &Verdict> + Clone {
         self.verdicts().filter(|verdict| has_failed(verdict))
     }
 
-    /// What was not met, by name, each once: criteria with a failed verdict, criteria of a failed sub-task that nobody
-    /// judged, and where there is neither, that it failed.
+    /// The verdicts on the task's own criteria. Where the whole was not judged, what the sub-tasks' verdicts say about the
+    /// same criteria: a failure of any; a pass of the only one, whose output the result is.
+    pub(super) fn own_verdicts(&self) -> Vec<Verdict> {
+        match self.whole_verdicts() {
+            [] => self.task_criteria.iter().filter_map(|own| self.judged_in_part(own)).collect(),
+            judged => judged.to_vec(),
+        }
+    }
+
+    fn judged_in_part(&self, own: &Criterion) -> Option<Verdict> {
+        let is_same = |one: &&Criterion| {
+            one.criterion == own.criterion && one.mode == own.mode && one.check == own.check
+        };
+        let of_outcome = |outcome: &SubTaskOutcome| {
+            let same = outcome.success_criteria.iter().find(is_same)?;
+            outcome.criteria_verdicts.iter().find(|verdict| verdict.criterion_id == same.id).cloned()
+        };
+        let judged: Vec<Verdict> = self.outcomes.iter().filter_map(of_outcome).collect();
+        let of_the_only = judged.first().filter(|_| self.outcomes.len() == 1);
+        let verdict = judged.iter().find(|verdict| has_failed(verdict)).or(of_the_only)?;
+        Some(Verdict { criterion_id: own.id.clone(), ..verdict.clone() })
+    }
+
+    /// The verdicts on the sub-tasks' criteria.
+    pub(super) fn subtask_verdicts(&self) -> impl Iterator<Item = &Verdict> + Clone {
+        self.outcomes.iter().flat_map(|outcome| &outcome.criteria_verdicts)
+    }
+
+    /// The task's own criteria that were not met, by name, each once: what failed and what was not judged. Where none of
+    /// them shows what is missing, the sub-tasks' criteria.
+    pub(super) fn own_unmet(&self) -> Vec<String> {
+        let verdicts = self.own_verdicts();
+        let failed = verdicts.into_iter().filter(has_failed).map(|verdict| verdict.criterion);
+        let names = distinct(failed.chain(self.own_unjudged()));
+        if names.is_empty() { self.unmet() } else { names }
+    }
+
+    /// The task's own criteria that nobody judged, by name.
+    pub(super) fn own_unjudged(&self) -> Vec<String> {
+        let verdicts = self.own_verdicts();
+        let is_judged = |own: &&Criterion| verdicts.iter().any(|verdict| verdict.criterion_id == own.id);
+        let unjudged = self.task_criteria.iter().filter(|own| !is_judged(own));
+        distinct(unjudged.map(|own| own.criterion.clone()))
+    }
+
+    /// The task's own criteria that were met, by name, each once. Where it is known to have none, the sub-tasks'.
+    pub(super) fn own_met(&self) -> Vec<String> {
+        let own = self.own_verdicts();
+        let of_subtasks = if own.is_empty() && self.task_criteria.is_empty() {
+            self.subtask_verdicts().cloned().collect()
+        } else {
+            Vec::new()
+        };
+        let passed = own.into_iter().chain(of_subtasks).filter(|verdict| !has_failed(verdict));
+        distinct(passed.map(|verdict| verdict.criterion))
+    }
+
+    /// Everything that was not met, by name, each once: criteria with a failed verdict, criteria of a failed sub-task that
+    /// nobody judged, and where there is neither, that it failed.
     pub(super) fn unmet(&self) -> Vec<String> {
         let of_whole = self.whole_verdicts().iter().filter(|verdict| has_failed(verdict));
         let mut names: Vec<String> = of_whole.map(|verdict| verdict.criterion.clone()).collect();
@@ -169,12 +221,25 @@ impl Round {
     pub(super) fn is_unproven(&self) -> bool {
         self.verdicts().all(|verdict| verdict.vacuous || verdict.self_made)
     }
+}
 
-    /// The criteria that were met, by name, each once.
-    pub(super) fn met(&self) -> Vec<String> {
-        let passed = self.verdicts().filter(|verdict| !has_failed(verdict));
-        distinct(passed.map(|verdict| verdict.criterion.clone()))
-    }
+/// Whether nothing that an outcome's failures show speaks against this pair of its calls: a premise is missing, or
+/// nothing was refuted and every such call succeeded (the work was given up).
+pub(super) fn is_blameless(outcome: &SubTaskOutcome, tool: &str, target: &str) -> bool {
+    let failed = || outcome.criteria_verdicts.iter().filter(|verdict| has_failed(verdict));
+    let is_pair = |call: &ToolRecord| call.target == target && call.tool_ids().any(|id| id.as_str() == tool);
+    let has_worked = || outcome.tool_calls.iter().filter(|call| is_pair(call)).all(|call| call.ok);
+    let is_only_unshown = failed().next().is_some() && !failed().any(is_refuted);
+    rests_on_a_missing_premise(failed()) || (is_only_unshown && has_worked())
+}
+
+fn rests_on_a_missing_premise<'a>(mut failed: impl Iterator<Item = &'a Verdict> + Clone) -> bool {
+    failed.clone().any(|verdict| verdict.shown == Some(Shown::Cannot)) && !failed.any(is_refuted)
+}
+
+/// Whether the evidence says otherwise; so do failures of earlier versions, which did not tell.
+fn is_refuted(verdict: &Verdict) -> bool {
+    matches!(verdict.shown, Some(Shown::Refuted) | None)
 }
 
 /// One thing that a sub-task did not meet.
@@ -236,13 +301,6 @@ impl Gap {
 /// Whether there is nothing in an output.
 pub(super) fn is_empty(output: &Any) -> bool {
     output.to_text().trim().is_empty()
-}
-
-/// Whether something is shown of a sub-task: that a criterion holds, or that one cannot hold here.
-fn is_shown_in_part(outcome: &SubTaskOutcome) -> bool {
-    let is_shown =
-        |verdict: &Verdict| verdict.verdict == VerdictWord::Pass || verdict.shown == Some(Shown::Cannot);
-    outcome.criteria_verdicts.iter().any(is_shown)
 }
 
 /// Whether the criterion was not met.

@@ -1,14 +1,15 @@
-//! The words of a `FinalResult`: code says how the task ended and what was not met, by name; R2's report and R4b's
-//! words are quoted under that. Nothing here calls a result complete unless every criterion is met.
+//! The words of a `FinalResult`, for a person: what was done first, then by name what was not met, then why it ended.
+//! Code says what was not met and why; R2's report and R4b's words are quoted. Nothing here calls a result complete unless
+//! every criterion is met. The numbers of the decision are fields of the result and stand in no sentence.
 
 use setpoint_control::Decision;
 use setpoint_machine::ledger::Unanswered;
-use setpoint_protocol::message::{EndState, EndedBy, FinalResult, PartialReport, Withdrawal};
+use setpoint_protocol::message::{EndState, EndedBy, FinalResult, PartialReport, Shown, Withdrawal};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ErrorKind;
 
 use super::ending::Cause;
-use super::round::{Round, is_empty};
+use super::round::{Round, has_failed, is_empty};
 use crate::blocking::target_name;
 use crate::line::one_line;
 
@@ -53,23 +54,23 @@ fn unproven(result: &FinalResult, facts: &Facts) -> String {
 }
 
 fn with_gaps(result: &FinalResult, facts: &Facts) -> String {
-    let mut text = format!("Accepted with gaps ({}): {}", facts.ended_by.name(), facts.details());
-    push_unmet(&mut text, result);
-    if !facts.met.is_empty() {
-        text.push_str(&format!(" Met: {}.", quoted(&facts.met)));
-    }
+    let mut text = match facts.met.is_empty() {
+        true => "No criterion of the task is met as a whole.".to_owned(),
+        false => format!("Met: {}.", quoted(&facts.met)),
+    };
+    push_unmet(&mut text, result, facts);
     push_unanswered(&mut text, facts);
+    text.push(' ');
+    text.push_str(&facts.why());
     text
 }
 
 fn given_up(result: &FinalResult, facts: &Facts, report: &PartialReport) -> String {
-    let mut text = match result.ended_by {
-        EndedBy::Cancelled => format!("Cancelled: {}", facts.details()),
-        by => format!("Given up ({}): {}", by.name(), facts.details()),
-    };
-    push_unmet(&mut text, result);
+    let mut text = sentence(&clip(report.achieved.trim(), WORDS_CHARS_MAX));
+    push_unmet(&mut text, result, facts);
+    text.push(' ');
+    text.push_str(&facts.why());
     push_unanswered(&mut text, facts);
-    text.push_str(&format!(" Achieved: {}", sentence(&clip(report.achieved.trim(), WORDS_CHARS_MAX))));
     // What R7 said itself need not be said twice.
     let blocked_by = report.blocked_by.trim();
     let blocked_by = blocked_by.strip_prefix(facts.reason().as_str()).unwrap_or(blocked_by).trim();
@@ -79,11 +80,25 @@ fn given_up(result: &FinalResult, facts: &Facts, report: &PartialReport) -> Stri
     text
 }
 
-fn push_unmet(text: &mut String, result: &FinalResult) {
+fn push_unmet(text: &mut String, result: &FinalResult, facts: &Facts) {
     if !result.unmet_criteria.is_empty() {
-        text.push_str(&format!(" Not met: {}.", quoted(&result.unmet_criteria)));
+        let names: Vec<String> =
+            result.unmet_criteria.iter().map(|name| with_word(name, result, facts)).collect();
+        text.push_str(&format!(" Not met: {}.", named(names.iter().map(String::as_str), NAMED_MAX)));
     }
     push_withdrawn(text, result);
+}
+
+/// A criterion that was not met, with what its failure came to.
+fn with_word(name: &str, result: &FinalResult, facts: &Facts) -> String {
+    let all = result.verdicts.iter().chain(&result.subtask_verdicts);
+    let judged = all.filter(|verdict| verdict.criterion == name).find(|verdict| has_failed(verdict));
+    let word = match judged {
+        Some(verdict) => verdict.shown.map(Shown::words),
+        None => facts.unjudged.iter().any(|one| one == name).then_some("not judged"),
+    };
+    let name = one_line(name, QUOTE_CHARS_MAX);
+    word.map_or_else(|| name.clone(), |word| format!("{name} ({word})"))
 }
 
 fn push_withdrawn(text: &mut String, result: &FinalResult) {
@@ -119,8 +134,10 @@ pub(super) struct Facts {
     model_hints: Vec<String>,
     /// Calls that were refused consent, as `<tool>: <target>`.
     refused: Vec<String>,
-    /// Criteria that were met.
+    /// The task's own criteria that were met.
     met: Vec<String>,
+    /// The task's own criteria that nobody judged.
+    unjudged: Vec<String>,
     /// R4b's words about the round.
     words: String,
     has_output: bool,
@@ -155,9 +172,10 @@ impl Facts {
             } else {
                 Vec::new()
             },
-            met: shown.map(Round::met).unwrap_or_default(),
+            met: shown.map(Round::own_met).unwrap_or_default(),
+            unjudged: shown.map(Round::own_unjudged).unwrap_or_default(),
             words: shown.map(|round| round.words.trim().to_owned()).unwrap_or_default(),
-            has_output: shown.is_some_and(|round| !is_empty(&round.delivered())),
+            has_output: shown.is_some_and(|round| !is_empty(&round.output)),
             is_judged: shown.is_some(),
         }
     }
@@ -178,43 +196,65 @@ impl Facts {
         }
     }
 
-    /// Which rule ended the task, by name, and why.
+    /// Which rule ended the task, by name, and why, with its numbers: for R2's report.
     pub(super) fn reason(&self) -> String {
-        format!("{}: {}", self.ended_by.name(), self.details())
+        let rule = sentence(&self.rule);
+        match self.said() {
+            Some(said) => format!("{}: {rule} {said}", self.ended_by.name()),
+            None => format!("{}: {rule}", self.ended_by.name()),
+        }
     }
 
-    /// The rule that decided with its numbers, and what the fault, the person or the refusal was. Whole sentences.
-    fn details(&self) -> String {
-        let mut details = sentence(&self.rule);
-        if let Some(said) = &self.said {
-            let label = match self.ended_by {
-                EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds => "The last round ended in a fault",
-                EndedBy::CriteriaMet
-                | EndedBy::Unproven
-                | EndedBy::Distance
-                | EndedBy::Infeasible
-                | EndedBy::Fault
-                | EndedBy::Consent
-                | EndedBy::Budget
-                | EndedBy::Deadline
-                | EndedBy::Cancelled => "Reason",
-            };
-            details.push_str(&format!(" {label}: {}", sentence(said)));
+    /// Why the task ended, for a person. Whole sentences.
+    fn why(&self) -> String {
+        let why = match self.ended_by {
+            EndedBy::CriteriaMet => "Every criterion is met.",
+            EndedBy::Unproven => "Nothing independent of the work shows that it holds.",
+            EndedBy::Distance => "Enough is met to stop here, as the settings say.",
+            EndedBy::Omega => "It was given up because its rounds and its time are nearly used up.",
+            EndedBy::Law2 => "It was given up because it got worse round after round.",
+            EndedBy::Rounds => "It was given up because no replans are left.",
+            EndedBy::Infeasible => "The goal cannot be reached here.",
+            EndedBy::Fault => "Something broke that another round cannot mend.",
+            EndedBy::Consent => "It needs an action that was refused.",
+            EndedBy::Budget => "A budget is used up.",
+            EndedBy::Deadline => "Its time is used up.",
+            EndedBy::Cancelled => "It was cancelled.",
+        };
+        match self.said() {
+            Some(said) => format!("{why} {said}"),
+            None => why.to_owned(),
         }
-        if !self.refused.is_empty() {
-            details.push_str(&format!(" Refused: {}.", quoted(&self.refused)));
-        }
-        details
+    }
+
+    /// What the fault, the person or the refusal was.
+    fn said(&self) -> Option<String> {
+        let label = match self.ended_by {
+            EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds => "The last round ended in a fault",
+            EndedBy::CriteriaMet
+            | EndedBy::Unproven
+            | EndedBy::Distance
+            | EndedBy::Infeasible
+            | EndedBy::Fault
+            | EndedBy::Consent
+            | EndedBy::Budget
+            | EndedBy::Deadline
+            | EndedBy::Cancelled => "Reason",
+        };
+        let said = self.said.as_ref().map(|said| format!("{label}: {}", sentence(said)));
+        let refused = Some(&self.refused).filter(|refused| !refused.is_empty());
+        let refused = refused.map(|refused| format!("Refused: {}.", quoted(refused)));
+        let all: Vec<String> = said.into_iter().chain(refused).collect();
+        (!all.is_empty()).then(|| all.join(" "))
     }
 
     /// The report where nobody else gives one.
     pub(super) fn report(&self) -> PartialReport {
         let mut achieved = match self.met.len() {
             // Sub-tasks may have matched in a round that did not come to its end.
-            0 if !self.is_judged => "no round was judged, so nothing can be called achieved.".to_owned(),
-            0 => "no criterion was met.".to_owned(),
-            1 => format!("1 criterion was met: {}.", quoted(&self.met)),
-            n => format!("{n} criteria were met: {}.", quoted(&self.met)),
+            0 if !self.is_judged => "No round was judged, so nothing can be called achieved.".to_owned(),
+            0 => "No criterion was met.".to_owned(),
+            _ => format!("Met: {}.", quoted(&self.met)),
         };
         if self.has_output {
             achieved.push_str(" What there is of a result is delivered.");

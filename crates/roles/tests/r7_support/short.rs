@@ -1,7 +1,7 @@
 //! Messages in short form: what a test does not say is filled in.
 //!
 //! An outcome is written `<matched|failed> <n> <verdicts> <call> <call> …`: sub-task n, one letter a criterion (`.` pass,
-//! `L` logical fail, `E` environmental fail, `?` fail without a class, `P` logical fail of a plausible criterion, `v`
+//! `L` logical fail, `E` environmental fail, `C` fail that is shown to be impossible here, `N` fail that was only not shown, `?` fail without a class, `P` logical fail of a plausible criterion, `v`
 //! vacuous pass, `s` pass on what the work made itself, `V` vacuous fail, `-` not judged), and calls `tool[+tool]:target`, with `!` in front when it failed,
 //! `~` when consent was refused, `#` when a limit blocked it, `^` when it was cut off; a `*` before the tool says that it may
 //! have changed something. A `·` in a target is a space; a shell call's target is its command. Verdicts on the whole are
@@ -96,6 +96,11 @@ fn verdicts(prefix: &str, about: &str, letters: &str) -> Vec<Value> {
                 'L' | 'P' => verdict["failure_class"] = json!("logical"),
                 'E' => verdict["failure_class"] = json!("environmental"),
                 's' => verdict["self_made"] = json!(true),
+                'C' => {
+                    verdict["failure_class"] = json!("environmental");
+                    verdict["shown"] = json!("cannot");
+                }
+                'N' => verdict["shown"] = json!("not_shown"),
                 '.' | '?' | 'v' | 'V' => {}
                 other => panic!("no verdict is written {other:?}"),
             }

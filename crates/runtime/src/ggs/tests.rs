@@ -103,7 +103,7 @@ fn an_abandon_is_one_line_and_the_task_is_forgotten() {
             task PlanDirective change_path D 1.0 tools [] targets [] failed ["subtask-1"] matched []
             task PlanDirective change_path D 1.0 tools [] targets [] failed ["subtask-2"] matched []
             task PlanDirective change_path D 1.0 tools [] targets [] failed ["subtask-3"] matched []
-            task FinalResult abandon by omega replans 3 accountable planner: Given up (omega): Ω ≥ θ = 0.800, the budget pressure is too high (L = 0.951 from D = 1.000, P = 0.500, Ω = 0.805; ∇L = +0.050, of which budget alone +0.050). Not met: a sub-task failed: nothing was judged. Achieved: no criterion was met.
+            task FinalResult abandon by omega replans 3 accountable planner: No criterion was met. Not met: a sub-task failed: nothing was judged. It was given up because its rounds and its time are nearly used up.
             task PlanDirective change_path D 1.0 tools [] targets [] failed ["subtask-1"] matched []
             lines 5 directives 4 results 1 skipped 0 errors 0 open 1
         "#]],
@@ -120,9 +120,9 @@ fn faults_and_cancels_are_decided_on_at_once() {
            {"kind":"OutcomeSummary","task_id":"d","elapsed_ms":1,"outcomes":[{"status":"matched","criteria_verdicts":[{"criterion":"x","verdict":"pass"}]}]}"#,
         &expect![[r#"
             a PlanDirective change_path D 1.0 tools [] targets [] failed [] matched []
-            a FinalResult abandon by fault replans 1 accountable planner: Given up (fault): a fault that another round cannot mend (L = 0.850 from D = 1.000, P = 0.500, Ω = 0.401; ∇L = +0.050, of which budget alone +0.050). Reason: no plan. Achieved: no round was judged, so nothing can be called achieved.
-            b FinalResult abandon by budget replans 0 accountable runtime: Given up (budget): a hard budget is used up (L = 0.800 from D = 1.000, P = 0.500, Ω = 0.200; ∇L = +0.000, of which budget alone +0.000). Achieved: no round was judged, so nothing can be called achieved.
-            c FinalResult abandon by cancelled replans 0 accountable user: Cancelled: the user cancelled (L = 0.750 from D = 1.000, P = 0.500, Ω = 0.000; ∇L = +0.000, of which budget alone +0.000). Achieved: no round was judged, so nothing can be called achieved.
+            a FinalResult abandon by fault replans 1 accountable planner: No round was judged, so nothing can be called achieved. Something broke that another round cannot mend. Reason: no plan.
+            b FinalResult abandon by budget replans 0 accountable runtime: No round was judged, so nothing can be called achieved. A budget is used up.
+            c FinalResult abandon by cancelled replans 0 accountable user: No round was judged, so nothing can be called achieved. It was cancelled.
             d Megram M intent:_ env:local
             d Megram K task:d subtask:subtask-1
             d FinalResult accept by criteria_met replans 0 accountable null: Every criterion is met: x.

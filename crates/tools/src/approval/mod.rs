@@ -12,6 +12,7 @@
 mod digest;
 mod ground;
 mod own;
+pub(crate) mod preview;
 pub(crate) mod resolve;
 pub(crate) mod watched;
 
@@ -148,6 +149,7 @@ impl Gate {
             deletes: paths(true),
             reason,
             digest,
+            preview: None,
         })))
     }
 

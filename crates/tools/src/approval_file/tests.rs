@@ -25,6 +25,7 @@ fn need(command: &str, writes: &[&str], deletes: &[&str]) -> ApprovalNeed {
         deletes: texts(deletes),
         reason: "why".to_owned(),
         digest: "ab".repeat(32),
+        preview: None,
     }
 }
 

@@ -11,7 +11,7 @@ use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
 use super::overwrite::{self, Old};
 use crate::answer;
-use crate::approval::{Gate, Plan, Touch};
+use crate::approval::{Gate, Plan, Touch, preview};
 use crate::error::ToolError;
 use crate::files::hash::{self, Algorithm};
 use crate::files::spot::Spot;
@@ -114,7 +114,8 @@ fn edit(path: &Path, input: &Input, cwd: PathBuf, gate: &Gate, halt: &Halt) -> R
         executed: Vec::new(),
         always: overwrite::is_git_file(new.as_bytes()),
     };
-    gate.check_at(&plan, spot.folder())?;
+    gate.check_at(&plan, spot.folder())
+        .map_err(|error| error.with_preview(|| preview::diff(text.as_bytes(), new.as_bytes())))?;
     let replaced = overwrite::replace(&spot, &old, new.as_bytes(), &plan, gate, halt)?;
     let facts = json!({
         "path": show::path(path), "replacements": found, "bytes": new.len(), "sha256": hash, "backup": replaced.backup_text(),

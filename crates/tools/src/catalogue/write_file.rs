@@ -1,5 +1,6 @@
 //! `write_file`: a file with this content, whole or not at all.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
@@ -10,7 +11,7 @@ use setpoint_protocol::tool::{CapabilityClass, Effect, SideEffect, ToolAnswer};
 
 use super::overwrite::{self, Old};
 use crate::answer;
-use crate::approval::{Gate, Plan, Touch};
+use crate::approval::{Gate, Plan, Touch, preview};
 use crate::error::ToolError;
 use crate::files::hash::{self, Algorithm};
 use crate::files::spot::Spot;
@@ -94,7 +95,15 @@ fn write(
         let reason = "it is there already; another name, or `overwrite` with a person's consent";
         return Err(ToolError::in_the_way("write", path, reason));
     }
-    gate.check_at(&plan, spot.folder())?;
+    gate.check_at(&plan, spot.folder()).map_err(|error| {
+        error.with_preview(|| match &old {
+            None => preview::diff(b"", content),
+            Some(_) => old_content(&spot, halt).map_or_else(
+                |error| format!("[no preview: what is there cannot be read: {error}]"),
+                |old| preview::diff(&old, content),
+            ),
+        })
+    })?;
     let Some(old) = old else { return create(&mut spot, content, &hash, &plan, gate) };
     let replaced = overwrite::replace(&spot, &old, content, &plan, gate, halt)?;
     let facts = json!({
@@ -107,6 +116,13 @@ fn write(
         replaced.note()
     );
     Ok(ToolAnswer { side_effect: replaced.side_effect(), ..answer::found(text, facts) })
+}
+
+/// What is there, up to what a preview shows and one byte more.
+fn old_content(spot: &Spot, halt: &Halt) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    spot.read(halt)?.take(preview::PREVIEW_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn create(

@@ -107,6 +107,10 @@ fn approval(html: &mut Html, Consent { request, decision }: &Consent) {
             clip(&crate::text::sanitise::exact(&request.need.digest), limit::GIST_CHARS_MAX)
         ));
     });
+    if let Some(preview) = &request.need.preview {
+        let exact: Vec<String> = preview.lines().map(crate::text::sanitise::exact).collect();
+        html.leaf("pre", &[("dir", "ltr")], &exact.join("\n"));
+    }
     let folder: Vec<String> = request.need.cwd.iter().cloned().collect();
     for (title, paths) in [
         ("In the folder:", &folder),

@@ -22,7 +22,7 @@ pub(super) fn put(html: &mut Html, report: &Report<'_>) {
         }
         if let Some(result) = &state.result {
             html.text(" ");
-            html.said(&words::end(result, &state.board).to_text());
+            html.said(&words::end(result).to_text());
         }
     });
     if let Some(result) = state.result.as_ref().filter(|result| !result.summary.trim().is_empty()) {
@@ -133,7 +133,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
 
 fn accountable(result: &FinalResult) -> String {
     match result.accountable {
-        Some(role) => format!("{} ({})", role.label(), role.name()),
+        Some(role) => words::accountable(role, result.ended_by),
         None => "nobody: every criterion is met".to_owned(),
     }
 }

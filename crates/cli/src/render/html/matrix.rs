@@ -130,11 +130,8 @@ fn judgement(
     html.leaf("span", &[("class", "when")], &heading(column));
     html.text(" ");
     sign(html, cell, None);
-    html.text(&format!(" {}", word(cell)));
+    html.text(&format!(" {}", words::cell(cell)));
     let Some(evidence) = evidence else { return };
-    if let Some(shown) = words::shown(evidence.shown) {
-        html.text(&format!(", {shown}"));
-    }
     if evidence.self_made {
         html.text(&format!(", {}", words::SELF_MADE));
     }
@@ -174,7 +171,7 @@ fn sign(html: &mut Html, cell: Cell, to: Option<&str>) {
     let (_, text) = view::cell(cell);
     match to {
         Some(to) => {
-            let (to, name) = (format!("#{to}"), word(cell));
+            let (to, name) = (format!("#{to}"), words::cell(cell));
             let attributes = [("class", class(cell)), ("href", &*to), ("title", name), ("aria-label", name)];
             html.leaf("a", &attributes, text);
         }
@@ -188,19 +185,7 @@ const fn class(cell: Cell) -> &'static str {
         Cell::Running => "sign running",
         Cell::Verified => "sign verified",
         Cell::Vacuous => "sign vacuous",
-        Cell::Failed(_) => "sign failed",
-    }
-}
-
-const fn word(cell: Cell) -> &'static str {
-    match cell {
-        Cell::NotYet => "not judged",
-        Cell::Running => "under way",
-        Cell::Verified => "verified",
-        Cell::Vacuous => "green before the work, which proves nothing",
-        Cell::Failed(Some(FailureClass::Logical)) => "failed, a wrong result",
-        Cell::Failed(Some(FailureClass::Environmental)) => "failed, the environment",
-        Cell::Failed(None) => "failed",
+        Cell::Failed(_) | Cell::NotShown(_) | Cell::Cannot => "sign failed",
     }
 }
 
@@ -221,6 +206,8 @@ fn legend(html: &mut Html) {
         Cell::Failed(Some(FailureClass::Logical)),
         Cell::Failed(Some(FailureClass::Environmental)),
         Cell::Failed(None),
+        Cell::NotShown(None),
+        Cell::Cannot,
         Cell::Vacuous,
         Cell::Running,
         Cell::NotYet,
@@ -230,7 +217,7 @@ fn legend(html: &mut Html) {
             html.tag("li", &[], |html| {
                 sign(html, cell, None);
                 html.text(" ");
-                html.text(word(cell));
+                html.text(words::cell(cell));
             });
         }
     });

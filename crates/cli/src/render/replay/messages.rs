@@ -1,8 +1,8 @@
 //! Messages: the gist of each, and what a person would look at below it.
 
 use setpoint_protocol::message::{
-    BASELINE_GROUP, Criterion, DispatchManifest, ExecutionStatus, FailureClass, FinalResult, JudgedBy, Loss,
-    MacroState, Megram, OutcomeStatus, PlanDirective, SubTask, SubTaskOutcome, Verdict, VerdictWord,
+    BASELINE_GROUP, Criterion, DispatchManifest, ExecutionStatus, FinalResult, JudgedBy, Loss, MacroState,
+    Megram, OutcomeStatus, PlanDirective, SubTask, SubTaskOutcome, Verdict,
 };
 use setpoint_protocol::record::Record;
 use setpoint_protocol::topology::Payload;
@@ -10,8 +10,9 @@ use setpoint_protocol::topology::Payload;
 use super::{excerpt, value_excerpt};
 use crate::render::result;
 use crate::state::ViewState;
+use crate::state::board::Cell;
 use crate::text::{Line, Tone, sanitise};
-use crate::view::{recall, words};
+use crate::view::{self, recall, words};
 
 /// Columns of one verdict.
 const VERDICT_COLUMNS_MAX: usize = 200;
@@ -104,7 +105,9 @@ pub(super) fn lines(state: &ViewState, record: &Record) -> (Line, Vec<Line>) {
         Payload::FinalResult(result) => of_result(state, &result),
         Payload::ApprovalRequest(request) => {
             let command = sanitise::exact(&request.need.command);
-            (Line::plain(&request.need.reason), vec![Line::new().and(Tone::Strong, &command)])
+            let mut details = vec![Line::new().and(Tone::Strong, &command)];
+            details.extend(crate::session::dialogue::preview(&request.need));
+            (Line::plain(&request.need.reason), details)
         }
         Payload::ApprovalDecision(decision) => {
             let word = serde_json::to_value(decision.decision).unwrap_or_default();
@@ -183,17 +186,12 @@ fn verdicts(outcome: &SubTaskOutcome) -> Vec<Line> {
 }
 
 fn verdict(verdict: &Verdict) -> Line {
-    let (tone, sign) = match (verdict.verdict, verdict.failure_class) {
-        (VerdictWord::Pass, _) => (Tone::Good, "✔"),
-        (VerdictWord::Fail, Some(FailureClass::Logical)) => (Tone::Bad, "✗L"),
-        (VerdictWord::Fail, Some(FailureClass::Environmental)) => (Tone::Bad, "✗E"),
-        (VerdictWord::Fail, None) => (Tone::Bad, "✗"),
-    };
+    let (tone, sign) = view::cell(Cell::of(verdict));
     let by = match verdict.judged_by {
         JudgedBy::Check => "check",
         JudgedBy::Model => "model",
     };
-    let shown = words::shown(verdict.shown).map(|shown| format!(", {shown}")).unwrap_or_default();
+    let shown = verdict.shown.map(|shown| format!(", {}", shown.words())).unwrap_or_default();
     let vacuous = if verdict.vacuous { ", green before the work" } else { "" };
     let own = if verdict.self_made { format!(", {}", words::SELF_MADE) } else { String::new() };
     Line::new()

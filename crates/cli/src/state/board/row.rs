@@ -33,16 +33,22 @@ pub enum Cell {
     Vacuous,
     /// It does not hold, for a reason of this class where that could be told.
     Failed(Option<FailureClass>),
+    /// There is no evidence for it, for a reason of this class where that could be told.
+    NotShown(Option<FailureClass>),
+    /// It is shown that it cannot hold here.
+    Cannot,
 }
 
 impl Cell {
     /// As a verdict has it.
     #[must_use]
     pub fn of(verdict: &Verdict) -> Cell {
-        match (verdict.verdict, verdict.vacuous) {
-            (VerdictWord::Pass, true) => Cell::Vacuous,
-            (VerdictWord::Pass, false) => Cell::Verified,
-            (VerdictWord::Fail, _) => Cell::Failed(verdict.failure_class),
+        match (verdict.verdict, verdict.shown) {
+            (VerdictWord::Pass, _) if verdict.vacuous => Cell::Vacuous,
+            (VerdictWord::Pass, _) => Cell::Verified,
+            (VerdictWord::Fail, Some(Shown::Cannot)) => Cell::Cannot,
+            (VerdictWord::Fail, Some(Shown::NotShown)) => Cell::NotShown(verdict.failure_class),
+            (VerdictWord::Fail, Some(Shown::Refuted) | None) => Cell::Failed(verdict.failure_class),
         }
     }
 
@@ -57,6 +63,10 @@ impl Cell {
             Cell::Failed(Some(FailureClass::Logical)) => "failed_logical",
             Cell::Failed(Some(FailureClass::Environmental)) => "failed_environmental",
             Cell::Failed(None) => "failed",
+            Cell::NotShown(Some(FailureClass::Logical)) => "not_shown_logical",
+            Cell::NotShown(Some(FailureClass::Environmental)) => "not_shown_environmental",
+            Cell::NotShown(None) => "not_shown",
+            Cell::Cannot => "cannot",
         }
     }
 }

@@ -8,6 +8,7 @@ mod impossible;
 mod keys;
 mod planning;
 mod process_killed;
+mod results;
 mod wires;
 
 use std::process::Command;

@@ -367,6 +367,7 @@ pub(crate) fn replan(
         correction_count: 0,
         elapsed_ms: 0,
         outcomes,
+        task_criteria: vec![],
         task_criteria_verdicts: task_verdicts,
         merge_unjudged: false,
         partial_output: Any::NULL,
@@ -421,6 +422,7 @@ pub(crate) fn final_result(directive: EndState, ended_by: EndedBy) -> FinalResul
         ended_by,
         accountable: None,
         verdicts: vec![],
+        subtask_verdicts: vec![],
         unmet_criteria: vec![],
         unproven: false,
         next_moves: vec![],
@@ -446,6 +448,7 @@ pub(crate) fn approval(call: &str, command: &str, deletes: &[&str]) -> ApprovalR
             deletes: deletes.iter().map(|path| (*path).to_owned()).collect(),
             reason: "it deletes what this task did not create".to_owned(),
             digest: format!("digest of {command}"),
+            preview: None,
         },
     }
 }

@@ -128,6 +128,8 @@ impl Machine for Planner {
                     ended_by: notice.ended_by,
                     reason: notice.reason,
                     verdicts: vec![],
+                    subtask_verdicts: vec![],
+                    unmet_criteria: vec![],
                     partial_output: Any::NULL,
                 };
                 fx.ask_model(ModelCall { brief: Brief::Report(Box::new(brief)), ..question("report") });
@@ -317,6 +319,8 @@ impl Machine for Controller {
                     ended_by: EndedBy::Budget,
                     reason: "no calls are left".to_owned(),
                     verdicts: vec![],
+                    subtask_verdicts: vec![],
+                    unmet_criteria: vec![],
                     partial_output: Any::NULL,
                     may_ask_model: true,
                 });

@@ -3,7 +3,7 @@
 use setpoint_machine::Prompt;
 use setpoint_machine::brief::ReportBrief;
 use setpoint_machine::prompt::Instruction;
-use setpoint_protocol::message::{FailureClass, Shown, Verdict, VerdictWord};
+use setpoint_protocol::message::{FailureClass, Verdict, VerdictWord};
 
 use super::{GOAL_CHARS_MAX, LINE_CHARS_MAX, place};
 use crate::line::one_line;
@@ -14,7 +14,8 @@ const VERDICTS_CHARS_MAX: usize = 12_000;
 const OUTPUT_CHARS_MAX: usize = 8_000;
 
 static ROLE: Instruction = Instruction::new("\
-A task is being given up. Tell the person what was achieved, what blocked the rest, and what they could try next. Say \
+A task is being given up. Tell the person what was achieved, what blocked the rest, and what they could try next, in \
+plain words. The output is shown to them above your words: do not repeat it. Say \
 only what the verdicts and the output below show. A criterion that failed was not met, whatever an output says about \
 it; if nothing was achieved, say so. Next moves are things that a person can do, at most five, most promising first. \
 Write in the language of the goal.
@@ -34,9 +35,19 @@ pub(in crate::r2_planner) fn report(brief: &ReportBrief) -> Prompt {
         .words(&brief.spec.raw_input)
         .task("goal", place::goal(&brief.spec), GOAL_CHARS_MAX)
         .task("reason", reason, REASON_CHARS_MAX)
-        .data("verdicts", verdicts(&brief.verdicts), VERDICTS_CHARS_MAX)
+        .data("criteria", criteria(brief), VERDICTS_CHARS_MAX)
+        .data("criteria of the steps", verdicts(&brief.subtask_verdicts), VERDICTS_CHARS_MAX)
         .data("partial_output", brief.partial_output.to_text(), OUTPUT_CHARS_MAX)
         .system("format", &FORMAT)
+}
+
+/// The task's own criteria, the unjudged ones by name.
+fn criteria(brief: &ReportBrief) -> String {
+    let is_judged = |name: &&String| brief.verdicts.iter().any(|verdict| verdict.criterion == **name);
+    let unjudged = brief.unmet_criteria.iter().filter(|name| !is_judged(name));
+    let lines = unjudged.map(|name| format!("- not judged: {}", one_line(name, LINE_CHARS_MAX)));
+    let judged = Some(verdicts(&brief.verdicts)).filter(|text| !text.is_empty());
+    judged.into_iter().chain(lines).collect::<Vec<_>>().join("\n")
 }
 
 fn verdicts(verdicts: &[Verdict]) -> String {
@@ -44,10 +55,12 @@ fn verdicts(verdicts: &[Verdict]) -> String {
         let word = match (verdict.verdict, verdict.failure_class) {
             (VerdictWord::Pass, _) if verdict.vacuous => "met before any work",
             (VerdictWord::Pass, _) => "met",
-            (VerdictWord::Fail, _) if verdict.shown == Some(Shown::Cannot) => "cannot hold here",
-            (VerdictWord::Fail, Some(FailureClass::Environmental)) => "not met (environmental)",
-            (VerdictWord::Fail, Some(FailureClass::Logical)) => "not met (logical)",
-            (VerdictWord::Fail, None) => "not met",
+            (VerdictWord::Fail, class) => match (verdict.shown, class) {
+                (Some(shown), _) => shown.words(),
+                (None, Some(FailureClass::Environmental)) => "not met (environmental)",
+                (None, Some(FailureClass::Logical)) => "not met (logical)",
+                (None, None) => "not met",
+            },
         };
         let criterion = one_line(&verdict.criterion, LINE_CHARS_MAX);
         format!("- {word}: {criterion}\n  seen: {}", one_line(&verdict.evidence, LINE_CHARS_MAX))

@@ -76,7 +76,7 @@ pub(super) fn of_summary(
 
 /// What R7 says at the end. `was_accepted` is R4b's last word.
 pub(super) fn of_end(seen: &Seen<'_>, end: &body::End, was_accepted: Option<bool>) -> Option<Finding> {
-    let failed = end.verdicts.iter().find(|verdict| has_failed(verdict));
+    let failed = end.verdicts.iter().chain(&end.subtask_verdicts).find(|verdict| has_failed(verdict));
     let what = match end.directive {
         EndState::Accept => {
             if let Some(verdict) = failed {

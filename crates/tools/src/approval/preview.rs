@@ -1,0 +1,68 @@
+//! What a change of a file would look like, for the person who is asked to allow it.
+
+use std::time::Duration;
+
+use setpoint_protocol::text::clip;
+use similar::{Algorithm, TextDiff};
+
+/// Bytes of a file, before or after, up to which its change is shown.
+pub(crate) const PREVIEW_BYTES_MAX: usize = 1024 * 1024;
+/// Lines of a preview; the rest is counted.
+const LINES_MAX: usize = 120;
+/// Characters of a line of it; a longer one is cut with a mark.
+const LINE_CHARS_MAX: usize = 300;
+/// Lines of context around a change.
+const CONTEXT_LINES: usize = 3;
+/// How long the comparison looks for the smallest difference; then it settles for one that is larger.
+const COMPARE_MS_MAX: u64 = 200;
+
+/// The difference between two contents, as a unified diff without its head.
+#[must_use]
+pub(crate) fn diff(old: &[u8], new: &[u8]) -> String {
+    if old.len().max(new.len()) > PREVIEW_BYTES_MAX {
+        return format!("[no preview: {} bytes become {}]", old.len(), new.len());
+    }
+    let (Ok(old_text), Ok(new_text)) = (std::str::from_utf8(old), std::str::from_utf8(new)) else {
+        return format!("[no preview: no UTF-8 text; {} bytes become {}]", old.len(), new.len());
+    };
+    if old == new {
+        return "[the content stays as it is]".to_owned();
+    }
+    let compared = TextDiff::configure()
+        .algorithm(Algorithm::Myers)
+        .timeout(Duration::from_millis(COMPARE_MS_MAX))
+        .diff_lines(old_text, new_text);
+    let text = compared.unified_diff().context_radius(CONTEXT_LINES).to_string();
+    let mut lines: Vec<String> =
+        text.split('\n').take(LINES_MAX).map(|line| clip(line, LINE_CHARS_MAX)).collect();
+    let left_out = text.trim_end_matches('\n').split('\n').count().saturating_sub(LINES_MAX);
+    if left_out > 0 {
+        lines.push(format!("[{left_out} more lines]"));
+    }
+    lines.join("\n").trim_end_matches('\n').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_shown_with_what_stands_around_it() {
+        let old = "a\nb\nc\nd\ne\nf\n";
+        let shown = diff(old.as_bytes(), old.replace('e', "E").as_bytes());
+        assert_eq!(shown, "@@ -2,5 +2,5 @@\n b\n c\n d\n-e\n+E\n f");
+        assert_eq!(diff(b"a", b"a"), "[the content stays as it is]");
+    }
+
+    #[test]
+    fn a_preview_is_bounded_and_says_what_it_leaves_out() {
+        let new = "x\n".repeat(1_000);
+        let shown = diff(b"", new.as_bytes());
+        assert_eq!(shown.lines().count(), LINES_MAX + 1);
+        assert!(shown.ends_with("[881 more lines]"), "{shown}");
+        let long = diff(b"", "y".repeat(5_000).as_bytes());
+        assert!(long.lines().all(|line| line.chars().count() <= LINE_CHARS_MAX), "{long}");
+        assert!(diff(b"\xff", b"a").contains("no UTF-8 text"));
+        assert!(diff(&vec![b'a'; PREVIEW_BYTES_MAX + 1], b"a").contains("no preview"));
+    }
+}
