@@ -71,7 +71,7 @@ pub(crate) fn serve() -> Result<(), String> {
 
 /// What the model of [`crate::instant`] says, found in the text of the question.
 fn answer(seen: &Seen) -> Answer {
-    let question = seen.asked.last_user().unwrap_or_default();
+    let question = &*seen.asked.told();
     match Site::of(seen) {
         Some(Site::Plan) => Answer::text(&PLAN),
         Some(Site::Execute) if question::calls(question).next().is_some() => {

@@ -34,7 +34,7 @@ pub enum OnLoss {
 impl Default for JournalOptions {
     fn default() -> Self {
         Self {
-            row_format_known: 1,
+            row_format_known: 2,
             on_loss: OnLoss::Refuse,
             lock_wait_ms: LOCK_WAIT_MS,
             database_pages_max: None,

@@ -52,7 +52,7 @@ impl Organisation {
 
 impl Script for Organisation {
     fn turn(&self, seen: &Seen) -> Turn {
-        let question = seen.asked.last_user().unwrap_or_default();
+        let question = &*seen.asked.told();
         let answer = match Site::of(seen) {
             Some(Site::Perceive) => said(json!({ "title": question::goal(question).unwrap_or(GOAL) })),
             Some(Site::Plan) => {

@@ -77,9 +77,12 @@ pub fn criteria(question: &str) -> impl Iterator<Item = &str> {
     listed.lines().map_while(|line| line.split_once(' ')).map(|(id, _)| id)
 }
 
-/// The ids of the calls that are listed and succeeded.
+/// The ids of the calls that are listed, or whose results are given, and that succeeded.
 pub fn calls(question: &str) -> impl Iterator<Item = &str> {
     question.lines().filter_map(|line| {
+        if let Some((id, ending)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
+            return (ending == " ok" || ending.starts_with(" ok ")).then_some(id);
+        }
         let mut words = line.split(' ');
         let (id, attempt, _, _, ok) =
             (words.next()?, words.next()?, words.next()?, words.next()?, words.next()?);
@@ -97,6 +100,8 @@ mod tests {
                         r3.1/2 attempt 1 find FAILED exit exit 1 2 ms {}\n\nJudge:\ns1.c1 it is there\ns1.c2 it is good\n\nx y";
         assert_eq!((goal(question), work(question)), (Some("count"), Some("look")));
         assert_eq!(calls(question).collect::<Vec<_>>(), ["r3.1/1"]);
+        let results = "[r3.1/2] ok exit 0\n[r3.1/3] FAILED exit exit 1\n[r3.1/4] ok\n[x] okay";
+        assert_eq!(calls(results).collect::<Vec<_>>(), ["r3.1/2", "r3.1/4"]);
         assert_eq!(criteria(question).collect::<Vec<_>>(), ["s1.c1", "s1.c2"]);
         assert_eq!((goal(""), work(""), calls("").count(), criteria("").count()), (None, None, 0, 0));
     }

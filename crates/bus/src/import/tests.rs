@@ -247,7 +247,7 @@ fn what_is_wrong_is_said_with_its_place() {
     let told = [
         error("\"title\":\"count", "\"title\":\"Count"),
         error("\"version\":1", "\"version\":2"),
-        error("\"format\":1", "\"format\":2"),
+        error("\"format\":1", "\"format\":3"),
         error("a piece", "a peace"),
         error("setpoint.FinalResult", "setpoint.Finality"),
         error("\"subject\":\"planner\"", "\"subject\":\"plan\""),
@@ -269,7 +269,7 @@ fn what_is_wrong_is_said_with_its_place() {
     expect_test::expect![[r#"
         read line 1: it was changed after it was written
         read line 1: its format is 2, and this program reads up to 1
-        read line 2: its format is 2, and this program reads up to 1
+        read line 2: its format is 3, and this program reads up to 2
         read line 6: it was changed after it was written
         read line 4, record 3: its type is "setpoint.Finality"
         read line 2, record 1: its subject is "plan"

@@ -22,7 +22,8 @@ pub(super) fn reason(tape: &Tape, asked: &str, purpose: Purpose, number: u64, re
         return format!("{question}: it was recorded {recorded} time(s), and each answer is given once");
     }
     let same_purpose = tape.exchanges().iter().filter(|exchange| exchange.purpose == purpose);
-    let nearest = same_purpose.max_by_key(|exchange| alike(asked, &exchange.asked));
+    // The first of several that are as near: later ones of a conversation say all that it says.
+    let nearest = same_purpose.rev().max_by_key(|exchange| alike(asked, &exchange.asked));
     let cut = tape.notice().map(|notice| format!("; {notice}")).unwrap_or_default();
     match nearest {
         None => format!("{question}: it has none of `{name}` at all{cut}"),

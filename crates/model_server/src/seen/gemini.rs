@@ -120,7 +120,7 @@ fn read_part(asked: &mut Asked, part: &Value, is_model: bool) {
         asked.said.push(Said::Result {
             id: result.get("id").and_then(Value::as_str).map(str::to_owned),
             name: Some(text(result, "name")),
-            text: json_text(result.get("response")),
+            text: result_text(result.get("response")),
         });
     } else if let Some(words) = part.get("text").and_then(Value::as_str) {
         let is_thought = part.get("thought").and_then(Value::as_bool).unwrap_or(false);
@@ -147,6 +147,12 @@ fn declarations(tool: &Value) -> Vec<super::Tool> {
         }
     };
     declared(tool).iter().map(|tool| flat_tool(tool, schema(tool))).collect()
+}
+
+/// What a function gave: its `output` or `error` where it names one, else all of it.
+fn result_text(response: Option<&Value>) -> String {
+    let named = response.and_then(|response| response.get("output").or_else(|| response.get("error")));
+    named.and_then(Value::as_str).map_or_else(|| json_text(response), str::to_owned)
 }
 
 fn either<'a>(value: &'a Value, camel: &str, snake: &str) -> Option<&'a Value> {

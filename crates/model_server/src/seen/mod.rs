@@ -126,6 +126,16 @@ impl Asked {
         })
     }
 
+    /// Everything that was said to the model: the question, what was added to it, and what its calls gave, in order.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let told = self.said.iter().filter_map(|said| match said {
+            Said::User(text) | Said::Result { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        told.collect::<Vec<&str>>().join("\n\n")
+    }
+
     /// What the tools answered, in order.
     pub fn results(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.said.iter().filter_map(|said| match said {

@@ -114,6 +114,7 @@ fn every_direction_says_what_to_change_and_what_to_keep() {
         ("change_path", "environmental", "normal"),
         ("change_approach", "logical", "high"),
         ("break_symmetry", "mixed", "normal"),
+        ("refine", "unknown", "low"),
     ] {
         let (mut r2, _) = first_plan(&json!({}));
         let patch = json!({ "directive": directive, "failure_class": class, "urgency": urgency });
@@ -139,7 +140,7 @@ fn evidence_is_told_once_for_each_cause_and_no_class_is_made_up() {
     let findings = ["a is so", "b is so", "c is so"].map(finding);
     let standing =
         json!({ "holds": ["d is so"], "changed": ["write_file: d.txt"], "output": "d is written" });
-    let patch = json!({ "findings": findings, "failure_class": "mixed", "standing": standing });
+    let patch = json!({ "findings": findings, "failure_class": "unknown", "standing": standing });
     let (_, call) = replan_call(&mut r2, &patch);
     let told = fragment(&call.prompt, "findings");
     assert_eq!(told.matches("there is no folder tests").count(), 1, "{told}");
@@ -147,7 +148,10 @@ fn evidence_is_told_once_for_each_cause_and_no_class_is_made_up() {
         assert!(told.contains(&format!("- {criterion} [class not known]")), "{told}");
     }
     let direction = fragment(&call.prompt, "directive");
-    assert!(direction.contains("The class of the failures is not known."), "{direction}");
+    assert!(
+        direction.contains("The class of the failures is not known: judge by what was seen."),
+        "{direction}"
+    );
     for of_the_controller in ["both kinds", "D 0.50", "plateau", "Why:"] {
         assert!(!direction.contains(of_the_controller), "{direction}");
     }

@@ -117,7 +117,7 @@ async fn a_run_that_goes_another_way_says_where_it_leaves_the_tape() {
     assert_eq!(result.directive, EndState::Abandon, "{result:?}");
     let asked = "the recording has no answer to question 2 of `execute`: the nearest is in line 4 of ";
     assert!(records.contains(asked), "{records}");
-    assert!(records.contains("in `data calls so far`: recorded"), "{records}");
+    assert!(records.contains("in `result conversation`: recorded"), "{records}");
     assert!(result.summary.contains(asked), "{result:?}");
     assert!(tape.left() > 0);
 }

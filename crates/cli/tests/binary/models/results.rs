@@ -39,7 +39,7 @@ fn close_enough() -> Hosted {
         Site::Plan => said(&plan),
         Site::Execute => said(&json!({ "status": "completed", "output": "there are 42 tests" })),
         Site::Judge => {
-            let question = seen.asked.last_user().unwrap_or_default();
+            let question = &*seen.asked.told();
             let verdict = |id: &str| {
                 let word = if id.ends_with("c10") { "fail" } else { "pass" };
                 json!({ "criterion_id": id, "verdict": word, "evidence": "read", "cites": ["output"],
@@ -106,7 +106,7 @@ fn three_failures() -> Hosted {
             "unmet": [{ "criterion": "s1.c3", "why": "there is no folder tests", "seen": [LOOK], "needs": "tests" }],
         })),
         Site::Judge => {
-            let question = seen.asked.last_user().unwrap_or_default();
+            let question = &*seen.asked.told();
             let verdict = |id: &str| match id {
                 "s1.c1" => json!({ "criterion_id": id, "verdict": "fail", "evidence": "41 is odd",
                                    "cites": ["output"], "failure_class": "logical" }),
@@ -172,7 +172,7 @@ fn edits(home: &Home) -> Hosted {
         Site::Perceive => said(&json!({ "intent": GOAL })),
         Site::Plan => said(&plan),
         Site::Execute => {
-            let question = seen.asked.last_user().unwrap_or_default();
+            let question = &*seen.asked.told();
             if question::calls(question).next().is_some() {
                 said(&json!({ "status": "completed", "output": "mended" }))
             } else {

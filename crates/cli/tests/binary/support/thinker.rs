@@ -11,7 +11,7 @@ pub(crate) fn site(seen: &Seen) -> Site {
 
 /// Answers for every role, with this plan.
 pub(crate) fn think(seen: &Seen, plan: &Value) -> Turn {
-    let question = seen.asked.last_user().unwrap_or_default();
+    let question = &*seen.asked.told();
     let answer = match site(seen) {
         Site::Perceive => said(&json!({ "title": question::goal(question) })),
         Site::Plan => said(plan),

@@ -70,7 +70,7 @@ fn every_refusal_has_its_type_and_leaves_nothing() {
         let forged = rows_behind(forged.head(), 1);
         let mut newer = Submission::new(&head);
         let mut of_tomorrow = row(3, "k", b"");
-        of_tomorrow.format = 2;
+        of_tomorrow.format = 3;
         newer.push(of_tomorrow).unwrap();
         let mut taking = rows_behind(&head, 1);
         taking.take_command(99).unwrap();
@@ -95,7 +95,7 @@ fn every_refusal_has_its_type_and_leaves_nothing() {
             failed to append row 3 to task open: it does not continue the task's chain
             failed to append to task closed: it is closed
             failed to append to task open: the submission holds no row
-            failed to read row 3 of task open: it has format 2, and this program knows formats up to 1
+            failed to read row 3 of task open: it has format 3, and this program knows formats up to 2
             failed to take command 99 for task open: it does not wait there"#]]
         .assert_eq(&texts.join("\n"));
         assert_eq!(all_rows(journal).unwrap(), before);

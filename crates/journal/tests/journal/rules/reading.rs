@@ -95,12 +95,12 @@ fn rows_of_some_kinds_are_read_without_the_others() {
 #[test]
 fn an_older_reader_stops_at_the_newer_row() {
     let dir = TempDir::new().unwrap();
-    let newer = JournalOptions { row_format_known: 2, ..JournalOptions::default() };
+    let newer = JournalOptions { row_format_known: 3, ..JournalOptions::default() };
     let journal = Journal::open(dir.path(), &newer).unwrap();
     let head = open_task(&journal, "t", 2).head;
     let mut submission = Submission::new(&head);
     let mut of_tomorrow = row(3, "k", b"");
-    of_tomorrow.format = 2;
+    of_tomorrow.format = 3;
     submission.push(of_tomorrow).unwrap();
     journal.append(submission).unwrap();
     assert_eq!(journal.rows("t", 1).filter_map(Result::ok).count(), 3);
@@ -110,7 +110,7 @@ fn an_older_reader_stops_at_the_newer_row() {
     assert_eq!(journal.rows_after(0, 100).unwrap().len(), 2);
     let refused = journal.rows_after(2, 100).unwrap_err();
     assert!(
-        matches!(refused, JournalError::RowFormatTooNew { seq: 3, found: 2, known: 1, .. }),
+        matches!(refused, JournalError::RowFormatTooNew { seq: 3, found: 3, known: 2, .. }),
         "{refused:?}"
     );
     assert!(matches!(journal.verify_task("t"), Err(JournalError::RowFormatTooNew { .. })));
