@@ -180,7 +180,7 @@ fn messages<'a>(request: &Request<'a>) -> (Vec<Said<'a>>, bool) {
         };
         match said.last_mut() {
             Some(Said { role: before, content: Content::Blocks(list) }) if *before == role => {
-                list.extend(blocks)
+                list.extend(blocks);
             }
             _ => said.push(Said { role, content: Content::Blocks(blocks) }),
         }

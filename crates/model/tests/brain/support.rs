@@ -195,7 +195,7 @@ pub(crate) enum Next {
 pub(crate) fn execute(brain: &Playbook, brief: &ExecuteBrief) -> Result<Next, ModelFailure> {
     let reply = brain.reply(&Brief::Execute(Box::new(brief.clone())))?;
     Ok(match reply.tool_calls().next() {
-        Some(call) => Next::Call(call.clone()),
+        Some(call) => Next::Call(call),
         None => Next::Answer(extract(&reply.text()).unwrap()),
     })
 }

@@ -32,7 +32,7 @@ fn call(input: &Value) -> String {
 }
 
 fn input_of(reply: &Reply) -> Value {
-    reply.tool_calls().next().unwrap().input.0.clone()
+    reply.tool_calls().next().unwrap().input.0
 }
 
 #[tokio::test]
