@@ -43,7 +43,8 @@ pub struct Usage {
 /// What is said of the cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Count {
-    /// The server counts: a token for four characters, at least one. On Ollama's wire a prompt costs at most its
+    /// The server counts: a token for four characters, at least one, and as cached what an earlier prompt had too, from
+    /// its beginning. On Ollama's wire a prompt costs at most its
     /// context (`num_ctx`, else 4,096), because the rest of it is cut off without a word.
     #[default]
     ByServer,

@@ -58,7 +58,8 @@ async fn converse(
             Err(error) => return object(&error, reader, write, shared).await,
         };
         let keeps_alive = request.keeps_alive;
-        let seen = look(request, connection, shared.number());
+        let mut seen = look(request, connection, shared.number());
+        seen.repeated = shared.repeated(&seen);
         let plan = plan(&seen, keeps_alive, shared);
         let (nth, wire) = (seen.nth, seen.wire);
         shared.saw(seen);
@@ -158,6 +159,7 @@ fn look(request: Request, connection: usize, nth: usize) -> Seen {
         body,
         is_streaming: is_stream,
         asked: Asked::default(),
+        repeated: 0,
         problems: Vec::new(),
     };
     if purpose == Purpose::Answer {

@@ -172,7 +172,7 @@ fn counted(seen: &Seen, answer: &Answer) -> Usage {
     };
     Usage {
         input: tokens(seen.asked.characters()).max(1).min(kept_max),
-        cached: 0,
+        cached: tokens(seen.repeated).min(kept_max),
         output: tokens(thinking + characters(&answer.text) + calls).max(1),
         reasoning: tokens(thinking),
     }

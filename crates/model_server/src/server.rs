@@ -235,6 +235,14 @@ impl Shared {
         log.next - 1
     }
 
+    /// How much of a request's prompt an earlier one had, from its beginning.
+    pub(crate) fn repeated(&self, seen: &Seen) -> usize {
+        let log = self.log();
+        let earlier =
+            log.seen.iter().filter(|earlier| earlier.wire == seen.wire && earlier.problems.is_empty());
+        earlier.map(|earlier| seen.asked.characters_in_common(&earlier.asked)).max().unwrap_or_default()
+    }
+
     pub(crate) fn saw(&self, seen: Seen) {
         self.log().seen.push(seen);
         self.requests.send_modify(|count| *count += 1);

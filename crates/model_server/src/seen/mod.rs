@@ -38,6 +38,8 @@ pub struct Seen {
     pub is_streaming: bool,
     /// What it asks, whatever the wire.
     pub asked: Asked,
+    /// How many characters of its prompt, from the beginning, an earlier request had too: what a cache of prefixes holds.
+    pub repeated: usize,
     /// Why a server of this wire would refuse it; such a request is answered with 400 and never reaches the
     /// script.
     pub problems: Vec<String>,
@@ -168,6 +170,31 @@ impl Asked {
         });
         let schema = self.schema.as_ref().map_or(0, |schema| schema.to_string().chars().count());
         self.system.chars().count() + said.sum::<usize>() + tools.sum::<usize>() + schema
+    }
+
+    /// How many characters of the prompt, from its beginning, an earlier one had too: tools and instructions first, as
+    /// providers keep them, then what was said.
+    #[must_use]
+    pub fn characters_in_common(&self, earlier: &Self) -> usize {
+        let bare = |asked: &Self, said: usize| {
+            let said = asked.said.iter().take(said).cloned().collect();
+            Self { said, schema: None, ..asked.clone() }.characters()
+        };
+        if self.tools != earlier.tools || self.model != earlier.model {
+            return 0;
+        }
+        let common =
+            |one: &str, other: &str| one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+        if self.system != earlier.system {
+            let whole = Self { system: String::new(), ..self.clone() };
+            return bare(&whole, 0) + common(&self.system, &earlier.system);
+        }
+        let same = self.said.iter().zip(&earlier.said).take_while(|(one, other)| one == other).count();
+        let next = match (self.said.get(same), earlier.said.get(same)) {
+            (Some(Said::User(one)), Some(Said::User(other))) => common(one, other),
+            _ => 0,
+        };
+        bare(self, same) + next
     }
 
     /// Adds to the instructions, a line apart from what is there.

@@ -1,0 +1,156 @@
+//! What an executor's conversation with its model is made of, as the provider sees it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use setpoint_model_server::question::{self, Site};
+use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+
+use super::command;
+use crate::support::thinker::site;
+use crate::support::{Came, Home};
+
+/// The smallest share of an executor's tokens that comes from the cache over a task of twenty calls.
+const CACHED_SHARE_MIN: f64 = 0.85;
+
+fn said(value: &Value) -> Turn {
+    Turn::from(Answer::text(&value.to_string()))
+}
+
+/// A model that plans one sub-task and, as its executor, answers in turn.
+fn server(criteria: Value, steps: Vec<Turn>) -> Hosted {
+    let plan = json!({ "subtasks": [{ "intent": "read the lists one after the other", "success_criteria": criteria }] });
+    let executed = AtomicUsize::new(0);
+    let answer = move |seen: &Seen| match site(seen) {
+        Site::Perceive => said(&json!({ "title": question::goal(&seen.asked.told()) })),
+        Site::Plan => said(&plan),
+        Site::Execute => steps[executed.fetch_add(1, Ordering::Relaxed)].clone(),
+        Site::Judge | Site::Merge | Site::Report => panic!("nobody has to ask: {}", seen.asked.system),
+    };
+    Hosted::start(Arc::new(answer)).unwrap()
+}
+
+fn executor(server: &Hosted) -> Vec<Seen> {
+    server.seen().into_iter().filter(|seen| Site::of(seen) == Some(Site::Execute)).collect()
+}
+
+/// `calls` files of some 3,000 characters, no two alike, and a task that reads them one after the other.
+fn reads(home: &Home, wire: Wire, calls: usize) -> (Hosted, Came) {
+    let mut steps: Vec<Turn> = Vec::new();
+    for n in 0..calls {
+        let lines: String =
+            (0..60).map(|line| format!("jar {} of shelf {n}: {}\n", line, "plum ".repeat(7))).collect();
+        home.file(format!("list-{n}.txt"), lines);
+        steps.push(Answer::call("read_file", &json!({ "path": format!("list-{n}.txt") }).to_string()).into());
+    }
+    steps.push(said(&json!({ "status": "completed", "output": "plums everywhere" })));
+    let check = json!({ "on": { "call": { "tool": "read_file", "which": "list-0.txt" } }, "expect": { "contains": "plum" } });
+    let server = server(json!([{ "criterion": "list-0.txt names plums", "check": check }]), steps);
+    let came =
+        Came::of(&mut command(home, &server, wire, &["run", "--json", "read the lists of the cellar"]));
+    assert_eq!(came.code, 0, "{wire:?}: {came:#?}");
+    (server, came)
+}
+
+#[test]
+fn a_conversation_grows_at_its_end_and_comes_from_the_cache() {
+    for wire in [Wire::Anthropic, Wire::Chat, Wire::Responses, Wire::Gemini] {
+        let home = Home::new();
+        let (server, came) = reads(&home, wire, 20);
+        let asked = executor(&server);
+        assert_eq!(asked.len(), 21, "{wire:?}");
+        for (before, after) in asked.iter().zip(asked.iter().skip(1)) {
+            assert_eq!(
+                (&before.asked.system, &before.asked.tools),
+                (&after.asked.system, &after.asked.tools)
+            );
+            assert!(after.asked.said.starts_with(&before.asked.said), "{wire:?}: {:#?}", after.asked.said);
+            // One call, one result, and at times what is left of the rounds.
+            let added = after.asked.said.len() - before.asked.said.len();
+            assert!((2..=3).contains(&added), "{wire:?}: {added} more");
+        }
+        if wire == Wire::Anthropic {
+            assert!(
+                asked.iter().skip(1).all(|seen| seen.asked.cache_marks == 3),
+                "system, and our last two messages"
+            );
+        }
+        let usage = &came.json()["usage"]["by_role"]["executor"];
+        let tokens = |name: &str| usage[name].as_f64().unwrap();
+        let share = tokens("tokens_cached") / tokens("tokens_in");
+        println!("{wire:?}: {:.1} % of {} tokens from the cache", share * 100.0, tokens("tokens_in"));
+        assert!(share >= CACHED_SHARE_MIN, "{wire:?}: {share}");
+    }
+}
+
+/// Instructions and schemas of an executor with the core tools: what it is sent whatever its task is.
+#[test]
+fn what_an_executor_is_always_sent_is_short() {
+    let home = Home::new();
+    let (server, _came) = reads(&home, Wire::Chat, 1);
+    let first = executor(&server).swap_remove(0).asked;
+    let tools: Vec<String> =
+        first.tools.iter().map(|tool| format!("{}{}{}", tool.name, tool.description, tool.schema)).collect();
+    let names: Vec<&str> = first.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["edit_file", "glob", "grep", "list_dir", "read_file", "shell", "write_file", "load_tools"]
+    );
+    let chars = first.system.chars().count() + tools.iter().map(|tool| tool.chars().count()).sum::<usize>();
+    println!("{chars} characters, {} of them instructions", first.system.chars().count());
+    assert!(chars <= 8_000, "{chars}");
+    assert!(
+        first
+            .said
+            .iter()
+            .any(|said| format!("{said:?}").contains("Tools that can be loaded with `load_tools`"))
+    );
+}
+
+/// Twice as many turns take about twice the room: what was said before is not stored again.
+#[test]
+fn the_journal_grows_with_what_is_said() {
+    let size = |calls: usize| {
+        let home = Home::new();
+        let (_server, came) = reads(&home, Wire::Chat, calls);
+        let id = came.json()["task_id"].as_str().unwrap().to_owned();
+        home.run(&["tasks", "export", &id]).out.len()
+    };
+    let (five, ten, twenty) = (size(5), size(10), size(20));
+    let (first, second) = (ten - five, twenty - ten);
+    println!("{first} bytes for five more turns, {second} for ten more");
+    assert!(second * 10 <= first * 22, "{five} {ten} {twenty}");
+}
+
+#[test]
+fn another_attempt_goes_on_where_the_first_one_ended() {
+    let home = Home::new();
+    let long = "x".repeat(2_000);
+    let write = json!({ "path": "notes.txt", "content": long }).to_string();
+    let mut beside = Answer::call("write_file", &write);
+    beside.text = vec!["I note it first.".to_owned()];
+    let answer =
+        |fruit: &str| said(&json!({ "status": "completed", "output": format!("the jar holds {fruit}") }));
+    let steps = vec![Turn::from(beside), answer("pears"), answer("plums")];
+    let named = json!({ "on": "output", "expect": { "contains": "plums" } });
+    let exists = json!({ "on": { "probe": { "tool": "file_facts", "input": { "path": "notes.txt" } } },
+        "expect": { "file": { "exists": true } } });
+    let criteria = json!([
+        { "criterion": "notes.txt is there", "check": exists },
+        { "criterion": "the output names plums", "check": named },
+    ]);
+    let server = server(criteria, steps);
+    let came =
+        Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", "note what the jar holds"]));
+    assert_eq!(came.code, 0, "{came:#?}");
+    let asked = executor(&server);
+    assert_eq!(asked.len(), 3, "one call, and an answer in each attempt");
+    let last = &asked[2].asked;
+    assert!(last.said.starts_with(&asked[1].asked.said), "{:#?}", last.said);
+    let whole = format!("{:?}", last.said);
+    for kept in ["I note it first.", &long, "the jar holds pears", "attempt 2 of 3", "the output names plums"]
+    {
+        assert!(whole.contains(kept), "{kept}: {whole}");
+    }
+}
