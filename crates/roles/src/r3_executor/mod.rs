@@ -1,10 +1,12 @@
 //! R3, the plant: does one sub-task, for real, with evidence.
 //!
 //! It loops: the model says which calls it wants, the calls run one after the other, and their results go back, until the
-//! model answers or a rule ends the attempt. An attempt ends in exactly one `ExecutionResult`; a `CorrectionSignal` starts the next.
+//! model answers or a rule ends the attempt. All of it is one conversation, which grows at its end; a `CorrectionSignal`
+//! goes on with it. Each attempt ends in exactly one `ExecutionResult`.
 //!
-//! After an answer, the probes of the sub-task's checks are made (phase `after`), and the result goes out when all of them came back, or without the missing ones when the deadline
-//! passes first. The model never sees a probe, and probes are no rounds. What they found before the work, R4b measured.
+//! After an answer, the probes of the sub-task's checks are made (phase `after`), and the result goes out when all of them
+//! came back, or without the missing ones when the deadline passes first. The model never sees a probe, and probes are no
+//! rounds. What they found before the work, R4b measured.
 //!
 //! It never judges its own work, never repeats a call or an attempt on its own, never writes memory, never runs
 //! what the sub-task's limits forbid, and never does without consent what needs it.
@@ -15,8 +17,7 @@
 //! rises with every call that may change something and was not made before in the attempt, so a cycle of editing
 //! and testing is free as long as the edits differ. The same call with the same result for the third time ends
 //! the attempt. A read that is repeated while no call ran that may change something is answered from its record;
-//! not so a volatile tool, nor a read that failed for a reason that may pass. Attempts start from nothing: a
-//! check on the last attempt's calls needs calls that were really made in it.
+//! not so a volatile tool, nor a read that failed for a reason that may pass. Each attempt counts anew.
 //!
 //! Calls that differ, but in their numbers alone (a counter, a time stamp), may go on like that for ever. So a *round*
 //! is looked at as well: it brings something new when a call changed something, or gave a result that no call like it

@@ -56,7 +56,7 @@ pub(super) fn offered(
     let is_offered = |spec: &Arc<ToolSpec>| spec.core || loaded.contains(&spec.name);
     let has_core = subtask.tools.is_empty() && tools.iter().any(|spec| spec.core);
     if has_core && tools.iter().any(|spec| !spec.core) {
-        // The core first, then in the order of loading by name: what is offered already stays where it is.
+        // The core stays first, so that loading a tool changes the list behind it alone.
         tools.retain(is_offered);
         tools.sort_by_key(|spec| !spec.core);
         tools.push(Arc::clone(&LOADER_SPEC));
