@@ -6,7 +6,8 @@ use setpoint_machine::Prompt;
 use setpoint_machine::brief::ExecuteBrief;
 use setpoint_machine::prompt::{Instruction, trimmed_end};
 use setpoint_protocol::limits::{CONTEXT_CHARS_MAX, INTENT_CHARS_MAX, OUTPUTS_CHARS_MAX};
-use setpoint_protocol::message::Limits;
+use setpoint_protocol::message::{Criterion, Limits};
+use setpoint_protocol::predicate::CheckOn;
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ToolSpec;
@@ -23,6 +24,8 @@ const DESCRIPTION_CHARS_MAX: usize = 600;
 const SCHEMA_CHARS_MAX: usize = 2_000;
 /// Characters of intent and criteria.
 const WORK_CHARS_MAX: usize = INTENT_CHARS_MAX + 12_000;
+/// Characters of the call that a check looks at.
+const LOOKED_AT_CHARS_MAX: usize = 300;
 /// Characters of the blocked tools.
 const BLOCKED_TOOLS_CHARS_MAX: usize = 2_000;
 /// Characters of the blocked targets.
@@ -103,9 +106,28 @@ fn tools(tools: &[Arc<ToolSpec>]) -> String {
 fn work(brief: &ExecuteBrief) -> String {
     let mut text = format!("The sub-task: {}\n\nIt is done when all of this holds:\n", brief.subtask.intent);
     for criterion in &brief.subtask.success_criteria {
-        text.push_str(&format!("* {}: {}{}\n", criterion.id, criterion.criterion, criterion.assumed()));
+        text.push_str(&format!(
+            "* {}: {}{}{}\n",
+            criterion.id,
+            criterion.criterion,
+            criterion.assumed(),
+            looked_at(criterion)
+        ));
     }
     text
+}
+
+/// The call that a criterion's check looks at: made before something else changed, it would have to be made again.
+fn looked_at(criterion: &Criterion) -> String {
+    match criterion.check.as_ref().map(|check| &check.on) {
+        Some(CheckOn::Call { which: Some(which), .. }) => {
+            let which = one_line(which, LOOKED_AT_CHARS_MAX);
+            format!(
+                " (looked at is the last call of `{which}`: make it by itself, after all that may change something)"
+            )
+        }
+        Some(CheckOn::Call { which: None, .. } | CheckOn::Probe(_) | CheckOn::Output) | None => String::new(),
+    }
 }
 
 /// What the sub-task must not call, so that no tool round is spent on a call that is refused.

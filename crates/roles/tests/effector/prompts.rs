@@ -43,9 +43,12 @@ fn r3_asks() {
 }
 
 #[test]
-fn r3_is_told_what_is_blocked() {
+fn r3_is_told_what_is_blocked_and_what_is_looked_at() {
     let mut driver = Driver::new(Box::new(Executor::default()), 1);
     let mut blocked = subtask();
+    let check =
+        json!({"on": {"call": {"tool": "shell", "which": "wc -w a.txt"}}, "expect": {"exit_code": 0}});
+    blocked.success_criteria[0].check = serde_json::from_value(check).unwrap();
     blocked.limits.blocked_tools = vec!["search".parse().unwrap(), "shell/awk".parse().unwrap()];
     blocked.limits.blocked_targets = vec![format!("shell/make: make {HOSTILE}")];
     blocked.limits.blocked_targets.extend((2..=34).map(|n| format!("read_file: /ws/{n}.txt")));

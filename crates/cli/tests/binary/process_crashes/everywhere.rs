@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use serde_json::Value;
+
 use super::assembly::{Assembly, DONE_ONCE};
 use super::story::Story;
 
@@ -70,9 +72,11 @@ fn undisturbed() -> Story {
     assembly.story(task)
 }
 
-/// Records up to the first ask: nothing starts before them, and they are one commit.
+/// Records up to the first ask, of a model or of memory: nothing starts before them, and they are one commit.
 fn first_commit(story: &Story) -> usize {
-    1 + story.records.iter().position(|record| record["type"] == "setpoint.Asked").unwrap()
+    let is_ask =
+        |record: &Value| ["setpoint.Asked", "setpoint.MemoryQuery"].iter().any(|ask| record["type"] == *ask);
+    1 + story.records.iter().position(is_ask).unwrap()
 }
 
 /// Kills at a point, resumes, and looks at what came of it. How many calls were interrupted; `None` when the process died

@@ -42,6 +42,7 @@ const SURVEY_CHARS_MAX: usize = 12_000;
 const REFUSALS_CHARS_MAX: usize = 8_000;
 const REFUSED_CHARS_MAX: usize = 12_000;
 const HEADING_CHARS_MAX: usize = 400;
+const SURVEY_HEADING_CHARS_MAX: usize = 1_000;
 const FROZEN_CHARS_MAX: usize = 1_000;
 const NOTE_CHARS_MAX: usize = 4_000;
 const ERROR_CHARS_MAX: usize = 500;
@@ -120,7 +121,7 @@ pub(super) fn plan(brief: &PlanBrief) -> Prompt {
         .long_task("tools", tools::listed(&brief.tools), TOOLS_CHARS_MAX)
         .task("facts", memory::facts(&brief.calibration), FACTS_CHARS_MAX);
     if let Some(survey) = &brief.survey {
-        prompt = prompt.task("survey", survey::HEADING, HEADING_CHARS_MAX);
+        prompt = prompt.task("survey", survey::HEADING, SURVEY_HEADING_CHARS_MAX);
         prompt = prompt.data("place", survey::text(survey), SURVEY_CHARS_MAX);
     }
     let remembered = memory::remembered(&brief.calibration);
