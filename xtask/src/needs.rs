@@ -22,6 +22,9 @@ const NEEDS: &[Need] = &[
         packages: "chromium fonts-dejavu-core",
         why: "opens pages as a reader does, with text that can be measured",
     },
+    Need { program: "rg", packages: "ripgrep", why: "searches as the tools' `rg` does" },
+    Need { program: "python3", packages: "python3", why: "runs and checks the trials" },
+    Need { program: "script", packages: "bsdutils", why: "gives the trials a terminal" },
 ];
 
 /// Parts of the Rust toolchain: the subcommand of cargo and the component that brings it.
@@ -146,6 +149,9 @@ mod tests {
                     (" gcc", "cc"),
                     (" git", "git"),
                     (" chromium", "chromium"),
+                    (" ripgrep", "rg"),
+                    (" python3", "python3"),
+                    (" bsdutils", "script"),
                     (" rustfmt", "fmt"),
                     (" clippy", "clippy"),
                 ];
@@ -166,13 +172,18 @@ mod tests {
 
     #[test]
     fn nothing_is_run_where_nothing_is_missing() {
-        check(&["cc", "git", "chromium", "fmt", "clippy"], true, false, &expect![""]);
+        check(
+            &["cc", "git", "chromium", "rg", "python3", "script", "fmt", "clippy"],
+            true,
+            false,
+            &expect![""],
+        );
     }
 
     #[test]
     fn root_installs_what_is_missing_and_only_that() {
         check(
-            &["cc", "chromium", "apt-get", "rustup", "fmt"],
+            &["cc", "chromium", "rg", "python3", "script", "apt-get", "rustup", "fmt"],
             true,
             false,
             &expect![[r#"
@@ -186,7 +197,7 @@ mod tests {
     #[test]
     fn somebody_else_is_told_the_line_to_run() {
         check(
-            &["apt-get", "fmt", "clippy"],
+            &["rg", "python3", "script", "apt-get", "fmt", "clippy"],
             false,
             false,
             &expect![[r#"
@@ -200,7 +211,7 @@ mod tests {
     #[test]
     fn an_installation_that_fails_is_not_taken_for_done() {
         check(
-            &["cc", "chromium", "apt-get", "rustup"],
+            &["cc", "chromium", "rg", "python3", "script", "apt-get", "rustup"],
             true,
             true,
             &expect![[r#"
