@@ -143,7 +143,7 @@ impl Ledger {
         &self.unanswered
     }
 
-    /// Files that the task's calls say they created, at most [`MADE_MAX`].
+    /// Files that the task's calls say they created, at most `MADE_MAX`.
     #[must_use]
     pub fn made(&self) -> &Arc<BTreeSet<String>> {
         &self.made

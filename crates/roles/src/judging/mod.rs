@@ -21,7 +21,7 @@
 //!
 //! From the typed error of the cited call; for a check, of the probe or call it looks at, else of the last call
 //! of the work. An exit code alone says nothing: what the program said does, where it is among the known messages
-//! ([`messages`]). A check that ran, with no such error, failed logically; a probe that could not run failed
+//! (`messages`). A check that ran, with no such error, failed logically; a probe that could not run failed
 //! environmentally. Only then does a model's word count. A refusal by a person has no class, nor has a check that
 //! could have come out otherwise on what a record had to leave out.
 

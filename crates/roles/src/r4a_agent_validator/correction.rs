@@ -5,7 +5,7 @@ use std::sync::Arc;
 use setpoint_protocol::SubTaskId;
 use setpoint_protocol::message::{Cite, CorrectionSignal, FailureClass, JudgedBy, Shown, Verdict};
 use setpoint_protocol::text::{clip, head_and_tail};
-use setpoint_protocol::tool::{ErrorKind, ToolRecord};
+use setpoint_protocol::tool::{ErrorKind, Phase, ToolRecord};
 
 use crate::judging::printed;
 
@@ -25,6 +25,8 @@ const LAST_LINES: usize = 6;
 enum Kind {
     /// The answer lacks something, or nothing shows it yet.
     Lacks,
+    /// A call showed it, and something that came later may have changed it.
+    Overtaken,
     /// A command that it rests on failed.
     Failed,
     /// Something outside is missing or refuses to work.
@@ -98,6 +100,8 @@ fn kind(verdict: &Verdict, records: &[Arc<ToolRecord>]) -> Kind {
         Kind::Missing
     } else if failed_command(verdict, records).is_some() {
         Kind::Failed
+    } else if is_overtaken(verdict, records) {
+        Kind::Overtaken
     } else if verdict.shown == Some(Shown::NotShown)
         || (rests_on_the_output && verdict.judged_by == JudgedBy::Check)
         || verdict.failure_class.is_none()
@@ -113,6 +117,7 @@ const fn advice(kind: Kind) -> &'static str {
         Kind::Lacks => {
             "the answer lacks it, or no call shows it yet. Complete the answer; make a call only where none shows it."
         }
+        Kind::Overtaken => "make that call once more, by itself and after all that may change something.",
         Kind::Failed => "the command failed. Mend what its output names, and run it again.",
         Kind::Missing => {
             "something is missing or refuses to work. Look where it is and how it is called; where it cannot be had \
@@ -122,6 +127,15 @@ const fn advice(kind: Kind) -> &'static str {
             "it ran, and the result is another one. Change how it is done, and check the result by a call."
         }
     }
+}
+
+/// Whether a check found its call, and that it is too old.
+fn is_overtaken(verdict: &Verdict, records: &[Arc<ToolRecord>]) -> bool {
+    let of_the_work = |id| records.iter().any(|call| call.call_id == id && call.phase == Phase::Work);
+    verdict.shown == Some(Shown::NotShown)
+        && verdict.judged_by == JudgedBy::Check
+        && verdict.failure_class.is_none()
+        && verdict.cites.iter().filter_map(Cite::call).any(of_the_work)
 }
 
 /// The last cited call that ended with a red exit code.
