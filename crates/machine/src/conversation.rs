@@ -287,7 +287,7 @@ impl<'p> Writer<'p, '_> {
     fn result(&mut self, text: &'p str, ok: bool) {
         match self.open.pop() {
             Some((id, tool)) => self.push_result(ToolResult { id, tool, text, ok }),
-            // The call was read out of a text: there is no request that its result could name.
+            // The call was parsed from text, so there is no request id for the result to name.
             None => self.push_user(fenced(RESULT, text)),
         }
     }

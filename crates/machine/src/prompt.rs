@@ -170,26 +170,14 @@ impl Prompt {
     /// Adds turns of a conversation, oldest first, at most about `chars_max` characters of them. What is added afterwards
     /// is said after them.
     ///
-    /// Where they take more, of the oldest results one line each is kept; where that is not enough, the oldest turns go
-    /// and their number is told. Always the same number goes together: see [`Prompt::shrink`].
+    /// When they take more, the oldest results are cut to one line each. When that is not enough, the oldest turns are
+    /// dropped, and a line says how many. Both happen in groups: see [`Prompt::shrink`].
     #[must_use]
     pub fn conversation(mut self, turns: &[Turn], chars_max: usize) -> Self {
         let mut chars: usize = turns.iter().map(Turn::chars).sum();
         let mut fragments: Vec<Fragment> = turns.iter().map(Fragment::of_turn).collect();
-        let count = fragments.iter().filter(|fragment| fragment.kind == FragmentKind::Result).count();
-        let mut results = fragments.iter_mut().filter(|fragment| fragment.kind == FragmentKind::Result);
-        let mut results = results.by_ref().take(count.saturating_sub(1));
-        while chars > chars_max {
-            let group: Vec<&mut Fragment> = results.by_ref().take(RESULTS_AT_A_TIME).collect();
-            if group.is_empty() {
-                break;
-            }
-            for fragment in group {
-                let before = fragment.text().chars().count();
-                fragment.keep_the_head();
-                chars = chars.saturating_sub(before.saturating_sub(fragment.text().chars().count()));
-            }
-        }
+        chars =
+            leave_out_results(&mut fragments, chars, chars_max, |fragment| fragment.text().chars().count());
         // A turn of the model's goes with its results.
         let begins = |fragment: &Fragment| fragment.kind == FragmentKind::Said;
         let starts: Vec<usize> =
@@ -259,7 +247,11 @@ impl Prompt {
     /// of a conversation and the oldest bodies of lists go first, then the longest data are halved until they are short,
     /// then what else may be cut. Standing instructions, the goal, the criteria and what the model said stay whole.
     pub fn shrink(&mut self, tokens_max: u64, has_tools: bool) -> u64 {
-        let mut total = self.leave_out_results(self.tokens(has_tools), tokens_max);
+        let total = usize::try_from(self.tokens(has_tools)).unwrap_or(usize::MAX);
+        let most = usize::try_from(tokens_max).unwrap_or(usize::MAX);
+        let tokens = |fragment: &Fragment| usize::try_from(fragment.tokens(false)).unwrap_or(usize::MAX);
+        let total = leave_out_results(&mut self.fragments, total, most, tokens);
+        let mut total = u64::try_from(total).unwrap_or(u64::MAX);
         for fragment in &mut self.fragments {
             if total > tokens_max {
                 total = total.saturating_sub(fragment.leave_out(total - tokens_max));
@@ -271,28 +263,6 @@ impl Prompt {
             fragment.kind == FragmentKind::Task || (fragment.kind == FragmentKind::Tools && !has_tools)
         };
         self.halve(total, tokens_max, TASK_CHARS_MIN, others)
-    }
-
-    /// Leaves out the oldest results of the conversation, some at a time, until it fits or only the newest are left.
-    ///
-    /// Always the same number goes together, so that what is left out stays the same for some turns and a provider's cache
-    /// of prefixes still hits.
-    fn leave_out_results(&mut self, mut total: u64, tokens_max: u64) -> u64 {
-        let is_result = |fragment: &&mut Fragment| fragment.kind == FragmentKind::Result;
-        let count = self.fragments.iter_mut().filter(is_result).count();
-        let mut results = self.fragments.iter_mut().filter(is_result).take(count.saturating_sub(1));
-        while total > tokens_max {
-            let group: Vec<&mut Fragment> = results.by_ref().take(RESULTS_AT_A_TIME).collect();
-            if group.is_empty() {
-                break;
-            }
-            for fragment in group {
-                let before = fragment.tokens(false);
-                fragment.keep_the_head();
-                total = total.saturating_sub(before.saturating_sub(fragment.tokens(false)));
-            }
-        }
-        total
     }
 
     /// Halves the longest of the fragments that may be cut, again and again.
@@ -423,6 +393,34 @@ impl Fragment {
             Text::Turn(turn) => turn.hash(),
         }
     }
+}
+
+/// Leaves out the oldest results of a conversation until `total` is at most `max` or only the newest result is left, and
+/// returns the new total. `size` measures a fragment as `total` does.
+///
+/// Results go in groups of [`RESULTS_AT_A_TIME`], so that what is left out stays the same for several turns and a
+/// provider's prefix cache still hits.
+fn leave_out_results(
+    fragments: &mut [Fragment],
+    mut total: usize,
+    max: usize,
+    size: impl Fn(&Fragment) -> usize,
+) -> usize {
+    let is_result = |fragment: &&mut Fragment| fragment.kind == FragmentKind::Result;
+    let count = fragments.iter_mut().filter(is_result).count();
+    let mut results = fragments.iter_mut().filter(is_result).take(count.saturating_sub(1));
+    while total > max {
+        let group: Vec<&mut Fragment> = results.by_ref().take(RESULTS_AT_A_TIME).collect();
+        if group.is_empty() {
+            break;
+        }
+        for fragment in group {
+            let before = size(fragment);
+            fragment.keep_the_head();
+            total = total.saturating_sub(before.saturating_sub(size(fragment)));
+        }
+    }
+    total
 }
 
 /// The fragments of these kinds as one would read them.

@@ -43,7 +43,7 @@ mod tests {
         assert_eq!(last.next(call(1), &hashes(0..20)), (None, hashes(0..20)));
         let start = PromptStart { call: call(1), count: 20 };
         assert_eq!(last.next(call(2), &hashes(0..23)), (Some(start), hashes(20..23)));
-        // Something in its middle is left out: from there on it is recorded anew.
+        // A fragment in the middle was left out: everything after it is recorded again.
         let mut cut = hashes(0..26);
         cut.remove(18);
         let start = PromptStart { call: call(2), count: 18 };
