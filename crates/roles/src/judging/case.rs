@@ -108,11 +108,13 @@ impl<'a> Case<'a> {
     }
 
     fn may_change(&self, call: &ToolRecord, shown: &ToolRecord) -> bool {
-        if !call.ok || call.side_effect == SideEffect::None || call.target == shown.target {
+        if call.side_effect == SideEffect::None || call.target == shown.target {
             return false;
         }
         // What a tool did to one file stays done when another one is changed.
         let is_deed = shown.side_effect != SideEffect::None && shown.tool.tool() != "shell";
+        // Where nobody could look what a command changed, one that a check names is taken for a measurement.
+        let is_measured = call.facts.as_ref().is_some_and(|facts| facts.0.get("changed").is_some());
         let is_named =
             |criterion: &Criterion| match criterion.check.as_ref().map(|check| (&check.on, &check.expect)) {
                 Some((CheckOn::Call { tool, which: Some(which) }, expect)) => {
@@ -120,7 +122,7 @@ impl<'a> Case<'a> {
                 }
                 _ => false,
             };
-        !is_deed && !self.criteria.iter().any(is_named)
+        !is_deed && (is_measured || !self.criteria.iter().any(is_named))
     }
 
     /// What the probe `call` found before the work.

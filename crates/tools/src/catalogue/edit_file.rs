@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
 use super::overwrite::{self, Old};
@@ -24,6 +25,9 @@ use crate::typed::Typed;
 
 /// Largest file that is edited, in bytes, before and after.
 pub const EDIT_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// Characters of the difference that the result shows, so that nobody has to read the file again.
+const DIFF_CHARS_MAX: usize = 1_200;
 
 pub(crate) struct EditFile;
 
@@ -121,7 +125,8 @@ fn edit(path: &Path, input: &Input, cwd: PathBuf, gate: &Gate, halt: &Halt) -> R
         "path": show::path(path), "replacements": found, "bytes": new.len(), "sha256": hash, "backup": replaced.backup_text(),
     });
     let replacements = show::count(found as u64, "replacement", "replacements");
-    let text = format!("edited {}: {replacements}{}", show::path_line(path), replaced.note());
+    let changed = clip(&preview::diff(text.as_bytes(), new.as_bytes()), DIFF_CHARS_MAX);
+    let text = format!("edited {}: {replacements}{}\n{changed}", show::path_line(path), replaced.note());
     Ok(ToolAnswer { side_effect: replaced.side_effect(), ..answer::found(text, facts) })
 }
 

@@ -530,3 +530,40 @@ pub(crate) async fn run_with(world: &World, input: serde_json::Value) -> ToolAns
         None => answer,
     }
 }
+
+#[tokio::test]
+async fn what_a_command_changed_is_told_by_a_look_before_and_after() {
+    let world = World::new();
+    world.file("kept.txt", "kept");
+    world.file("edited.txt", "old");
+    let outside = world.root().join("home/seen.txt");
+    std::fs::write(&outside, "seen").unwrap();
+    let outside = outside.to_str().unwrap();
+    for command in [
+        "for n in 1 2; do cat kept.txt; done",
+        "cat kept.txt; exit 3",
+        "mkdir -p __pycache__; echo x > __pycache__/kept.pyc",
+    ] {
+        let answer = run_anyhow(&world, command).await;
+        let changed = answer.facts.unwrap().0["changed"].clone();
+        if command.contains("mkdir") {
+            assert_eq!(changed["count"], 1, "the folder itself");
+            continue;
+        }
+        assert_eq!((answer.side_effect, changed["count"].as_u64()), (SideEffect::None, Some(0)), "{command}");
+        assert!(!answer.text.contains("[files"), "{}", answer.text);
+    }
+    let again = run_anyhow(&world, "echo y > __pycache__/kept.pyc; true").await;
+    assert_eq!(again.side_effect, SideEffect::None, "{}", again.text);
+    // It changes something and fails.
+    let answer = run_anyhow(&world, "echo new > edited.txt; echo x > made.txt; exit 1").await;
+    assert_eq!((answer.side_effect, answer.exit_code), (SideEffect::Irreversible, Some(1)));
+    assert!(answer.text.ends_with("[files: changed edited.txt, made made.txt]"), "{}", answer.text);
+    // Nothing changes here; what happens elsewhere cannot be seen.
+    for command in
+        ["curl --version > /dev/null; true", &format!("for n in 1; do cat {outside}; done"), "git push; true"]
+    {
+        let answer = run_anyhow(&world, command).await;
+        assert_eq!(answer.side_effect, SideEffect::Irreversible, "{command}: {}", answer.text);
+    }
+}

@@ -1,9 +1,12 @@
 //! What a command that ran gives back.
 
+use std::path::Path;
+
 use serde_json::json;
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::{ErrorKind, ExecutedFile, SideEffect, ToolAnswer};
 
+use super::traces::Changes;
 use crate::process::{Ended, Ending};
 use crate::show;
 
@@ -18,9 +21,17 @@ pub(super) struct After {
     pub(super) created: Vec<String>,
     pub(super) executed: Vec<ExecutedFile>,
     pub(super) side_effect: SideEffect,
+    /// What changed where the task works; `None` where nobody could look, and of a command that only reads.
+    pub(super) changes: Option<Changes>,
 }
 
-pub(super) fn answer(ended: &Ended, seconds: u64, output_bytes_max: usize, after: After) -> ToolAnswer {
+pub(super) fn answer(
+    ended: &Ended,
+    seconds: u64,
+    output_bytes_max: usize,
+    cwd: &Path,
+    after: After,
+) -> ToolAnswer {
     let stream_bytes_max = output_bytes_max.saturating_sub(FRAME_BYTES) / 2;
     let (exit_code, error_kind) = outcome(ended.ending);
     let mut text = headline(ended.ending, seconds);
@@ -39,7 +50,11 @@ pub(super) fn answer(ended: &Ended, seconds: u64, output_bytes_max: usize, after
         let processes = show::count(ended.left_behind as u64, "process", "processes");
         text.push_str(&format!("\n[{processes} that it left running in the background was stopped]"));
     }
-    let facts = json!({
+    if let Some(line) = after.changes.as_ref().and_then(|changes| changes.line(cwd)) {
+        text.push_str(if text.ends_with('\n') { "" } else { "\n" });
+        text.push_str(&line);
+    }
+    let mut facts = json!({
         "exit_code": exit_code,
         "stdout": ended.stdout.text(FACTS_STREAM_BYTES_MAX),
         "stderr": ended.stderr.text(FACTS_STREAM_BYTES_MAX),
@@ -47,6 +62,9 @@ pub(super) fn answer(ended: &Ended, seconds: u64, output_bytes_max: usize, after
         "complete": ended.stdout.total <= FACTS_STREAM_BYTES_MAX as u64
             && ended.stderr.total <= FACTS_STREAM_BYTES_MAX as u64,
     });
+    if let Some(changes) = &after.changes {
+        facts["changed"] = changes.facts();
+    }
     ToolAnswer {
         ok: error_kind.is_none(),
         error_kind,

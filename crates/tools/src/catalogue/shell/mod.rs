@@ -5,11 +5,13 @@
 //! `sh -c`.
 
 mod answer;
+mod elsewhere;
 mod house;
 mod look;
 mod matching;
 mod remove;
 mod repository;
+mod traces;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -24,6 +26,7 @@ use setpoint_protocol::tool::{CallReading, CapabilityClass, Effect, ExecutedFile
 use self::answer::{After, FRAME_BYTES};
 use self::remove::Removal;
 use self::repository::Looked;
+use self::traces::Traces;
 use super::git::{self, Settings};
 use crate::approval::{Gate, Plan, resolve};
 use crate::error::ToolError;
@@ -131,13 +134,29 @@ impl Typed for Shell {
             output_bytes_max: ctx.limits.output_bytes_max.saturating_sub(FRAME_BYTES) / 2,
             is_bounded: is_read_only,
         };
+        let before = if is_read_only { None } else { traces(&job.cwd, ctx).await };
+        if before.is_some() {
+            tokio::time::sleep(traces::TICK).await;
+        }
+        let cwd = job.cwd.clone();
         let ended = process::run(job, &self.host, &ctx.cancel)
             .await
             .map_err(|source| ToolError::file("start", &self.shell, source))?;
         if ended.ending == Ending::Cancelled {
             return Err(ToolError::Cancelled);
         }
-        Ok(answer::answer(&ended, seconds, ctx.limits.output_bytes_max, settled.after()))
+        let acts_elsewhere = settled.acts_elsewhere;
+        let mut after = settled.after();
+        if let Some(before) = before
+            && let Some(now) = traces(&cwd, ctx).await
+        {
+            let changes = before.until(&now);
+            if changes.is_empty() && !acts_elsewhere {
+                after.side_effect = SideEffect::None;
+            }
+            after.changes = Some(changes);
+        }
+        Ok(answer::answer(&ended, seconds, ctx.limits.output_bytes_max, &place.surroundings.cwd, after))
     }
 }
 
@@ -149,6 +168,8 @@ struct Settled {
     executed: Vec<ExecutedFile>,
     side_effect: SideEffect,
     removal: Option<Removal>,
+    /// Whether it may act where no look at the task's folders shows it.
+    acts_elsewhere: bool,
     /// What Git gets of the person's own configuration, where the command only reads.
     settings: Settings,
 }
@@ -163,13 +184,14 @@ impl Settled {
             executed: Vec::new(),
             side_effect: SideEffect::None,
             removal: None,
+            acts_elsewhere: false,
             settings,
         }
     }
 
     fn after(self) -> After {
         let created = self.removal.map(|removal| removal.created()).unwrap_or_default();
-        After { created, executed: self.executed, side_effect: self.side_effect }
+        After { created, executed: self.executed, side_effect: self.side_effect, changes: None }
     }
 }
 
@@ -218,7 +240,8 @@ impl Shell {
             }
             Verdict::Asks(reason) => reason.to_string(),
         };
-        let executes = reading.executes;
+        let Reading { executes, programs, .. } = reading;
+        let (roots, ground) = (roots(&cwd, ctx), ctx.place());
         ctx.blocking(move |halt| {
             place.check(&command)?;
             let executed = executed(&executes, halt);
@@ -226,6 +249,7 @@ impl Shell {
             let always = Some(reason);
             let plan = Plan { tool: "shell", command, cwd: real, touches: Vec::new(), executed, always };
             gate.check(&plan)?;
+            let acts_elsewhere = elsewhere::acts(&plan.command, &programs, &roots, &cwd, &ground);
             Ok(Settled {
                 script: plan.command,
                 cwd,
@@ -233,6 +257,7 @@ impl Shell {
                 executed: plan.executed,
                 side_effect: SideEffect::Irreversible,
                 removal: None,
+                acts_elsewhere,
                 settings: Settings::new(),
             })
         })
@@ -287,6 +312,20 @@ fn folder(input: &Input, place: &Place) -> Result<PathBuf, ToolError> {
         Some(text) => place.reading("cwd", text),
         None => Ok(place.surroundings.cwd.clone()),
     }
+}
+
+/// The folders that a command is expected to work in: its own, the working directory and the workspace.
+fn roots(cwd: &Path, ctx: &ToolCtx) -> Vec<PathBuf> {
+    let place = ctx.place();
+    let mut roots = vec![place.surroundings.cwd.clone(), place.workspace().to_path_buf(), cwd.to_path_buf()];
+    roots.dedup();
+    roots
+}
+
+/// What lies in these folders; `None` where that takes too long or cannot be seen.
+async fn traces(cwd: &Path, ctx: &ToolCtx) -> Option<Traces> {
+    let roots = roots(cwd, ctx);
+    ctx.blocking(move |halt| Ok(Traces::below(&roots, halt))).await.ok().flatten()
 }
 
 fn executed(files: &[PathBuf], halt: &Halt) -> Vec<ExecutedFile> {

@@ -71,6 +71,8 @@ impl Removal {
             executed: Vec::new(),
             side_effect: if found.removes() { SideEffect::Irreversible } else { SideEffect::Reversible },
             removal: Some(Removal { made, held: held.map(|held| held.folder) }),
+            // What it removes or makes is known, and may lie anywhere.
+            acts_elsewhere: true,
             settings: Vec::new(),
         })
     }

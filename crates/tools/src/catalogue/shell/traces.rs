@@ -1,0 +1,208 @@
+//! What a command changed where the task works, told by a look before it and a look after it.
+//!
+//! A command that needs consent may change anything, and most do not: a test run, a print, a comparison. What was shown before
+//! one that changed nothing here still holds.
+
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::halt::Halt;
+use crate::show;
+
+/// Files and folders that are looked at; where there are more, nothing is said.
+const ENTRIES_MAX: usize = 20_000;
+/// Changed paths that are named in the facts.
+const PATHS_MAX: usize = 50;
+/// Changed paths that are named in the text.
+const SHOWN_MAX: usize = 8;
+/// Folders of what programs keep for themselves. Others say so by a file in them ([`CACHE_TAG`]).
+const CACHES: &[&str] = &["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
+/// The name of the file that marks a folder as a cache: <https://bford.info/cachedir/>.
+const CACHE_TAG: &str = "CACHEDIR.TAG";
+/// File systems keep times by the tick of a clock, 10 ms at most: what changes twice in one tick shows one time. So much has to
+/// pass between the first look and the command.
+pub(super) const TICK: Duration = Duration::from_millis(10);
+
+/// What lay below some folders at one moment.
+#[derive(Debug)]
+pub(super) struct Traces {
+    marks: BTreeMap<PathBuf, Mark>,
+}
+
+/// What tells a file from what it was before. A folder is only there or not: its times change with what is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mark {
+    mode: u32,
+    of_file: Option<FileMark>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileMark {
+    device: u64,
+    inode: u64,
+    bytes: u64,
+    changed: (i64, i64),
+}
+
+/// What became of it.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// Paths with what happened to them.
+    paths: Vec<(&'static str, PathBuf)>,
+}
+
+impl Traces {
+    /// What lies below these folders; `None` where not all of it can be seen. One that is not there is empty: it may be made.
+    pub(super) fn below(roots: &[PathBuf], halt: &Halt) -> Option<Self> {
+        let mut traces = Traces { marks: BTreeMap::new() };
+        let is_missing = |root: &PathBuf| {
+            std::fs::symlink_metadata(root).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        };
+        let mut folders: Vec<PathBuf> = roots.iter().filter(|root| !is_missing(root)).cloned().collect();
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).ok()? {
+                let path = entry.ok()?.path();
+                let meta = std::fs::symlink_metadata(&path).ok()?;
+                if halt.reached() || traces.marks.len() >= ENTRIES_MAX {
+                    return None;
+                }
+                if halt.rooms().is_closed(&meta) || roots.contains(&path) {
+                    continue;
+                }
+                if meta.is_dir() && !is_cache(&path) {
+                    folders.push(path.clone());
+                }
+                traces.see(path, &meta);
+            }
+        }
+        Some(traces)
+    }
+
+    fn see(&mut self, path: PathBuf, meta: &Metadata) {
+        let of_file = (!meta.is_dir()).then(|| FileMark {
+            device: meta.dev(),
+            inode: meta.ino(),
+            bytes: meta.len(),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        });
+        self.marks.insert(path, Mark { mode: meta.mode(), of_file });
+    }
+
+    /// What has changed until `after`.
+    pub(super) fn until(&self, after: &Traces) -> Changes {
+        let gone = self.marks.keys().filter(|path| !after.marks.contains_key(*path));
+        let mut paths: Vec<_> = gone.map(|path| ("removed", path.clone())).collect();
+        for (path, mark) in &after.marks {
+            match self.marks.get(path) {
+                Some(before) if before == mark => {}
+                Some(_) => paths.push(("changed", path.clone())),
+                None => paths.push(("made", path.clone())),
+            }
+        }
+        paths.sort_by(|left, right| left.1.cmp(&right.1));
+        Changes { paths }
+    }
+}
+
+impl Changes {
+    pub(super) fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
+    /// For the facts: how many, and which.
+    pub(super) fn facts(&self) -> Value {
+        let paths: Vec<String> =
+            self.paths.iter().take(PATHS_MAX).map(|(_, path)| show::path(path)).collect();
+        json!({ "count": self.paths.len(), "paths": paths })
+    }
+
+    /// A line for the text; none when nothing changed.
+    pub(super) fn line(&self, cwd: &Path) -> Option<String> {
+        let of = |(what, path): &(&str, PathBuf)| {
+            format!("{what} {}", show::path_line(path.strip_prefix(cwd).unwrap_or(path)))
+        };
+        let mut shown: Vec<String> = self.paths.iter().take(SHOWN_MAX).map(of).collect();
+        let more = self.paths.len().saturating_sub(SHOWN_MAX);
+        if more > 0 {
+            shown.push(format!("{more} more"));
+        }
+        (!shown.is_empty()).then(|| format!("[files: {}]", shown.join(", ")))
+    }
+}
+
+fn is_cache(folder: &Path) -> bool {
+    let is_named =
+        folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| CACHES.contains(&name));
+    is_named || std::fs::symlink_metadata(folder.join(CACHE_TAG)).is_ok_and(|meta| meta.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn look(root: &Path) -> Traces {
+        Traces::below(&[root.to_path_buf()], &Halt::default()).unwrap()
+    }
+
+    #[test]
+    fn what_is_made_changed_and_removed_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["kept", "changed", "moved", "gone"] {
+            fs::write(at(name), name).unwrap();
+        }
+        fs::create_dir(at("sub")).unwrap();
+        let before = look(folder.path());
+        assert!(before.until(&look(folder.path())).is_empty());
+        fs::read(at("kept")).unwrap();
+        fs::write(at("changed"), "longer than it was").unwrap();
+        // The same size; another file.
+        fs::write(at("new"), "moved").unwrap();
+        fs::rename(at("new"), at("moved")).unwrap();
+        fs::remove_file(at("gone")).unwrap();
+        fs::write(at("sub/made"), "").unwrap();
+        let changes = before.until(&look(folder.path()));
+        assert_eq!(
+            changes.line(folder.path()).unwrap(),
+            "[files: changed changed, removed gone, changed moved, made sub/made]"
+        );
+        assert_eq!(changes.facts()["count"], 4);
+    }
+
+    #[test]
+    fn caches_are_left_out_and_their_loss_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("__pycache__")).unwrap();
+        fs::create_dir_all(at("target")).unwrap();
+        fs::write(at("target/CACHEDIR.TAG"), "").unwrap();
+        let before = look(folder.path());
+        fs::write(at("__pycache__/a.pyc"), "x").unwrap();
+        fs::write(at("target/out"), "x").unwrap();
+        assert!(before.until(&look(folder.path())).is_empty());
+        fs::remove_dir_all(at("target")).unwrap();
+        assert_eq!(
+            before.until(&look(folder.path())).line(folder.path()).unwrap(),
+            "[files: removed target]"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_seen_whole_is_not_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let halt = Halt::default();
+        assert!(Traces::below(&[folder.path().join("none")], &halt).is_some());
+        for n in 0..=ENTRIES_MAX {
+            fs::write(folder.path().join(n.to_string()), "").unwrap();
+        }
+        assert!(Traces::below(&[folder.path().to_path_buf()], &halt).is_none());
+    }
+}
