@@ -97,10 +97,10 @@ mod tests {
     #[test]
     fn a_question_says_what_it_is_about() {
         let question = "The person typed:\ncount\nall\n\nThe sub-task: look\n\nr3.1/1 attempt 1 find ok 3 ms {}\n  a\n\
-                        r3.1/2 attempt 1 find FAILED exit exit 1 2 ms {}\n\nJudge:\ns1.c1 it is there\ns1.c2 it is good\n\nx y";
+                        r3.1/2 attempt 1 find exit 1 2 ms {}\n\nJudge:\ns1.c1 it is there\ns1.c2 it is good\n\nx y";
         assert_eq!((goal(question), work(question)), (Some("count"), Some("look")));
         assert_eq!(calls(question).collect::<Vec<_>>(), ["r3.1/1"]);
-        let results = "[r3.1/2] ok exit 0\n[r3.1/3] FAILED exit exit 1\n[r3.1/4] ok\n[x] okay";
+        let results = "[r3.1/2] ok exit 0\n[r3.1/3] exit 1\n[r3.1/4] ok\n[x] okay";
         assert_eq!(calls(results).collect::<Vec<_>>(), ["r3.1/2", "r3.1/4"]);
         assert_eq!(criteria(question).collect::<Vec<_>>(), ["s1.c1", "s1.c2"]);
         assert_eq!((goal(""), work(""), calls("").count(), criteria("").count()), (None, None, 0, 0));

@@ -20,3 +20,4 @@ pub mod r5_memory;
 pub mod r6_auditor;
 pub mod r7_goal_gradient_solver;
 mod report_time;
+mod schema;

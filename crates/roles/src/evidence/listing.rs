@@ -7,7 +7,7 @@ use std::sync::Arc;
 use setpoint_machine::listing::{Candidate, Listing};
 use setpoint_protocol::limits::EVIDENCE_CHARS_MAX;
 use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::{Phase, ToolRecord};
+use setpoint_protocol::tool::{ErrorKind, Phase, ToolRecord};
 
 use super::called::name_of;
 use super::excerpt::Source;
@@ -50,6 +50,8 @@ pub fn shown(record: &ToolRecord) -> (String, String) {
 /// How a call ended.
 fn push_ending(head: &mut String, record: &ToolRecord) {
     match record.error_kind {
+        // A red exit code is a result, and the code says it.
+        Some(ErrorKind::Exit) if record.exit_code.is_some() => {}
         Some(kind) => {
             head.push_str(" FAILED ");
             head.push_str(&name_of(&kind));
@@ -209,7 +211,7 @@ mod tests {
             r3.1/1 attempt 1 shell/ls+shell/wc ok exit 0 1 ms {"command":"ls\nrm"}
               r3.1/9 attempt 1 shell/ls ok
               body body body body body body body body body body body body body body body body body body body body 1
-            r3.1/2 attempt 1 shell/ls+shell/wc FAILED exit exit 1 2 ms {"command":"ls\nrm"}
+            r3.1/2 attempt 1 shell/ls+shell/wc exit 1 2 ms {"command":"ls\nrm"}
               r3.1/9 attempt 1 shell/ls ok
               body body body body body body body body body body body body body body body body body body body body 2
             r3.1/3 attempt 1 shell/ls+shell/wc ok exit 2 3 ms {"command":"ls\nrm"}
@@ -218,7 +220,7 @@ mod tests {
             700:
             r3.1/1 attempt 1 shell/ls+shell/wc ok exit 0 1 ms {"command":"ls\nrm"}
               [output left out: the list is full]
-            r3.1/2 attempt 1 shell/ls+shell/wc FAILED exit exit 1 2 ms {"command":"ls\nrm"}
+            r3.1/2 attempt 1 shell/ls+shell/wc exit 1 2 ms {"command":"ls\nrm"}
               r3.1/9 attempt 1 shell/ls ok
               body body body body body body body body body body body body body body body body body body body body 2
             r3.1/3 attempt 1 shell/ls+shell/wc ok exit 2 3 ms {"command":"ls\nrm"}

@@ -14,7 +14,9 @@ use super::work::Work;
 /// The name of the tool that loads others. It touches nothing, so it is answered here.
 const LOADER: &str = "load_tools";
 /// Characters of a tool's line in the list of those that can be loaded.
-const LINE_CHARS_MAX: usize = 160;
+const LINE_CHARS_MAX: usize = 60;
+/// Characters of a name that is quoted.
+const NAME_CHARS_MAX: usize = 160;
 
 static LOADER_SPEC: LazyLock<Arc<ToolSpec>> = LazyLock::new(|| {
     Arc::new(ToolSpec {
@@ -102,7 +104,7 @@ pub(super) fn load(work: &mut Work, call: &ToolCall, catalogue: &[Arc<ToolSpec>]
                     spec.input_schema.to_text()
                 ));
             }
-            None => unknown.push(clip(name, LINE_CHARS_MAX)),
+            None => unknown.push(clip(name, NAME_CHARS_MAX)),
         }
     }
     if !unknown.is_empty() {

@@ -154,5 +154,5 @@ fn ask(
 
 fn schema() -> &'static str {
     static SCHEMA: OnceLock<String> = OnceLock::new();
-    SCHEMA.get_or_init(|| serde_json::to_string(&schemars::schema_for!(JudgeDraft)).unwrap_or_default())
+    SCHEMA.get_or_init(crate::schema::bare::<JudgeDraft>)
 }

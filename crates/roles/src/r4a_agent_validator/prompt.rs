@@ -52,7 +52,7 @@ pub(super) fn render(brief: &JudgeBrief) -> Prompt {
     let repair = brief.repair.as_ref();
     Prompt::default()
         .system("contract", &CONTRACT)
-        .task("time", format!("Local time: {}", brief.surroundings.local_time), 200)
+        .task("time", format!("Local time when the task began: {}", brief.surroundings.local_time), 200)
         .words(&brief.words)
         .task("work", format!("The work was to: {}", brief.intent), INTENT_CHARS_MAX + 100)
         .data("output", output(brief), OUTPUT_CHARS_MAX)

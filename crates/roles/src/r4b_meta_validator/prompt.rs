@@ -56,7 +56,7 @@ pub(super) fn render<'a>(brief: &MergeBrief, probes: impl Iterator<Item = &'a Ar
     let probes: Vec<Arc<ToolRecord>> = probes.cloned().collect();
     Prompt::default()
         .system("contract", &CONTRACT)
-        .task("time", format!("Local time: {}", brief.surroundings.local_time), 200)
+        .task("time", format!("Local time when the task began: {}", brief.surroundings.local_time), 200)
         .words(&brief.words)
         .listed("pieces", pieces(brief))
         .listed("probes of the whole", listing(&probes, PROBES_CHARS_MAX))

@@ -208,5 +208,5 @@ fn output(round: &Round, verification: &Verification) -> Any {
 
 fn schema() -> &'static str {
     static SCHEMA: OnceLock<String> = OnceLock::new();
-    SCHEMA.get_or_init(|| serde_json::to_string(&schemars::schema_for!(MergeDraft)).unwrap_or_default())
+    SCHEMA.get_or_init(crate::schema::bare::<MergeDraft>)
 }

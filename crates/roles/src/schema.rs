@@ -1,0 +1,51 @@
+//! JSON Schemas that go to models: their shape without their notes, which the instructions give in better words.
+
+use schemars::{JsonSchema, schema_for};
+use serde_json::Value;
+
+/// Members of a schema that only explain it.
+const NOTES: [&str; 4] = ["$schema", "title", "description", "default"];
+
+/// The schema of `T` as text, without notes.
+pub(crate) fn bare<T: JsonSchema>() -> String {
+    let mut schema = schema_for!(T).to_value();
+    strip(&mut schema);
+    schema.to_string()
+}
+
+fn strip(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            // A field of that name is a schema, and so an object.
+            members.retain(|name, member| member.is_object() || !NOTES.contains(&name.as_str()));
+            members.values_mut().for_each(strip);
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is judged.
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "its schema is what is looked at")]
+    struct Draft {
+        /// Words.
+        title: String,
+        /// Why.
+        #[schemars(default)]
+        description: Option<u8>,
+    }
+
+    #[test]
+    fn notes_go_and_fields_of_their_names_stay() {
+        let schema: Value = serde_json::from_str(&bare::<Draft>()).unwrap();
+        assert_eq!(schema["properties"]["title"], serde_json::json!({"type": "string"}));
+        assert!(schema["properties"]["description"].is_object());
+        assert!(schema.get("description").is_none() && schema.get("title").is_none(), "{schema}");
+        assert_eq!(schema["required"], serde_json::json!(["title"]));
+    }
+}
