@@ -12,14 +12,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::predicate::{Finding, Observed};
 
-/// What must hold of a test run: tests were collected and passed, and none failed, unless it says otherwise.
+/// What must hold of a test run: tests were collected and passed, and none failed, unless it says otherwise. A run that only
+/// has to have taken place, whatever came of it, has `ran_min` alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TestRunExpectation {
-    /// Fewest tests that pass; 1 when it is missing, and never fewer.
+    /// Fewest tests that run, passed and failed ones together; never fewer than 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ran_min: Option<u64>,
+    /// Fewest tests that pass; when it is missing, 1, or any number beside `ran_min`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passed_min: Option<u64>,
-    /// Most tests that fail; 0 when it is missing.
+    /// Most tests that fail; when it is missing, 0, or any number beside `ran_min`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_max: Option<u64>,
 }
@@ -70,22 +74,36 @@ pub fn counts(text: &str) -> Option<Counts> {
 impl TestRunExpectation {
     /// Whether it holds of what was observed.
     pub(crate) fn evaluate(&self, seen: &Observed<'_>) -> Finding {
-        let (min, max) = (self.passed_min.unwrap_or(1).max(1), self.failed_max.unwrap_or(0));
         let Some(counts) = counts(seen.text) else {
             return Finding { holds: false, why: "no test runner's summary in the text".to_owned() };
         };
         let Counts { passed, failed, skipped } = counts;
+        let is_any_result = self.ran_min.is_some();
+        let ran = passed.saturating_add(failed);
+        let ran_min = self.ran_min.unwrap_or(1).max(1);
+        let passed_min =
+            if is_any_result { self.passed_min } else { Some(self.passed_min.unwrap_or(1).max(1)) };
+        let failed_max = if is_any_result { self.failed_max } else { Some(self.failed_max.unwrap_or(0)) };
         // A runner that ends with another code has more to say than its counts, unless failures are allowed and explain it.
-        let is_explained = failed > 0 && max > 0;
+        let is_explained = failed > 0 && failed_max != Some(0);
         let code = seen.exit_code.filter(|code| *code != 0 && !is_explained);
         let mut why = format!("{passed} passed, {failed} failed, {skipped} skipped or expected to fail");
-        if passed < min || failed > max {
-            why.push_str(&format!("; expected at least {min} passed and at most {max} failed"));
+        let is_as_expected = ran >= ran_min
+            && passed_min.is_none_or(|min| passed >= min)
+            && failed_max.is_none_or(|max| failed <= max);
+        if !is_as_expected {
+            let bounds = [
+                is_any_result.then(|| format!("at least {ran_min} run")),
+                passed_min.map(|min| format!("at least {min} passed")),
+                failed_max.map(|max| format!("at most {max} failed")),
+            ];
+            let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+            why.push_str(&format!("; expected {}", bounds.join(" and ")));
         }
         if let Some(code) = code {
             why.push_str(&format!("; exit code {code}"));
         }
-        Finding { holds: passed >= min && failed <= max && code.is_none(), why }
+        Finding { holds: is_as_expected && code.is_none(), why }
     }
 }
 

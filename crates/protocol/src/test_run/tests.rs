@@ -136,13 +136,14 @@ fn what_a_test_prints_is_no_pass() {
     }
 }
 
+fn holds(expect: serde_json::Value, text: &str, exit_code: Option<i32>) -> bool {
+    let predicate: Predicate = serde_json::from_value(json!({ "test_run": expect })).unwrap();
+    predicate.validate().unwrap();
+    predicate.evaluate(&Observed { text, value: None, exit_code }).holds
+}
+
 #[test]
 fn a_run_without_a_pass_is_none() {
-    let holds = |expect: serde_json::Value, text: &str, exit_code: Option<i32>| {
-        let predicate: Predicate = serde_json::from_value(json!({ "test_run": expect })).unwrap();
-        predicate.validate().unwrap();
-        predicate.evaluate(&Observed { text, value: None, exit_code }).holds
-    };
     assert!(holds(json!({}), "3 passed in 0.1s", Some(0)) && holds(json!({}), "3 passed in 0.1s", None));
     assert!(holds(json!({"passed_min": 3}), "3 passed in 0.1s", Some(0)));
     for (expect, text, code) in [
@@ -160,4 +161,32 @@ fn a_run_without_a_pass_is_none() {
     }
     assert!(holds(json!({"failed_max": 1}), "1 failed, 3 passed in 0.1s", Some(1)));
     assert!(serde_json::from_value::<Predicate>(json!({"test_run": {"passed": 3}})).is_err());
+}
+
+#[test]
+fn a_run_that_only_has_to_take_place_may_be_red() {
+    let ran = || json!({"ran_min": 1});
+    for (expect, text, code) in [
+        (ran(), "3 passed in 0.1s", 0),
+        (ran(), "1 failed, 3 passed in 0.1s", 1),
+        (ran(), "2 failed in 0.1s", 1),
+        (json!({"ran_min": 4}), "1 failed, 3 passed in 0.1s", 1),
+        (json!({"ran_min": 1, "passed_min": 3}), "1 failed, 3 passed in 0.1s", 1),
+        (json!({"ran_min": 1, "failed_max": 1}), "1 failed, 3 passed in 0.1s", 1),
+    ] {
+        assert!(holds(expect.clone(), text, Some(code)), "{expect} {text}");
+    }
+    for (expect, text, code) in [
+        (ran(), "no tests ran in 0.1s", 4),
+        (ran(), "no tests ran in 0.1s", 0),
+        (json!({"ran_min": 0}), "2 skipped in 0.1s", 0),
+        (ran(), "ImportError: Start directory is not importable: 'tests'", 1),
+        // A red exit code without a failure says something else.
+        (ran(), "3 passed in 0.1s", 1),
+        (json!({"ran_min": 5}), "1 failed, 3 passed in 0.1s", 1),
+        (json!({"ran_min": 1, "passed_min": 4}), "1 failed, 3 passed in 0.1s", 1),
+        (json!({"ran_min": 1, "failed_max": 0}), "1 failed, 3 passed in 0.1s", 1),
+    ] {
+        assert!(!holds(expect.clone(), text, Some(code)), "{expect} {text}");
+    }
 }

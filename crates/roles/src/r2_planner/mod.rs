@@ -38,6 +38,7 @@ mod plan;
 mod preview;
 mod prompt;
 mod report;
+mod runners;
 mod survey;
 mod template;
 mod validate;

@@ -94,7 +94,10 @@ impl CallReader for Reader {
         };
         let changes_nothing = ["read_file", "search", "shell/wc"].contains(&tool.as_str());
         CallReading {
-            target: field("path").or(field("url")).map_or_else(|| call.input.to_text(), str::to_owned),
+            target: ["path", "url", "command"]
+                .into_iter()
+                .find_map(field)
+                .map_or_else(|| call.input.to_text(), str::to_owned),
             beyond: None,
             effect: if changes_nothing { tool::Effect::ReadOnly } else { tool::Effect::Unsafe },
             volatile: false,

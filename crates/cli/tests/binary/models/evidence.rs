@@ -221,3 +221,43 @@ fn a_test_run_without_a_test_is_no_pass() {
         "{verdict:#}"
     );
 }
+
+#[test]
+fn a_test_run_that_cannot_be_made_is_not_accepted() {
+    const COMMAND: &str = "python3 -m unittest discover -s tests -v";
+    let on_the_run = |criterion: &str, expect: Value| {
+        json!({ "criterion": criterion,
+            "check": { "on": { "call": { "tool": "shell", "which": COMMAND } }, "expect": expect } })
+    };
+    let plan = |criteria: Value| json!({ "subtasks": [{ "intent": "run the tests and count them", "success_criteria": criteria }] });
+    // Both hold because the work cannot be done.
+    let weak = plan(json!([
+        on_the_run("the command ended", json!({ "any": [{ "exit_code": 0 }, { "exit_code": 1 }] })),
+        { "criterion": "the answer says done", "check": { "on": "output", "expect": { "contains": "done" } } },
+    ]));
+    let strong = plan(json!([on_the_run("tests ran", json!({ "test_run": { "ran_min": 1 } }))]));
+    let call = || Some(("shell", json!({ "command": COMMAND })));
+    let plans = vec![weak, strong.clone(), strong.clone(), strong.clone(), strong];
+    let (home, server) = (Home::new(), server(plans, vec![call(), None, call(), None, call(), None]));
+    home.file("allowed", format!("command {COMMAND}\n"));
+    let goal = format!("run {COMMAND} and tell me how many tests pass and how many fail");
+    let arguments = ["run", "--json", "--approve", "allowed", "--max-replans", "1", &goal];
+    let came = Came::of(&mut command(&home, &server, Wire::Chat, &arguments));
+    let result = came.json();
+    assert_ne!(came.code, 0, "{result:#}");
+    let seen = server.seen();
+    let plans: Vec<&Seen> = seen.iter().filter(|seen| site(seen) == Site::Plan).collect();
+    let again = plans[1].asked.last_user().unwrap();
+    assert!(
+        again.contains("REFUSED: the plan lacks a criterion that `python3 -m unittest` ran tests"),
+        "{again}"
+    );
+    let verdict = &result["verdicts"][0];
+    assert_eq!(
+        (&verdict["verdict"], &verdict["criterion"]),
+        (&json!("fail"), &json!("tests ran")),
+        "{came:#?}"
+    );
+    let told = verdict["evidence"].as_str().unwrap();
+    assert!(told.starts_with("no test runner's summary in the text"), "{told}");
+}

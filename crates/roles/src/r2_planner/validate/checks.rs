@@ -12,7 +12,7 @@ use crate::blocking::{refusal, target_name};
 /// Most bytes of a probe's input; more is malformed.
 const PROBE_BYTES_MAX: usize = 16 * 1024;
 /// The tool that runs command lines.
-const SHELL: &str = "shell";
+pub(super) const SHELL: &str = "shell";
 const NOT_READ_ONLY: &str =
     "is not provably read-only; make that call part of the work and check `call` or `output`";
 /// Longest piece of an error in a reason, in characters.

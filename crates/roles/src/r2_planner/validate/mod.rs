@@ -3,7 +3,7 @@
 //! It is a pure function of the draft and the [`Rules`]. A plan is refused when it has no sub-task or too many, when
 //! a sub-task or the task has no criterion or too many, when a criterion says nothing that can be found false
 //! ([`criteria`]), when a check cannot run ([`checks`]), when a tool is unknown or blocked or a target is blocked,
-//! when it withdraws what it may not ([`premise`]), when an input does not run before the sub-task that needs it ([`order`]), or when it repeats a plan that failed, in
+//! when the person asks for a test run and nothing shows that tests ran ([`test_run`]), when it withdraws what it may not ([`premise`]), when an input does not run before the sub-task that needs it ([`order`]), or when it repeats a plan that failed, in
 //! this task ([`repetition`]) or by memory. What only has another form than it should (a sequence of 0, a longer text, an unreadable
 //! deadline, a malformed approach) is put right without a word.
 
@@ -16,6 +16,7 @@ mod premise;
 mod refusal;
 mod repetition;
 mod subtask;
+mod test_run;
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ use setpoint_protocol::predicate::Check;
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ToolSpec;
-use setpoint_protocol::{CriterionId, Timestamp, ToolId};
+use setpoint_protocol::{CriterionId, RoleId, Timestamp, ToolId};
 
 use super::history::Task;
 
@@ -45,6 +46,8 @@ pub(super) struct Rules<'a> {
     surroundings: &'a Surroundings,
     reader: &'a dyn CallReader,
     now: Timestamp,
+    /// Whether the plan is the embedded brain's, whose criteria a person wrote, in a playbook.
+    is_of_playbook: bool,
 }
 
 /// A plan that may be dispatched. It holds no ids yet.
@@ -124,6 +127,19 @@ pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan
     }
     let (added_criteria, replaced) = task_criteria(draft, &subtasks, rules, &mut reasons);
     let withdrawn = premise::withdrawn(&draft.withdraw, !added_criteria.is_empty(), rules.task, &mut reasons);
+    // A plan without sub-tasks is refused already, or has only the criteria that it had.
+    if !subtasks.is_empty() {
+        let added = subtasks.iter().flat_map(|subtask| &subtask.criteria).chain(&added_criteria);
+        let checks = added.filter_map(|criterion| criterion.check.as_ref());
+        let checks = checks.chain(replaced.iter().map(|(_, check)| check));
+        let is_gone = |id: &CriterionId| {
+            withdrawn.iter().any(|one| one.criterion_id == *id) || replaced.iter().any(|(one, _)| one == id)
+        };
+        let stands = rules.task.criteria.iter().filter(|criterion| !is_gone(&criterion.id));
+        let carried = rules.task.kept.iter().flat_map(|kept| &kept.subtask.criteria);
+        let stands = stands.chain(carried).filter_map(|criterion| criterion.check.as_ref());
+        test_run::require(checks.chain(stands), rules, &mut reasons);
+    }
     let fingerprint = repetition::fingerprint(&subtasks, rules.task);
     // Whether it repeats a failed plan is only worth saying of a plan that could run.
     if reasons.0.is_empty()
@@ -151,6 +167,7 @@ impl<'a> Rules<'a> {
             surroundings: &ctx.opened.surroundings,
             reader: ctx.reader,
             now: ctx.now,
+            is_of_playbook: ctx.opened.models.of(RoleId::Planner).is_free,
         }
     }
 

@@ -10,7 +10,7 @@ use crate::line::one_line;
 /// Reasons that one refusal lists; more would not be read.
 pub(super) const REASONS_MAX: usize = 12;
 /// Longest reason in characters; a longer one is cut with a mark.
-const REASON_CHARS_MAX: usize = 300;
+pub(super) const REASON_CHARS_MAX: usize = 320;
 /// Longest sentence, and longest check, of the refused plan in characters as it is shown again.
 const QUOTE_CHARS_MAX: usize = 240;
 

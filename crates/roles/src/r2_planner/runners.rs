@@ -1,0 +1,371 @@
+//! Commands of test runners in a person's words, and whether they ask for a run. By words alone: what is not recognised is
+//! left to the plan.
+
+use std::ops::Range;
+
+/// A command that runs tests.
+#[derive(Debug)]
+pub(super) struct Runner {
+    /// Its words. Before them may stand what runs it: `python3`, `uv run`, a folder.
+    words: &'static [&'static str],
+    /// Whether `test_run` reads all that it prints; another one runs whatever runner a project has.
+    pub(super) is_read: bool,
+}
+
+const fn read(words: &'static [&'static str]) -> Runner {
+    Runner { words, is_read: true }
+}
+
+const fn other(words: &'static [&'static str]) -> Runner {
+    Runner { words, is_read: false }
+}
+
+/// All of them.
+const RUNNERS: &[Runner] = &[
+    read(&["pytest"]),
+    read(&["py.test"]),
+    read(&["-m", "unittest"]),
+    read(&["cargo", "test"]),
+    read(&["cargo", "nextest"]),
+    read(&["go", "test"]),
+    read(&["jest"]),
+    read(&["vitest"]),
+    read(&["node", "--test"]),
+    other(&["tox"]),
+    other(&["nox"]),
+    other(&["npm", "test"]),
+    other(&["npm", "run", "test"]),
+    other(&["yarn", "test"]),
+    other(&["yarn", "run", "test"]),
+    other(&["pnpm", "test"]),
+    other(&["pnpm", "run", "test"]),
+    other(&["bun", "test"]),
+    other(&["make", "test"]),
+    other(&["make", "check"]),
+    other(&["just", "test"]),
+];
+/// First words of runners that are also English: `make test files`.
+const ENGLISH: &[&str] = &["go", "make", "just"];
+/// Words that ask to run what follows them.
+const RUN: &[&str] = &[
+    "run",
+    "rerun",
+    "re-run",
+    "running",
+    "execute",
+    "executing",
+    "führe",
+    "lass",
+    "lance",
+    "exécute",
+    "ejecuta",
+    "corre",
+    "esegui",
+];
+/// Programs whose own word `run` is.
+const RUN_OF: &[&str] = &[
+    "uv", "poetry", "pipenv", "hatch", "pdm", "pixi", "conda", "coverage", "npm", "pnpm", "yarn", "bun",
+    "docker",
+];
+/// Words after which nothing is asked for.
+const REFRAIN: &[&str] =
+    &["not", "don't", "don’t", "never", "without", "how", "no", "nicht", "nie", "ohne", "ne", "sans", "sin"];
+/// Words between which and `RUN` another thing is meant than the runner.
+const AND: &[&str] = &["and", "then", "or", "but", "und", "et", "y"];
+/// Words that ask for what a later word of `PASS` says.
+const WANT: &[&str] = &[
+    "make", "so", "that", "until", "till", "get", "ensure", "sure", "keep", "see", "let", "must", "should",
+    "to", "shall", "needs", "again", "damit", "bis",
+];
+/// Words for a run without failures.
+const PASS: &[&str] = &["pass", "passes", "passing", "green", "succeed", "succeeds", "grün", "passe", "pase"];
+/// Words for a run with failures.
+const FAIL: &[&str] = &["fail", "fails", "failing", "failed", "red", "broken", "breaks"];
+/// Words that ask to mend them.
+const MEND: &[&str] = &["fix", "mend", "repair", "correct", "solve", "behebe", "repariere", "corrige"];
+/// Words before a runner in which a word of `RUN` is looked for.
+const BEFORE_MAX: usize = 6;
+/// Words after a runner in which its arguments, or how its run shall end, are looked for.
+const AFTER_MAX: usize = 10;
+/// Words before a word of `RUN` in which one of `REFRAIN` counts.
+const REFRAIN_MAX: usize = 3;
+/// Pairs of quotation marks.
+const QUOTES: [(char, char); 5] = [('`', '`'), ('"', '"'), ('“', '”'), ('«', '»'), ('\'', '\'')];
+
+/// One word of a text.
+#[derive(Debug)]
+pub(super) struct Word<'t> {
+    /// Without the marks around it.
+    pub(super) text: &'t str,
+    /// The number of the quotation that it stands in.
+    pub(super) quotation: Option<usize>,
+    /// Whether a sentence ends with it.
+    is_last: bool,
+}
+
+/// A runner in a text.
+#[derive(Debug)]
+pub(super) struct Named {
+    pub(super) runner: &'static Runner,
+    /// Places of its words.
+    at: Range<usize>,
+}
+
+/// A test run that a person asks for.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// The command, as a check may name it.
+    pub(super) command: String,
+    pub(super) runner: &'static Runner,
+    /// Whether it shall end without failures; otherwise a red run is an answer too.
+    pub(super) must_pass: bool,
+}
+
+/// The words of a text, with the quotations that they stand in.
+pub(super) fn words(text: &str) -> Vec<Word<'_>> {
+    let mut words = Vec::new();
+    let (mut quotations, mut closing) = (0, None);
+    let mut start = 0;
+    let mut chars = text.char_indices().chain(std::iter::once((text.len(), ' '))).peekable();
+    while let Some((at, c)) = chars.next() {
+        let closes = closing == Some(c);
+        let opens = closing.is_none().then(|| QUOTES.iter().find(|(open, _)| *open == c)).flatten();
+        // An apostrophe stands inside a word or at its end.
+        let is_inside = |next: &(usize, char)| next.1.is_alphanumeric();
+        let is_apostrophe =
+            c == '\'' && if closes { chars.peek().is_some_and(is_inside) } else { start != at };
+        if !c.is_whitespace() && (is_apostrophe || !(closes || opens.is_some())) {
+            continue;
+        }
+        let raw = text.get(start..at).unwrap_or_default();
+        let bare = raw.trim_matches(|c: char| "'’,;:!?()[]{}<>".contains(c)).trim_end_matches('.');
+        if bare.chars().any(char::is_alphanumeric) {
+            let is_last = raw.ends_with(['.', '!', '?']);
+            words.push(Word { text: bare, quotation: closing.map(|_| quotations), is_last });
+        }
+        start = at + c.len_utf8();
+        if closes {
+            closing = None;
+        } else if let Some((_, close)) = opens {
+            closing = Some(*close);
+            quotations += 1;
+        }
+    }
+    words
+}
+
+/// The runners whose commands stand in a text, in their order.
+pub(super) fn named(words: &[Word<'_>]) -> Vec<Named> {
+    let begins = |at: usize| {
+        RUNNERS.iter().find(|runner| {
+            let these = words.get(at..at + runner.words.len()).unwrap_or_default();
+            is_runner(these.iter().map(|word| word.text), runner)
+                && these.iter().all(|word| Some(word.quotation) == these.first().map(|first| first.quotation))
+        })
+    };
+    let found = (0..words.len()).filter_map(|at| begins(at).map(|runner| (at, runner)));
+    found.map(|(at, runner)| Named { runner, at: at..at + runner.words.len() }).collect()
+}
+
+/// The test runs that a person asks for, each runner once.
+pub(super) fn asked(text: &str) -> Vec<Asked> {
+    let words = words(text);
+    let mut asked: Vec<Asked> = Vec::new();
+    for named in named(&words) {
+        let must_pass = named.is_to_pass(&words);
+        if !must_pass && !named.is_to_be_run(&words) {
+            continue;
+        }
+        match asked.iter_mut().find(|known| std::ptr::eq(known.runner, named.runner)) {
+            Some(known) => known.must_pass |= must_pass,
+            None => {
+                let command = named.command(&words);
+                asked.push(Asked { command, runner: named.runner, must_pass });
+            }
+        }
+    }
+    asked
+}
+
+impl Runner {
+    /// Whether a command, in normal form, runs it.
+    pub(super) fn is_in(&self, command: &str) -> bool {
+        let words: Vec<&str> =
+            command.split_whitespace().map(|word| word.trim_matches(['\'', '"'])).collect();
+        words.windows(self.words.len()).any(|these| is_runner(these.iter().copied(), self))
+    }
+}
+
+impl Named {
+    /// The runner's words, with the options and the program that lead to it: `python3 -m pytest`.
+    fn command(&self, words: &[Word<'_>]) -> String {
+        let is_option = |at: usize| words.get(at).is_some_and(|word| word.text.starts_with('-'));
+        let own = self.quotation(words);
+        let mut start = self.at.start;
+        while let Some(before) = start.checked_sub(1)
+            && (is_option(start) || is_option(before))
+            && words.get(before).is_some_and(|word| word.quotation == own && !word.is_last)
+        {
+            start = before;
+        }
+        let command = words.get(start..self.at.end).unwrap_or_default();
+        command.iter().map(|word| word.text).collect::<Vec<_>>().join(" ")
+    }
+
+    fn quotation(&self, words: &[Word<'_>]) -> Option<usize> {
+        words.get(self.at.start).and_then(|word| word.quotation)
+    }
+
+    /// Whether it may be English instead.
+    fn is_english(&self, words: &[Word<'_>]) -> bool {
+        self.quotation(words).is_none()
+            && self.runner.words.first().is_some_and(|first| ENGLISH.contains(first))
+    }
+
+    /// The words of its sentence before it, the nearest last.
+    fn before<'w, 't>(&self, words: &'w [Word<'t>], most: usize) -> &'w [Word<'t>] {
+        let before = words.get(self.at.start.saturating_sub(most)..self.at.start).unwrap_or_default();
+        let start = before.iter().rposition(|word| word.is_last).map_or(0, |at| at + 1);
+        before.get(start..).unwrap_or_default()
+    }
+
+    /// The words of its sentence after it.
+    fn after<'w, 't>(&self, words: &'w [Word<'t>]) -> &'w [Word<'t>] {
+        let is_end = self.at.end.checked_sub(1).and_then(|at| words.get(at)).is_some_and(|word| word.is_last);
+        let most = if is_end { 0 } else { AFTER_MAX };
+        let after = words.get(self.at.end..words.len().min(self.at.end + most)).unwrap_or_default();
+        let end = after.iter().position(|word| word.is_last).map_or(after.len(), |at| at + 1);
+        after.get(..end).unwrap_or_default()
+    }
+
+    /// Whether a word before it asks to run it.
+    fn is_to_be_run(&self, words: &[Word<'_>]) -> bool {
+        let before = self.before(words, BEFORE_MAX + REFRAIN_MAX);
+        let own = self.quotation(words);
+        let is_verb = |at: usize| {
+            let program = at.checked_sub(1).and_then(|at| before.get(at));
+            before
+                .get(at)
+                .is_some_and(|word| is_one_of(word, RUN) && (own.is_none() || word.quotation != own))
+                && !program.is_some_and(|word| is_one_of(word, RUN_OF))
+        };
+        let nearest = before.len().saturating_sub(BEFORE_MAX)..before.len();
+        let Some(verb) = nearest.rev().find(|at| is_verb(*at)) else { return false };
+        let (ahead, between) = before.split_at(verb);
+        let refrains = ahead.iter().rev().take(REFRAIN_MAX).any(|word| is_one_of(word, REFRAIN));
+        let is_other = between.iter().any(|word| is_one_of(word, AND)) && self.is_english(words);
+        let is_near = !self.is_english(words) || between.len() <= 2;
+        !refrains && !is_other && is_near
+    }
+
+    /// Whether the sentence asks for a run of it that ends well, or tells of failures that the text asks to mend.
+    fn is_to_pass(&self, words: &[Word<'_>]) -> bool {
+        if self.is_english(words) {
+            return false;
+        }
+        let own = self.quotation(words);
+        let is_said = |word: &&Word<'_>| own.is_none() || word.quotation != own;
+        let after = self.after(words);
+        let says = |list: &[&str]| after.iter().filter(is_said).position(|word| is_one_of(word, list));
+        let wants = |upto: usize| {
+            let before = self.before(words, AFTER_MAX).iter();
+            before.chain(after.iter().filter(is_said).take(upto)).any(|word| is_one_of(word, WANT))
+        };
+        says(PASS).is_some_and(wants)
+            || (says(FAIL).is_some() && words.iter().filter(is_said).any(|word| is_one_of(word, MEND)))
+    }
+}
+
+fn is_one_of(word: &Word<'_>, list: &[&str]) -> bool {
+    let text = word.text.to_lowercase();
+    list.contains(&text.as_str())
+}
+
+/// Whether these words are the runner's; its program may have a folder before it.
+fn is_runner<'a>(words: impl Iterator<Item = &'a str>, runner: &Runner) -> bool {
+    let mut words = words.enumerate().map(|(at, word)| match at {
+        0 => word.rsplit('/').next().unwrap_or(word),
+        _ => word,
+    });
+    runner.words.iter().all(|own| words.next() == Some(*own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands(text: &str) -> Vec<String> {
+        asked(text).into_iter().map(|asked| asked.command).collect()
+    }
+
+    #[test]
+    fn a_run_that_is_asked_for_is_found() {
+        for (text, command) in [
+            ("run python3 -m unittest discover -s tests -v and tell me how many pass", "python3 -m unittest"),
+            ("python3 -m unittest has a failing test. Find out why and fix it.", "python3 -m unittest"),
+            ("Fix calc.py so that `pytest tests/` is green", "pytest"),
+            ("Run the command `uv run pytest -q`.", "pytest"),
+            ("Mend it. Then run black and pytest", "pytest"),
+            ("run `make test` please", "make test"),
+            ("run make test", "make test"),
+            ("it's Ada's: run 'pytest -q'", "pytest"),
+            ("work until cargo test passes", "cargo test"),
+            ("please execute:\n```\nnode --test\n```\n", "node --test"),
+            ("`npm test` must succeed", "npm test"),
+            ("Führe venv/bin/pytest aus", "venv/bin/pytest"),
+            ("run cargo nextest run -p a", "cargo nextest"),
+            ("run python3 -m pytest -x", "python3 -m pytest"),
+        ] {
+            assert_eq!(commands(text), [command], "{text}");
+        }
+        assert_eq!(commands("run pytest, run pytest again and run `cargo test`"), ["pytest", "cargo test"]);
+    }
+
+    #[test]
+    fn a_red_run_is_no_answer_where_it_shall_pass() {
+        for (text, must_pass) in [
+            ("run pytest and say how many fail", false),
+            ("run pytest until it passes", true),
+            ("run pytest. Then see that pytest passes", true),
+            ("`pytest` fails; mend that", true),
+        ] {
+            let asked = asked(text);
+            assert_eq!((asked.len(), asked[0].must_pass), (1, must_pass), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_runner_that_is_only_spoken_of_is_left_alone() {
+        for text in [
+            "find `run pytest` in the docs",
+            "find \"run pytest\" in docs and say where",
+            "find 'run pytest' in the users' docs",
+            "don't you run pytest",
+            "write into README.md how to run pytest",
+            "do not run pytest; fix the typo",
+            "mend it without running cargo test",
+            "add pytest to requirements.txt",
+            "replace nose with pytest and use pytest fixtures",
+            "explain why cargo test is slow",
+            "run the server and go test it by hand",
+            "make test files for a and b. Run nothing.",
+            "document `uv run pytest` in README.md",
+            "say which of the tests in tests/ pass",
+            "pytest passes at v1.0. Which tag came next?",
+            "run it.\nPytest is not needed",
+            "",
+        ] {
+            assert_eq!(commands(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_command_runs_a_runner_by_its_words() {
+        let of = |text: &str| asked(text).into_iter().next().unwrap().runner;
+        let unittest = of("run python3 -m unittest");
+        assert!(unittest.is_in("python3 -m unittest discover -s tests") && unittest.is_in("'-m' unittest"));
+        assert!(!unittest.is_in("python3 -m pytest") && !unittest.is_in("unittest") && !unittest.is_in(""));
+        assert!(of("run pytest").is_in("/usr/bin/pytest tests"));
+        assert!(of("run pytest").is_read && !of("run `make test`").is_read);
+    }
+}
