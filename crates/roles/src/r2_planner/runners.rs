@@ -83,6 +83,19 @@ const PASS: &[&str] = &["pass", "passes", "passing", "green", "succeed", "succee
 const FAIL: &[&str] = &["fail", "fails", "failing", "failed", "red", "broken", "breaks"];
 /// Words that ask to mend them.
 const MEND: &[&str] = &["fix", "mend", "repair", "correct", "solve", "behebe", "repariere", "corrige"];
+/// Options that take a folder, by the last word of their runner.
+const FOLDER_OPTIONS: &[(&str, &str)] = &[
+    ("unittest", "-s"),
+    ("unittest", "-t"),
+    ("unittest", "--start-directory"),
+    ("unittest", "--top-level-directory"),
+    ("pytest", "--rootdir"),
+    ("jest", "--rootDir"),
+    ("vitest", "--dir"),
+    ("vitest", "--root"),
+];
+/// Names of folders of tests.
+const TEST_FOLDERS: &[&str] = &["test", "tests", "spec", "specs", "__tests__"];
 /// Words before a runner in which a word of `RUN` is looked for.
 const BEFORE_MAX: usize = 6;
 /// Words after a runner in which its arguments, or how its run shall end, are looked for.
@@ -197,6 +210,28 @@ impl Runner {
 }
 
 impl Named {
+    /// The folders that its arguments name by a bare word: what stands after an option for one, and names that folders of
+    /// tests have. Any other word may belong to the sentence.
+    pub(super) fn folders<'w, 't>(&self, words: &'w [Word<'t>]) -> impl Iterator<Item = &'t str> + 'w {
+        let arguments = self.arguments(words);
+        let own = self.runner.words.last().copied().unwrap_or_default();
+        let is_value = |at: usize| {
+            at.checked_sub(1)
+                .and_then(|at| arguments.get(at))
+                .is_some_and(|option| FOLDER_OPTIONS.contains(&(own, option.text)))
+        };
+        let is_folder = move |at: usize, word: &Word<'_>| is_value(at) || TEST_FOLDERS.contains(&word.text);
+        arguments.iter().enumerate().filter(move |(at, word)| is_folder(*at, word)).map(|(_, word)| word.text)
+    }
+
+    /// The words after it that may be its arguments: up to the end of the sentence or of its quotation.
+    fn arguments<'w, 't>(&self, words: &'w [Word<'t>]) -> &'w [Word<'t>] {
+        let quotation = self.quotation(words);
+        let after = self.after(words);
+        let end = after.iter().position(|word| word.quotation != quotation).unwrap_or(after.len());
+        after.get(..end).unwrap_or_default()
+    }
+
     /// The runner's words, with the options and the program that lead to it: `python3 -m pytest`.
     fn command(&self, words: &[Word<'_>]) -> String {
         let is_option = |at: usize| words.get(at).is_some_and(|word| word.text.starts_with('-'));

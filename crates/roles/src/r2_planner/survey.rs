@@ -7,6 +7,7 @@ use setpoint_protocol::{CallId, RoleId};
 
 use super::machine::{Fx, Phase, Planner};
 use super::plan::Attempts;
+use super::runners;
 
 /// Paths of the person's that are looked at.
 const NAMED_MAX: usize = 20;
@@ -27,7 +28,9 @@ impl Planner {
             return;
         }
         *survey = None;
-        if let (Some(task), Answer::Survey(found)) = (&mut self.task, answer) {
+        if let (Some(task), Answer::Survey(mut found)) = (&mut self.task, answer) {
+            let words = quoted_words(&task.spec.raw_input);
+            found.named.retain(|named| named.kind.is_some() || !words.contains(&named.path.as_str()));
             task.survey = Some(*found);
         }
         self.plan_when_ready(ctx, fx);
@@ -41,22 +44,50 @@ impl Planner {
     }
 }
 
-/// The paths in a text, each once: words with a slash, a tilde or a point in them that are no addresses.
+/// What is looked up of a text, each once: its paths, the folders that a test runner's command names by a bare word, and
+/// bare words in quotes.
 fn named(text: &str) -> Vec<String> {
-    let is_mark = |c: char| "\"'`“”«»()[]{}<>,;:!?".contains(c);
+    let words = runners::words(text);
+    let runners = runners::named(&words);
+    let folders = runners.iter().flat_map(|runner| runner.folders(&words));
     let mut named: Vec<String> = Vec::new();
-    for word in text.split(|c: char| c.is_whitespace() || is_mark(c)) {
-        let word = word.trim_end_matches('.');
-        let is_path = word.chars().count() <= PATH_CHARS_MAX
-            && word.chars().any(char::is_alphanumeric)
-            && !word.starts_with("//")
-            && !word.contains('@')
-            && (word.contains(['/', '~']) || is_file_name(word));
-        if is_path && named.len() < NAMED_MAX && !named.iter().any(|known| known == word) {
+    for word in paths(text).chain(folders).chain(quoted_words(text)) {
+        if named.len() < NAMED_MAX && !named.iter().any(|known| known == word) {
             named.push(word.to_owned());
         }
     }
     named
+}
+
+/// Words with a slash, a tilde or a point in them that are no addresses.
+fn paths(text: &str) -> impl Iterator<Item = &str> {
+    let is_mark = |c: char| "\"'`“”«»()[]{}<>,;:!?".contains(c);
+    let words =
+        text.split(move |c: char| c.is_whitespace() || is_mark(c)).map(|word| word.trim_end_matches('.'));
+    words.filter(|word| {
+        word.chars().count() <= PATH_CHARS_MAX
+            && word.chars().any(char::is_alphanumeric)
+            && !word.starts_with("//")
+            && !word.contains('@')
+            && (word.contains(['/', '~']) || is_file_name(word))
+    })
+}
+
+/// Bare words that stand in quotes alone. One may be a file's name, a function's or a person's: where no file has it, nothing
+/// is missing.
+fn quoted_words(text: &str) -> Vec<&str> {
+    let words = runners::words(text);
+    let is_bare = |word: &str| {
+        word.chars().count() <= PATH_CHARS_MAX
+            && word.chars().all(|c| c.is_alphanumeric() || "_-".contains(c))
+    };
+    let alone = words.chunk_by(|a, b| a.quotation == b.quotation).filter_map(|words| match words {
+        [word] if word.quotation.is_some() && is_bare(word.text) => Some(word.text),
+        _ => None,
+    });
+    let folders: Vec<&str> =
+        runners::named(&words).iter().flat_map(|runner| runner.folders(&words)).collect();
+    alone.filter(|word| !folders.contains(word)).collect()
 }
 
 /// A name with an ending of letters: `main.rs`, and not `3.11`.
@@ -80,5 +111,22 @@ mod tests {
         assert_eq!(named(&"a/b1 ".repeat(50)), ["a/b1"]);
         let many: String = (0..50).map(|n| format!("d/{n} ")).collect();
         assert_eq!(named(&many).len(), NAMED_MAX);
+    }
+
+    #[test]
+    fn bare_words_are_looked_up_where_a_command_or_quotes_name_them() {
+        for (text, expected) in [
+            ("run python3 -m unittest discover -s tests -v and tell me how many pass", vec!["tests"]),
+            ("run `python3 -m unittest discover -s checks`", vec!["checks"]),
+            ("run pytest -s and tell me; run pytest spec now", vec!["spec"]),
+            ("cargo test passes. Say what tests are for", vec![]),
+            ("mend `calc` and \"parse_it\", not 'that one'", vec!["calc", "parse_it"]),
+            ("it's Ada's: write the tests, please", vec![]),
+        ] {
+            assert_eq!(named(text), expected, "{text}");
+        }
+        // What only may be a file's name is not reported as missing.
+        assert_eq!(quoted_words("run `pytest tests`, mend `calc`"), ["calc"]);
+        assert!(quoted_words("run pytest tests or `tests`").is_empty());
     }
 }

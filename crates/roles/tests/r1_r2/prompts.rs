@@ -101,6 +101,26 @@ fn r2_with_a_survey() {
 }
 
 #[test]
+fn a_quoted_word_that_is_no_file_is_not_missing() {
+    let mut r2 = Bench::<Planner>::new(&json!({ "models": { "brain": "b", "tool": "t" } }));
+    let raw_input = "rename `parse` in a.py, and run pytest tests";
+    let asked = r2.message(Kind::TaskSpec, &json!({ "intent": raw_input, "raw_input": raw_input }));
+    let named = asked.iter().find_map(|effect| match effect {
+        Effect::Survey { named, .. } => Some(named.clone()),
+        _ => None,
+    });
+    assert_eq!(named.unwrap(), ["a.py", "tests", "parse"]);
+    r2.message(Kind::MemoryReply, &json!({ "call_id": "r2/1", "availability": "unavailable" }));
+    let survey = json!({ "named": [{ "path": "a.py" }, { "path": "tests" }, { "path": "parse" }] });
+    let (_, call) = model_call(r2.survey("r2/2".parse().unwrap(), &survey));
+    let told = fragment(&call.prompt, "place");
+    assert!(
+        told.ends_with("Of what the person names:\n- a.py: is not there\n- tests: is not there"),
+        "{told}"
+    );
+}
+
+#[test]
 fn r2_replan_with_everything() {
     let (mut r2, _) = first_plan(&json!({}));
     check("r2_replan", &replan(&mut r2, &json!({ "directive": "change_path", "urgency": "high" })));
