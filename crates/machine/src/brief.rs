@@ -160,6 +160,8 @@ pub struct PreviousPlan {
     pub approaches: Vec<Approach>,
     /// Whether R4b judged it and it failed (a plan that died of a fault may be tried again).
     pub judged_failed: bool,
+    /// Tool calls that its executors made.
+    pub tool_calls: u64,
 }
 
 /// For R2's partial report.

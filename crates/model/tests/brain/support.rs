@@ -133,6 +133,7 @@ pub(crate) fn after_failure(
         intents: draft.subtasks.iter().map(|subtask| subtask.intent.clone()).collect(),
         approaches: draft.subtasks.iter().filter_map(|subtask| subtask.approach.clone()).collect(),
         judged_failed: true,
+        tool_calls: 1,
     });
     brief.directive = Some(PlanDirective {
         loss: Loss::default(),

@@ -3,9 +3,9 @@
 use setpoint_machine::Ctx;
 use setpoint_mkct::intent_space;
 use setpoint_mkct::tags::{ENV_LOCAL, INTENT_SPACE};
-use setpoint_protocol::CallId;
 use setpoint_protocol::message::{ActionState, FaultKind, MemoryQuery, MemoryReply, PlanDirective, TaskSpec};
 use setpoint_protocol::text::clip;
+use setpoint_protocol::{CallId, RoleId};
 
 use super::calibration::{ABOUT_CHARS_MAX, Calibration, RECORDS_MAX};
 use super::fault::Fault;
@@ -28,7 +28,8 @@ impl Planner {
             return;
         }
         if let Some(task) = &mut self.task {
-            task.redirect(directive);
+            let executor = ctx.ledger.usage.by_role.get(&RoleId::Executor);
+            task.redirect(directive, executor.map_or(0, |usage| usage.tool_calls));
         }
         self.calibrate(ctx, fx);
     }

@@ -78,6 +78,7 @@ impl Planner {
             fingerprint: plan.fingerprint.clone(),
             subtasks: known,
             judged_failed: false,
+            tool_calls: 0,
         });
         let manifest = DispatchManifest {
             round: task.round,

@@ -55,6 +55,8 @@ pub(super) struct DispatchedPlan {
     pub(super) subtasks: Vec<KnownSubTask>,
     /// Whether R4b judged it and it failed.
     pub(super) judged_failed: bool,
+    /// Tool calls that its executors made; 0 until its round is closed.
+    pub(super) tool_calls: u64,
 }
 
 /// A sub-task of a dispatched plan: what later rounds need of it.
@@ -96,8 +98,8 @@ impl Task {
         }
     }
 
-    /// Closes the round and opens the next one in this direction.
-    pub(super) fn redirect(&mut self, directive: PlanDirective) {
+    /// Closes the round and opens the next one in this direction. Executors have made `tool_calls` in the whole task.
+    pub(super) fn redirect(&mut self, directive: PlanDirective, tool_calls: u64) {
         let judged = !directive.findings.is_empty() || !directive.failed_subtasks.is_empty();
         if judged || !directive.matched.is_empty() {
             self.kept = self.recognise(&directive.matched);
@@ -113,9 +115,11 @@ impl Task {
         };
         self.unevaluable.extend(self.criteria.iter().filter(is_unevaluable).map(|one| one.id.clone()));
         let round = self.round;
+        let earlier: u64 = self.plans.iter().map(|plan| plan.tool_calls).sum();
         self.whole_unjudged = false;
         if let Some(plan) = self.plans.last_mut().filter(|plan| plan.round == round) {
             plan.judged_failed = judged;
+            plan.tool_calls = tool_calls.saturating_sub(earlier);
             let kept: BTreeSet<&SubTaskId> = self.kept.iter().map(|kept| &kept.subtask.id).collect();
             self.whole_unjudged = !judged && plan.subtasks.iter().all(|subtask| kept.contains(&subtask.id));
         }
@@ -163,6 +167,7 @@ impl Task {
             intents: plan.subtasks.iter().map(|subtask| subtask.intent.clone()).collect(),
             approaches: plan.subtasks.iter().filter_map(|subtask| subtask.approach.clone()).collect(),
             judged_failed: plan.judged_failed,
+            tool_calls: plan.tool_calls,
         };
         self.plans.iter().map(previous).collect()
     }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use setpoint_machine::effects::Effect;
 use setpoint_machine::prompt::FragmentKind;
 use setpoint_machine::{ModelCall, Prompt};
-use setpoint_protocol::CallId;
 use setpoint_protocol::topology::{Kind, Payload};
+use setpoint_protocol::{CallId, RoleId};
 use setpoint_roles::r1_perceiver::Perceiver;
 use setpoint_roles::r2_planner::Planner;
 
@@ -149,6 +149,10 @@ fn every_direction_says_what_to_change_and_what_to_keep() {
         text.push_str(fragment(&call.prompt, "directive"));
         text.push_str("\n\n");
     }
+    let (mut r2, _) = first_plan(&json!({}));
+    dispatch(&mut r2);
+    r2.ledger.usage.by_role.entry(RoleId::Executor).or_default().tool_calls = 3;
+    text.push_str(fragment(&replan_call(&mut r2, &json!({})).1.prompt, "directive"));
     expect_file![folder().join("r2_directions.txt")].assert_eq(&text);
 }
 

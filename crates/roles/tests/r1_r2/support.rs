@@ -163,6 +163,7 @@ pub(crate) struct Bench<M> {
     task: TaskId,
     seq: u64,
     calls: u32,
+    pub(crate) ledger: Ledger,
 }
 
 impl<M: AnyMachine + Default> Bench<M> {
@@ -174,6 +175,7 @@ impl<M: AnyMachine + Default> Bench<M> {
             task: TaskId::mint("bench", 1),
             seq: 0,
             calls: 0,
+            ledger: Ledger::default(),
         }
     }
 
@@ -213,7 +215,7 @@ impl<M: AnyMachine + Default> Bench<M> {
             words: "",
             slug: "bench",
             time_budget_ms: 300_000,
-            ledger: &Ledger::default(),
+            ledger: &self.ledger,
             grants: &BTreeSet::new(),
             reader: &Reader,
         };

@@ -14,6 +14,9 @@ use crate::line::one_line;
 const EVIDENCE_CHARS_MAX: usize = 1_000;
 
 pub(super) fn text(directive: &PlanDirective, brief: &PlanBrief) -> String {
+    if directive.findings.is_empty() && directive.failed_subtasks.is_empty() {
+        return unjudged(directive, brief);
+    }
     let mut text = format!(
         "The plan before did not reach the goal. This is round {}. The next plan:\n{}\n{}",
         brief.round,
@@ -26,25 +29,35 @@ pub(super) fn text(directive: &PlanDirective, brief: &PlanBrief) -> String {
             "\nBefore you choose, weigh {n} different ways, and reply with the plan of the best one only."
         )),
     }
-    if is_whole_unjudged(directive, brief) {
-        text.push_str(
-            "\nEvery sub-task matched, and only the whole could not be judged. To have it judged again as it is, \
-             reply with an empty list of `subtasks`.",
-        );
-    } else if directive.findings.is_empty() && directive.failed_subtasks.is_empty() {
-        text.push_str(
-            "\nNothing was judged in the round before: it broke off. The same plan may be tried again.",
-        );
-        if !directive.failed_criterion.is_empty() {
-            text.push_str(" Why it broke off is in the next block.");
-        }
-    } else {
-        text.push_str(&format!(
-            "\n{} What failed, and what was seen, is in the next block.",
-            class(directive.failure_class)
-        ));
-    }
+    text.push_str(&format!(
+        "\n{} What failed, and what was seen, is in the next block.",
+        class(directive.failure_class)
+    ));
     text
+}
+
+/// What to do after a round of which nothing was judged. It says nothing about the plan, so nothing has to change.
+fn unjudged(directive: &PlanDirective, brief: &PlanBrief) -> String {
+    let why = if directive.failed_criterion.is_empty() { "" } else { " Why is in the next block." };
+    let last = brief.previous.last().filter(|plan| plan.round.checked_add(1) == Some(brief.round));
+    if last.is_some_and(|plan| plan.intents.len() == brief.kept.len()) {
+        return format!(
+            "This is round {}. Every sub-task of the round before matched, and only the whole could not be judged.{why} \
+             To have it judged again as it is, reply with an empty list of `subtasks`.",
+            brief.round
+        );
+    }
+    let calls = match last.map_or(0, |plan| plan.tool_calls) {
+        0 => "No tool call had been made.".to_owned(),
+        n => format!(
+            "Executors had made {n} tool calls, and some may have changed something: see what is there now."
+        ),
+    };
+    format!(
+        "This is round {}. The round before broke off, and nothing of it was judged.{why} {calls} The same plan may be \
+         tried again.",
+        brief.round
+    )
 }
 
 /// What failed, with the evidence once for all criteria that it speaks against.
@@ -122,13 +135,6 @@ pub(super) fn limits(limits: &Limits) -> String {
 pub(super) fn targets(limits: &Limits) -> String {
     let line = |target: &String| format!("- {}", one_line(target, LINE_CHARS_MAX));
     limits.blocked_targets.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// Nothing failed, and all of the last plan is kept.
-fn is_whole_unjudged(directive: &PlanDirective, brief: &PlanBrief) -> bool {
-    let nothing_failed = directive.findings.is_empty() && directive.failed_subtasks.is_empty();
-    let last = brief.previous.last().filter(|plan| plan.round.checked_add(1) == Some(brief.round));
-    nothing_failed && last.is_some_and(|plan| plan.intents.len() == brief.kept.len())
 }
 
 const fn direction(state: ActionState) -> &'static str {
