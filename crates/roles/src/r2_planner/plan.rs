@@ -67,11 +67,11 @@ impl Planner {
         attempts.calls += 1;
         let is_repair = repair.is_some();
         let brief = brief(task, &attempts, repair, ctx);
-        let prompt = prompt::plan(&brief);
+        let (prompt, schema) = (prompt::plan(&brief), prompt::plan_schema(&brief));
         let call = fx.ask_model(ModelCall {
             brief: Brief::Plan(Box::new(brief)),
             prompt,
-            schema: Some(prompt::plan_schema()),
+            schema: Some(schema),
             limits: ModelLimits::default(),
         });
         self.phase = Phase::Planning(Planning { call, repair: is_repair, attempts });

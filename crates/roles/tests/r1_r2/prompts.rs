@@ -265,10 +265,39 @@ fn schemas_name_no_id_that_the_program_makes() {
     expect![[r#"
         answer deadline intent questions scope title
         deadline scope title
-        cannot subtasks task_criteria withdraw
+        subtasks task_criteria
         achieved blocked_by next_moves
     "#]]
     .assert_eq(&fields);
+}
+
+#[test]
+fn what_a_replan_alone_may_say_is_in_no_first_question() {
+    let (mut r2, first) = first_plan(&json!({}));
+    let later = replan(&mut r2, &json!({}));
+    for field in ["withdraw", "cannot"] {
+        let is_asked = |call: &ModelCall| {
+            let quoted = format!("\"{field}\"");
+            (call.prompt.to_text().contains(&quoted), call.schema.unwrap().contains(&quoted))
+        };
+        assert_eq!((is_asked(&first), is_asked(&later)), ((false, false), (true, true)), "{field}");
+    }
+    serde_json::from_str::<Value>(later.schema.unwrap()).unwrap();
+}
+
+#[test]
+fn the_worked_example_is_a_plan_that_is_taken() {
+    let tool = |name: &str, class: &str| json!({ "name": name, "class": class, "description": "", "input_schema": {} });
+    let mut r2 = Bench::<Planner>::new(&json!({ "tools": [tool("grep", "search"), tool("shell", "run")] }));
+    r2.message(Kind::TaskSpec, &json!({ "intent": "finish the terms", "raw_input": "finish the terms" }));
+    let reply = json!({ "call_id": "r2/1", "availability": "unavailable" });
+    let (call, asked) = model_call(r2.message(Kind::MemoryReply, &reply));
+    let example = fragment(&asked.prompt, "format").lines().last().unwrap();
+    let effects = r2.reply(call, example);
+    let Some(Effect::Send { payload: Payload::DispatchManifest(manifest), .. }) = effects.first() else {
+        panic!("not taken: {effects:?}")
+    };
+    assert_eq!(manifest.task_criteria.len(), 2);
 }
 
 /// Compares the whole prompt with its file.

@@ -92,7 +92,7 @@ impl CallReader for Reader {
             ("shell", Some(program)) => format!("shell/{program}").parse().unwrap(),
             (name, _) => name.parse().unwrap_or_else(|_| "unknown".parse().unwrap()),
         };
-        let changes_nothing = ["read_file", "search", "shell/wc"].contains(&tool.as_str());
+        let changes_nothing = ["read_file", "search", "grep", "shell/wc"].contains(&tool.as_str());
         CallReading {
             target: ["path", "url", "command"]
                 .into_iter()

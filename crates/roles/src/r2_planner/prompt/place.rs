@@ -40,8 +40,7 @@ pub(super) fn surroundings(place: &Surroundings) -> String {
         programs => programs.join(", "),
     };
     format!(
-        "Date and time here: {}\nSystem: {}\nWorking directory: {}\nHome directory: {}\nFolder for generated files: {}\n\
-         Programs that are known to be installed: {programs}",
-        place.local_time, place.os, place.cwd, place.home, place.workspace
+        "Here and now: {}, {}\nWorking directory: {} (home: {})\nPrograms known to be installed: {programs}",
+        place.local_time, place.os, place.cwd, place.home
     )
 }

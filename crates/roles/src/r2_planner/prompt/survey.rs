@@ -6,10 +6,9 @@ use super::LINE_CHARS_MAX;
 use crate::line::one_line;
 
 pub(super) const HEADING: &str = "\
-What is where this task works was looked up before this plan and is in the next block. Plan by it, not by a guess about what \
-exists. What rests on something that it does not show goes into the criterion's `assumes`, in a few words. Where something is \
-missing that the goal needs, the criteria still say what the person wants to have in the end: executors report what cannot hold, and \
-the person is told. Never write a criterion that holds because the work could not be done.";
+What is where this task works is in the next block: plan by it, do not guess. What rests on something that it does not show goes \
+into the criterion's `assumes`. Where something is missing that the goal needs, still say what the person wants to have: executors \
+report what cannot hold. Never write a criterion that holds because the work could not be done.";
 
 pub(super) fn text(survey: &Survey) -> String {
     let mut parts: Vec<String> = Vec::new();

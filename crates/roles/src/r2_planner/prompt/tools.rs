@@ -7,8 +7,8 @@ use setpoint_protocol::tool::{CapabilityClass, ToolSpec};
 
 use crate::line::one_line;
 
-/// Longest sentence about a tool, and about its result, in characters.
-const ABOUT_CHARS_MAX: usize = 100;
+/// Longest sentence about a tool, or about its result, in characters.
+const ABOUT_CHARS_MAX: usize = 80;
 /// Input fields of a tool that are named.
 const FIELDS_MAX: usize = 4;
 
@@ -21,10 +21,17 @@ const CLASSES: [(CapabilityClass, &str); 5] = [
     (CapabilityClass::Fetch, "fetches from the network"),
 ];
 
+const HEADING: &str =
+    "Tools{input that is needed} => what a result holds; /x is a fact, /count of what is listed.";
+/// Said where it exists.
+const GREP: &str =
+    " grep's pattern is a regular expression in Rust's syntax, its /count is of matching lines.";
+
 pub(super) fn listed(tools: &[Arc<ToolSpec>]) -> String {
-    let mut text = String::from(
-        "Tools that exist here and may be used, and after => what a result holds (/x is a fact):",
-    );
+    let mut text = String::from(HEADING);
+    if tools.iter().any(|tool| tool.name == "grep") {
+        text.push_str(GREP);
+    }
     for (class, name) in CLASSES {
         let mut of_class = tools.iter().filter(|tool| tool.class == class).peekable();
         if of_class.peek().is_some() {
@@ -38,14 +45,16 @@ pub(super) fn listed(tools: &[Arc<ToolSpec>]) -> String {
     text
 }
 
+/// What a probe needs of it and gives; the executor reads the whole schema. One whose result nothing is known of says what it does.
 fn line(tool: &ToolSpec) -> String {
-    // What a probe needs; the executor reads the whole schema.
     let fields = if tool.class == CapabilityClass::Write { Vec::new() } else { required(&tool.input_schema) };
     let fields = if fields.is_empty() { String::new() } else { format!("{{{}}}", fields.join(",")) };
-    let about = one_line(first_clause(&tool.description), ABOUT_CHARS_MAX);
     let gives = one_line(&tool.gives, ABOUT_CHARS_MAX);
-    let gives = if gives.is_empty() { gives } else { format!(" => {gives}") };
-    format!("\n- {}{fields} {about}{gives}", tool.name)
+    if gives.is_empty() {
+        format!("\n- {}{fields} {}", tool.name, one_line(first_clause(&tool.description), ABOUT_CHARS_MAX))
+    } else {
+        format!("\n- {}{fields} => {gives}", tool.name)
+    }
 }
 
 /// What a description says first: up to the end of the sentence, to a list, or to what stands in brackets.
