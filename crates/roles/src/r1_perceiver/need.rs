@@ -6,8 +6,8 @@ use setpoint_protocol::{RoleId, Timestamp};
 use super::small_talk;
 use crate::fingerprint::Words;
 
-/// Longest goal in characters that goes through as it was typed.
-const SHORT_CHARS_MAX: usize = 240;
+/// Longest goal in characters that goes through as it was typed: up to there a name is not worth a call.
+const SHORT_CHARS_MAX: usize = 600;
 /// Years from now in which a deadline may lie.
 const DEADLINE_YEARS_MAX: u32 = 10;
 /// Digits of a year.
