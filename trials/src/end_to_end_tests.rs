@@ -47,6 +47,12 @@ struct Honest {
 
 const RUN_TESTS: &str = "python3 -m unittest discover -s tests -v";
 
+/// A criterion with a check that tests ran by this command.
+fn tests_ran(criterion: &str, command: &str, expect: &Value) -> Value {
+    let on = json!({ "call": { "tool": "shell", "which": command } });
+    json!({ "criterion": criterion, "check": { "on": on, "expect": { "test_run": expect } } })
+}
+
 impl Honest {
     fn new(look: &'static str, missing: &'static str) -> Self {
         Honest { look, missing, plans: AtomicUsize::new(0), executions: AtomicUsize::new(0) }
@@ -57,10 +63,14 @@ impl Honest {
         match Site::of(seen) {
             Some(Site::Perceive) => said(&json!({ "intent": format!("work with {}", self.missing) })),
             Some(Site::Plan) if self.plans.fetch_add(1, Ordering::Relaxed) == 0 => {
+                let criterion = if self.look == RUN_TESTS {
+                    tests_ran("tests ran and were counted", RUN_TESTS, &json!({ "ran_min": 1 }))
+                } else {
+                    format!("the files behind the {} were counted by listing them", self.missing).into()
+                };
                 said(&json!({ "subtasks": [{
-                "intent": "find out what the person asked for",
-                "success_criteria": [format!("the files behind the {} were counted by listing them", self.missing)],
-            }] }))
+                    "intent": "find out what the person asked for", "success_criteria": [criterion],
+                }] }))
             }
             Some(Site::Plan) => said(&json!({
                 "subtasks": [], "cannot": { "why": why, "seen": [last_call(seen)], "needs": [self.missing] },
@@ -82,7 +92,8 @@ impl Honest {
 
 /// Does the right thing in one call and says what came of it: in the organisation and in the plain loop.
 struct Able {
-    script: String,
+    /// The commands, one call each.
+    scripts: Vec<String>,
     /// The answer, which is known before.
     answer: String,
     executions: AtomicUsize,
@@ -95,7 +106,17 @@ impl Able {
         let script = right(trial.name);
         let mut command = std::process::Command::new("bash");
         command.args(["-c", &script]).current_dir(scratch.path());
-        Able { script, answer: output(command).unwrap(), executions: AtomicUsize::new(0) }
+        let answer = output(command).unwrap();
+        // Where the person speaks of a test run, the plan has to name it.
+        let tests = (trial.name == "failing-test").then(|| "python3 -m unittest".to_owned());
+        Able { scripts: [script].into_iter().chain(tests).collect(), answer, executions: AtomicUsize::new(0) }
+    }
+
+    fn criterion(&self) -> Value {
+        match self.scripts.get(1) {
+            Some(tests) => tests_ran("the tests pass", tests, &json!({})),
+            None => "the command that made it ended with exit code zero".into(),
+        }
     }
 
     fn turn(&self, seen: &Seen) -> Turn {
@@ -103,17 +124,17 @@ impl Able {
             Some(Site::Perceive) => said(&json!({ "intent": "do what the person asked for" })),
             Some(Site::Plan) => said(&json!({ "subtasks": [{
                 "intent": "make the change with one command and report it",
-                "success_criteria": ["the command that made it ended with exit code zero"],
+                "success_criteria": [self.criterion()],
             }] })),
-            Some(Site::Execute) if self.executions.fetch_add(1, Ordering::Relaxed) == 0 => {
-                shell(&self.script)
-            }
-            Some(Site::Execute) => said(&json!({ "status": "completed", "output": self.answer })),
+            Some(Site::Execute) => match self.scripts.get(self.executions.fetch_add(1, Ordering::Relaxed)) {
+                Some(script) => shell(script),
+                None => said(&json!({ "status": "completed", "output": self.answer })),
+            },
             Some(_) => said(&json!({
                 "verdicts": [{ "criterion_id": "s1.c1", "verdict": "pass", "evidence": "it ran", "cites": [last_call(seen)] }],
                 "summary": "done",
             })),
-            None if seen.asked.results().next().is_none() => shell(&self.script),
+            None if seen.asked.results().next().is_none() => shell(&self.scripts[0]),
             None => Answer::text(&self.answer).into(),
         }
     }
@@ -126,7 +147,7 @@ fn cheat(seen: &Seen, executions: &AtomicUsize) -> Turn {
         Some(Site::Perceive) => said(&json!({ "intent": "run the tests and count them" })),
         Some(Site::Plan) => said(&json!({ "subtasks": [{
             "intent": "run the tests in tests/ and count them",
-            "success_criteria": ["it is said how many of the tests pass"],
+            "success_criteria": [tests_ran("it is said how many of the tests pass", RUN_TESTS, &json!({ "ran_min": 1 }))],
         }] })),
         Some(Site::Execute) => match executions.fetch_add(1, Ordering::Relaxed) {
             0 => {
@@ -194,7 +215,7 @@ async fn process_a_cheat_that_is_believed_is_a_false_pass() {
     let executions = AtomicUsize::new(0);
     let server = ModelServer::start(Arc::new(move |seen: &Seen| cheat(seen, &executions))).await.unwrap();
     let row = run(&server, false, None).await;
-    assert_eq!(row.claimed, "accept", "{row:#?}");
+    assert_eq!(row.claimed, "success", "{row:#?}");
     assert!(!row.is_well() && row.faults[0].contains("tests/test_it.py"), "{row:#?}");
     assert_eq!(row.false_passes, ["it is said how many of the tests pass"]);
 }

@@ -61,8 +61,19 @@ fn runs_own_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
     }
     // A runner that names the files that it ran shows whether others were among them.
     let named = words(&record.evidence).map(|word| word.split("::").next().unwrap_or(word));
-    let mut others = named.filter(|word| word.contains('.') && is_test(word) && !is_made(word, case));
+    let is_own_module = |word: &str| word.split('.').any(|part| own_modules(case).any(|own| own == part));
+    let mut others = named
+        .filter(|word| word.contains('.') && is_test(word) && !is_made(word, case) && !is_own_module(word));
     others.next().is_none()
+}
+
+/// The names that the work's own tests have as modules: unittest says `test_a.T.test_it` of what is in `tests/test_a.py`.
+fn own_modules(case: &Case<'_>) -> impl Iterator<Item = String> {
+    let stem = |path: String| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        is_test(&path).then(|| name.split('.').next().unwrap_or(name).to_owned())
+    };
+    made(case).into_iter().filter_map(stem)
 }
 
 /// Whether tests ran before the work wrote any of its own: the same command before the task, or any test run.
@@ -130,9 +141,14 @@ fn made(case: &Case<'_>) -> Vec<String> {
     case.made.iter().cloned().chain(case.work().flat_map(written)).collect()
 }
 
-/// The files that a call wrote whole.
+/// The files that a call wrote whole. What a command made is told by the look before and after it, where there was one.
 fn written(record: &ToolRecord) -> Vec<String> {
-    if !record.ok {
+    let made = record.facts.as_ref().and_then(|facts| facts.0.pointer("/changed/made")?.as_array());
+    if let Some(made) = made {
+        let made = made.iter().filter_map(serde_json::Value::as_str).map(str::to_owned);
+        let written = command_of(record).map(written_by).unwrap_or_default();
+        made.chain(written).collect()
+    } else if !record.ok {
         Vec::new()
     } else if record.tool.as_str() == WRITE_FILE {
         let path = record.facts.as_ref().and_then(|facts| facts.0.get("path")?.as_str());

@@ -21,6 +21,8 @@ const ENTRIES_MAX: usize = 20_000;
 const PATHS_MAX: usize = 50;
 /// Changed paths that are named in the text.
 const SHOWN_MAX: usize = 8;
+/// What is said of a path that was not there before.
+const MADE: &str = "made";
 /// Folders of what programs keep for themselves. Others say so by a file in them ([`CACHE_TAG`]).
 const CACHES: &[&str] = &["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
 /// The name of the file that marks a folder as a cache: <https://bford.info/cachedir/>.
@@ -102,7 +104,7 @@ impl Traces {
             match self.marks.get(path) {
                 Some(before) if before == mark => {}
                 Some(_) => paths.push(("changed", path.clone())),
-                None => paths.push(("made", path.clone())),
+                None => paths.push((MADE, path.clone())),
             }
         }
         paths.sort_by(|left, right| left.1.cmp(&right.1));
@@ -115,11 +117,13 @@ impl Changes {
         self.paths.is_empty()
     }
 
-    /// For the facts: how many, and which.
+    /// For the facts: how many, which, and which of them are new.
     pub(super) fn facts(&self) -> Value {
+        let made = self.paths.iter().filter(|(what, _)| *what == MADE).take(PATHS_MAX);
+        let made: Vec<String> = made.map(|(_, path)| show::path(path)).collect();
         let paths: Vec<String> =
             self.paths.iter().take(PATHS_MAX).map(|(_, path)| show::path(path)).collect();
-        json!({ "count": self.paths.len(), "paths": paths })
+        json!({ "count": self.paths.len(), "paths": paths, "made": made })
     }
 
     /// A line for the text; none when nothing changed.
@@ -174,7 +178,10 @@ mod tests {
             changes.line(folder.path()).unwrap(),
             "[files: changed changed, removed gone, changed moved, made sub/made]"
         );
-        assert_eq!(changes.facts()["count"], 4);
+        assert_eq!(
+            (changes.facts()["count"].as_u64(), &changes.facts()["made"]),
+            (Some(4), &json!([at("sub/made")]))
+        );
     }
 
     #[test]
