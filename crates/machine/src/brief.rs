@@ -196,7 +196,7 @@ pub struct ExecuteBrief {
     pub turns: Vec<Turn>,
     /// Tools it may use, as they are offered.
     pub tools: Vec<Arc<ToolSpec>>,
-    /// Tools that it may use once it has loaded them, a line each; the same in every turn.
+    /// The names of tools that it may use once it has loaded them; the same in every turn.
     pub loadable: Vec<String>,
     /// All calls so far, of all attempts, with results.
     pub calls: Vec<Arc<ToolRecord>>,

@@ -211,7 +211,7 @@ impl Runner {
 
 impl Named {
     /// The folders that its arguments name by a bare word: what stands after an option for one, and names that folders of
-    /// tests have. Any other word may belong to the sentence.
+    /// tests have, before the first word that belongs to the sentence.
     pub(super) fn folders<'w, 't>(&self, words: &'w [Word<'t>]) -> impl Iterator<Item = &'t str> + 'w {
         let arguments = self.arguments(words);
         let own = self.runner.words.last().copied().unwrap_or_default();
@@ -221,7 +221,14 @@ impl Named {
                 .is_some_and(|option| FOLDER_OPTIONS.contains(&(own, option.text)))
         };
         let is_folder = move |at: usize, word: &Word<'_>| is_value(at) || TEST_FOLDERS.contains(&word.text);
-        arguments.iter().enumerate().filter(move |(at, word)| is_folder(*at, word)).map(|(_, word)| word.text)
+        let is_argument = |word: &Word<'_>| {
+            word.text.starts_with('-') || word.text.contains(['/', '.']) || word.text == "discover"
+        };
+        let sentence =
+            arguments.iter().enumerate().find(|(at, word)| !is_argument(word) && !is_folder(*at, word));
+        let end = sentence.map_or(arguments.len(), |(at, _)| at);
+        let own = arguments.iter().enumerate().take(end);
+        own.filter(move |(at, word)| is_folder(*at, word)).map(|(_, word)| word.text)
     }
 
     /// The words after it that may be its arguments: up to the end of the sentence or of its quotation.

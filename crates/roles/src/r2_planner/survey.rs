@@ -119,6 +119,7 @@ mod tests {
             ("run python3 -m unittest discover -s tests -v and tell me how many pass", vec!["tests"]),
             ("run `python3 -m unittest discover -s checks`", vec!["checks"]),
             ("run pytest -s and tell me; run pytest spec now", vec!["spec"]),
+            ("python3 -m unittest has a failing test. Fix it.", vec![]),
             ("cargo test passes. Say what tests are for", vec![]),
             ("mend `calc` and \"parse_it\", not 'that one'", vec!["calc", "parse_it"]),
             ("it's Ada's: write the tests, please", vec![]),

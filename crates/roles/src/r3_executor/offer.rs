@@ -13,8 +13,6 @@ use super::work::Work;
 
 /// The name of the tool that loads others. It touches nothing, so it is answered here.
 const LOADER: &str = "load_tools";
-/// Characters of a tool's line in the list of those that can be loaded.
-const LINE_CHARS_MAX: usize = 60;
 /// Characters of a name that is quoted.
 const NAME_CHARS_MAX: usize = 160;
 
@@ -66,14 +64,14 @@ pub(super) fn offered(
     tools
 }
 
-/// A line for each tool that can be loaded.
+/// The names of the tools that can be loaded; what they do is told when they are.
 pub(super) fn loadable(subtask: &SubTask, catalogue: &[Arc<ToolSpec>]) -> Vec<String> {
     let offered = offered(subtask, &BTreeSet::new(), catalogue);
     if !offered.iter().any(|spec| spec.name == LOADER) {
         return Vec::new();
     }
     let rest = allowed(subtask, catalogue).into_iter().filter(|spec| !spec.core);
-    rest.map(|spec| clip(&format!("{}: {}", spec.name, spec.description), LINE_CHARS_MAX)).collect()
+    rest.map(|spec| spec.name.clone()).collect()
 }
 
 /// Whether the sub-task lets a call run as this.

@@ -160,10 +160,10 @@ fn notes(context: &str) -> String {
     if context.is_empty() { String::new() } else { format!("{NOTES_HEADING}{context}") }
 }
 
-fn loadable(lines: &[String]) -> String {
-    if lines.is_empty() {
+fn loadable(names: &[String]) -> String {
+    if names.is_empty() {
         String::new()
     } else {
-        format!("More tools, by `load_tools`:\n{}", lines.join("\n"))
+        format!("More tools, by `load_tools`: {}", names.join(", "))
     }
 }
