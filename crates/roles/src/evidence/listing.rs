@@ -13,7 +13,9 @@ use super::called::name_of;
 use super::excerpt::Source;
 
 /// Characters of a call's input in its head.
-const INPUT_CHARS_MAX: usize = 400;
+const INPUT_CHARS_MAX: usize = 1_200;
+/// Programs of a command that its head names besides the first.
+const PROGRAMS_MAX: usize = 4;
 /// Bytes of a head beside the input, about.
 const HEAD_BYTES: usize = 64;
 /// Characters of facts that are shown where a call has no text.
@@ -71,9 +73,13 @@ fn head(record: &ToolRecord) -> String {
     let mut head = String::with_capacity(HEAD_BYTES + input.len());
     // Writing into a string cannot fail.
     let _ = write!(head, "{} attempt {} {}", record.call_id, record.attempt, record.tool);
-    for tool in record.tool_ids().skip(1) {
+    for tool in record.tool_ids().skip(1).take(PROGRAMS_MAX) {
         head.push('+');
         head.push_str(tool.as_str());
+    }
+    let more = record.tool_ids().skip(1 + PROGRAMS_MAX).count();
+    if more > 0 {
+        let _ = write!(head, "+{more} more");
     }
     push_ending(&mut head, record);
     let _ = write!(head, " {} ms ", record.duration_ms);

@@ -40,5 +40,6 @@ pub use self::case::{Case, Run};
 pub use self::check::by_check;
 pub use self::hearing::{Hearing, NoClass};
 pub(crate) use self::messages::printed;
+pub(crate) use self::named::runs_alone;
 pub use self::settle::{Settled, unjudged};
 pub(crate) use self::subject::speaks_of_the_answer;

@@ -16,19 +16,32 @@ pub(super) fn is_named(record: &ToolRecord, which: &str, expect: &Predicate) -> 
         let wanted = which.trim().trim_start_matches("./");
         return record.target == wanted || record.target.ends_with(&format!("/{wanted}"));
     }
+    let command = record.input.0.get("command").and_then(Value::as_str);
+    command
+        .and_then(|text| alone(text, &record.target, expect))
+        .is_some_and(|first| begins_with(&first, which))
+}
+
+/// Whether a command, as written and in normal form, can be the one that a check names: it runs alone.
+pub(crate) fn runs_alone(text: &str, target: &str, expect: &Predicate) -> bool {
+    alone(text, target, expect).is_some()
+}
+
+/// The command that runs alone, or at the head of a pipe where its exit code does not count.
+fn alone(text: &str, target: &str, expect: &Predicate) -> Option<String> {
     // What stands behind `||` may not have run, and the normal form no longer tells.
-    let has_other_way =
-        record.input.0.get("command").and_then(Value::as_str).is_none_or(|text| text.contains("||"));
-    let pipelines = split(&record.target, ';');
+    if text.contains("||") {
+        return None;
+    }
+    let pipelines = split(target, ';');
     let command = match pipelines.as_slice() {
         [only] => only,
         [first, second] if words(first).first().is_some_and(|word| word == "cd") => second,
-        _ => return false,
+        _ => return None,
     };
     let commands = split(command, '|');
     let is_last = commands.len() == 1 || !speaks_of_the_exit(expect);
-    let begins = commands.first().is_some_and(|first| begins_with(first, which));
-    !has_other_way && is_last && begins
+    commands.into_iter().next().filter(|_| is_last)
 }
 
 /// Whether the words of a command, behind its assignments, begin with those of `which`.

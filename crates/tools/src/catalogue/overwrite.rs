@@ -64,7 +64,13 @@ impl Replaced {
 
     pub(super) fn note(&self) -> String {
         match &self.backup {
-            Some(backup) => format!("; the old content is kept as {}", show::path_line(backup)),
+            Some(backup) => {
+                let name = backup.file_name().map(Path::new).unwrap_or(backup);
+                format!(
+                    "; the old content is kept as .setpoint-backup/{} in the workspace",
+                    show::path_line(name)
+                )
+            }
             None => "; the old content was too large to be kept".to_owned(),
         }
     }

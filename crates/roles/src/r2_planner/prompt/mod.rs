@@ -60,7 +60,7 @@ Sub-tasks
 
 - As few as possible: one for a single look-up, command or file. Split what can run side by side or needs another's output.
 - Each stands on its own: what it needs is in its `intent`, in `context` (your notes) or in the person's words. Executors and \
-judges read those words; do not repeat them.
+judges read those words, and an executor the calls that checks look at; do not repeat them.
 - Equal `sequence` numbers run at the same time. A higher one waits until the lower ones have matched and gets their outputs; \
 `inputs` picks some, by place in your list from 1.
 - `tools` names the tools it may use, if not all.

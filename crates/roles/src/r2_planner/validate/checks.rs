@@ -1,13 +1,14 @@
 //! Whether a check can run at all, and on what.
 
 use setpoint_protocol::limits::VALUE_DEPTH_MAX;
-use setpoint_protocol::predicate::{Check, CheckOn};
+use setpoint_protocol::predicate::{Check, CheckOn, Predicate};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{CallReading, Effect, ToolCall};
 use setpoint_protocol::{Any, ToolId};
 
 use super::Rules;
 use crate::blocking::{refusal, target_name};
+use crate::judging::runs_alone;
 
 /// Most bytes of a probe's input; more is malformed.
 const PROBE_BYTES_MAX: usize = 16 * 1024;
@@ -41,7 +42,7 @@ pub(super) fn check(value: &Any, rules: &Rules<'_>) -> Result<Check, String> {
                 return Err(format!("has a check that {reason}"));
             }
             if id.tool() == SHELL {
-                *which = Some(command(which.as_deref(), rules)?);
+                *which = Some(command(which.as_deref(), &check.expect, rules)?);
             }
         }
     }
@@ -49,7 +50,7 @@ pub(super) fn check(value: &Any, rules: &Rules<'_>) -> Result<Check, String> {
 }
 
 /// The command that a check names, in the normal form of calls' targets.
-fn command(which: Option<&str>, rules: &Rules<'_>) -> Result<String, String> {
+fn command(which: Option<&str>, expect: &Predicate, rules: &Rules<'_>) -> Result<String, String> {
     let Some(which) = which.map(str::trim).filter(|which| !which.is_empty()) else {
         return Err(
             "has a check on a call of `shell` that does not say which: give `which`, the command".to_owned()
@@ -57,17 +58,26 @@ fn command(which: Option<&str>, rules: &Rules<'_>) -> Result<String, String> {
     };
     let call = ToolCall { tool: SHELL.to_owned(), input: Any(serde_json::json!({ "command": which })) };
     let target = rules.reader.read(&call, rules.surroundings).target;
-    Ok(if target.is_empty() { which.to_owned() } else { target })
+    let target = if target.is_empty() { which.to_owned() } else { target };
+    if !runs_alone(which, &target, expect) {
+        let which = clip(which, 80);
+        return Err(format!(
+            "has a check that can never hold: `{which}` is no single command that runs alone; name one, or probe what it leaves"
+        ));
+    }
+    Ok(target)
 }
 
-/// Why a check shows less than its criterion says, which quotes a command: the check looks at another one.
+/// Why a check shows less than its criterion says, which quotes a command: the check looks at another one. What is quoted and
+/// expected of the call's output is no command.
 pub(super) fn weaker_than(text: &str, check: &Check) -> Option<String> {
     let CheckOn::Call { which: Some(which), .. } = &check.on else { return None };
     let quoted = text.split('`').skip(1).step_by(2).map(str::trim).filter(|quoted| quoted.contains(' '));
     let words =
         |text: &str| text.split_whitespace().map(|word| word.replace(['\'', '"'], "")).collect::<Vec<_>>();
     let named = words(which);
-    let mut others = quoted.filter(|quoted| !named.starts_with(&words(quoted)));
+    let expected = serde_json::to_string(&check.expect).unwrap_or_default();
+    let mut others = quoted.filter(|quoted| !named.starts_with(&words(quoted)) && !expected.contains(quoted));
     others
         .next()
         .map(|quoted| format!("quotes `{}`, but its check names `{}`", clip(quoted, 80), clip(which, 80)))

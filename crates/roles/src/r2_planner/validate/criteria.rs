@@ -123,6 +123,10 @@ const EMPTY_PHRASES: &[&[&str]] = &[
 const QUESTION_WORDS: &[&str] =
     &["what", "which", "who", "whom", "whose", "why", "how", "什么", "谁", "为什么", "怎么", "多少"];
 
+/// Verbs that a sentence has one of for each clause, sorted.
+const FINITE: &[&str] =
+    &["are", "can", "did", "do", "does", "had", "has", "have", "is", "must", "stays", "was", "were", "will"];
+
 /// Reads the criteria at `place`, which must not merely restate `intent`. Ones that are there already are left out.
 pub(super) fn criteria(
     drafts: &[CriterionDraft],
@@ -186,7 +190,7 @@ fn emptiness(text: &str, intent: &str) -> Option<&'static str> {
     let words: Vec<&str> = words.iter().collect();
     let is_question = text.ends_with(['?', '？', '؟', '吗', '呢'])
         || text.starts_with('¿')
-        || words.first().is_some_and(|first| QUESTION_WORDS.contains(first))
+        || words.first().is_some_and(|first| QUESTION_WORDS.contains(first) && !says_something_of_it(&words))
         || QUESTION_WORDS.iter().any(|word| !word.is_ascii() && text.starts_with(word));
     if is_question {
         return Some("is a question; assert what must be seen");
@@ -200,6 +204,12 @@ fn emptiness(text: &str, intent: &str) -> Option<&'static str> {
     let said: Vec<&str> = said.iter().collect();
     (restates(&content, &said) && !beyond::adds(text, intent))
         .then_some("only says the intent again; name what must be seen in the result, or give a check")
+}
+
+/// Whether a text that opens with a question word goes on to say something of it, by a second verb: `what was there before is
+/// unchanged`.
+fn says_something_of_it(words: &[&str]) -> bool {
+    words.iter().filter(|word| lists(FINITE, word)).count() > 1
 }
 
 /// Whether at least four in five of the criterion's distinct content words stand in the intent. Content words are
@@ -281,7 +291,11 @@ mod tests {
         {
             assert_eq!(verdict(text), "is a question", "{text}");
         }
-        assert_eq!(verdict("Does not contain the word draft"), "fine");
+        for text in
+            ["Does not contain the word draft", "what was there before is unchanged, and so is README.md"]
+        {
+            assert_eq!(verdict(text), "fine", "{text}");
+        }
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub(super) struct Traces {
 struct Mark {
     mode: u32,
     of_file: Option<FileMark>,
+    /// Whether it is a folder that a program keeps for itself. A new one is no change; one that is gone is.
+    is_cache: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,23 +79,24 @@ impl Traces {
                 if halt.rooms().is_closed(&meta) || roots.contains(&path) {
                     continue;
                 }
-                if meta.is_dir() && !is_cache(&path) {
+                let is_cache = meta.is_dir() && is_cache(&path);
+                if meta.is_dir() && !is_cache {
                     folders.push(path.clone());
                 }
-                traces.see(path, &meta);
+                traces.see(path, &meta, is_cache);
             }
         }
         Some(traces)
     }
 
-    fn see(&mut self, path: PathBuf, meta: &Metadata) {
+    fn see(&mut self, path: PathBuf, meta: &Metadata, is_cache: bool) {
         let of_file = (!meta.is_dir()).then(|| FileMark {
             device: meta.dev(),
             inode: meta.ino(),
             bytes: meta.len(),
             changed: (meta.ctime(), meta.ctime_nsec()),
         });
-        self.marks.insert(path, Mark { mode: meta.mode(), of_file });
+        self.marks.insert(path, Mark { mode: meta.mode(), of_file, is_cache });
     }
 
     /// What has changed until `after`.
@@ -104,6 +107,7 @@ impl Traces {
             match self.marks.get(path) {
                 Some(before) if before == mark => {}
                 Some(_) => paths.push(("changed", path.clone())),
+                None if mark.is_cache => {}
                 None => paths.push((MADE, path.clone())),
             }
         }
@@ -188,7 +192,9 @@ mod tests {
     fn caches_are_left_out_and_their_loss_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
+        let before = look(folder.path());
         fs::create_dir_all(at("__pycache__")).unwrap();
+        assert!(before.until(&look(folder.path())).is_empty());
         fs::create_dir_all(at("target")).unwrap();
         fs::write(at("target/CACHEDIR.TAG"), "").unwrap();
         let before = look(folder.path());
