@@ -21,6 +21,9 @@ const FRAME_BYTES: usize = 48;
 const FRAGMENTS_USUAL: usize = 8;
 /// Tokens of the frame around a fragment.
 const FRAME_TOKENS: u64 = 16;
+/// How a tool is called where there is no interface for that; stands above the list of tools.
+const HOW_TO_CALL: &str = "Call a tool by one JSON object with `tool` (a name of the next block) and `input` (fitting its \
+schema), and nothing after it.\n\n";
 /// Results of a conversation that are left out together.
 const RESULTS_AT_A_TIME: usize = 8;
 
@@ -355,7 +358,8 @@ impl Fragment {
         if has_tools && self.kind == FragmentKind::Tools {
             return 0;
         }
-        tokens::estimate(self.text()) + FRAME_TOKENS
+        let head = if self.kind == FragmentKind::Tools { tokens::estimate(HOW_TO_CALL) } else { 0 };
+        tokens::estimate(self.text()) + head + FRAME_TOKENS
     }
 
     /// At most `chars_max` characters of the text, and a mark.
@@ -430,7 +434,11 @@ fn text_of(fragments: &[Fragment], is_wanted: impl Fn(FragmentKind) -> bool) -> 
     for fragment in fragments.iter().filter(|fragment| is_wanted(fragment.kind)) {
         match fragment.kind {
             FragmentKind::System | FragmentKind::Task => out.push_str(fragment.text()),
-            FragmentKind::Data | FragmentKind::Tools => push_fenced(&mut out, fragment.name, fragment.text()),
+            FragmentKind::Tools => {
+                out.push_str(HOW_TO_CALL);
+                push_fenced(&mut out, fragment.name, fragment.text());
+            }
+            FragmentKind::Data => push_fenced(&mut out, fragment.name, fragment.text()),
             FragmentKind::Said => push_fenced(&mut out, "said", fragment.text()),
             FragmentKind::Result => push_fenced(&mut out, "result", fragment.text()),
         }
@@ -494,7 +502,10 @@ mod tests {
             .task("work", "Nail it.", 100);
         assert_eq!(prompt.system_text(), "Do it.\n\n");
         assert_eq!(prompt.text_between(0, 3, true), "Nail it.");
-        assert_eq!(prompt.text_between(0, 3, false), "```data tools\nhammer\n```\n\nNail it.");
+        assert_eq!(
+            prompt.text_between(0, 3, false),
+            format!("{HOW_TO_CALL}```data tools\nhammer\n```\n\nNail it.")
+        );
     }
 
     #[test]

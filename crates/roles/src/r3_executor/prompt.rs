@@ -45,8 +45,7 @@ const NOTES_HEADING: &str = "Notes from the planner:\n";
 static CONTRACT: Instruction = Instruction::new("\
 You do one sub-task, for real, with tools. Each reply is one of these:
 
-* calls of tools, through the tool interface; where there is none, one JSON object with `tool` (a name from the list) and \
-`input` (fitting its schema), nothing after it. A sentence on why may stand before them;
+* calls of tools; a sentence on why may stand before them;
 * when it is done, one JSON object and nothing else: {\"status\": \"completed\", \"output\": \"…\"}. `output` is the result \
 itself, as text or JSON. Where a criterion cannot hold here, whatever is done, add \"unmet\": [{\"criterion\": \"its id\", \"why\": \
 \"…\", \"seen\": [\"id of the call that shows it\"], \"needs\": \"what would have to be there\"}], as soon as a call shows it;
