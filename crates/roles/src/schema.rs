@@ -1,7 +1,7 @@
 //! JSON Schemas that go to models: their shape without their notes, which the instructions give in better words.
 
 use schemars::{JsonSchema, schema_for};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Members of a schema that only explain it.
 const NOTES: [&str; 4] = ["$schema", "title", "description", "default"];
@@ -19,10 +19,18 @@ fn strip(value: &mut Value) {
             // A field of that name is a schema, and so an object.
             members.retain(|name, member| member.is_object() || !NOTES.contains(&name.as_str()));
             members.values_mut().for_each(strip);
+            if let Some(words) = members.get("oneOf").and_then(words) {
+                *value = json!({ "enum": words });
+            }
         }
         Value::Array(items) => items.iter_mut().for_each(strip),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// The words of alternatives that are one word each.
+fn words(alternatives: &Value) -> Option<Vec<Value>> {
+    alternatives.as_array()?.iter().map(|one| one.get("const").cloned()).collect()
 }
 
 #[cfg(test)]
@@ -38,14 +46,27 @@ mod tests {
         /// Why.
         #[schemars(default)]
         description: Option<u8>,
+        word: Word,
+    }
+
+    /// One of two.
+    #[derive(JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    #[expect(dead_code, reason = "its schema is what is looked at")]
+    enum Word {
+        /// The first.
+        One,
+        /// The other.
+        Two,
     }
 
     #[test]
     fn notes_go_and_fields_of_their_names_stay() {
         let schema: Value = serde_json::from_str(&bare::<Draft>()).unwrap();
-        assert_eq!(schema["properties"]["title"], serde_json::json!({"type": "string"}));
+        assert_eq!(schema["properties"]["title"], json!({"type": "string"}));
         assert!(schema["properties"]["description"].is_object());
         assert!(schema.get("description").is_none() && schema.get("title").is_none(), "{schema}");
-        assert_eq!(schema["required"], serde_json::json!(["title"]));
+        assert_eq!(schema["required"], json!(["title", "word"]));
+        assert_eq!(schema["$defs"]["Word"], json!({ "enum": ["one", "two"] }));
     }
 }
