@@ -127,6 +127,20 @@ fn r2_replan_with_everything() {
 }
 
 #[test]
+fn what_cannot_hold_here_gives_no_direction() {
+    let finding = |shown: &str| json!({ "criterion": "tests ran", "failure_class": "environmental", "shown": shown, "evidence": "no folder", "cites": ["r3.1/1"] });
+    for (findings, is_free) in
+        [(vec![finding("cannot")], true), (vec![finding("cannot"), finding("refuted")], false)]
+    {
+        let (mut r2, _) = first_plan(&json!({}));
+        let call = replan(&mut r2, &json!({ "directive": "change_path", "findings": findings }));
+        let told = fragment(&call.prompt, "directive");
+        assert_eq!(told.contains("Never make up what is missing"), is_free, "{told}");
+        assert_eq!(told.contains("another path"), !is_free, "{told}");
+    }
+}
+
+#[test]
 fn every_direction_says_what_to_change_and_what_to_keep() {
     let mut text = String::new();
     for (directive, class, urgency) in [

@@ -17,6 +17,15 @@ pub(super) fn text(directive: &PlanDirective, brief: &PlanBrief) -> String {
     if directive.findings.is_empty() && directive.failed_subtasks.is_empty() {
         return unjudged(directive, brief);
     }
+    // A direction would push towards making up what is missing.
+    if !directive.findings.is_empty() && directive.findings.iter().all(|one| one.shown == Some(Shown::Cannot))
+    {
+        return format!(
+            "This is round {}. What failed in the round before cannot hold here: the next block has what was seen. Unless there \
+             is another way to what the person asked for, say so by `cannot`. Never make up what is missing.",
+            brief.round
+        );
+    }
     let mut text = format!(
         "The plan before did not reach the goal. This is round {}. The next plan:\n{}\n{}",
         brief.round,
