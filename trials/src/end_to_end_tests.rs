@@ -12,7 +12,7 @@ use setpoint_model_server::question::Site;
 use setpoint_model_server::{Answer, Fault, ModelServer, Seen, Turn, UnauthorizedForm, Wire};
 
 use crate::ground::output;
-use crate::recording::Files;
+use crate::recording::{Files, programs};
 use crate::report::Row;
 use crate::runner::{Model, Runner, named};
 use crate::tasks::TRIALS;
@@ -254,7 +254,19 @@ async fn process_every_kept_recording_comes_to_what_it_came_to() {
             continue;
         }
         let (_, differences) = runner().replay(trial, &recordings()).await.unwrap();
-        assert_eq!(differences, Vec::<String>::new(), "{}: record it anew, or mend what changed", trial.name);
+        // Another Python or Git may word things otherwise, and then the next question is another one.
+        let are_same_programs =
+            Files::of(&recordings(), trial.name).read().unwrap().programs == programs().unwrap();
+        if are_same_programs {
+            assert_eq!(
+                differences,
+                Vec::<String>::new(),
+                "{}: record it anew, or mend what changed",
+                trial.name
+            );
+        } else {
+            eprintln!("{}: recorded with other programs; differences: {differences:?}", trial.name);
+        }
     }
 }
 
