@@ -11,7 +11,7 @@ use crate::support::thinker::{site, think};
 use crate::support::{Came, Home};
 
 /// Characters of a question to R2 besides the person's words and the survey, with the schema of its answer.
-const PLAN_CHARS_MAX: usize = 6_200;
+const PLAN_CHARS_MAX: usize = 6_300;
 
 /// A sub-task that writes x.txt, with a check that shows it.
 fn writes() -> Value {
