@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::approval::resolve;
 use crate::halt::Halt;
 use crate::show;
 
@@ -62,9 +63,11 @@ pub(super) struct Changes {
 }
 
 impl Traces {
-    /// What lies below these folders; `None` where not all of it can be seen. One that is not there is empty: it may be made.
+    /// What lies below these folders; `None` where not all of it can be seen, as behind a link that leads out of them. One that is
+    /// not there is empty: it may be made.
     pub(super) fn below(roots: &[PathBuf], halt: &Halt) -> Option<Self> {
         let mut traces = Traces { marks: BTreeMap::new() };
+        let real: Vec<PathBuf> = roots.iter().map(|root| resolve::fully(root)).collect();
         let is_missing = |root: &PathBuf| {
             std::fs::symlink_metadata(root).is_err_and(|error| error.kind() == ErrorKind::NotFound)
         };
@@ -78,6 +81,9 @@ impl Traces {
                 }
                 if halt.rooms().is_closed(&meta) || roots.contains(&path) {
                     continue;
+                }
+                if meta.is_symlink() && leads_out(&path, &real) {
+                    return None;
                 }
                 let is_cache = meta.is_dir() && is_cache(&path);
                 if meta.is_dir() && !is_cache {
@@ -142,6 +148,14 @@ impl Changes {
         }
         (!shown.is_empty()).then(|| format!("[files: {}]", shown.join(", ")))
     }
+}
+
+/// Whether something may be changed through a link that these folders do not show. A program elsewhere is run and not written:
+/// virtual environments are full of such links.
+fn leads_out(link: &Path, roots: &[PathBuf]) -> bool {
+    let Ok(real) = std::fs::canonicalize(link) else { return true };
+    let is_program = || std::fs::metadata(&real).is_ok_and(|meta| meta.is_file() && meta.mode() & 0o111 != 0);
+    !roots.iter().any(|root| real.starts_with(root)) && !is_program()
 }
 
 fn is_cache(folder: &Path) -> bool {
@@ -213,6 +227,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let halt = Halt::default();
         assert!(Traces::below(&[folder.path().join("none")], &halt).is_some());
+        let link = folder.path().join("link");
+        let below = || Traces::below(&[folder.path().to_path_buf()], &halt);
+        for (target, is_seen) in [
+            (Path::new("/etc"), false),
+            (Path::new("none"), false),
+            (Path::new("/bin/sh"), true),
+            (folder.path(), true),
+        ] {
+            std::os::unix::fs::symlink(target, &link).unwrap();
+            assert_eq!(below().is_some(), is_seen, "{}", target.display());
+            fs::remove_file(&link).unwrap();
+        }
         for n in 0..=ENTRIES_MAX {
             fs::write(folder.path().join(n.to_string()), "").unwrap();
         }
