@@ -10,6 +10,7 @@ mod keys;
 mod planning;
 mod process_killed;
 mod results;
+mod verdicts;
 mod wires;
 
 use std::process::Command;
