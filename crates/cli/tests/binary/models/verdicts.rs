@@ -27,11 +27,17 @@ fn done(output: &str) -> Step {
     Step::Says(json!({ "status": "completed", "output": output }))
 }
 
-/// A model that gives `plan` every time, takes the steps in turn, and judges by `judge`.
+/// A model that gives `plan` every time with another intent, takes the steps in turn, and judges by `judge`.
 fn server(plan: Value, steps: Vec<Step>, judge: impl Fn(&str) -> Value + Send + Sync + 'static) -> Hosted {
-    let taken = AtomicUsize::new(0);
+    let (taken, planned) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let answer = move |seen: &Seen| match site(seen) {
-        Site::Plan => said(&plan),
+        Site::Plan => {
+            let mut plan = plan.clone();
+            if let n @ 1.. = planned.fetch_add(1, Ordering::Relaxed) {
+                plan["subtasks"][0]["intent"] = format!("try way {n} of reaching it").into();
+            }
+            said(&plan)
+        }
         Site::Execute => match &steps[taken.fetch_add(1, Ordering::Relaxed).min(steps.len() - 1)] {
             Step::Call(tool, input) => Turn::from(Answer::call(tool, &input.to_string())),
             Step::Says(value) => said(value),
@@ -173,4 +179,36 @@ fn a_class_is_what_the_evidence_says_and_no_class_is_told_as_none() {
     assert!(replan.contains("none.txt was printed [environmental"), "{replan}");
     assert!(replan.contains("the poem is in iambs [class not known"), "{replan}");
     assert!(!replan.contains("of both kinds"), "{replan}");
+}
+
+#[test]
+fn the_command_that_the_person_names_is_not_blocked_after_a_red_run() {
+    const COMMAND: &str = "sh check.sh";
+    let home = Home::new();
+    home.file("check.sh", "test -f \"$PWD/done.txt\" && echo green\n");
+    home.file("allowed", format!("command {COMMAND}\n"));
+    let plan = one(&[on_call("the check is green", COMMAND, &json!({ "exit_code": 0 }))]);
+    let check = || Step::Call("shell", json!({ "command": COMMAND }));
+    let content = json!({ "path": home.work().join("done.txt").to_str().unwrap(), "content": "x" });
+    let steps = vec![
+        check(),
+        done("red"),
+        done("red, attempt 2"),
+        done("red, attempt 3"),
+        Step::Call("write_file", content),
+        check(),
+        done("green"),
+    ];
+    let server = server(plan, steps, nobody);
+    let goal = format!("make `{COMMAND}` green");
+    let arguments = ["run", "--json", "--approve", "allowed", &goal];
+    let came = Came::of(&mut command(&home, &server, Wire::Chat, &arguments));
+    let result = came.json();
+    assert_eq!(
+        (came.code, &result["directive"], &result["replans"]),
+        (0, &json!("accept"), &json!(1)),
+        "{result:#}"
+    );
+    let executed = asked(&server, Site::Execute);
+    assert!(executed.iter().all(|question| !question.contains("Blocked for this sub-task")), "{executed:#?}");
 }
