@@ -4,10 +4,21 @@ use super::assembly::{Assembly, DONE_ONCE};
 
 /// Far above what it takes.
 const KILLS_MAX: usize = 100;
+/// Runs of which one has to cut an ask short; one in twenty does not.
+const RUNS_MAX: usize = 5;
 
 /// Every process that takes the task up dies at the next of these points, over and over. Some of them have to be behind the
 /// first answer that a process gets: one that always dies before it gets nowhere.
+///
+/// Which records stand before a point depends on what is done side by side: now and then no ask is open at any of them, and then it
+/// is tried again.
 fn dies_again_and_again(points: &[&str]) {
+    let was_cut_short = (0..RUNS_MAX).any(|_| dies_and_is_resumed(points));
+    assert!(was_cut_short, "nothing was cut short in {RUNS_MAX} runs");
+}
+
+/// One run of it; whether an ask was cut short.
+fn dies_and_is_resumed(points: &[&str]) -> bool {
     let assembly = Assembly::new();
     let mut points = points.iter().copied().cycle();
     let mut failpoint = points.next().unwrap();
@@ -36,10 +47,7 @@ fn dies_again_and_again(points: &[&str]) {
     assert_eq!(story.count("FinalResult"), 1, "{failpoint}");
     assert!(story.ends_with("FinalResult"), "{failpoint}");
     // Reading the asks is a check of its own: none was asked again after its answer.
-    assert!(
-        story.asks().values().any(super::story::Ask::is_interrupted),
-        "{failpoint}: nothing was cut short"
-    );
+    let was_cut_short = story.asks().values().any(super::story::Ask::is_interrupted);
 
     let result = came.json();
     let parts = assembly.parts();
@@ -54,6 +62,7 @@ fn dies_again_and_again(points: &[&str]) {
         }
         other => panic!("{failpoint}: {other:?}: {result:#}"),
     }
+    was_cut_short
 }
 
 #[test]
