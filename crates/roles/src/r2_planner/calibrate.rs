@@ -11,6 +11,7 @@ use super::calibration::{ABOUT_CHARS_MAX, Calibration, RECORDS_MAX};
 use super::fault::Fault;
 use super::history::Task;
 use super::machine::{Fx, Phase, Planner};
+use super::validate::refuted;
 
 impl Planner {
     /// Opens the first round. A second `TaskSpec` starts over; instances go on counting.
@@ -22,7 +23,7 @@ impl Planner {
         self.calibrate(ctx, fx);
     }
 
-    /// Opens the next round, whatever was pending in the one before.
+    /// Opens the next round, whatever was pending in the one before, unless that has shown that no plan can help.
     pub(super) fn on_directive(&mut self, directive: PlanDirective, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         if self.is_closing() {
             return;
@@ -30,6 +31,10 @@ impl Planner {
         if let Some(task) = &mut self.task {
             let executor = ctx.ledger.usage.by_role.get(&RoleId::Executor);
             task.redirect(directive, executor.map_or(0, |usage| usage.tool_calls));
+        }
+        if let Some(shown) = self.task.as_ref().and_then(refuted) {
+            self.raise(Fault::infeasible(shown), ctx, fx);
+            return;
         }
         self.calibrate(ctx, fx);
     }

@@ -302,7 +302,13 @@ fn what_a_replan_alone_may_say_is_in_no_first_question() {
 #[test]
 fn the_worked_example_is_a_plan_that_is_taken() {
     let tool = |name: &str, class: &str| json!({ "name": name, "class": class, "description": "", "input_schema": {} });
-    let mut r2 = Bench::<Planner>::new(&json!({ "tools": [tool("grep", "search"), tool("shell", "run")] }));
+    let tools = json!([
+        tool("grep", "search"),
+        tool("shell", "run"),
+        tool("read_file", "read"),
+        tool("edit_file", "write")
+    ]);
+    let mut r2 = Bench::<Planner>::new(&json!({ "tools": tools }));
     r2.message(Kind::TaskSpec, &json!({ "intent": "finish the terms", "raw_input": "finish the terms" }));
     let reply = json!({ "call_id": "r2/1", "availability": "unavailable" });
     let (call, asked) = model_call(r2.message(Kind::MemoryReply, &reply));

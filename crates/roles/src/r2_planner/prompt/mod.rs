@@ -63,7 +63,7 @@ Sub-tasks
 judges read those words, and an executor the calls that checks look at; do not repeat them.
 - Equal `sequence` numbers run at the same time. A higher one waits until the lower ones have matched and gets their outputs; \
 `inputs` picks some, by place in your list from 1.
-- `tools` names the tools it may use, if not all.
+- `tools` names the few tools that it needs. It can call no others; without `tools`, all.
 - Write no ids, times or names of files that the program makes.
 
 Criteria
@@ -96,7 +96,7 @@ check that is green before counts for nothing.
 
 static FORMAT: Instruction = Instruction::new("\
 Reply with one JSON object, nothing before it and nothing after it, such as:
-{\"subtasks\":[{\"intent\":\"complete terms.md\",\"success_criteria\":[{\"criterion\":\"terms.md has 12 \
+{\"subtasks\":[{\"intent\":\"complete terms.md\",\"tools\":[\"read_file\",\"edit_file\",\"shell\"],\"success_criteria\":[{\"criterion\":\"terms.md has 12 \
 headings\",\"check\":{\"on\":{\"probe\":{\"tool\":\"grep\",\"input\":{\"pattern\":\"^## \",\"path\":\"terms.md\"}}},\
 \"expect\":{\"pointer\":{\"at\":\"/count\",\"is\":{\"equals\":12}}}}},{\"criterion\":\"`make links` ends with 0\",\"check\":\
 {\"on\":{\"call\":{\"tool\":\"shell\",\"which\":\"make links\"}},\"expect\":{\"exit_code\":0}}}]}]}");

@@ -94,13 +94,12 @@ pub(super) fn targets(check: &Check, rules: &Rules<'_>) -> Vec<String> {
     }
 }
 
-/// Why a check can never hold for a sub-task that may use only `tools` (none named: all), or `None` when it can.
-pub(super) fn out_of_reach(check: &Check, tools: &[ToolId]) -> Option<String> {
+/// The tool whose calls a check looks at, where a sub-task that may use only `tools` (none named: all) cannot call it.
+pub(super) fn out_of_reach(check: &Check, tools: &[ToolId]) -> Option<ToolId> {
     let CheckOn::Call { tool, .. } = &check.on else { return None };
     let looked_at: ToolId = tool.parse().ok()?;
     let reached = |tool: &ToolId| tool.covers(&looked_at) || looked_at.covers(tool);
-    (!tools.is_empty() && !tools.iter().any(reached))
-        .then(|| format!("has a check on the last call of `{looked_at}`, which is not among its tools"))
+    (!tools.is_empty() && !tools.iter().any(reached)).then_some(looked_at)
 }
 
 fn probe(call: &ToolCall, rules: &Rules<'_>) -> Result<(), String> {

@@ -34,7 +34,7 @@ use super::history::Task;
 
 use self::refusal::{REASONS_MAX, Reasons, TASK, subtask_place};
 
-pub(super) use self::premise::{Infeasible, infeasible};
+pub(super) use self::premise::{Infeasible, infeasible, refuted};
 pub(super) use self::refusal::{Refusal, annotated};
 
 /// What a plan is held against.

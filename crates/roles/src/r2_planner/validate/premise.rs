@@ -1,11 +1,11 @@
-//! What a plan may take back, and when it may say that the goal cannot be reached here: only over calls that a verdict cites
-//! for a criterion that cannot hold.
+//! What a plan may take back, and when the goal cannot be reached here: only over calls that a verdict cites for a criterion
+//! that cannot hold. Where nothing is left to plan, code says so without asking the model.
 
 use std::collections::BTreeSet;
 
 use setpoint_machine::draft::{CannotDraft, WithdrawDraft};
 use setpoint_protocol::CallId;
-use setpoint_protocol::message::{Criterion, Withdrawal};
+use setpoint_protocol::message::{Criterion, DirectiveFinding, Shown, Withdrawal};
 
 use super::super::history::Task;
 use super::refusal::{Reasons, Refusal};
@@ -41,6 +41,36 @@ pub(in crate::r2_planner) fn infeasible(draft: &CannotDraft, task: &Task) -> Res
     let why = one_line(&draft.why, WHY_CHARS_MAX);
     let why = if why.is_empty() { "something that the goal rests on is not here".to_owned() } else { why };
     Ok(Infeasible { why, needs })
+}
+
+/// That the last round leaves nothing to plan: all that failed is what the person asked for and was shown to be impossible
+/// here, and the plan had said what it rests on. What the person asked for is never withdrawn, so a further plan could only
+/// come to the same.
+pub(in crate::r2_planner) fn refuted(task: &Task) -> Option<Infeasible> {
+    let findings = &task.directive.as_ref()?.findings;
+    let known = |finding: &DirectiveFinding| {
+        let of_plan = task.plans.last()?.subtasks.iter().flat_map(|subtask| &subtask.criteria);
+        let is_it = |criterion: &&Criterion| finding.criterion_id.as_ref() == Some(&criterion.id);
+        of_plan.chain(&task.criteria).find(is_it)
+    };
+    let is_settled = |finding: &DirectiveFinding| {
+        finding.shown == Some(Shown::Cannot)
+            && known(finding).is_some_and(|criterion| !criterion.origin.is_planner())
+    };
+    if !findings.iter().all(is_settled) {
+        return None;
+    }
+    let (first, premise) =
+        findings.iter().find_map(|finding| Some((finding, known(finding)?.assumes.as_ref()?)))?;
+    let mut needs: Vec<String> = Vec::new();
+    for premise in findings.iter().filter_map(|finding| known(finding)?.assumes.as_ref()) {
+        let need = format!("make this true first: {premise}");
+        if !needs.contains(&need) && needs.len() < NEEDS_MAX {
+            needs.push(need);
+        }
+    }
+    let why = format!("the plan assumed: {premise}. Found: {}", first.evidence);
+    Some(Infeasible { why: one_line(&why, WHY_CHARS_MAX), needs })
 }
 
 /// The withdrawals of a draft.

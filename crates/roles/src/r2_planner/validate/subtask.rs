@@ -32,12 +32,11 @@ pub(super) fn subtask(
     if draft.success_criteria.is_empty() {
         reasons.add(place, "has no criterion");
     }
-    let tools = tools(&draft.tools, place, rules, reasons);
+    let mut tools = tools(&draft.tools, place, rules, reasons);
     let criteria = criteria::criteria(&draft.success_criteria, place, &intent, rules, reasons);
     for check in criteria.iter().filter_map(|criterion| criterion.check.as_ref()) {
-        if let Some(reason) = checks::out_of_reach(check, &tools) {
-            reasons.add(place, reason);
-        }
+        // What a check looks at has to be callable.
+        tools.extend(checks::out_of_reach(check, &tools));
     }
     let targets: Vec<String> = criteria
         .iter()
