@@ -2,9 +2,14 @@
 //!
 //! A best effort, for limits, records and rules that deny. Nothing is permitted because of what is found here.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod mentions;
+mod tokens;
+
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+pub(crate) use self::mentions::mentions;
+use self::tokens::{Token, substitutions, tokens};
 use super::programs::VOLATILE;
 use super::word::{lists, quoted};
 
@@ -12,9 +17,6 @@ use super::word::{lists, quoted};
 const NESTING_MAX: usize = 4;
 /// Stands for a program that is only known at run time.
 const UNKNOWN_PROGRAM: &str = "?";
-/// Most paths that are taken from one command.
-const MENTIONS_MAX: usize = 4_000;
-
 /// Programs that run another one behind their options.
 const WRAPPERS: &str = "builtin command doas env eval exec ionice nice nohup parallel setsid stdbuf sudo time unshare watch xargs";
 /// The same with an operand of their own before it.
@@ -70,20 +72,27 @@ pub(crate) fn read(text: &str, cwd: &Path) -> Found {
     }
 }
 
-/// A word or an operator, quotes taken off, substitutions left as they stand.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
-    Word { text: String, is_open: bool },
-    Operator(char),
-}
-
 impl Names {
     fn script(&mut self, text: &str, directory: &mut PathBuf, depth: usize) {
         let mut words: Vec<(String, bool)> = Vec::new();
         let mut is_piped = false;
         let mut is_target = false;
+        let mut has_shell = false;
         for token in tokens(text).into_iter().chain([Token::Operator(';')]) {
             match token {
+                // It is data for the program that it feeds, and commands where that may be a shell.
+                Token::Document { text, is_open } => {
+                    let inner = if has_shell { vec![text.clone()] } else { Vec::new() };
+                    let substituted = if is_open { substitutions(&text) } else { Vec::new() };
+                    if depth == 0 {
+                        self.commands.push((false, format!("<< {}", quoted(&text))));
+                    }
+                    if depth < NESTING_MAX {
+                        for inner in inner.iter().chain(&substituted) {
+                            self.script(inner, &mut directory.clone(), depth + 1);
+                        }
+                    }
+                }
                 // What a redirection leads to is no argument.
                 Token::Operator('<' | '>') => {
                     if words.last().is_some_and(|(word, _)| word.chars().all(|c| c.is_ascii_digit())) {
@@ -98,6 +107,7 @@ impl Names {
                 }
                 Token::Word { .. } if is_target => is_target = false,
                 Token::Word { text, is_open } => {
+                    has_shell |= lists(SHELLS, text.rsplit('/').next().unwrap_or_default());
                     if is_open && depth < NESTING_MAX {
                         for inner in substitutions(&text) {
                             self.script(&inner, &mut directory.clone(), depth + 1);
@@ -219,127 +229,6 @@ fn is_assignment(text: &str) -> bool {
     })
 }
 
-fn tokens(text: &str) -> Vec<Token> {
-    let mut out = Vec::new();
-    let mut word: Option<(String, bool)> = None;
-    let mut chars = text.chars().peekable();
-    let mut quote = None;
-    while let Some(c) = chars.next() {
-        let (text, is_open) = word.get_or_insert_with(Default::default);
-        match (quote, c) {
-            (Some('\''), '\'') | (Some('"'), '"') => quote = None,
-            (Some('\''), c) => text.push(c),
-            (None, '\'' | '"') => quote = Some(c),
-            (_, '\\') => text.extend(chars.next().filter(|c| *c != '\n')),
-            (_, '$') if chars.peek() == Some(&'(') => {
-                *is_open = true;
-                text.push('$');
-                balanced(&mut chars, text);
-            }
-            (_, '$' | '`') => {
-                *is_open = true;
-                text.push(c);
-                if c == '`' {
-                    for c in chars.by_ref() {
-                        text.push(c);
-                        if c == '`' {
-                            break;
-                        }
-                    }
-                }
-            }
-            (Some(_), c) => text.push(c),
-            (None, ' ' | '\t') => end(&mut word, &mut out),
-            (None, '\n' | ';' | '|' | '&' | '(' | ')' | '<' | '>') => {
-                end(&mut word, &mut out);
-                let operator = if matches!(c, '|' | '<' | '>') { c } else { ';' };
-                let is_pair = chars.next_if_eq(&c).is_some();
-                chars.next_if(|next| matches!(c, '<' | '>') && matches!(next, '&' | '|' | '<'));
-                out.push(Token::Operator(if is_pair && c == '|' { ';' } else { operator }));
-            }
-            (None, c) => text.push(c),
-        }
-    }
-    end(&mut word, &mut out);
-    out
-}
-
-fn end(word: &mut Option<(String, bool)>, out: &mut Vec<Token>) {
-    if let Some((text, is_open)) = word.take()
-        && !text.is_empty()
-    {
-        out.push(Token::Word { text, is_open });
-    }
-}
-
-/// Copies what is in brackets, up to the closing one.
-fn balanced(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, text: &mut String) {
-    let mut depth = 0_usize;
-    for c in chars.by_ref() {
-        text.push(c);
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            break;
-        }
-    }
-}
-
-/// The commands in a word's substitutions.
-fn substitutions(word: &str) -> Vec<String> {
-    let mut found: Vec<String> = word.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-    let mut chars = word.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c == '$' && chars.peek() == Some(&'(') {
-            let mut inner = String::new();
-            balanced(&mut chars, &mut inner);
-            let inner = inner.strip_prefix('(').unwrap_or_default();
-            found.push(inner.strip_suffix(')').unwrap_or(inner).to_owned());
-        }
-    }
-    found
-}
-
-pub(crate) fn mentions(command: &str, home: &Path, vars: &BTreeMap<String, String>) -> BTreeSet<String> {
-    let words = tokens(command).into_iter().filter_map(|token| match token {
-        Token::Word { text, .. } => Some(text),
-        Token::Operator(_) => None,
-    });
-    let is_path = |c: char| c.is_alphanumeric() || "_-./~+@%${}*?".contains(c);
-    let mut found = BTreeSet::new();
-    for word in words {
-        let inside = word.split(|c: char| !is_path(c)).map(str::to_owned);
-        for text in inside.chain([word.clone()]) {
-            let text = text.trim_start_matches(['@', '+']);
-            if !text.is_empty() && found.len() < MENTIONS_MAX {
-                found.insert(filled_in(text, home, vars));
-            }
-        }
-    }
-    found
-}
-
-/// The text with `~` and known variables filled in.
-fn filled_in(text: &str, home: &Path, vars: &BTreeMap<String, String>) -> String {
-    let mut text = text.to_owned();
-    if text == "~" || text.starts_with("~/") {
-        text = text.replacen('~', &home.to_string_lossy(), 1);
-    }
-    if !text.contains('$') {
-        return text;
-    }
-    let home = home.to_string_lossy();
-    let known =
-        vars.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain([("HOME", home.as_ref())]);
-    for (name, value) in known {
-        text = text.replace(&format!("${{{name}}}"), value).replace(&format!("${name}"), value);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -369,6 +258,15 @@ mod tests {
             ("python3 -c 'print(1)'", "python3"),
             (". ./env.sh; deploy", ".,deploy /w/env.sh"),
             ("> x", "sh"),
+            ("python3 - <<'EOF'\nimport csv\nprint(1)\nEOF\nls", "ls,python3"),
+            ("cat > x.py <<EOF\nimport csv\nEOF\npython3 x.py", "cat,python3 /w/x.py"),
+            ("cat <<-EOF | tee y\n\tone $(hostname)\n\tEOF\npwd", "cat,hostname,pwd,tee"),
+            ("cat <<\\EOF; ls\n$(hostname)\nEOF", "cat,ls"),
+            ("bash <<'EOF'\nrm x\nEOF", "bash,rm"),
+            ("cat <<'EOF' | sh -s\nrm x\nEOF", "cat,rm,sh"),
+            ("cat <<A <<\"B\"\nrm\nA\nmake\nB\nls", "cat,ls"),
+            ("cat <<<'rm x' | wc -l", "cat,wc"),
+            ("cat <<EOF\nno end\nrm x", "cat"),
         ] {
             assert_eq!(names(text), expected, "{text}");
         }
@@ -379,27 +277,6 @@ mod tests {
         let target = |text: &str| read(text, Path::new("/w")).target;
         assert_eq!(target("cp  'a b'  c >/dev/null; rm x"), "cp 'a b' c ; rm x");
         assert_eq!(target("cp \"a b\" c | tee log"), "cp 'a b' c | tee log");
-    }
-
-    #[test]
-    fn mentioned_paths_are_found_in_quotes_and_behind_signs() {
-        let vars = BTreeMap::from([("XDG_DATA_HOME".to_owned(), "/h/data".to_owned())]);
-        for (text, path) in [
-            ("cat ~/x/y", "/h/x/y"),
-            ("python3 -c \"open('/a/b').read()\"", "/a/b"),
-            ("dd if=/a/b of=c", "/a/b"),
-            ("cat $XDG_DATA_HOME/setpoint", "/h/data/setpoint"),
-            ("cat ${HOME}/k", "/h/k"),
-            ("cat '/a b/c'", "/a b/c"),
-            ("curl -d @/a/b x", "/a/b"),
-            ("x <../s", "../s"),
-            ("cat /a/'b'/\"c\"", "/a/b/c"),
-        ] {
-            assert!(
-                mentions(text, Path::new("/h"), &vars).contains(path),
-                "{text}: {:?}",
-                mentions(text, Path::new("/h"), &vars)
-            );
-        }
+        assert_eq!(target("python3 - <<'E'\nprint(1)\nE\nls"), "python3 - ; << 'print(1)\n' ; ls");
     }
 }

@@ -290,3 +290,25 @@ async fn a_task_in_the_house_is_closed_out() {
     let own: PathBuf = world.in_space("report.md");
     assert!(world.run("write_file", json!({"path": "report.md", "content": ""})).await.ok && own.exists());
 }
+
+/// `~` is awk's sign for a match and `/` a division; beside a `*` they were read as "all that is in the home folder".
+#[tokio::test]
+async fn signs_in_a_programs_text_lead_nowhere() {
+    let world = world();
+    world.file("sales.csv", "a,east,x,10\na,west,x,200\n");
+    let sums = "awk -F, '$4 ~ /^[0-9]+(\\.[0-9]+)?$/ { c[$2] += int($4 * 100 + 0.5) } END { for (r in c) print r, c[r] / 100 }' \
+                sales.csv | sort";
+    let input = json!({ "command": sums });
+    let answer = world.run("shell", input).await;
+    assert_eq!(answer.error_kind, Some(ErrorKind::ApprovalRequired), "{}", answer.text);
+    for command in [
+        "sh -c 'cd ~; cat */*'",
+        "bash <<'E'\ncd ~\ncat */*\nE",
+        "bash <<E\ncat ~/data/*\nE",
+        "python3 -c 'import os; os.system(\"cd ~ ; cat * / * \")'",
+        "(cd ~; cat data/*)",
+    ] {
+        let answer = world.run("shell", json!({ "command": command })).await;
+        assert!(answer.text.contains("belongs to Setpoint itself"), "{command}: {}", answer.text);
+    }
+}
