@@ -2,7 +2,7 @@
 //! nobody looks for it.
 
 use setpoint_machine::Ctx;
-use setpoint_protocol::record::Answer;
+use setpoint_protocol::record::{Answer, SurveyEntry};
 use setpoint_protocol::{CallId, RoleId};
 
 use super::machine::{Fx, Phase, Planner};
@@ -30,7 +30,12 @@ impl Planner {
         *survey = None;
         if let (Some(task), Answer::Survey(mut found)) = (&mut self.task, answer) {
             let words = quoted_words(&task.spec.raw_input);
-            found.named.retain(|named| named.kind.is_some() || !words.contains(&named.path.as_str()));
+            let entries = std::mem::take(&mut found.entries);
+            found.named.retain(|named| {
+                let path = named.path.as_str();
+                named.kind.is_some() || !(words.contains(&path) || is_choice(path, &entries))
+            });
+            found.entries = entries;
             task.survey = Some(*found);
         }
         self.plan_when_ready(ctx, fx);
@@ -90,6 +95,16 @@ fn quoted_words(text: &str) -> Vec<&str> {
     alone.filter(|word| !folders.contains(word)).collect()
 }
 
+/// Whether a path that is not there only looks like one: `true/false`, `client/server`, and no folder has the first name.
+fn is_choice(path: &str, entries: &[SurveyEntry]) -> bool {
+    let is_word = |text: &str| !text.is_empty() && text.chars().all(char::is_alphabetic);
+    path.split_once('/').is_some_and(|(one, other)| {
+        let is_below =
+            |entry: &SurveyEntry| entry.path.strip_prefix(one).is_some_and(|rest| rest.starts_with('/'));
+        is_word(one) && is_word(other) && !entries.iter().any(is_below)
+    })
+}
+
 /// A name with an ending of letters: `main.rs`, and not `3.11`.
 fn is_file_name(word: &str) -> bool {
     word.rsplit_once('.').is_some_and(|(stem, ending)| {
@@ -129,5 +144,21 @@ mod tests {
         // What only may be a file's name is not reported as missing.
         assert_eq!(quoted_words("run `pytest tests`, mend `calc`"), ["calc"]);
         assert!(quoted_words("run pytest tests or `tests`").is_empty());
+    }
+
+    #[test]
+    fn a_choice_of_words_is_no_path() {
+        let entries = [SurveyEntry { path: "src/".to_owned(), bytes: None }];
+        for (path, expected) in [
+            ("true/false", true),
+            ("and/or", true),
+            ("src/missing", false),
+            ("tests/", false),
+            ("./a", false),
+            ("a/b.txt", false),
+            ("one/two/three", false),
+        ] {
+            assert_eq!(is_choice(path, &entries), expected, "{path}");
+        }
     }
 }

@@ -34,7 +34,7 @@ fn a_first_plan_sees_what_is_there_and_what_is_not() {
     std::fs::write(home.work().join("pytest.ini"), "[pytest]\n").unwrap();
     let plan = json!({ "subtasks": [writes()] });
     let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
-    let goal = "make src/calc.py right, so that tests/ is green";
+    let goal = "make src/calc.py right, so that tests/ is green; src/gone is true/false";
     let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", goal]));
     assert_eq!(came.code, 0, "{came:#?}");
     let plans = questions(&server, Site::Plan);
@@ -44,10 +44,12 @@ fn a_first_plan_sees_what_is_there_and_what_is_not() {
         "pytest.ini, tests by `pytest`",
         "- src/calc.py: file, 6 bytes",
         "- tests/: is not there",
+        "- src/gone: is not there",
         "What the person asked:\nmake src/calc.py right",
     ] {
         assert!(question.contains(told), "{told}: {question}");
     }
+    assert!(!question.contains("- true/false"), "{question}");
     let whole = |seen: &Seen| {
         let schema = seen.asked.schema.as_ref().map_or(0, |schema| schema.to_string().chars().count());
         seen.asked.system.chars().count() + seen.asked.last_user().unwrap().chars().count() + schema
