@@ -20,13 +20,19 @@ fn said(value: &Value) -> Turn {
 
 /// A model that plans one sub-task and, as its executor, answers in turn.
 fn server(criteria: Value, steps: Vec<Turn>) -> Hosted {
-    let plan = json!({ "subtasks": [{ "intent": "read the lists one after the other", "success_criteria": criteria }] });
+    let subtask = json!({ "intent": "read the lists one after the other", "success_criteria": criteria });
+    serve(json!({ "subtasks": [subtask] }), steps)
+}
+
+/// A model that gives this plan and, as its executors, answers in turn.
+fn serve(plan: Value, steps: Vec<Turn>) -> Hosted {
     let executed = AtomicUsize::new(0);
     let answer = move |seen: &Seen| match site(seen) {
         Site::Perceive => said(&json!({ "title": question::goal(&seen.asked.told()) })),
         Site::Plan => said(&plan),
         Site::Execute => steps[executed.fetch_add(1, Ordering::Relaxed)].clone(),
-        Site::Judge | Site::Merge | Site::Report => panic!("nobody has to ask: {}", seen.asked.system),
+        Site::Merge => said(&json!({ "verdicts": [], "summary": "The lists were read." })),
+        Site::Judge | Site::Report => panic!("nobody has to ask: {}", seen.asked.system),
     };
     Hosted::start(Arc::new(answer)).unwrap()
 }
@@ -35,15 +41,17 @@ fn executor(server: &Hosted) -> Vec<Seen> {
     server.seen().into_iter().filter(|seen| Site::of(seen) == Some(Site::Execute)).collect()
 }
 
+/// A file of some 3,000 characters, like no other, and the call that reads it.
+fn look(home: &Home, n: usize) -> Turn {
+    let lines: String =
+        (0..60).map(|line| format!("jar {line} of shelf {n}: {}\n", "plum ".repeat(7))).collect();
+    home.file(format!("list-{n}.txt"), lines);
+    Answer::call("read_file", &json!({ "path": format!("list-{n}.txt") }).to_string()).into()
+}
+
 /// `calls` files of some 3,000 characters, no two alike, and a task that reads them one after the other.
 fn reads(home: &Home, wire: Wire, calls: usize) -> (Hosted, Came) {
-    let mut steps: Vec<Turn> = Vec::new();
-    for n in 0..calls {
-        let lines: String =
-            (0..60).map(|line| format!("jar {} of shelf {n}: {}\n", line, "plum ".repeat(7))).collect();
-        home.file(format!("list-{n}.txt"), lines);
-        steps.push(Answer::call("read_file", &json!({ "path": format!("list-{n}.txt") }).to_string()).into());
-    }
+    let mut steps: Vec<Turn> = (0..calls).map(|n| look(home, n)).collect();
     steps.push(said(&json!({ "status": "completed", "output": "plums everywhere" })));
     let check = json!({ "on": { "call": { "tool": "read_file", "which": "list-0.txt" } }, "expect": { "contains": "plum" } });
     let server = server(json!([{ "criterion": "list-0.txt names plums", "check": check }]), steps);
@@ -103,19 +111,75 @@ fn what_an_executor_is_always_sent_is_short() {
     assert!(first.said.iter().any(|said| format!("{said:?}").contains("More tools, by `load_tools`")));
 }
 
-/// Twice as many turns take about twice the room: what was said before is not stored again.
+/// One task of a hundred calls of its executors' model: a conversation of three attempts, each with as many rounds as an attempt
+/// may have, and one more. Ninety-six results of 3,000 characters.
+fn hundred(home: &Home) -> (Hosted, Came) {
+    let answer = |output: &str| said(&json!({ "status": "completed", "output": output }));
+    let mut steps: Vec<Turn> = Vec::new();
+    for (quarter, output) in ["plums", "plums", "plums, and no pears", "plums"].into_iter().enumerate() {
+        steps.extend((quarter * 24..quarter * 24 + 24).map(|n| look(home, n)));
+        steps.push(answer(output));
+    }
+    let subtask = |intent: &str, word: &str| {
+        let check = json!({ "on": "output", "expect": { "contains": word } });
+        let read = json!({ "on": { "call": { "tool": "read_file", "which": "list-0.txt" } }, "expect": { "contains": "plum" } });
+        let named = json!({ "criterion": format!("the output names {word}"), "check": check });
+        let shown = json!({ "criterion": "list-0.txt names plums", "check": read });
+        match word {
+            "pears" => json!({ "intent": intent, "sequence": 1, "success_criteria": [named, shown] }),
+            _ => json!({ "intent": intent, "sequence": 2, "success_criteria": [named] }),
+        }
+    };
+    let of_whole = json!([{ "criterion": "the output names plums", "check": { "on": "output", "expect": { "contains": "plums" } } }]);
+    let plan = json!({
+        "subtasks": [subtask("read the first lists", "pears"), subtask("read the other lists", "plums")],
+        "task_criteria": of_whole,
+    });
+    let server = serve(plan, steps);
+    let came =
+        Came::of(&mut command(home, &server, Wire::Chat, &["run", "--json", "read the lists of the cellar"]));
+    (server, came)
+}
+
+/// What was said before is not stored again: the journal grows by as much in the last quarter of a long task as in the first. The
+/// docs have the figures (docs/models.md).
 #[test]
 fn the_journal_grows_with_what_is_said() {
-    let size = |calls: usize| {
-        let home = Home::new();
-        let (_server, came) = reads(&home, Wire::Chat, calls);
-        let id = came.json()["task_id"].as_str().unwrap().to_owned();
-        home.run(&["tasks", "export", &id]).out.len()
+    let home = Home::new();
+    let (server, came) = hundred(&home);
+    let asked = executor(&server);
+    assert_eq!(asked.len(), 100, "{came:#?}");
+    let id = came.json()["task_id"].as_str().unwrap().to_owned();
+    let exported = home.run(&["tasks", "export", &id]).out;
+    // The bytes of the journal before each question to an executor's model, and of all of it.
+    let mut bytes = 0;
+    let mut before: Vec<usize> = Vec::new();
+    for line in exported.lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        if record["data"]["ask"]["model"]["purpose"] == "execute" {
+            before.push(bytes);
+        }
+        bytes += line.len();
+    }
+    let sent = |n: usize| {
+        let asked = &asked[n].asked;
+        let tools =
+            asked.tools.iter().map(|tool| format!("{}{}{}", tool.name, tool.description, tool.schema));
+        let said = asked.said.iter().map(|said| format!("{said:?}").chars().count()).sum::<usize>();
+        asked.system.chars().count() + tools.map(|tool| tool.chars().count()).sum::<usize>() + said
     };
-    let (five, ten, twenty) = (size(5), size(10), size(20));
-    let (first, second) = (ten - five, twenty - ten);
-    println!("{first} bytes for five more turns, {second} for ten more");
-    assert!(second * 10 <= first * 22, "{five} {ten} {twenty}");
+    for call in [1, 25, 50, 75, 76, 100] {
+        println!("call {call}: {} bytes before it, {} characters sent", before[call - 1], sent(call - 1));
+    }
+    let usage = &came.json()["usage"]["by_role"]["executor"];
+    let tokens = |name: &str| usage[name].as_f64().unwrap();
+    let share = tokens("tokens_cached") / tokens("tokens_in");
+    println!("{bytes} bytes at the end; {:.1} % of {} tokens cached", share * 100.0, tokens("tokens_in"));
+    // Of ten turns at the beginning of the conversation, and as many at its end, in its third attempt.
+    let grown = |from: usize, to: usize| before[to - 1] - before[from - 1];
+    assert!(grown(62, 72) * 10 <= grown(5, 15) * 11, "{} and {}", grown(5, 15), grown(62, 72));
+    assert!(grown(76, 100) * 10 <= grown(1, 25) * 11, "{} and {}", grown(1, 25), grown(76, 100));
+    assert!(share >= CACHED_SHARE_MIN, "{share}");
 }
 
 #[test]
