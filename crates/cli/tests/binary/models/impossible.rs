@@ -29,9 +29,9 @@ fn plan() -> Value {
 const LOOK: &str = "r3.1/2";
 
 /// A model that finds no folder `tests`, and says that it cannot be met, with what shows it.
-fn honest(seen: &Seen, executions: &AtomicUsize, plans: &AtomicUsize) -> Turn {
+fn honest(plan: &Value, seen: &Seen, executions: &AtomicUsize, plans: &AtomicUsize) -> Turn {
     match site(seen) {
-        Site::Plan if plans.fetch_add(1, Ordering::Relaxed) == 0 => said(&plan()),
+        Site::Plan if plans.fetch_add(1, Ordering::Relaxed) == 0 => said(plan),
         Site::Plan => said(&json!({ "subtasks": [], "cannot": {
             "why": "there is no folder tests", "seen": [LOOK], "needs": ["the folder tests"],
         } })),
@@ -49,14 +49,14 @@ fn honest(seen: &Seen, executions: &AtomicUsize, plans: &AtomicUsize) -> Turn {
     }
 }
 
-fn honest_server() -> Hosted {
+fn honest_server(plan: Value) -> Hosted {
     let (executions, plans) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    Hosted::start(Arc::new(move |seen: &Seen| honest(seen, &executions, &plans))).unwrap()
+    Hosted::start(Arc::new(move |seen: &Seen| honest(&plan, seen, &executions, &plans))).unwrap()
 }
 
 #[test]
 fn what_is_shown_to_be_impossible_ends_within_a_round() {
-    let (home, server) = (Home::new(), honest_server());
+    let (home, server) = (Home::new(), honest_server(plan()));
     let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", GOAL]));
     let result = came.json();
     assert_eq!((came.code, &result["ended_by"]), (4, &json!("infeasible")), "{came:#?}");
@@ -71,9 +71,26 @@ fn what_is_shown_to_be_impossible_ends_within_a_round() {
     }
 }
 
+/// The plan had said what it rests on, and that is shown to be false: nothing is left that a planner's model could say.
+#[test]
+fn a_false_premise_ends_it_without_another_question() {
+    let mut plan = plan();
+    plan["subtasks"][0]["success_criteria"] = json!([{
+        "criterion": "the number of passing tests was counted by running them",
+        "asked": "say how many pass", "assumes": "there is a folder tests",
+    }]);
+    let (home, server) = (Home::new(), honest_server(plan));
+    let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", GOAL]));
+    let result = came.json();
+    assert_eq!((came.code, &result["ended_by"]), (4, &json!("infeasible")), "{came:#?}");
+    assert_eq!(result["next_moves"][0], "make this true first: there is a folder tests");
+    assert!(result["summary"].as_str().unwrap().contains("there is a folder tests"), "{result:#}");
+    assert_eq!(server.seen().len(), 4, "a plan, two turns of the executor, the judge");
+}
+
 #[test]
 fn a_person_reads_what_is_missing() {
-    let (home, server) = (Home::new(), honest_server());
+    let (home, server) = (Home::new(), honest_server(plan()));
     let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", GOAL]));
     for told in
         ["given up (infeasible)", "cannot hold here", "There is no folder tests here.", "the folder tests"]

@@ -1,6 +1,7 @@
 //! Goals that language models think about: the binary against the scripted server, over real TCP.
 
 mod cassettes;
+mod claims;
 mod conversation;
 mod costs;
 mod evidence;
