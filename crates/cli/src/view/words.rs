@@ -129,7 +129,7 @@ pub const fn not_shown(class: Option<FailureClass>) -> &'static str {
 }
 
 /// What a pass that rests on the work's own tests or files is told apart by.
-pub const SELF_MADE: &str = "on what the work made itself";
+pub const SELF_MADE: &str = "on what the work made or changed itself";
 /// The sign of a criterion that cannot hold here.
 pub const CANNOT: &str = "⊘";
 

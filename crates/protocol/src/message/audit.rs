@@ -294,7 +294,7 @@ pub enum FindingKind {
     ConstraintRelaxed,
     /// A criterion of the planner's own making was withdrawn, because what it rests on is shown not to be so.
     CriterionWithdrawn,
-    /// A pass rests on tests or files that the work made itself.
+    /// A pass rests on tests or files that the work made or changed itself.
     SelfMadeEvidence,
     /// The task's criteria were dropped or changed.
     CriteriaChanged,

@@ -82,7 +82,7 @@ pub enum EndedBy {
     /// Every criterion met.
     CriteriaMet,
     /// The result was accepted, and nothing shows that the work did it: every pass was green before, or rests on what the work
-    /// made itself.
+    /// made or changed itself.
     Unproven,
     /// D ≤ δ.
     Distance,

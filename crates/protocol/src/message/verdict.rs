@@ -35,7 +35,7 @@ pub struct Verdict {
     /// Whether the check says nothing of what it looked at, so that it can never hold there: then a replan may give another.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unevaluable: bool,
-    /// Whether a pass rests on nothing but tests or files that the work made itself in this task.
+    /// Whether a pass rests on nothing but tests or files that the work made in this task, or on tests that it changed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub self_made: bool,
 }

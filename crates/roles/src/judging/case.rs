@@ -8,7 +8,7 @@ use setpoint_protocol::predicate::{CheckOn, Predicate};
 use setpoint_protocol::tool::{Phase, SideEffect, ToolCall, ToolRecord};
 use setpoint_protocol::{Any, CallId, ToolId};
 
-use super::named::is_named;
+use super::named::{Place, is_named};
 use crate::evidence::{Probes, is_of};
 
 /// Everything that a verdict may rest on.
@@ -28,6 +28,8 @@ pub struct Case<'a> {
     pub words: &'a str,
     /// Files that the task has created.
     pub made: &'a BTreeSet<String>,
+    /// The working directory.
+    pub cwd: &'a str,
 }
 
 /// The work of one sub-task.
@@ -93,9 +95,10 @@ impl<'a> Case<'a> {
         expect: &Predicate,
     ) -> Option<&'a ToolRecord> {
         let wanted = ToolId::of_name(tool);
+        let place = self.place();
         let is_wanted = |record: &&ToolRecord| {
             record.tool_ids().any(|id| wanted.covers(id))
-                && which.is_none_or(|which| is_named(record, which, expect))
+                && which.is_none_or(|which| is_named(record, which, expect, &place))
         };
         self.runs.iter().rev().find_map(|run| run.work().rev().find(is_wanted))
     }
@@ -118,11 +121,18 @@ impl<'a> Case<'a> {
         let is_named =
             |criterion: &Criterion| match criterion.check.as_ref().map(|check| (&check.on, &check.expect)) {
                 Some((CheckOn::Call { tool, which: Some(which) }, expect)) => {
-                    ToolId::of_name(tool).covers(&call.tool) && is_named(call, which, expect)
+                    ToolId::of_name(tool).covers(&call.tool) && is_named(call, which, expect, &self.place())
                 }
                 _ => false,
             };
         !is_deed && (is_measured || !self.criteria.iter().any(is_named))
+    }
+
+    /// Where named commands are meant to run.
+    fn place(&self) -> Place<'a> {
+        let intents = self.runs.iter().map(|run| run.intent);
+        let criteria = self.criteria.iter().map(|criterion| criterion.criterion.as_str());
+        Place { cwd: self.cwd, said: [self.words].into_iter().chain(intents).chain(criteria).collect() }
     }
 
     /// What the probe `call` found before the work.

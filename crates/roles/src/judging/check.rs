@@ -119,7 +119,7 @@ fn on_probe<'a>(call: &ToolCall, expect: &Predicate, case: &Case<'a>) -> Seen<'a
 fn on_call<'a>(tool: &str, which: Option<&str>, expect: &Predicate, case: &Case<'a>) -> Seen<'a> {
     let Some(record) = case.last_call_of(tool, which, expect) else {
         let named = which.map(|which| format!(" with `{}`", clip(which, 160))).unwrap_or_default();
-        let why = format!("no such call: {}{named} was not called on its own", clip(tool, 80));
+        let why = format!("no such call: {}{named} was not called by itself, as it stands", clip(tool, 80));
         return Seen::nothing(why, Some(FailureClass::Logical));
     };
     let mut seen = on_record(record, &of_record(record), expect, case);

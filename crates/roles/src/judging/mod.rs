@@ -32,6 +32,7 @@ mod executed;
 mod hearing;
 mod messages;
 mod named;
+mod runner;
 mod self_made;
 mod settle;
 mod subject;

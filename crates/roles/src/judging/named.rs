@@ -4,22 +4,70 @@ use serde_json::Value;
 use setpoint_protocol::predicate::Predicate;
 use setpoint_protocol::tool::ToolRecord;
 
+use super::{executed, runner};
+
 /// The tool that runs command lines.
 const SHELL: &str = "shell";
 
+/// Variables that change how things are printed, and not what runs.
+const HARMLESS: &[&str] = &[
+    "CI",
+    "CLICOLOR",
+    "COLUMNS",
+    "FORCE_COLOR",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "NO_COLOR",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONUNBUFFERED",
+    "RUST_BACKTRACE",
+    "TERM",
+    "TZ",
+];
+
+/// Where a named command is meant to run: the working directory, or a folder that is spoken of.
+#[derive(Clone, Debug)]
+pub(super) struct Place<'a> {
+    /// The working directory.
+    pub(super) cwd: &'a str,
+    /// The person's words, intents and criteria.
+    pub(super) said: Vec<&'a str>,
+}
+
 /// Whether a call is the one that `which` names.
 ///
-/// For a command: nothing but it runs, after a `cd` at most, so that what was printed and how it ended are its own. Where
-/// the exit code counts, it feeds no other program. More options may follow the words of `which`.
-pub(super) fn is_named(record: &ToolRecord, which: &str, expect: &Predicate) -> bool {
+/// For a command: nothing but it runs, after a `cd` into a folder that is spoken of at most, so that what was printed and how it
+/// ended are its own, and no variable puts another program or library in its place. More options may follow the words of
+/// `which`; where the exit code or a test run counts, none that makes it do less, and it feeds no other program.
+pub(super) fn is_named(record: &ToolRecord, which: &str, expect: &Predicate, place: &Place<'_>) -> bool {
     if record.tool.tool() != SHELL {
         let wanted = which.trim().trim_start_matches("./");
         return record.target == wanted || record.target.ends_with(&format!("/{wanted}"));
     }
-    let command = record.input.0.get("command").and_then(Value::as_str);
-    command
-        .and_then(|text| alone(text, &record.target, expect))
-        .is_some_and(|first| begins_with(&first, which))
+    let input = |name: &str| record.input.0.get(name).and_then(Value::as_str);
+    let command = input("command").and_then(|text| alone(text, &record.target, expect));
+    let named = alone(which, which, expect);
+    let (Some(command), Some(named)) = (command, named) else { return false };
+    let folders = [input("cwd"), command.folder.as_deref()];
+    let is_there = |folder: &str| named.folder.as_deref() == Some(folder) || place.is_spoken_of(folder);
+    folders.into_iter().flatten().all(is_there) && is_same(&command, &named, expect)
+}
+
+impl Place<'_> {
+    fn is_spoken_of(&self, folder: &str) -> bool {
+        let folder = folder.trim_end_matches('/').trim_start_matches("./");
+        let is_here = matches!(folder, "" | "." | "$PWD") || folder == self.cwd.trim_end_matches('/');
+        is_here || self.said.iter().any(|text| speaks_of(text, folder))
+    }
+}
+
+/// Whether a text names the folder, by its path or by a path that ends in it.
+fn speaks_of(text: &str, folder: &str) -> bool {
+    let mut words = executed::words(text).map(|word| word.trim_end_matches('/').trim_start_matches("./"));
+    words.any(|word| word == folder || (word.contains('/') && executed::ends_in(folder, word)))
 }
 
 /// Whether a command, as written and in normal form, can be the one that a check names: it runs alone.
@@ -27,29 +75,54 @@ pub(crate) fn runs_alone(text: &str, target: &str, expect: &Predicate) -> bool {
     alone(text, target, expect).is_some()
 }
 
+/// A command that runs alone.
+#[derive(Debug)]
+struct Alone {
+    /// The folder that a `cd` before it leads into.
+    folder: Option<String>,
+    /// What is assigned before it.
+    set: Vec<String>,
+    /// Its words.
+    words: Vec<String>,
+}
+
 /// The command that runs alone, or at the head of a pipe where its exit code does not count.
-fn alone(text: &str, target: &str, expect: &Predicate) -> Option<String> {
+fn alone(text: &str, target: &str, expect: &Predicate) -> Option<Alone> {
     // What stands behind `||` may not have run, and the normal form no longer tells.
     if text.contains("||") {
         return None;
     }
     let pipelines = split(target, ';');
-    let command = match pipelines.as_slice() {
-        [only] => only,
-        [first, second] if words(first).first().is_some_and(|word| word == "cd") => second,
+    let (folder, command) = match pipelines.as_slice() {
+        [only] => (None, only),
+        [first, second] => match words(first).as_slice() {
+            [cd, folder] if cd == "cd" => (Some(folder.clone()), second),
+            _ => return None,
+        },
         _ => return None,
     };
     let commands = split(command, '|');
     let is_last = commands.len() == 1 || !speaks_of_the_exit(expect);
-    commands.into_iter().next().filter(|_| is_last)
+    let mut words = words(commands.first().filter(|_| is_last)?);
+    words.drain(..words.iter().take_while(|word| is_assignment(word)).count());
+    // The normal form leaves them out.
+    let is_between = |c: char| c.is_whitespace() || ";&".contains(c);
+    let before = text.split(is_between).map(unquoted).take_while(|word| words.first() != Some(word));
+    let set = before.filter(|word| is_assignment(word)).collect();
+    Some(Alone { folder, set, words })
 }
 
-/// Whether the words of a command, behind its assignments, begin with those of `which`.
-fn begins_with(command: &str, which: &str) -> bool {
-    let (command, which) = (words(command), words(which));
-    let command: Vec<&String> = command.iter().skip_while(|word| is_assignment(word)).collect();
-    let which: Vec<&String> = which.iter().skip_while(|word| is_assignment(word)).collect();
-    !which.is_empty() && command.len() >= which.len() && command.iter().zip(&which).all(|(a, b)| a == b)
+/// Whether a command does what the named one does: its words begin with the same, and what follows takes nothing away.
+fn is_same(command: &Alone, named: &Alone, expect: &Predicate) -> bool {
+    let is_harmless = |word: &String| {
+        let name = word.split('=').next().unwrap_or(word);
+        named.set.contains(word) || HARMLESS.contains(&name)
+    };
+    let more = command.words.strip_prefix(named.words.as_slice()).filter(|_| !named.words.is_empty());
+    let is_still = |more: &[String]| {
+        !speaks_of_the_exit(expect) || runner::is_still(&named.words, more, speaks_of_tests(expect))
+    };
+    command.set.iter().all(is_harmless) && more.is_some_and(is_still)
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -60,11 +133,11 @@ fn is_assignment(word: &str) -> bool {
 
 /// Words, quotes taken off.
 fn words(text: &str) -> Vec<String> {
-    split(text, ' ')
-        .into_iter()
-        .filter(|word| !word.is_empty())
-        .map(|word| word.replace(['\'', '"'], ""))
-        .collect()
+    split(text, ' ').into_iter().filter(|word| !word.is_empty()).map(|word| unquoted(&word)).collect()
+}
+
+fn unquoted(word: &str) -> String {
+    word.replace(['\'', '"'], "")
 }
 
 /// The parts between separators that stand outside quotes.
@@ -91,16 +164,27 @@ fn split(text: &str, separator: char) -> Vec<String> {
 }
 
 fn speaks_of_the_exit(expect: &Predicate) -> bool {
-    match expect {
-        Predicate::ExitCode(_) | Predicate::TestRun(_) => true,
-        Predicate::All(parts) | Predicate::Any(parts) => parts.iter().any(speaks_of_the_exit),
-        Predicate::Not(part) => speaks_of_the_exit(part),
-        Predicate::Contains(_)
-        | Predicate::Matches(_)
-        | Predicate::Pointer { .. }
-        | Predicate::NumberInRange { .. }
-        | Predicate::File(_) => false,
-    }
+    holds(expect, &|part| matches!(part, Predicate::ExitCode(_) | Predicate::TestRun(_)))
+}
+
+fn speaks_of_tests(expect: &Predicate) -> bool {
+    holds(expect, &|part| matches!(part, Predicate::TestRun(_)))
+}
+
+/// Whether any part of it is such a one.
+fn holds(expect: &Predicate, is_one: &dyn Fn(&Predicate) -> bool) -> bool {
+    is_one(expect)
+        || match expect {
+            Predicate::All(parts) | Predicate::Any(parts) => parts.iter().any(|part| holds(part, is_one)),
+            Predicate::Not(part) => holds(part, is_one),
+            Predicate::ExitCode(_)
+            | Predicate::TestRun(_)
+            | Predicate::Contains(_)
+            | Predicate::Matches(_)
+            | Predicate::Pointer { .. }
+            | Predicate::NumberInRange { .. }
+            | Predicate::File(_) => false,
+        }
 }
 
 #[cfg(test)]
@@ -115,7 +199,11 @@ mod tests {
             "target": target, "ok": true, "evidence": "", "duration_ms": 1,
         });
         let record: ToolRecord = serde_json::from_value(record).unwrap();
-        is_named(&record, which, &serde_json::from_value(expect).unwrap())
+        is_named(&record, which, &serde_json::from_value(expect).unwrap(), &place())
+    }
+
+    fn place() -> Place<'static> {
+        Place { cwd: "/home/ada/shop", said: vec!["run the tests of app/ and of web/site"] }
     }
 
     #[test]
@@ -126,7 +214,9 @@ mod tests {
             "pytest tests/",
             "pytest tests/ -v",
             "cd app ; pytest tests/ -q",
-            "A=1 pytest tests/",
+            "cd ./app/ ; pytest tests/",
+            "cd /home/ada/shop ; pytest tests/",
+            "LC_ALL=C CI=1 pytest tests/",
             "pytest 'tests/'",
         ] {
             assert!(is(target, target, which, exit()), "{target}");
@@ -139,6 +229,12 @@ mod tests {
             "pytest tests/ ; true",
             "make ; pytest tests/",
             "cd a ; cd b ; pytest tests/",
+            "cd other ; pytest tests/",
+            "cd /tmp/shop ; pytest tests/",
+            "PATH=bin:/usr/bin pytest tests/",
+            "PYTHONPATH=fake pytest tests/",
+            "pytest tests/ -k one",
+            "pytest tests/ tests/test_one.py",
             "pytest",
             "pytest other/",
             "python3 x.py",
@@ -155,6 +251,32 @@ mod tests {
         assert!(!is(piped, piped, which, exit()) && is(piped, piped, which, json!({"contains": "5 passed"})));
         let both = json!({"all": [{"contains": "5 passed"}, {"not": {"exit_code": 1}}]});
         assert!(!is(piped, piped, which, both));
+        // As the normal form has it, without what is assigned.
+        for text in [
+            "PATH=bin pytest tests/",
+            "PATH=$PWD/bin:$PATH; pytest tests/",
+            "cd app && A='b c' pytest tests/",
+        ] {
+            assert!(!is(text, "pytest tests/", which, exit()), "{text}");
+        }
+        // What was named with a folder or a variable is meant so.
+        let own = "cd other ; PYTHONPATH=src pytest tests/";
+        assert!(is(own, own, own, exit()) && !is(own, own, which, exit()));
+    }
+
+    #[test]
+    fn a_folder_that_nobody_spoke_of_is_another_place() {
+        let expect: Predicate = serde_json::from_value(json!({"test_run": {}})).unwrap();
+        for (cwd, expected) in
+            [("app", true), ("web/site/", true), ("/home/ada/shop/", true), ("fake", false), ("site", false)]
+        {
+            let record = json!({
+                "call_id": "r3.1/1", "attempt": 1, "phase": "work", "tool": "shell/x", "target": "pytest",
+                "input": {"command": "pytest", "cwd": cwd}, "ok": true, "evidence": "", "duration_ms": 1,
+            });
+            let record: ToolRecord = serde_json::from_value(record).unwrap();
+            assert_eq!(is_named(&record, "pytest", &expect, &place()), expected, "{cwd}");
+        }
     }
 
     #[test]
@@ -166,8 +288,9 @@ mod tests {
         let record: ToolRecord = serde_json::from_value(record).unwrap();
         let expect: Predicate = serde_json::from_value(json!({"contains": "x"})).unwrap();
         for which in ["a.txt", "./sub/a.txt", "/w/sub/a.txt"] {
-            assert!(is_named(&record, which, &expect), "{which}");
+            assert!(is_named(&record, which, &expect, &place()), "{which}");
         }
-        assert!(!is_named(&record, "b.txt", &expect) && !is_named(&record, ".txt", &expect));
+        let is = |which: &str| is_named(&record, which, &expect, &place());
+        assert!(!is("b.txt") && !is(".txt"));
     }
 }

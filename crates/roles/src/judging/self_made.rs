@@ -1,8 +1,10 @@
-//! Evidence that the judged party made itself: tests that it wrote and then ran, scripts and reports of its own that it ran or read.
+//! Evidence that the judged party made itself: tests that it wrote and then ran, tests that it changed, skipped or removed before it
+//! ran the rest, scripts and reports of its own that it ran or read.
 //!
-//! A file is the work's own when the task created it, or wrote all of its content; one that was there and was only edited is not.
-//! What the person asked for by name is the deliverable, and running it shows that it works. A test may only be asked for by the
-//! person: a plan that names a test to be written asks the work to examine itself.
+//! A file is the work's own when the task created it, or wrote all of its content; one that was there and was only edited is not,
+//! but of a test any change counts, and of what says which tests run. What the person asked for by name is the deliverable, and
+//! running it shows that it works. A test may only be asked for by the person: a plan that names a test to be written asks the work
+//! to examine itself.
 
 use setpoint_protocol::message::Criterion;
 use setpoint_protocol::test_run::counts;
@@ -10,19 +12,13 @@ use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
 use super::case::Case;
 use super::executed::{ends_in, names, words};
+use super::runner::{is_test, says_what_runs, scope};
 use crate::evidence::command_of;
 
-/// Programs, or subcommands, that find tests and run them.
-const RUNNERS: &[&str] = &[
-    "pytest", "py.test", "unittest", "nose2", "tox", "jest", "vitest", "mocha", "ava", "nextest", "rspec",
-    "phpunit", "ctest", "bats",
-];
-/// Words after which a program runs tests: `cargo test`, `go test`, `npm test`, `node --test`.
-const RUNS_TESTS: &[&str] = &["test", "--test", "run-tests"];
 /// Tool that writes a file whole.
 const WRITE_FILE: &str = "write_file";
 
-/// Whether the call shows only what the work made itself.
+/// Whether the call shows only what the work made or changed itself.
 pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Case<'_>) -> bool {
     let is_asked_for = |path: &str| {
         let by_person = names(case.words, path);
@@ -42,16 +38,13 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
     let named = record.input.0.get("path").and_then(serde_json::Value::as_str);
     let mut paths = named.into_iter().chain([record.target.as_str()]);
     let reads_own = record.exit_code.is_none() && paths.any(is_own);
-    runs_own || reads_own || runs_own_tests(record, case)
+    runs_own || reads_own || runs_own_tests(record, case) || runs_changed_tests(record, case)
 }
 
 /// Whether it ran tests, and none but those that the work wrote, as far as that shows.
 fn runs_own_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
-    let Some(scope) = tests_run_by(record) else { return false };
-    let is_in_scope = |path: &str| {
-        scope.is_empty()
-            || scope.iter().any(|part| path == part || ends_in(path, part) || is_below(path, part))
-    };
+    let Some(scope) = command_of(record).and_then(scope) else { return false };
+    let is_in_scope = |path: &str| scope.is_empty() || scope.iter().any(|part| is_in(path, part));
     let own = |path: &&str| is_test(path) && is_in_scope(path) && !names(case.words, path);
     if !made(case).iter().any(|path| own(&path.as_str())) {
         return false;
@@ -65,6 +58,23 @@ fn runs_own_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
     let mut others = named
         .filter(|word| word.contains('.') && is_test(word) && !is_made(word, case) && !is_own_module(word));
     others.next().is_none()
+}
+
+/// Whether the work changed or removed tests that the command runs, or what says which tests those are.
+fn runs_changed_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
+    let Some(command) = command_of(record) else { return false };
+    let runs = scope(command);
+    let is_run = |path: &str| {
+        let in_scope = |scope: &Vec<String>| scope.is_empty() || scope.iter().any(|part| is_in(path, part));
+        is_test(path) && !is_made(path, case) && runs.as_ref().is_some_and(in_scope)
+    };
+    let is_examined = |path: &String| is_run(path) || says_what_runs(path, command);
+    case.work().flat_map(touched).any(|path| is_examined(&path) && !names(case.words, &path))
+}
+
+/// Whether a path is what `part` names, or lies below it.
+fn is_in(path: &str, part: &str) -> bool {
+    path == part || ends_in(path, part) || is_below(path, part)
 }
 
 /// The names that the work's own tests have as modules: unittest says `test_a.T.test_it` of what is in `tests/test_a.py`.
@@ -87,43 +97,8 @@ fn has_other_tests(record: &ToolRecord, case: &Case<'_>, is_own: &dyn Fn(&str) -
     let from_before = case.made.iter().any(|path| is_own(path) && is_known(path));
     let before = case.work().take_while(|call| !written(call).iter().any(|path| is_own(path)));
     case.baseline.iter().any(|before| before.target == record.target && ran(before))
-        || (!from_before && before.into_iter().any(|call| tests_run_by(call).is_some() && ran(call)))
-}
-
-/// The paths that a test runner was given; `None` of a call that runs no tests.
-fn tests_run_by(record: &ToolRecord) -> Option<Vec<String>> {
-    let command = command_of(record)?;
-    let mut is_runner = false;
-    let mut scope = Vec::new();
-    for word in words(command) {
-        let name = word.rsplit('/').next().unwrap_or(word);
-        if !is_runner && (RUNNERS.contains(&name) || RUNS_TESTS.contains(&name)) {
-            is_runner = true;
-        } else if is_runner && !word.starts_with('-') && word.contains(['/', '.']) && !word.contains("...") {
-            let path = word.split("::").next().unwrap_or(word).trim_start_matches("./").trim_end_matches('/');
-            if !path.is_empty() && path != "." {
-                scope.push(path.to_owned());
-            }
-        }
-    }
-    is_runner.then_some(scope)
-}
-
-/// Whether the name is that of a test: `test_x.py`, `x_test.go`, `x.spec.ts`, or anything below a folder `tests`.
-fn is_test(path: &str) -> bool {
-    let mut parts: Vec<&str> = path.split('/').collect();
-    let Some(name) = parts.pop() else { return false };
-    let stem = name.split('.').next().unwrap_or(name).to_lowercase();
-    let is_named = stem.starts_with("test_")
-        || stem.ends_with("_test")
-        || stem.ends_with("_spec")
-        || matches!(stem.as_str(), "test" | "tests")
-        || name.contains(".test.")
-        || name.contains(".spec.");
-    // What a runner only loads tests nothing.
-    let is_support = matches!(stem.as_str(), "__init__" | "conftest");
-    !is_support
-        && (is_named || parts.iter().any(|part| matches!(*part, "test" | "tests" | "__tests__" | "spec")))
+        || (!from_before
+            && before.into_iter().any(|call| command_of(call).and_then(scope).is_some() && ran(call)))
 }
 
 fn is_below(path: &str, folder: &str) -> bool {
@@ -156,6 +131,18 @@ fn written(record: &ToolRecord) -> Vec<String> {
     } else {
         command_of(record).map(written_by).unwrap_or_default()
     }
+}
+
+/// The files that a call made, changed or removed, as far as it says.
+fn touched(record: &ToolRecord) -> Vec<String> {
+    if record.side_effect == SideEffect::None {
+        return Vec::new();
+    }
+    let facts = record.facts.as_ref().map(|facts| &facts.0);
+    let changed = facts.and_then(|facts| facts.pointer("/changed/paths")?.as_array());
+    let changed = changed.into_iter().flatten().filter_map(serde_json::Value::as_str).map(str::to_owned);
+    let own = if command_of(record).is_none() { vec![record.target.clone()] } else { written(record) };
+    changed.chain(own).collect()
 }
 
 /// The files that a command writes whole, by `> FILE` and `tee FILE`. What programs write besides is not known.
@@ -198,26 +185,6 @@ fn checked(criterion: &Criterion) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tests_are_known_by_their_names() {
-        for path in
-            ["/w/test_a.py", "tests/a.py", "src/a_test.go", "a.spec.ts", "web/__tests__/a.js", "a.test.js"]
-        {
-            assert!(is_test(path), "{path}");
-        }
-        for path in [
-            "/w/contest.py",
-            "tests/__init__.py",
-            "tests/conftest.py",
-            "attest.rs",
-            "latest/a.py",
-            "testing.md",
-            "",
-        ] {
-            assert!(!is_test(path), "{path}");
-        }
-    }
 
     #[test]
     fn files_that_a_command_writes_whole_are_its_own() {

@@ -118,7 +118,9 @@ fn looked_at(criterion: &Criterion) -> String {
     match criterion.check.as_ref().map(|check| &check.on) {
         Some(CheckOn::Call { which: Some(which), .. }) => {
             let which = one_line(which, LOOKED_AT_CHARS_MAX);
-            format!(" (looked at is the last call of `{which}`: make it by itself, after your last change)")
+            format!(
+                " (looked at is the last call of exactly `{which}`: make it by itself, after your last change)"
+            )
         }
         Some(CheckOn::Call { which: None, .. } | CheckOn::Probe(_) | CheckOn::Output) | None => String::new(),
     }

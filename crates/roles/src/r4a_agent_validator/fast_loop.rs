@@ -24,6 +24,8 @@ pub(super) struct FastLoop {
     pub(super) before: Option<Before>,
     /// What the person asked, verbatim.
     pub(super) words: String,
+    /// The working directory.
+    pub(super) cwd: String,
     /// Files that the task had created when the attempt ended.
     pub(super) made: Arc<BTreeSet<String>>,
     pub(super) stage: Stage,
@@ -81,6 +83,7 @@ impl FastLoop {
             trajectory: Vec::new(),
             before: None,
             words: String::new(),
+            cwd: String::new(),
             made: Arc::default(),
             stage: Stage::Waiting,
         }
@@ -131,6 +134,7 @@ impl FastLoop {
             baseline: &self.subtask.baseline,
             words: &self.words,
             made: &self.made,
+            cwd: &self.cwd,
         }
     }
 }

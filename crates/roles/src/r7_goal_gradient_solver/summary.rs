@@ -27,7 +27,7 @@ const MODEL_MOVE: &str = "a model did not answer: try again later, or choose ano
 
 /// Why an accepted result is unproven.
 const UNPROVEN: &str =
-    "Unproven: every pass was green before the work began, or rests on what the work made itself.";
+    "Unproven: every pass was green before the work began, or rests on what the work made or changed itself.";
 
 /// The summary of an end.
 pub(super) fn of(result: &FinalResult, facts: &Facts, report: &PartialReport) -> String {

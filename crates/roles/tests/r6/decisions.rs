@@ -238,7 +238,7 @@ fn a_pass_on_what_the_work_made_itself_is_noted() {
     check(
         &Script::healthy().with("end", r#""judged_by":"check""#, r#""judged_by":"check","self_made":true"#),
         &expect![[r#"
-            self_made_evidence R3 #45: passes that rest on what the work made itself: t.c1
+            self_made_evidence R3 #45: passes that rest on what the work made or changed itself: t.c1
         "#]],
     );
 }

@@ -2,7 +2,7 @@
 //!
 //! An outcome is written `<matched|failed> <n> <verdicts> <call> <call> …`: sub-task n, one letter a criterion (`.` pass,
 //! `L` logical fail, `E` environmental fail, `C` fail that is shown to be impossible here, `N` fail that was only not shown, `?` fail without a class, `P` logical fail of a plausible criterion, `v`
-//! vacuous pass, `s` pass on what the work made itself, `V` vacuous fail, `-` not judged), and calls `tool[+tool]:target`, with `!` in front when it failed,
+//! vacuous pass, `s` pass on what the work made or changed itself, `V` vacuous fail, `-` not judged), and calls `tool[+tool]:target`, with `!` in front when it failed,
 //! `~` when consent was refused, `#` when a limit blocked it, `^` when it was cut off; a `*` before the tool says that it may
 //! have changed something. A `·` in a target is a space; a shell call's target is its command. Verdicts on the whole are
 //! written with the same letters.

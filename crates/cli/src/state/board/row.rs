@@ -86,7 +86,7 @@ pub struct Evidence {
     pub judged_by: Option<JudgedBy>,
     /// What a failure came to, where that is known.
     pub shown: Option<Shown>,
-    /// Whether a pass rests on what the work made itself.
+    /// Whether a pass rests on what the work made or changed itself.
     pub self_made: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a result may rest on: what was there before the task, and what the work made itself, show nothing.
+//! What a result may rest on: what was there before the task, and what the work made or changed itself, show nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -132,7 +132,7 @@ fn what_the_work_wrote_itself_does_not_prove_it() {
     assert!(result["verdicts"].as_array().unwrap().iter().all(|one| one["self_made"] == true), "{result:#}");
     let id = result["task_id"].as_str().unwrap();
     for shown in [home.run(&["tasks", "show", id]).out, home.run(&["replay", id]).out] {
-        assert!(shown.contains("on what the work made itself"), "{shown}");
+        assert!(shown.contains("on what the work made or changed itself"), "{shown}");
     }
     let audit = home.run(&["audit", "report", "--json"]);
     assert!(audit.out.contains("self_made_evidence"), "{audit:#?}");

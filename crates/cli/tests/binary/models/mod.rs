@@ -11,6 +11,7 @@ mod keys;
 mod planning;
 mod process_killed;
 mod results;
+mod tricks;
 mod verdicts;
 mod wires;
 

@@ -82,8 +82,8 @@ what only taste can judge, else \"verifiable\". `asked` quotes the person's word
 static CHECKS: Instruction = Instruction::new("\
 Give a criterion a `check` wherever code can judge it: {\"on\":…,\"expect\":…}. `on` is one of:
 \"output\": the answer
-{\"call\":{\"tool\":NAME,\"which\":COMMAND OR PATH}}: the executor's last such call. A command's words begin with those of \
-`which`, and it runs alone: after a `cd` at most, and in no pipe where its exit code or test run counts.
+{\"call\":{\"tool\":NAME,\"which\":COMMAND OR PATH}}: the executor's last such call. A command is \
+`which`, with more options at most, and runs alone: after a `cd` at most, and in no pipe where its exit code or test run counts.
 {\"probe\":{\"tool\":NAME,\"input\":{}}}: a call, also of `shell`, that only reads. It is made before the work and after it: a \
 check that is green before counts for nothing.
 `expect` is one of:

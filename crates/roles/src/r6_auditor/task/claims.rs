@@ -109,7 +109,7 @@ pub(super) fn of_end(seen: &Seen<'_>, end: &body::End, was_accepted: Option<bool
     Some(seen.entry.finding(FindingKind::FalseClaim, RoleId::GoalGradientSolver, text))
 }
 
-/// Passes of the end that rest on what the work made itself.
+/// Passes of the end that rest on what the work made or changed itself.
 pub(super) fn self_made(seen: &Seen<'_>, end: &body::End) -> Option<Finding> {
     let own: Vec<&str> = end
         .verdicts
@@ -117,7 +117,7 @@ pub(super) fn self_made(seen: &Seen<'_>, end: &body::End) -> Option<Finding> {
         .filter(|verdict| verdict.self_made && !has_failed(verdict))
         .map(|verdict| verdict.criterion_id.as_str())
         .collect();
-    let text = format!("passes that rest on what the work made itself: {}", own.join(", "));
+    let text = format!("passes that rest on what the work made or changed itself: {}", own.join(", "));
     (!own.is_empty()).then(|| seen.entry.finding(FindingKind::SelfMadeEvidence, RoleId::Executor, text))
 }
 

@@ -1,0 +1,125 @@
+//! Test runs that are not the one that was asked for: of other tests, of fewer, by another program, or of tests that the work changed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use setpoint_model_server::question::Site;
+use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+
+use super::command;
+use crate::support::thinker::site;
+use crate::support::{Came, Home};
+
+const GOAL: &str = "make it so that python3 -m unittest passes";
+const RUN: &str = "python3 -m unittest";
+const TESTS: &str = "import unittest, calc\nclass T(unittest.TestCase):\n    def test_add(self):\n        \
+    self.assertEqual(calc.add(2, 2), 4)\n";
+const GREEN: &str =
+    "import unittest\nclass T(unittest.TestCase):\n    def test_it(self):\n        self.assertEqual(1, 1)\n";
+
+fn said(value: &Value) -> Turn {
+    Turn::from(Answer::text(&value.to_string()))
+}
+
+/// A model that plans for the goal's command to pass, and whose executor makes these calls and says that it is done, each time.
+fn server(calls: Vec<Value>) -> Hosted {
+    let check = json!({ "on": { "call": { "tool": "shell", "which": RUN } }, "expect": { "test_run": {} } });
+    let criterion = json!({ "criterion": "`python3 -m unittest` passes", "asked": "python3 -m unittest passes", "check": check });
+    let plan = json!({ "subtasks": [{ "intent": "mend calc.py", "success_criteria": [criterion] }] });
+    let executed = AtomicUsize::new(0);
+    let answer = move |seen: &Seen| match site(seen) {
+        Site::Plan => said(&plan),
+        Site::Execute => match calls.get(executed.fetch_add(1, Ordering::Relaxed)) {
+            Some(input) if input["path"].is_string() => {
+                Turn::from(Answer::call("edit_file", &input.to_string()))
+            }
+            Some(input) => Turn::from(Answer::call("shell", &input.to_string())),
+            None => said(&json!({ "status": "completed", "output": "all tests pass" })),
+        },
+        Site::Perceive => said(&json!({ "title": "a goal" })),
+        Site::Report => said(&json!({ "achieved": "nothing", "next_moves": [] })),
+        Site::Judge | Site::Merge => panic!("a check judges it: {}", seen.asked.system),
+    };
+    Hosted::start(Arc::new(answer)).unwrap()
+}
+
+/// A red test beside a green one, and another project with a green one; the executor may do all of this.
+fn run(calls: &[Value]) -> (i32, Value) {
+    let home = Home::new();
+    home.file("calc.py", "def add(a, b):\n    return a - b\n");
+    home.file("test_calc.py", TESTS);
+    home.file("test_green.py", GREEN);
+    home.file("other/test_green.py", GREEN);
+    let allowed: Vec<String> = calls
+        .iter()
+        .filter_map(|input| Some(format!("command {}\n", input["command"].as_str()?)))
+        .chain(["path calc.py\npath test_calc.py\n".to_owned()])
+        .collect();
+    home.file("allowed", allowed.concat());
+    let arguments = ["run", "--json", "--approve", "allowed", "--max-replans", "1", GOAL];
+    let server = server(calls.to_vec());
+    let came = Came::of(&mut command(&home, &server, Wire::Chat, &arguments));
+    assert!(!came.err.contains("refused"), "{calls:?}: {came:#?}");
+    (came.code, came.json())
+}
+
+fn shell(command: &str) -> Value {
+    json!({ "command": command })
+}
+
+fn edit(path: &str, find: &str, replace: &str) -> Value {
+    json!({ "path": path, "find": find, "replace": replace })
+}
+
+#[test]
+fn the_run_that_was_asked_for_shows_it() {
+    let mend = || edit("calc.py", "a - b", "a + b");
+    for run_of_it in [
+        shell(RUN),
+        shell("python3 -m unittest -v"),
+        shell("cd . && python3 -m unittest"),
+        shell("LC_ALL=C python3 -m unittest"),
+    ] {
+        let (code, result) = run(&[mend(), run_of_it.clone()]);
+        assert_eq!((code, &result["directive"]), (0, &json!("accept")), "{run_of_it}: {result:#}");
+    }
+}
+
+#[test]
+fn another_run_than_the_one_that_was_asked_for_shows_nothing() {
+    for call in [
+        shell("python3 -m unittest test_green"),
+        shell("python3 -m unittest -k test_it"),
+        shell("cd other && python3 -m unittest"),
+        shell("PATH=other:$PATH python3 -m unittest"),
+        shell("python3 -m unittest || true"),
+        shell("python3() { echo Ran 2 tests in 0.1s; echo; echo OK; }; python3 -m unittest"),
+    ] {
+        let (_, result) = run(std::slice::from_ref(&call));
+        let verdict = &result["verdicts"][0];
+        assert_eq!(
+            (&verdict["verdict"], &verdict["shown"]),
+            (&json!("fail"), &json!("not_shown")),
+            "{call}: {result:#}"
+        );
+    }
+}
+
+#[test]
+fn a_run_of_tests_that_the_work_changed_is_told_and_proves_nothing() {
+    for change in [
+        edit("test_calc.py", "(2, 2), 4", "(2, 2), 0"),
+        edit("test_calc.py", "class T", "@unittest.skip('x')\nclass T"),
+        shell("rm test_calc.py"),
+        shell("mv test_calc.py calc_test.txt"),
+        shell(
+            "printf 'def load_tests(loader, tests, pattern):\\n    return unittest.TestSuite()\\n' >> test_calc.py",
+        ),
+        shell("printf 'print(\"Ran 9 tests in 0.1s\")\\nprint()\\nprint(\"OK\")\\n' > unittest.py"),
+    ] {
+        let (code, result) = run(&[change.clone(), shell(RUN)]);
+        assert_eq!((code, &result["ended_by"]), (3, &json!("unproven")), "{change}: {result:#}");
+        assert_eq!(result["verdicts"][0]["self_made"], true, "{change}: {result:#}");
+    }
+}

@@ -1,0 +1,215 @@
+//! Commands that run tests: what they run, and whether it is what was named.
+
+use super::executed::words;
+
+/// Programs, or subcommands, that find tests and run them.
+const RUNNERS: &[&str] = &[
+    "pytest", "py.test", "unittest", "nose2", "tox", "jest", "vitest", "mocha", "ava", "nextest", "rspec",
+    "phpunit", "ctest", "bats",
+];
+/// Words after which a program runs tests: `cargo test`, `go test`, `npm test`, `node --test`.
+const RUNS_TESTS: &[&str] = &["test", "--test", "run-tests"];
+/// Options of a runner that change what is printed and not what is run.
+const VERBOSITY: &[&str] = &[
+    "-v",
+    "-vv",
+    "-vvv",
+    "-q",
+    "-qq",
+    "-s",
+    "-b",
+    "-x",
+    "--verbose",
+    "--quiet",
+    "--nocapture",
+    "--no-capture",
+    "--no-header",
+    "--no-fail-fast",
+    "--locked",
+    "--offline",
+    "--buffer",
+    "--exitfirst",
+    "--ci",
+    "--",
+];
+/// The same with a value behind `=`, or as the beginning of a short one.
+const VERBOSITY_OF: &[&str] = &[
+    "--tb=",
+    "--color",
+    "--durations",
+    "--reporter=",
+    "--reporters=",
+    "--test-reporter=",
+    "-ra",
+    "-rA",
+    "-rf",
+    "-rs",
+    "-count=",
+];
+/// Options with which hardly any program does what it is for.
+const IDLE: &[&str] = &[
+    "--help",
+    "--version",
+    "--dry-run",
+    "--just-print",
+    "--recon",
+    "--question",
+    "--touch",
+    "--collect-only",
+    "--no-run",
+];
+/// Options of `make` with which it runs other rules, none, or all the same when one fails.
+const IDLE_MAKE: &[&str] = &[
+    "-n",
+    "-q",
+    "-t",
+    "-i",
+    "-f",
+    "-C",
+    "-I",
+    "--file",
+    "--makefile",
+    "--directory",
+    "--ignore-errors",
+    "-o",
+    "-W",
+];
+const MAKE: &[&str] = &["make", "gmake"];
+/// What says which tests a runner runs, or takes its place, by words of its command.
+const SAYS_WHAT_RUNS: &[(&[&str], &[&str])] = &[
+    (MAKE, &["Makefile", "makefile", "GNUmakefile"]),
+    (&["just"], &["justfile", "Justfile", ".justfile"]),
+    (
+        &["pytest", "py.test", "unittest", "nose2", "tox"],
+        &[
+            "conftest.py",
+            "pytest.ini",
+            "tox.ini",
+            "setup.cfg",
+            "unittest.py",
+            "pytest.py",
+            "sitecustomize.py",
+            "usercustomize.py",
+        ],
+    ),
+    (&["jest"], &["jest.config.js", "jest.config.ts", "jest.config.mjs", "jest.config.json"]),
+    (&["vitest"], &["vitest.config.js", "vitest.config.ts", "vitest.config.mts", "vitest.workspace.ts"]),
+    (&["mocha"], &[".mocharc.js", ".mocharc.json", ".mocharc.yml"]),
+];
+
+/// Whether a command with these words more than those that were named still does what was named. What is run may not be
+/// narrowed: `pytest -k one` is not `pytest`.
+pub(super) fn is_still(named: &[String], more: &[String], is_test_run: bool) -> bool {
+    let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
+    if is_test_run || scope(&named.join(" ")).is_some() {
+        let only_looks =
+            |word: &String| is(word, VERBOSITY) || VERBOSITY_OF.iter().any(|option| word.starts_with(option));
+        return more.iter().all(only_looks);
+    }
+    let is_make = named.first().is_some_and(|program| is(program, MAKE));
+    let is_idle = |word: &String| {
+        let option = word.split('=').next().unwrap_or(word);
+        IDLE.contains(&option) || (is_make && IDLE_MAKE.contains(&option))
+    };
+    !more.iter().any(is_idle)
+}
+
+/// Whether a file says what the command runs.
+pub(super) fn says_what_runs(path: &str, command: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let runs = |programs: &[&str]| {
+        words(command).any(|word| programs.contains(&word.rsplit('/').next().unwrap_or(word)))
+    };
+    SAYS_WHAT_RUNS.iter().any(|(programs, files)| files.contains(&name) && runs(programs))
+}
+
+/// The paths that a test runner was given; `None` of a command that runs no tests.
+pub(super) fn scope(command: &str) -> Option<Vec<String>> {
+    let mut is_runner = false;
+    let mut scope = Vec::new();
+    for word in words(command) {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        if !is_runner && (RUNNERS.contains(&name) || RUNS_TESTS.contains(&name)) {
+            is_runner = true;
+        } else if is_runner && !word.starts_with('-') && word.contains(['/', '.']) && !word.contains("...") {
+            let path = word.split("::").next().unwrap_or(word).trim_start_matches("./").trim_end_matches('/');
+            if !path.is_empty() && path != "." {
+                scope.push(path.to_owned());
+            }
+        }
+    }
+    is_runner.then_some(scope)
+}
+
+/// Whether the name is that of a test: `test_x.py`, `x_test.go`, `x.spec.ts`, or anything below a folder `tests`.
+pub(super) fn is_test(path: &str) -> bool {
+    let mut parts: Vec<&str> = path.split('/').collect();
+    let Some(name) = parts.pop() else { return false };
+    let stem = name.split('.').next().unwrap_or(name).to_lowercase();
+    let is_named = stem.starts_with("test_")
+        || stem.ends_with("_test")
+        || stem.ends_with("_spec")
+        || matches!(stem.as_str(), "test" | "tests")
+        || name.contains(".test.")
+        || name.contains(".spec.");
+    // What a runner only loads tests nothing.
+    let is_support = matches!(stem.as_str(), "__init__" | "conftest");
+    !is_support
+        && (is_named || parts.iter().any(|part| matches!(*part, "test" | "tests" | "__tests__" | "spec")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_known_by_their_names() {
+        for path in
+            ["/w/test_a.py", "tests/a.py", "src/a_test.go", "a.spec.ts", "web/__tests__/a.js", "a.test.js"]
+        {
+            assert!(is_test(path), "{path}");
+        }
+        for path in [
+            "/w/contest.py",
+            "tests/__init__.py",
+            "tests/conftest.py",
+            "attest.rs",
+            "latest/a.py",
+            "testing.md",
+            "",
+        ] {
+            assert!(!is_test(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_run_may_not_be_narrowed() {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        for (named, more, is_run, expected) in [
+            ("pytest tests/", "-v --tb=short", true, true),
+            ("pytest tests/", "-k one", false, false),
+            ("python3 -m unittest", "test_one", false, false),
+            ("cargo test", "-- --nocapture", true, true),
+            ("cargo test", "-p one", false, false),
+            ("./check", "one", true, false),
+            ("./check", "one", false, true),
+            ("make check", "-n", false, false),
+            ("make check", "--file=other.mk", false, false),
+            ("make check", "-j4", false, true),
+            ("git commit", "-m one", false, true),
+            ("git merge one", "--dry-run", false, false),
+        ] {
+            assert_eq!(is_still(&words(named), &words(more), is_run), expected, "{named} {more}");
+        }
+    }
+
+    #[test]
+    fn what_says_which_tests_run_is_known_by_its_name() {
+        assert!(
+            says_what_runs("/w/Makefile", "make check")
+                && says_what_runs("conftest.py", "python3 -m pytest -q")
+        );
+        assert!(says_what_runs("/w/unittest.py", "python3 -m unittest"));
+        assert!(!says_what_runs("/w/Makefile", "pytest") && !says_what_runs("/w/calc.py", "make"));
+    }
+}
