@@ -90,7 +90,8 @@ impl FastLoop {
     }
 
     /// The verdicts that stand because they rest on nothing that this attempt changed: on criteria without a check that passed
-    /// in the attempt before, and on criteria that were shown to be impossible here.
+    /// in the attempt before, and on criteria that were shown to be impossible here. What the same answer without a further call
+    /// did not show, it does not show now: a judge is not asked until it says something else.
     pub(super) fn standing(&self, result: &ExecutionResult) -> BTreeMap<CriterionId, Verdict> {
         let Some(before) = &self.before else { return BTreeMap::new() };
         let is_change = |call: &Arc<ToolRecord>| {
@@ -102,6 +103,9 @@ impl FastLoop {
             return BTreeMap::new();
         }
         let is_same_output = before.output == result.output;
+        let is_new = |call: &Arc<ToolRecord>| call.phase == Phase::Work && call.attempt == result.attempt;
+        let is_the_same = is_same_output && !result.tool_calls.iter().any(is_new);
+        let is_claimed = |id: &CriterionId| result.unmet.iter().any(|claim| claim.criterion_id == *id);
         let has_check = |verdict: &Verdict| {
             let mut criteria = self.subtask.success_criteria.iter();
             criteria.any(|criterion| criterion.id == verdict.criterion_id && criterion.check.is_some())
@@ -109,10 +113,10 @@ impl FastLoop {
         let stands = |verdict: &&Verdict| {
             let rests_on_the_answer =
                 verdict.cites.contains(&Cite::OUTPUT) || speaks_of_the_answer(&verdict.criterion);
-            verdict.shown == Some(Shown::Cannot)
-                || (verdict.verdict == VerdictWord::Pass
-                    && !has_check(verdict)
-                    && (is_same_output || !rests_on_the_answer))
+            let has_passed = verdict.verdict == VerdictWord::Pass && (is_same_output || !rests_on_the_answer);
+            // One that cites nothing may be missing because the judge was away.
+            let has_failed = is_the_same && !verdict.cites.is_empty() && !is_claimed(&verdict.criterion_id);
+            verdict.shown == Some(Shown::Cannot) || (!has_check(verdict) && (has_passed || has_failed))
         };
         let standing = before.verdicts.iter().filter(stands);
         standing.map(|verdict| (verdict.criterion_id.clone(), verdict.clone())).collect()
