@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use setpoint_protocol::message::Criterion;
 use setpoint_protocol::predicate::{CheckOn, Predicate};
+use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::{Phase, SideEffect, ToolCall, ToolRecord};
 use setpoint_protocol::{Any, CallId, ToolId};
 
@@ -28,8 +29,8 @@ pub struct Case<'a> {
     pub words: &'a str,
     /// Files that the task has created.
     pub made: &'a BTreeSet<String>,
-    /// The working directory.
-    pub cwd: &'a str,
+    /// Where the task works.
+    pub surroundings: &'a Surroundings,
 }
 
 /// The work of one sub-task.
@@ -111,13 +112,15 @@ impl<'a> Case<'a> {
     }
 
     fn may_change(&self, call: &ToolRecord, shown: &ToolRecord) -> bool {
-        if call.side_effect == SideEffect::None || call.target == shown.target {
+        // Where nobody could look what a command changed, one that a check names is taken for a measurement.
+        let is_measured = is_measured(call);
+        // Whoever looked at what a command changed looked where the task works, and nowhere else.
+        let is_out_of_sight = is_measured && is_elsewhere(shown, self.surroundings);
+        if (call.side_effect == SideEffect::None && !is_out_of_sight) || call.target == shown.target {
             return false;
         }
         // What a tool did to one file stays done when another one is changed.
         let is_deed = shown.side_effect != SideEffect::None && shown.tool.tool() != "shell";
-        // Where nobody could look what a command changed, one that a check names is taken for a measurement.
-        let is_measured = call.facts.as_ref().is_some_and(|facts| facts.0.get("changed").is_some());
         let is_named =
             |criterion: &Criterion| match criterion.check.as_ref().map(|check| (&check.on, &check.expect)) {
                 Some((CheckOn::Call { tool, which: Some(which) }, expect)) => {
@@ -132,7 +135,10 @@ impl<'a> Case<'a> {
     fn place(&self) -> Place<'a> {
         let intents = self.runs.iter().map(|run| run.intent);
         let criteria = self.criteria.iter().map(|criterion| criterion.criterion.as_str());
-        Place { cwd: self.cwd, said: [self.words].into_iter().chain(intents).chain(criteria).collect() }
+        Place {
+            cwd: &self.surroundings.cwd,
+            said: [self.words].into_iter().chain(intents).chain(criteria).collect(),
+        }
     }
 
     /// What the probe `call` found before the work.
@@ -144,6 +150,24 @@ impl<'a> Case<'a> {
     pub(super) fn work(&self) -> impl Iterator<Item = &'a ToolRecord> + use<'a, '_> {
         self.runs.iter().flat_map(|run| run.work())
     }
+}
+
+/// Whether it was looked at what a command changed where the task works.
+pub(crate) fn is_measured(call: &ToolRecord) -> bool {
+    call.facts.as_ref().is_some_and(|facts| facts.0.get("changed").is_some())
+}
+
+/// Whether a call is about a place that is neither the working directory nor the workspace, as far as its words tell.
+pub(crate) fn is_elsewhere(call: &ToolRecord, surroundings: &Surroundings) -> bool {
+    if call.tool.tool() == "shell" {
+        return call.facts.as_ref().is_some_and(|facts| facts.0.get("elsewhere").is_some());
+    }
+    let is_below = |root: &String| {
+        let rest = call.target.strip_prefix(root.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ' ']))
+    };
+    let roots = [&surroundings.cwd, &surroundings.workspace];
+    call.target.starts_with('/') && !roots.into_iter().any(is_below)
 }
 
 impl<'a> Run<'a> {

@@ -38,6 +38,7 @@ mod settle;
 mod subject;
 
 pub use self::case::{Case, Run};
+pub(crate) use self::case::{is_elsewhere, is_measured};
 pub use self::check::by_check;
 pub use self::hearing::{Hearing, NoClass};
 pub(crate) use self::messages::printed;

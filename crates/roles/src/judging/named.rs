@@ -48,7 +48,7 @@ pub(super) fn is_named(record: &ToolRecord, which: &str, expect: &Predicate, pla
         return record.target == wanted || record.target.ends_with(&format!("/{wanted}"));
     }
     let input = |name: &str| record.input.0.get(name).and_then(Value::as_str);
-    let command = input("command").and_then(|text| alone(text, &record.target, expect));
+    let command = input("command").and_then(|text| alone(text, without_parameters(record), expect));
     let named = alone(which, which, expect);
     let (Some(command), Some(named)) = (command, named) else { return false };
     let folders = [input("cwd"), command.folder.as_deref()];
@@ -56,10 +56,23 @@ pub(super) fn is_named(record: &ToolRecord, which: &str, expect: &Predicate, pla
     folders.into_iter().flatten().all(is_there) && is_same(&command, &named, expect)
 }
 
+/// The command in normal form, without the parameters of the call that stand behind it.
+fn without_parameters(record: &ToolRecord) -> &str {
+    let mut target = record.target.as_str();
+    for name in ["timeout_s", "cwd"] {
+        if record.input.0.get(name).is_some_and(|value| !value.is_null()) {
+            target = target.rsplit_once(&format!(" {name}=")).map_or(target, |(command, _)| command);
+        }
+    }
+    target
+}
+
 impl Place<'_> {
     fn is_spoken_of(&self, folder: &str) -> bool {
         let folder = folder.trim_end_matches('/').trim_start_matches("./");
-        let is_here = matches!(folder, "" | "." | "$PWD") || folder == self.cwd.trim_end_matches('/');
+        let cwd = self.cwd.trim_end_matches('/');
+        let is_here = matches!(folder, "" | "." | "$PWD") || folder == cwd;
+        let folder = folder.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/')).unwrap_or(folder);
         is_here || self.said.iter().any(|text| speaks_of(text, folder))
     }
 }
@@ -271,8 +284,8 @@ mod tests {
             [("app", true), ("web/site/", true), ("/home/ada/shop/", true), ("fake", false), ("site", false)]
         {
             let record = json!({
-                "call_id": "r3.1/1", "attempt": 1, "phase": "work", "tool": "shell/x", "target": "pytest",
-                "input": {"command": "pytest", "cwd": cwd}, "ok": true, "evidence": "", "duration_ms": 1,
+                "call_id": "r3.1/1", "attempt": 1, "phase": "work", "tool": "shell/x", "target": format!("pytest -v cwd=/x/{cwd} timeout_s=300"),
+                "input": {"command": "pytest -v", "cwd": cwd, "timeout_s": 300}, "ok": true, "evidence": "", "duration_ms": 1,
             });
             let record: ToolRecord = serde_json::from_value(record).unwrap();
             assert_eq!(is_named(&record, "pytest", &expect, &place()), expected, "{cwd}");

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use setpoint_protocol::message::{
     Cite, ExecutionResult, GapPoint, Shown, SubTask, Unmet, Verdict, VerdictWord,
 };
+use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::{Phase, SideEffect, ToolRecord};
 use setpoint_protocol::{Any, CallId, CriterionId};
 
 use crate::evidence::Probes;
-use crate::judging::{Case, Hearing, Run, speaks_of_the_answer};
+use crate::judging::{Case, Hearing, Run, is_elsewhere, is_measured, speaks_of_the_answer};
 
 /// The loop and its state.
 #[derive(Debug)]
@@ -24,8 +25,8 @@ pub(super) struct FastLoop {
     pub(super) before: Option<Before>,
     /// What the person asked, verbatim.
     pub(super) words: String,
-    /// The working directory.
-    pub(super) cwd: String,
+    /// Where the task works.
+    pub(super) surroundings: Arc<Surroundings>,
     /// Files that the task had created when the attempt ended.
     pub(super) made: Arc<BTreeSet<String>>,
     pub(super) stage: Stage,
@@ -83,7 +84,7 @@ impl FastLoop {
             trajectory: Vec::new(),
             before: None,
             words: String::new(),
-            cwd: String::new(),
+            surroundings: Arc::default(),
             made: Arc::default(),
             stage: Stage::Waiting,
         }
@@ -106,6 +107,13 @@ impl FastLoop {
         let is_new = |call: &Arc<ToolRecord>| call.phase == Phase::Work && call.attempt == result.attempt;
         let is_the_same = is_same_output && !result.tool_calls.iter().any(is_new);
         let is_claimed = |id: &CriterionId| result.unmet.iter().any(|claim| claim.criterion_id == *id);
+        // What a command changed was looked for where the task works alone.
+        let was_looked_for = result.tool_calls.iter().any(|call| is_new(call) && is_measured(call));
+        let is_out_of_sight = |verdict: &Verdict| {
+            let is_cited = |call: &&Arc<ToolRecord>| verdict.cites.contains(&Cite::Call(call.call_id));
+            let mut cited = result.tool_calls.iter().filter(is_cited);
+            was_looked_for && cited.any(|call| is_elsewhere(call, &self.surroundings))
+        };
         let has_check = |verdict: &Verdict| {
             let mut criteria = self.subtask.success_criteria.iter();
             criteria.any(|criterion| criterion.id == verdict.criterion_id && criterion.check.is_some())
@@ -113,7 +121,9 @@ impl FastLoop {
         let stands = |verdict: &&Verdict| {
             let rests_on_the_answer =
                 verdict.cites.contains(&Cite::OUTPUT) || speaks_of_the_answer(&verdict.criterion);
-            let has_passed = verdict.verdict == VerdictWord::Pass && (is_same_output || !rests_on_the_answer);
+            let has_passed = verdict.verdict == VerdictWord::Pass
+                && (is_same_output || !rests_on_the_answer)
+                && !is_out_of_sight(verdict);
             // One that cites nothing may be missing because the judge was away.
             let has_failed = is_the_same && !verdict.cites.is_empty() && !is_claimed(&verdict.criterion_id);
             verdict.shown == Some(Shown::Cannot) || (!has_check(verdict) && (has_passed || has_failed))
@@ -138,7 +148,7 @@ impl FastLoop {
             baseline: &self.subtask.baseline,
             words: &self.words,
             made: &self.made,
-            cwd: &self.cwd,
+            surroundings: &self.surroundings,
         }
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn take(
         return;
     }
     ctx.words.clone_into(&mut fast_loop.words);
-    ctx.opened.surroundings.cwd.clone_into(&mut fast_loop.cwd);
+    fast_loop.surroundings = Arc::clone(&ctx.opened.surroundings);
     fast_loop.made = Arc::clone(ctx.ledger.made());
     // What R3 could not do ends the loop; what it showed is measured all the same.
     let given_up = (result.status == ExecutionStatus::Failed)

@@ -195,7 +195,7 @@ fn case<'a>(round: &'a Round, verification: &'a Verification, output: &'a Any, c
         baseline: &round.baseline,
         words: ctx.words,
         made: ctx.ledger.made(),
-        cwd: &ctx.opened.surroundings.cwd,
+        surroundings: &ctx.opened.surroundings,
     }
 }
 

@@ -563,3 +563,28 @@ async fn what_a_command_changed_is_told_by_a_look_before_and_after() {
         assert_eq!(answer.side_effect, SideEffect::Irreversible, "{command}: {}", answer.text);
     }
 }
+
+#[tokio::test]
+async fn a_command_says_where_it_is_about_a_place_elsewhere() {
+    let world = World::new();
+    world.file("kept.txt", "kept");
+    let outside = world.root().join("home/seen.txt");
+    std::fs::write(&outside, "seen").unwrap();
+    let here = world.at("kept.txt");
+    let (outside, here) = (outside.to_str().unwrap(), here.to_str().unwrap());
+    for (command, expected) in [
+        ("cat kept.txt".to_owned(), false),
+        (format!("cat {here}"), false),
+        ("grep -c kept kept.txt /dev/null".to_owned(), false),
+        ("grep -c /api/users kept.txt".to_owned(), false),
+        (format!("cat {outside}"), true),
+        (format!("for n in 1; do cat {outside}; done"), true),
+        ("cat ~/seen.txt".to_owned(), true),
+    ] {
+        let answer = run_anyhow(&world, &command).await;
+        let facts = answer.facts.unwrap();
+        assert_eq!(facts.0.get("elsewhere").is_some(), expected, "{command}: {}", answer.text);
+    }
+    let input = json!({"command": "cat seen.txt", "cwd": "~"});
+    assert_eq!(world.run("shell", input).await.facts.unwrap().0["elsewhere"], true);
+}

@@ -23,6 +23,8 @@ pub(super) struct After {
     pub(super) side_effect: SideEffect,
     /// What changed where the task works; `None` where nobody could look, and of a command that only reads.
     pub(super) changes: Option<Changes>,
+    /// Whether its text names a place elsewhere. What is shown of that, no look at the task's folders can vouch for later.
+    pub(super) is_about_elsewhere: bool,
 }
 
 pub(super) fn answer(
@@ -64,6 +66,9 @@ pub(super) fn answer(
     });
     if let Some(changes) = &after.changes {
         facts["changed"] = changes.facts();
+    }
+    if after.is_about_elsewhere {
+        facts["elsewhere"] = true.into();
     }
     ToolAnswer {
         ok: error_kind.is_none(),

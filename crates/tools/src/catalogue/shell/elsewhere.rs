@@ -41,6 +41,11 @@ pub(super) fn acts(command: &str, programs: &[String], roots: &[PathBuf], cwd: &
     if (programs.iter().any(is_acting) && !is_building) || reaches || command.contains("://") {
         return true;
     }
+    is_about(command, roots, cwd, place)
+}
+
+/// Whether the command's text names a place that is not below `roots`.
+pub(super) fn is_about(command: &str, roots: &[PathBuf], cwd: &Path, place: &Place) -> bool {
     let real: Vec<PathBuf> = roots.iter().map(|root| resolve::fully(root)).collect();
     let is_elsewhere = |text: &String| {
         let path = cwd.join(text);

@@ -119,6 +119,7 @@ impl Typed for Shell {
             return Err(ToolError::file("enter", &cwd, missing));
         }
         let (reading, _) = self.read_command(&input, &place)?;
+        let is_about_elsewhere = is_about_elsewhere(&input.command, &cwd, ctx).await?;
         let mut settled = self.settle(reading, input.command, cwd, ctx).await?;
         let is_read_only = settled.programs == Programs::System;
         let mut env = env::for_task(self.host.env(), &ctx.surroundings, settled.programs);
@@ -147,6 +148,7 @@ impl Typed for Shell {
         }
         let acts_elsewhere = settled.acts_elsewhere;
         let mut after = settled.after();
+        after.is_about_elsewhere = is_about_elsewhere;
         if let Some(before) = before
             && let Some(now) = traces(&cwd, ctx).await
         {
@@ -191,7 +193,7 @@ impl Settled {
 
     fn after(self) -> After {
         let created = self.removal.map(|removal| removal.created()).unwrap_or_default();
-        After { created, executed: self.executed, side_effect: self.side_effect, changes: None }
+        After { created, executed: self.executed, side_effect: self.side_effect, ..After::default() }
     }
 }
 
@@ -326,6 +328,18 @@ fn roots(cwd: &Path, ctx: &ToolCtx) -> Vec<PathBuf> {
 async fn traces(cwd: &Path, ctx: &ToolCtx) -> Option<Traces> {
     let roots = roots(cwd, ctx);
     ctx.blocking(move |halt| Ok(Traces::below(&roots, halt))).await.ok().flatten()
+}
+
+/// Whether the command runs in, or names, a place where no look at the task's folders sees what becomes of it.
+async fn is_about_elsewhere(command: &str, cwd: &Path, ctx: &ToolCtx) -> Result<bool, ToolError> {
+    let (place, command, cwd) = (ctx.place(), command.to_owned(), cwd.to_path_buf());
+    ctx.blocking(move |_| {
+        let roots = [place.surroundings.cwd.clone(), place.workspace().to_path_buf()];
+        let real = resolve::fully(&cwd);
+        let is_here = roots.iter().any(|root| real.starts_with(resolve::fully(root)));
+        Ok(!is_here || elsewhere::is_about(&command, &roots, &cwd, &place))
+    })
+    .await
 }
 
 fn executed(files: &[PathBuf], halt: &Halt) -> Vec<ExecutedFile> {
