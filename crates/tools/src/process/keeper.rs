@@ -72,25 +72,11 @@ fn dump_no_core() -> io::Result<()> {
     Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)
 }
 
-/// Holds a program that has just begun, and what it will start, to so many bytes of data each.
-///
-/// # Errors
-/// When the system refuses. Then the program ends with this process.
-#[cfg(target_os = "linux")]
-fn hold_to(bytes: u64, program: Pid) -> io::Result<()> {
-    use rustix::process::{Resource, Rlimit, prlimit};
-    let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
-    match prlimit(Some(program), Resource::Data, limit) {
-        // It has ended.
-        Ok(_) | Err(rustix::io::Errno::SRCH) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Elsewhere the limit of another process cannot be set.
-#[cfg(not(target_os = "linux"))]
-fn hold_to(_bytes: u64, _program: Pid) -> io::Result<()> {
-    Ok(())
+/// Holds this process, and each that it starts, to so many bytes of data. Before the program is started: what it starts in its first
+/// moment would be free of a limit that was set on it then.
+fn hold_to(bytes: u64) -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    Ok(setrlimit(Resource::Data, Rlimit { current: Some(bytes), maximum: Some(bytes) })?)
 }
 
 enum Event {
@@ -132,11 +118,9 @@ impl Keeper {
         let nowhere = File::options().read(true).write(true).open("/dev/null")?;
         let limit = args.next().and_then(|limit| limit.to_str()?.parse().ok()).filter(|bytes| *bytes > 0);
         let program = args.next().ok_or(io::ErrorKind::InvalidInput)?;
+        limit.map_or(Ok(()), hold_to)?;
         let child = Command::new(program).args(args).stdin(Stdio::null()).process_group(0).spawn()?;
         let pid = i32::try_from(child.id()).unwrap_or(0);
-        if let Some((bytes, pid)) = limit.zip(Pid::from_raw(pid)) {
-            hold_to(bytes, pid)?;
-        }
         // The call's output ends when the call's processes end.
         rustix::stdio::dup2_stdout(nowhere.as_fd())?;
         rustix::stdio::dup2_stderr(nowhere.as_fd())?;
