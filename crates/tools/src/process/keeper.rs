@@ -72,11 +72,45 @@ fn dump_no_core() -> io::Result<()> {
     Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)
 }
 
-/// Holds this process, and each that it starts, to so many bytes of data. Before the program is started: what it starts in its first
-/// moment would be free of a limit that was set on it then.
-fn hold_to(bytes: u64) -> io::Result<()> {
-    use rustix::process::{Resource, Rlimit, setrlimit};
-    Ok(setrlimit(Resource::Data, Rlimit { current: Some(bytes), maximum: Some(bytes) })?)
+/// Holds a program that has just begun, what it has started by now and what that will start, to so many bytes of data each.
+///
+/// # Errors
+/// When the system refuses. Then the program ends with this process.
+#[cfg(target_os = "linux")]
+fn hold_to(bytes: u64, program: Pid) -> io::Result<()> {
+    let mut held = BTreeSet::new();
+    let mut found = vec![program.as_raw_nonzero().get()];
+    // What a process starts is held as it is; only what was started before that has to be found.
+    while !found.is_empty() {
+        for pid in &found {
+            hold_one_to(bytes, *pid)?;
+        }
+        held.extend(found);
+        found = tree::descendants(own_pid());
+        found.retain(|pid| !held.contains(pid));
+    }
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn hold_one_to(bytes: u64, pid: i32) -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, prlimit};
+    let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+    match Pid::from_raw(pid).map(|pid| prlimit(Some(pid), Resource::Data, limit)) {
+        // It has ended.
+        None | Some(Ok(_) | Err(rustix::io::Errno::SRCH)) => Ok(()),
+        Some(Err(error)) => Err(error.into()),
+    }
+}
+
+/// Elsewhere the limit of another process cannot be set.
+#[cfg(not(target_os = "linux"))]
+fn hold_to(_bytes: u64, _program: Pid) -> io::Result<()> {
+    Ok(())
+}
+
+fn own_pid() -> i32 {
+    i32::try_from(std::process::id()).unwrap_or(0)
 }
 
 enum Event {
@@ -118,9 +152,11 @@ impl Keeper {
         let nowhere = File::options().read(true).write(true).open("/dev/null")?;
         let limit = args.next().and_then(|limit| limit.to_str()?.parse().ok()).filter(|bytes| *bytes > 0);
         let program = args.next().ok_or(io::ErrorKind::InvalidInput)?;
-        limit.map_or(Ok(()), hold_to)?;
         let child = Command::new(program).args(args).stdin(Stdio::null()).process_group(0).spawn()?;
         let pid = i32::try_from(child.id()).unwrap_or(0);
+        if let Some((bytes, pid)) = limit.zip(Pid::from_raw(pid)) {
+            hold_to(bytes, pid)?;
+        }
         // The call's output ends when the call's processes end.
         rustix::stdio::dup2_stdout(nowhere.as_fd())?;
         rustix::stdio::dup2_stderr(nowhere.as_fd())?;
@@ -143,7 +179,7 @@ impl Keeper {
         if !cfg!(target_os = "linux") {
             self.signal(Signal::KILL);
         }
-        let own = i32::try_from(std::process::id()).unwrap_or(0);
+        let own = own_pid();
         let mut killed = BTreeSet::new();
         for _ in 0..ROUNDS_MAX {
             if self.is_alone {
@@ -229,4 +265,30 @@ pub(super) fn adopt_descendants(at_parents_death: Option<Signal>) -> io::Result<
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(super) fn adopt_descendants(_: Option<Signal>) -> io::Result<()> {
     Ok(())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::{BufRead, BufReader};
+
+    use super::*;
+
+    #[test]
+    fn what_a_program_has_started_before_it_is_held_is_held_too() {
+        let mut shell = Command::new("sh")
+            .args(["-c", "sh -c 'echo $$; exec tail -f /dev/null' & echo $$; wait"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(shell.stdout.take().unwrap()).lines().take(2);
+        let pids: Vec<i32> = lines.map(|line| line.unwrap().parse().unwrap()).collect();
+        hold_to(12_345_678, Pid::from_child(&shell)).unwrap();
+        for pid in &pids {
+            let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+            let data = limits.lines().find(|line| line.starts_with("Max data size")).unwrap();
+            assert_eq!(data.split_whitespace().filter(|word| *word == "12345678").count(), 2, "{data}");
+        }
+        pids.into_iter().for_each(|pid| tree::send(pid, Signal::KILL));
+        shell.wait().unwrap();
+    }
 }

@@ -43,6 +43,19 @@ pub(super) fn children(pid: i32) -> Vec<i32> {
     }
 }
 
+/// All below a process, as far as they are found at this moment.
+#[cfg(target_os = "linux")]
+pub(super) fn descendants(pid: i32) -> Vec<i32> {
+    let mut pending = children(pid);
+    let mut found = BTreeSet::new();
+    while let Some(pid) = pending.pop() {
+        if found.len() < PROCESSES_MAX && found.insert(pid) {
+            pending.extend(children(pid));
+        }
+    }
+    found.into_iter().collect()
+}
+
 /// Kills these processes and all below them, parents first: what a dead parent leaves is adopted and found by the next
 /// look. Adds to `killed` and returns whether there was anything to kill.
 pub(super) fn kill(roots: Vec<i32>, killed: &mut BTreeSet<i32>) -> bool {
