@@ -101,7 +101,7 @@ const SAYS_WHAT_RUNS: &[(&[&str], &[&str])] = &[
 /// narrowed: `pytest -k one` is not `pytest`.
 pub(super) fn is_still(named: &[String], more: &[String], is_test_run: bool) -> bool {
     let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
-    if is_test_run || scope(&named.join(" ")).is_some() {
+    if is_test_run || runs_tests(named) {
         let only_looks =
             |word: &String| is(word, VERBOSITY) || VERBOSITY_OF.iter().any(|option| word.starts_with(option));
         return more.iter().all(only_looks);
@@ -112,6 +112,11 @@ pub(super) fn is_still(named: &[String], more: &[String], is_test_run: bool) -> 
         IDLE.contains(&option) || (is_make && IDLE_MAKE.contains(&option))
     };
     !more.iter().any(is_idle)
+}
+
+/// Whether the command runs tests.
+pub(super) fn runs_tests(command: &[String]) -> bool {
+    scope(&command.join(" ")).is_some()
 }
 
 /// Whether a file says what the command runs.
