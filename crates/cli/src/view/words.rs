@@ -2,7 +2,8 @@
 
 use jiff::tz::TimeZone;
 use setpoint_protocol::message::{
-    EndState, EndedBy, FailureClass, FinalResult, JudgedBy, MemoryAction, Shown, Verdict, VerdictWord,
+    EndState, EndedBy, FailureClass, FinalResult, JudgedBy, MemoryAction, Shown, Strength, Verdict,
+    VerdictWord,
 };
 use setpoint_protocol::{Instance, RoleId, Timestamp};
 
@@ -137,8 +138,12 @@ pub const CANNOT: &str = "⊘";
 #[must_use]
 pub const fn verdict(verdict: &Verdict) -> &'static str {
     match (verdict.verdict, verdict.shown, verdict.judged_by) {
-        (VerdictWord::Pass, _, JudgedBy::Check) => "verified by a check",
-        (VerdictWord::Pass, _, JudgedBy::Model) => "judged by a model",
+        (VerdictWord::Pass, _, by) => match (verdict.strength, by) {
+            (Strength::Proof, JudgedBy::Check) => "verified by a check",
+            (Strength::Proof, JudgedBy::Model) => "judged by a model",
+            (Strength::Form, _) => "only its form was looked at",
+            (Strength::Opinion, _) => "an opinion of a model",
+        },
         (VerdictWord::Fail, Some(shown), _) => shown.words(),
         (VerdictWord::Fail, None, JudgedBy::Check) => "failed a check",
         (VerdictWord::Fail, None, JudgedBy::Model) => "failed, judged by a model",
@@ -239,7 +244,7 @@ pub fn accountable(role: RoleId, by: EndedBy) -> String {
 const fn rule_words(rule: EndedBy) -> &'static str {
     match rule {
         EndedBy::CriteriaMet => "every criterion is met",
-        EndedBy::Unproven => "nothing shows that the work did it",
+        EndedBy::Unproven => "nothing proves it",
         EndedBy::Distance => "close enough",
         EndedBy::Omega => "rounds and time are nearly used up",
         EndedBy::Law2 => "it got worse round after round",

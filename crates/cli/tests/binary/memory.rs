@@ -17,11 +17,12 @@ fn recalled(ended: &Ended) -> Vec<&Value> {
     ended.payloads("MemoryReply")
 }
 
-/// The tools that a task called, in order, each as often as it came after another one.
+/// The tools that a task's work called, in order, each as often as it came after another one.
 fn tools(ended: &Ended) -> Vec<&str> {
     let results = ended.payloads("ExecutionResult").into_iter();
     let calls = results.flat_map(|result| result["tool_calls"].as_array().unwrap());
-    let mut tools: Vec<&str> = calls.map(|call| call["tool"].as_str().unwrap()).collect();
+    let work = calls.filter(|call| call["phase"] == "work");
+    let mut tools: Vec<&str> = work.map(|call| call["tool"].as_str().unwrap()).collect();
     tools.dedup();
     tools
 }

@@ -81,8 +81,8 @@ impl From<EndState> for MacroState {
 pub enum EndedBy {
     /// Every criterion met.
     CriteriaMet,
-    /// The result was accepted, and nothing shows that the work did it: every pass was green before, or rests on what the work
-    /// made or changed itself.
+    /// The result was accepted, and nothing shows that the work did it: every pass was green before, rests on what
+    /// the work made or changed itself, or is about the form of the answer or a matter of taste.
     Unproven,
     /// D ≤ δ.
     Distance,

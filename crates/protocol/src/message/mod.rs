@@ -61,7 +61,7 @@ pub use self::subtask_outcome::{FailedCriterion, GapPoint, OutcomeStatus, SubTas
 pub use self::task_fault::{FaultKind, TaskFault};
 pub use self::task_spec::{Constraints, TaskSpec};
 pub use self::user_input::UserInput;
-pub use self::verdict::{Cite, FailureClass, JudgedBy, OutputWord, Shown, Verdict, VerdictWord};
+pub use self::verdict::{Cite, FailureClass, JudgedBy, OutputWord, Shown, Strength, Verdict, VerdictWord};
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -29,6 +29,9 @@ pub struct Verdict {
     pub cites: Vec<Cite>,
     /// Who judged.
     pub judged_by: JudgedBy,
+    /// What a pass is worth. A failure proves nothing less for resting on little.
+    #[serde(default, skip_serializing_if = "Strength::is_proof")]
+    pub strength: Strength,
     /// Whether the check was already green before any work: then it proves nothing.
     #[serde(default)]
     pub vacuous: bool,
@@ -71,6 +74,27 @@ impl Shown {
             Shown::NotShown => "not shown",
             Shown::Cannot => "cannot hold here",
         }
+    }
+}
+
+/// What a pass is worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Strength {
+    /// A call that bears on the criterion shows it. Where nothing is said, as in verdicts of earlier versions, this is meant.
+    #[default]
+    Proof,
+    /// Only the shape of the output was looked at, or how a command ended that the criterion does not name.
+    Form,
+    /// A judgement of taste.
+    Opinion,
+}
+
+impl Strength {
+    /// Whether it shows that something is so.
+    #[must_use]
+    pub const fn is_proof(&self) -> bool {
+        matches!(self, Strength::Proof)
     }
 }
 

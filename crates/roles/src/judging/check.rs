@@ -4,7 +4,9 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 use setpoint_protocol::Any;
-use setpoint_protocol::message::{Cite, Criterion, FailureClass, JudgedBy, Shown, Verdict, VerdictWord};
+use setpoint_protocol::message::{
+    Cite, Criterion, FailureClass, JudgedBy, Shown, Strength, Verdict, VerdictWord,
+};
 use setpoint_protocol::predicate::{Check, CheckOn, Comparison, Finding, Observed, Predicate};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolCall, ToolRecord};
@@ -14,6 +16,7 @@ use super::cut::{Looked, look};
 use super::executed::changed_by_the_work;
 use super::messages::{class_of_error, first_error, has_printed};
 use super::self_made::is_self_made;
+use super::strength::of_check;
 use crate::evidence::name_of;
 
 /// Characters of what a call said that a verdict quotes.
@@ -38,6 +41,7 @@ pub fn by_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Verdic
         evidence: seen.finding.why,
         cites: seen.cites,
         judged_by: JudgedBy::Check,
+        strength: if seen.finding.holds { of_check(criterion, check) } else { Strength::Proof },
         vacuous: seen.finding.holds && seen.vacuous,
         unevaluable: seen.unevaluable,
         self_made: seen.finding.holds

@@ -35,6 +35,7 @@ mod named;
 mod runner;
 mod self_made;
 mod settle;
+mod strength;
 mod subject;
 
 pub use self::case::{Case, Run};

@@ -3,7 +3,7 @@
 use setpoint_machine::draft::VerdictDraft;
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{
-    Cite, Criterion, FailureClass, JudgedBy, Mode, Shown, Verdict, VerdictWord,
+    Cite, Criterion, FailureClass, JudgedBy, Mode, Shown, Strength, Verdict, VerdictWord,
 };
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolRecord};
@@ -11,6 +11,7 @@ use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 use super::case::{Case, Cited};
 use super::messages::class_of_error;
 use super::self_made::is_self_made;
+use super::strength::of_judgement;
 use super::subject::is_about_the_text;
 use crate::evidence::name_of;
 
@@ -36,8 +37,10 @@ pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_
             None => {
                 let is_own = |call: &&ToolRecord| is_self_made(call, criterion, case);
                 let self_made = !cites.ran.is_empty() && cites.ran.iter().all(is_own);
+                let calls = cites.calls;
                 let mut settled = judged(criterion, VerdictWord::Pass, &draft.evidence, cites.valid);
                 settled.verdict.self_made = self_made;
+                settled.verdict.strength = of_judgement(criterion, calls > 0);
                 settled
             }
             Some(objection) => {
@@ -141,6 +144,7 @@ fn judged(criterion: &Criterion, verdict: VerdictWord, evidence: &str, cites: Ve
         evidence: clip(evidence.trim(), EVIDENCE_CHARS_MAX),
         cites,
         judged_by: JudgedBy::Model,
+        strength: Strength::Proof,
         vacuous: false,
         unevaluable: false,
         self_made: false,

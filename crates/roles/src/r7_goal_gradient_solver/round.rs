@@ -219,7 +219,8 @@ impl Round {
 
     /// Whether no pass shows that the work did it (SPEC 4.3).
     pub(super) fn is_unproven(&self) -> bool {
-        self.verdicts().all(|verdict| verdict.vacuous || verdict.self_made)
+        let shows = |verdict: &Verdict| verdict.strength.is_proof() && !verdict.vacuous && !verdict.self_made;
+        !self.verdicts().any(shows)
     }
 }
 

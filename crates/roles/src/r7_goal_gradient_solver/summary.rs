@@ -26,8 +26,8 @@ const NEXT_MOVES_MAX: usize = 8;
 const MODEL_MOVE: &str = "a model did not answer: try again later, or choose another model";
 
 /// Why an accepted result is unproven.
-const UNPROVEN: &str =
-    "Unproven: every pass was green before the work began, or rests on what the work made or changed itself.";
+const UNPROVEN: &str = "Unproven: every pass was green before the work began, rests on what the work made or changed itself, or is about the form of \
+     the answer or a matter of taste.";
 
 /// The summary of an end.
 pub(super) fn of(result: &FinalResult, facts: &Facts, report: &PartialReport) -> String {

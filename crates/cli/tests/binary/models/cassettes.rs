@@ -121,7 +121,7 @@ fn what_ran_within_a_budget_of_money_plays_within_it_and_costs_nothing() {
 fn waiting(home: &Home) -> Value {
     let pipe = home.work().join("gate");
     assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
-    let done = json!({ "criterion": "the gate was open", "check": { "on": "output", "expect": { "contains": "done" } } });
+    let done = json!({ "criterion": "the gate was open", "check": { "on": { "call": { "tool": "shell", "which": "cat gate" } }, "expect": { "contains": "open" } } });
     let subtask = json!({ "intent": "call shell {\"command\":\"cat gate\"}", "success_criteria": [done], "sequence": 1 });
     json!({ "subtasks": [subtask], "task_criteria": [{ "criterion": "it was worth it", "mode": "plausible" }] })
 }

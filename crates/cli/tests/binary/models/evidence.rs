@@ -158,8 +158,8 @@ fn what_spoils_the_merge_is_done_again_and_the_rest_is_kept() {
     let result = came.json();
     assert_eq!(
         (came.code, &result["ended_by"], &result["replans"]),
-        (0, &json!("criteria_met"), &json!(1)),
-        "{came:#?}"
+        (3, &json!("unproven"), &json!(1)),
+        "nothing but the form of answers and a taste: {came:#?}"
     );
     let judged = |verdicts: &str| -> Vec<String> {
         let verdicts = result[verdicts].as_array().unwrap().iter();
@@ -186,7 +186,8 @@ fn a_check_that_says_nothing_is_replaced_and_the_person_is_told() {
     home.file("list.txt", "1\n2\n3\n");
     let came = run(&home, &server, "see that list.txt has three lines");
     let result = came.json();
-    assert_eq!((came.code, &result["ended_by"]), (0, &json!("criteria_met")), "{came:#?}");
+    // The list was there before, and the rest is the form of an answer.
+    assert_eq!((came.code, &result["ended_by"]), (3, &json!("unproven")), "{came:#?}");
     assert_eq!(result["withdrawn"][0]["check_replaced"], true, "{result:#}");
     let shown = home.run(&["tasks", "show", result["task_id"].as_str().unwrap()]).out;
     assert!(shown.contains("judged by another check than at first"), "{shown}");
@@ -260,4 +261,25 @@ fn a_test_run_that_cannot_be_made_is_not_accepted() {
     );
     let told = verdict["evidence"].as_str().unwrap();
     assert!(told.starts_with("no test runner's summary in the text"), "{told}");
+}
+
+/// A number that nobody counted, a claim that nobody can check, and a command that has nothing to do with what is said of it.
+#[test]
+fn the_form_of_an_answer_proves_nothing() {
+    let number = json!({ "criterion": "the output is the number of files", "asked": "how many files are here",
+        "check": { "on": "output", "expect": { "matches": "^done$" } } });
+    let taste = json!({ "criterion": "the answer is plausible", "mode": "plausible" });
+    let exit = json!({ "criterion": "the files were counted",
+        "check": { "on": { "call": { "tool": "shell", "which": "pwd" } }, "expect": { "exit_code": 0 } } });
+    let pwd = || Some(("shell", json!({ "command": "pwd" })));
+    for (criterion, calls, strength) in
+        [(number, vec![], "form"), (taste, vec![pwd()], "opinion"), (exit, vec![pwd()], "form")]
+    {
+        let plan = json!({ "subtasks": [{ "intent": "count the files", "success_criteria": [criterion] }] });
+        let (home, server) = (Home::new(), server(vec![plan], calls));
+        let came = run(&home, &server, "say how many files are here");
+        let result = came.json();
+        assert_eq!((came.code, &result["ended_by"]), (3, &json!("unproven")), "{came:#?}");
+        assert_eq!(result["verdicts"][0]["strength"], strength, "{result:#}");
+    }
 }

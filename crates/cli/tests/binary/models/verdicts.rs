@@ -187,7 +187,7 @@ fn the_command_that_the_person_names_is_not_blocked_after_a_red_run() {
     let home = Home::new();
     home.file("check.sh", "test -f \"$PWD/done.txt\" && echo green\n");
     home.file("allowed", format!("command {COMMAND}\n"));
-    let plan = one(&[on_call("the check is green", COMMAND, &json!({ "exit_code": 0 }))]);
+    let plan = one(&[on_call("`sh check.sh` is green", COMMAND, &json!({ "exit_code": 0 }))]);
     let check = || Step::Call("shell", json!({ "command": COMMAND }));
     let content = json!({ "path": home.work().join("done.txt").to_str().unwrap(), "content": "x" });
     let steps = vec![

@@ -22,8 +22,12 @@ struct Way {
 
 impl Trial {
     pub(crate) fn new() -> Self {
-        let expect = "{ pointer = { at = \"/mark0\", is = { equals = 1 } } }".to_owned();
-        Trial { ways: Vec::new(), proof: ("\"output\"".to_owned(), expect), task_criteria: Vec::new() }
+        // A file of one line, which the first mark has to agree with: what is only said of the answer is no proof.
+        let on = "{ probe = { tool = \"file_facts\", input = { path = \"ruler.txt\" } } }".to_owned();
+        let expect =
+            "{ pointer = { at = \"/lines\", is = { output = { how = \"equals\", at = \"/mark0\" } } } }"
+                .to_owned();
+        Trial { ways: Vec::new(), proof: (on, expect), task_criteria: Vec::new() }
     }
 
     /// A way that makes this call; the mark of each criterion is `1` where its answer meets it. A criterion that is not
@@ -75,6 +79,7 @@ impl Trial {
     /// The playbook in the user's configuration, and the files that a way may find.
     pub(crate) fn write(&self, home: &Home) {
         home.file("there.txt", "one\ntwo\n");
+        home.file("ruler.txt", "one\n");
         home.playbook("trial", &self.text());
     }
 

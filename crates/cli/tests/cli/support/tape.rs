@@ -295,6 +295,7 @@ fn verdict(
         vacuous: false,
         unevaluable: false,
         self_made: false,
+        strength: setpoint_protocol::message::Strength::Proof,
     }
 }
 

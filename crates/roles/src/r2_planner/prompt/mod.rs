@@ -63,7 +63,7 @@ Sub-tasks
 judges read those words, and an executor the calls that checks look at; do not repeat them.
 - Equal `sequence` numbers run at the same time. A higher one waits until the lower ones have matched and gets their outputs; \
 `inputs` picks some, by place in your list from 1.
-- `tools` names the few tools that it needs. It can call no others; without `tools`, all.
+- `tools` names the few tools that it needs: it can call no others.
 - Write no ids, times or names of files that the program makes.
 
 Criteria
@@ -81,7 +81,7 @@ what only taste can judge, else \"verifiable\". `asked` quotes the person's word
 
 static CHECKS: Instruction = Instruction::new("\
 Give a criterion a `check` wherever code can judge it: {\"on\":…,\"expect\":…}. `on` is one of:
-\"output\": the answer
+\"output\": the answer; its form proves nothing
 {\"call\":{\"tool\":NAME,\"which\":COMMAND OR PATH}}: the executor's last such call. A command is \
 `which`, with more options at most, and runs alone: after a `cd` at most, and in no pipe where its exit code or test run counts.
 {\"probe\":{\"tool\":NAME,\"input\":{}}}: a call, also of `shell`, that only reads. It is made before the work and after it: a \
