@@ -76,6 +76,8 @@ pub struct PerceiveBrief {
     pub may_ask: bool,
     /// Whether small talk may be answered at once.
     pub may_answer: bool,
+    /// Machine and place.
+    pub surroundings: Arc<Surroundings>,
     /// Set on the repair call.
     pub repair: Option<Repair>,
 }

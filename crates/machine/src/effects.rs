@@ -6,6 +6,7 @@ use std::sync::Arc;
 use setpoint_protocol::capability::{CallModel, RunProbe, RunTool, Survey};
 use setpoint_protocol::id::{DerivedUuid, derive};
 use setpoint_protocol::message::Message;
+use setpoint_protocol::record::SurveyAsk;
 use setpoint_protocol::tool::{Phase, ToolCall};
 use setpoint_protocol::topology::{Has, Payload, Receives, SentBy};
 use setpoint_protocol::{Address, CallId, Instance, TaskId, Timestamp};
@@ -47,8 +48,8 @@ pub enum Effect {
     Survey {
         /// The ask.
         call: CallId,
-        /// Paths that the person names.
-        named: Vec<String>,
+        /// What is looked at.
+        ask: SurveyAsk,
     },
 }
 
@@ -177,13 +178,13 @@ impl<'a, R: Receives> Effects<'a, R> {
         call
     }
 
-    /// Has the runtime look around where the task works, and at these paths that the person names.
-    pub fn survey(&mut self, named: Vec<String>) -> CallId
+    /// Has the runtime look around where the task works.
+    pub fn survey(&mut self, ask: SurveyAsk) -> CallId
     where
         R: Has<Survey>,
     {
         let call = self.buffer.next_call();
-        self.buffer.out.push(Effect::Survey { call, named });
+        self.buffer.out.push(Effect::Survey { call, ask });
         call
     }
 

@@ -185,6 +185,7 @@ mod tests {
             title_only: false,
             may_ask: false,
             may_answer: false,
+            surroundings: std::sync::Arc::default(),
             repair: None,
         };
         ModelCall {

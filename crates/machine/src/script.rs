@@ -217,8 +217,9 @@ fn render(effect: &Effect, setup: &Setup<'_>) -> Result<String, String> {
             format!("< {probe} {call} {what}{grant}{caution}")
         }
         Effect::Timer { call, ms } => format!("< timer {call} {ms}"),
-        Effect::Survey { call, named } => {
-            format!("< survey {call} {}", named.join(" ")).trim_end().to_owned()
+        Effect::Survey { call, ask } => {
+            let what = if ask.names_only { "names" } else { "survey" };
+            format!("< {what} {call} {}", ask.named.join(" ")).trim_end().to_owned()
         }
     })
 }

@@ -24,6 +24,7 @@ pub mod predicate;
 pub mod record;
 pub mod replay;
 pub mod role;
+pub mod rows;
 pub mod schema;
 pub mod settings;
 pub mod test_run;

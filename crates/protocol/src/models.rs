@@ -47,6 +47,9 @@ pub struct ModelCard {
     /// Whether its answers cost no tokens, as those of the embedded brain.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_free: bool,
+    /// Whether it takes paths from any words of a goal, so that all of them are looked up for it, and nothing else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes_any_word: bool,
     /// Whether it has an interface of its own for tools; otherwise they stand in the question.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub takes_tools: bool,
@@ -146,6 +149,8 @@ impl<'de> Deserialize<'de> for ModelCard {
             #[serde(default)]
             is_free: bool,
             #[serde(default)]
+            takes_any_word: bool,
+            #[serde(default)]
             takes_tools: bool,
             price: Option<Price>,
             #[serde(default)]
@@ -165,6 +170,7 @@ impl<'de> Deserialize<'de> for ModelCard {
                 tokens_out_max: fields.tokens_out_max,
                 tokens_thinking_max: fields.tokens_thinking_max,
                 is_free: fields.is_free,
+                takes_any_word: fields.takes_any_word,
                 takes_tools: fields.takes_tools,
                 price: fields.price,
                 is_recorded: fields.is_recorded,
@@ -186,6 +192,7 @@ mod tests {
             tokens_out_max: Some(1_024),
             tokens_thinking_max: 2_048,
             is_free: false,
+            takes_any_word: false,
             takes_tools: true,
             price: Some(Price { token_in: Money::of_units(3e-6).unwrap(), ..Price::default() }),
             is_recorded: true,

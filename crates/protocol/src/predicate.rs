@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::any::Any;
 use crate::limits::{PATTERN_CHARS_MAX, PATTERN_COMPILED_BYTES_MAX, PREDICATE_DEPTH_MAX};
+use crate::rows::{RowsExpectation, RowsFault};
 use crate::test_run::TestRunExpectation;
 use crate::text::clip;
 use crate::tool::ToolCall;
@@ -71,6 +72,8 @@ pub enum Predicate {
     File(FileExpectation),
     /// A test runner's output or report says that tests ran and passed.
     TestRun(TestRunExpectation),
+    /// The records of a measured text are the rows that the output lists.
+    Rows(RowsExpectation),
     /// All hold.
     All(Vec<Predicate>),
     /// At least one holds.
@@ -201,8 +204,34 @@ impl Predicate {
             | Predicate::Pointer { .. }
             | Predicate::NumberInRange { .. }
             | Predicate::File(_)
-            | Predicate::TestRun(_) => true,
+            | Predicate::TestRun(_)
+            | Predicate::Rows(_) => true,
         }
+    }
+
+    /// Whether it, or any part of it, is such a one.
+    pub fn has(&self, is_one: &impl Fn(&Predicate) -> bool) -> bool {
+        is_one(self)
+            || match self {
+                Predicate::All(parts) | Predicate::Any(parts) => parts.iter().any(|part| part.has(is_one)),
+                Predicate::Not(part) => part.has(is_one),
+                Predicate::ExitCode(_)
+                | Predicate::Contains(_)
+                | Predicate::Matches(_)
+                | Predicate::Pointer { .. }
+                | Predicate::NumberInRange { .. }
+                | Predicate::File(_)
+                | Predicate::TestRun(_)
+                | Predicate::Rows(_) => false,
+            }
+    }
+
+    /// Whether it holds something against the output: then it says nothing of the time before there was one.
+    #[must_use]
+    pub fn speaks_of_the_output(&self) -> bool {
+        self.has(&|part| {
+            matches!(part, Predicate::Rows(_) | Predicate::Pointer { is: Comparison::Output { .. }, .. })
+        })
     }
 
     /// Whether it says anything of what was observed: a pointer into what is no JSON, or a file's lines of a call that describes
@@ -212,6 +241,9 @@ impl Predicate {
         match self {
             Predicate::Pointer { .. } => {
                 seen.value.is_some() || serde_json::from_str::<serde::de::IgnoredAny>(seen.text).is_ok()
+            }
+            Predicate::Rows(rows) => {
+                seen.value.and_then(|value| value.pointer(&rows.at)).is_some_and(Value::is_string)
             }
             Predicate::File(_) => {
                 seen.value.and_then(|value| value.get("exists")).is_some_and(Value::is_boolean)
@@ -271,6 +303,13 @@ impl Predicate {
             },
             Predicate::File(expectation) => evaluate_file(expectation, seen),
             Predicate::TestRun(expectation) => expectation.evaluate(seen),
+            Predicate::Rows(rows) => match output {
+                Some(output) => {
+                    let (holds, why) = rows.evaluate(seen.value, output);
+                    finding(holds, why)
+                }
+                None => finding(false, NO_OUTPUT),
+            },
             Predicate::All(parts) => {
                 let findings: Vec<Finding> =
                     parts.iter().map(|part| part.evaluate_with(seen, output)).collect();
@@ -304,6 +343,11 @@ impl Predicate {
         };
         match self {
             Predicate::ExitCode(_) | Predicate::TestRun(_) => Ok(()),
+            Predicate::Rows(rows) => match rows.fault() {
+                None => Ok(()),
+                Some(RowsFault::Pointer(at)) => Err(PredicateError::Pointer(at)),
+                Some(RowsFault::Cells) => Err(PredicateError::Empty("rows")),
+            },
             Predicate::Contains(want) if want.is_empty() => Err(PredicateError::Empty("contains")),
             Predicate::Contains(_) => Ok(()),
             Predicate::Matches(pattern) if pattern.is_empty() => Err(PredicateError::Empty("matches")),
@@ -342,6 +386,9 @@ impl Predicate {
     }
 }
 
+/// Why nothing can agree with the output before the work.
+const NO_OUTPUT: &str = "there is no output yet to hold the result against";
+
 fn finding(holds: bool, why: impl AsRef<str>) -> Finding {
     Finding { holds, why: clip(why.as_ref(), 400) }
 }
@@ -378,7 +425,7 @@ fn evaluate_pointer(at: &str, is: &Comparison, seen: &Observed<'_>, output: Opti
     if let Comparison::Output { how, at: claim_at } = is {
         return match output {
             Some(output) => agrees(place, root.pointer(at), *how, claim_at, output.pointer(claim_at)),
-            None => finding(false, "there is no output yet to hold the result against"),
+            None => finding(false, NO_OUTPUT),
         };
     }
     let Some(value) = root.pointer(at) else {

@@ -25,7 +25,7 @@ use crate::tool::{Effect, Phase, ToolAnswer, ToolCall, ToolSpec};
 use crate::topology::Kind;
 
 pub use self::forked::{EarlierFork, ForkedFrom};
-pub use self::survey::{GitState, NamedPath, ProjectFile, Survey, SurveyEntry};
+pub use self::survey::{GitState, NamedPath, ProjectFile, Survey, SurveyAsk, SurveyEntry};
 
 /// The format of bodies written now. Readers read every older one and refuse newer ones.
 pub const FORMAT: u16 = 2;
@@ -214,10 +214,7 @@ pub enum Ask {
         ms: u64,
     },
     /// A look around where the task works. It only reads.
-    Survey {
-        /// Paths that the person names.
-        named: Vec<String>,
-    },
+    Survey(SurveyAsk),
 }
 
 /// The beginning of a prompt that was recorded before.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use setpoint_machine::CallReader;
 use setpoint_machine::effects::ToolAsk;
-use setpoint_protocol::record::{Surroundings, Survey};
+use setpoint_protocol::record::{Surroundings, Survey, SurveyAsk};
 use setpoint_protocol::tool::{ToolAnswer, ToolSpec};
 use setpoint_protocol::{CallId, TaskId};
 use setpoint_tools::{CallPlace, Registry};
@@ -52,8 +52,8 @@ pub trait Toolbox: Send + Sync {
 
     /// Looks around where the task works, and at these paths that the person names, changing nothing. What cannot be
     /// looked at is left out.
-    async fn survey(&self, named: Vec<String>, run: ToolRun) -> Survey {
-        let _ = (named, run);
+    async fn survey(&self, ask: SurveyAsk, run: ToolRun) -> Survey {
+        let _ = (ask, run);
         Survey::default()
     }
 
@@ -98,9 +98,9 @@ impl Toolbox for Tools {
         self.registry.run(&ask, place(run)).await
     }
 
-    async fn survey(&self, named: Vec<String>, run: ToolRun) -> Survey {
+    async fn survey(&self, ask: SurveyAsk, run: ToolRun) -> Survey {
         tokio::task::yield_now().await;
-        self.registry.survey(named, place(run)).await
+        self.registry.survey(ask, place(run)).await
     }
 
     async fn end_calls_of(&self, process: &DeadProcess) {

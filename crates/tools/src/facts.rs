@@ -3,6 +3,9 @@
 use serde_json::{Map, Value, json};
 use setpoint_protocol::Any;
 
+/// Bytes that the account of what was cut may take.
+const CUT_BYTES_MAX: usize = 512;
+
 /// `facts` with the ends of its longest lists and texts left out until it takes at most `bytes_max` bytes, and what was
 /// left out in words. Where something is left out, `complete` becomes false.
 pub(crate) fn fit(facts: Value, bytes_max: usize) -> (Any, Option<String>) {
@@ -15,6 +18,8 @@ pub(crate) fn fit(facts: Value, bytes_max: usize) -> (Any, Option<String>) {
         object.insert("complete".to_owned(), json!(false));
     }
     let mut cuts: Map<String, Value> = Map::new();
+    // Room for the names of what is cut.
+    let bytes_max = bytes_max.saturating_sub(CUT_BYTES_MAX);
     while size > bytes_max {
         let Some((key, left_out)) =
             any.0.as_object_mut().and_then(|object| shorten(object, size - bytes_max))
@@ -24,6 +29,9 @@ pub(crate) fn fit(facts: Value, bytes_max: usize) -> (Any, Option<String>) {
         let before = cuts.get(&key).and_then(Value::as_u64).unwrap_or(0);
         cuts.insert(key, json!(before + left_out));
         size = any.to_bytes().len();
+    }
+    if let Some(object) = any.0.as_object_mut() {
+        object.insert("cut".to_owned(), Value::Object(cuts.clone()));
     }
     let note = cuts.iter().map(|(key, n)| format!("{n} of `{key}`")).collect::<Vec<_>>().join(", ");
     (any, Some(format!("facts: {note}")))

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use setpoint_machine::effects::ToolAsk;
 use setpoint_protocol::Any;
-use setpoint_protocol::record::{GitState, NamedPath, Survey};
+use setpoint_protocol::record::{GitState, NamedPath, Survey, SurveyAsk};
 use setpoint_protocol::tool::{Phase, ToolCall};
 
 use crate::error::ToolError;
@@ -33,11 +33,16 @@ const NAMED_MAX: usize = 64;
 impl Registry {
     /// What there is in the working directory, in Git, and of the paths that the person names. What cannot be looked at, or
     /// not in time, is left out.
-    pub async fn survey(&self, mut named: Vec<String>, place: CallPlace) -> Survey {
+    pub async fn survey(&self, about: SurveyAsk, place: CallPlace) -> Survey {
+        let SurveyAsk { mut named, names_only } = about;
         named.truncate(NAMED_MAX);
         let ask = ask("git_report", json!({ "path": "." }));
         let mut ctx = self.context(&ask, place.clone());
         ctx.limits.native_ms_max = FILES_MS_MAX;
+        if names_only {
+            let survey = names(&ctx, named).await.unwrap_or_default();
+            return self.without_keys(survey);
+        }
         let git = tokio::time::timeout(Duration::from_millis(GIT_MS_MAX), self.run(&ask, place));
         let (git, files) = tokio::join!(git, files(&ctx, named));
         let git = git.ok().filter(|answer| answer.ok).and_then(|answer| answer.facts);
@@ -75,8 +80,19 @@ fn state(facts: &Value) -> GitState {
 
 /// Everything but Git.
 async fn files(ctx: &ToolCtx, named: Vec<String>) -> Result<Survey, ToolError> {
-    let place = ctx.place();
     let root = PathBuf::from(&ctx.surroundings.cwd);
+    let Survey { named, .. } = names(ctx, named).await?;
+    ctx.blocking(move |halt| {
+        halt.rooms().check(&root)?;
+        let (entries, left_out) = listing::below(&root, halt);
+        Ok(Survey { entries, left_out, git: None, project: project::files(&root, halt), named })
+    })
+    .await
+}
+
+/// The paths that the person names.
+async fn names(ctx: &ToolCtx, named: Vec<String>) -> Result<Survey, ToolError> {
+    let place = ctx.place();
     let paths: Vec<(String, Option<PathBuf>)> = named
         .into_iter()
         .map(|text| {
@@ -85,10 +101,8 @@ async fn files(ctx: &ToolCtx, named: Vec<String>) -> Result<Survey, ToolError> {
         })
         .collect();
     ctx.blocking(move |halt| {
-        halt.rooms().check(&root)?;
-        let (entries, left_out) = listing::below(&root, halt);
         let named = paths.iter().map(|(text, path)| named_path(text, path.as_deref(), halt)).collect();
-        Ok(Survey { entries, left_out, git: None, project: project::files(&root, halt), named })
+        Ok(Survey { named, ..Survey::default() })
     })
     .await
 }
@@ -98,10 +112,14 @@ fn named_path(text: &str, path: Option<&std::path::Path>, halt: &Halt) -> NamedP
         .filter(|path| halt.rooms().refuse(path).is_none())
         .and_then(|path| std::fs::symlink_metadata(path).ok())
         .filter(|meta| !halt.rooms().is_closed(meta));
+    let led_to = || {
+        let meta = std::fs::metadata(path?).ok().filter(|meta| !halt.rooms().is_closed(meta));
+        Some(if meta?.is_dir() { "link to a directory" } else { "link to a file" })
+    };
     let kind = meta.as_ref().map(|meta| match meta.file_type() {
         kind if kind.is_file() => "file",
         kind if kind.is_dir() => "directory",
-        kind if kind.is_symlink() => "link",
+        kind if kind.is_symlink() => led_to().unwrap_or("link that leads nowhere"),
         _ => "other",
     });
     NamedPath {

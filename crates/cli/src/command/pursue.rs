@@ -93,7 +93,7 @@ pub(super) fn exit_of(state: &ViewState) -> Exit {
 /// Tells the end on stdout.
 pub(super) fn tell(io: &mut Io, state: &ViewState, is_json: bool) -> Result<(), ClientError> {
     let told =
-        if is_json { io.out.json(&result::on_the_wire(state)) } else { io.out.lines(&result::lines(state)) };
+        if is_json { io.out.json(&result::on_the_wire(state)) } else { io.out.lines(&result::brief(state)) };
     told.map_err(|error| kept(error, &state.task))
 }
 

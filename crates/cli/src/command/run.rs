@@ -60,7 +60,7 @@ async fn start(
         tell(io, &state, options.is_json)?;
     } else if !options.is_quiet {
         // stdout carries the records, the last of which is the result.
-        io.err.lines(&result::lines(&state))?;
+        io.err.lines(&result::brief(&state))?;
     }
     Ok(exit_of(&state))
 }

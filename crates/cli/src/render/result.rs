@@ -1,7 +1,9 @@
 //! The result of a task for a person: what was done, the output, what was not met, and on what evidence.
 
 use setpoint_protocol::Any;
-use setpoint_protocol::message::{EndedBy, FinalResult, Verdict, Withdrawal};
+use setpoint_protocol::message::{
+    EndState, EndedBy, FinalResult, Strength, Verdict, VerdictWord, Withdrawal,
+};
 use setpoint_protocol::topology::Kind;
 
 use super::value;
@@ -54,6 +56,102 @@ pub(crate) fn lines(state: &ViewState) -> Vec<Line> {
     lines
 }
 
+/// The same for whoever waits for it: the answer first, then one line that says why it is believed, then what is missing. The
+/// whole evidence is what `setpoint tasks show` tells.
+pub(crate) fn brief(state: &ViewState) -> Vec<Line> {
+    let Some(result) = &state.result else {
+        return Line::block(Tone::Plain, state.answer.as_deref().unwrap_or_default());
+    };
+    let (output, end) =
+        (value::lines(&answer(&result.output)), vec![words::end(result).then(shown_by(result))]);
+    // What there is of a result that was given up is no answer.
+    let is_answer = result.directive != EndState::Abandon;
+    let (mut lines, second) = if is_answer { (output, end) } else { (end, output) };
+    section(&mut lines, second);
+    if says_more(result) {
+        section(&mut lines, Line::block(Tone::Plain, &result.summary));
+    }
+    section(&mut lines, open(state, result));
+    section(&mut lines, withdrawn(result));
+    section(&mut lines, next_moves(result));
+    section(&mut lines, allowing(state, result));
+    let id = state.task.as_str();
+    let task = Line::new().and(Tone::Dim, "task: ").and(Tone::Plain, id);
+    section(&mut lines, vec![cost(result), task.and(Tone::Dim, &format!("  (setpoint tasks show {id})"))]);
+    if lines.first().is_some_and(|line| line.to_text().is_empty()) {
+        lines.remove(0);
+    }
+    lines
+}
+
+/// An answer as a person wants it: that it is complete goes without saying.
+fn answer(output: &Any) -> Any {
+    let mut answer = output.clone();
+    if let Some(fields) = answer.0.as_object_mut()
+        && fields.get("complete") == Some(&serde_json::Value::Bool(true))
+    {
+        fields.remove("complete");
+    }
+    answer
+}
+
+/// What an accepted answer rests on: the first criterion that a call shows, and how many hold beside it.
+fn shown_by(result: &FinalResult) -> Line {
+    if result.directive != EndState::Accept {
+        return Line::new();
+    }
+    let all = || result.verdicts.iter().chain(&result.subtask_verdicts);
+    let is_proof = |verdict: &&Verdict| {
+        verdict.verdict == VerdictWord::Pass
+            && verdict.strength == Strength::Proof
+            && !verdict.vacuous
+            && !verdict.self_made
+    };
+    let Some(first) = all().find(is_proof) else { return Line::new() };
+    let mut names: Vec<&str> = all().map(|verdict| verdict.criterion.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut line = Line::new().and(Tone::Plain, ": ").and(Tone::Plain, &first.criterion);
+    if names.len() > 1 {
+        let more = words::count(names.len() as u64 - 1, "more criterion");
+        let more = more.replace("criterions", "criteria");
+        line.push(Tone::Dim, &format!("  (and {more})"));
+    }
+    line
+}
+
+/// Whether a summary says what the line of the end and the criteria do not.
+fn says_more(result: &FinalResult) -> bool {
+    let made = ["Every criterion is met: ", "Met: ", "No criterion ", "Not started: ", "Stopped: "];
+    !made.iter().any(|made| result.summary.starts_with(made))
+        && result.output.to_text().trim() != result.summary.trim()
+}
+
+/// The criteria that are not shown, with what was seen, each once; and those that only their form, an opinion or the work's own
+/// tests speak for.
+fn open(state: &ViewState, result: &FinalResult) -> Vec<Line> {
+    let all = || result.verdicts.iter().chain(&result.subtask_verdicts);
+    let is_weak =
+        |verdict: &Verdict| verdict.vacuous || verdict.self_made || verdict.strength == Strength::Opinion;
+    let mut told: Vec<&str> = Vec::new();
+    let mut lines = Vec::new();
+    for verdict in all().filter(|verdict| verdict.verdict == VerdictWord::Fail || is_weak(verdict)) {
+        if !told.contains(&verdict.criterion.as_str()) {
+            told.push(&verdict.criterion);
+            lines.push(line(state, verdict));
+        }
+    }
+    let is_judged = |name: &&String| all().any(|verdict| verdict.criterion == **name);
+    lines.extend(
+        result.unmet_criteria.iter().filter(|name| !is_judged(name)).map(|name| {
+            Line::new().and(Tone::Dim, "· ").and(Tone::Plain, name).and(Tone::Dim, "  not judged")
+        }),
+    );
+    // What never began has nothing to be judged.
+    let is_begun = !["Not started", "Stopped"].iter().any(|what| result.summary.starts_with(what));
+    if is_begun { lines } else { Vec::new() }
+}
+
 /// The lines of an approval file that allow what was refused without a person, when the task ended for that.
 fn allowing(state: &ViewState, result: &FinalResult) -> Vec<Line> {
     if result.ended_by != EndedBy::Consent {
@@ -69,8 +167,13 @@ fn allowing(state: &ViewState, result: &FinalResult) -> Vec<Line> {
 /// Model calls, tokens, tools and money.
 pub(crate) fn cost(result: &FinalResult) -> Line {
     let usage = &result.usage;
-    let mut parts =
-        vec![words::count(usage.calls, "model call"), words::count(usage.tool_calls, "tool call")];
+    // The embedded brain's steps are no model calls: they cost nothing and nobody is asked.
+    let asked = if usage.tokens_in + usage.tokens_out == 0 {
+        "no language model".to_owned()
+    } else {
+        words::count(usage.calls, "model call")
+    };
+    let mut parts = vec![asked, words::count(usage.tool_calls, "tool call")];
     if usage.tokens_in + usage.tokens_out > 0 {
         let (tokens_in, tokens_out) = (words::thousands(usage.tokens_in), words::thousands(usage.tokens_out));
         parts.push(format!("{tokens_in} tokens in, {tokens_out} out"));

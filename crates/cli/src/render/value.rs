@@ -126,12 +126,22 @@ fn flat_table(items: &[Value]) -> Option<Vec<Line>> {
     if names.is_empty() {
         return None;
     }
+    names.sort_by_key(|name| rank(name));
     let cell = |object: &Map<String, Value>, name: &str| -> Cell {
         (Tone::Plain, object.get(name).map(scalar).unwrap_or_default())
     };
     let rows: Vec<Vec<Cell>> =
         objects.iter().map(|object| names.iter().map(|name| cell(object, name)).collect()).collect();
     Some(table(&names, &rows))
+}
+
+/// Where a column stands: what a row is about first, figures next, and last what may be long.
+fn rank(name: &str) -> u8 {
+    match name {
+        "name" | "language" | "what" => 0,
+        "path" | "text" | "message" | "target" | "from" | "to" => 2,
+        _ => 1,
+    }
 }
 
 fn json(value: &Value) -> Vec<Line> {
@@ -189,9 +199,9 @@ mod tests {
         check(
             &json!([{ "path": "a.rs", "lines": 12 }, { "path": "日本.rs", "lines": 1024, "note": "big" }]),
             &expect![[r#"
-                lines  path     note
-                   12  a.rs
-                 1024  日本.rs  big
+                lines  note  path
+                   12        a.rs
+                 1024  big   日本.rs
             "#]],
         );
     }

@@ -1,8 +1,9 @@
 //! Progress as plain lines, for logs and for terminals that cannot redraw: one line for what a person would want
 //! to have seen.
 
-use setpoint_protocol::message::{MacroState, OutcomeStatus};
+use setpoint_protocol::message::{MacroState, OutcomeStatus, TaskSpec};
 use setpoint_protocol::record::{Answered, Record, RecordKind};
+use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::Payload;
 
 use crate::state::ViewState;
@@ -11,6 +12,8 @@ use crate::view::{recall, words};
 
 /// Columns of what came from outside in one line.
 const TEXT_COLUMNS_MAX: usize = 200;
+/// Characters of a call in one line; `tasks show` has it whole.
+const CALL_CHARS_MAX: usize = 90;
 
 /// The line about a record that `state` has just taken in, where it is worth one.
 pub(crate) fn line(state: &ViewState, record: &Record) -> Option<Line> {
@@ -31,7 +34,9 @@ fn message(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
     let who = words::who(record.from.role, record.from.instance);
     Some(match record.message()? {
         Payload::UserInput(input) => (Tone::Strong, format!("goal: {}", input.raw_input)),
-        Payload::TaskSpec(spec) => (Tone::Plain, format!("{who} intent: {}", spec.intent)),
+        // What stands there already need not be said again.
+        Payload::TaskSpec(spec) if is_the_goal(&spec) => return None,
+        Payload::TaskSpec(spec) => (Tone::Name, format!("read as: {}", spec.intent)),
         Payload::DispatchManifest(manifest) => {
             let subtasks = words::count(manifest.subtasks.len() as u64, "sub-task");
             let of_subtasks: usize = manifest.subtasks.iter().map(|entry| entry.success_criteria.len()).sum();
@@ -43,7 +48,7 @@ fn message(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
         Payload::MemoryReply(_) => {
             let recall = state.recall.as_ref()?;
             let tone = if recall.unavailable.is_some() { Tone::Care } else { Tone::Plain };
-            (tone, format!("{who} {}", recall::line(recall)?.to_text()))
+            (tone, format!("memory: {}", recall::brief(recall)?.to_text()))
         }
         Payload::CorrectionSignal(signal) => {
             let class = words::failed(signal.failure_class);
@@ -76,6 +81,11 @@ fn message(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
                 format!("round {round}  {numbers}  → {}", MacroState::from(directive.directive).name()),
             )
         }
+        Payload::ApprovalDecision(decision) if decision.by == "headless" => (
+            Tone::Care,
+            "stopped: it needs your approval, and there is no terminal; `--approve FILE` can allow it"
+                .to_owned(),
+        ),
         Payload::ApprovalDecision(decision) => (Tone::Plain, format!("decided by {}", decision.by)),
         Payload::FinalResult(result) => (Tone::Strong, words::end(&result).to_text()),
         // Whoever answers a question says what it was.
@@ -109,5 +119,11 @@ fn call(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
     let who = words::who(answered.call.role, answered.call.instance);
     let outcome = call.outcome().map(|outcome| format!("{outcome}, ")).unwrap_or_default();
     let time = words::duration(call.duration_ms);
-    Some((Tone::Dim, format!("{who} {} ({outcome}{time})", call.words())))
+    let words = clip(&call.words(), CALL_CHARS_MAX);
+    Some((Tone::Dim, format!("{who} {words} ({outcome}{time})")))
+}
+
+/// Whether an intent is the person's own words, white space apart.
+fn is_the_goal(spec: &TaskSpec) -> bool {
+    spec.intent.split_whitespace().eq(spec.raw_input.split_whitespace())
 }

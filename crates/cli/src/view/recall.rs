@@ -25,6 +25,15 @@ pub fn line(recall: &Recall) -> Option<Line> {
     Some(line)
 }
 
+/// The same without the sums.
+#[must_use]
+pub fn brief(recall: &Recall) -> Option<Line> {
+    if recall.unavailable.is_some() {
+        return line(recall);
+    }
+    recall.given.first().map(given)
+}
+
 /// Everything that memory gave, with the ids that `setpoint memory show` takes.
 #[must_use]
 pub fn lines(recall: &Recall) -> Vec<Line> {

@@ -220,14 +220,24 @@ pub fn end(result: &FinalResult) -> Line {
         (EndState::Accept, _) => Line::new().and(Tone::Good, word),
         (EndState::Success, _) => {
             let names = result.unmet_criteria.join("; ");
-            let gaps = format!(" (D {}): not met: {names}", share(result.loss.d));
+            let gaps = format!(": not met: {names}");
             Line::new().and(Tone::Care, word).and(Tone::Care, &gaps)
         }
         (EndState::Abandon, EndedBy::Cancelled | EndedBy::Consent) => Line::new().and(Tone::Bad, word),
-        (EndState::Abandon, rule) => Line::new()
-            .and(Tone::Bad, word)
-            .and(Tone::Plain, &format!(" ({}): {}", rule.name(), rule_words(rule))),
+        (EndState::Abandon, rule) => match not_begun(&result.summary) {
+            Some((what, why)) => Line::new().and(Tone::Bad, what).and(Tone::Plain, why),
+            None => Line::new()
+                .and(Tone::Bad, word)
+                .and(Tone::Plain, &format!(" ({}): {}", rule.name(), rule_words(rule))),
+        },
     }
+}
+
+/// What did not begin, or was stopped, and why: the summary says it in its first sentence.
+fn not_begun(summary: &str) -> Option<(&str, &str)> {
+    let what = ["Not started", "Stopped"].into_iter().find(|what| summary.starts_with(what))?;
+    let (first, _) = summary.split_once(". ").unwrap_or((summary, ""));
+    Some(first.trim_end_matches('.').split_at(what.len()))
 }
 
 /// Who is accountable for an end that is no accept.

@@ -70,7 +70,7 @@ fn an_ended_task_is_told_again_and_not_run_again() {
     let again = home.run(&["tasks", "resume", task, "--json"]);
     assert_eq!((again.code, again.json()), (0, ended.result.clone()));
     let again = home.run(&["tasks", "resume", task]);
-    assert_eq!((again.code, again.out.lines().next()), (0, Some("accepted")), "{again:#?}");
+    assert_eq!((again.code, again.out.lines().next()), (0, Some("mark0: 1")), "{again:#?}");
     let cancelled = home.run(&["tasks", "cancel", task]);
     assert_eq!(cancelled.code, 2, "{cancelled:#?}");
     assert_eq!(home.records(task), ended.records);

@@ -103,8 +103,11 @@ fn a_point_that_cannot_be_gone_on_from_is_refused() {
 
 /// A task whose first way makes a file and replaces it twice, and the record of its first call's answer.
 fn writes_thrice(home: &Home, path: &str) -> (Ended, String) {
-    let input = format!("{{ path = \"{path}\", content = \"made\", overwrite = true }}");
-    let way = format!("tool = \"write_file\"\ninput = {input}");
+    let call = |content: &str| {
+        let input = format!("{{ path = \"{path}\", content = \"{content}\", overwrite = true }}");
+        format!("tool = \"write_file\"\ninput = {input}")
+    };
+    let way = ["first", "second", "made"].map(call).join("\n[[approach.step.call]]\n");
     Trial::new().way(&way, "0").counts("there.txt", "1").write(home);
     let ended = pursue(home, &[]);
     assert_eq!(ended.course(), "init→break_symmetry→accept");

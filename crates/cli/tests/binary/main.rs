@@ -34,9 +34,9 @@ mod memory;
 mod models;
 // `cargo xtask test` turns every feature on.
 #[cfg(test)]
-mod observing;
+mod accept;
 #[cfg(test)]
-mod playbooks;
+mod observing;
 #[cfg(test)]
 #[cfg(feature = "failpoints")]
 mod process_crashes;

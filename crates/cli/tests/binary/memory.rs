@@ -56,8 +56,8 @@ fn the_second_task_begins_with_what_won_and_avoids_what_failed() {
 
     // A person can see why.
     let told = home.run(&["run", "try the trial"]);
-    let line = told.err.lines().find(|line| line.contains("  R5 ")).unwrap_or_else(|| panic!("{told:#?}"));
-    assert!(line.contains("Exploit  M_att 1."), "{line}");
+    let line =
+        told.err.lines().find(|line| line.contains("  memory: ")).unwrap_or_else(|| panic!("{told:#?}"));
     assert!(line.contains("avoids: hash_files on "), "{line}");
     let shown = home.run(&["tasks", "show", second.result["task_id"].as_str().unwrap()]).out;
     assert!(shown.contains(avoided["evidence"]["id"].as_str().unwrap()), "{shown}");
@@ -129,7 +129,7 @@ fn a_task_without_memory_says_why() {
     assert_eq!(reply["availability"], "unavailable");
     assert!(reply["reason"].as_str().unwrap().contains("memory"), "{reply:#}");
     let told = home.run(&["run", "try the trial"]);
-    assert!(told.err.contains("R5 the plan is made without memory: failed to "), "{}", told.err);
+    assert!(told.err.contains("memory: the plan is made without memory: failed to "), "{}", told.err);
     let asked = home.run(&["memory", "stats"]);
     assert_eq!(asked.code, 2, "{asked:#?}");
 

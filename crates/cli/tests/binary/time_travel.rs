@@ -51,7 +51,7 @@ fn a_task_of_several_rounds_replays_exactly_and_is_shown_step_by_step() {
     for told in [
         "PlanDirective  init → change_path  L .68",
         "PlanDirective  change_approach → refine",
-        "r2/2 model, to plan: ",
+        "r2/3 model, to plan: ",
         "tool read_file (reads)",
         "✗E s1.c1 mark 0 of the answer is one",
         "Not blocked: count_lines",
@@ -66,11 +66,13 @@ fn a_task_of_several_rounds_replays_exactly_and_is_shown_step_by_step() {
     let summary = &json.last().unwrap()["summary"];
     assert_eq!((&summary["replayed"], &summary["is_exact"]), (&count.into(), &true.into()));
     // Bounds, and what the models were asked in full.
-    let part = good(home.run(&["replay", id(&ended), "--from", "6", "--to", "6", "--prompts"]));
+    let is_asked = |line: &&Value| line["body"]["ask"]["model"].is_object() && line["from"] == "planner";
+    let at = json.iter().find(is_asked).unwrap_or_else(|| panic!("{json:#?}"))["record"].to_string();
+    let part = good(home.run(&["replay", id(&ended), "--from", &at, "--to", &at, "--prompts"]));
     assert!(part.out.contains("── piece 1 of ") && part.out.contains("try the trial"), "{}", part.out);
     assert!(!part.out.contains("step 1 ") && !part.out.contains("step 9 "), "{}", part.out);
     let asked =
-        lines(&good(home.run(&["replay", "--json", "--prompts", "--from", "6", "--to", "6", id(&ended)])));
+        lines(&good(home.run(&["replay", "--json", "--prompts", "--from", &at, "--to", &at, id(&ended)])));
     let pieces = asked[0]["prompt"].as_array().unwrap();
     assert_eq!(pieces.len(), asked[0]["body"]["ask"]["model"]["fragments"].as_array().unwrap().len());
     assert!(pieces.iter().all(Value::is_string), "{pieces:?}");

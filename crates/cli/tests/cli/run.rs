@@ -58,7 +58,7 @@ async fn gaps_are_told_by_name() {
 async fn quiet_leaves_stderr_empty() {
     let came = run(tapes::accepted(), "run --quiet count the files").await;
     assert_eq!(came.err, "");
-    assert!(came.out.starts_with("accepted\n"), "{}", came.out);
+    assert!(came.out.starts_with("42\n\naccepted: the count is right\n"), "{}", came.out);
 }
 
 #[tokio::test(start_paused = true)]
@@ -92,7 +92,7 @@ async fn streamed_records_are_cloud_events_and_the_result_comes_last() {
 
     let came = run(tape, "run --stream do it").await;
     assert_eq!(came.out.lines().count(), count);
-    assert!(came.err.contains("accepted\n\n42\n\nCounted the files."), "{}", came.err);
+    assert!(came.err.contains("42\n\naccepted: the count is right\n\nCounted the files."), "{}", came.err);
 }
 
 #[tokio::test(start_paused = true)]

@@ -149,7 +149,11 @@ async fn a_resumed_task_goes_on_where_it_was() {
     let came = World::headless(fake).run("tasks resume count").await;
     assert_eq!(came.code, 0);
     assert!(!came.err.contains("goal:"), "{}", came.err);
-    assert!(came.out.starts_with("accepted\n\n42\n\nCounted the files.\n"), "{}", came.out);
+    assert!(
+        came.out.starts_with("42\n\naccepted: the count is right\n\nCounted the files.\n"),
+        "{}",
+        came.out
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -222,7 +222,7 @@ async fn a_fork_is_followed_to_its_end() {
         .run_arguments(words("tasks fork tidy --at 2 --set delta=0.2 --set controller.rho=1"))
         .await;
     assert_eq!(came.code, 0, "{}", came.err);
-    assert!(came.out.starts_with("accepted\n"), "{}", came.out);
+    assert!(came.out.contains("\naccepted: "), "{}", came.out);
     let told = format!("{} goes on from record 2 of {from}; ", tape.task);
     assert!(came.err.contains(&told) && came.err.contains("not as they were then"), "{}", came.err);
     let forks = host.organisation.forks.lock().unwrap().clone();

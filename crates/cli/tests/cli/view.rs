@@ -64,7 +64,7 @@ fn a_task_under_way_in_colours() {
 #[test]
 fn gaps_are_named_and_never_called_a_success() {
     let text = shown(&state(&tapes::migration_with_gaps()), look(100));
-    assert!(text.contains("accepted with gaps (D .25): not met: tests pass"), "{text}");
+    assert!(text.contains("accepted with gaps: not met: tests pass"), "{text}");
     assert!(!text.contains("success"), "{text}");
     insta::assert_snapshot!(text);
 }

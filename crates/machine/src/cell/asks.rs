@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use setpoint_protocol::record::{Answer, FragmentHash};
+use setpoint_protocol::record::{Answer, FragmentHash, SurveyAsk};
 use setpoint_protocol::tool::Effect as ToolEffect;
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, RoleId};
@@ -43,8 +43,8 @@ pub enum Outside {
     Survey {
         /// The ask.
         call: CallId,
-        /// Paths that the person names.
-        named: Vec<String>,
+        /// What is looked at.
+        ask: SurveyAsk,
     },
     /// Ask a person, or memory. The same message is in the step's records.
     Party {

@@ -105,11 +105,11 @@ impl Cell {
                 step.effects.push(Outside::Timer { call, due_clock_ms: self.clock_ms.saturating_add(ms) });
                 Ok(())
             }
-            Effect::Survey { call, named } => {
-                let asked = Asked { call, attempt: 1, ask: Ask::Survey { named: named.clone() } };
+            Effect::Survey { call, ask } => {
+                let asked = Asked { call, attempt: 1, ask: Ask::Survey(ask.clone()) };
                 let seq = self.write_asked(step, at, from, &asked, cause)?;
                 self.asks.open(call, seq, AskClass::Survey, self.clock_ms);
-                step.effects.push(Outside::Survey { call, named });
+                step.effects.push(Outside::Survey { call, ask });
                 Ok(())
             }
         }

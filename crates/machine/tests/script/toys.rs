@@ -98,6 +98,7 @@ fn question() -> ModelCall {
         title_only: false,
         may_ask: false,
         may_answer: false,
+        surroundings: std::sync::Arc::default(),
         repair: None,
     };
     ModelCall {

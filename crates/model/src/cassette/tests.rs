@@ -69,6 +69,7 @@ fn perceive(text: &str) -> ModelCall {
         title_only: false,
         may_ask: false,
         may_answer: false,
+        surroundings: std::sync::Arc::default(),
         repair: None,
     };
     let prompt = Prompt::default().system("role", &STANDING).task("input", text, 10_000);

@@ -23,6 +23,8 @@ pub(crate) struct Book {
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) description: String,
+    /// How a goal was read, in one sentence.
+    pub(crate) reads: Option<TextTemplate>,
     pub(crate) origin: Origin,
     /// The file's text.
     pub(crate) source: String,
@@ -70,8 +72,6 @@ pub(crate) struct ApproachForm {
     pub(crate) variants: Vec<VariantForm>,
     /// After which directive what comes next, by name: variants of this approach, or other approaches.
     pub(crate) next: BTreeMap<ActionState, Vec<String>>,
-    /// Variants for the second and the third attempt of the fast loop.
-    pub(crate) on_correction: Vec<String>,
     /// Whose outputs make up the result, by place from 1; none means all.
     pub(crate) result: Vec<u32>,
 }
@@ -116,13 +116,13 @@ pub(crate) struct CallForm {
 /// What follows a call that failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum OnError {
-    /// No further call; the answer is made of what there is, and the checks say what it is worth.
+    /// The sub-task is given up, with what the call said.
     #[default]
+    GiveUp,
+    /// No further call; the answer is made of what there is, and the checks say what it is worth.
     Answer,
     /// The next call all the same.
     Continue,
-    /// The sub-task is given up.
-    GiveUp,
 }
 
 impl CriterionForm {

@@ -41,7 +41,7 @@ impl Playbook {
     /// When no playbook knows the goal, or none of its approaches is left.
     pub fn reply(&self, brief: &Brief) -> Result<Reply, ModelFailure> {
         match brief {
-            Brief::Perceive(brief) => said(&perceive::perceive(brief)),
+            Brief::Perceive(brief) => said(&perceive::perceive(&self.library, brief)),
             Brief::Plan(brief) => said(&plan::plan(&self.library, brief)?),
             Brief::Report(brief) => said(&report::report(&self.library, brief)),
             Brief::Execute(brief) => match execute::execute(&self.library, brief)? {
@@ -63,7 +63,7 @@ impl Playbook {
 #[async_trait]
 impl Model for Playbook {
     fn card(&self) -> ModelCard {
-        ModelCard { is_free: true, ..ModelCard::named(self.name()) }
+        ModelCard { is_free: true, takes_any_word: true, ..ModelCard::named(self.name()) }
     }
 
     async fn answer(&self, call: &ModelCall, progress: &Progress) -> Result<Reply, ModelError> {

@@ -13,12 +13,16 @@ use setpoint_protocol::Any;
 use setpoint_protocol::limits::TOOL_ROUNDS_MAX;
 use setpoint_protocol::message::Approach;
 use setpoint_protocol::record::ModelFailure;
+use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{Phase, ToolCall, ToolRecord};
 
-use super::book::{ApproachForm, Book, CallForm, OnError, StepForm};
+use super::book::{Book, CallForm, OnError, StepForm};
 use super::library::Library;
 use super::template::{Scope, TemplateError};
-use super::{unable, values};
+use super::{gaps, unable};
+
+/// Characters of what a failed call said.
+const SAID_CHARS_MAX: usize = 300;
 
 /// What R3 does next.
 #[derive(Debug)]
@@ -51,7 +55,7 @@ pub(crate) fn execute(library: &Library, brief: &ExecuteBrief) -> Result<Step, M
                     status: StatusDraft::Failed,
                     output: Any::NULL,
                     uncertainty: None,
-                    reason: Some(failure_of(results.len(), record)),
+                    reason: Some(what_failed(record)),
                     unmet: Vec::new(),
                 }));
             }
@@ -73,7 +77,6 @@ impl<'l> Work<'l> {
         let approach = book.approach(&planned.approach)?;
         let (place, values) = params(planned)?;
         let step = approach.steps.get(place.checked_sub(1)?)?;
-        let values = corrected(book, approach, values, brief);
         Some(Work { step, values })
     }
 
@@ -88,7 +91,8 @@ impl<'l> Work<'l> {
     }
 
     fn answer(&self, brief: &ExecuteBrief, results: &[&ToolRecord], doubt: Option<String>) -> Step {
-        let output = self.step.output.value(&self.scope(brief, results)).unwrap_or(Value::Null);
+        let mut output = self.step.output.value(&self.scope(brief, results)).unwrap_or(Value::Null);
+        gaps::tell(&mut output, results);
         let failures = (1..).zip(results).filter(|(_, record)| !record.ok);
         let doubts: Vec<String> = failures.map(|(n, record)| failure_of(n, record)).chain(doubt).collect();
         let (status, uncertainty) = match doubts.as_slice() {
@@ -118,20 +122,6 @@ fn params(approach: &Approach) -> Option<(usize, BTreeMap<String, Value>)> {
     Some((place, values.iter().map(|(name, value)| (name.clone(), value.clone())).collect()))
 }
 
-/// The values as the approach changes them for a correction.
-fn corrected(
-    book: &Book,
-    approach: &ApproachForm,
-    values: BTreeMap<String, Value>,
-    brief: &ExecuteBrief,
-) -> BTreeMap<String, Value> {
-    let correction = brief.attempt.checked_sub(2).and_then(|i| usize::try_from(i).ok());
-    let name = correction.and_then(|i| approach.on_correction.get(i).or(approach.on_correction.last()));
-    let variant = name.and_then(|name| approach.variant(name));
-    let varied = variant.and_then(|variant| values::varied(book, &values, variant, &brief.surroundings).ok());
-    varied.unwrap_or(values)
-}
-
 /// What came of a call: its record in this attempt, the next one where a step makes the same call twice. What the runtime
 /// answered from its records instead of running it has none of its own; then the latest of the same call counts.
 fn record_of<'b>(wanted: &ToolCall, brief: &'b ExecuteBrief, used: &[&ToolRecord]) -> Option<&'b ToolRecord> {
@@ -148,6 +138,12 @@ fn record_of<'b>(wanted: &ToolCall, brief: &'b ExecuteBrief, used: &[&ToolRecord
 
 fn rounds_used(brief: &ExecuteBrief) -> usize {
     usize::try_from(TOOL_ROUNDS_MAX.saturating_sub(brief.rounds_left)).unwrap_or(usize::MAX)
+}
+
+/// What a call that failed said, in one line.
+fn what_failed(record: &ToolRecord) -> String {
+    let said = record.evidence.lines().map(str::trim).find(|line| !line.is_empty());
+    format!("{}: {}", record.tool, clip(said.unwrap_or("it failed and said nothing"), SAID_CHARS_MAX))
 }
 
 /// What to say of the `n`-th call, which failed.

@@ -9,7 +9,7 @@ use setpoint_own_files::named;
 use super::book::{Book, Origin};
 use super::built_in;
 use super::error::{BrokenPlaybook, PlaybookError};
-use super::goal::{Goal, Vocabulary, find};
+use super::goal::{Goal, ParamKind, There, Vocabulary, find};
 use super::limits::{CLOSEST_MAX, PLAYBOOK_BYTES_MAX, PLAYBOOK_FILES_MAX};
 use super::read;
 
@@ -101,16 +101,18 @@ impl Library {
         Some(Known { playbook: found.book.name.clone(), values: found.values })
     }
 
-    /// The playbooks that come closest to a goal that none knows, each with the example that shows it best.
+    /// The playbooks that come closest to a goal that none knows, each with the example that shows it best, about the goal's own
+    /// path where it has one.
     #[must_use]
     pub fn closest(&self, goal: &str) -> Vec<(String, String)> {
         let Some(goal) = Goal::read(goal) else { return Vec::new() };
         let wanted = Vocabulary::of(&goal);
-        let mut close: Vec<(f64, &str, &str)> = Vec::new();
+        let path = goal.path();
+        let mut close: Vec<(f64, &Book, &str)> = Vec::new();
         for book in self.books.values() {
             let examples = book.examples.iter().filter_map(|example| {
                 let known = Vocabulary::of(&Goal::read(&example.value)?);
-                Some((known.closeness(&wanted), book.name.as_str(), example.value.as_str()))
+                Some((known.closeness(&wanted), book, example.value.as_str()))
             });
             // Of equals the first stays: the order within a file, then the names.
             close.extend(examples.reduce(|best, other| if other.0 > best.0 { other } else { best }));
@@ -120,7 +122,7 @@ impl Library {
         close
             .into_iter()
             .take(CLOSEST_MAX)
-            .map(|(_, name, example)| (name.to_owned(), example.to_owned()))
+            .map(|(_, book, example)| (book.name.clone(), about(book, example, path)))
             .collect()
     }
 
@@ -206,6 +208,21 @@ fn playbook_files(dir: &Path) -> Result<Vec<PathBuf>, std::io::Error> {
     }
     files.sort();
     Ok(files)
+}
+
+/// An example with another path in the place of its own.
+fn about(book: &Book, example: &str, path: Option<&str>) -> String {
+    let taken = Goal::read(example).and_then(|goal| {
+        book.patterns.iter().find_map(|pattern| find(pattern, &book.params, &goal)).map(|found| found.values)
+    });
+    let own = taken.iter().flatten().find_map(|(name, value)| match book.params.get(name)?.kind {
+        ParamKind::Path(there) if there != There::Anything => value.as_str(),
+        _ => None,
+    });
+    match (own, path) {
+        (Some(own), Some(path)) if !own.is_empty() => example.replacen(own, path, 1),
+        _ => example.to_owned(),
+    }
 }
 
 fn summary(book: &Book) -> Summary {

@@ -30,6 +30,10 @@ pub const VARIANTS_MAX: usize = 8;
 pub const STEPS_MAX: usize = 16;
 /// Calls of one step: fewer than R3 has rounds.
 pub const CALLS_MAX: usize = 12;
+/// Named commands of one playbook.
+pub const COMMANDS_MAX: usize = 16;
+/// Programs that a command is said to run.
+pub const PROGRAMS_MAX: usize = 24;
 /// Criteria of one playbook.
 pub const CRITERIA_MAX: usize = 24;
 /// Characters of one template.

@@ -14,6 +14,7 @@ mod check;
 mod error;
 mod execute;
 mod forms;
+mod gaps;
 mod goal;
 mod judge;
 mod library;

@@ -1,12 +1,25 @@
-//! R1's answer: the input itself, on one line. Nothing is added, left out or asked.
+//! R1's answer: how a playbook reads the goal, with every value that it takes, so that a person sees at once what was
+//! understood. A goal that no playbook knows stays as it is, on one line.
 
 use setpoint_machine::brief::PerceiveBrief;
 use setpoint_machine::draft::PerceiveDraft;
 use setpoint_protocol::limits::INTENT_CHARS_MAX;
+use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::text::clip;
 
-pub(crate) fn perceive(brief: &PerceiveBrief) -> PerceiveDraft {
-    let one_line = brief.raw_input.split_whitespace().collect::<Vec<_>>().join(" ");
-    let intent = (!one_line.is_empty()).then(|| clip(&one_line, INTENT_CHARS_MAX));
+use super::library::Library;
+use super::template::Scope;
+use super::values;
+
+pub(crate) fn perceive(library: &Library, brief: &PerceiveBrief) -> PerceiveDraft {
+    let one_line = || brief.raw_input.split_whitespace().collect::<Vec<_>>().join(" ");
+    let intent = Some(reading(library, &brief.raw_input, &brief.surroundings).unwrap_or_else(one_line));
+    let intent = intent.filter(|intent| !intent.is_empty()).map(|intent| clip(&intent, INTENT_CHARS_MAX));
     PerceiveDraft { intent, ..PerceiveDraft::default() }
+}
+
+fn reading(library: &Library, goal: &str, surroundings: &Surroundings) -> Option<String> {
+    let found = library.look_up(goal)?;
+    let values = values::complete(found.book, &found.values, surroundings).ok()?;
+    found.book.reads.as_ref()?.text(&Scope::new(&values, surroundings)).ok()
 }

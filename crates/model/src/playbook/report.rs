@@ -38,12 +38,11 @@ pub(crate) fn report(library: &Library, brief: &ReportBrief) -> ReportDraft {
 fn next_moves(library: &Library, brief: &ReportBrief) -> Vec<String> {
     let nowhere = Surroundings::default();
     let mut moves = Vec::new();
-    if let Some(found) = library.look_up(&brief.spec.intent)
+    if let Some(found) = library.look_up(&brief.spec.raw_input)
         && let Ok(values) = values::complete(found.book, &found.values, &nowhere)
     {
         moves = unable::own_moves(found.book, &Scope::new(&values, &nowhere));
     }
-    moves.push(unable::LANGUAGE_MODEL_HINT.to_owned());
     moves
 }
 

@@ -20,13 +20,18 @@ pub(crate) fn no_playbook(library: &Library, goal: &str) -> ModelFailure {
         hints.push(format!("the playbook {name} is close: {example}"));
     }
     hints.push("`setpoint playbooks` lists what the embedded brain knows".to_owned());
-    let reason = "no playbook knows this goal, and the embedded brain is no language model".to_owned();
+    let reason = "no playbook matches this goal, and no language model is set".to_owned();
     failure(reason, hints)
 }
 
 /// The goal fits, but one of its values cannot be used.
 pub(crate) fn values(book: &Book, error: &ValueError) -> ModelFailure {
     failure(format!("failed to {error} (playbook {})", book.name), shown(book))
+}
+
+/// A path that the goal names is not there, or not what the playbook is about.
+pub(crate) fn path(reason: String, book: &Book) -> ModelFailure {
+    failure(reason, shown(book))
 }
 
 /// Something in the playbook cannot be filled in for this goal.
@@ -47,9 +52,7 @@ pub(crate) fn no_approach(book: &Book, brief: &PlanBrief, scope: &Scope<'_>) -> 
         None => " the tools that are there".to_owned(),
     };
     let reason = format!("no further approach of the playbook {} fits{why}", book.name);
-    let mut hints = own_moves(book, scope);
-    hints.push(LANGUAGE_MODEL_HINT.to_owned());
-    failure(reason, hints)
+    failure(reason, own_moves(book, scope))
 }
 
 /// What the playbook itself says that a person could try.

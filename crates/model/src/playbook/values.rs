@@ -75,7 +75,7 @@ pub(crate) fn varied(
 
 fn accepted(param: &Param, value: Value, surroundings: &Surroundings) -> Result<Value, ValueError> {
     let value = match (&param.kind, value) {
-        (ParamKind::Path, Value::String(path)) => Value::String(as_argument(&path, &surroundings.home)),
+        (ParamKind::Path(_), Value::String(path)) => Value::String(as_argument(&path, &surroundings.home)),
         (_, value) => value,
     };
     match param.kind.refusal(&value) {

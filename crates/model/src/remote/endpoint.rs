@@ -78,6 +78,7 @@ impl Endpoint {
             tokens_out_max: self.tokens_out_max,
             tokens_thinking_max: self.effort.map_or(0, Effort::tokens),
             is_free: false,
+            takes_any_word: false,
             takes_tools: self.takes_tools,
             price: self.price,
             is_recorded: false,

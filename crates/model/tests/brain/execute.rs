@@ -10,7 +10,7 @@ use setpoint_model::playbook::Playbook;
 use setpoint_protocol::record::ModelFailureKind;
 use setpoint_protocol::tool::ErrorKind;
 
-use crate::support::{Next, brain, execute, execute_brief, plan, plan_brief, record};
+use crate::support::{Next, brain_of_two as brain, execute, execute_brief, plan, plan_brief, record};
 
 /// Plays an attempt of the first sub-task of a goal, each call answered by the next of `results`.
 fn check(goal: &str, attempt: u32, results: &[Result<Value, ErrorKind>], expected: &Expect) {
@@ -48,16 +48,18 @@ fn the_answer_is_made_of_the_results() {
         &expect![[r#"
             shell {"command":"find -H src -xdev -type f -printf \"%s\\t%p\\n\" | sort -k1,1nr | head -n 2"}
             shell {"command":"find -H src -xdev -type f -path \"*[[:cntrl:]]*\" -printf \".\\n\" | wc -l"}
-            {"status":"completed","output":{"count":2,"files":[{"bytes":20,"path":"src/a b"},{"bytes":10,"path":"src/c"}],"odd_names":0}}
+            {"status":"completed","output":{"complete":true,"count":2,"files":[{"bytes":20,"path":"src/a b"},{"bytes":10,"path":"src/c"}],"odd_names":0}}
         "#]],
     );
     check(
         "compare a1 with b1",
         1,
-        &[Ok(json!({"identical": false, "only_left": ["x"], "only_right": [], "different": [], "same": 3}))],
+        &[Ok(
+            json!({"identical": false, "differences": [{"path": "x", "what": "only in left"}], "difference_count": 3, "same": 3, "unreadable": 1}),
+        )],
         &expect![[r#"
-            compare_dirs {"left":"a1","right":"b1"}
-            {"status":"completed","output":{"differ":1,"different":[],"identical":false,"only_left":["x"],"only_right":[],"same":3}}
+            compare_dirs {"left":"a1","limit":200,"right":"b1"}
+            {"status":"completed","output":{"complete":false,"count":3,"differences":[{"path":"x","what":"only in left"}],"identical":false,"left_out":["1 file or folder could not be read","1 of 3 differences are listed"],"same":3}}
         "#]],
     );
 }
@@ -90,15 +92,15 @@ fn a_result_goes_into_the_next_call() {
 }
 
 #[test]
-fn what_failed_is_doubted_and_left_to_the_checks() {
+fn what_failed_ends_the_work_with_what_it_said() {
     check(
         "sha256 of a.txt",
         1,
         &[Err(ErrorKind::MissingTool)],
         &expect![[r#"
-        shell {"command":"sha256sum -- a.txt"}
-        {"status":"uncertain","output":{"file":"a.txt","sha256":null},"uncertainty":"call 1 (shell/sha256sum) failed: missing_tool"}
-    "#]],
+            shell {"command":"sha256sum -- a.txt"}
+            {"status":"failed","output":null,"reason":"shell/sha256sum: what it printed"}
+        "#]],
     );
     check(
         "create a checksum manifest of ./release in sums.txt",
@@ -106,18 +108,17 @@ fn what_failed_is_doubted_and_left_to_the_checks() {
         &[Err(ErrorKind::NotFound)],
         &expect![[r#"
             manifest_create {"algorithm":"sha256","manifest":"/home/user/project/sums.txt","root":"./release"}
-            {"status":"uncertain","output":{"entries":null,"manifest":"/home/user/project/sums.txt"},"uncertainty":"call 1 (manifest_create) failed: not_found"}
+            {"status":"failed","output":null,"reason":"manifest_create: what it printed"}
         "#]],
     );
     check(
         "archive ./photos",
         1,
-        &[Ok(json!({"total_bytes": 7})), Err(ErrorKind::Permission)],
+        &[Err(ErrorKind::Permission)],
         &expect![[r#"
-        disk_usage {"path":"./photos"}
-        archive_create {"archive":"photos.tar.gz","source":"./photos"}
-        {"status":"uncertain","output":{"archive":null,"bytes":7},"uncertainty":"call 2 (archive_create) failed: permission"}
-    "#]],
+            archive_create {"archive":"photos.tar.gz","source":"./photos"}
+            {"status":"failed","output":null,"reason":"archive_create: what it printed"}
+        "#]],
     );
 }
 
@@ -131,41 +132,6 @@ fn a_result_that_is_not_there_ends_the_calls() {
     brief.calls.push(too_large);
     let Ok(Next::Answer(answer)) = execute(&brain, &brief) else { panic!("a call without its content") };
     assert_eq!(answer.uncertainty.as_deref(), Some("failed to find what `result.1/files` stands for"));
-}
-
-#[test]
-fn a_correction_takes_its_variant_and_starts_again() {
-    let brain = brain();
-    let first = plan_brief("find all mentions of love in poems");
-    let draft = plan(&brain, &first).unwrap();
-    let next = crate::support::after_failure(
-        &first,
-        &draft,
-        setpoint_protocol::message::ActionState::ChangePath,
-        &[],
-        &[],
-    );
-    let draft = plan(&brain, &next).unwrap();
-    let mut brief = execute_brief(&draft.subtasks[0]);
-    let next_call = |brief: &ExecuteBrief| match execute(&brain, brief).unwrap() {
-        Next::Call(call) => call,
-        Next::Answer(answer) => panic!("{answer:?}"),
-    };
-    // Each attempt begins with the look at the names.
-    for (attempt, skips_binary_files) in [(1, false), (2, true), (3, true)] {
-        brief.attempt = attempt;
-        for (program, stdout) in [("find", "0\n"), ("grep", "")] {
-            let call = next_call(&brief);
-            let command = call.input.get("command").unwrap().as_str().unwrap();
-            assert!(command.starts_with(program), "attempt {attempt}: {command}");
-            assert_eq!(
-                command.contains(" -I "),
-                skips_binary_files && program == "grep",
-                "attempt {attempt}"
-            );
-            brief.calls.push(record(&brief, &call, Ok(json!({ "stdout": stdout }))));
-        }
-    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn said(brief: &Brief) -> Value {
 }
 
 #[test]
-fn the_intent_is_the_input_on_one_line() {
+fn the_intent_says_how_the_goal_was_read_or_is_the_input_on_one_line() {
     let brief = |input: &str| {
         Brief::Perceive(Box::new(PerceiveBrief {
             raw_input: input.to_owned(),
@@ -26,11 +26,65 @@ fn the_intent_is_the_input_on_one_line() {
             title_only: false,
             may_ask: true,
             may_answer: true,
+            surroundings: surroundings(),
             repair: None,
         }))
     };
-    assert_eq!(said(&brief("  Find\n the\tlargest  files ")), json!({"intent": "Find the largest files"}));
+    for (goal, intent) in [
+        ("  Find\n the\tsmallest  files ", "Find the smallest files"),
+        (" Find\n the largest  files ", "list the 10 largest files below ."),
+        ("archive this directory", "pack the directory . into project.tar.gz"),
+        ("rename draft to final in the file names", "rename files in .: draft becomes final in their names"),
+        (
+            "preview renaming draft to final in the file names",
+            "preview files in .: draft becomes final in their names",
+        ),
+        ("find 'a b' in src", "list the lines in src that hold the text “a b”, case kept"),
+    ] {
+        assert_eq!(said(&brief(goal)), json!({ "intent": intent }), "{goal}");
+    }
     assert_eq!(said(&brief(" \n ")), json!({}));
+}
+
+#[test]
+fn a_path_that_is_not_there_or_is_something_else_ends_at_once() {
+    for (goal, named, reason) in [
+        (
+            "summarise nope.csv",
+            json!([{"path": "nope.csv"}]),
+            "nope.csv does not exist in /home/user/project",
+        ),
+        ("summarise /x/nope.csv", json!([{"path": "/x/nope.csv"}]), "/x/nope.csv does not exist"),
+        (
+            "find duplicates in dup.csv",
+            json!([{"path": "dup.csv", "kind": "file", "bytes": 3}]),
+            "dup.csv is a file, not a directory",
+        ),
+        ("sha256 of src", json!([{"path": "src", "kind": "directory"}]), "src is a directory, not a file"),
+        (
+            "sha256 of l",
+            json!([{"path": "l", "kind": "link that leads nowhere"}]),
+            "l is a link that leads nowhere",
+        ),
+        (
+            "find 'x' in pipe",
+            json!([{"path": "pipe", "kind": "other"}]),
+            "pipe is neither a file nor a directory",
+        ),
+    ] {
+        let mut brief = plan_brief(goal);
+        brief.survey = serde_json::from_value(json!({ "named": named })).unwrap();
+        assert_eq!(plan(&brain(), &brief).unwrap_err().reason, reason, "{goal}");
+    }
+    for (goal, named) in [
+        ("find duplicates in d", json!([{"path": "d", "kind": "link to a directory"}])),
+        ("archive d to new.tar.gz", json!([{"path": "d", "kind": "directory"}, {"path": "new.tar.gz"}])),
+        ("find duplicates in d", json!([])),
+    ] {
+        let mut brief = plan_brief(goal);
+        brief.survey = serde_json::from_value(json!({ "named": named })).unwrap();
+        assert!(plan(&brain(), &brief).is_ok(), "{goal}");
+    }
 }
 
 #[test]
@@ -38,10 +92,10 @@ fn a_goal_that_nobody_knows_ends_with_what_to_do() {
     let failure = plan(&brain(), &plan_brief("find the smallest files in ./src")).unwrap_err();
     let shown = format!("{:?}: {}\n{}\n", failure.kind, failure.reason, failure.hints.join("\n"));
     expect![[r#"
-        Unable: no playbook knows this goal, and the embedded brain is no language model
+        Unable: no playbook matches this goal, and no language model is set
         for goals of any kind set a language model: OPENAI_API_KEY (with OPENAI_BASE_URL and OPENAI_MODEL for other services), ANTHROPIC_API_KEY, GEMINI_API_KEY or OLLAMA_HOST; SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL choose the models of the two tiers
-        the playbook duplicate-files is close: find duplicate files in ./photos
-        the playbook largest-files is close: find the three largest files under ./crates
+        the playbook duplicate-files is close: find duplicate files in ./src
+        the playbook largest-files is close: find the three largest files under ./src
         the playbook find-text is close: find "fn main" in ./src
         `setpoint playbooks` lists what the embedded brain knows
     "#]].assert_eq(&shown);

@@ -10,7 +10,7 @@ use setpoint_model::playbook::{Library, Playbook};
 use setpoint_protocol::message::{ActionState, ApproachName, OutcomeStatus, SubTaskOutcome};
 use setpoint_protocol::{Any, ToolId};
 
-use crate::support::{after_failure, brain, criterion_text, plan, plan_brief};
+use crate::support::{after_failure, brain_of_two as brain, criterion_text, plan, plan_brief};
 
 const LARGEST: &str = "find the three largest files under ./crates";
 

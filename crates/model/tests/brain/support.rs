@@ -32,12 +32,12 @@ const TOOLS: &[(&str, CapabilityClass, &[&str], &[&str])] = &[
     ("glob", CapabilityClass::Search, &["pattern"], &["root", "limit", "hidden"]),
     ("find_files", CapabilityClass::Search, &["name"], &["root", "limit"]),
     ("disk_usage", CapabilityClass::Read, &["path"], &["depth", "limit", "files"]),
-    ("hash_files", CapabilityClass::Read, &[], &["paths", "root", "algorithm", "only_duplicates"]),
+    ("hash_files", CapabilityClass::Read, &[], &["paths", "root", "algorithm", "only_duplicates", "limit"]),
     ("count_lines", CapabilityClass::Read, &["path"], &["by"]),
     ("table_summary", CapabilityClass::Read, &["path"], &["kind", "delimiter"]),
     ("file_facts", CapabilityClass::Read, &["path"], &[]),
-    ("compare_dirs", CapabilityClass::Read, &["left", "right"], &[]),
-    ("broken_links", CapabilityClass::Search, &["path"], &[]),
+    ("compare_dirs", CapabilityClass::Read, &["left", "right"], &["limit"]),
+    ("broken_links", CapabilityClass::Search, &["path"], &["limit"]),
     ("git_report", CapabilityClass::Read, &["path"], &[]),
     ("rename_preview", CapabilityClass::Read, &["dir", "find", "replace"], &[]),
     ("rename_files", CapabilityClass::Write, &["dir", "find", "replace"], &[]),
@@ -62,6 +62,21 @@ pub(crate) fn catalogue() -> Vec<ToolSpec> {
         }
     };
     TOOLS.iter().map(spec).collect()
+}
+
+/// Playbooks with two approaches that check each other, in the place of shipped ones that have one.
+pub(crate) fn brain_of_two() -> Playbook {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("largest-files.toml", include_str!("playbooks/largest-files.toml")),
+        ("file-checksum.toml", include_str!("playbooks/file-checksum.toml")),
+        ("manifest-create.toml", include_str!("playbooks/manifest-create.toml")),
+    ] {
+        std::fs::write(dir.path().join(name), text).unwrap();
+    }
+    let library = Library::load(Some(dir.path()));
+    assert_eq!(library.broken().iter().map(ToString::to_string).collect::<Vec<_>>(), [""; 0]);
+    Playbook::new(Arc::new(library))
 }
 
 pub(crate) fn brain() -> Playbook {

@@ -23,6 +23,16 @@ pub struct Survey {
     pub named: Vec<NamedPath>,
 }
 
+/// What a look around is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SurveyAsk {
+    /// Paths that the person names.
+    pub named: Vec<String>,
+    /// Whether they are all that is looked at: neither what else is there nor Git.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub names_only: bool,
+}
+
 /// One name below the working directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SurveyEntry {
@@ -68,7 +78,7 @@ pub struct ProjectFile {
 pub struct NamedPath {
     /// As the person wrote it.
     pub path: String,
-    /// `file`, `directory`, `link` or `other`; none when nothing is there, or nothing that may be looked at.
+    /// `file`, `directory`, `link to a file`, `link to a directory`, `link that leads nowhere` or `other`; none when nothing is there, or nothing that may be looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// Bytes of a file.

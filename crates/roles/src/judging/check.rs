@@ -7,7 +7,7 @@ use setpoint_protocol::Any;
 use setpoint_protocol::message::{
     Cite, Criterion, FailureClass, JudgedBy, Shown, Strength, Verdict, VerdictWord,
 };
-use setpoint_protocol::predicate::{Check, CheckOn, Comparison, Finding, Observed, Predicate};
+use setpoint_protocol::predicate::{Check, CheckOn, Finding, Observed, Predicate};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolCall, ToolRecord};
 
@@ -41,7 +41,7 @@ pub fn by_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Verdic
         evidence: seen.finding.why,
         cites: seen.cites,
         judged_by: JudgedBy::Check,
-        strength: if seen.finding.holds { of_check(criterion, check) } else { Strength::Proof },
+        strength: if seen.finding.holds { of_check(criterion, check, case) } else { Strength::Proof },
         vacuous: seen.finding.holds && seen.vacuous,
         unevaluable: seen.unevaluable,
         self_made: seen.finding.holds
@@ -113,7 +113,7 @@ fn on_probe<'a>(call: &ToolCall, expect: &Predicate, case: &Case<'a>) -> Seen<'a
         seen.finding = Finding { holds: false, why };
         seen.class = Some(FailureClass::Logical);
     }
-    seen.vacuous = !speaks_of_the_output(expect)
+    seen.vacuous = !expect.speaks_of_the_output()
         && case
             .before(call)
             .is_some_and(|before| before.ran() && look(expect, &of_record(before), None).finding.holds);
@@ -187,7 +187,7 @@ fn on_record<'a>(
 }
 
 /// The class of a check that ran and failed: the last call's own error explains a wrong result, where it had one.
-fn class_of_the_work(case: &Case<'_>) -> Option<FailureClass> {
+pub(crate) fn class_of_the_work(case: &Case<'_>) -> Option<FailureClass> {
     match case.last_call() {
         // A refusal has no class, and what a program said may have none; then the result is what is wrong.
         Some(call) if call.error_kind.is_some_and(|kind| kind != ErrorKind::Exit) => class_of_error(call),
@@ -204,21 +204,6 @@ fn claim(output: &Any) -> Cow<'_, Value> {
         return Cow::Owned(value);
     }
     Cow::Borrowed(&output.0)
-}
-
-/// Whether it holds something against the output: then it says nothing of the time before there was one.
-fn speaks_of_the_output(predicate: &Predicate) -> bool {
-    match predicate {
-        Predicate::Pointer { is, .. } => matches!(is, Comparison::Output { .. }),
-        Predicate::All(parts) | Predicate::Any(parts) => parts.iter().any(speaks_of_the_output),
-        Predicate::Not(part) => speaks_of_the_output(part),
-        Predicate::ExitCode(_)
-        | Predicate::Contains(_)
-        | Predicate::Matches(_)
-        | Predicate::NumberInRange { .. }
-        | Predicate::TestRun(_)
-        | Predicate::File(_) => false,
-    }
 }
 
 fn of_record(record: &ToolRecord) -> Observed<'_> {

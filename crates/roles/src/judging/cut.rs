@@ -20,12 +20,25 @@ pub(super) fn look(expect: &Predicate, observed: &Observed<'_>, output: Option<&
         None => expect.evaluate(observed),
     };
     let is_doubtful = if finding.holds { rests_on_the_whole } else { reads_what_is_cut };
-    let is_cut_short = is_cut(observed.text) && is_doubtful(expect, observed.value.is_some());
-    if is_cut_short {
+    if is_cut(observed.text) && is_doubtful(expect, observed.value.is_some()) {
         finding.holds = false;
         finding.why.push_str("; the evidence was cut, and this may be about what is missing of it");
+        return Looked { finding, is_cut_short: true };
+    }
+    // A list that is not whole agrees with one that is not, and a number of a part is not that of the whole.
+    let is_cut_short = expect.speaks_of_the_output() && is_partial(observed.value);
+    if is_cut_short {
+        finding.holds = false;
+        finding.why.push_str("; what was measured is not all there is, so it shows nothing of the whole");
     }
     Looked { finding, is_cut_short }
+}
+
+/// Whether a call says of its own result that something is missing in it.
+fn is_partial(facts: Option<&Value>) -> bool {
+    let fact = |name: &str| facts.and_then(|facts| facts.get(name));
+    fact("complete") == Some(&Value::Bool(false))
+        || fact("unreadable").and_then(Value::as_u64).is_some_and(|unreadable| unreadable > 0)
 }
 
 /// Whether it looks at something of which a part may be missing. Facts are there whole, or not at all.
@@ -36,7 +49,7 @@ fn reads_what_is_cut(predicate: &Predicate, has_facts: bool) -> bool {
         | Predicate::Matches(_)
         | Predicate::NumberInRange { .. }
         | Predicate::TestRun(_) => true,
-        Predicate::Pointer { .. } | Predicate::File(_) => !has_facts,
+        Predicate::Pointer { .. } | Predicate::Rows(_) | Predicate::File(_) => !has_facts,
         Predicate::All(parts) | Predicate::Any(parts) => {
             parts.iter().any(|part| reads_what_is_cut(part, has_facts))
         }
@@ -56,6 +69,7 @@ fn rests_on_the_whole(predicate: &Predicate, has_facts: bool) -> bool {
         | Predicate::Contains(_)
         | Predicate::Matches(_)
         | Predicate::Pointer { .. }
+        | Predicate::Rows(_)
         | Predicate::TestRun(_)
         | Predicate::File(_) => false,
     }

@@ -1,14 +1,22 @@
 //! What a pass is worth: whether a call that bears on the criterion shows it, or only the shape of something was looked at.
 
+use setpoint_protocol::ToolId;
 use setpoint_protocol::message::{Criterion, Mode, Strength};
 use setpoint_protocol::predicate::{Check, CheckOn, Predicate};
+use setpoint_protocol::tool::ToolCall;
+
+use super::case::Case;
 
 /// Words of a command that a criterion has to say to name it: the program and what it does.
 const NAMING_WORDS: usize = 2;
 
 /// What a pass by a check is worth.
-pub(super) fn of_check(criterion: &Criterion, check: &Check) -> Strength {
+pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Strength {
     match &check.on {
+        // A tool that measures what it measured before finds it again.
+        CheckOn::Probe(call) if check.expect.speaks_of_the_output() && did_the_work(call, case) => {
+            Strength::Form
+        }
         // What an answer looks like says nothing of the world.
         CheckOn::Output => Strength::Form,
         CheckOn::Call { which: Some(which), .. }
@@ -18,6 +26,14 @@ pub(super) fn of_check(criterion: &Criterion, check: &Check) -> Strength {
         }
         CheckOn::Call { .. } | CheckOn::Probe(_) => Strength::Proof,
     }
+}
+
+/// Whether the work's figures are of the very tool that the probe calls: every call of it that succeeded.
+fn did_the_work(probe: &ToolCall, case: &Case<'_>) -> bool {
+    let Some(probed) = case.probes.of(probe) else { return false };
+    let ids: Vec<&ToolId> = probed.record.tool_ids().collect();
+    let mut worked = case.work().filter(|call| call.ok).peekable();
+    worked.peek().is_some() && worked.all(|call| call.tool_ids().all(|id| ids.contains(&id)))
 }
 
 /// What a pass by a model is worth.
@@ -40,6 +56,7 @@ fn is_about_the_exit_alone(expect: &Predicate) -> bool {
         | Predicate::Matches(_)
         | Predicate::Pointer { .. }
         | Predicate::NumberInRange { .. }
+        | Predicate::Rows(_)
         | Predicate::File(_) => false,
     }
 }

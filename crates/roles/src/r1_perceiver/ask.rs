@@ -1,5 +1,7 @@
 //! The question to the model, where there is one: what it is told, and what happens with its answer.
 
+use std::sync::Arc;
+
 use setpoint_machine::brief::{PerceiveBrief, Repair};
 use setpoint_machine::draft::PerceiveDraft;
 use setpoint_machine::extract::extract;
@@ -82,6 +84,7 @@ impl Perceiver {
             title_only: false,
             may_ask: allowed.questions,
             may_answer: allowed.answer,
+            surroundings: Arc::clone(&ctx.opened.surroundings),
             repair,
         };
         let call = ask(brief, ModelLimits::default(), fx);
@@ -97,6 +100,7 @@ impl Perceiver {
             title_only: true,
             may_ask: false,
             may_answer: false,
+            surroundings: Arc::default(),
             repair: None,
         };
         let limits = ModelLimits { tokens_out_max: TITLE_TOKENS_OUT_MAX, ..ModelLimits::default() };

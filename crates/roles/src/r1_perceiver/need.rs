@@ -36,6 +36,10 @@ impl Need {
     /// What this goal needs.
     pub(super) fn of(raw_input: &str, ctx: &Ctx<'_>) -> Self {
         let opened = ctx.opened;
+        // What a playbook makes of the words is to be seen before anything is done.
+        if opened.models.of(RoleId::Perceiver).takes_any_word {
+            return Need::Meaning;
+        }
         let is_answered = opened.direct_answers && small_talk::is_small_talk(raw_input);
         if is_answered || (!opened.history.is_empty() && points_back(raw_input)) {
             return Need::Meaning;

@@ -1,8 +1,8 @@
-//! The look around before a plan: what is asked for, and what becomes of the answer. The embedded brain reads no survey, so
-//! nobody looks for it.
+//! The look around before a plan: what is asked for, and what becomes of the answer. The embedded brain takes paths from any
+//! word of a goal and reads nothing else, so for it all words are looked up and no more.
 
 use setpoint_machine::Ctx;
-use setpoint_protocol::record::{Answer, SurveyEntry};
+use setpoint_protocol::record::{Answer, SurveyAsk, SurveyEntry};
 use setpoint_protocol::{CallId, RoleId};
 
 use super::machine::{Fx, Phase, Planner};
@@ -11,14 +11,18 @@ use super::runners;
 
 /// Paths of the person's that are looked at.
 const NAMED_MAX: usize = 20;
+/// Words that are looked up for the embedded brain.
+const WORDS_MAX: usize = 64;
 /// Longest path of the person's in characters that is looked at.
 const PATH_CHARS_MAX: usize = 240;
 
 impl Planner {
     /// Has the runtime look around; none where the planner reads no survey.
     pub(super) fn look_around(raw_input: &str, ctx: &Ctx<'_>, fx: &mut Fx<'_>) -> Option<CallId> {
-        let is_read = !ctx.opened.models.of(RoleId::Planner).is_free;
-        is_read.then(|| fx.survey(named(raw_input)))
+        let planner = ctx.opened.models.of(RoleId::Planner);
+        let names_only = planner.takes_any_word;
+        let named = if names_only { every_word(raw_input) } else { named(raw_input) };
+        (names_only || !planner.is_free).then(|| fx.survey(SurveyAsk { named, names_only }))
     }
 
     /// Takes what was found, if `call` is the survey that is waited for, and goes on to the plan once memory has answered too.
@@ -29,11 +33,12 @@ impl Planner {
         }
         *survey = None;
         if let (Some(task), Answer::Survey(mut found)) = (&mut self.task, answer) {
+            let all = ctx.opened.models.of(RoleId::Planner).takes_any_word;
             let words = quoted_words(&task.spec.raw_input);
             let entries = std::mem::take(&mut found.entries);
             found.named.retain(|named| {
                 let path = named.path.as_str();
-                named.kind.is_some() || !(words.contains(&path) || is_choice(path, &entries))
+                all || named.kind.is_some() || !(words.contains(&path) || is_choice(path, &entries))
             });
             found.entries = entries;
             task.survey = Some(*found);
@@ -62,6 +67,24 @@ fn named(text: &str) -> Vec<String> {
         }
     }
     named
+}
+
+/// Whatever could be a path: each word, with its marks and without, and each quoted text.
+fn every_word(text: &str) -> Vec<String> {
+    let is_quote = |c: char| "\"'`“”‘’".contains(c);
+    let is_mark = move |c: char| is_quote(c) || ",;:!?.".contains(c);
+    let plain = text.split_whitespace();
+    let bare =
+        text.split_whitespace().map(|word| word.trim_start_matches(is_quote).trim_end_matches(is_mark));
+    let quoted = text.split(['"', '\'', '`', '“', '”']).skip(1).step_by(2);
+    let mut words: Vec<String> = Vec::new();
+    for word in quoted.chain(bare).chain(plain) {
+        let fits = !word.is_empty() && word.chars().count() <= PATH_CHARS_MAX;
+        if fits && words.len() < WORDS_MAX && !words.iter().any(|known| known == word) {
+            words.push(word.to_owned());
+        }
+    }
+    words
 }
 
 /// Words with a slash, a tilde or a point in them that are no addresses.

@@ -7,8 +7,8 @@ use setpoint_machine::Effects;
 use setpoint_protocol::CriterionId;
 use setpoint_protocol::limits::CORRECTIONS_MAX;
 use setpoint_protocol::message::{
-    ExecutionResult, FailedCriterion, FailureClass, GapPoint, OutcomeStatus, Shown, SubTaskOutcome, Verdict,
-    VerdictWord,
+    ExecutionResult, FailedCriterion, FailureClass, GapPoint, OutcomeStatus, Shown, SubTask, SubTaskOutcome,
+    Verdict, VerdictWord,
 };
 use setpoint_protocol::predicate::CheckOn;
 use setpoint_protocol::text::clip;
@@ -17,7 +17,7 @@ use setpoint_protocol::topology::party;
 
 use super::correction;
 use super::fast_loop::{Attempt, Before, FastLoop, Stage};
-use crate::judging::{by_check, unjudged};
+use crate::judging::{by_check, class_of_the_work, unjudged};
 
 /// Why a criterion that only a model could judge is not shown where the work was given up.
 const GIVEN_UP: &str = "the work was given up";
@@ -60,9 +60,11 @@ pub(super) fn decide(
         Some(failure(&reason))
     } else if to_mend.is_empty() {
         Some(failure(&format!("cannot hold here: {}", in_words(&failed))))
-    } else if fast_loop.attempt > CORRECTIONS_MAX {
-        let attempts = fast_loop.attempt;
-        let reason = format!("not met after {attempts} attempts: {}", in_words(&failed));
+    } else if fast_loop.attempt > corrections_max(&fast_loop.subtask, &attempt.result) {
+        let reason = match fast_loop.attempt {
+            1 => format!("not met: {}", in_words(&failed)),
+            attempts => format!("not met after {attempts} attempts: {}", in_words(&failed)),
+        };
         let outage = failed.iter().all(|verdict| attempt.hearing.missed(&verdict.criterion_id));
         Some(End { outage, ..failure(&reason) })
     } else {
@@ -84,6 +86,16 @@ pub(super) fn decide(
     }
 }
 
+/// How often a sub-task is corrected. A playbook's calls are written down: made again, they only give the same again, unless one
+/// of them was interrupted.
+fn corrections_max(subtask: &SubTask, result: &ExecutionResult) -> u32 {
+    let is_interrupted = |call: &Arc<ToolRecord>| call.error_kind == Some(ErrorKind::Interrupted);
+    match subtask.approach {
+        Some(_) if !result.tool_calls.iter().any(is_interrupted) => 0,
+        _ => CORRECTIONS_MAX,
+    }
+}
+
 fn verdicts(
     fast_loop: &FastLoop,
     attempt: &Attempt,
@@ -96,10 +108,15 @@ fn verdicts(
             // Its words are no answer: they say why there is none.
             Some(check)
                 if attempt.given_up.is_some()
-                    && check.on == CheckOn::Output
+                    && (check.on == CheckOn::Output || check.expect.speaks_of_the_output())
                     && !attempt.claims_that(&criterion.id) =>
             {
-                unjudged(criterion, GIVEN_UP).verdict
+                let mut verdict = unjudged(criterion, GIVEN_UP).verdict;
+                // What a step of a playbook is given up for is a call that failed, which tells the class.
+                if fast_loop.subtask.approach.is_some() {
+                    verdict.failure_class = class_of_the_work(&case);
+                }
+                verdict
             }
             Some(check) => {
                 let verdict = by_check(criterion, check, &case);

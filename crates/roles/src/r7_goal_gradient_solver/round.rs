@@ -217,6 +217,19 @@ impl Round {
         distinct(names)
     }
 
+    /// Why a playbook's step was given up: what its call said. A sub-task that was judged failed says what was not met.
+    pub(super) fn given_up(&self) -> Option<&str> {
+        let outcomes = self.outcomes.iter().filter(|outcome| is_failed(outcome));
+        let given_up = outcomes.filter(|outcome| {
+            let verdicts = &outcome.criteria_verdicts;
+            outcome.approach.is_some()
+                && !verdicts.is_empty()
+                && verdicts.iter().all(|verdict| verdict.shown == Some(Shown::NotShown))
+        });
+        let reasons = given_up.filter_map(|outcome| outcome.failure_reason.as_deref());
+        reasons.into_iter().find(|reason| !reason.starts_with("not met"))
+    }
+
     /// Whether no pass shows that the work did it (SPEC 4.3).
     pub(super) fn is_unproven(&self) -> bool {
         let shows = |verdict: &Verdict| verdict.strength.is_proof() && !verdict.vacuous && !verdict.self_made;

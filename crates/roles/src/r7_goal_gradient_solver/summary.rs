@@ -4,6 +4,7 @@
 
 use setpoint_control::Decision;
 use setpoint_machine::ledger::Unanswered;
+use setpoint_protocol::RoleId;
 use setpoint_protocol::message::{EndState, EndedBy, FinalResult, PartialReport, Shown, Withdrawal};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ErrorKind;
@@ -66,7 +67,16 @@ fn with_gaps(result: &FinalResult, facts: &Facts) -> String {
 }
 
 fn given_up(result: &FinalResult, facts: &Facts, report: &PartialReport) -> String {
-    let mut text = sentence(&clip(report.achieved.trim(), WORDS_CHARS_MAX));
+    if let Some(reason) = &facts.not_started {
+        let mut text = format!("Not started: {}", sentence(reason));
+        push_unanswered(&mut text, facts);
+        return text;
+    }
+    let mut text = match &facts.stopped {
+        Some(reason) => format!("Stopped: {} ", sentence(reason)),
+        None => String::new(),
+    };
+    text.push_str(&sentence(&clip(report.achieved.trim(), WORDS_CHARS_MAX)));
     push_unmet(&mut text, result, facts);
     text.push(' ');
     text.push_str(&facts.why());
@@ -122,6 +132,10 @@ fn push_unanswered(text: &mut String, facts: &Facts) {
 #[derive(Debug)]
 pub(super) struct Facts {
     ended_by: EndedBy,
+    /// Why the work was never begun: R1 or R2 had no answer.
+    not_started: Option<String>,
+    /// What a playbook's step was given up with.
+    stopped: Option<String>,
     /// The rule that decided, with its numbers, as a sentence.
     rule: String,
     /// What the fault or the person said.
@@ -152,6 +166,17 @@ impl Facts {
         cause: &Cause<'_>,
         shown: Option<&Round>,
     ) -> Self {
+        let not_started = match cause {
+            Cause::Fault(fault)
+                if shown.is_none()
+                    && ended_by == EndedBy::Fault
+                    && matches!(fault.role, RoleId::Perceiver | RoleId::Planner) =>
+            {
+                Some(one_line(&fault.reason, QUOTE_CHARS_MAX))
+            }
+            _ => None,
+        };
+        let stopped = shown.and_then(Round::given_up).map(|reason| one_line(reason, QUOTE_CHARS_MAX));
         let (said, hints) = match cause {
             Cause::Round(_) => (None, Vec::new()),
             Cause::Fault(fault) => (Some(fault.reason.as_str()), fault.hints.clone()),
@@ -162,6 +187,8 @@ impl Facts {
         let rule = decision.rationale.strip_prefix(&state).unwrap_or(&decision.rationale);
         Facts {
             ended_by,
+            not_started,
+            stopped,
             rule: rule.to_owned(),
             said: said.map(|text| one_line(text, QUOTE_CHARS_MAX)).filter(|text| !text.is_empty()),
             hints,

@@ -106,7 +106,7 @@ fn a_quoted_word_that_is_no_file_is_not_missing() {
     let raw_input = "rename `parse` in a.py, and run pytest tests";
     let asked = r2.message(Kind::TaskSpec, &json!({ "intent": raw_input, "raw_input": raw_input }));
     let named = asked.iter().find_map(|effect| match effect {
-        Effect::Survey { named, .. } => Some(named.clone()),
+        Effect::Survey { ask, .. } => Some(ask.named.clone()),
         _ => None,
     });
     assert_eq!(named.unwrap(), ["a.py", "tests", "parse"]);

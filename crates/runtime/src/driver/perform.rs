@@ -11,7 +11,7 @@ use setpoint_machine::{External, ModelCall, Outside};
 use setpoint_model::{Model, ModelError, Progress};
 use setpoint_protocol::CallId;
 use setpoint_protocol::limits::STOP_MS_MAX;
-use setpoint_protocol::record::{Answer, Answered, ModelFailure, ModelFailureKind, Reply, Usage};
+use setpoint_protocol::record::{Answer, Answered, ModelFailure, ModelFailureKind, Reply, SurveyAsk, Usage};
 use setpoint_protocol::tool::{ErrorKind, ToolAnswer};
 use setpoint_protocol::topology::Payload;
 use tokio::task::JoinHandle;
@@ -62,7 +62,7 @@ impl Driver {
         match effect {
             Outside::Model { call, ask, .. } => self.start_model(call, ask, attempt),
             Outside::Tool { call, ask, .. } => self.start_tool(call, ask, attempt),
-            Outside::Survey { call, named } => self.start_survey(call, named, attempt),
+            Outside::Survey { call, ask } => self.start_survey(call, ask, attempt),
             Outside::Timer { call, due_clock_ms } => self.timing.arm(call, due_clock_ms),
             Outside::Party { payload, .. } => {
                 if let Payload::MemoryQuery(query) = *payload {
@@ -118,14 +118,13 @@ impl Driver {
         }
     }
 
-    fn start_survey(&mut self, call: CallId, named: Vec<String>, attempt: u32) {
+    fn start_survey(&mut self, call: CallId, ask: SurveyAsk, attempt: u32) {
         let toolbox = Arc::clone(&self.shared.toolbox);
         let cancel = CancellationToken::new();
         let Some(run) = self.tool_run(call, &cancel) else { return };
         self.begin(call, attempt, cancel, async move {
             // A plan without a survey is better than none.
-            let survey =
-                AssertUnwindSafe(toolbox.survey(named, run)).catch_unwind().await.unwrap_or_default();
+            let survey = AssertUnwindSafe(toolbox.survey(ask, run)).catch_unwind().await.unwrap_or_default();
             Came::Answer(Answer::Survey(Box::new(survey)))
         });
     }

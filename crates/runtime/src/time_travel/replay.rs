@@ -115,7 +115,7 @@ fn is_asked(effect: &Outside, asked: &Asked) -> bool {
             ask.call == *call && ask.phase == *phase && effect == recorded && ask.grant == *grant
         }
         (Outside::Timer { .. }, Ask::Timer { .. }) => true,
-        (Outside::Survey { named, .. }, Ask::Survey { named: recorded }) => named == recorded,
+        (Outside::Survey { ask, .. }, Ask::Survey(recorded)) => ask == recorded,
         _ => false,
     }
 }

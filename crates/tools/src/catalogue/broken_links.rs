@@ -28,6 +28,8 @@ pub(crate) struct BrokenLinks;
 pub(crate) struct Input {
     /// The folder.
     path: String,
+    /// How many to give; all if not given. All are counted.
+    limit: Option<usize>,
 }
 
 #[async_trait]
@@ -45,17 +47,18 @@ impl Typed for BrokenLinks {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        Ok(Target::new(show::path(&place.reading("path", &input.path)?)))
+        Ok(Target::new(show::path(&place.reading("path", &input.path)?)).with("limit", input.limit))
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         let path = ctx.existing("path", &input.path)?;
         let limits = ctx.limits.clone();
-        ctx.blocking(move |halt| find(&path, &limits, halt)).await
+        let limit = input.limit.unwrap_or(usize::MAX);
+        ctx.blocking(move |halt| find(&path, limit, &limits, halt)).await
     }
 }
 
-fn find(root: &Path, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+fn find(root: &Path, limit: usize, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let mut links: Vec<(PathBuf, PathBuf)> = Vec::new();
     let mut checked: u64 = 0;
     let mut unreadable = 0;
@@ -74,7 +77,7 @@ fn find(root: &Path, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolErr
     });
     let mut tally = tally.map_err(|source| ToolError::file("search", root, source))?;
     tally.unreadable += unreadable;
-    links.sort_unstable();
+    links.sort_unstable_by(|one, other| one.0.as_os_str().cmp(other.0.as_os_str()));
     let mut text = format!(
         "{} of {} below {}",
         show::count(links.len() as u64, "broken link", "broken links"),
@@ -86,7 +89,7 @@ fn find(root: &Path, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolErr
         .map(|(path, target)| format!("{} -> {}", show::path_line(path), show::path_line(target)));
     text.push_str(&answer::listing(lines, LINES_MAX));
     let facts = json!({
-        "links": links.iter().map(|(path, target)| {
+        "links": links.iter().take(limit).map(|(path, target)| {
             json!({ "path": show::path(path), "target": show::path(target) })
         }).collect::<Vec<_>>(),
         "count": links.len(),

@@ -34,6 +34,8 @@ pub(crate) struct Input {
     left: String,
     /// The other.
     right: String,
+    /// How many differences to give, in the order of their paths; all if not given. All are counted.
+    limit: Option<usize>,
 }
 
 #[async_trait]
@@ -53,14 +55,16 @@ impl Typed for CompareDirs {
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let left = place.reading("left", &input.left)?;
         let right = place.reading("right", &input.right)?;
-        Ok(Target::new(format!("{} and {}", show::path(&left), show::path(&right))))
+        Ok(Target::new(format!("{} and {}", show::path(&left), show::path(&right)))
+            .with("limit", input.limit))
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         let left = ctx.existing("left", &input.left)?;
         let right = ctx.existing("right", &input.right)?;
         let limits = ctx.limits.clone();
-        ctx.blocking(move |halt| compare(&left, &right, &limits, halt)).await
+        let limit = input.limit.unwrap_or(usize::MAX);
+        ctx.blocking(move |halt| compare(&left, &right, limit, &limits, halt)).await
     }
 }
 
@@ -86,7 +90,13 @@ struct Compared {
     is_cut: bool,
 }
 
-fn compare(left: &Path, right: &Path, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+fn compare(
+    left: &Path,
+    right: &Path,
+    limit: usize,
+    limits: &Limits,
+    halt: &Halt,
+) -> Result<ToolAnswer, ToolError> {
     let (left_tree, left_tally) = tree(left, limits, halt)?;
     let (right_tree, right_tally) = tree(right, limits, halt)?;
     let mut compared = Compared { only_left: missing(&left_tree, &right_tree), ..Compared::default() };
@@ -120,7 +130,7 @@ fn compare(left: &Path, right: &Path, limits: &Limits, halt: &Halt) -> Result<To
         closed,
         ..Tally::new()
     };
-    Ok(answer(left, right, &compared, tally))
+    Ok(answer(left, right, limit, &compared, tally))
 }
 
 fn tree(root: &Path, limits: &Limits, halt: &Halt) -> Result<(Tree, Tally), ToolError> {
@@ -192,7 +202,7 @@ fn fill(file: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-fn answer(left: &Path, right: &Path, compared: &Compared, tally: Tally) -> ToolAnswer {
+fn answer(left: &Path, right: &Path, limit: usize, compared: &Compared, tally: Tally) -> ToolAnswer {
     let lists = [
         ("only in left", &compared.only_left),
         ("only in right", &compared.only_right),
@@ -217,11 +227,23 @@ fn answer(left: &Path, right: &Path, compared: &Compared, tally: Tally) -> ToolA
             ));
         }
     }
-    let names = |list: &[PathBuf]| list.iter().map(|path| show::path(path)).collect::<Vec<_>>();
+    let mut differences: Vec<(&str, &PathBuf)> =
+        lists.iter().flat_map(|(what, list)| list.iter().map(move |path| (*what, path))).collect();
+    differences.sort_by(|one, other| one.1.as_os_str().cmp(other.1.as_os_str()));
+    let count = differences.len();
+    differences.truncate(limit);
+    let names = |what: &str| {
+        let of_it = differences.iter().filter(|(kind, _)| *kind == what);
+        of_it.map(|(_, path)| show::path(path)).collect::<Vec<_>>()
+    };
     let facts = json!({
-        "only_left": names(&compared.only_left),
-        "only_right": names(&compared.only_right),
-        "different": names(&compared.different),
+        "only_left": names("only in left"),
+        "only_right": names("only in right"),
+        "different": names("different"),
+        "differences": differences.iter().map(|(what, path)| {
+            json!({ "path": show::path(path), "what": what })
+        }).collect::<Vec<_>>(),
+        "difference_count": count,
         "same": compared.same,
         "identical": identical,
         "unreadable": tally.unreadable,

@@ -93,6 +93,8 @@ impl Sum {
 struct Counted {
     total: Sum,
     languages: BTreeMap<&'static str, Sum>,
+    /// By what follows the last point of a name, in small letters; empty where there is no such point.
+    endings: BTreeMap<String, Sum>,
     binary: u64,
 }
 
@@ -143,12 +145,15 @@ impl Counted {
         let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
         self.total.add(lines);
         self.languages.entry(languages::of(&name)).or_default().add(lines);
+        self.endings.entry(languages::ending(&name)).or_default().add(lines);
         Ok(())
     }
 
     fn answer(self, path: &Path, input: &Input, tally: Tally) -> ToolAnswer {
         let mut languages: Vec<(&str, Sum)> = self.languages.into_iter().collect();
         languages.sort_by_key(|(name, sum)| (std::cmp::Reverse(sum.lines), *name));
+        let mut endings: Vec<(String, Sum)> = self.endings.into_iter().collect();
+        endings.sort_by(|one, other| (other.1.lines, &one.0).cmp(&(one.1.lines, &other.0)));
         let of = |sum: &Sum| {
             let lines = show::count(sum.lines, "line", "lines");
             format!("{lines} ({} blank) in {}", sum.blank, show::count(sum.files, "file", "files"))
@@ -166,7 +171,12 @@ impl Counted {
             "languages": languages.iter().map(|(name, sum)| {
                 json!({ "language": name, "files": sum.files, "lines": sum.lines, "blank": sum.blank })
             }).collect::<Vec<_>>(),
+            "endings": endings.iter().map(|(ending, sum)| {
+                let language = languages::of_ending(ending);
+                json!({ "ending": ending, "language": language, "files": sum.files, "lines": sum.lines, "blank": sum.blank })
+            }).collect::<Vec<_>>(),
             "binary": self.binary,
+            "skipped": tally.skipped,
             "unreadable": tally.unreadable,
             "complete": tally.complete,
         });

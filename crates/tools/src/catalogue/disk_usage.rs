@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,8 @@ pub const USAGE_DEPTH_DEFAULT: usize = 1;
 pub const USAGE_LIMIT_DEFAULT: usize = 20;
 /// Folders, and files, that one call may ask for; more is taken as this.
 pub const USAGE_LIMIT_MAX: usize = 1_000;
+/// Bytes of a block, as the file system counts them.
+const BLOCK_BYTES: u64 = 512;
 /// Folders that are measured one by one; those of the levels below these many are counted with their parents.
 const FOLDERS_MAX: usize = 100_000;
 
@@ -53,9 +56,9 @@ pub(crate) struct Input {
 impl Typed for DiskUsage {
     type Input = Input;
     const NAME: &'static str = "disk_usage";
-    const ABOUT: &'static str = "Measures how many bytes of files a folder holds, which folders below it hold most, and which \
-         files are the largest. Hidden files count; other file systems do not.";
-    const GIVES: &'static str = "/total_bytes /files /directories /largest_files";
+    const ABOUT: &'static str = "Measures how long the files of a folder are and what they take on the disk, which folders below it \
+         take most, and which files are the largest. Hidden files count; other file systems do not.";
+    const GIVES: &'static str = "/total_bytes /disk_bytes /files /directories /largest_files";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 
@@ -93,7 +96,10 @@ struct Wanted {
 
 #[derive(Clone, Copy, Default)]
 struct Sum {
+    /// How long its files are.
     bytes: u64,
+    /// What it takes on the disk: blocks of files, folders and links, each counted once.
+    disk: u64,
     files: u64,
 }
 
@@ -102,9 +108,13 @@ struct Measured {
     total: Sum,
     folders: BTreeMap<PathBuf, Sum>,
     /// The largest files so far, the smallest of them first.
-    largest: BTreeSet<(u64, Reverse<PathBuf>)>,
+    largest: BTreeSet<(u64, Reverse<OsString>)>,
     /// Files with several names, by device and number.
     linked: BTreeSet<(u64, u64)>,
+    /// The same, of those whose blocks were counted.
+    counted: BTreeSet<(u64, u64)>,
+    /// The same below each folder.
+    linked_below: BTreeSet<(PathBuf, u64, u64)>,
     /// Bytes that were counted under more than one name.
     linked_bytes: u64,
 }
@@ -121,6 +131,7 @@ fn measure(root: &Path, wanted: Wanted, limits: &Limits, halt: &Halt) -> Result<
         } else if entry.meta.is_file() {
             measured.add(root, entry.path, entry.meta, wanted);
         }
+        measured.add_blocks(root, entry.path, entry.meta);
         Step::On
     });
     let tally = tally.map_err(|source| ToolError::file("measure", root, source))?;
@@ -134,31 +145,57 @@ impl Measured {
         if meta.nlink() > 1 && !self.linked.insert((meta.dev(), meta.ino())) {
             self.linked_bytes = self.linked_bytes.saturating_add(bytes);
         }
-        let above = path.ancestors().skip(1).take_while(|folder| *folder != root && folder.starts_with(root));
-        for folder in above {
+        for folder in folders_above(root, path) {
             if let Some(sum) = self.folders.get_mut(folder) {
                 sum.add(bytes);
             }
         }
-        self.largest.insert((bytes, Reverse(path.to_path_buf())));
+        self.largest.insert((bytes, Reverse(path.as_os_str().to_owned())));
         if self.largest.len() > wanted.files {
             self.largest.pop_first();
+        }
+    }
+
+    /// Counts the blocks of anything as `du` does: those of a file with several names once.
+    fn add_blocks(&mut self, root: &Path, path: &Path, meta: &std::fs::Metadata) {
+        let disk = meta.blocks().saturating_mul(BLOCK_BYTES);
+        let (device, number) = (meta.dev(), meta.ino());
+        let has_names = !meta.is_dir() && meta.nlink() > 1;
+        if !has_names || self.counted.insert((device, number)) {
+            self.total.disk = self.total.disk.saturating_add(disk);
+        }
+        for folder in std::iter::once(path).chain(folders_above(root, path)) {
+            let Some(sum) = self.folders.get_mut(folder) else { continue };
+            if !has_names || self.linked_below.insert((folder.to_path_buf(), device, number)) {
+                sum.disk = sum.disk.saturating_add(disk);
+            }
         }
     }
 
     fn answer(self, root: &Path, wanted: Wanted, tally: Tally) -> ToolAnswer {
         let folders_total = self.folders.len();
         let mut folders: Vec<(PathBuf, Sum)> = self.folders.into_iter().collect();
-        folders.sort_by(|one, other| (other.1.bytes, &one.0).cmp(&(one.1.bytes, &other.0)));
+        folders
+            .sort_by(|one, other| (other.1.disk, one.0.as_os_str()).cmp(&(one.1.disk, other.0.as_os_str())));
         folders.truncate(wanted.folders);
-        let largest: Vec<(u64, PathBuf)> =
-            self.largest.into_iter().rev().map(|(bytes, Reverse(path))| (bytes, path)).collect();
+        let largest: Vec<(u64, PathBuf)> = self
+            .largest
+            .into_iter()
+            .rev()
+            .map(|(bytes, Reverse(path))| (bytes, PathBuf::from(path)))
+            .collect();
 
         let files = show::count(self.total.files, "file", "files");
-        let mut text = format!("{}: {} in {files}", show::path_line(root), show::amount(self.total.bytes));
+        let mut text = format!(
+            "{}: {} in {files}, {} on disk",
+            show::path_line(root),
+            show::amount(self.total.bytes),
+            show::amount(self.total.disk)
+        );
         let lines = folders.iter().map(|(path, sum)| {
             let files = show::count(sum.files, "file", "files");
-            format!("{:>12}  {}/  ({files})", show::amount(sum.bytes), show::path_line(path))
+            let disk = show::amount(sum.disk);
+            format!("{:>12}  {}/  ({files}, {disk} on disk)", show::amount(sum.bytes), show::path_line(path))
         });
         text.push_str(&answer::listing(lines, wanted.folders));
         if folders_total > folders.len() {
@@ -186,9 +223,11 @@ impl Measured {
         let facts = json!({
             "path": show::path(root),
             "total_bytes": self.total.bytes,
+            "disk_bytes": self.total.disk,
+            "directory_count": folders_total,
             "files": self.total.files,
             "directories": folders.iter().map(|(path, sum)| {
-                json!({ "path": show::path(path), "bytes": sum.bytes, "files": sum.files })
+                json!({ "path": show::path(path), "bytes": sum.bytes, "disk_bytes": sum.disk, "files": sum.files })
             }).collect::<Vec<_>>(),
             "largest_files": largest.iter().map(|(bytes, path)| {
                 json!({ "path": show::path(path), "bytes": bytes })
@@ -200,6 +239,11 @@ impl Measured {
         });
         answer::walked(text, facts, tally.gaps())
     }
+}
+
+/// The folders between `root` and what lies at `path`, both left out.
+fn folders_above<'p>(root: &'p Path, path: &'p Path) -> impl Iterator<Item = &'p Path> {
+    path.ancestors().skip(1).take_while(move |folder| *folder != root && folder.starts_with(root))
 }
 
 impl Sum {

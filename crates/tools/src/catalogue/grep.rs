@@ -108,6 +108,14 @@ fn compile(input: &Input) -> Result<Regex, ToolError> {
         .map_err(|error| ToolError::parameter("pattern", clip(&error.to_string(), 400)))
 }
 
+/// A line as far as it is given, with a mark where it goes on.
+fn beginning(line: &str) -> String {
+    match line.char_indices().nth(GREP_LINE_CHARS_MAX) {
+        None => line.to_owned(),
+        Some(_) => line.chars().take(GREP_LINE_CHARS_MAX - 1).chain(['…']).collect(),
+    }
+}
+
 struct Search {
     pattern: Regex,
     glob: Option<GlobMatcher>,
@@ -177,7 +185,7 @@ impl Search {
             is_in_file = true;
             found.count += 1;
             if found.matches.len() < self.limit {
-                let text = clip(&String::from_utf8_lossy(line), GREP_LINE_CHARS_MAX);
+                let text = beginning(&String::from_utf8_lossy(line));
                 found.matches.push(Match { path: show::path(path), line: number, text });
             }
         }
@@ -186,7 +194,6 @@ impl Search {
     }
 
     fn answer(&self, root: &Path, found: Found, tally: Tally) -> ToolAnswer {
-        let complete = tally.complete && found.count == found.matches.len() as u64;
         let lines = found.matches.iter();
         let lines =
             lines.map(|hit| format!("{}:{}: {}", show::line(&hit.path), hit.line, show::line(&hit.text)));
@@ -211,7 +218,8 @@ impl Search {
             .collect();
         let facts = json!({
             "matches": matches, "count": found.count, "files": found.files, "searched": found.searched,
-            "binary": found.binary, "unreadable": tally.unreadable, "complete": complete,
+            "binary": found.binary, "skipped": tally.skipped, "unreadable": tally.unreadable,
+            "complete": tally.complete,
         });
         answer::walked(text, facts, tally.gaps())
     }

@@ -40,6 +40,8 @@ pub(crate) struct Input {
     /// Give only groups of files with the same content. Files of a size that no other has are not read.
     #[serde(default)]
     only_duplicates: bool,
+    /// How many groups of files with the same content to give; all if not given. All are counted.
+    limit: Option<usize>,
 }
 
 #[async_trait]
@@ -69,7 +71,8 @@ impl Typed for HashFiles {
         let algorithm = input.algorithm.filter(|algorithm| *algorithm != Algorithm::default());
         Ok(Target::new(about)
             .with("algorithm", algorithm.map(Algorithm::name))
-            .when("only_duplicates", input.only_duplicates))
+            .when("only_duplicates", input.only_duplicates)
+            .with("limit", input.limit))
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
@@ -89,13 +92,24 @@ impl Typed for HashFiles {
             _ => return Err(either()),
         };
         let limits = ctx.limits.clone();
-        let only_duplicates = input.only_duplicates;
-        ctx.blocking(move |halt| run(&what, algorithm, only_duplicates, &limits, halt)).await
+        let wanted = Wanted {
+            algorithm,
+            only_duplicates: input.only_duplicates,
+            groups: input.limit.unwrap_or(usize::MAX),
+        };
+        ctx.blocking(move |halt| run(&what, wanted, &limits, halt)).await
     }
 }
 
 fn either() -> ToolError {
     ToolError::parameter("root", "give either `root` or `paths`")
+}
+
+#[derive(Clone, Copy)]
+struct Wanted {
+    algorithm: Algorithm,
+    only_duplicates: bool,
+    groups: usize,
 }
 
 enum What {
@@ -109,16 +123,10 @@ struct Hashed {
     bytes: u64,
 }
 
-fn run(
-    what: &What,
-    algorithm: Algorithm,
-    only_duplicates: bool,
-    limits: &Limits,
-    halt: &Halt,
-) -> Result<ToolAnswer, ToolError> {
+fn run(what: &What, wanted: Wanted, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let (mut files, mut tally) = gather(what, limits, halt)?;
     let considered = files.len();
-    if only_duplicates {
+    if wanted.only_duplicates {
         let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
         files.values().for_each(|bytes| *sizes.entry(*bytes).or_default() += 1);
         files.retain(|_, bytes| sizes.get(bytes).is_some_and(|n| *n > 1));
@@ -129,7 +137,7 @@ fn run(
             tally.complete = false;
             break;
         }
-        match hash::file(&path, algorithm, halt) {
+        match hash::file(&path, wanted.algorithm, halt) {
             Ok(hash::Hashed { hex, bytes }) => hashed.push(Hashed { path, hash: hex, bytes }),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => tally.complete = false,
             Err(source) => {
@@ -140,7 +148,7 @@ fn run(
             }
         }
     }
-    Ok(answer(&hashed, considered, algorithm, only_duplicates, tally))
+    Ok(answer(&hashed, considered, wanted, tally))
 }
 
 /// The regular files with their sizes.
@@ -165,27 +173,25 @@ fn gather(what: &What, limits: &Limits, halt: &Halt) -> Result<(BTreeMap<PathBuf
     Ok((files, tally))
 }
 
-fn answer(
-    hashed: &[Hashed],
-    considered: usize,
-    algorithm: Algorithm,
-    only_duplicates: bool,
-    tally: Tally,
-) -> ToolAnswer {
+fn answer(hashed: &[Hashed], considered: usize, wanted: Wanted, tally: Tally) -> ToolAnswer {
     let mut by_content: BTreeMap<(&str, u64), Vec<&Path>> = BTreeMap::new();
     for file in hashed {
         by_content.entry((&file.hash, file.bytes)).or_default().push(&file.path);
     }
+    by_content.values_mut().for_each(|paths| paths.sort_unstable_by_key(|path| path.as_os_str()));
     let mut groups: Vec<_> = by_content.into_iter().filter(|(_, paths)| paths.len() > 1).collect();
-    // The groups that hold most come first.
+    let waste = |bytes: u64, paths: &[&Path]| bytes.saturating_mul(paths.len() as u64 - 1);
+    let wasted =
+        groups.iter().fold(0_u64, |sum, ((_, bytes), paths)| sum.saturating_add(waste(*bytes, paths)));
+    // The groups that hold most come first; of equals, the one whose first path does.
     groups.sort_by_key(|((_, bytes), paths)| {
-        (std::cmp::Reverse(bytes.saturating_mul(paths.len() as u64 - 1)), paths.first().copied())
+        (std::cmp::Reverse(waste(*bytes, paths)), paths.first().map(|path| path.as_os_str().to_owned()))
     });
 
     let files = show::count(considered as u64, "file", "files");
     let mut text =
         format!("{files}, {} of equal content", show::count(groups.len() as u64, "group", "groups"));
-    if !only_duplicates {
+    if !wanted.only_duplicates {
         let lines = hashed.iter().map(|file| format!("{}  {}", file.hash, show::path_line(&file.path)));
         text.push_str(&answer::listing(lines, LINES_MAX));
     }
@@ -198,16 +204,19 @@ fn answer(
         .collect();
     text.push_str(&answer::listing(lines.into_iter(), LINES_MAX));
 
-    let listed = if only_duplicates { &[] } else { hashed };
+    let listed = if wanted.only_duplicates { &[] } else { hashed };
     let facts = json!({
-        "algorithm": algorithm.name(),
+        "algorithm": wanted.algorithm.name(),
         "files": listed.iter().map(|file| {
             json!({ "path": show::path(&file.path), "hash": file.hash, "bytes": file.bytes })
         }).collect::<Vec<_>>(),
-        "duplicates": groups.iter().map(|((hash, bytes), paths)| {
+        "duplicates": groups.iter().take(wanted.groups).map(|((hash, bytes), paths)| {
             json!({ "hash": hash, "bytes": bytes, "paths": paths.iter().map(|path| show::path(path)).collect::<Vec<_>>() })
         }).collect::<Vec<_>>(),
         "count": considered,
+        "groups": groups.len(),
+        "duplicate_files": groups.iter().map(|(_, paths)| paths.len()).sum::<usize>(),
+        "wasted_bytes": wasted,
         "unreadable": tally.unreadable,
         "complete": tally.complete,
     });

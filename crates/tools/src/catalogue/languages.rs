@@ -134,11 +134,20 @@ pub(super) fn of(name: &str) -> &'static str {
     if let Some((_, language)) = BY_NAME.iter().find(|(known, _)| *known == name) {
         return language;
     }
-    let Some((stem, extension)) = name.rsplit_once('.') else { return OTHER };
-    if stem.is_empty() {
-        return OTHER;
+    of_ending(&ending(&name))
+}
+
+/// What follows the last point of a name, in small letters; empty where a name has none, or begins with its only one.
+pub(super) fn ending(name: &str) -> String {
+    match name.rsplit_once('.') {
+        Some((stem, ending)) if !stem.is_empty() => ending.to_ascii_lowercase(),
+        _ => String::new(),
     }
-    match BY_EXTENSION.binary_search_by_key(&extension, |(known, _)| known) {
+}
+
+/// The language of names with an ending, which is in small letters.
+pub(super) fn of_ending(ending: &str) -> &'static str {
+    match BY_EXTENSION.binary_search_by_key(&ending, |(known, _)| known) {
         Ok(at) => BY_EXTENSION.get(at).map_or(OTHER, |(_, language)| language),
         Err(_) => OTHER,
     }

@@ -22,11 +22,13 @@ pub(crate) struct Tally {
     pub(crate) mounts: u64,
     /// Folders and files of Setpoint's own, which were not looked at.
     pub(crate) closed: u64,
+    /// Files and folders that a search leaves out: hidden, ignored and cached ones.
+    pub(crate) skipped: u64,
 }
 
 impl Tally {
     pub(crate) fn new() -> Self {
-        Tally { entries: 0, unreadable: 0, complete: true, mounts: 0, closed: 0 }
+        Tally { entries: 0, unreadable: 0, complete: true, mounts: 0, closed: 0, skipped: 0 }
     }
 
     /// Counts a file that was not read.

@@ -91,6 +91,8 @@ pub(crate) fn walk(
         count.fetch_add(u64::from(is_closed), Ordering::Relaxed);
         !is_closed
     });
+    // What the folders hold, and what of it was met: the rest was left out.
+    let (mut inside, mut seen): (u64, u64) = (0, 0);
     for next in builder.build() {
         if halt.reached() || tally.entries >= bounds.entries_max as u64 {
             tally.complete = false;
@@ -108,16 +110,22 @@ pub(crate) fn walk(
         if is_folder && entry.depth() >= bounds.depth_max {
             tally.complete = false;
         }
+        if is_folder && !bounds.hidden && entry.depth() < bounds.depth_max {
+            inside += std::fs::read_dir(entry.path()).map_or(0, |names| names.flatten().count() as u64);
+        }
         if entry.depth() == 0 && is_folder {
             continue;
         }
+        seen += u64::from(entry.depth() > 0);
         if visit(&entry).is_break() {
             tally.complete = false;
             break;
         }
     }
     tally.closed = closed.load(Ordering::Relaxed);
-    tally.unreadable += strange.load(Ordering::Relaxed);
+    let strange = strange.load(Ordering::Relaxed);
+    tally.skipped = inside.saturating_sub(seen + tally.closed + strange + tally.unreadable);
+    tally.unreadable += strange;
     tally
 }
 

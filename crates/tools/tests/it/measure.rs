@@ -43,12 +43,21 @@ async fn disk_usage_measures_what_find_measures() {
     assert_eq!(facts["total_bytes"], json!(sum(".")));
     assert_eq!(facts["files"], json!(number(&world.at("."), "find . -type f -printf x | wc -c")));
     let folders = facts["directories"].as_array().unwrap();
-    let expected = [("a b", 2), ("a b/c", 1), (".git", 1), (".git/objects", 1), ("日本", 1)];
+    let disk =
+        |folder: &str| number(&world.at("."), &format!("du -s -x -B1 '{folder}' | awk '{{ print $1 }}'"));
+    let mut expected: Vec<(u64, &str, u64)> =
+        [("a b", 2), ("a b/c", 1), (".git", 1), (".git/objects", 1), ("日本", 1)]
+            .map(|(folder, files)| (disk(folder), folder, files))
+            .into();
+    expected.sort_by(|one, other| (other.0, one.1).cmp(&(one.0, other.1)));
     let expected: Vec<Value> = expected
         .iter()
-        .map(|(folder, files)| json!({"path": world.at(folder), "bytes": sum(folder), "files": files}))
+        .map(|(disk, folder, files)| {
+            json!({"path": world.at(folder), "bytes": sum(folder), "disk_bytes": disk, "files": files})
+        })
         .collect();
     assert_eq!(folders, &expected);
+    assert_eq!(facts["disk_bytes"], json!(disk(".")));
     let largest: Vec<u64> = facts["largest_files"]
         .as_array()
         .unwrap()
@@ -77,12 +86,12 @@ async fn disk_usage_of_a_file_or_of_nothing() {
 async fn disk_usage_gives_as_many_as_it_is_asked() {
     let world = World::new();
     for n in 0..20 {
-        world.file(format!("d{n:02}/f"), "x".repeat(n));
+        world.file(format!("d{n:02}/f"), "x".repeat(n * 10_000));
     }
     let facts = world.facts("disk_usage", json!({"path": ".", "limit": 3, "files": 0})).await;
     let folders: Vec<&Value> =
         facts["directories"].as_array().unwrap().iter().map(|folder| &folder["bytes"]).collect();
-    assert_eq!(folders, [19, 18, 17]);
+    assert_eq!(folders, [190_000, 180_000, 170_000]);
     assert_eq!(facts["largest_files"], json!([]));
     let text = world.run("disk_usage", json!({"path": ".", "limit": 3})).await.text;
     assert!(text.contains("… 17 more folders"), "{text}");

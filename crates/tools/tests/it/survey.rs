@@ -1,6 +1,6 @@
 //! The look around before a plan, on real files and a real repository.
 
-use setpoint_protocol::record::Survey;
+use setpoint_protocol::record::{Survey, SurveyAsk};
 use setpoint_tools::{CallPlace, House, Registry};
 
 use crate::support::{World, host, output};
@@ -11,7 +11,8 @@ async fn survey(world: &World, named: &[&str]) -> Survey {
         created: world.created.clone(),
         cancel: world.cancel.clone(),
     };
-    world.registry.survey(named.iter().map(|name| (*name).to_owned()).collect(), place).await
+    let named = named.iter().map(|name| (*name).to_owned()).collect();
+    world.registry.survey(SurveyAsk { named, names_only: false }, place).await
 }
 
 fn paths(survey: &Survey) -> Vec<&str> {
@@ -156,7 +157,7 @@ async fn hostile_names_links_and_the_house_stay_out() {
     assert!(paths.iter().all(|path| !path.contains(['\u{1b}', '\n'])), "{paths:?}");
     assert!(!paths.iter().any(|path| path.starts_with("own") || path.starts_with("link/")), "{paths:?}");
     assert_eq!(found.named[0].kind, None, "the house is closed");
-    assert_eq!(found.named[2].kind.as_deref(), Some("link"));
+    assert_eq!(found.named[2].kind.as_deref(), Some("link to a directory"));
 }
 
 #[tokio::test]

@@ -15,15 +15,22 @@ async fn a_csv_table_column_by_column() {
         (facts["kind"].clone(), facts["rows"].clone(), facts["ragged"].clone()),
         (json!("csv"), json!(3), json!(0))
     );
-    let column = |name: &str, kind: &str, empty: u64, distinct: u64, min: Value, max: Value, mean: Value| json!({"name": name, "type": kind, "empty": empty, "distinct": distinct, "min": min, "max": max, "mean": mean});
+    let column = |name: &str,
+                  kind: &str,
+                  empty: u64,
+                  distinct: u64,
+                  min: Value,
+                  max: Value,
+                  mean: Value,
+                  numbers: u64| json!({"name": name, "type": kind, "empty": empty, "distinct": distinct, "min": min, "max": max, "mean": mean, "numbers": numbers});
     assert_eq!(
         facts["columns"],
         json!([
-            column("id", "integer", 0, 3, json!(1), json!(3), json!(2.0)),
-            column("name", "text", 0, 3, json!("Ada"), json!("two\nlines"), Value::Null),
-            column("price", "number", 1, 2, json!(1.5), json!(3), json!(2.25)),
-            column("when", "date", 0, 3, json!("2026-01-01"), json!("2026-02-01"), Value::Null),
-            column("ok", "boolean", 0, 2, json!("false"), json!("true"), Value::Null),
+            column("id", "integer", 0, 3, json!(1), json!(3), json!(2.0), 3),
+            column("name", "text", 0, 3, Value::Null, Value::Null, Value::Null, 0),
+            column("price", "number", 1, 2, json!(1.5), json!(3), json!(2.25), 2),
+            column("when", "date", 0, 3, json!("2026-01-01"), json!("2026-02-01"), Value::Null, 0),
+            column("ok", "boolean", 0, 2, Value::Null, Value::Null, Value::Null, 0),
         ])
     );
 }
@@ -64,7 +71,7 @@ async fn odd_tables() {
     assert_eq!(facts("bom.csv").await["columns"][0]["name"], json!("a"));
     assert_eq!(facts("bom.csv").await["columns"][1]["max"], json!(2));
     assert_eq!(facts("tabs").await["kind"], json!("tsv"));
-    assert_eq!(facts("latin.csv").await["columns"][0]["max"], json!("caf\u{fffd}"));
+    assert_eq!(facts("latin.csv").await["columns"][0]["type"], json!("text"));
     assert_eq!(
         (facts("empty.csv").await["rows"].clone(), facts("empty.csv").await["columns"].clone()),
         (json!(0), json!([]))
@@ -125,7 +132,7 @@ async fn json_lines() {
         (facts["columns"][0]["type"].clone(), facts["columns"][0]["empty"].clone()),
         (json!("number"), json!(1))
     );
-    assert_eq!(facts["columns"][2]["max"], json!("[1]"));
+    assert_eq!(facts["columns"][2]["type"], json!("text"));
 }
 
 #[tokio::test]
@@ -142,7 +149,10 @@ async fn logs() {
         (facts["first_time"].clone(), facts["last_time"].clone()),
         (json!("2026-01-01T10:00:00Z"), json!("2026-01-01T10:00:03Z"))
     );
-    assert_eq!(facts["top_messages"], json!([{"message": "ERROR request # failed after # ms", "count": 2}]));
+    assert_eq!(
+        facts["top_messages"],
+        json!([{"message": "# ERROR request # failed after # ms", "count": 2}])
+    );
     world.file("empty.log", "");
     assert_eq!(world.facts("table_summary", json!({"path": "empty.log"})).await["lines"], json!(0));
 }

@@ -130,8 +130,11 @@ fn of_asked(asked: &Asked, manner: &Manner<'_>) -> (Line, Vec<Line>) {
             let input = sanitise::exact(&tool.input.to_text());
             (Line::plain(&gist), vec![Line::plain(&input).clip(LINE_CHARS_MAX)])
         }
-        Ask::Survey { named } => {
-            let gist = format!("{call} survey, {}", words::count(named.len() as u64, "named path"));
+        Ask::Survey(ask) => {
+            let gist = match ask.names_only {
+                true => format!("{call} look at {}", words::count(ask.named.len() as u64, "word")),
+                false => format!("{call} survey, {}", words::count(ask.named.len() as u64, "named path")),
+            };
             (Line::plain(&gist), Vec::new())
         }
         Ask::Timer { ms } => (Line::plain(&format!("{call} timer, {}", words::duration(*ms))), Vec::new()),

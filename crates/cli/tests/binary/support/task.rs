@@ -111,7 +111,7 @@ impl Trial {
             let name = WAYS[n];
             text.push_str(&format!(
                 "[[approach]]\nname = \"{name}\"\nnote = \"the {name} way\"\n[[approach.step]]\n\
-                 intent = \"{name} attempt with means of its own kind\"\ncriteria = [{}]\n\
+                 intent = \"{name} attempt with means of its own kind\"\ncriteria = [{}]\non_error = \"answer\"\n\
                  [[approach.step.call]]\n{}\n[approach.step.output]\nway = \"{name}\"\n",
                 names.join(", "),
                 way.call,

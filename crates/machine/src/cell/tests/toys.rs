@@ -358,6 +358,7 @@ fn question(text: &str) -> ModelCall {
         title_only: false,
         may_ask: false,
         may_answer: false,
+        surroundings: std::sync::Arc::default(),
         repair: None,
     };
     let prompt = Prompt::default().task("question", text, 1_000);

@@ -13,7 +13,7 @@ mod words;
 
 pub(crate) use closeness::Vocabulary;
 pub(crate) use matching::{Match, find};
-pub(crate) use param::{Choice, Param, ParamDefault, ParamKind};
+pub(crate) use param::{Choice, Param, ParamDefault, ParamKind, There};
 pub use parse::PatternError;
 pub(crate) use parse::is_name;
 pub(crate) use pattern::Pattern;

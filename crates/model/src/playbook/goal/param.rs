@@ -34,8 +34,8 @@ pub(crate) enum ParamDefault {
 /// What a parameter may hold.
 #[derive(Clone, Debug)]
 pub(crate) enum ParamKind {
-    /// A file or directory: one word, one quoted text, or a phrase such as “the current directory”.
-    Path,
+    /// A path: one word, one quoted text, or a phrase such as “the current directory”.
+    Path(There),
     /// A whole number in this range.
     Number {
         /// Smallest.
@@ -43,7 +43,7 @@ pub(crate) enum ParamKind {
         /// Largest.
         max: u64,
     },
-    /// Any words.
+    /// One plain word, or a text in quotes.
     Text,
     /// One word.
     Word,
@@ -55,6 +55,19 @@ pub(crate) enum ParamKind {
     Size,
     /// One of these.
     Choice(Vec<Choice>),
+}
+
+/// What has to be at a path before anything is planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum There {
+    /// Anything, or nothing yet.
+    Anything,
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+    /// A file or a directory.
+    FileOrDirectory,
 }
 
 /// One value of a choice with the words it goes by.
@@ -104,7 +117,10 @@ impl ParamKind {
     /// The name under which a playbook declares it.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
-            ParamKind::Path => "path",
+            ParamKind::Path(There::Anything) => "path",
+            ParamKind::Path(There::File) => "file",
+            ParamKind::Path(There::Directory) => "directory",
+            ParamKind::Path(There::FileOrDirectory) => "file_or_directory",
             ParamKind::Number { .. } => "number",
             ParamKind::Text => "text",
             ParamKind::Word => "word",
@@ -119,7 +135,7 @@ impl ParamKind {
     pub(crate) const fn is_harmless_in_a_shell(&self) -> bool {
         match self {
             ParamKind::Number { .. } | ParamKind::Size | ParamKind::Choice(_) => true,
-            ParamKind::Path | ParamKind::Text | ParamKind::Word | ParamKind::Pattern | ParamKind::Glob => {
+            ParamKind::Path(_) | ParamKind::Text | ParamKind::Word | ParamKind::Pattern | ParamKind::Glob => {
                 false
             }
         }
@@ -130,11 +146,11 @@ impl ParamKind {
         let words = goal.words().get(at..).unwrap_or_default();
         let Some(first) = words.first() else { return Vec::new() };
         match self {
-            ParamKind::Path => path(words),
+            ParamKind::Path(_) => path(words),
             ParamKind::Number { .. } => numbers(words),
             ParamKind::Size => sizes(words),
-            ParamKind::Text => text(goal, at),
-            ParamKind::Word => one(first, first.quoted || !is_function_word(first)),
+            // Several words that do not stand in quotes may mean anything.
+            ParamKind::Text | ParamKind::Word => one(first, first.quoted || !is_function_word(first)),
             ParamKind::Pattern => one(first, true),
             ParamKind::Glob => one(first, first.quoted || !is_function_word(first)),
             ParamKind::Choice(choices) => choice(goal, at, choices),
@@ -169,7 +185,7 @@ impl ParamKind {
                 let known = choices.iter().any(|choice| choice.value == text);
                 (!known).then(|| "it is none of the known values".to_owned())
             }
-            ParamKind::Path => text.is_empty().then(|| "it is empty".to_owned()),
+            ParamKind::Path(_) => text.is_empty().then(|| "it is empty".to_owned()),
             ParamKind::Text | ParamKind::Word | ParamKind::Glob => None,
         }
     }
@@ -227,18 +243,6 @@ fn sizes(words: &[Word]) -> Vec<(usize, Value)> {
     found
 }
 
-/// Any words, the fewest first; a quoted text stands alone.
-fn text(goal: &Goal, at: usize) -> Vec<(usize, Value)> {
-    let words = goal.words().get(at..).unwrap_or_default();
-    match words.first() {
-        Some(first) if first.quoted => one(first, true),
-        Some(_) => (1..=words.len())
-            .filter_map(|width| Some((width, Value::String(goal.text(at, at + width)?))))
-            .collect(),
-        None => Vec::new(),
-    }
-}
-
 fn choice(goal: &Goal, at: usize, choices: &[Choice]) -> Vec<(usize, Value)> {
     let mut found = Vec::new();
     for choice in choices {
@@ -269,12 +273,12 @@ mod tests {
 
     #[test]
     fn paths_are_words_quoted_texts_or_phrases() {
-        check(&ParamKind::Path, "./crates", &expect![[r#"1 "./crates""#]]);
-        check(&ParamKind::Path, "'My Documents'", &expect![[r#"1 "My Documents""#]]);
-        check(&ParamKind::Path, "the current directory", &expect![[r#"3 ".""#]]);
-        check(&ParamKind::Path, "the attic", &expect![""]);
-        check(&ParamKind::Path, "'the' attic", &expect![[r#"1 "the""#]]);
-        check(&ParamKind::Path, "my home directory", &expect![[r#"3 "~", 2 "~""#]]);
+        check(&ParamKind::Path(There::Anything), "./crates", &expect![[r#"1 "./crates""#]]);
+        check(&ParamKind::Path(There::Anything), "'My Documents'", &expect![[r#"1 "My Documents""#]]);
+        check(&ParamKind::Path(There::Anything), "the current directory", &expect![[r#"3 ".""#]]);
+        check(&ParamKind::Path(There::Anything), "the attic", &expect![""]);
+        check(&ParamKind::Path(There::Anything), "'the' attic", &expect![[r#"1 "the""#]]);
+        check(&ParamKind::Path(There::Anything), "my home directory", &expect![[r#"3 "~", 2 "~""#]]);
     }
 
     #[test]
@@ -283,7 +287,9 @@ mod tests {
         check(&number, "twenty five files", &expect!["2 25, 1 20"]);
         check(&number, "\"3\" files", &expect![""]);
         check(&ParamKind::Size, "10 MB files", &expect!["2 10000000, 1 10"]);
-        check(&ParamKind::Text, "a b", &expect![[r#"1 "a", 2 "a b""#]]);
+        check(&ParamKind::Text, "x y", &expect![[r#"1 "x""#]]);
+        check(&ParamKind::Text, "'x y' z", &expect![[r#"1 "x y""#]]);
+        check(&ParamKind::Text, "more than", &expect![[r#"1 "more""#]]);
         check(&ParamKind::Word, "the word", &expect![""]);
         let choice = ParamKind::Choice(vec![Choice {
             value: "sha256".into(),
@@ -299,8 +305,8 @@ mod tests {
         assert!(number.refusal(&Value::from(101)).is_some());
         assert!(ParamKind::Pattern.refusal(&Value::from("(")).is_some());
         assert!(ParamKind::Pattern.refusal(&Value::from("a{1000}{1000}{1000}")).is_some());
-        assert!(ParamKind::Path.refusal(&Value::from("a\u{1b}b")).is_some());
-        assert!(ParamKind::Path.refusal(&Value::from("")).is_some());
+        assert!(ParamKind::Path(There::Anything).refusal(&Value::from("a\u{1b}b")).is_some());
+        assert!(ParamKind::Path(There::Anything).refusal(&Value::from("")).is_some());
         assert!(ParamKind::Text.refusal(&Value::from("x".repeat(VALUE_CHARS_MAX + 1))).is_some());
     }
 }

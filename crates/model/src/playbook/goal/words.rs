@@ -11,14 +11,11 @@ pub(crate) struct Word {
     pub(crate) fold: String,
     /// It stood in quotes: it is a value and no word of the language.
     pub(crate) quoted: bool,
-    start: usize,
-    end: usize,
 }
 
 /// A goal that can be held against patterns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Goal {
-    source: String,
     words: Vec<Word>,
 }
 
@@ -48,6 +45,9 @@ const BEFORE: &[&[&str]] = &[
 const AFTER: &[&[&str]] =
     &[&["thank", "you"], &["for", "me"], &["please"], &["thanks"], &["in", "here"], &["here"]];
 
+/// Words behind which a place follows.
+const IN: &[&str] = &["in", "under", "below", "inside", "within"];
+
 impl Goal {
     /// Reads a goal. `None` when it is empty or longer than any playbook could know.
     pub(crate) fn read(text: &str) -> Option<Goal> {
@@ -63,25 +63,23 @@ impl Goal {
             words.truncate(words.len() - said.len());
         }
         without_punctuation(&mut words);
-        (!words.is_empty() && words.len() <= GOAL_WORDS_MAX).then(|| Goal { source: text.to_owned(), words })
+        (!words.is_empty() && words.len() <= GOAL_WORDS_MAX).then_some(Goal { words })
     }
 
     pub(crate) fn words(&self) -> &[Word] {
         &self.words
     }
 
-    /// The words from `from` up to, but not including, `to`, as they were written, white space folded.
-    pub(crate) fn text(&self, from: usize, to: usize) -> Option<String> {
-        let words = self.words.get(from..to)?;
-        match words {
-            [] => None,
-            [only] => Some(only.text.clone()),
-            [first, .., last] => {
-                // The last word may have lost punctuation that still stands in the source.
-                let written = self.source.get(first.start..last.end)?;
-                Some(written.split_whitespace().collect::<Vec<_>>().join(" "))
-            }
-        }
+    /// What the goal is about, as far as a look at the words tells: the first that looks like a path, else the one behind “in” and
+    /// its like.
+    pub(crate) fn path(&self) -> Option<&str> {
+        let looks_like_one = |word: &&Word| word.text.contains(['/', '.', '~']);
+        let mut behind = self.words.windows(2).rev().filter_map(|pair| match pair {
+            [before, word] if IN.contains(&before.fold.as_str()) && !before.quoted => Some(word),
+            _ => None,
+        });
+        let found = self.words.iter().find(looks_like_one).or_else(|| behind.next())?;
+        Some(found.text.as_str())
     }
 }
 
@@ -102,7 +100,6 @@ fn split(text: &str) -> Vec<Word> {
     let mut rest = text;
     loop {
         let trimmed = rest.trim_start();
-        let start = text.len() - trimmed.len();
         let Some(first) = trimmed.chars().next() else { break };
         let (value, length, quoted) = match quoted_word(trimmed, first) {
             Some((value, length)) => (value, length, true),
@@ -110,11 +107,10 @@ fn split(text: &str) -> Vec<Word> {
                 plain_word(trimmed).map_or((String::new(), first.len_utf8(), false), |(v, l)| (v, l, false))
             }
         };
-        let end = start + length;
         if !value.is_empty() {
-            words.push(Word { fold: fold(&value), text: value, quoted, start, end });
+            words.push(Word { fold: fold(&value), text: value, quoted });
         }
-        rest = text.get(end..).unwrap_or_default();
+        rest = trimmed.get(length..).unwrap_or_default();
         // One more than the limit is enough to see that there are too many.
         if words.len() > GOAL_WORDS_MAX + AFTER.len() + 64 {
             break;
@@ -191,7 +187,6 @@ fn without_punctuation(words: &mut [Word]) {
         };
         if kept.len() < word.text.len() && !kept.is_empty() {
             let kept = kept.to_owned();
-            word.end -= word.text.len() - kept.len();
             word.fold = fold(&kept);
             word.text = kept;
         }
@@ -243,11 +238,16 @@ mod tests {
     }
 
     #[test]
-    fn several_words_come_back_as_written() {
-        let goal = Goal::read("grep  Hello,   World  in src").unwrap();
-        assert_eq!(goal.text(1, 3).as_deref(), Some("Hello, World"));
-        assert_eq!(goal.text(3, 3), None);
-        assert_eq!(goal.text(3, 99), None);
+    fn what_a_goal_is_about_looks_like_a_path_or_stands_behind_in() {
+        for (goal, path) in [
+            ("which files have more than 500 lines in src", Some("src")),
+            ("count the words of ./a b in c", Some("./a")),
+            ("do something", None),
+            ("look in 'My Notes' for it", Some("My Notes")),
+            ("what in src changed for a year", Some("src")),
+        ] {
+            assert_eq!(Goal::read(goal).unwrap().path(), path, "{goal}");
+        }
     }
 
     #[test]

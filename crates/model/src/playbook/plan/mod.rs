@@ -3,6 +3,7 @@
 mod holding;
 mod order;
 pub(crate) mod render;
+mod there;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,12 +20,15 @@ use order::Candidate;
 
 /// The plan for a brief, or why there is none.
 pub(crate) fn plan(library: &Library, brief: &PlanBrief) -> Result<PlanDraft, ModelFailure> {
-    let found = library.look_up(&brief.spec.intent).or_else(|| library.look_up(&brief.spec.raw_input));
+    let found = library.look_up(&brief.spec.raw_input).or_else(|| library.look_up(&brief.spec.intent));
     let Some(Found { book, values: given }) = found else {
         return Err(unable::no_playbook(library, &brief.spec.raw_input));
     };
     let values =
         values::complete(book, &given, &brief.surroundings).map_err(|error| unable::values(book, &error))?;
+    if let Some(reason) = there::refusal(book, &given, brief) {
+        return Err(unable::path(reason, book));
+    }
     let candidates = order::candidates(book, &values, brief);
     let untried: Vec<Candidate<'_>> =
         candidates.into_iter().filter(|candidate| !order::failed_before(candidate, brief)).collect();

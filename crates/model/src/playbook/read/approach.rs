@@ -1,11 +1,13 @@
 //! The approaches of a playbook: `[[approach]]`, each with its steps, calls and variants.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use setpoint_protocol::message::ActionState;
 
+use super::command::{self, Commands};
 use super::criterion;
 use super::node::{Fields, Node, plain_table};
+use super::shell::SHELL;
 use crate::playbook::book::{ApproachForm, CallForm, CriterionForm, OnError, StepForm, VariantForm};
 use crate::playbook::error::Fault;
 use crate::playbook::limits::{CALLS_MAX, PROSE_CHARS_MAX, STEPS_MAX, VARIANTS_MAX};
@@ -13,6 +15,7 @@ use crate::playbook::limits::{CALLS_MAX, PROSE_CHARS_MAX, STEPS_MAX, VARIANTS_MA
 pub(super) fn approach(
     node: &Node<'_>,
     criteria: &BTreeMap<String, CriterionForm>,
+    commands: &Commands,
 ) -> Result<ApproachForm, Fault> {
     let at = node.at;
     let mut fields = node.table()?;
@@ -29,7 +32,7 @@ pub(super) fn approach(
         None => BTreeMap::new(),
     };
     let steps = fields.required("step")?.list(STEPS_MAX)?;
-    let steps = steps.iter().map(|node| step(node, criteria)).collect::<Result<Vec<_>, _>>()?;
+    let steps = steps.iter().map(|node| step(node, criteria, commands)).collect::<Result<Vec<_>, _>>()?;
     let variants = match fields.optional("variant") {
         Some(node) => node.list(VARIANTS_MAX)?.iter().map(variant).collect::<Result<Vec<_>, _>>()?,
         None => Vec::new(),
@@ -38,16 +41,12 @@ pub(super) fn approach(
         Some(node) => next(node.table()?)?,
         None => BTreeMap::new(),
     };
-    let on_correction = match fields.optional("on_correction") {
-        Some(node) => node.names(VARIANTS_MAX)?.into_iter().map(|(_, name)| name).collect(),
-        None => Vec::new(),
-    };
     let result = places(fields.optional("result"))?;
     fields.finish()?;
     if steps.is_empty() {
         return Err(Fault::value(at, "step", "no step"));
     }
-    Ok(ApproachForm { at, name, note, when, steps, variants, next, on_correction, result })
+    Ok(ApproachForm { at, name, note, when, steps, variants, next, result })
 }
 
 fn next(mut fields: Fields<'_>) -> Result<BTreeMap<ActionState, Vec<String>>, Fault> {
@@ -77,14 +76,18 @@ fn variant(node: &Node<'_>) -> Result<VariantForm, Fault> {
     Ok(VariantForm { at: node.at, name, note, set })
 }
 
-fn step(node: &Node<'_>, criteria: &BTreeMap<String, CriterionForm>) -> Result<StepForm, Fault> {
+fn step(
+    node: &Node<'_>,
+    criteria: &BTreeMap<String, CriterionForm>,
+    commands: &Commands,
+) -> Result<StepForm, Fault> {
     let mut fields = node.table()?;
     let intent = fields.required("intent")?.template()?;
     let sequence = fields.optional("sequence").map(|node| node.integer()).transpose()?;
     let inputs = places(fields.optional("inputs"))?;
     let criteria = criterion::names(&mut fields, "criteria", criteria)?;
     let calls = fields.required("call")?.list(CALLS_MAX)?;
-    let calls = calls.iter().map(call).collect::<Result<Vec<_>, _>>()?;
+    let calls = calls.iter().map(|node| call(node, commands)).collect::<Result<Vec<_>, _>>()?;
     let output = fields.required("output")?.value_template()?;
     let on_error = match fields.optional("on_error") {
         None => OnError::default(),
@@ -102,14 +105,21 @@ fn step(node: &Node<'_>, criteria: &BTreeMap<String, CriterionForm>) -> Result<S
     Ok(StepForm { at: node.at, intent, sequence, inputs, criteria, calls, output, on_error })
 }
 
-fn call(node: &Node<'_>) -> Result<CallForm, Fault> {
+fn call(node: &Node<'_>, commands: &Commands) -> Result<CallForm, Fault> {
     let mut fields = node.table()?;
+    if let Some(command) = command::named(&mut fields, commands)? {
+        fields.finish()?;
+        return Ok(CallForm {
+            at: node.at,
+            tool: SHELL.to_owned(),
+            input: command.input(),
+            programs: command.programs.clone(),
+            only_reads: command.only_reads,
+        });
+    }
     let tool = fields.required("tool")?.name()?;
     let input = fields.required("input")?.value_template()?;
-    let programs = match fields.optional("programs") {
-        Some(node) => node.list(CALLS_MAX)?.iter().map(Node::text).collect::<Result<BTreeSet<_>, _>>()?,
-        None => BTreeSet::new(),
-    };
+    let programs = super::programs(&mut fields)?;
     let only_reads = super::only_reads(&mut fields)?;
     fields.finish()?;
     Ok(CallForm { at: node.at, tool, input, programs, only_reads })

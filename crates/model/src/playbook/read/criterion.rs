@@ -1,15 +1,19 @@
 //! The criteria of a playbook: `[criteria.<name>]`, each with the check that judges it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::node::{Fields, Node};
+use super::command::{self, Command, Commands};
+use super::node::Fields;
 use crate::playbook::book::CriterionForm;
 use crate::playbook::error::{Fault, PlaybookError};
 use crate::playbook::goal::is_name;
 use crate::playbook::limits::CRITERIA_MAX;
 use crate::playbook::template::ValueTemplate;
 
-pub(super) fn criteria(fields: &mut Fields<'_>) -> Result<BTreeMap<String, CriterionForm>, Fault> {
+pub(super) fn criteria(
+    fields: &mut Fields<'_>,
+    commands: &Commands,
+) -> Result<BTreeMap<String, CriterionForm>, Fault> {
     let node = fields.required("criteria")?;
     let entries = node.table()?.rest();
     if entries.len() > CRITERIA_MAX {
@@ -23,16 +27,21 @@ pub(super) fn criteria(fields: &mut Fields<'_>) -> Result<BTreeMap<String, Crite
         }
         let mut fields = node.table()?;
         let text = fields.required("text")?.template()?;
-        let on = fields.required("on")?.value_template()?;
+        let on = fields.required("on")?;
         let expect = fields.required("expect")?.value_template()?;
-        let programs = match fields.optional("programs") {
-            Some(node) => {
-                node.list(CRITERIA_MAX)?.iter().map(Node::text).collect::<Result<BTreeSet<_>, _>>()?
-            }
-            None => BTreeSet::new(),
-        };
-        let only_reads = super::only_reads(&mut fields)?;
+        let mut programs = super::programs(&mut fields)?;
+        let mut only_reads = super::only_reads(&mut fields)?;
         fields.finish()?;
+        let on = if command::names_one(&on) {
+            let mut of = on.table()?;
+            let named = command::named(&mut of, commands)?;
+            of.finish()?;
+            programs.extend(named.into_iter().flat_map(|command| command.programs.iter().cloned()));
+            only_reads |= named.is_some_and(|command| command.only_reads);
+            named.map_or(ValueTemplate::Plain(serde_json::Value::Null), Command::probe)
+        } else {
+            on.value_template()?
+        };
         let check = ValueTemplate::Table(vec![("on".to_owned(), on), ("expect".to_owned(), expect)]);
         criteria.insert(name, CriterionForm { at: node.at, text, check, programs, only_reads });
     }

@@ -1,20 +1,21 @@
 //! From a file's text to a [`Book`], or to the first thing in it that is wrong, with its place.
 
 mod approach;
+mod command;
 mod criterion;
 mod node;
 mod param;
 mod shell;
 mod verify;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::de::DeTable;
 
 use super::book::{Book, Origin, Placed};
 use super::error::{BrokenPlaybook, Fault, PlaybookError};
 use super::goal::{Pattern, is_name};
-use super::limits::{APPROACHES_MAX, EXAMPLES_MAX, PATTERNS_MAX, PROSE_CHARS_MAX};
+use super::limits::{APPROACHES_MAX, EXAMPLES_MAX, PATTERNS_MAX, PROGRAMS_MAX, PROSE_CHARS_MAX};
 use super::template::TextTemplate;
 use node::{Fields, Node};
 
@@ -34,11 +35,13 @@ fn read(text: &str, origin: Origin) -> Result<Book, Fault> {
     let mut fields = Fields::of_root(root.get_ref());
     let name = fields.required("name")?.name()?;
     let title = fields.required("title")?.prose(PROSE_CHARS_MAX)?;
+    let reads = fields.optional("reads").map(|node| node.template()).transpose()?;
     let description = fields.required("description")?.prose(PROSE_CHARS_MAX)?;
     let params = param::params(&mut fields)?;
     let patterns = patterns(&mut fields, &params)?;
     let examples = examples(&mut fields)?;
-    let criteria = criterion::criteria(&mut fields)?;
+    let commands = command::commands(&mut fields)?;
+    let criteria = criterion::criteria(&mut fields, &commands)?;
     let task_criteria = criterion::names(&mut fields, "task_criteria", &criteria)?;
     let next_moves = match fields.optional("next_moves") {
         Some(node) => node.list(16)?.iter().map(Node::template).collect::<Result<Vec<TextTemplate>, _>>()?,
@@ -48,7 +51,7 @@ fn read(text: &str, origin: Origin) -> Result<Book, Fault> {
         .required("approach")?
         .list(APPROACHES_MAX)?
         .iter()
-        .map(|node| approach::approach(node, &criteria))
+        .map(|node| approach::approach(node, &criteria, &commands))
         .collect::<Result<Vec<_>, _>>()?;
     fields.finish()?;
     let source = text.to_owned();
@@ -56,6 +59,7 @@ fn read(text: &str, origin: Origin) -> Result<Book, Fault> {
         name,
         title,
         description,
+        reads,
         origin,
         source,
         examples,
@@ -68,6 +72,14 @@ fn read(text: &str, origin: Origin) -> Result<Book, Fault> {
     };
     verify::structure(&book)?;
     Ok(book)
+}
+
+/// The programs that a shell command is said to run.
+fn programs(fields: &mut Fields<'_>) -> Result<BTreeSet<String>, Fault> {
+    match fields.optional("programs") {
+        Some(node) => node.list(PROGRAMS_MAX)?.iter().map(Node::text).collect(),
+        None => Ok(BTreeSet::new()),
+    }
 }
 
 /// Whether the author says that a shell command only reads. It counts in the program's own playbooks alone.

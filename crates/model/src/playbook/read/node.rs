@@ -144,6 +144,11 @@ impl<'d> Node<'d> {
     }
 
     /// The value as it stands, without placeholders.
+    pub(super) fn command(&self) -> Result<TextTemplate, Fault> {
+        let text = self.text()?;
+        TextTemplate::read_command(&text).map_err(|error| Fault::new(self.at, PlaybookError::Template(error)))
+    }
+
     pub(super) fn plain(&self) -> Result<Value, Fault> {
         match self.value {
             DeValue::String(_) => self.text().map(Value::String),

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::node::{Fields, Node};
 use crate::playbook::error::{Fault, PlaybookError};
-use crate::playbook::goal::{Choice, Param, ParamDefault, ParamKind, fold, is_name};
+use crate::playbook::goal::{Choice, Param, ParamDefault, ParamKind, There, fold, is_name};
 use crate::playbook::limits::{CHOICES_MAX, PARAMS_MAX, PROSE_CHARS_MAX};
 use crate::playbook::template::{PLACES, Source, TextTemplate};
 
@@ -46,7 +46,10 @@ fn param(name: String, node: &Node<'_>) -> Result<Param, Fault> {
 fn kind(fields: &mut Fields<'_>) -> Result<ParamKind, Fault> {
     let node = fields.required("type")?;
     Ok(match node.text()?.as_str() {
-        "path" => ParamKind::Path,
+        "path" => ParamKind::Path(There::Anything),
+        "file" => ParamKind::Path(There::File),
+        "directory" => ParamKind::Path(There::Directory),
+        "file_or_directory" => ParamKind::Path(There::FileOrDirectory),
         "text" => ParamKind::Text,
         "word" => ParamKind::Word,
         "pattern" => ParamKind::Pattern,
@@ -86,7 +89,7 @@ fn kind(fields: &mut Fields<'_>) -> Result<ParamKind, Fault> {
         }
         other => {
             let reason = format!(
-                "{:?} is none of path, number, text, word, pattern, glob, size, choice",
+                "{:?} is none of path, file, directory, file_or_directory, number, text, word, pattern, glob, size, choice",
                 setpoint_protocol::text::clip(other, 40)
             );
             return Err(Fault::value(node.at, "type", reason));
@@ -123,7 +126,7 @@ pub(super) fn value(node: &Node<'_>, param: Option<&Param>, name: &str) -> Resul
 fn wrong_type(kind: &ParamKind, value: &Value) -> Option<String> {
     let fits = match kind {
         ParamKind::Number { .. } | ParamKind::Size => value.is_u64(),
-        ParamKind::Path
+        ParamKind::Path(_)
         | ParamKind::Text
         | ParamKind::Word
         | ParamKind::Pattern

@@ -94,9 +94,6 @@ fn approach(book: &Book, approach: &ApproachForm) -> Result<(), Fault> {
             values_names(book, variant.at, value, 0)?;
         }
     }
-    if let Some(name) = approach.on_correction.iter().find(|name| approach.variant(name).is_none()) {
-        return Err(unknown(at, "variant", name));
-    }
     let next = approach.next.values().flatten();
     for name in next {
         let is_variant = book.approaches.iter().any(|approach| approach.variant(name).is_some());

@@ -31,10 +31,20 @@ pub(crate) enum Filter {
     Group { key: String, item: String, list: String },
     /// `below path dir`: objects whose `path` is told from the parameter `dir` on.
     Below { field: String, param: String },
+    /// `rooted path dir`: objects whose `path` begins with the parameter `dir` as the goal has it, as `find` tells paths.
+    Rooted { field: String, param: String },
+    /// `spread paths path`: one object for each of the `paths` of an object, under the name `path`.
+    Spread { list: String, item: String },
     /// `without path manifest`: objects whose `path` has another name than that of the parameter `manifest`.
     Without { field: String, param: String },
     /// `listing hash path`: objects as lines of two columns, two spaces between them.
     Listing { first: String, second: String },
+    /// `only bytes path`: objects with these fields and no other.
+    Only(Vec<String>),
+    /// `each name`: of each object the field of that name.
+    Each(String),
+    /// `first 200`: no more than so many of a list's elements.
+    First(usize),
     /// `ending ': FAILED'`: only the lines with this end.
     Ending(String),
     /// `sum bytes`: the numbers of that name in an array of objects, added up.
@@ -84,6 +94,10 @@ impl Filter {
             ["below", field, param] => {
                 Filter::Below { field: (*field).to_owned(), param: (*param).to_owned() }
             }
+            ["rooted", field, param] => {
+                Filter::Rooted { field: (*field).to_owned(), param: (*param).to_owned() }
+            }
+            ["spread", list, item] => Filter::Spread { list: (*list).to_owned(), item: (*item).to_owned() },
             ["without", field, param] => {
                 Filter::Without { field: (*field).to_owned(), param: (*param).to_owned() }
             }
@@ -91,6 +105,11 @@ impl Filter {
                 Filter::Listing { first: (*first).to_owned(), second: (*second).to_owned() }
             }
             ["ending", end] if !end.is_empty() => Filter::Ending((*end).to_owned()),
+            ["only", fields @ ..] if !fields.is_empty() => {
+                Filter::Only(fields.iter().map(|field| (*field).to_owned()).collect())
+            }
+            ["each", field] => Filter::Each((*field).to_owned()),
+            ["first", count] => Filter::First(count.parse().map_err(|_| wrong())?),
             ["sum", field] => Filter::Sum((*field).to_owned()),
             ["json"] => Filter::Json,
             ["int"] => Filter::Int,
@@ -138,6 +157,10 @@ impl Filter {
             Filter::Below { field, param } => {
                 below(value, field, &root_of(scope, param), &scope.surroundings.cwd)
             }
+            Filter::Rooted { field, param } => {
+                rooted(value, field, &root_of(scope, param), &scope.surroundings.cwd)
+            }
+            Filter::Spread { list, item } => spread(&value, list, item),
             Filter::Without { field, param } => {
                 let name = last_part(&root_of(scope, param)).to_owned();
                 let other = |row: &Value| {
@@ -156,6 +179,15 @@ impl Filter {
                         .filter(|line| line.as_str().is_some_and(|line| line.ends_with(end.as_str())))
                         .collect(),
                 ),
+                _ => Value::Null,
+            },
+            Filter::Only(fields) => each(value, |row| {
+                let field = |name: &String| Some((name.clone(), row.get(name)?.clone()));
+                Value::Object(fields.iter().filter_map(field).collect())
+            }),
+            Filter::Each(field) => each(value, |row| row.get(field).cloned().unwrap_or(Value::Null)),
+            Filter::First(count) => match value {
+                Value::Array(items) => Value::Array(items.into_iter().take(*count).collect()),
                 _ => Value::Null,
             },
             Filter::Sum(field) => sum(&value, field),
@@ -292,6 +324,47 @@ fn below(value: Value, field: &str, root: &str, cwd: &str) -> Value {
         }
     }
     Value::Array(rows)
+}
+
+/// Rows whose path begins with `root` as it was given, however it was told before.
+fn rooted(value: Value, field: &str, root: &str, cwd: &str) -> Value {
+    let Value::Array(mut rows) = value else { return Value::Null };
+    let (given, from_the_top) = (root.trim_end_matches('/'), absolute(root, cwd));
+    for cell in rows.iter_mut().filter_map(|row| row.get_mut(field)) {
+        let told = cell.as_str().and_then(|path| match path.strip_prefix(from_the_top.as_str())? {
+            "" => Some(Value::from(root)),
+            rest => Some(Value::from(format!("{given}/{}", rest.strip_prefix('/')?))),
+        });
+        if let Some(told) = told {
+            *cell = told;
+        }
+    }
+    Value::Array(rows)
+}
+
+/// The elements of a list, each changed.
+fn each(value: Value, change: impl Fn(&Value) -> Value) -> Value {
+    match value {
+        Value::Array(rows) => Value::Array(rows.iter().map(change).collect()),
+        _ => Value::Null,
+    }
+}
+
+fn spread(value: &Value, list: &str, item: &str) -> Value {
+    let Value::Array(rows) = value else { return Value::Null };
+    let of = |row: &Value| {
+        let mut shared = row.as_object().cloned().unwrap_or_default();
+        let items = shared.remove(list).and_then(|items| items.as_array().cloned()).unwrap_or_default();
+        items
+            .into_iter()
+            .map(|one| {
+                let mut row = shared.clone();
+                row.insert(item.to_owned(), one);
+                Value::Object(row)
+            })
+            .collect::<Vec<_>>()
+    };
+    Value::Array(rows.iter().flat_map(of).collect())
 }
 
 fn listing(value: &Value, first: &str, second: &str) -> Value {

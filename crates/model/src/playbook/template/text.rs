@@ -133,6 +133,32 @@ impl TextTemplate {
         Ok(TextTemplate { pieces })
     }
 
+    /// Reads a command, in which braces mean something to others: only one with a name right behind it begins a placeholder.
+    pub(crate) fn read_command(text: &str) -> Result<TextTemplate, TemplateError> {
+        let mut doubled = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find(['{', '}']) {
+            let (before, brace) = rest.split_at(at);
+            doubled.push_str(before);
+            let names =
+                brace.starts_with('{') && brace.chars().nth(1).is_some_and(|c| c.is_ascii_lowercase());
+            let end = if names { brace.find('}').map(|end| end + 1) } else { None };
+            let (taken, after) = brace.split_at(end.unwrap_or(1));
+            doubled.push_str(taken);
+            if end.is_none() {
+                doubled.push_str(taken);
+            }
+            rest = after;
+        }
+        doubled.push_str(rest);
+        TextTemplate::read(&doubled)
+    }
+
+    /// A text without placeholders.
+    pub(crate) fn fixed(text: &str) -> TextTemplate {
+        TextTemplate { pieces: vec![Piece::Text(text.to_owned())] }
+    }
+
     /// Its text, when there is no placeholder in it.
     pub(crate) fn literal(&self) -> Option<&str> {
         match self.pieces.as_slice() {

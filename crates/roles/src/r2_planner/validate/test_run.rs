@@ -63,6 +63,7 @@ fn is_run(expect: &Predicate, asked: &Asked) -> bool {
         | Predicate::Matches(_)
         | Predicate::Pointer { .. }
         | Predicate::NumberInRange { .. }
+        | Predicate::Rows(_)
         | Predicate::File(_) => false,
     }
 }

@@ -75,6 +75,8 @@ struct Verified {
     matched: u64,
     missing: Vec<String>,
     changed: Vec<String>,
+    /// Changed, missing and unreadable files, in the manifest's order.
+    problems: Vec<(String, &'static str)>,
     malformed: u64,
     unreadable: u64,
     is_cut: bool,
@@ -111,19 +113,28 @@ impl Verified {
         self.count += 1;
         match holds(&path, &entry.hash, halt) {
             Ok(true) => self.matched += 1,
-            Ok(false) => self.changed.push(show::path(name)),
+            Ok(false) => self.is_changed(name),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => self.is_cut = true,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 self.missing.push(show::path(name));
+                self.problems.push((show::path(name), "missing"));
             }
             // Something else has taken the file's place.
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput) =>
             {
-                self.changed.push(show::path(name));
+                self.is_changed(name);
             }
-            Err(_) => self.unreadable += 1,
+            Err(_) => {
+                self.unreadable += 1;
+                self.problems.push((show::path(name), "unreadable"));
+            }
         }
+    }
+
+    fn is_changed(&mut self, name: &Path) {
+        self.changed.push(show::path(name));
+        self.problems.push((show::path(name), "changed"));
     }
 
     fn answer(self, manifest: &Path, root: &Path) -> ToolAnswer {
@@ -149,7 +160,10 @@ impl Verified {
             text.push_str(&format!("\n{} that are no entries", show::count(self.malformed, "line", "lines")));
         }
         text.push_str(&Gaps { unreadable: self.unreadable, complete, ..Gaps::default() }.text());
+        let problems: Vec<Value> =
+            self.problems.iter().map(|(name, what)| json!({ "path": name, "what": what })).collect();
         let facts = json!({
+            "problems": problems,
             "ok": is_ok, "count": self.count, "matched": self.matched, "missing": self.missing, "changed": self.changed,
             "malformed": self.malformed, "unreadable": self.unreadable, "complete": complete,
         });

@@ -10,8 +10,10 @@ use super::traces::Changes;
 use crate::process::{Ended, Ending};
 use crate::show;
 
-/// Bytes of each stream that stand in the facts.
-const FACTS_STREAM_BYTES_MAX: usize = 24 * 1024;
+/// Bytes of what a command printed that stand in the facts.
+const FACTS_STDOUT_BYTES_MAX: usize = 40 * 1024;
+/// Bytes of what it said of errors that stand in the facts.
+const FACTS_STDERR_BYTES_MAX: usize = 8 * 1024;
 /// Bytes that the lines around the output take at most.
 pub(super) const FRAME_BYTES: usize = 512;
 
@@ -58,11 +60,11 @@ pub(super) fn answer(
     }
     let mut facts = json!({
         "exit_code": exit_code,
-        "stdout": ended.stdout.text(FACTS_STREAM_BYTES_MAX),
-        "stderr": ended.stderr.text(FACTS_STREAM_BYTES_MAX),
+        "stdout": ended.stdout.text(FACTS_STDOUT_BYTES_MAX),
+        "stderr": ended.stderr.text(FACTS_STDERR_BYTES_MAX),
         "timed_out": ended.ending == Ending::TimedOut,
-        "complete": ended.stdout.total <= FACTS_STREAM_BYTES_MAX as u64
-            && ended.stderr.total <= FACTS_STREAM_BYTES_MAX as u64,
+        "complete": ended.stdout.total <= FACTS_STDOUT_BYTES_MAX as u64
+            && ended.stderr.total <= FACTS_STDERR_BYTES_MAX as u64,
     });
     if let Some(changes) = &after.changes {
         facts["changed"] = changes.facts();

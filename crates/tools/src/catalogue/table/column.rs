@@ -3,12 +3,9 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use setpoint_protocol::text::clip;
 
 /// Distinct values that are told apart, over all columns of a table; beyond it `distinct` is a lower bound.
 pub(super) const DISTINCT_MAX: usize = 1_000_000;
-/// Characters of a text that stand as minimum or maximum.
-const TEXT_CHARS_MAX: usize = 100;
 
 /// What the values of a column are, as long as all of them are.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +24,10 @@ pub(super) struct Column {
     all: All,
     distinct: BTreeSet<u64>,
     is_distinct_cut: bool,
-    least_text: Option<String>,
-    greatest_text: Option<String>,
+    first_date: Option<String>,
+    last_date: Option<String>,
+    /// How many of its values are numbers.
+    numbers: u64,
     least: f64,
     greatest: f64,
     sum: Sum,
@@ -42,8 +41,9 @@ impl Column {
             all: All { integers: true, numbers: true, booleans: true, dates: true },
             distinct: BTreeSet::new(),
             is_distinct_cut: false,
-            least_text: None,
-            greatest_text: None,
+            first_date: None,
+            last_date: None,
+            numbers: 0,
             least: f64::INFINITY,
             greatest: f64::NEG_INFINITY,
             sum: Sum::default(),
@@ -58,9 +58,9 @@ impl Column {
         }
         self.filled += 1;
         self.add_distinct(value, room);
-        self.add_text(trimmed);
         match number(trimmed) {
             Some(number) => {
+                self.numbers += 1;
                 self.all.integers &= is_integer(trimmed);
                 self.least = self.least.min(number);
                 self.greatest = self.greatest.max(number);
@@ -70,20 +70,23 @@ impl Column {
         }
         self.all.booleans &= matches!(trimmed.to_ascii_lowercase().as_str(), "true" | "false");
         self.all.dates = self.all.dates && is_date(trimmed);
+        if self.all.dates {
+            self.add_date(trimmed);
+        }
     }
 
     /// The figures, for a table of `rows` rows.
     pub(super) fn facts(&self, rows: u64) -> Value {
         let (least, greatest) = match self.kind() {
             "integer" | "number" => (shown(self.least), shown(self.greatest)),
-            "empty" => (Value::Null, Value::Null),
-            _ => (json!(self.least_text), json!(self.greatest_text)),
+            "date" => (json!(self.first_date), json!(self.last_date)),
+            _ => (Value::Null, Value::Null),
         };
         let mean =
             if matches!(self.kind(), "integer" | "number") { self.sum.mean(self.filled) } else { None };
         let mut facts = json!({
             "name": self.name, "type": self.kind(), "empty": rows.saturating_sub(self.filled),
-            "distinct": self.distinct.len(), "min": least, "max": greatest, "mean": mean,
+            "distinct": self.distinct.len(), "min": least, "max": greatest, "mean": mean, "numbers": self.numbers,
         });
         if self.is_distinct_cut
             && let Some(object) = facts.as_object_mut()
@@ -114,12 +117,12 @@ impl Column {
         }
     }
 
-    fn add_text(&mut self, value: &str) {
-        if self.least_text.as_deref().is_none_or(|least| value < least) {
-            self.least_text = Some(clip(value, TEXT_CHARS_MAX));
+    fn add_date(&mut self, value: &str) {
+        if self.first_date.as_deref().is_none_or(|first| value < first) {
+            self.first_date = Some(value.to_owned());
         }
-        if self.greatest_text.as_deref().is_none_or(|greatest| value > greatest) {
-            self.greatest_text = Some(clip(value, TEXT_CHARS_MAX));
+        if self.last_date.as_deref().is_none_or(|last| value > last) {
+            self.last_date = Some(value.to_owned());
         }
     }
 }
@@ -148,6 +151,11 @@ impl Sum {
         let mean = (self.total + self.lost) / count as f64;
         mean.is_finite().then_some(mean)
     }
+}
+
+/// Whether a text is a number as a column's values are.
+pub(super) fn is_number(text: &str) -> bool {
+    number(text.trim()).is_some()
 }
 
 /// A plain decimal number; neither `inf` nor `nan` nor anything with separators of thousands.
@@ -202,36 +210,38 @@ mod tests {
     fn every_type_has_its_figures() {
         check(
             &["1", " 2 ", "", "-3", "2"],
-            &expect![[r#"{"distinct":4,"empty":1,"max":2,"mean":0.5,"min":-3,"name":"c","type":"integer"}"#]],
+            &expect![[
+                r#"{"distinct":4,"empty":1,"max":2,"mean":0.5,"min":-3,"name":"c","numbers":4,"type":"integer"}"#
+            ]],
         );
         check(
             &["1.5", "2", "1e3"],
             &expect![[
-                r#"{"distinct":3,"empty":0,"max":1000,"mean":334.5,"min":1.5,"name":"c","type":"number"}"#
+                r#"{"distinct":3,"empty":0,"max":1000,"mean":334.5,"min":1.5,"name":"c","numbers":3,"type":"number"}"#
             ]],
         );
         check(
             &["true", "False"],
             &expect![[
-                r#"{"distinct":2,"empty":0,"max":"true","mean":null,"min":"False","name":"c","type":"boolean"}"#
+                r#"{"distinct":2,"empty":0,"max":null,"mean":null,"min":null,"name":"c","numbers":0,"type":"boolean"}"#
             ]],
         );
         check(
             &["2026-01-31", "2026-02-01T10:00:00Z"],
             &expect![[
-                r#"{"distinct":2,"empty":0,"max":"2026-02-01T10:00:00Z","mean":null,"min":"2026-01-31","name":"c","type":"date"}"#
+                r#"{"distinct":2,"empty":0,"max":"2026-02-01T10:00:00Z","mean":null,"min":"2026-01-31","name":"c","numbers":0,"type":"date"}"#
             ]],
         );
         check(
             &["1", "x"],
             &expect![[
-                r#"{"distinct":2,"empty":0,"max":"x","mean":null,"min":"1","name":"c","type":"text"}"#
+                r#"{"distinct":2,"empty":0,"max":null,"mean":null,"min":null,"name":"c","numbers":1,"type":"text"}"#
             ]],
         );
         check(
             &["", " "],
             &expect![[
-                r#"{"distinct":0,"empty":2,"max":null,"mean":null,"min":null,"name":"c","type":"empty"}"#
+                r#"{"distinct":0,"empty":2,"max":null,"mean":null,"min":null,"name":"c","numbers":0,"type":"empty"}"#
             ]],
         );
     }
@@ -250,7 +260,7 @@ mod tests {
         check(
             &["1e16", "1", "-1e16"],
             &expect![[
-                r#"{"distinct":3,"empty":0,"max":1e+16,"mean":0.3333333333333333,"min":-1e+16,"name":"c","type":"number"}"#
+                r#"{"distinct":3,"empty":0,"max":1e+16,"mean":0.3333333333333333,"min":-1e+16,"name":"c","numbers":3,"type":"number"}"#
             ]],
         );
     }

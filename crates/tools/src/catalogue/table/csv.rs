@@ -7,14 +7,16 @@ use serde_json::{Value, json};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ToolAnswer;
 
-use super::column::{Column, DISTINCT_MAX};
+use super::column::{self, Column, DISTINCT_MAX};
 use super::{Halting, Source};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::show;
 
 /// Columns that are looked at; of a wider table the rest is left out.
-const COLUMNS_MAX: usize = 1_000;
+const COLUMNS_MAX: usize = 16_000;
+/// Columns that are told; the others are counted.
+pub(super) const COLUMNS_TOLD_MAX: usize = 250;
 /// Bytes that are read for one row; a table with a longer one (a quote that is never closed) is no table.
 const ROW_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Characters of a column's name.
@@ -63,14 +65,23 @@ pub(super) fn summarise(source: Source<'_>, delimiter: u8) -> Result<ToolAnswer,
         }
     }
     let complete = !reader.get_ref().reader.is_halted() && !table.wide;
-    let columns: Vec<Value> = columns.iter().map(|column| column.facts(table.rows)).collect();
+    // A name that is a number is no name: the table may have none, and its first row was taken for them.
+    let is_doubtful = names.iter().any(|name| column::is_number(&String::from_utf8_lossy(name)));
+    let told = columns.iter().take(COLUMNS_TOLD_MAX);
+    let columns: Vec<Value> = told.map(|column| column.facts(table.rows)).collect();
     let mut text = format!(
         "{}: {} of {}",
         show::path_line(path),
         show::count(table.rows, "row", "rows"),
         show::count(names.len() as u64, "column", "columns")
     );
-    text.push_str(&answer::listing(columns.iter().map(column_line), COLUMNS_MAX));
+    text.push_str(&answer::listing(columns.iter().map(column_line), COLUMNS_TOLD_MAX));
+    if names.len() > columns.len() {
+        text.push_str(&format!("\n… {} more columns", names.len() - columns.len()));
+    }
+    if is_doubtful {
+        text.push_str("\nthe first row was taken for the columns' names, but it looks like values");
+    }
     if table.ragged > 0 {
         text.push_str(&format!(
             "\n{} with more or fewer values than columns",
@@ -82,6 +93,8 @@ pub(super) fn summarise(source: Source<'_>, delimiter: u8) -> Result<ToolAnswer,
         "kind": if delimiter == b'\t' { "tsv" } else { "csv" },
         "rows": table.rows,
         "columns": columns,
+        "column_count": names.len(),
+        "names_doubtful": is_doubtful,
         "ragged": table.ragged,
         "delimiter": char::from(delimiter).to_string(),
         "complete": complete,

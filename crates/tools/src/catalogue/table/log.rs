@@ -1,11 +1,11 @@
 //! Logs: how many lines of which level, from when to when, and what they say most often.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 use serde_json::json;
-use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ToolAnswer;
 
 use super::Source;
@@ -33,21 +33,25 @@ const LEVELS: &[(&str, &str)] = &[
     ("NOTICE", "NOTICE"),
     ("WARN", "WARN"),
     ("WARNING", "WARN"),
+    ("ERR", "ERROR"),
     ("ERROR", "ERROR"),
     ("SEVERE", "SEVERE"),
+    ("CRIT", "CRITICAL"),
     ("CRITICAL", "CRITICAL"),
+    ("ALERT", "ALERT"),
+    ("EMERG", "EMERGENCY"),
+    ("EMERGENCY", "EMERGENCY"),
     ("FATAL", "FATAL"),
     ("PANIC", "PANIC"),
 ];
 
-/// A level in capitals anywhere in the head of a line, or in any case where something marks it as one.
-static LEVEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let words = LEVELS.iter().map(|(word, _)| *word).collect::<Vec<_>>().join("|");
-    Regex::new(&format!(
-        r#"(?-u)\b({words})\b|(?i-u)(?:\[|<|level"?\s*[=:]\s*"?|\bat=)\s*({words})\b|^(?:\S+\s+){{0,6}}({words}):"#
-    ))
-    .ok()
-});
+/// Keys whose value is a level.
+const LEVEL_KEYS: &[&str] = &["level", "lvl", "severity", "loglevel", "log_level"];
+/// Words of a line among which a level stands that is marked by a colon alone.
+const COLON_WORDS_MAX: usize = 7;
+
+/// What colours a line on a terminal (ECMA-48, control sequences).
+static COLOUR: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?-u)\x1b\[[0-9;?]*[A-Za-z]").ok());
 
 /// ISO 8601, syslog, the common log format, and a bare time.
 static TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -57,14 +61,11 @@ static TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// What differs from one line to the next although it says the same: numbers, ids, addresses.
-static VARYING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?-u)\b0x[0-9a-fA-F]+\b|\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b[0-9a-f]{16,}\b|\d+").ok()
-});
-
 #[derive(Default)]
 struct Seen {
     lines: u64,
+    /// Lines in which no level was found.
+    without_level: u64,
     levels: BTreeMap<&'static str, u64>,
     first_time: Option<String>,
     last_time: Option<String>,
@@ -91,6 +92,9 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
     for (level, count) in &seen.levels {
         text.push_str(&format!("\n  {level}: {count}"));
     }
+    if seen.without_level > 0 {
+        text.push_str(&format!("\n  no level that is known: {}", seen.without_level));
+    }
     if let (Some(first), Some(last)) = (&seen.first_time, &seen.last_time) {
         text.push_str(&format!("\nfrom {first} to {last}"));
     }
@@ -104,6 +108,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
         "kind": "log",
         "lines": seen.lines,
         "levels": seen.levels,
+        "without_level": seen.without_level,
         "first_time": seen.first_time,
         "last_time": seen.last_time,
         "top_messages": top.iter().map(|(message, count)| json!({ "message": message, "count": count })).collect::<Vec<_>>(),
@@ -116,18 +121,18 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
 impl Seen {
     fn add(&mut self, line: &[u8]) {
         self.lines += 1;
+        let line = plain(line);
         let head = line.get(..line.len().min(HEAD_BYTES_MAX)).unwrap_or_default();
-        if let Some(level) = level(head) {
-            *self.levels.entry(level).or_default() += 1;
+        match level(head) {
+            Some(level) => *self.levels.entry(level).or_default() += 1,
+            None => self.without_level += 1,
         }
-        let time = TIME.as_ref().and_then(|pattern| pattern.find(head));
-        if let Some(time) = time {
+        if let Some(time) = TIME.as_ref().and_then(|pattern| pattern.find(head)) {
             let text = String::from_utf8_lossy(time.as_bytes()).trim_start_matches('[').to_owned();
             self.first_time.get_or_insert_with(|| text.clone());
             self.last_time = Some(text);
         }
-        let rest = line.get(time.map_or(0, |time| time.end())..).unwrap_or_default();
-        self.add_message(&message(rest));
+        self.add_message(&message(&line));
     }
 
     fn add_message(&mut self, message: &str) {
@@ -144,21 +149,55 @@ impl Seen {
     }
 }
 
-/// The first level in the head of a line.
-fn level(head: &[u8]) -> Option<&'static str> {
-    let found = LEVEL.as_ref()?.captures(head)?;
-    let word = found.iter().skip(1).flatten().next()?;
-    let word = String::from_utf8_lossy(word.as_bytes()).to_uppercase();
-    LEVELS.iter().find(|(known, _)| *known == word).map(|(_, level)| *level)
+/// A line without its colours.
+fn plain(line: &[u8]) -> Cow<'_, [u8]> {
+    match COLOUR.as_ref() {
+        Some(colour) if line.contains(&0x1b) => colour.replace_all(line, b"".as_slice()),
+        _ => line.into(),
+    }
 }
 
-/// A line without what differs from one to the next.
+/// The first level in the head of a line: its word in capitals, after a bracket or a key such as `level=`, or among the first
+/// words with a colon behind it. Anywhere else it is a word like any other: “no errors”, “for your information”.
+fn level(head: &[u8]) -> Option<&'static str> {
+    let is_in_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let mut at = 0;
+    while let Some(begin) = head.get(at..)?.iter().position(is_in_word).map(|n| at + n) {
+        let word = head.get(begin..)?.iter().take_while(|byte| is_in_word(byte)).count();
+        at = begin + word;
+        let (before, word, after) = (head.get(..begin)?, head.get(begin..at)?, head.get(at..)?);
+        let upper = String::from_utf8_lossy(word).to_ascii_uppercase();
+        let Some((_, level)) = LEVELS.iter().find(|(known, _)| *known == upper) else { continue };
+        let is_after_mark = before.last().is_some_and(|byte| b"[<(".contains(byte)) || is_after_key(before);
+        let is_before_colon = after.first() == Some(&b':') && words(before).count() < COLON_WORDS_MAX;
+        if word == upper.as_bytes() || is_after_mark || is_before_colon {
+            return Some(level);
+        }
+    }
+    None
+}
+
+/// Whether this ends with a key such as `level=` or `"level":`, a quote after it or not.
+fn is_after_key(before: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(before).to_lowercase();
+    let text = text.trim_end_matches([' ', '"']);
+    let Some(text) = text.strip_suffix(['=', ':']) else { return false };
+    let text = text.trim_end_matches([' ', '"']);
+    let key = text.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
+    key.is_some_and(|key| LEVEL_KEYS.contains(&key))
+}
+
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| b" \t\r\x0b\x0c".contains(byte)).filter(|word| !word.is_empty())
+}
+
+/// A line without what differs from one to the next although it says the same: each word with a digit in it (a time, a number,
+/// an address) is `#`.
 fn message(line: &[u8]) -> String {
-    let Some(pattern) = VARYING.as_ref() else { return String::new() };
-    let plain = pattern.replace_all(line, b"#".as_slice());
-    let text = String::from_utf8_lossy(&plain);
-    let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, ']' | '-' | ':' | '|' | ','));
-    clip(text, MESSAGE_CHARS_MAX)
+    let folded: Vec<&[u8]> = words(line)
+        .map(|word| if word.iter().any(u8::is_ascii_digit) { b"#".as_slice() } else { word })
+        .collect();
+    String::from_utf8_lossy(&folded.join(&b' ')).chars().take(MESSAGE_CHARS_MAX).collect()
 }
 
 #[cfg(test)]
@@ -176,8 +215,13 @@ mod tests {
             ("no errors were found", None),
             ("an information", None),
             ("INFORMATION", None),
+            ("\u{1b}[31mERROR\u{1b}[0m: lost", Some("ERROR")),
+            ("{\"ts\":1,\"level\" : \"Warn\"}", Some("WARN")),
+            ("(err) x", Some("ERROR")),
+            ("one two three four five six seven error: x", None),
+            ("user_ERROR", None),
         ] {
-            assert_eq!(level(line.as_bytes()), expected, "{line}");
+            assert_eq!(level(&plain(line.as_bytes())), expected, "{line}");
         }
     }
 
@@ -199,6 +243,7 @@ mod tests {
     #[test]
     fn messages_that_differ_in_numbers_are_one() {
         assert_eq!(message(b" INFO user 12 from 10.0.0.1"), message(b" INFO user 9 from 10.1.2.3"));
+        assert_eq!(message(b"2026-01-01T10:00:00Z  WARN\tretry 2 of 3"), "# WARN retry # of #");
         assert_eq!(message(b"\xff\xfe 1"), "\u{fffd}\u{fffd} #");
     }
 }

@@ -1,0 +1,178 @@
+//! What changes files: `manifest-create`, `manifest-verify`, `archive-directory`, `rename-files`.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::json;
+
+use super::{Want, below, case, hold, is_file, odd_home, worded};
+use crate::support::{Home, shell, tree::tree};
+
+#[test]
+fn manifests() {
+    let home = odd_home();
+    for name in ["a", "sub/b c", "sub/.d"] {
+        home.file(format!("dist/{name}"), name);
+        home.file(format!("other/{name}"), name);
+    }
+    let files = below(&home, "odd dir").iter().filter(|(_, path)| is_file(path)).count();
+    let three = || Want::Answer(vec![("/entries", json!(3)), ("/problems", json!([]))]);
+    let first = [
+        case("create a checksum manifest of ./dist in ./dist.sha256", three()),
+        case("compute the hashes of all files in other and save them to ./sums.txt", three()),
+        case("generate a manifest for 'odd dir'", Want::Answer(vec![("/entries", json!(files))])),
+        case("write sha256 checksums of gone to ./x.sha256", Want::Refused("gone does not exist in ")),
+        case(
+            "generate a manifest for 'odd dir/empty'",
+            Want::Gap("holds a file at least", vec![("/entries", json!(0))]),
+        ),
+    ];
+    hold(&home, &first);
+    // `sha256sum` takes what the playbook writes.
+    shell(&home.work().join("dist"), "sha256sum --quiet -c ../dist.sha256");
+    let good =
+        || Want::Answer(vec![("/entries", json!(3)), ("/matched", json!(3)), ("/problem_count", json!(0))]);
+    let ways = ["verify {} against ./dist", "check the files in ./dist against the manifest {}"];
+    let mut cases = worded(&ways, "dist.sha256", good);
+    cases.extend(worded(&ways, "sums.txt", good));
+    cases.push(case(
+        "verify 'odd dir.sha256' against 'odd dir'",
+        Want::Answer(vec![("/matched", json!(files))]),
+    ));
+    hold(&home, &cases);
+    home.file("dist/a", "changed");
+    fs::remove_file(home.work().join("dist/sub/b c")).unwrap();
+    let problems = json!([{"path": "a", "what": "changed"}, {"path": "sub/b c", "what": "missing"}]);
+    home.file(
+        "crlf.sha256",
+        fs::read_to_string(home.work().join("dist.sha256")).unwrap().replace('\n', "\r\n"),
+    );
+    let mut cases = Vec::new();
+    for manifest in ["dist.sha256", "crlf.sha256"] {
+        cases.extend(worded(&ways, manifest, || {
+            let values =
+                vec![("/problem_count", json!(2)), ("/matched", json!(1)), ("/problems", problems.clone())];
+            Want::Gap("is there and unchanged", values)
+        }));
+    }
+    home.file("no manifest.sha256", "hello\n");
+    cases.push(case("verify 'no manifest.sha256' against dist", Want::Refused("")));
+    cases.push(case("verify gone.sha256 against dist", Want::Refused("gone.sha256 does not exist in ")));
+    // One that is there stays without consent.
+    cases.push(case("create a checksum manifest of ./dist in ./dist.sha256", Want::Consent));
+    hold(&home, &cases);
+}
+
+#[test]
+fn archives() {
+    let home = odd_home();
+    home.file("plain/a", "12345");
+    home.file("plain/sub/b", "678");
+    fs::hard_link(home.work().join("plain/a"), home.work().join("plain/again")).unwrap();
+    let odd = below(&home, "odd dir");
+    let bytes: u64 =
+        odd.iter().filter(|(_, path)| is_file(path)).map(|(_, path)| fs::metadata(path).unwrap().len()).sum();
+    let cases = [
+        case(
+            "archive 'odd dir' to ./odd.tar.gz",
+            Want::Answer(vec![("/entries", json!(odd.len() + 1)), ("/bytes", json!(bytes))]),
+        ),
+        case(
+            "create a tarball of ./plain named ./p.tgz",
+            Want::Answer(vec![("/entries", json!(5)), ("/bytes", json!(13))]),
+        ),
+        case(
+            "compress plain into ./p.tar",
+            Want::Answer(vec![("/entries", json!(5)), ("/bytes", json!(13))]),
+        ),
+        case(
+            "archive 'odd dir/empty' to ./e.tar.gz",
+            Want::Answer(vec![("/entries", json!(1)), ("/bytes", json!(0))]),
+        ),
+        case("archive plain to ./p.zip", Want::Refused(".tar.gz")),
+        case("archive plain to ./p.tar.xz", Want::Refused(".tar.gz")),
+        case("archive gone to ./g.tar.gz", Want::Refused("gone does not exist in ")),
+        case("archive plain to ./p.tgz", Want::Consent),
+    ];
+    hold(&home, &cases);
+    let out = home.work().join("out");
+    fs::create_dir(&out).unwrap();
+    shell(&out, "tar -xzf ../odd.tar.gz");
+    shell(&home.work(), "diff -r --no-dereference 'odd dir' 'out/odd dir'");
+    assert!(!home.work().join("g.tar.gz").exists() && !home.work().join("p.zip").exists());
+}
+
+#[test]
+fn renamed_files() {
+    let home = Home::new();
+    for name in ["IMG_1.jpeg", "IMG_2.jpeg", "other.txt", "sub/IMG_3.jpeg"] {
+        home.file(format!("photos/{name}"), name);
+    }
+    let at = |name: &str| {
+        home.work().canonicalize().unwrap().join("photos").join(name).to_str().unwrap().to_owned()
+    };
+    let pairs = |from: &str, to: &str| {
+        json!([
+            {"from": at(&format!("IMG_1.{from}")), "to": at(&format!("IMG_1.{to}"))},
+            {"from": at(&format!("IMG_2.{from}")), "to": at(&format!("IMG_2.{to}"))},
+        ])
+    };
+    let before = tree(&home.work());
+    let mut cases = worded(
+        &[
+            "preview renaming .jpeg to .jpg in {}",
+            "show me a preview of renaming .jpeg files to .jpg in {}",
+            "dry run renaming .jpeg to .jpg in {}",
+        ],
+        "photos",
+        || {
+            Want::Answer(vec![
+                ("/count", json!(2)),
+                ("/renames", pairs("jpeg", "jpg")),
+                ("/applied", json!(false)),
+            ])
+        },
+    );
+    cases.push(case(
+        "preview renaming .png to .jpg in photos",
+        Want::Gap("with .png in its name", vec![("/count", json!(0))]),
+    ));
+    // What says rename renames, and asks.
+    for way in [
+        "rename .jpeg files to .jpg in photos",
+        "really rename .jpeg to .jpg in photos",
+        "replace IMG_ with x in the file names in photos",
+    ] {
+        cases.push(case(way, Want::Consent));
+    }
+    cases.push(case(
+        "rename .png files to .jpg in photos",
+        Want::Gap("with .png in its name", vec![("/count", json!(0))]),
+    ));
+    cases.push(case("rename files in photos to lowercase", Want::Refused("no playbook")));
+    cases.push(case("rename .jpeg to .jpg in gone", Want::Refused("gone does not exist in ")));
+    hold(&home, &cases);
+    assert_eq!(tree(&home.work()), before, "nothing was renamed");
+
+    let refused = home.run(&["run", "rename .jpeg files to .jpg in photos"]);
+    let digest: BTreeSet<&str> = refused.out.split_whitespace().filter(|word| word.len() == 64).collect();
+    let rules: String = digest.iter().map(|digest| format!("command {digest}\n")).collect();
+    let file = home.file("approvals", rules);
+    let came = home.run(&[
+        "run",
+        "--json",
+        "--approve",
+        file.to_str().unwrap(),
+        "rename .jpeg files to .jpg in photos",
+    ]);
+    let output = &came.json()["output"];
+    assert_eq!(
+        (came.code, &output["renames"], &output["applied"]),
+        (0, &pairs("jpeg", "jpg"), &json!(true)),
+        "{came:#?}"
+    );
+    let names: BTreeSet<String> =
+        below(&home, "photos").into_iter().map(|(told, _)| told).filter(|told| told.contains('.')).collect();
+    let expected = ["photos/IMG_1.jpg", "photos/IMG_2.jpg", "photos/other.txt", "photos/sub/IMG_3.jpeg"];
+    assert_eq!(names, expected.map(str::to_owned).into());
+}

@@ -1,0 +1,62 @@
+//! `log-summary`: levels in every form, none at all, colours, line ends.
+
+use serde_json::{Value, json};
+
+use super::{Want, case, hold, worded};
+use crate::support::Home;
+
+const LOG: &[&str] =
+    &["summarise {}", "how many errors are in {}?", "what are the most common messages in {}"];
+
+#[test]
+fn logs() {
+    let home = Home::new();
+    let content = "2026-01-01T10:00:00Z ERROR db: lost 12\n\
+                   2026-01-01T10:00:05Z ERROR db: lost 13\n\
+                   2026-01-01T10:00:06Z INFO ready\n\
+                   [warning] disk\n\
+                   level=debug msg=x\n\
+                   Jan  2 03:04:05 host app[1]: error: no\n\
+                   no errors were found\n";
+    home.file("app.log", content);
+    home.file("crlf.log", content.replace('\n', "\r\n"));
+    home.file("colour.log", content.replace("ERROR", "\u{1b}[31mERROR\u{1b}[0m"));
+    home.file("no end.log", content.trim_end());
+    let mut cases = Vec::new();
+    for file in ["app.log", "crlf.log", "colour.log", "'no end.log'"] {
+        cases.extend(worded(LOG, file, || {
+            Want::Answer(vec![
+                ("/lines", json!(7)),
+                ("/errors", json!(3)),
+                ("/levels", json!({"DEBUG": 1, "ERROR": 3, "INFO": 1, "WARN": 1})),
+                ("/without_level", json!(1)),
+                ("/first_time", json!("2026-01-01T10:00:00Z")),
+                ("/last_time", json!("Jan  2 03:04:05")),
+                ("/top_messages", json!([{"count": 2, "message": "# ERROR db: lost #"}])),
+            ])
+        }));
+    }
+    // Nobody may read “0 errors” out of levels that are not known.
+    home.file("other.log", "E0101 12:00:00 failed\nSTATUS=red\n");
+    cases.extend(worded(LOG, "other.log", || {
+        let values = vec![("/lines", json!(2)), ("/without_level", json!(2)), ("/errors", json!(0))];
+        Want::Gap("has a level that is known", values)
+    }));
+    home.file("empty.log", "");
+    let values = vec![("/lines", json!(0)), ("/errors", json!(0)), ("/first_time", Value::Null)];
+    cases.push(case("summarise empty.log", Want::Answer(values)));
+    let many: String =
+        (0..5_000).map(|n| format!("INFO kind {} done in {n} ms\n", ["a", "b", "c"][n % 3])).collect();
+    home.file("many.log", many);
+    let values = vec![
+        ("/lines", json!(5_000)),
+        ("/levels", json!({"INFO": 5_000})),
+        ("/top_messages/0", json!({"count": 1_667, "message": "INFO kind a done in # ms"})),
+    ];
+    cases.push(case("summarise many.log", Want::Answer(values)));
+    let utf16: Vec<u8> = "ERROR x\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    home.file("utf16.log", utf16);
+    cases.push(case("summarise utf16.log", Want::Refused("it is no text")));
+    cases.push(case("summarise nope.log", Want::Refused("nope.log does not exist in ")));
+    hold(&home, &cases);
+}

@@ -1,0 +1,47 @@
+//! `git-report`: what a repository holds, and what is none.
+
+use serde_json::{Value, json};
+
+use super::{Want, case, hold, worded};
+use crate::support::{Home, shell};
+
+const GIT: &[&str] = &[
+    "report on the git repository in {}",
+    "what is the state of the git repo in {}?",
+    "how many commits does the repository in {} have",
+    "git status of {}",
+];
+
+#[test]
+fn repositories() {
+    let home = Home::new();
+    let script = r#"
+        git init -q -b trunk repo && cd repo
+        commit() { git -c user.name="$1" -c user.email=x@x commit -q --allow-empty -m "$2"; }
+        echo a > 'a b.txt'; echo k > keep; git add .; commit Ann 'first	one'
+        commit Bob second; commit Ann 'third: "quoted"'
+        echo b >> 'a b.txt'; git rm -q --cached keep; rm keep; echo n > 'new ü.txt'; mkdir deep; echo d > deep/er
+        git init -q -b main ../none
+    "#;
+    shell(&home.work(), script);
+    let head = shell(&home.work(), "git -C repo rev-parse HEAD");
+    let mut cases = worded(GIT, "repo", || {
+        Want::Answer(vec![
+            ("/branch", json!("trunk")),
+            ("/commits", json!(3)),
+            ("/authors", json!([{"name": "Ann", "commits": 2}, {"name": "Bob", "commits": 1}])),
+            ("/changed", json!(["a b.txt", "keep"])),
+            ("/untracked", json!(["deep/er", "new ü.txt"])),
+            ("/last_commit/hash", json!(head.trim())),
+            ("/last_commit/subject", json!("third: \"quoted\"")),
+        ])
+    });
+    cases.extend(worded(GIT, "none", || {
+        let values = vec![("/commits", json!(0)), ("/authors", json!([])), ("/last_commit", Value::Null)];
+        Want::Answer(values)
+    }));
+    home.file("plain/x", "x");
+    cases.push(case("report on the git repository in plain", Want::Refused("no Git repository")));
+    cases.push(case("report on the git repository in gone", Want::Refused("gone does not exist in ")));
+    hold(&home, &cases);
+}

@@ -1,0 +1,147 @@
+//! `csv-summary` and `json-summary`: tables as people have them.
+
+use serde_json::{Value, json};
+
+use super::{Want, case, hold, texts, worded};
+use crate::support::Home;
+
+const SUMMARISE: &[&str] = &["summarise {}", "describe {}", "give me an overview of {}"];
+
+type Figures<'a> = (&'a str, &'a str, u64, u64, Value, Value, Value, u64);
+
+fn columns(figures: &[Figures<'_>]) -> Value {
+    let column = |(name, kind, empty, distinct, min, max, mean, numbers): &Figures<'_>| json!({"name": name, "type": kind, "empty": empty, "distinct": distinct, "min": min, "max": max, "mean": mean, "numbers": numbers});
+    figures.iter().map(column).collect()
+}
+
+#[test]
+fn tables() {
+    let home = Home::new();
+    let no = Value::Null;
+    let n = |number: f64| json!(number);
+    let plain = columns(&[
+        ("id", "integer", 0, 3, json!(1), json!(3), n(2.0), 3),
+        ("name", "text", 0, 3, no.clone(), no.clone(), no.clone(), 0),
+        ("v", "number", 1, 2, n(1.5), n(2.5), n(2.0), 2),
+        ("when", "date", 0, 2, json!("2026-01-02"), json!("2026-02-01"), no.clone(), 0),
+    ]);
+    let content = "id,name,v,when\n1,ann,1.5,2026-01-02\n2,bob,2.5,2026-02-01\n3,\"c, d\",,2026-02-01\n";
+    home.file("plain.csv", content);
+    home.file("crlf.csv", content.replace('\n', "\r\n"));
+    home.file("bom.csv", format!("\u{feff}{content}"));
+    home.file("semi.csv", content.replace("\"c, d\"", "c d").replace(',', ";"));
+    home.file("no end.csv", content.trim_end());
+    let mut cases = Vec::new();
+    for (file, separator) in
+        [("plain.csv", ","), ("crlf.csv", ","), ("bom.csv", ","), ("semi.csv", ";"), ("'no end.csv'", ",")]
+    {
+        cases.extend(worded(SUMMARISE, file, || {
+            Want::Answer(vec![
+                ("/rows", json!(3)),
+                ("/column_count", json!(4)),
+                ("/columns", plain.clone()),
+                ("/separator", json!(separator)),
+                ("/complete", json!(true)),
+            ])
+        }));
+    }
+    home.file("quoted.csv", "a,\"b \"\"c\"\"\"\n\"x\ny\",1\n\"\",2\n\"q\"\"\",\"3\"\n");
+    cases.push(case(
+        "summarise quoted.csv",
+        Want::Answer(vec![
+            ("/rows", json!(3)),
+            (
+                "/columns",
+                columns(&[
+                    ("a", "text", 1, 2, no.clone(), no.clone(), no, 0),
+                    ("b \"c\"", "integer", 0, 3, json!(1), json!(3), n(2.0), 3),
+                ]),
+            ),
+        ]),
+    ));
+    home.file("tabs.tsv", "a\tb\n1\tx,y\n");
+    let values = vec![("/rows", json!(1)), ("/separator", json!("\t")), ("/columns/1/name", json!("b"))];
+    cases.push(case("summarise tabs.tsv", Want::Answer(values)));
+    home.file("only head.csv", "a,b\n");
+    let values = vec![("/rows", json!(0)), ("/columns/0/type", json!("empty"))];
+    cases.push(case("summarise 'only head.csv'", Want::Answer(values)));
+    // Numbers that are typed as text are counted as what they are.
+    home.file("mixed.csv", "price\n1\n2\nn/a\n\"1,000\"\n");
+    let values = vec![("/columns/0/type", json!("text")), ("/columns/0/numbers", json!(2))];
+    cases.push(case("summarise mixed.csv", Want::Answer(values)));
+    home.file("ragged.csv", "a,b,c\n1,2\n1,2,3\n1,2,3,4\n");
+    cases.extend(worded(SUMMARISE, "ragged.csv", || {
+        let said = texts(&["2 rows have more or fewer values than there are columns"]);
+        Want::Gap("as many values as there are columns", vec![("/ragged", json!(2)), ("/left_out", said)])
+    }));
+    home.file("headless.csv", "1,2\n3,4\n");
+    cases.push(case(
+        "summarise headless.csv",
+        Want::Gap("the first row holds names", vec![("/rows", json!(1))]),
+    ));
+    let wide: Vec<String> = (0..3_000).map(|n| format!("c{n}")).collect();
+    home.file("wide.csv", format!("{}\n{}\n", wide.join(","), vec!["1"; 3_000].join(",")));
+    cases.push(case(
+        "summarise wide.csv",
+        Want::Answer(vec![
+            ("/column_count", json!(3_000)),
+            ("/columns/249/name", json!("c249")),
+            ("/left_out", texts(&["250 of 3000 columns are listed"])),
+        ]),
+    ));
+    let utf16: Vec<u8> = "a,b\n1,2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    home.file("utf16.csv", utf16);
+    cases.push(case("summarise utf16.csv", Want::Refused("it is no text")));
+    cases.push(case("summarise nope.csv", Want::Refused("nope.csv does not exist in ")));
+    std::fs::create_dir(home.work().join("dir.csv")).unwrap();
+    cases.push(case("summarise dir.csv", Want::Refused("dir.csv is a directory, not a file")));
+    hold(&home, &cases);
+}
+
+#[test]
+fn json_files() {
+    let home = Home::new();
+    let mut cases = Vec::new();
+    for (name, content, kind, length, depth, keys) in [
+        (
+            "object.json",
+            r#"{"b": 1, "a": {"x": [1, {"y": 2}]}, "é\"\u0041": null}"#,
+            "object",
+            json!(3),
+            4,
+            vec!["b", "a", "é\"A"],
+        ),
+        ("array.json", r#"[{"b": 1}, {"a": {"c": 1}, "b": 2}, 3]"#, "array", json!(3), 3, vec!["b", "a"]),
+        ("empty.json", "{}", "object", json!(0), 0, vec![]),
+        ("text.json", " \"a: {b}\" ", "string", Value::Null, 0, vec![]),
+        ("number.json", "-12.5e3", "number", Value::Null, 0, vec![]),
+        ("tricky.json", r#"{"k:{": "},[\\", "[": ["\"", {}]}"#, "object", json!(2), 2, vec!["k:{", "["]),
+    ] {
+        home.file(name, content);
+        cases.extend(worded(
+            &["summarise {}", "describe the structure of {}", "what keys are in {}?"],
+            name,
+            || {
+                Want::Answer(vec![
+                    ("/type", json!(kind)),
+                    ("/length", length.clone()),
+                    ("/depth", json!(depth)),
+                    ("/keys", json!(keys)),
+                ])
+            },
+        ));
+    }
+    home.file("lines.jsonl", "{\"b\": 1, \"a\": 2}\n\n{\"c\": \"x\"}\r\n[1]\nnull\n");
+    cases.extend(worded(&["summarise {}", "give me an overview of {}"], "lines.jsonl", || {
+        Want::Answer(vec![("/rows", json!(4)), ("/malformed", json!(0)), ("/keys", texts(&["a", "b", "c"]))])
+    }));
+    home.file("broken.jsonl", "{\"a\": 1}\n{oops\n\"x\" 2\n{\"b\": 1}\n");
+    let values = vec![("/rows", json!(2)), ("/left_out", texts(&["2 lines could not be understood"]))];
+    cases.push(case("summarise broken.jsonl", Want::Gap("nothing was left out", values)));
+    home.file("bad.json", "{\"a\": 1,}");
+    cases.push(case("summarise bad.json", Want::Refused("it is no JSON")));
+    home.file("two.json", "{} {}");
+    cases.push(case("summarise two.json", Want::Refused("it is no JSON")));
+    cases.push(case("summarise nope.json", Want::Refused("nope.json does not exist in ")));
+    hold(&home, &cases);
+}

@@ -1,0 +1,175 @@
+//! `find-text` and `count-lines`: what a search sees and what it leaves out.
+
+use serde_json::{Value, json};
+
+use super::{Want, case, hold, odd_home, texts, worded};
+use crate::support::{Home, shell};
+
+/// A Git repository with ignored files, beside folders that nobody looks into.
+fn home() -> Home {
+    let home = odd_home();
+    shell(&home.work(), "git init -q repo");
+    for (name, content) in [
+        ("repo/.gitignore", "*.log\nbuilt/\n!kept.log\n"),
+        ("repo/a.rs", "let needle = 1;\n// no\nneedle needle\n"),
+        ("repo/sub/b.c", "needle\n"),
+        ("repo/x.log", "needle\n"),
+        ("repo/kept.log", "needle kept\n"),
+        ("repo/built/out.c", "needle\n"),
+        ("repo/node_modules/dep/i.js", "needle\n"),
+        ("repo/.secret", "needle\n"),
+        ("plain/one", "Needle\nNEEDLE\nneedle\n"),
+        ("plain/.gitignore", "two\n"),
+        ("plain/two", "needle\n"),
+        ("wide/long", &format!("{}needle\n{}\n", "é".repeat(500), "needle ".repeat(100))),
+        ("coded/utf16.txt", ""),
+        ("coded/plain.txt", "needle\r\n"),
+    ] {
+        home.file(name, content);
+    }
+    let utf16: Vec<u8> = "\u{feff}needle\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    home.file("coded/utf16.txt", utf16);
+    for n in 0..250 {
+        home.file(format!("many/{n:03}.txt"), "needle one\nneedle two\n");
+    }
+    home
+}
+
+fn lines(found: &[(&str, u64, &str)]) -> Value {
+    found.iter().map(|(path, line, text)| json!({"path": path, "line": line, "text": text})).collect()
+}
+
+/// A path, the lines in which the text stands, and what is left out.
+type World<'a> = (&'a str, Vec<(&'a str, u64, &'a str)>, Value);
+
+const FIND: &[&str] = &[
+    "find all occurrences of needle in {}",
+    "search for 'needle' in {}",
+    "which lines contain needle in {}?",
+    "grep for needle in {}",
+    "where is needle used in {}",
+];
+
+#[test]
+fn found_texts() {
+    let home = home();
+    let worlds: Vec<World<'_>> = vec![
+        (
+            "repo",
+            vec![
+                ("repo/a.rs", 1, "let needle = 1;"),
+                ("repo/a.rs", 3, "needle needle"),
+                ("repo/kept.log", 1, "needle kept"),
+                ("repo/sub/b.c", 1, "needle"),
+            ],
+            texts(&["6 hidden or ignored files or folders were left out"]),
+        ),
+        // Outside a repository nothing is ignored.
+        (
+            "plain",
+            vec![("plain/one", 3, "needle"), ("plain/two", 1, "needle")],
+            texts(&["1 hidden or ignored file or folder was left out"]),
+        ),
+        ("coded", vec![("coded/plain.txt", 1, "needle")], texts(&["1 binary file was left out"])),
+        (
+            "'odd dir'",
+            vec![
+                ("odd dir/-dash.rs", 2, "// needle: here and there"),
+                ("odd dir/a b.txt", 2, "needle"),
+                ("odd dir/a:12:b.txt", 2, "needle"),
+                ("odd dir/it's \"quoted\".txt", 2, "needle"),
+                ("odd dir/tab\there.txt", 1, "a needle"),
+                ("odd dir/ünï.md", 3, "NEEDLE needle"),
+            ],
+            texts(&["1 hidden or ignored file or folder was left out", "1 binary file was left out"]),
+        ),
+        ("repo/x.log", vec![("repo/x.log", 1, "needle")], Value::Null),
+    ];
+    let mut cases = Vec::new();
+    for (path, found, left_out) in &worlds {
+        cases.extend(worded(FIND, path, || {
+            Want::Answer(vec![
+                ("/count", json!(found.len())),
+                ("/lines", lines(found)),
+                ("/left_out", left_out.clone()),
+                ("/complete", json!(true)),
+            ])
+        }));
+    }
+    let any_case = lines(&[
+        ("plain/one", 1, "Needle"),
+        ("plain/one", 2, "NEEDLE"),
+        ("plain/one", 3, "needle"),
+        ("plain/two", 1, "needle"),
+    ]);
+    cases.push(case("grep for needle in plain, ignoring case", Want::Answer(vec![("/lines", any_case)])));
+    cases.push(case(
+        "find 'needle' in many",
+        Want::Answer(vec![
+            ("/count", json!(500)),
+            ("/file_count", json!(250)),
+            ("/lines/199", json!({"path": "many/099.txt", "line": 2, "text": "needle two"})),
+            ("/left_out", texts(&["200 of 500 lines are listed"])),
+        ]),
+    ));
+    cases.push(case("find 'needle' in wide", Want::Answer(vec![("/count", json!(2))])));
+    cases.push(case(
+        "find 'to be or not' in plain",
+        Want::Answer(vec![("/count", json!(0)), ("/lines", json!([]))]),
+    ));
+    cases.push(case("find 'a.c' in repo", Want::Answer(vec![("/count", json!(0))])));
+    cases.push(case("find 'needle' in nowhere", Want::Refused("nowhere does not exist in ")));
+    // Words that are no text of anybody's.
+    for goal in [
+        "which files have more than 500 lines in repo",
+        "find lines that do not contain needle in repo",
+        "find needle or thread in repo",
+        "which files contain no needle in repo",
+    ] {
+        cases.push(case(goal, Want::Refused("no playbook")));
+    }
+    hold(&home, &cases);
+}
+
+const COUNT: &[&str] = &[
+    "count lines of code in {} by language",
+    "how many lines of code are there in {}",
+    "lines of code per language under {}",
+    "count the lines in {}",
+];
+
+#[test]
+fn counted_lines() {
+    let home = home();
+    home.file("ends/none", "no end");
+    home.file("ends/Makefile", "all:\n\ttrue\n\n");
+    home.file("ends/crlf.TXT", "a\r\n\r\n  \r\nb");
+    home.file("ends/empty.rs", "");
+    let row = |language: &str, ending: &str, files: u64, lines: u64, blank: u64| json!({"language": language, "ending": ending, "files": files, "lines": lines, "blank": blank});
+    let mut cases = worded(COUNT, "ends", || {
+        Want::Answer(vec![
+            ("/lines", json!(8)),
+            ("/files", json!(4)),
+            ("/blank", json!(3)),
+            (
+                "/languages",
+                json!([row("other", "", 2, 4, 1), row("Text", "txt", 1, 4, 2), row("Rust", "rs", 1, 0, 0)]),
+            ),
+        ])
+    });
+    cases.extend(worded(COUNT, "repo", || {
+        Want::Answer(vec![
+            ("/lines", json!(5)),
+            ("/files", json!(3)),
+            ("/left_out", texts(&["6 hidden or ignored files or folders were left out"])),
+        ])
+    }));
+    cases.extend(worded(COUNT, "coded", || {
+        Want::Answer(vec![("/lines", json!(1)), ("/left_out", texts(&["1 binary file was left out"]))])
+    }));
+    cases.push(case("how many lines does repo/a.rs have", Want::Answer(vec![("/lines", json!(3))])));
+    cases.push(case("how many lines does 'odd dir/ünï.md' have", Want::Answer(vec![("/lines", json!(4))])));
+    cases.push(case("count the lines in 'odd dir/empty'", Want::Gap("a text file to count", vec![])));
+    cases.push(case("count the lines in nowhere", Want::Refused("nowhere does not exist in ")));
+    hold(&home, &cases);
+}

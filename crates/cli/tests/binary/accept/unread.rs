@@ -1,0 +1,36 @@
+//! Goals that no playbook may read as something else: they end at once, and the playbook that comes closest is named, about the
+//! goal's own path.
+
+use super::{Want, case, hold};
+use crate::support::Home;
+
+#[test]
+fn goals_that_are_not_read() {
+    let home = Home::new();
+    home.file("src/a.rs", "fn main() {}\n");
+    home.file("data.csv", "a,b\n1,2\n");
+    let cases = [
+        ("find the three largest files under src and delete them", "largest-files is close: "),
+        ("find the smallest files in src", "largest-files is close: "),
+        ("which files in src have not changed for a year", "src"),
+        ("count the words in data.csv", "is close"),
+        ("sum up column b of data.csv", "is close"),
+        ("sort data.csv by b", "`setpoint playbooks` lists"),
+        ("find duplicate rows in data.csv", "is close"),
+        ("compare src with data.csv and mail me the result", "is close"),
+        ("find broken links in src and mend them", "broken-symlinks is close: "),
+        ("how many functions are in src", "is close"),
+        ("archive src every night", "archive"),
+        ("largest files in src bigger than 1 MB", "largest-files is close: "),
+        ("disk usage of src in percent", "disk-usage is close: "),
+        ("verify that src is fine", "is close"),
+        ("summarise the meeting", "is close"),
+        ("make me a sandwich", "`setpoint playbooks` lists"),
+        ("find main or exit in src", "is close"),
+        ("grep for fn main in src", "is close"),
+        ("replace a b with c in the file names in src", "is close"),
+        ("report on the weather in src", "is close"),
+    ];
+    let cases: Vec<_> = cases.into_iter().map(|(goal, said)| case(goal, Want::Refused(said))).collect();
+    hold(&home, &cases);
+}

@@ -1,0 +1,102 @@
+//! What the calls of a step say that they left out, in an answer's own words: a figure of a part is not that of the whole.
+
+use serde_json::{Map, Value};
+use setpoint_protocol::tool::ToolRecord;
+
+/// What a call may say that it left out: the fact, the words for one and for many of it, and whether the answer is then
+/// incomplete; what is left out on purpose makes none.
+const COUNTED: &[(&str, &str, &str, bool)] = &[
+    ("unreadable", "file or folder could not be read", "files or folders could not be read", true),
+    (
+        "closed",
+        "file or folder of Setpoint's own was left out",
+        "files or folders of Setpoint's own were left out",
+        true,
+    ),
+    ("malformed", "line could not be understood", "lines could not be understood", true),
+    (
+        "ragged",
+        "row has more or fewer values than there are columns",
+        "rows have more or fewer values than there are columns",
+        false,
+    ),
+    (
+        "skipped",
+        "hidden or ignored file or folder was left out",
+        "hidden or ignored files or folders were left out",
+        false,
+    ),
+    ("binary", "binary file was left out", "binary files were left out", false),
+    (
+        "other_file_systems",
+        "folder on another file system was left out",
+        "folders on other file systems were left out",
+        false,
+    ),
+];
+
+/// Puts into an answer whether it is complete, and what was left out.
+pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
+    let Value::Object(answer) = output else { return };
+    let mut said: Vec<String> = Vec::new();
+    let mut complete = true;
+    for facts in results.iter().filter_map(|record| record.facts.as_ref()) {
+        for (fact, one, many, is_gap) in COUNTED {
+            let Some(count @ 1..) = facts.get(fact).and_then(Value::as_u64) else { continue };
+            complete &= !is_gap;
+            said.push(format!("{count} {}", if count == 1 { one } else { many }));
+        }
+        if facts.get("names_doubtful") == Some(&Value::Bool(true)) {
+            said.push(
+                "the first row was taken for the names of the columns, but it looks like values".to_owned(),
+            );
+        }
+        if facts.get("complete") == Some(&Value::Bool(false)) {
+            complete = false;
+            said.push("a limit of time or size was reached, so there may be more".to_owned());
+        }
+    }
+    said.extend(shorter_lists(answer));
+    said.dedup();
+    answer.insert("complete".to_owned(), Value::Bool(complete));
+    if !said.is_empty() {
+        answer.insert("left_out".to_owned(), Value::from(said));
+    }
+}
+
+/// Lists of which an answer holds fewer than it counts: `count` is that of its only list, `column_count` that of `columns`.
+fn shorter_lists(answer: &Map<String, Value>) -> Vec<String> {
+    let lists: Vec<(&String, usize)> =
+        answer.iter().filter_map(|(name, value)| Some((name, value.as_array()?.len()))).collect();
+    let counts =
+        answer.iter().filter_map(|(name, value)| Some((name.strip_suffix("count")?, value.as_u64()?)));
+    let shorter = counts.filter_map(|(of, count)| {
+        let of = of.trim_end_matches('_');
+        let begins = |name: &str| name.chars().zip(of.chars()).take(4).all(|(a, b)| a == b);
+        let (name, length) = match (of, lists.as_slice()) {
+            ("", [only]) => only,
+            ("", _) => return None,
+            _ => lists.iter().find(|(name, _)| begins(name))?,
+        };
+        (u64::try_from(*length).ok()? < count).then(|| format!("{length} of {count} {name} are listed"))
+    });
+    shorter.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn lists_that_are_cut_are_told_with_their_counts() {
+        for (answer, said) in [
+            (json!({"count": 300, "links": [1, 2]}), vec!["2 of 300 links are listed"]),
+            (json!({"count": 2, "links": [1, 2]}), vec![]),
+            (json!({"column_count": 9, "columns": [1], "rows": 12}), vec!["1 of 9 columns are listed"]),
+            (json!({"count": 9}), vec![]),
+        ] {
+            assert_eq!(shorter_lists(answer.as_object().unwrap()), said, "{answer}");
+        }
+    }
+}

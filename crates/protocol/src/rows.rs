@@ -1,0 +1,318 @@
+//! Rows: what was measured, record by record, against what an answer lists.
+//!
+//! A list is shown to be right only when all of it is held against a list that another program made: as many rows, each of
+//! them there, cell by cell.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::text::clip;
+
+/// Cells of one row.
+const CELLS_MAX: usize = 32;
+/// How far a number may be from the one that was measured, relative to it: programs print decimals differently.
+const TOLERANCE: f64 = 1e-9;
+
+/// How the records of a measured text agree with the rows of the output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RowsExpectation {
+    /// Where the measured text is, as a JSON pointer into the structured result.
+    pub at: String,
+    /// Where the output has its rows, as a JSON pointer: an array, or a single value that counts as one row.
+    pub of: String,
+    /// What each cell of a record is of a row, as a JSON pointer into the row; empty for the row itself.
+    pub cells: Vec<String>,
+    /// What is between two cells of a record.
+    #[serde(default)]
+    pub cut: Cut,
+    /// Which of the rows and records must agree.
+    #[serde(default)]
+    pub how: RowsAgreement,
+}
+
+/// What is between two cells. Records end with a NUL where the text has one, else with their lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cut {
+    /// A tab; the last cell takes the rest of its record.
+    #[default]
+    Tab,
+    /// A run of blanks; those before the first cell do not count, and the last cell takes the rest.
+    Blanks,
+    /// A NUL ends every cell, so a record is so many of them.
+    Nul,
+}
+
+/// Which of the rows and records must agree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RowsAgreement {
+    /// All of both, in any order.
+    #[default]
+    All,
+    /// All of both, in the same order.
+    InOrder,
+    /// Every row is among the records.
+    Within,
+}
+
+impl RowsExpectation {
+    /// What makes it impossible to evaluate.
+    pub(crate) fn fault(&self) -> Option<RowsFault> {
+        let is_pointer = |text: &&String| text.is_empty() || text.starts_with('/');
+        if let Some(at) = [&self.at, &self.of].into_iter().chain(&self.cells).find(|text| !is_pointer(text)) {
+            return Some(RowsFault::Pointer(clip(at, 80)));
+        }
+        (self.cells.is_empty() || self.cells.len() > CELLS_MAX).then_some(RowsFault::Cells)
+    }
+
+    /// Whether they agree, and the first row that does not, in words.
+    pub(crate) fn evaluate(&self, measured: Option<&Value>, output: &Value) -> (bool, String) {
+        let Some(text) = measured.and_then(|value| value.pointer(&self.at)).and_then(Value::as_str) else {
+            return (false, format!("no text at {}", Place(&self.at)));
+        };
+        let rows: Vec<&Value> = match output.pointer(&self.of) {
+            None | Some(Value::Null) => {
+                return (false, format!("the output has nothing at {}", Place(&self.of)));
+            }
+            Some(Value::Array(rows)) => rows.iter().collect(),
+            Some(one) => vec![one],
+        };
+        let records = self.records(text);
+        match self.differs(&records, &rows) {
+            Some(why) => (false, why),
+            None => (true, format!("{} of the output's {} agree", counted(rows.len()), Place(&self.of))),
+        }
+    }
+
+    /// Why they do not agree.
+    fn differs(&self, records: &[Vec<&str>], rows: &[&Value]) -> Option<String> {
+        let mut records: Vec<&Vec<&str>> = records.iter().collect();
+        let mut rows: Vec<Row<'_>> = rows.iter().map(|row| Row::of(row, &self.cells)).collect();
+        if self.how != RowsAgreement::InOrder {
+            records.sort_by_cached_key(|record| key(record.iter().map(|cell| (*cell).to_owned())));
+            rows.sort_by_cached_key(|row| key(row.0.iter().map(|cell| plain(*cell))));
+        }
+        let mut left = records.into_iter().peekable();
+        for row in &rows {
+            if self.how == RowsAgreement::Within {
+                while left.peek().is_some_and(|record| !row.is(record)) {
+                    left.next();
+                }
+            }
+            match left.next() {
+                Some(record) if row.is(record) => {}
+                Some(record) => {
+                    let (said, seen) = (row.shown(), shown_record(record));
+                    return Some(format!(
+                        "the output's {} has {said} where {seen} was measured",
+                        Place(&self.of)
+                    ));
+                }
+                None => {
+                    return Some(format!(
+                        "the output's {} has {}, which was not measured",
+                        Place(&self.of),
+                        row.shown()
+                    ));
+                }
+            }
+        }
+        if self.how == RowsAgreement::Within {
+            return None;
+        }
+        let first = left.next()?;
+        let more = left.count();
+        let others = if more > 0 { format!(", nor {more} more") } else { String::new() };
+        Some(format!("the output's {} does not have {}{others}", Place(&self.of), shown_record(first)))
+    }
+
+    fn records<'t>(&self, text: &'t str) -> Vec<Vec<&'t str>> {
+        let width = self.cells.len();
+        if self.cut == Cut::Nul {
+            let mut cells: Vec<&str> = text.split('\0').collect();
+            // What follows the last NUL is no cell.
+            cells.pop();
+            return cells.chunks(width).map(<[&str]>::to_vec).collect();
+        }
+        let records: Vec<&str> = match text.contains('\0') {
+            true => text.split_terminator('\0').collect(),
+            false => text.lines().collect(),
+        };
+        records.into_iter().map(|record| self.cells_of(record, width)).collect()
+    }
+
+    fn cells_of<'t>(&self, record: &'t str, width: usize) -> Vec<&'t str> {
+        let mut cells = Vec::with_capacity(width);
+        let mut rest = record;
+        while cells.len() + 1 < width {
+            let cut = match self.cut {
+                Cut::Tab => rest.split_once('\t'),
+                Cut::Blanks => rest.trim_start().split_once(char::is_whitespace),
+                Cut::Nul => None,
+            };
+            let Some((cell, after)) = cut else { break };
+            cells.push(cell);
+            rest = after;
+        }
+        cells.push(if self.cut == Cut::Blanks { rest.trim() } else { rest });
+        cells
+    }
+}
+
+/// Why rows can never be compared.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum RowsFault {
+    Pointer(String),
+    Cells,
+}
+
+/// The cells of one row of the output; `None` where it has none.
+struct Row<'v>(Vec<Option<&'v Value>>);
+
+impl<'v> Row<'v> {
+    fn of(row: &'v Value, cells: &[String]) -> Self {
+        Row(cells.iter().map(|at| row.pointer(at).filter(|cell| !cell.is_null())).collect())
+    }
+
+    fn is(&self, record: &[&str]) -> bool {
+        self.0.len() == record.len() && self.0.iter().zip(record).all(|(cell, measured)| is(*cell, measured))
+    }
+
+    fn shown(&self) -> String {
+        clip(&format!("{:?}", self.0.iter().map(|cell| plain(*cell)).collect::<Vec<_>>().join(" ")), 120)
+    }
+}
+
+/// Whether a cell of the output is what was measured: a number by its value, anything else to the letter.
+fn is(cell: Option<&Value>, measured: &str) -> bool {
+    match cell {
+        None => measured.is_empty(),
+        Some(Value::String(text)) => text == measured,
+        Some(Value::Number(number)) => match (number.as_f64(), measured.trim().parse::<f64>()) {
+            (Some(x), Ok(y)) if number.is_f64() || measured.contains(['.', 'e', 'E']) => {
+                (x - y).abs() <= TOLERANCE * x.abs().max(1.0)
+            }
+            _ => number.to_string() == measured.trim(),
+        },
+        Some(other) => plain(Some(other)) == measured,
+    }
+}
+
+fn plain(cell: Option<&Value>) -> String {
+    match cell {
+        None => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
+/// By what rows and records are put in one order: numbers by their values, so that 0.10 and 0.1 are one.
+fn key(cells: impl Iterator<Item = String>) -> Vec<String> {
+    let number = |cell: &String| cell.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    cells.map(|cell| number(&cell).map_or(cell, |number| format!("{number:.9e}"))).collect()
+}
+
+fn shown_record(record: &[&str]) -> String {
+    clip(&format!("{:?}", record.join(" ")), 120)
+}
+
+fn counted(rows: usize) -> String {
+    match rows {
+        0 => "no row is there, and none".to_owned(),
+        1 => "the one row".to_owned(),
+        many => format!("all {many} rows"),
+    }
+}
+
+/// A pointer, as a person reads it.
+struct Place<'t>(&'t str);
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_empty() { "text" } else { self.0.trim_start_matches('/') })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn agree(how: Value, text: &str, output: Value) -> (bool, String) {
+        let mut whole = json!({"at": "/stdout", "of": "/rows"});
+        whole.as_object_mut().unwrap().extend(how.as_object().unwrap().clone());
+        let expectation: RowsExpectation = serde_json::from_value(whole).unwrap();
+        assert_eq!(expectation.fault(), None);
+        expectation.evaluate(Some(&json!({"stdout": text})), &output)
+    }
+
+    #[test]
+    fn all_of_both_have_to_agree() {
+        let of = || json!({"cells": ["/n", "/path"]});
+        let rows = |rows: Value| json!({ "rows": rows });
+        let two = || rows(json!([{"n": 2, "path": "b\tc"}, {"n": 1, "path": "a\nx"}]));
+        assert!(agree(of(), "1\ta\nx\u{0}2\tb\tc\u{0}", two()).0);
+        for (text, why) in [
+            ("2\tb\tc\u{0}", "has \"1 a\\nx\" where \"2 b\\tc\" was measured"),
+            ("1\ta\nx\u{0}", "has \"2 b\\tc\", which was not measured"),
+            ("1\ta\nx\u{0}2\tb\tc\u{0}3\td\u{0}", "does not have \"3 d\""),
+            ("1\ta\nx\u{0}2\tb\u{0}", "has \"2 b\\tc\" where \"2 b\" was measured"),
+            ("1\ta\nx\u{0}7\tb\tc\u{0}", "has \"2 b\\tc\" where \"7 b\\tc\" was measured"),
+            ("", "which was not measured"),
+        ] {
+            let (holds, said) = agree(of(), text, two());
+            assert!(!holds && said.contains(why), "{text:?}: {said}");
+        }
+        assert!(agree(of(), "", rows(json!([]))).0);
+        assert!(!agree(of(), "", json!({})).0);
+    }
+
+    #[test]
+    fn order_counts_where_it_is_asked_for() {
+        let output = || json!({"rows": ["b", "a"]});
+        assert!(agree(json!({"cells": [""]}), "a\nb\n", output()).0);
+        assert!(!agree(json!({"cells": [""], "how": "in_order"}), "a\nb\n", output()).0);
+        assert!(agree(json!({"cells": [""], "how": "in_order"}), "b\na\n", output()).0);
+        assert!(agree(json!({"cells": [""], "how": "within"}), "a\naa\nb\nc\n", output()).0);
+        assert!(!agree(json!({"cells": [""], "how": "within"}), "a\nc\n", output()).0);
+    }
+
+    #[test]
+    fn cells_are_cut_as_said() {
+        let of = |cut: &str| json!({"cells": ["/a", "/b"], "cut": cut});
+        let output = || json!({"rows": {"a": "x", "b": "y z"}});
+        assert!(agree(of("blanks"), "  x   y z \n", output()).0);
+        assert!(agree(of("nul"), "x\0y z\0", output()).0);
+        assert!(!agree(of("nul"), "x\0y z\0more\0", output()).0);
+        assert!(!agree(of("tab"), "x y z\n", output()).0);
+    }
+
+    #[test]
+    fn numbers_count_by_value_and_texts_to_the_letter() {
+        let holds = |measured: &str, value: Value| {
+            agree(json!({"cells": ["/v"]}), measured, json!({"rows": [{"v": value}]})).0
+        };
+        assert!(
+            holds("0.30000000000000004\n", json!(0.3)) && holds("3\n", json!(3)) && holds("3.0\n", json!(3))
+        );
+        assert!(!holds("4\n", json!(3)) && !holds("3\n", json!("03")) && !holds("3\n", json!("3.0")));
+        assert!(holds("\n", Value::Null) && !holds("null\n", Value::Null));
+        assert!(!holds("9007199254740993\n", json!(9_007_199_254_740_992_u64)));
+        assert!(holds("true\n", json!(true)));
+    }
+
+    #[test]
+    fn what_can_never_be_compared_is_told() {
+        let fault = |whole: Value| serde_json::from_value::<RowsExpectation>(whole).unwrap().fault();
+        assert_eq!(
+            fault(json!({"at": "stdout", "of": "/r", "cells": [""]})),
+            Some(RowsFault::Pointer("stdout".to_owned()))
+        );
+        assert_eq!(fault(json!({"at": "/stdout", "of": "/r", "cells": []})), Some(RowsFault::Cells));
+    }
+}
