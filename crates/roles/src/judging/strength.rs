@@ -3,7 +3,7 @@
 use setpoint_protocol::ToolId;
 use setpoint_protocol::message::{Criterion, Mode, Strength};
 use setpoint_protocol::predicate::{Check, CheckOn, Predicate};
-use setpoint_protocol::tool::ToolCall;
+use setpoint_protocol::tool::{ToolCall, ToolRecord};
 
 use super::case::Case;
 
@@ -24,8 +24,56 @@ pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) ->
         {
             Strength::Form
         }
+        CheckOn::Probe(call) if case.probes.of(call).is_some_and(|probed| only_says(&probed.record)) => {
+            Strength::Form
+        }
+        CheckOn::Call { tool, which }
+            if case.last_call_of(tool, which.as_deref(), &check.expect).is_some_and(only_says) =>
+        {
+            Strength::Form
+        }
         CheckOn::Call { .. } | CheckOn::Probe(_) => Strength::Proof,
     }
+}
+
+/// Programs that print what they are told and look at nothing.
+const SPEAKERS: &[&str] =
+    &["echo", "printf", "true", "false", ":", "yes", "seq", "expr", "sleep", "date", "jot"];
+/// Programs that run a program text, which may be all that there is to them.
+const INTERPRETERS: &[&str] = &[
+    "python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "awk", "gawk", "mawk", "bc", "dc",
+    "cat", "jq",
+];
+
+/// Whether a command can only say what stands in it: nothing of the world is shown by `echo 42`, nor by a program text that
+/// opens nothing.
+fn only_says(record: &ToolRecord) -> bool {
+    let Some(command) = record.input.get("command").and_then(serde_json::Value::as_str) else { return false };
+    let programs: Option<Vec<&str>> =
+        record.tool_ids().map(|id| id.as_str().strip_prefix("shell/")).collect();
+    let Some(programs) = programs.filter(|programs| !programs.is_empty()) else { return false };
+    programs.iter().all(|program| {
+        SPEAKERS.contains(program)
+            || (INTERPRETERS.contains(program) && has_its_text(program, command) && !names_a_source(command))
+    })
+}
+
+/// Whether the program text stands in the command: `python3 -m unittest` runs what the working directory holds.
+fn has_its_text(program: &str, command: &str) -> bool {
+    const OF_A_TEXT: &[&str] = &["awk", "gawk", "mawk", "bc", "dc", "cat", "jq"];
+    OF_A_TEXT.contains(&program) || [" -c", " -e", " -r", "<<"].iter().any(|mark| command.contains(mark))
+}
+
+/// Whether a command names anything that it could read: a path, a file's name, a redirected input. A text behind `<<` stands in
+/// the command itself.
+fn names_a_source(command: &str) -> bool {
+    let without_texts = command.replace("<<<", " ").replace("<<", " ");
+    let is_name = |word: &str| {
+        word.split_once('.')
+            .is_some_and(|(stem, ending)| !stem.is_empty() && ending.starts_with(char::is_alphabetic))
+    };
+    without_texts.contains(['/', '<', '$', '~'])
+        || without_texts.split(|c: char| c.is_whitespace() || "'\"()[],;=".contains(c)).any(is_name)
 }
 
 /// Whether the work's figures are of the very tool that the probe calls: every call of it that succeeded.
@@ -78,6 +126,45 @@ fn names(sentence: &str, command: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_that_only_says_what_it_is_told_shows_nothing() {
+        let record = |tool: &str, command: &str| -> ToolRecord {
+            serde_json::from_value(serde_json::json!({
+                "call_id": "r3.1/1", "attempt": 1, "phase": "after", "tool": tool, "input": {"command": command},
+                "target": command, "ok": true, "evidence": "", "duration_ms": 1,
+            }))
+            .unwrap()
+        };
+        for (tool, command) in [
+            ("shell/echo", "echo 42"),
+            ("shell/printf", "printf '%s' 42"),
+            ("shell/seq", "seq 42"),
+            ("shell/python3", "python3 -c 'print(5400)'"),
+            ("shell/awk", "awk 'BEGIN { print 42 }'"),
+            ("shell/bc", "bc <<< 6*7"),
+            ("shell/cat", "cat <<EOF\n42\nEOF"),
+        ] {
+            assert!(only_says(&record(tool, command)), "{command}");
+        }
+        for (tool, command) in [
+            ("shell/python3", "python3 -c 'print(len(open(\"a.txt\").read()))'"),
+            ("shell/python3", "python3 -m unittest discover -s tests/"),
+            ("shell/awk", "awk 'END { print NR }' a.log"),
+            ("shell/awk", "awk 'END { print NR }' < a"),
+            ("shell/cat", "cat /etc/hosts"),
+            ("shell/wc", "wc -l a.txt"),
+            ("shell/make", "make check"),
+            ("shell/python3", "python3 -m unittest"),
+            ("shell/cat", "cat *.csv"),
+        ] {
+            assert!(!only_says(&record(tool, command)), "{command}");
+        }
+        assert!(!only_says(&serde_json::from_value(serde_json::json!({
+            "call_id": "r3.1/1", "attempt": 1, "phase": "after", "tool": "read_file", "input": {"path": "a"},
+            "target": "a", "ok": true, "evidence": "", "duration_ms": 1,
+        })).unwrap()));
+    }
 
     #[test]
     fn a_command_is_named_by_its_first_words() {

@@ -5,6 +5,7 @@ mod claims;
 mod conversation;
 mod costs;
 mod evidence;
+mod hostile;
 mod impossible;
 #[cfg(target_os = "linux")]
 mod keys;
