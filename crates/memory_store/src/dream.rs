@@ -1,7 +1,7 @@
 //! The Dreamer's passes: what they find, and what they forget. Rules are made and demoted by acts in the journal, not here.
 
 use setpoint_mkct::consolidation::{is_bankrupt, is_forgotten};
-use setpoint_mkct::tags::TASK_SPACE;
+use setpoint_mkct::tags::{HYPOTHESIS_SPACE, TASK_SPACE};
 use setpoint_mkct::{Accumulators, Cell, Potentials, Rule, Thresholds};
 use setpoint_protocol::Timestamp;
 use setpoint_protocol::message::InsightCategory;
@@ -169,6 +169,10 @@ fn candidate(db: &Db, pid: i64, count: u64, rule: Rule, potentials: Potentials) 
         return Ok(None);
     }
     let (space, entity) = tags::names(db, pid)?;
+    // What was only made up rests on no task, however often it was made up.
+    if space.starts_with(HYPOTHESIS_SPACE) {
+        return Ok(None);
+    }
     Ok(Some(Candidate { space, entity, rule, potentials, lessons, as_of: cursor(db)? }))
 }
 

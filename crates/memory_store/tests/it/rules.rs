@@ -34,6 +34,17 @@ fn ids(records: &[Remembered]) -> Vec<MegramId> {
     records.iter().map(|record| record.megram.id.clone()).collect()
 }
 
+/// However often something was made up, no task bears it out.
+#[test]
+fn a_hypothesis_never_becomes_a_rule() {
+    let home = Home::new();
+    let store = home.open();
+    let made_up = (1..=40).map(|n| written(n as u64, megram(n, "hypothesis:count", State::Accept, day(0.0))));
+    take(&store, made_up.collect::<Vec<_>>());
+    assert_eq!(store.promotable(day(0.0), 100).unwrap(), []);
+    assert_eq!(dream(&store, 100), []);
+}
+
 #[test]
 fn six_accepts_make_one_best_practice_once() {
     let home = Home::new();

@@ -206,10 +206,10 @@ fn the_report_says_what_holds_and_what_does_not() {
           "achieved": "met: criterion t1",
           "blocked_by": "criterion t2 (3 is not 4)",
           "next_moves": [
-            "check that ./crates is there and may be read",
-            "for goals of any kind set a language model: OPENAI_API_KEY (with OPENAI_BASE_URL and OPENAI_MODEL for other services), ANTHROPIC_API_KEY, GEMINI_API_KEY or OLLAMA_HOST; SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL choose the models of the two tiers"
+            "check that ./crates is there and may be read"
           ]
-        }"#]].assert_eq(&serde_json::to_string_pretty(&said).unwrap());
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&said).unwrap());
 }
 
 #[tokio::test]

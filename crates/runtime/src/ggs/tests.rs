@@ -120,7 +120,7 @@ fn faults_and_cancels_are_decided_on_at_once() {
            {"kind":"OutcomeSummary","task_id":"d","elapsed_ms":1,"outcomes":[{"status":"matched","criteria_verdicts":[{"criterion":"x","verdict":"pass"}]}]}"#,
         &expect![[r#"
             a PlanDirective change_path D 1.0 tools [] targets [] failed [] matched []
-            a FinalResult abandon by fault replans 1 accountable planner: No round was judged, so nothing can be called achieved. Something broke that another round cannot mend. Reason: no plan.
+            a FinalResult abandon by fault replans 1 accountable planner: Not started: no plan.
             b FinalResult abandon by budget replans 0 accountable runtime: No round was judged, so nothing can be called achieved. A budget is used up.
             c FinalResult abandon by cancelled replans 0 accountable user: No round was judged, so nothing can be called achieved. It was cancelled.
             d Megram M intent:_ env:local

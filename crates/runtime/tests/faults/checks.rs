@@ -200,7 +200,8 @@ fn said(scenario: &Scenario, result: &FinalResult, records: &[Record]) -> String
     match result.ended_by {
         _ if is_sudden => {}
         EndedBy::Fault => {
-            let reason = result.summary.split_once("Reason: ").map_or("", |(_, reason)| reason);
+            let said = |mark: &str| result.summary.split_once(mark).map(|(_, reason)| reason);
+            let reason = said("Reason: ").or_else(|| said("Not started: ")).unwrap_or_default();
             line.push_str(&format!(": {}", clip(reason, REASON_CHARS_MAX)));
         }
         _ => line.push_str(&format!(", {} calls", result.usage.calls)),

@@ -118,7 +118,9 @@ pub(crate) async fn run(scenario: &Scenario, cellar: &Path) -> Outcome {
     let organisation = Organisation::new(Parts {
         journal: Journal::in_memory(),
         models: Models::one(model),
-        toolbox: Arc::new(Tools::new(Registry::built_in(&Host::new("linux", [])))),
+        toolbox: Arc::new(Tools::new(Registry::built_in(
+            &Host::new("linux", []).knowing(setpoint_model::playbook::forms),
+        ))),
         memory: Access::closed("there is none here"),
         has_reflection: false,
     });

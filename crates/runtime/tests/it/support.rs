@@ -86,7 +86,9 @@ pub(crate) fn organisation_with(journal: &Journal, models: Models, memory: Optio
     let organisation = Organisation::new(Parts {
         journal: journal.clone(),
         models,
-        toolbox: Arc::new(Tools::new(Registry::built_in(&Host::new("linux", [])))),
+        toolbox: Arc::new(Tools::new(Registry::built_in(
+            &Host::new("linux", []).knowing(setpoint_model::playbook::forms),
+        ))),
         memory,
         has_reflection: true,
     });

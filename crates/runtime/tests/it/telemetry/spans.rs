@@ -23,25 +23,28 @@ async fn a_collector_gets_the_whole_tree_of_a_task() {
     assert_eq!(ids.len(), spans.len(), "a span was told twice");
     assert!(spans.iter().all(|span| span.trace_id == TraceId::of(&task).0));
     expect![[r#"
-        invoke_workflow setpoint workflow.name=setpoint conventions=1.41.0 loss.d=0 loss.p=0 directive=accept ended_by=criteria_met round=1 replans=0 usage.calls=4 usage.tool_calls=4 usage.tokens_in=0 usage.tokens_out=0 task.id=0000000000000001
+        invoke_workflow setpoint workflow.name=setpoint conventions=1.41.0 loss.d=0 loss.p=0 directive=accept ended_by=criteria_met round=1 replans=0 usage.calls=4 usage.tool_calls=3 usage.tokens_in=0 usage.tokens_out=0 task.id=0000000000000001
           invoke_agent perceiver agent.id=perceiver role=R1 round=1
+            chat playbook (client) request.model=playbook purpose=perceive attempt=1 usage.input_tokens=0 usage.output_tokens=0
           invoke_agent planner agent.id=planner role=R2 round=1
             plan planner agent.id=planner role=R2 round=1 plan.subtasks=1
               chat playbook (client) request.model=playbook purpose=plan attempt=1 usage.input_tokens=0 usage.output_tokens=0
           invoke_agent meta_validator agent.id=meta_validator role=R4b round=1
             * gen_ai.evaluation.result evaluation.name=t1 evaluation.score.label=pass evaluation.score.value=1 judged_by=check vacuous=false
             * gen_ai.evaluation.result evaluation.name=t2 evaluation.score.label=pass evaluation.score.value=1 judged_by=check vacuous=false
-            execute_tool disk_usage tool.type=function tool.call.id=r4b/1 phase=before attempt=1 side_effect=none
+            * gen_ai.evaluation.result evaluation.name=t3 evaluation.score.label=pass evaluation.score.value=1 judged_by=check vacuous=false
+            * gen_ai.evaluation.result evaluation.name=t4 evaluation.score.label=pass evaluation.score.value=1 judged_by=check vacuous=false
+            execute_tool shell tool.type=function tool.call.id=r4b/1 phase=before attempt=1 side_effect=none exit_code=0
           invoke_agent agent_validator agent.id=agent_validator.1 role=R4a round=1 outcome=matched
             * gen_ai.evaluation.result evaluation.name=s1.c1 evaluation.score.label=pass evaluation.score.value=1 judged_by=check vacuous=false
             * gen_ai.evaluation.result evaluation.name=s1.c2 evaluation.score.label=pass evaluation.score.value=1 judged_by=check vacuous=false
+            * gen_ai.evaluation.result evaluation.name=s1.c3 evaluation.score.label=pass evaluation.score.value=1 judged_by=check vacuous=false
+            * gen_ai.evaluation.result evaluation.name=s1.c4 evaluation.score.label=pass evaluation.score.value=1 judged_by=check vacuous=false
           invoke_agent executor agent.id=executor.1 role=R3 round=1 outcome=matched
             chat playbook (client) request.model=playbook purpose=execute attempt=1 usage.input_tokens=0 usage.output_tokens=0
-            execute_tool shell tool.type=function tool.call.id=r3.1/2 phase=work attempt=1 side_effect=none exit_code=0
+            execute_tool disk_usage tool.type=function tool.call.id=r3.1/2 phase=work attempt=1 side_effect=none
             chat playbook (client) request.model=playbook purpose=execute attempt=1 usage.input_tokens=0 usage.output_tokens=0
-            execute_tool shell tool.type=function tool.call.id=r3.1/4 phase=work attempt=1 side_effect=none exit_code=0
-            chat playbook (client) request.model=playbook purpose=execute attempt=1 usage.input_tokens=0 usage.output_tokens=0
-            execute_tool disk_usage tool.type=function tool.call.id=r3.1/6 phase=after attempt=1 side_effect=none
+            execute_tool shell tool.type=function tool.call.id=r3.1/4 phase=after attempt=1 side_effect=none exit_code=0
           invoke_agent goal_gradient_solver agent.id=goal_gradient_solver role=R7 round=1 loss.d=0 loss.p=0 directive=accept ended_by=criteria_met
             * setpoint.round loss.d=0 loss.p=0 directive=accept ended_by=criteria_met round=1
     "#]].assert_eq(&tree(&spans));
