@@ -52,28 +52,59 @@ fn only_says(record: &ToolRecord) -> bool {
     let programs: Option<Vec<&str>> =
         record.tool_ids().map(|id| id.as_str().strip_prefix("shell/")).collect();
     let Some(programs) = programs.filter(|programs| !programs.is_empty()) else { return false };
-    programs.iter().all(|program| {
-        SPEAKERS.contains(program)
-            || (INTERPRETERS.contains(program) && has_its_text(program, command) && !names_a_source(command))
-    })
+    let can_only_say = |program: &&str| SPEAKERS.contains(program) || INTERPRETERS.contains(program);
+    programs.iter().all(can_only_say) && parts(command).iter().all(|part| only_says_in(part))
 }
 
-/// Whether the program text stands in the command: `python3 -m unittest` runs what the working directory holds.
-fn has_its_text(program: &str, command: &str) -> bool {
-    const OF_A_TEXT: &[&str] = &["awk", "gawk", "mawk", "bc", "dc", "cat", "jq"];
-    OF_A_TEXT.contains(&program) || [" -c", " -e", " -r", "<<"].iter().any(|mark| command.contains(mark))
-}
-
-/// Whether a command names anything that it could read: a path, a file's name, a redirected input. A text behind `<<` stands in
-/// the command itself.
-fn names_a_source(command: &str) -> bool {
-    let without_texts = command.replace("<<<", " ").replace("<<", " ");
-    let is_name = |word: &str| {
-        word.split_once('.')
-            .is_some_and(|(stem, ending)| !stem.is_empty() && ending.starts_with(char::is_alphabetic))
+/// Whether one command of a line only says what it is told: a speaker does, and an interpreter whose program text stands in the
+/// command and which is given nothing to read. `python3 -m unittest` runs what the working directory holds.
+fn only_says_in(part: &[(String, bool)]) -> bool {
+    let Some(((program, _), words)) = part.split_first() else { return true };
+    let program = program.rsplit('/').next().unwrap_or(program);
+    if SPEAKERS.contains(&program) {
+        return true;
+    }
+    // What stands behind `<<` is a text of the command's own.
+    let own = words.iter().position(|(word, is_quoted)| !is_quoted && word.starts_with("<<"));
+    let given = words.get(..own.unwrap_or(words.len())).unwrap_or_default();
+    let is_flag = |word: &str| word.starts_with('-') && word.len() > 1;
+    let has_text = own.is_some() || given.iter().any(|(_, is_quoted)| *is_quoted);
+    let reads = |(word, is_quoted): &(String, bool)| match is_quoted {
+        true => {
+            ["open", "read", "path", "file", "os.", "/", "argv", "env", "getline", "system", "exec", "import"]
+                .iter()
+                .any(|mark| word.contains(mark))
+        }
+        false => !is_flag(word),
     };
-    without_texts.contains(['/', '<', '$', '~'])
-        || without_texts.split(|c: char| c.is_whitespace() || "'\"()[],;=".contains(c)).any(is_name)
+    has_text && !given.iter().any(reads)
+}
+
+/// The commands of a line as words, each with whether it stood in quotes.
+fn parts(command: &str) -> Vec<Vec<(String, bool)>> {
+    let mut parts = vec![Vec::new()];
+    let (mut word, mut is_quoted, mut open) = (String::new(), false, None);
+    for c in command.chars().chain([' ']) {
+        match (open, c) {
+            (Some(quote), c) if quote == c => open = None,
+            (Some(_), c) => word.push(c),
+            (None, '\'' | '"') => (open, is_quoted) = (Some(c), true),
+            (None, c) if c.is_whitespace() || "|;&".contains(c) => {
+                if !word.is_empty() || is_quoted {
+                    parts
+                        .last_mut()
+                        .into_iter()
+                        .for_each(|part| part.push((std::mem::take(&mut word), is_quoted)));
+                }
+                is_quoted = false;
+                if "|;&".contains(c) {
+                    parts.push(Vec::new());
+                }
+            }
+            (None, c) => word.push(c),
+        }
+    }
+    parts
 }
 
 /// Whether the work's figures are of the very tool that the probe calls: every call of it that succeeded.
@@ -144,6 +175,7 @@ mod tests {
             ("shell/awk", "awk 'BEGIN { print 42 }'"),
             ("shell/bc", "bc <<< 6*7"),
             ("shell/cat", "cat <<EOF\n42\nEOF"),
+            ("shell/cat", "echo 42 | cat <<< 42"),
         ] {
             assert!(only_says(&record(tool, command)), "{command}");
         }
@@ -157,6 +189,10 @@ mod tests {
             ("shell/make", "make check"),
             ("shell/python3", "python3 -m unittest"),
             ("shell/cat", "cat *.csv"),
+            ("shell/cat", "cat gate"),
+            ("shell/awk", "awk '{ print }' gate"),
+            ("shell/python3", "python3 -c 'print(open(\"gate\").read())'"),
+            ("shell/python3", "python3 count.py"),
         ] {
             assert!(!only_says(&record(tool, command)), "{command}");
         }
