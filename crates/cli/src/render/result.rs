@@ -138,7 +138,7 @@ fn open(state: &ViewState, result: &FinalResult) -> Vec<Line> {
     for verdict in all().filter(|verdict| verdict.verdict == VerdictWord::Fail || is_weak(verdict)) {
         if !told.contains(&verdict.criterion.as_str()) {
             told.push(&verdict.criterion);
-            lines.push(line(state, verdict));
+            lines.push(in_short(state, verdict));
         }
     }
     let is_judged = |name: &&String| all().any(|verdict| verdict.criterion == **name);
@@ -150,6 +150,37 @@ fn open(state: &ViewState, result: &FinalResult) -> Vec<Line> {
     // What never began has nothing to be judged.
     let is_begun = !["Not started", "Stopped"].iter().any(|what| result.summary.starts_with(what));
     if is_begun { lines } else { Vec::new() }
+}
+
+/// A criterion with what was seen, without labels, classes and pointers.
+fn in_short(state: &ViewState, verdict: &Verdict) -> Line {
+    let (tone, sign) = crate::view::cell(Cell::of(verdict));
+    let sign: String = sign.chars().take(1).collect();
+    let mut line = Line::new().and(tone, &sign).and(Tone::Plain, " ").and(Tone::Plain, &verdict.criterion);
+    line.push(Tone::Dim, &format!("  {}", words::verdict(verdict)));
+    if verdict.vacuous {
+        line.push(Tone::Care, ", which was green before the work and proves nothing");
+    }
+    if verdict.self_made {
+        line.push(Tone::Care, &format!(", {}", words::SELF_MADE));
+    }
+    let seen = words::evidence(&Evidence::of(verdict, state.at), &state.calls);
+    if !seen.is_empty() {
+        line.push(Tone::Dim, ": ");
+        line.push(Tone::Plain, &without_pointers(&seen));
+    }
+    line
+}
+
+/// A finding in which the places of values are names: `/problem_count is 1` begins with a pointer.
+fn without_pointers(seen: &str) -> String {
+    let is_pointer = |word: &str| {
+        let name = word.trim_start_matches('/');
+        word.starts_with('/') && !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+    };
+    let words =
+        seen.split(' ').map(|word| if is_pointer(word) { word.trim_start_matches('/') } else { word });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The lines of an approval file that allow what was refused without a person, when the task ended for that.
