@@ -476,6 +476,38 @@ mod tests {
     }
 
     #[test]
+    fn lists_are_cut_to_what_is_told() {
+        let rows =
+            || json!([{"path": "/w/p/a/x", "n": 1}, {"path": "/w/p/a", "n": 2}, {"path": "/else", "n": 3}]);
+        assert_eq!(apply("rooted path dir|each path", rows()), json!(["./a/x", "./a/", "/else"]));
+        assert_eq!(apply("only n|first 2", rows()), json!([{"n": 1}, {"n": 2}]));
+        let group = json!([{"hash": "x", "paths": ["a", "b"]}, {"hash": "y", "paths": []}]);
+        assert_eq!(
+            apply("spread paths path", group),
+            json!([{"hash": "x", "path": "a"}, {"hash": "x", "path": "b"}])
+        );
+        for filters in ["rooted path dir", "only n", "first 2", "each n", "spread a b"] {
+            assert_eq!(apply(filters, json!("no list")), Value::Null, "{filters}");
+        }
+    }
+
+    #[test]
+    fn a_command_keeps_its_braces() {
+        let read = |text: &str| {
+            let template = crate::playbook::template::TextTemplate::read_command(text).unwrap();
+            let surroundings = Surroundings::default();
+            let values = BTreeMap::from([("dir".to_owned(), json!("a b"))]);
+            template.text(&Scope::new(&values, &surroundings)).unwrap()
+        };
+        assert_eq!(
+            read("find {dir|sh} -exec test {} ';' | awk '{ print }'"),
+            "find 'a b' -exec test {} ';' | awk '{ print }'"
+        );
+        assert_eq!(read("grep -E '^[a-z]{3}{dir|sh}'"), "grep -E '^[a-z]{3}'a b''");
+        assert_eq!(read("awk '{ s += $1 } END { print s }'"), "awk '{ s += $1 } END { print s }'");
+    }
+
+    #[test]
     fn a_filter_that_is_not_known_is_refused() {
         for text in [
             "",
