@@ -88,19 +88,19 @@ pub enum Command {
     },
     /// `tasks show`.
     TasksShow {
-        /// An id or the beginning of one.
+        /// An id, or the beginning or the end of one.
         task: String,
         /// Where a page goes; none is made when it is not said.
         html: Option<PathBuf>,
     },
     /// `tasks cost`.
     TasksCost {
-        /// An id or the beginning of one.
+        /// An id, or the beginning or the end of one.
         task: String,
     },
     /// `tasks cancel`.
     TasksCancel {
-        /// An id or the beginning of one.
+        /// An id, or the beginning or the end of one.
         task: String,
     },
     /// `tasks resume`.
@@ -111,7 +111,7 @@ pub enum Command {
     Replay(Replay),
     /// `tasks export`.
     TasksExport {
-        /// An id or the beginning of one.
+        /// An id, or the beginning or the end of one.
         task: String,
         /// Where to; stdout when it is not said.
         output: Option<PathBuf>,
@@ -191,7 +191,7 @@ pub struct Run {
 /// `tasks resume`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resume {
-    /// An id or the beginning of one; every open task that nobody drives when it is not said.
+    /// An id, or the beginning or the end of one; every open task that nobody drives when it is not said.
     pub task: Option<String>,
     /// A file that says what may be done without asking.
     pub approve: Option<PathBuf>,
@@ -202,7 +202,7 @@ pub struct Resume {
 /// `tasks fork`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fork {
-    /// An id or the beginning of one.
+    /// An id, or the beginning or the end of one.
     pub task: String,
     /// The record to go on from.
     pub at: u64,
@@ -215,11 +215,11 @@ pub struct Fork {
 /// `replay`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
-    /// An id, the beginning of one, or a file.
+    /// An id, the beginning or the end of one, or a file.
     pub task: String,
     /// Settings of the controller to try, names with values; none to go through the task as it was.
     pub set: Vec<(String, String)>,
-    /// What to compare it with: an id, the beginning of one, or a file.
+    /// What to compare it with: an id, the beginning or the end of one, or a file.
     pub diff: Option<String>,
     /// The first record to show.
     pub from: Option<u64>,

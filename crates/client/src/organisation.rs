@@ -122,8 +122,8 @@ pub trait Organisation: Send + Sync {
         Ok(None)
     }
 
-    /// The task whose id begins with `prefix`.
-    async fn resolve(&self, prefix: &str) -> Result<TaskId, ClientError>;
+    /// The task whose id this is, or begins with it, or ends in it.
+    async fn resolve(&self, part: &str) -> Result<TaskId, ClientError>;
 
     /// A task as CloudEvents, one JSON object a line: a file that holds all that a replay elsewhere needs.
     async fn export(&self, task: &TaskId) -> Result<Vec<String>, ClientError>;

@@ -264,19 +264,19 @@ pub enum JournalError {
         /// The newest format that this program reads.
         known: u16,
     },
-    /// The prefix fits several tasks.
-    #[error("choose a task by {prefix:?}: it fits {}", matches.join(", "))]
+    /// The beginning or the end of several ids.
+    #[error("several tasks match {part:?}: {}", matches.join(", "))]
     Ambiguous {
-        /// The prefix.
-        prefix: String,
-        /// The ids that it fits, the first [`crate::limits::MATCHES_MAX`] of them.
+        /// What was given.
+        part: String,
+        /// The ids that it matches, the first [`crate::limits::MATCHES_MAX`] of them.
         matches: Vec<String>,
     },
-    /// The prefix fits no task.
-    #[error("choose a task by {prefix:?}: it fits none")]
+    /// No task's id, nor the beginning or the end of one.
+    #[error("no task matches {part:?}")]
     NotFound {
-        /// The prefix.
-        prefix: String,
+        /// What was given.
+        part: String,
     },
 }
 

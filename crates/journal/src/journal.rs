@@ -309,10 +309,10 @@ impl Journal {
         self.read(|view| task::list(view, filter, limit))
     }
 
-    /// The id that this is, or the only one that starts with it. Fails with [`JournalError::Ambiguous`] or
+    /// The id that this is, or the only one that starts with it or ends in it. Fails with [`JournalError::Ambiguous`] or
     /// [`JournalError::NotFound`].
-    pub fn resolve(&self, prefix: &str) -> Result<String> {
-        self.read(|view| task::resolve(view, prefix))
+    pub fn resolve(&self, part: &str) -> Result<String> {
+        self.read(|view| task::resolve(view, part))
     }
 }
 

@@ -142,6 +142,11 @@ impl View for MemoryStore {
         Ok(self.by_id.range(Arc::from(first)..).map(|(id, _)| id.to_string()).take(limit).collect())
     }
 
+    fn ids_to(&self, last: &str, limit: usize) -> Result<Vec<String>> {
+        let ends = self.by_id.keys().filter(|id| id.ends_with(last));
+        Ok(ends.map(ToString::to_string).take(limit).collect())
+    }
+
     fn rows_after(&self, pos: u64, mut page: Page) -> Result<Vec<(Tid, Row)>> {
         let start = usize::try_from(pos).unwrap_or(usize::MAX);
         let mut out = Vec::new();

@@ -60,6 +60,8 @@ pub(crate) trait View {
     fn tids(&self, filter: TaskFilter, limit: usize) -> Result<Vec<Tid>>;
     /// Ids in order, from `first` on.
     fn ids_from(&self, first: &str, limit: usize) -> Result<Vec<String>>;
+    /// Ids that end in `last`, in order; `last` is not empty.
+    fn ids_to(&self, last: &str, limit: usize) -> Result<Vec<String>>;
     /// Rows behind `pos` in order of position.
     fn rows_after(&self, pos: u64, page: Page) -> Result<Vec<(Tid, Row)>>;
     /// The same of these kinds alone.

@@ -78,21 +78,28 @@ pub(crate) fn list(view: &dyn View, filter: TaskFilter, limit: usize) -> Result<
     Ok(tasks)
 }
 
-/// The task with this id, or the only one whose id starts with it.
-pub(crate) fn resolve(view: &dyn View, prefix: &str) -> Result<String> {
-    if prefix.is_empty() {
-        return Err(JournalError::NotFound { prefix: String::new() });
+/// The task with this id, or the only one whose id starts or ends so.
+pub(crate) fn resolve(view: &dyn View, part: &str) -> Result<String> {
+    if part.is_empty() {
+        return Err(JournalError::NotFound { part: String::new() });
     }
-    if view.find(prefix)?.is_some() {
-        return Ok(prefix.to_owned());
+    if view.find(part)?.is_some() {
+        return Ok(part.to_owned());
     }
-    let ids = view.ids_from(prefix, MATCHES_MAX + 2)?;
-    let mut matches: Vec<String> =
-        ids.into_iter().filter(|id| id.starts_with(prefix) && id != SYSTEM_STREAM).collect();
+    // The stream that is no task may be among them.
+    let most = MATCHES_MAX + 2;
+    let starts = view.ids_from(part, most)?.into_iter().filter(|id| id.starts_with(part));
+    let mut matches: Vec<String> = starts.chain(view.ids_to(part, most)?).collect();
+    matches.retain(|id| id != SYSTEM_STREAM);
+    matches.sort_unstable();
+    matches.dedup();
     matches.truncate(MATCHES_MAX);
-    match matches.len() {
-        0 => Err(JournalError::NotFound { prefix: prefix.to_owned() }),
-        1 => matches.pop().ok_or_else(|| JournalError::NotFound { prefix: prefix.to_owned() }),
-        _ => Err(JournalError::Ambiguous { prefix: prefix.to_owned(), matches }),
+    match (matches.pop(), matches.is_empty()) {
+        (None, _) => Err(JournalError::NotFound { part: part.to_owned() }),
+        (Some(only), true) => Ok(only),
+        (Some(last), false) => {
+            matches.push(last);
+            Err(JournalError::Ambiguous { part: part.to_owned(), matches })
+        }
     }
 }

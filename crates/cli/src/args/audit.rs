@@ -42,12 +42,18 @@ pub(super) enum AuditVerb {
     },
 }
 
-#[derive(Args, Debug)]
+impl Default for AuditVerb {
+    fn default() -> AuditVerb {
+        AuditVerb::Query(FindingArgs::default())
+    }
+}
+
+#[derive(Args, Debug, Default)]
 pub(super) struct FindingArgs {
     /// Only findings of this kind, such as `false_claim`
     #[arg(long, value_name = "KIND", value_parser = kind)]
     kind: Option<FindingKind>,
-    /// Only this task's: its id, or the beginning of it
+    /// Only this task's: its id, or the beginning or the end of it
     #[arg(long, value_name = "TASK")]
     task: Option<String>,
     /// Only those that this role is accountable for, such as `R3` or `planner`

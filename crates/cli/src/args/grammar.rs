@@ -15,7 +15,7 @@ use crate::invocation::Color;
 /// A goal is planned, carried out with tools, and every success criterion is measured on its own evidence;
 /// what falls short is planned again in a direction that follows from the measurement.
 #[derive(Debug, Parser)]
-#[command(name = "setpoint", version, disable_help_subcommand = true, after_help = EXIT_CODES)]
+#[command(name = "setpoint", version, after_help = EXIT_CODES)]
 pub(super) struct Grammar {
     #[command(flatten)]
     pub(super) common: Common,
@@ -62,17 +62,23 @@ pub(super) struct Common {
 pub(super) enum Verb {
     /// Pursue one goal to its end
     Run(RunArgs),
-    /// Look at tasks, cancel them, take them up again
-    #[command(subcommand)]
-    Tasks(TasksCommand),
+    /// Look at tasks, cancel them, take them up again; list them when nothing else is said
+    Tasks {
+        #[command(subcommand)]
+        command: Option<TasksCommand>,
+    },
     /// Go through a task again without a model: step by step, under other settings, or beside another one
     Replay(ReplayArgs),
-    /// Look at what is remembered, state facts, forget, and move memories
-    #[command(subcommand)]
-    Memory(MemoryVerb),
-    /// Ask the Auditor what happened, and whether it was right
-    #[command(subcommand)]
-    Audit(AuditVerb),
+    /// Look at what is remembered, state facts, forget, and move memories; list them when nothing else is said
+    Memory {
+        #[command(subcommand)]
+        command: Option<MemoryVerb>,
+    },
+    /// Ask the Auditor what happened, and whether it was right; its findings are listed when nothing else is said
+    Audit {
+        #[command(subcommand)]
+        command: Option<AuditVerb>,
+    },
     /// Run the controller alone: measurements in as JSON lines, directives out
     Ggs,
     /// Look at the playbooks that the embedded brain answers from
@@ -156,7 +162,7 @@ pub(super) struct RunArgs {
 
 #[derive(Args, Debug)]
 pub(super) struct ReplayArgs {
-    /// Its id, or the beginning of it, or a file that `tasks export` wrote
+    /// Its id, or the beginning or the end of it, or a file that `tasks export` wrote
     pub(super) task: String,
     /// Try another setting of the controller, such as delta=0.2, and show what it would have decided
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting, conflicts_with = "diff")]
@@ -204,7 +210,7 @@ pub(super) enum TasksCommand {
     },
     /// Show one task: rounds, criteria, evidence, cost, result
     Show {
-        /// Its id, or the beginning of it, or a file that `tasks export` wrote
+        /// Its id, or the beginning or the end of it, or a file that `tasks export` wrote
         task: String,
         /// Write all of it to FILE as one page for a browser, whole or not at all, instead of text to stdout
         #[arg(long, value_name = "FILE")]
@@ -212,17 +218,17 @@ pub(super) enum TasksCommand {
     },
     /// Say what a task cost, by role, round, criterion and model, and what of it gave no answer
     Cost {
-        /// Its id, or the beginning of it, or a file that `tasks export` wrote
+        /// Its id, or the beginning or the end of it, or a file that `tasks export` wrote
         task: String,
     },
     /// Cancel a task, wherever it runs
     Cancel {
-        /// Its id, or the beginning of it
+        /// Its id, or the beginning or the end of it
         task: String,
     },
     /// Take up a task that was interrupted, or all of them; the exit code is that of the worst end
     Resume {
-        /// Its id, or the beginning of it; every open task that no process drives when left out
+        /// Its id, or the beginning or the end of it; every open task that no process drives when left out
         task: Option<String>,
         /// Allow without asking what FILE covers
         #[arg(long, value_name = "FILE")]
@@ -236,7 +242,7 @@ pub(super) enum TasksCommand {
     },
     /// Go on from a point of a task as a new one, with the models that are configured now
     Fork {
-        /// Its id, or the beginning of it
+        /// Its id, or the beginning or the end of it
         task: String,
         /// The record to go on from; the step that it belongs to is taken over whole
         #[arg(long, value_name = "SEQ")]
@@ -250,7 +256,7 @@ pub(super) enum TasksCommand {
     },
     /// Write a task as one file that replays elsewhere: CloudEvents, one JSON object a line
     Export {
-        /// Its id, or the beginning of it
+        /// Its id, or the beginning or the end of it
         task: String,
         /// Write to FILE, whole or not at all, instead of stdout
         #[arg(short, long, value_name = "FILE")]

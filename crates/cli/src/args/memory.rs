@@ -98,6 +98,13 @@ pub(super) enum MemoryVerb {
     },
 }
 
+impl Default for MemoryVerb {
+    fn default() -> MemoryVerb {
+        let (space, entity, level, limit) = (None, None, None, None);
+        MemoryVerb::List { space, entity, level, limit, seen: Seen { at: None } }
+    }
+}
+
 /// When memory is looked at.
 #[derive(Args, Debug)]
 pub(super) struct Seen {

@@ -103,7 +103,7 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
             };
             Command::Run(Run { goal, approve: run.approve, is_plan_shown: run.plan, is_stream: run.stream })
         }
-        Verb::Tasks(tasks) => match tasks {
+        Verb::Tasks { command } => match command.unwrap_or(TasksCommand::List { open: false, limit: None }) {
             TasksCommand::List { open, limit } => {
                 Command::TasksList { is_open_only: open, limit: limit.unwrap_or(TASKS_LISTED) }
             }
@@ -134,8 +134,8 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
                 has_prompts: replay.prompts,
             })
         }
-        Verb::Memory(verb) => Command::Memory(memory::command(verb)),
-        Verb::Audit(verb) => Command::Audit(audit::command(verb)),
+        Verb::Memory { command } => Command::Memory(memory::command(command.unwrap_or_default())),
+        Verb::Audit { command } => Command::Audit(audit::command(command.unwrap_or_default())),
         Verb::Ggs => Command::Ggs,
         Verb::Playbooks { command } => match command {
             None | Some(PlaybooksCommand::List) => Command::PlaybooksList,

@@ -18,24 +18,24 @@ use crate::session::{Manner, Show};
 use crate::state::ViewState;
 
 pub(super) async fn cancel(
-    prefix: &str,
+    part: &str,
     options: &GlobalOptions,
     host: &dyn Host,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let organisation = host.open_without_models().await?;
-    let cancelled = tell(&*organisation, prefix, options, io).await;
+    let cancelled = tell(&*organisation, part, options, io).await;
     shut_down(&organisation).await;
     cancelled
 }
 
 async fn tell(
     organisation: &dyn Organisation,
-    prefix: &str,
+    part: &str,
     options: &GlobalOptions,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
-    let task = organisation.resolve(prefix).await?;
+    let task = organisation.resolve(part).await?;
     let open = organisation.tasks(true, TASKS_LISTED_MAX).await?;
     let Some(line) = open.into_iter().find(|line| line.task == task) else {
         return Err(ClientError::new(ErrorKind::Usage, format!("the task {task} has ended already"))

@@ -16,11 +16,11 @@ const TEXT_CHARS_MAX: usize = 60;
 
 pub(super) async fn cost(
     organisation: &dyn Organisation,
-    prefix: &str,
+    part: &str,
     options: &GlobalOptions,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
-    let task = organisation.resolve(prefix).await?;
+    let task = organisation.resolve(part).await?;
     let report = CostReport::of(&organisation.records(&task).await?);
     if options.is_json {
         io.out.json(&json!({ "task_id": task, "cost": report }))?;

@@ -10,11 +10,11 @@ use crate::io::Io;
 
 pub(super) async fn export(
     organisation: &dyn Organisation,
-    prefix: &str,
+    part: &str,
     output: Option<&Path>,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
-    let task = organisation.resolve(prefix).await?;
+    let task = organisation.resolve(part).await?;
     let lines = organisation.export(&task).await?;
     match output {
         None => {

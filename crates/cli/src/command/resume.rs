@@ -31,7 +31,7 @@ pub(super) async fn resume(
     let organisation = host.open().await?;
     let mut work = Work { organisation: &*organisation, policy: policy.as_deref(), options };
     let resumed = match &resume.task {
-        Some(prefix) => work.one(prefix, io).await,
+        Some(part) => work.one(part, io).await,
         None => work.all(io).await,
     };
     leave(&organisation, io).await;
@@ -51,8 +51,8 @@ enum Taken {
 }
 
 impl Work<'_> {
-    async fn one(&mut self, prefix: &str, io: &mut Io) -> Result<Exit, ClientError> {
-        let task = self.organisation.resolve(prefix).await?;
+    async fn one(&mut self, part: &str, io: &mut Io) -> Result<Exit, ClientError> {
+        let task = self.organisation.resolve(part).await?;
         let mut interrupts = interrupts(io)?;
         match self.take_up(&task, &mut interrupts, io).await? {
             Taken::Left => Ok(left(io, &task, self.options)),

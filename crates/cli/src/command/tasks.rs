@@ -50,12 +50,12 @@ pub(super) async fn list(
 
 pub(super) async fn show(
     organisation: &dyn Organisation,
-    prefix: &str,
+    part: &str,
     page: Option<&Path>,
     options: &GlobalOptions,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
-    let task = organisation.resolve(prefix).await?;
+    let task = organisation.resolve(part).await?;
     let records = organisation.records(&task).await?;
     let findings = organisation.findings(&task).await?;
     let state = ViewState::of(task, &records);

@@ -29,7 +29,7 @@ pub enum AuditCommand {
 pub struct AskedFindings {
     /// Only of this kind.
     pub kind: Option<FindingKind>,
-    /// Only of this task: an id or the beginning of one.
+    /// Only of this task: an id, or the beginning or the end of one.
     pub task: Option<String>,
     /// Only this role's.
     pub role: Option<RoleId>,

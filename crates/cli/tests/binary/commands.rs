@@ -48,18 +48,35 @@ fn tasks_are_listed_and_shown() {
 }
 
 #[test]
-fn a_task_is_named_by_the_beginning_of_its_id() {
+fn a_task_is_named_by_the_beginning_or_the_end_of_its_id() {
     let (home, ended) = home();
     let task = task_of(&ended);
-    let prefix = task.get(..task.len() - 3).unwrap();
-    assert_eq!(home.run(&["tasks", "show", prefix, "--json"]).json()["task_id"], task);
+    for part in [task.get(..task.len() - 3).unwrap(), task.get(task.len() - 6..).unwrap()] {
+        assert_eq!(home.run(&["tasks", "show", part, "--json"]).json()["task_id"], task);
+    }
     pursue(&home, &["--set", "controller.w2=0"]);
-    for (prefix, said) in [("try-the", "it fits "), ("nonsense", "it fits none"), ("", "")] {
+    for (prefix, said) in
+        [("try-the", "several tasks match"), ("nonsense", "no task matches \"nonsense\""), ("", "")]
+    {
         for command in ["show", "cancel", "export", "resume"] {
             let came = home.run(&["tasks", command, prefix]);
             assert_eq!((came.code, came.out.as_str()), (2, ""), "{command} {prefix}: {came:#?}");
             assert!(came.err.contains(said) && came.err.contains("hint: "), "{command} {prefix}: {came:#?}");
         }
+    }
+}
+
+#[test]
+fn what_is_asked_for_bare_is_listed_and_help_is_a_word() {
+    let (home, _) = home();
+    for (bare, listed) in [("tasks", "list"), ("memory", "list"), ("audit", "query")] {
+        let (short, long) = (home.run(&[bare]), home.run(&[bare, listed]));
+        assert_eq!((short.code, &short.out), (0, &long.out), "{bare}: {short:#?}");
+    }
+    assert!(!home.run(&["tasks"]).out.is_empty());
+    for topic in ["run", "tasks", "memory"] {
+        let (word, option) = (home.run(&["help", topic]), home.run(&[topic, "--help"]));
+        assert_eq!((word.code, &word.out), (0, &option.out), "{topic}: {word:#?}");
     }
 }
 

@@ -72,6 +72,9 @@ fn a_command_that_can_do_one_obvious_thing_does_it() {
     assert_eq!(parsed("playbooks").command, Command::PlaybooksList);
     assert_eq!(parsed("config").command, Command::ConfigShow);
     assert_eq!(parsed("tasks list").command, Command::TasksList { is_open_only: false, limit: 20 });
+    for (bare, listed) in [("tasks", "tasks list"), ("memory", "memory list"), ("audit", "audit query")] {
+        assert_eq!(parsed(bare).command, parsed(listed).command);
+    }
 }
 
 #[tokio::test]
@@ -85,7 +88,7 @@ async fn what_is_wrong_is_said_with_what_to_do() {
         "run --time-budget soon x",
         "run --max-replans 0 x",
         "run --set nonsense x",
-        "tasks",
+        "tasks show",
         "tasks list --limit 0",
         "taks list",
         "schema --asyncapi FinalResult",
@@ -119,9 +122,9 @@ async fn what_is_wrong_is_said_with_what_to_do() {
         $ setpoint run --set nonsense x
         error: invalid value 'nonsense' for '--set <KEY=VALUE>': expected KEY=VALUE, such as controller.delta=0.2
         hint: see `setpoint run --help`
-        $ setpoint tasks
-        error: a sub-command is missing
-        hint: see `setpoint tasks --help`
+        $ setpoint tasks show
+        error: the following required arguments were not provided: <TASK>
+        hint: see `setpoint tasks show --help`
         $ setpoint tasks list --limit 0
         error: invalid value '0' for '--limit <N>': expected a whole number from 1 to 10000
         hint: see `setpoint tasks list --help`

@@ -242,6 +242,7 @@ mod tests {
             db.tids(filter, 1).unwrap();
         }
         db.ids_from(id, 1).unwrap();
+        db.ids_to(id, 1).unwrap();
         db.rows_after(db.last_pos().unwrap() - 1, Page::of(1)).unwrap();
         db.next_pos(0).unwrap();
         db.rows_of_kinds_after(0, ["k"; 4], Page::of(1)).unwrap();

@@ -29,6 +29,7 @@ const TIDS_OPEN: &str = "SELECT tid FROM task_state INDEXED BY task_open WHERE c
 const TIDS_CLOSED: &str =
     "SELECT tid FROM task_state WHERE closed_at_us IS NOT NULL ORDER BY tid DESC LIMIT ?1";
 const IDS_FROM: &str = "SELECT id FROM task WHERE id >= ?1 ORDER BY id LIMIT ?2";
+const IDS_TO: &str = "SELECT id FROM task WHERE substr(id, -length(?1)) = ?1 ORDER BY id LIMIT ?2";
 const ROWS_AFTER: &str = "SELECT pos, tid, seq, at_us, clock_ms, sender, addressee, kind, cause, format, \
      chain, body FROM record WHERE pos > ?1 ORDER BY pos LIMIT ?2";
 const ROWS_OF_KINDS: &str = "SELECT pos, tid, seq, at_us, clock_ms, sender, addressee, kind, cause, format, \
@@ -48,7 +49,7 @@ const PENDING_OF_TASK: &str = "SELECT id, tid, kind, body, at_us, taken_seq, sum
      INDEXED BY command_pending WHERE taken_seq IS NULL AND id > ?1 AND tid = ?3 ORDER BY id LIMIT ?2";
 
 #[cfg(test)]
-pub(super) const STATEMENTS: [&str; 18] = [
+pub(super) const STATEMENTS: [&str; 19] = [
     FIND,
     ENTRY,
     STATE,
@@ -56,6 +57,7 @@ pub(super) const STATEMENTS: [&str; 18] = [
     TIDS_OPEN,
     TIDS_CLOSED,
     IDS_FROM,
+    IDS_TO,
     ROWS_AFTER,
     ROWS_OF_KINDS,
     TASK_ROWS,
@@ -126,6 +128,10 @@ impl View for Db {
 
     fn ids_from(&self, first: &str, limit: usize) -> Result<Vec<String>> {
         self.all(IDS_FROM, (first, signed(limit)), |row| Ok(self.columns(row).text(0, "id")?.to_owned()))
+    }
+
+    fn ids_to(&self, last: &str, limit: usize) -> Result<Vec<String>> {
+        self.all(IDS_TO, (last, signed(limit)), |row| Ok(self.columns(row).text(0, "id")?.to_owned()))
     }
 
     fn rows_after(&self, pos: u64, page: Page) -> Result<Vec<(Tid, Row)>> {

@@ -156,7 +156,7 @@ pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<Cow<'static, str>>
         ProgramError::OpenFile { .. } => (
             Edge::Usage,
             Some(
-                "name a task by its id or the beginning of it, or a file that `setpoint tasks export` wrote",
+                "name a task by its id, or the beginning or the end of it, or a file that `setpoint tasks export` wrote",
             ),
         ),
         ProgramError::Place { .. } => (Edge::Configuration, Some(NOT_OURS_HINT)),

@@ -76,12 +76,12 @@ impl Organisation {
         Ok(concerns_any(&put_back, self.journal())?.then_some(put_back.why))
     }
 
-    /// The task whose id begins with `prefix`.
+    /// The task whose id this is, or begins with it, or ends in it.
     ///
     /// # Errors
     /// When there is none, or more than one.
-    pub fn resolve(&self, prefix: &str) -> Result<TaskId, RuntimeError> {
-        let id = self.journal().resolve(prefix)?;
+    pub fn resolve(&self, part: &str) -> Result<TaskId, RuntimeError> {
+        let id = self.journal().resolve(part)?;
         id.parse().map_err(|_| RuntimeError::Unreadable { task: id, seq: 0, what: "task id" })
     }
 

@@ -64,9 +64,9 @@ impl Organisation for Running {
         }))
     }
 
-    async fn resolve(&self, prefix: &str) -> Result<TaskId, ClientError> {
-        let (organisation, prefix) = (self.organisation.clone(), prefix.to_owned());
-        blocking(move || organisation.resolve(&prefix)).await
+    async fn resolve(&self, part: &str) -> Result<TaskId, ClientError> {
+        let (organisation, part) = (self.organisation.clone(), part.to_owned());
+        blocking(move || organisation.resolve(&part)).await
     }
 
     async fn export(&self, task: &TaskId) -> Result<Vec<String>, ClientError> {

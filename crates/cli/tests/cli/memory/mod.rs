@@ -205,7 +205,6 @@ async fn an_empty_memory_is_no_error() {
 async fn what_is_wrong_with_the_command_line_is_said_with_what_to_do() {
     let mut said = String::new();
     for line in [
-        "memory",
         "memory forgt",
         "memory query a b c",
         "memory list --limit 0",

@@ -32,7 +32,7 @@ fn tasks_are_listed_newest_first() {
 }
 
 #[test]
-fn a_task_is_chosen_by_an_unambiguous_prefix() {
+fn a_task_is_chosen_by_its_beginning_or_its_end() {
     on_both(|journal| {
         for id in ["build-a1", "build-a2", "build", "修复-1", "system"] {
             open_task(journal, id, 1);
@@ -40,11 +40,16 @@ fn a_task_is_chosen_by_an_unambiguous_prefix() {
         assert_eq!(journal.resolve("build").unwrap(), "build");
         assert_eq!(journal.resolve("build-a2").unwrap(), "build-a2");
         assert_eq!(journal.resolve("修").unwrap(), "修复-1");
+        assert_eq!(journal.resolve("-a2").unwrap(), "build-a2");
+        assert_eq!(journal.resolve("复-1").unwrap(), "修复-1");
+        open_task(journal, "a2-build-it", 1);
+        let JournalError::Ambiguous { matches, .. } = journal.resolve("a2").unwrap_err() else { panic!() };
+        assert_eq!(matches, ["a2-build-it", "build-a2"], "one begins so, the other ends so");
         let JournalError::Ambiguous { matches, .. } = journal.resolve("build-").unwrap_err() else {
             panic!()
         };
         assert_eq!(matches, ["build-a1", "build-a2"]);
-        for none in ["", "x", "build-a1x", "sys", "%", "build_"] {
+        for none in ["", "x", "build-a1x", "sys", "%", "build_", "%2", "_2", "tem"] {
             assert!(matches!(journal.resolve(none), Err(JournalError::NotFound { .. })), "{none}");
         }
         for n in 0..20 {
