@@ -282,6 +282,7 @@ fn written(pos: u64, space: String) -> Happening {
         f,
         sigma,
         k,
+        known_to: Vec::new(),
     };
     Happening::Written { task, megram: Box::new(megram) }
 }

@@ -36,6 +36,9 @@ pub struct MemoryStats {
     pub bytes: u64,
     /// When the Dreamer last went through all of it.
     pub dreamt_at: Option<Timestamp>,
+    /// Whether a language model may be told what was learnt without it; nothing where the operator has not said, and it is
+    /// not told then.
+    pub is_shared: Option<bool>,
 }
 
 /// The sums of a pair, and what they mean for a plan.
@@ -309,6 +312,13 @@ pub trait Memory: Send + Sync {
 
     /// Approves a proposal: every model-backed role of a task that opens from now on is told it.
     async fn approve(&self, id: &MegramId) -> Result<RecordLine, ClientError>;
+
+    /// The language models, of these or else of those that are configured, that do not know all of what was learnt of late, when
+    /// the operator has not said yet whether they may be told it; none where there is nothing to ask.
+    async fn unasked(&self, models: &[String]) -> Result<Vec<String>, ClientError>;
+
+    /// Says whether a language model may be told what was learnt without it.
+    async fn share(&self, is_allowed: bool) -> Result<(), ClientError>;
 
     /// Closes it.
     async fn close(&self);

@@ -12,6 +12,7 @@ use crate::event::{Applied, Event, Happening};
 use crate::limits::RECORD_BYTES_MAX;
 use crate::record::{Entry, Mark, entries, id_bytes};
 use crate::sqlite::Seal;
+use crate::store::set_shared;
 use crate::tags;
 use crate::words;
 
@@ -47,7 +48,9 @@ fn one(batch: &mut Batch<'_>, event: &Event) -> Result<Option<Written>> {
         Happening::Written { task, megram } => {
             batch.write(megram, &Source { author: Author::Task, task: Some(task), pos }).map(Some)
         }
-        Happening::Contradicted { task, id, at, feedback } => contradict(batch, task, id, *at, feedback, pos),
+        Happening::Contradicted { task, id, at, feedback, known_to } => {
+            contradict(batch, task, (id, *at), feedback, known_to, pos)
+        }
         Happening::Ended { task } => {
             let tid = batch.task(task)?;
             tags::set_ended(batch.db, tid, task, Some(number(pos)))?;
@@ -73,6 +76,7 @@ fn act(batch: &mut Batch<'_>, act: &MemoryAct, pos: u64) -> Result<Option<Writte
                 batch.demote(&entry, at.as_micros(), pos)?;
             }
         }
+        MemoryAct::Shared { is_allowed } => set_shared(batch.db, *is_allowed, pos)?,
         MemoryAct::Approved { id } => {
             if let Some(entry) =
                 entry_of(batch, id)?.filter(|entry| entry.new.level == setpoint_mkct::Level::T)
@@ -91,9 +95,9 @@ fn act(batch: &mut Batch<'_>, act: &MemoryAct, pos: u64) -> Result<Option<Writte
 fn contradict(
     batch: &mut Batch<'_>,
     task: &TaskId,
-    id: &MegramId,
-    at: Timestamp,
+    (id, at): (&MegramId, Timestamp),
     feedback: &NegativeFeedback,
+    known_to: &[String],
     pos: u64,
 ) -> Result<Option<Written>> {
     let rule = entry_of(batch, &feedback.rule_id)?.filter(|rule| rule.new.quantum.sigma != 0.0);
@@ -111,6 +115,7 @@ fn contradict(
         f,
         sigma,
         k,
+        known_to: known_to.to_vec(),
     };
     batch.write(&megram, &Source { author: Author::Task, task: Some(task), pos }).map(Some)
 }

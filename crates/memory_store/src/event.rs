@@ -33,6 +33,8 @@ pub enum Happening {
         at: Timestamp,
         /// The rule, and what happened.
         feedback: Box<NegativeFeedback>,
+        /// The language models of the task.
+        known_to: Vec<String>,
     },
     /// A task has ended: what was kept for its later rounds is of no more use.
     Ended {

@@ -17,6 +17,8 @@ use crate::words;
 
 /// The name of the place up to which the journal was taken in.
 const JOURNAL: &str = "journal";
+/// The name of the place where the operator last said whether models may be told everything; below zero for a no.
+const SHARED: &str = "shared";
 /// Folders of damaged databases that are kept at most; a person has to look at them before there are more.
 const ASIDE_MAX: u32 = 999;
 /// Held by whoever puts a database aside.
@@ -147,6 +149,14 @@ impl Store {
     /// When the store cannot be read.
     pub fn cursor(&self) -> Result<u64> {
         cursor(&self.reader())
+    }
+
+    /// Whether models may be told what was learnt without them, as the operator last said; `None` where nothing was said.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn is_shared(&self) -> Result<Option<bool>> {
+        is_shared(&self.reader())
     }
 
     /// Takes in what the journal holds from `from` up to `to`, all of it in one transaction that is as durable as the
@@ -283,27 +293,42 @@ pub(crate) fn last_rid(db: &Db) -> Result<i64> {
 
 /// The place in the journal, as this state of the database has it.
 pub(crate) fn cursor(db: &Db) -> Result<u64> {
-    let found = db.first("SELECT pos, seal FROM place WHERE name = ?1", [JOURNAL], |columns| {
-        let pos = columns.count(0)?;
-        if place_seal(number(pos)) != columns.int(1)? {
-            return Err(columns.damaged("the place in the journal is not what was written"));
+    Ok(place(db, JOURNAL)?.and_then(|pos| u64::try_from(pos).ok()).unwrap_or(0))
+}
+
+/// What the operator last said of sharing.
+pub(crate) fn is_shared(db: &Db) -> Result<Option<bool>> {
+    Ok(place(db, SHARED)?.map(|pos| pos > 0))
+}
+
+/// Notes what the operator says of sharing, at this place of the journal.
+pub(crate) fn set_shared(db: &Db, is_allowed: bool, pos: u64) -> Result<()> {
+    let pos = number(pos);
+    set_place(db, SHARED, if is_allowed { pos } else { -pos })
+}
+
+fn place(db: &Db, name: &str) -> Result<Option<i64>> {
+    db.first("SELECT pos, seal FROM place WHERE name = ?1", [name], |columns| {
+        let pos = columns.int(0)?;
+        if place_seal(name, pos) != columns.int(1)? {
+            return Err(columns.damaged("a place in the journal is not what was written"));
         }
         Ok(pos)
-    })?;
-    Ok(found.unwrap_or(0))
+    })
 }
 
 fn set_cursor(db: &Db, pos: u64) -> Result<()> {
-    let pos = number(pos);
-    db.change(
-        "INSERT OR REPLACE INTO place (name, pos, seal) VALUES (?1, ?2, ?3)",
-        (JOURNAL, pos, place_seal(pos)),
-    )?;
+    set_place(db, JOURNAL, number(pos))
+}
+
+fn set_place(db: &Db, name: &str, pos: i64) -> Result<()> {
+    let row = (name, pos, place_seal(name, pos));
+    db.change("INSERT OR REPLACE INTO place (name, pos, seal) VALUES (?1, ?2, ?3)", row)?;
     Ok(())
 }
 
-fn place_seal(pos: i64) -> i64 {
-    Seal::of("place").bytes(JOURNAL.as_bytes()).int(pos).value()
+fn place_seal(name: &str, pos: i64) -> i64 {
+    Seal::of("place").bytes(name.as_bytes()).int(pos).value()
 }
 
 /// Makes an empty file that only its owner can read, unless there is one; how long it is.

@@ -48,6 +48,11 @@ pub enum MemoryAct {
         /// Since when.
         at: Timestamp,
     },
+    /// Whether a model may be told what was learnt without it. The last word stands; without one it is not.
+    Shared {
+        /// Whether it may.
+        is_allowed: bool,
+    },
     /// A proposal for the layer T was approved.
     Approved {
         /// The proposal.

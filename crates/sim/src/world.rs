@@ -308,6 +308,7 @@ impl World<'_> {
                         facts: vec![],
                         tools: vec![],
                         avoided: vec![],
+                        withheld: 0,
                     }),
                 },
                 Payload::ApprovalRequest(request) => {

@@ -100,5 +100,6 @@ fn megram(id: MegramId, level: Level) -> Megram {
         f: 0.9,
         sigma: 1.0,
         k,
+        known_to: Vec::new(),
     }
 }

@@ -90,6 +90,11 @@ pub(super) enum MemoryVerb {
         #[arg(long)]
         lenient: bool,
     },
+    /// Say whether a language model may be told what was learnt without it: goals, paths, what worked. It is not, by default
+    Share {
+        /// The answer
+        word: ShareWord,
+    },
     /// Approve what is proposed for the system's own thinking; list it when no ID is given
     Approve {
         /// Its id, or the beginning or the end of it
@@ -111,6 +116,13 @@ pub(super) struct Seen {
     /// Show it as it will be at TIME if nothing comes in: a time, a day, or a while from now such as +60d
     #[arg(long, value_name = "TIME", value_parser = moment::read, allow_hyphen_values = true)]
     at: Option<At>,
+}
+
+/// Whether it may, as it is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ShareWord {
+    Yes,
+    No,
 }
 
 /// A layer, as it is typed.
@@ -160,6 +172,7 @@ pub(super) fn command(verb: MemoryVerb) -> MemoryCommand {
             };
             MemoryCommand::Import { source, is_lenient: lenient }
         }
+        MemoryVerb::Share { word } => MemoryCommand::Share { is_allowed: word == ShareWord::Yes },
         MemoryVerb::Approve { id } => MemoryCommand::Approve { id },
     }
 }

@@ -1,10 +1,13 @@
 //! `init`: a first configuration from what is there.
 
 use serde_json::json;
+use setpoint_client::ClientError;
 use setpoint_client::models::{InitWishes, Initialised, KeyVariable, UnnamedProvider};
-use setpoint_client::{ClientError, Desk};
 
+use super::memory;
+use super::pursue::is_interactive;
 use crate::exit::Exit;
+use crate::host::Host;
 use crate::invocation::GlobalOptions;
 use crate::io::Io;
 use crate::report;
@@ -15,10 +18,10 @@ use crate::text::{Line, Tone};
 pub(super) async fn init(
     wishes: &InitWishes,
     options: &GlobalOptions,
-    desk: &dyn Desk,
+    host: &dyn Host,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
-    let done = desk.initialise(wishes).await?;
+    let done = host.desk().initialise(wishes).await?;
     if options.is_json {
         io.out.json(&json!(done))?;
         return Ok(Exit::DONE);
@@ -37,6 +40,11 @@ pub(super) async fn init(
     }
     for note in &done.notes {
         report::warning(io, note);
+    }
+    let chosen: Vec<String> = [&done.brain, &done.tool].into_iter().flatten().cloned().collect();
+    if done.is_written && !chosen.is_empty() && is_interactive(options, io) {
+        // The configuration is written, whatever is said.
+        let _said = memory::ask(&chosen, options, host, io).await;
     }
     Ok(Exit::DONE)
 }

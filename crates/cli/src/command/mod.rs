@@ -85,7 +85,7 @@ async fn dispatch(invocation: Invocation, host: &dyn Host, io: &mut Io) -> Resul
         Command::PlaybooksList => playbooks::list(&global, host.desk(), io),
         Command::PlaybooksShow { name } => playbooks::show(&name, &global, host.desk(), io),
         Command::PlaybooksCheck { file } => playbooks::check(file.as_deref(), &global, host.desk(), io),
-        Command::Init(wishes) => init::init(&wishes, &global, host.desk(), io).await,
+        Command::Init(wishes) => init::init(&wishes, &global, host, io).await,
         Command::Models { is_all } => models::models(is_all, &global, host.desk(), io).await,
         Command::Doctor { has_models } => doctor::doctor(has_models, &global, host.desk(), io).await,
         Command::ConfigShow => config::show(&global, host.desk(), io),

@@ -2,11 +2,12 @@
 
 use setpoint_client::{ClientError, ErrorKind, Goal, Organisation};
 
-use super::leave;
+use super::confirm::Word;
 use super::pursue::{exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices};
+use super::{leave, memory};
 use crate::exit::Exit;
 use crate::host::{ApprovalPolicy, Host};
-use crate::invocation::{GlobalOptions, Run};
+use crate::invocation::{Cassette, GlobalOptions, Run};
 use crate::io::Io;
 use crate::render::result;
 use crate::session::{Manner, Show};
@@ -30,6 +31,13 @@ pub(super) async fn run(
     let goal =
         Goal { raw_input, interactive: is_interactive, preview_plan: run.is_plan_shown.then_some(true) };
     tell_notices(host, io);
+    // A recording tells nobody anything.
+    if is_interactive
+        && !matches!(options.cassette, Some(Cassette::Replay(_)))
+        && memory::ask(&[], options, host, io).await == Some(Word::Left)
+    {
+        return Ok(Exit::CANCELLED);
+    }
     let organisation = host.open().await?;
     let ended = start(&*organisation, goal, policy.as_deref(), run, options, io).await;
     leave(&organisation, io).await;

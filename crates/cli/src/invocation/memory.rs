@@ -58,6 +58,11 @@ pub enum MemoryCommand {
         /// What can be taken is, whatever else there is.
         is_lenient: bool,
     },
+    /// `memory share`.
+    Share {
+        /// Whether a language model may be told what was learnt without it.
+        is_allowed: bool,
+    },
     /// `memory approve`.
     Approve {
         /// An id, or the beginning or the end of one; the proposals are listed when it is not said.

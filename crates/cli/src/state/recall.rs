@@ -17,6 +17,8 @@ pub struct Recall {
     pub applied: Vec<MegramId>,
     /// What the plan goes against, because no plan could be made otherwise.
     pub overridden: Vec<MegramId>,
+    /// Records that were kept from the task's language models, which were not there when they were learnt.
+    pub withheld: u32,
 }
 
 /// One thing that memory gave.
@@ -86,6 +88,7 @@ impl Recall {
             hypotheses,
             facts,
             avoided,
+            withheld,
             ..
         } = reply;
         let unavailable = match availability {
@@ -126,7 +129,7 @@ impl Recall {
         let mut given: Vec<Given> =
             rules.chain(avoided).chain(records).chain(hypotheses).chain(related).chain(facts).collect();
         given.sort_by_key(|given| given.what);
-        Recall { unavailable, potentials, given, applied: Vec::new(), overridden: Vec::new() }
+        Recall { unavailable, potentials, given, applied: Vec::new(), overridden: Vec::new(), withheld }
     }
 
     /// What the plan made of it.
@@ -139,6 +142,6 @@ impl Recall {
     /// Whether there is anything to tell.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.unavailable.is_none() && self.given.is_empty()
+        self.unavailable.is_none() && self.given.is_empty() && self.withheld == 0
     }
 }

@@ -12,7 +12,7 @@ pub fn line(recall: &Recall) -> Option<Line> {
     if let Some(reason) = &recall.unavailable {
         return Some(Line::new().and(Tone::Care, &format!("the plan is made without memory: {reason}")));
     }
-    let first = recall.given.first()?;
+    let Some(first) = recall.given.first() else { return withheld(recall) };
     let mut line = match recall.potentials.action {
         // Rules and facts need no sums.
         MemoryAction::Ignore => given(first),
@@ -31,14 +31,22 @@ pub fn brief(recall: &Recall) -> Option<Line> {
     if recall.unavailable.is_some() {
         return line(recall);
     }
-    recall.given.first().map(given)
+    recall.given.first().map(given).or_else(|| withheld(recall))
+}
+
+/// What was kept from the models, if anything was.
+fn withheld(recall: &Recall) -> Option<Line> {
+    let number = u64::from(recall.withheld);
+    let count = words::count(number, "record");
+    let told = "learnt without this model and not told to it; `setpoint memory share yes` tells it";
+    (number > 0).then(|| Line::new().and(Tone::Plain, &count).and(Tone::Dim, &format!(" {told}")))
 }
 
 /// Everything that memory gave, with the ids that `setpoint memory show` takes.
 #[must_use]
 pub fn lines(recall: &Recall) -> Vec<Line> {
     let head = Line::new().and(Tone::Dim, "memory  ");
-    if recall.is_empty() || recall.unavailable.is_some() {
+    if recall.given.is_empty() || recall.unavailable.is_some() {
         return line(recall).map(|line| head.then(line)).into_iter().collect();
     }
     let mut lines = vec![head.then(sums(recall))];
@@ -50,6 +58,7 @@ pub fn lines(recall: &Recall) -> Vec<Line> {
         }
         lines.push(line);
     }
+    lines.extend(withheld(recall).map(|line| Line::plain("        ").then(line)));
     lines
 }
 
@@ -70,4 +79,34 @@ fn given(given: &Given) -> Line {
         What::Noted | What::Hypothesis | What::Related | What::Fact => Tone::Plain,
     };
     Line::new().and(tone, given.what.words()).and(Tone::Plain, &format!(": {}", given.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use setpoint_protocol::message::Potentials;
+
+    use super::*;
+
+    #[test]
+    fn what_was_kept_from_a_model_is_said() {
+        let recall = |given: Vec<Given>, withheld| Recall {
+            unavailable: None,
+            potentials: Potentials::default(),
+            given,
+            applied: Vec::new(),
+            overridden: Vec::new(),
+            withheld,
+        };
+        let told =
+            "2 records learnt without this model and not told to it; `setpoint memory share yes` tells it";
+        for said in [line(&recall(vec![], 2)), brief(&recall(vec![], 2))] {
+            assert_eq!(said.unwrap().to_text(), told);
+        }
+        assert_eq!((line(&recall(vec![], 0)), brief(&recall(vec![], 0))), (None, None));
+        let id = "00000000-0000-7000-8000-000000000001".parse().unwrap();
+        let fact = Given { id, what: What::Fact, text: "photos lie in ~/p".to_owned() };
+        assert_eq!(brief(&recall(vec![fact.clone()], 1)).unwrap().to_text(), "fact: photos lie in ~/p");
+        let all = lines(&recall(vec![fact], 1));
+        assert!(all.last().unwrap().to_text().contains("1 record learnt without this model"), "{all:?}");
+    }
 }

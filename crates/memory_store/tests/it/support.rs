@@ -55,6 +55,7 @@ pub(crate) fn megram(n: u128, space: &str, state: State, at: Timestamp) -> Megra
         f,
         sigma,
         k,
+        known_to: Vec::new(),
     }
 }
 

@@ -32,6 +32,10 @@ pub struct Megram {
     pub sigma: f64,
     /// Decay a day.
     pub k: f64,
+    /// The language models that know all of what it is made of, by name; whoever writes it down sees to that. None for what
+    /// was learnt without one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known_to: Vec<String>,
 }
 
 /// The four layers.

@@ -74,6 +74,14 @@ pub struct MemoryReply {
     /// Calls that failed before and must not be made again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub avoided: Vec<AvoidedCall>,
+    /// Records and rules that would be told as well, but that the task's language models do not know and may not be told:
+    /// they were learnt without them, and the operator has not allowed it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub withheld: u32,
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 /// A tool on a target that memory speaks against.

@@ -150,5 +150,6 @@ fn publish(key: Key, quantum: Quantum, content: Insight, ctx: &Ctx<'_>, fx: &mut
         f: quantum.f,
         sigma: quantum.sigma,
         k: quantum.k,
+        known_to: Vec::new(),
     });
 }

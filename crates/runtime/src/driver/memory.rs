@@ -11,7 +11,7 @@ use setpoint_protocol::topology::Payload;
 
 use super::{Driver, Inbound};
 use crate::clock;
-use crate::memory::{Access, unavailable};
+use crate::memory::{Access, Readers, unavailable};
 
 /// How long a plan waits for memory, which may have a long journal to take in first.
 const WAIT_MAX: Duration = Duration::from_secs(10);
@@ -39,12 +39,13 @@ impl Driver {
                 return self.memory_is_unavailable(query.call_id, &reason);
             }
         };
-        let (call, sender) = (query.call_id, self.sender.clone());
+        let (call, sender, readers) =
+            (query.call_id, self.sender.clone(), Readers::of(&self.shared.models.cards()));
         self.shared.spawn(async move {
             let answered = async {
                 let _turn = memory.turn().await;
                 let memory = Arc::clone(&memory);
-                tokio::task::spawn_blocking(move || memory.answer(&query, clock::now)).await
+                tokio::task::spawn_blocking(move || memory.answer(&query, &readers, clock::now)).await
             };
             let reply = match tokio::time::timeout(WAIT_MAX, answered).await {
                 Ok(Ok(reply)) => reply,

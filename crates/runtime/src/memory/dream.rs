@@ -12,6 +12,7 @@ use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram, SopKin
 use setpoint_protocol::text::clip;
 use setpoint_protocol::{MegramId, RoleId, Timestamp};
 
+use super::sharing::known_to;
 use super::{Memory, MemoryFailure, derived_id};
 
 /// The file that is locked, beside the store.
@@ -193,6 +194,7 @@ fn rule(candidate: &Candidate, words: Option<String>, now: Timestamp) -> Megram 
         f: quantum.f,
         sigma: quantum.sigma,
         k: quantum.k,
+        known_to: known_to(lessons.iter().map(|lesson| &lesson.megram)),
     }
 }
 

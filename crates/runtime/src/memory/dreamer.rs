@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use setpoint_machine::ModelCall;
+use setpoint_memory_store::Candidate;
 use setpoint_model::playbook::PLAYBOOK_MODEL;
 use setpoint_model::{Model, Progress};
 use setpoint_protocol::memory::Worded;
@@ -14,6 +15,7 @@ use setpoint_roles::r5_memory;
 use tokio_util::sync::CancellationToken;
 
 use super::dream::{Alone, Dreamt};
+use super::sharing::Readers;
 use super::{Memory, MemoryFailure};
 
 /// Questions that one pass asks a model at most; what is left waits for the next one.
@@ -64,8 +66,12 @@ impl Dreamer {
             if self.stop.is_cancelled() || has_no_call_left {
                 break;
             }
-            let asked =
-                self.ask(&mut calls_left, || r5_memory::distil(super::dream::brief(&candidate))).await;
+            let asked = match self.may_be_told(&candidate).await? {
+                true => {
+                    self.ask(&mut calls_left, || r5_memory::distil(super::dream::brief(&candidate))).await
+                }
+                false => Asked::Nothing,
+            };
             let (words, worded) = match asked {
                 // It is due again: it is not made in a template's words because of that.
                 Asked::Stopped => break,
@@ -89,6 +95,19 @@ impl Dreamer {
         Ok(Some(dreamt))
     }
 
+    /// Whether the model knows what a rule is made of, or may be told all of memory.
+    async fn may_be_told(&self, candidate: &Candidate) -> Result<bool, MemoryFailure> {
+        let Some(readers) = self.readers() else { return Ok(true) };
+        if candidate.lessons.iter().all(|lesson| readers.know(&lesson.megram)) {
+            return Ok(true);
+        }
+        Ok(self.blocking(|memory| memory.is_shared()).await? == Some(true))
+    }
+
+    fn readers(&self) -> Option<Readers> {
+        self.model.as_ref().map(|model| Readers::named([model.name()]))
+    }
+
     /// Asks what the newest tasks taught that nobody has asked about; what has better words now. An answer of no use leaves
     /// the template's words, and is not asked for again.
     async fn reflect(
@@ -98,11 +117,11 @@ impl Dreamer {
         calls_left: &mut usize,
     ) -> Result<Vec<MegramId>, MemoryFailure> {
         let mut reflected = Vec::new();
-        if self.model.is_none() {
-            return Ok(reflected);
-        }
+        let Some(readers) = self.readers() else { return Ok(reflected) };
         let mut records = self.blocking(move |memory| memory.unreflected(now)).await?;
-        records.retain(|record| !self.unanswered().contains(&record.megram.id));
+        // What is shown is the whole of a task's end: it is for the model of that task alone.
+        records
+            .retain(|record| readers.know(&record.megram) && !self.unanswered().contains(&record.megram.id));
         for record in records.into_iter().take(REFLECTIONS_MAX) {
             let (id, of) = (record.megram.id.clone(), record.clone());
             let Some(brief) = self.blocking(move |memory| memory.reflection(&of)).await? else { continue };

@@ -15,6 +15,7 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::{MegramId, RoleId, Timestamp, ToolId};
 
 use super::dream::Alone;
+use super::sharing::known_to;
 use super::{BEGINNING, Memory, MemoryFailure, derived_id};
 
 /// Kinds of tasks whose rules must agree before something is proposed for all of them.
@@ -89,7 +90,7 @@ impl Memory {
                 if made.len() >= HYPOTHESES_MAX {
                     return Ok(made);
                 }
-                let megram = hypothesis(&pair.space, &newest.megram.content, &other.megram, now);
+                let megram = hypothesis(&pair.space, &newest.megram, &other.megram, now);
                 if self.mended(|| Ok(self.store.knows(&megram.id)?))? {
                     continue;
                 }
@@ -141,10 +142,11 @@ fn proposal(is_good: bool, tool: &ToolId, kinds: usize, now: Timestamp) -> Megra
         f: rule.quantum().f,
         sigma: rule.quantum().sigma,
         k: rule.quantum().k,
+        known_to: Vec::new(),
     }
 }
 
-fn hypothesis(space: &str, known: &Insight, other: &Megram, now: Timestamp) -> Megram {
+fn hypothesis(space: &str, known: &Megram, other: &Megram, now: Timestamp) -> Megram {
     let of = other.space.strip_prefix(INTENT_SPACE).unwrap_or(&other.space);
     let lesson = format!("What worked for `{of}` may work here: {}", other.content.lesson);
     // By the next one it has faded, and may be made up again: as another record, or the journal would hold one twice.
@@ -158,7 +160,7 @@ fn hypothesis(space: &str, known: &Insight, other: &Megram, now: Timestamp) -> M
         space: hypothesis_space(space),
         entity: ENV_LOCAL.to_owned(),
         content: Insight {
-            tags: known.tags.clone(),
+            tags: known.content.tags.clone(),
             tools: other.content.tools.clone(),
             targets: other.content.targets.clone(),
             approaches: other.content.approaches.clone(),
@@ -168,5 +170,6 @@ fn hypothesis(space: &str, known: &Insight, other: &Megram, now: Timestamp) -> M
         f,
         sigma,
         k,
+        known_to: known_to([known, other].into_iter()),
     }
 }

@@ -1,17 +1,20 @@
 //! Taking the journal in: its rows become events of the store, in their order.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use serde::Deserialize;
 use setpoint_journal::{JournalError, Kinds, NewRow, Row, SYSTEM_STREAM, Submission, TaskOpening};
 use setpoint_memory_store::{Event, Happening, Taken};
 use setpoint_protocol::memory::{MEMORY_ACT_KIND, MemoryAct};
+use setpoint_protocol::models::Models;
 use setpoint_protocol::record::{FORMAT, ForkedFrom};
 use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp, id};
 
 use super::dream::FORGET_MAX;
+use super::sharing::Readers;
 use super::{Memory, MemoryFailure, held};
 
 /// The rows that tell memory something.
@@ -79,11 +82,11 @@ impl Memory {
             as_of = as_of.map(|_| {
                 rows.last().map_or(Timestamp::from_micros(0), |row| Timestamp::from_micros(row.at_us))
             });
-            let mut forks = BTreeMap::new();
+            let mut beginnings = BTreeMap::new();
             let mut events: Vec<Event> = Vec::new();
             for row in &rows {
-                if let Some(event) = event(row)
-                    && !self.is_taken_over(&event, row, &mut forks)?
+                if let Some(mut event) = event(row)
+                    && !self.is_taken_over(&mut event, row, &mut beginnings)?
                 {
                     events.push(event);
                 }
@@ -98,32 +101,36 @@ impl Memory {
         }
     }
 
-    /// Whether a fork has this from the task that it goes on from: memory has it from there, and nobody learns twice from
+    /// Says which models know what a task has learnt; and whether a fork has this from the task that it goes on from: memory has it from there, and nobody learns twice from
     /// what happened once. What is kept for the task itself is the fork's own.
     fn is_taken_over(
         &self,
-        event: &Event,
+        event: &mut Event,
         row: &Row,
-        forks: &mut BTreeMap<Arc<str>, u64>,
+        beginnings: &mut BTreeMap<Arc<str>, Beginning>,
     ) -> Result<bool, MemoryFailure> {
-        match &event.what {
-            Happening::Written { task, megram } if megram.space == format!("task:{task}") => {
-                return Ok(false);
-            }
-            Happening::Written { .. } | Happening::Contradicted { .. } => {}
-            _ => return Ok(false),
-        }
-        let until = match forks.get(&row.task) {
-            Some(until) => *until,
-            None => {
-                let first = self.journal.read_rows(&row.task, 1, 1)?.into_iter().next();
-                let opened = first.and_then(|first| serde_json::from_slice::<Beginning>(&first.body).ok());
-                let until = opened.and_then(|opened| opened.forked_from).map_or(0, |from| from.seq);
-                forks.insert(Arc::clone(&row.task), until);
-                until
-            }
+        let known_to = match &mut event.what {
+            Happening::Written { megram, .. } => &mut megram.known_to,
+            Happening::Contradicted { known_to, .. } => known_to,
+            Happening::Ended { .. } | Happening::Act(_) => return Ok(false),
         };
-        Ok(row.seq <= until)
+        let beginning = match beginnings.entry(Arc::clone(&row.task)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(self.beginning(&row.task)?),
+        };
+        *known_to = Readers::of(&beginning.models).names();
+        if let Happening::Written { task, megram } = &event.what
+            && megram.space == format!("task:{task}")
+        {
+            return Ok(false);
+        }
+        Ok(beginning.forked_from.as_ref().is_some_and(|from| row.seq <= from.seq))
+    }
+
+    /// How a task opened; a first row that cannot be read says nothing.
+    fn beginning(&self, task: &str) -> Result<Beginning, MemoryFailure> {
+        let first = self.journal.read_rows(task, 1, 1)?.into_iter().next();
+        Ok(first.and_then(|first| serde_json::from_slice(&first.body).ok()).unwrap_or_default())
     }
 
     /// Where memory stands. One that began anew forgets first what had faded by its newest row: it was deleted before,
@@ -195,10 +202,12 @@ impl Memory {
 }
 
 /// What memory wants to know of how a task opened.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Beginning {
     #[serde(default)]
     forked_from: Option<ForkedFrom>,
+    #[serde(default)]
+    models: Models,
 }
 
 /// Whether another process has written behind the head that the submission was made from.
@@ -226,7 +235,7 @@ fn event(row: &Row) -> Option<Event> {
         let (task, at) = (task()?, Timestamp::from_micros(row.at_us));
         let id = MegramId::from_uuid(id::derive(&task, row.seq, FEEDBACK_ID, at));
         let feedback = serde_json::from_slice(&row.body).ok()?;
-        read(Happening::Contradicted { task, id, at, feedback: Box::new(feedback) })
+        read(Happening::Contradicted { task, id, at, feedback: Box::new(feedback), known_to: Vec::new() })
     } else if row.kind == Kind::FinalResult.name() {
         read(Happening::Ended { task: task()? })
     } else {

@@ -11,6 +11,7 @@ mod imagine;
 mod intake;
 mod operator;
 mod reflect;
+mod sharing;
 mod skills;
 
 use std::path::Path;
@@ -26,6 +27,7 @@ pub(crate) use self::answer::unavailable;
 pub use self::dream::{Dream, Dreamt};
 pub use self::dreamer::Dreamer;
 pub use self::operator::{IMPORT_LINES_MAX, Imported, Stated};
+pub use self::sharing::Readers;
 
 /// What the operator's view of memory is made of.
 pub mod store {

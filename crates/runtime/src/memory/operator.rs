@@ -79,6 +79,7 @@ impl Memory {
             f: 1.0,
             sigma: 1.0,
             k: 0.0,
+            known_to: Vec::new(),
         };
         self.act(RoleId::Operator, &MemoryAct::Recorded { megram, by: Author::Operator }, now)?;
         Ok(Stated { id, is_known: false })

@@ -13,6 +13,7 @@ use setpoint_protocol::memory::Author;
 use setpoint_protocol::message::{Level, Megram, Potentials, SopKind};
 use setpoint_protocol::{MegramId, TaskId, Timestamp};
 use setpoint_runtime as runtime;
+use setpoint_runtime::memory::Readers;
 use setpoint_runtime::memory::store;
 
 use crate::edge::{memory_error, program_error};
@@ -83,6 +84,10 @@ impl Memory for Remembering {
             forgotten: stats.forgotten,
             journal_records: stats.cursor,
             bytes: stats.bytes,
+            is_shared: match &memory {
+                Some(memory) => memory.is_shared().map_err(|error| memory_error(&error))?,
+                None => None,
+            },
             dreamt_at: memory.and_then(|memory| memory.last_dream()).map(|dream| dream.at),
         })
     }
@@ -212,6 +217,26 @@ impl Memory for Remembering {
         let now = runtime::clock::now();
         let approved = memory.approve(id, now).map_err(|error| memory_error(&error))?;
         Ok(line(approved, now))
+    }
+
+    async fn unasked(&self, models: &[String]) -> Result<Vec<String>> {
+        let readers = match models {
+            // A choice that cannot be used is told of by whoever uses it.
+            [] => Readers::named(
+                self.program.chosen_models().unwrap_or_default().iter().map(|one| one.name.as_str()),
+            ),
+            named => Readers::named(named.iter().map(String::as_str)),
+        };
+        let Some(memory) = self.read()? else { return Ok(Vec::new()) };
+        match memory.must_ask(&readers).map_err(|error| memory_error(&error))? {
+            true => Ok(readers.names()),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    async fn share(&self, is_allowed: bool) -> Result<()> {
+        let memory = self.write()?;
+        memory.share(is_allowed, runtime::clock::now()).map_err(|error| memory_error(&error))
     }
 
     async fn close(&self) {

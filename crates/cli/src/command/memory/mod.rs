@@ -9,7 +9,10 @@ mod list;
 mod query;
 mod remember;
 mod rules;
+mod share;
 mod stats;
+
+pub(super) use self::share::ask;
 
 use std::time::Duration;
 
@@ -85,6 +88,9 @@ pub(super) async fn memory(
         MemoryCommand::Import { source, is_lenient } => {
             let text = import::read(&source, io)?;
             opened(host, async |memory| import::import(memory, &text, is_lenient, options, io).await).await
+        }
+        MemoryCommand::Share { is_allowed } => {
+            opened(host, async |memory| share::share(memory, is_allowed, options, io).await).await
         }
         MemoryCommand::Approve { id } => {
             let look = look(None, host, io);

@@ -33,6 +33,11 @@ fn lines(stats: &MemoryStats, look: &Look) -> Vec<Line> {
     let count = |name: &str, number: u64| row(name, words::thousands(number));
     let dreamt =
         stats.dreamt_at.map_or_else(|| "never".to_owned(), |at| words::date_and_time(at, &look.zone));
+    let shared = match stats.is_shared {
+        Some(true) => "with every language model",
+        Some(false) => "with the model that it was learnt with, alone",
+        None => "with the model that it was learnt with, alone; nobody has said otherwise",
+    };
     let rows = [
         row("place", stats.place.clone()),
         row("size", bytes(stats.bytes)),
@@ -44,6 +49,7 @@ fn lines(stats: &MemoryStats, look: &Look) -> Vec<Line> {
         count("forgotten", stats.forgotten),
         row("journal", format!("{} taken in", words::count(stats.journal_records, "record"))),
         row("dreamt", dreamt),
+        row("shared", shared.to_owned()),
     ];
     table(&[], &rows)
 }

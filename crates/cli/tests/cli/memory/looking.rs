@@ -45,6 +45,7 @@ async fn how_much_there_is() {
         forgotten: 2,
         journal_records: 1_234_567,
         bytes: 12_345_678,
+        is_shared: Some(true),
         dreamt_at: Some(after(-0.25)),
     };
     let full = || FakeMemory { stats: stats.clone(), ..FakeMemory::default() };
@@ -53,7 +54,7 @@ async fn how_much_there_is() {
     assert_eq!(value["dreamt_at"], "2026-11-22T21:30:00.000000Z");
     assert_eq!(value["bytes"], 12_345_678);
     let empty = out(FakeMemory::default(), "memory stats").await;
-    assert!(empty.contains("size       0 bytes\n") && empty.ends_with("dreamt     never\n"), "{empty}");
+    assert!(empty.contains("size       0 bytes\n") && empty.contains("dreamt     never\n"), "{empty}");
 }
 
 #[tokio::test]
@@ -62,7 +63,7 @@ async fn times_are_shown_where_the_reader_is() {
     let mut world = remembering(FakeMemory { stats, ..FakeMemory::default() });
     world.zone = jiff::tz::TimeZone::fixed(jiff::tz::offset(-5));
     let (came, _) = run(world, "memory stats").await;
-    assert!(came.out.ends_with("dreamt     2026-11-22 22:30:00\n"), "{}", came.out);
+    assert!(came.out.contains("dreamt     2026-11-22 22:30:00\n"), "{}", came.out);
 }
 
 #[tokio::test]

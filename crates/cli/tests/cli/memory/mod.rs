@@ -4,6 +4,7 @@ mod changing;
 mod looking;
 mod moments;
 mod moving;
+mod sharing;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -33,6 +33,8 @@ pub(crate) struct FakeMemory {
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) imported: ImportReport,
     pub(crate) proposals: Vec<RecordLine>,
+    /// Models about which nothing was said yet.
+    pub(crate) unasked: Vec<String>,
     /// It cannot be opened.
     pub(crate) is_locked: bool,
     /// Whatever this begins with fails.
@@ -55,6 +57,7 @@ impl Default for FakeMemory {
                 journal_records: 0,
                 bytes: 0,
                 dreamt_at: None,
+                is_shared: None,
             },
             answer: Answer::Pairs(vec![]),
             records: vec![],
@@ -66,6 +69,7 @@ impl Default for FakeMemory {
             folders: vec![],
             imported: ImportReport::default(),
             proposals: vec![],
+            unasked: vec![],
             is_locked: false,
             broken: "nothing",
             questions: Mutex::new(vec![]),
@@ -191,6 +195,15 @@ impl Memory for FakeMemory {
         self.named(id.as_str())
     }
 
+    async fn unasked(&self, models: &[String]) -> Result<Vec<String>, ClientError> {
+        self.ask(format!("unasked {}", models.join(" ")).trim().to_owned())?;
+        Ok(self.unasked.clone())
+    }
+
+    async fn share(&self, is_allowed: bool) -> Result<(), ClientError> {
+        self.ask(format!("share {is_allowed}"))
+    }
+
     async fn close(&self) {
         self.questions.lock().unwrap().push("close".to_owned());
     }
@@ -224,6 +237,7 @@ pub(crate) fn record(n: u32, lesson: &str) -> RecordLine {
             f: 0.9,
             sigma: 1.0,
             k: 0.05,
+            known_to: Vec::new(),
         },
         author: Author::Task,
         task: Some(TaskId::mint("count the files", 0x7f3a)),

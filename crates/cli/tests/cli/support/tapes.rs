@@ -106,6 +106,7 @@ pub(crate) fn migration() -> Tape {
                 facts: vec![],
                 tools: vec![],
                 avoided: vec![],
+                withheld: 0,
             },
         )
         .ask_model("r2/2", Purpose::Plan)

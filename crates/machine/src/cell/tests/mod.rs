@@ -160,6 +160,7 @@ fn memory_reply(call: &str) -> Payload {
         facts: vec![],
         tools: vec![],
         avoided: vec![],
+        withheld: 0,
     }
     .into()
 }

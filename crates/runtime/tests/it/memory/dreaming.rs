@@ -121,6 +121,7 @@ async fn a_shutdown_does_not_wait_for_the_dreamer_to_begin() {
     let home = Home::new();
     let journal = journal_in_no_time();
     let memory = home.memory(&journal);
+    memory.share(true, NOW).unwrap();
     let organisation = organisation_with(&journal, brain(), Some(Arc::clone(&memory)));
     // Its first pass has nothing to see, however long it takes to begin.
     while memory.last_dream().is_none() {
@@ -160,9 +161,9 @@ fn words(text: Option<&'static str>) -> (Arc<dyn Model>, Arc<AtomicUsize>) {
     (Arc::new(Words { text, asked: Arc::clone(&asked) }), asked)
 }
 
-/// The acts of the journal, as they were written.
+/// The Dreamer's acts in the journal, as they were written.
 fn acts(journal: &Journal) -> Vec<serde_json::Value> {
-    let rows = journal.rows("system", 1).map(|row| row.unwrap());
+    let rows = journal.rows("system", 1).map(|row| row.unwrap()).filter(|row| &*row.from == "memory");
     rows.map(|row| serde_json::from_slice(&row.body).unwrap()).collect()
 }
 
@@ -172,6 +173,7 @@ async fn a_model_is_asked_once_a_promotion_for_words_and_for_nothing_else() {
     let journal = home.journal();
     accepted_six_times(&journal);
     let memory = home.memory(&journal);
+    memory.share(true, NOW).unwrap();
     let (model, asked) = words(Some(r#"{"rule": "Count with wc. Look first. Then more.", "sigma": -1}"#));
     let dreamer = Dreamer::new(Arc::clone(&memory), Some(model));
     let now = setpoint_runtime::clock::now();
@@ -193,6 +195,7 @@ async fn words_that_cannot_be_used_leave_those_of_the_template() {
     let journal = home.journal();
     accepted_six_times(&journal);
     let memory = home.memory(&journal);
+    memory.share(true, NOW).unwrap();
     let (model, asked) = words(Some("I would rather not."));
     let dreamt = Dreamer::new(Arc::clone(&memory), Some(model)).pass(setpoint_runtime::clock::now()).await;
     assert_eq!((dreamt.unwrap().unwrap().promoted.len(), asked.load(Ordering::SeqCst)), (1, 1));
@@ -207,6 +210,7 @@ async fn a_shutdown_ends_a_question_and_the_rule_is_made_later() {
     let journal = home.journal();
     accepted_six_times(&journal);
     let memory = home.memory(&journal);
+    memory.share(true, NOW).unwrap();
     let (model, asked) = words(None);
     let models = brain().with_role(RoleId::Memory, model);
     let organisation = organisation_with(&journal, models, Some(Arc::clone(&memory)));
@@ -226,7 +230,9 @@ async fn a_shutdown_ends_a_question_and_the_rule_is_made_later() {
 async fn accepted_tasks(journal: &Journal, count: u64) {
     let files = tempfile::tempdir().unwrap();
     std::fs::write(files.path().join("a"), "x").unwrap();
-    let organisation = organisation_with(journal, brain(), None);
+    // The model that gives words is one of theirs.
+    let models = brain().with_role(RoleId::Memory, words(None).0);
+    let organisation = organisation_with(journal, models, None);
     for n in 1..=count {
         let task = organisation.start(largest_files_under(files.path(), n)).await.unwrap();
         organisation.ended(&task).await;
@@ -263,6 +269,7 @@ async fn a_pass_asks_a_bounded_number_of_questions_of_use_or_not() {
         task(&journal, n.into(), &[written(&megram)]);
     }
     let memory = home.memory(&journal);
+    memory.share(true, NOW).unwrap();
     let (model, asked) = words(Some("I would rather not."));
     let dreamer = Dreamer::new(Arc::clone(&memory), Some(model));
     let mut made = Vec::new();
@@ -409,7 +416,7 @@ fn what_worked_elsewhere_is_offered_where_symmetry_is_to_be_broken_and_fades() {
             tools: vec![],
             limit: 10,
         };
-        memory.answer(&query, || now).hypotheses
+        memory.answer(&query, &Readers::default(), || now).hypotheses
     };
     assert_eq!(asked(false, NOW), []);
     let [hypothesis] = &asked(true, NOW)[..] else { panic!("{:?}", asked(true, NOW)) };

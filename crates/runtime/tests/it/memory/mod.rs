@@ -5,6 +5,7 @@ mod burst;
 mod damage;
 mod dreaming;
 mod operator;
+mod sharing;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use setpoint_protocol::message::{
 };
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp};
-use setpoint_runtime::memory::{Dreamer, Dreamt, Memory};
+use setpoint_runtime::memory::{Dreamer, Dreamt, Memory, Readers};
 use setpoint_runtime::{Models, NewTask};
 
 use crate::support::{new_task, organisation_with};
@@ -78,6 +79,7 @@ fn megram(n: u32, space: &str, entity: &str, state: State) -> Megram {
         f,
         sigma,
         k,
+        known_to: Vec::new(),
     }
 }
 
@@ -136,16 +138,20 @@ fn dream_at(memory: &Arc<Memory>, now: Timestamp) -> Option<Dreamt> {
 }
 
 fn ask(memory: &Memory) -> MemoryReply {
+    ask_for(memory, &Readers::default())
+}
+
+fn ask_for(memory: &Memory, readers: &Readers) -> MemoryReply {
     let query = MemoryQuery {
         call_id: "r2/1".parse().unwrap(),
         space: "intent:count".to_owned(),
         entity: "env:local".to_owned(),
-        about: String::new(),
+        about: "photos".to_owned(),
         hypotheses: false,
         tools: vec!["shell".parse().unwrap(), "fetch".parse().unwrap()],
         limit: 10,
     };
-    memory.answer(&query, || NOW)
+    memory.answer(&query, readers, || NOW)
 }
 
 fn brain() -> Models {

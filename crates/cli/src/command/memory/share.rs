@@ -1,0 +1,67 @@
+//! `memory share`, and the question that is asked once: whether a language model may be told what was learnt without it.
+
+use serde_json::json;
+use setpoint_client::{ClientError, Memory};
+
+use super::{note, opened};
+use crate::command::confirm::{Word, confirm};
+use crate::exit::Exit;
+use crate::host::Host;
+use crate::invocation::GlobalOptions;
+use crate::io::Io;
+use crate::report;
+use crate::text::{Line, Tone};
+
+const TOLD: &str = "a language model is told what was learnt without it, when it plans something similar";
+const KEPT: &str = "a language model is told only what was learnt with it";
+
+pub(super) async fn share(
+    memory: &dyn Memory,
+    is_allowed: bool,
+    options: &GlobalOptions,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    memory.share(is_allowed).await?;
+    match options.is_json {
+        true => io.out.json(&json!({ "is_shared": is_allowed }))?,
+        false => io.out.lines(&[Line::plain(if is_allowed { TOLD } else { KEPT })])?,
+    }
+    Ok(Exit::DONE)
+}
+
+/// Asks the person, where memory holds something that these models, or else the configured ones, do not know, and nothing
+/// was said about it. The answer is kept. Gives the person's word when they were asked. A memory that cannot be asked stops
+/// nobody: it tells no model anything either.
+pub(in crate::command) async fn ask(
+    models: &[String],
+    options: &GlobalOptions,
+    host: &dyn Host,
+    io: &mut Io,
+) -> Option<Word> {
+    let mut said = None;
+    let asked = opened(host, async |memory| {
+        let unasked = memory.unasked(models).await?;
+        if unasked.is_empty() {
+            return Ok(Exit::DONE);
+        }
+        let known = Line::plain("Memory holds what was learnt without ")
+            .and(Tone::Name, &unasked.join(" and "))
+            .and(Tone::Plain, ": goals, paths, what worked and what failed.");
+        io.err.lines(&[known])?;
+        let word = confirm("May a language model be told it, when it plans something similar?", io).await?;
+        said = Some(word);
+        if word != Word::Left {
+            memory.share(word == Word::Yes).await?;
+            note("this is not asked again; `setpoint memory share yes` or `no` changes it", options, io);
+        }
+        Ok(Exit::DONE)
+    })
+    .await;
+    if let Err(error) = asked {
+        match said {
+            None => tracing::warn!(%error, "nobody is asked whether memory may be told to models"),
+            Some(_) => report::warning(io, &format!("the answer is not kept: {error}")),
+        }
+    }
+    said
+}
