@@ -32,7 +32,7 @@ fn learnt(journal: &Journal) {
     {
         let mut elsewhere = megram(n + 1, &format!("intent:pack {n}"), "env:local", State::Accept);
         elsewhere.content.tags = vec!["photos".to_owned()];
-        let mut call = megram(n + 2, "tool:fetch", &format!("path:rm /home/{n}"), State::ChangeApproach);
+        let mut call = megram(n + 2, "tool:fetch", &format!("path:rm /data/{n}"), State::ChangeApproach);
         call.content = insight("it failed");
         let messages = [written(&of_intent(n, State::Accept)), written(&elsewhere), written(&call)];
         task_of(journal, n.into(), models, &messages);
@@ -64,7 +64,7 @@ fn a_model_is_told_what_was_learnt_with_it_and_the_rest_after_a_yes() {
     assert_eq!(ask_for(&memory, &reader("new/c")).potentials.action, MemoryAction::Ignore);
     let reply = ask_for(&memory, &reader("far/b"));
     assert_eq!(ids(&reply.records), [id(30)]);
-    assert_eq!(reply.avoided[0].target, "rm /home/30");
+    assert_eq!(reply.avoided[0].target, "rm /data/30");
 
     assert_eq!(memory.is_shared().unwrap(), None);
     memory.share(true, NOW).unwrap();
