@@ -32,7 +32,8 @@ pub struct Unanswered {
 /// The sums. Reserved at `Asked`, settled at `Answered`, both from records, so exact across a restart.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    /// Usage so far; calls count from the moment they are asked.
+    /// Usage so far; calls count from the moment they are asked. What the embedded brain is asked is a step of this program
+    /// and no model call.
     pub usage: UsageReport,
     /// The task's clock at the `TaskSpec`.
     pub spec_clock_ms: Option<u64>,
@@ -76,7 +77,13 @@ impl Ledger {
     }
 
     /// Counts a model call that is about to be made, and reserves what it may take.
-    pub(crate) fn model_asked(&mut self, call: CallId, purpose: Purpose, need: Need) {
+    pub(crate) fn model_asked(
+        &mut self,
+        call: CallId,
+        purpose: Purpose,
+        need: Need,
+        card: Option<&ModelCard>,
+    ) {
         self.is_planned_anew |= purpose == Purpose::Plan;
         if purpose == Purpose::Execute && std::mem::take(&mut self.is_planned_anew) {
             self.unanswered.clear();
@@ -84,11 +91,14 @@ impl Ledger {
         if need != Need::default() {
             self.reserved.insert(call, need);
         }
-        self.attempt(call.role);
+        self.attempt(call.role, card);
     }
 
     /// Counts an attempt of a model call.
-    fn attempt(&mut self, role: RoleId) {
+    fn attempt(&mut self, role: RoleId, card: Option<&ModelCard>) {
+        if card.is_some_and(|card| card.is_free) {
+            return;
+        }
         self.usage.calls += 1;
         self.usage.by_role.entry(role).or_default().calls += 1;
     }
@@ -96,11 +106,22 @@ impl Ledger {
     /// Counts a further attempt of a model call, and what the one before it cost. What is reserved for the call stays.
     pub(crate) fn model_reasked(&mut self, call: CallId, lost: Usage, card: Option<&ModelCard>) {
         self.lose(call, lost, card);
-        self.attempt(call.role);
+        self.attempt(call.role, card);
     }
 
-    /// Takes back what was counted for attempts that were recorded and then never made.
-    pub(crate) fn never_made(&mut self, role: RoleId, is_tool: bool, attempts: u32) {
+    /// Takes back what was counted for attempts of a model call that were recorded and then never made.
+    pub(crate) fn model_never_made(&mut self, role: RoleId, attempts: u32, card: Option<&ModelCard>) {
+        if !card.is_some_and(|card| card.is_free) {
+            self.never_made(role, false, attempts);
+        }
+    }
+
+    /// The same of a tool call.
+    pub(crate) fn tool_never_made(&mut self, role: RoleId, attempts: u32) {
+        self.never_made(role, true, attempts);
+    }
+
+    fn never_made(&mut self, role: RoleId, is_tool: bool, attempts: u32) {
         let attempts = u64::from(attempts);
         let share = self.usage.by_role.entry(role).or_default();
         let (total, share) = if is_tool {
@@ -219,13 +240,14 @@ impl Ledger {
         share.cost = added(share.cost, cost);
     }
 
-    /// What another model call may take at most. One call is kept back for the report.
+    /// What another model call may take at most. One call is kept back for the report. A model whose answers cost nothing is
+    /// asked however many were made: it is this program.
     ///
     /// # Errors
     /// Which budget is used up, with its numbers.
-    pub fn room(&self, budgets: &Budgets, purpose: Purpose) -> Result<Room, String> {
+    pub fn room(&self, budgets: &Budgets, purpose: Purpose, card: &ModelCard) -> Result<Room, String> {
         let kept_back = u64::from(purpose != Purpose::Report);
-        if let Some(max) = budgets.calls
+        if let Some(max) = budgets.calls.filter(|_| !card.is_free)
             && self.usage.calls + 1 + kept_back > max
         {
             return Err(format!(
@@ -270,7 +292,7 @@ impl Ledger {
         let tokens = self.tokens().saturating_add(lost_tokens).saturating_add(reserved.tokens);
         let lost_money = card.price.map_or(Money::ZERO, |price| price.of(lost));
         let money = self.cost().plus(lost_money).plus(reserved.money);
-        self.room(budgets, purpose).is_ok()
+        self.room(budgets, purpose, card).is_ok()
             && budgets.tokens.is_none_or(|max| tokens <= max)
             && budgets.money.is_none_or(|max| money <= max)
     }

@@ -183,7 +183,10 @@ impl State<'_> {
         self.calls = calls;
         for effect in &effects {
             match effect {
-                Effect::Model { call, ask } => self.ledger.model_asked(*call, ask.purpose(), Need::default()),
+                Effect::Model { call, ask } => {
+                    let card = self.setup.opened.models.of(call.role);
+                    self.ledger.model_asked(*call, ask.purpose(), Need::default(), Some(card));
+                }
                 Effect::Tool { call, .. } => self.ledger.tool_asked(call.role),
                 Effect::Send { .. } | Effect::Timer { .. } | Effect::Survey { .. } => {}
             }

@@ -1,6 +1,7 @@
 //! What is left of a task's budgets, in words for a model.
 
 use setpoint_machine::Ctx;
+use setpoint_protocol::RoleId;
 use setpoint_protocol::record::Purpose;
 
 /// One sentence; empty where nothing is limited. The call that is being asked counts as used, and the one that is kept for the
@@ -14,7 +15,7 @@ pub fn left(ctx: &Ctx<'_>) -> String {
         parts.push(format!("{left} of {max} model calls after this one"));
     }
     // Without room for another call there is none for tokens either.
-    let room = ledger.room(budgets, Purpose::Plan).unwrap_or_default();
+    let room = ledger.room(budgets, Purpose::Plan, ctx.opened.models.of(RoleId::Planner)).unwrap_or_default();
     if let Some(max) = budgets.tokens {
         parts.push(format!("{} of {max} tokens", room.tokens.unwrap_or_default()));
     }

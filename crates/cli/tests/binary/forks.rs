@@ -217,11 +217,6 @@ fn a_fork_has_the_budgets_that_the_command_line_names() {
     let mut none = recorded;
     none["tokens"] = Value::Null;
     assert_eq!(budgets(&["--set", "budgets.tokens="]).1, none);
-    // What was taken over has used them up: it ends with what was achieved.
-    let used = ended.records.iter().filter(|line| line["data"]["ask"]["model"].is_object());
-    let used = used.filter(|line| line["seq"].as_u64() <= at.parse().ok()).count();
-    let few = budgets(&["--set", &format!("budgets.calls={}", used + 1)]);
-    assert_eq!((few.0.as_str(), &few.1["calls"]), ("budget", &(used + 1).into()));
 }
 
 #[test]

@@ -177,7 +177,8 @@ impl Cell {
         let asked = Asked { call, attempt: 1, ask: what };
         let seq = self.write_asked(step, at, from, &asked, cause)?;
         self.asks.open(call, seq, AskClass::Model, self.clock_ms);
-        self.ledger.model_asked(call, ask.purpose(), need);
+        let card = self.opened.as_ref().map(|opened| opened.card(from.role, self.seq + 1));
+        self.ledger.model_asked(call, ask.purpose(), need, card);
         step.effects.push(Outside::Model { call, ask, fragments });
         Ok(true)
     }
@@ -196,7 +197,7 @@ impl Cell {
         };
         let over_budget = |reason, budget| fault(FaultKind::Budget, reason, more(budget));
         let card = opened.models.of(role);
-        let room = self.ledger.room(&opened.budgets, ask.purpose());
+        let room = self.ledger.room(&opened.budgets, ask.purpose(), card);
         let room = room.map_err(|reason| Unfit { misfit: None, fault: over_budget(reason, "calls") })?;
         let told = |misfit: &Misfit| match misfit {
             Misfit::Window { tokens_in, room, window } => fault(

@@ -123,13 +123,16 @@ impl Cell {
             self.ledger.tool_made(&tool.created);
         }
         let is_tool = matches!(ask.class, AskClass::Pure | AskClass::Unsafe);
-        if is_tool || ask.class == AskClass::Model {
-            self.ledger.never_made(call.role, is_tool, ask.attempt.saturating_sub(answered.attempt));
+        let never_made = ask.attempt.saturating_sub(answered.attempt);
+        if is_tool {
+            self.ledger.tool_never_made(call.role, never_made);
+        } else if ask.class == AskClass::Model {
+            self.ledger.model_never_made(call.role, never_made, card);
         }
         // A call that only asked for consent did nothing. Once allowed it is asked again, and counts then.
         if matches!(&answered.answer, Answer::Tool(tool) if tool.error_kind == Some(ErrorKind::ApprovalRequired))
         {
-            self.ledger.never_made(call.role, true, 1);
+            self.ledger.tool_never_made(call.role, 1);
         }
         let body = encode(&answered)?;
         let to = Address { role: call.role, instance: call.instance };

@@ -90,6 +90,8 @@ fn a_budget_of_money_or_tokens_ends_with_what_there_is_and_asks_no_more() {
         (["--max-cost", "0.09"], Some("0.09")),
         (["--max-tokens", "9000"], Some("9000")),
         (["--max-calls", "6"], Some("6")),
+        // The only one is kept for the report.
+        (["--max-calls", "1"], Some("1")),
     ] {
         let (home, server) = (home(), server());
         let (came, result) = run(&home, &server, &options);
@@ -99,14 +101,45 @@ fn a_budget_of_money_or_tokens_ends_with_what_there_is_and_asks_no_more() {
             Some(most) => {
                 assert_eq!((came.code, &result["ended_by"]), (4, &json!("budget")), "{what}");
                 assert!(result["summary"].as_str().unwrap().contains(most), "{what}");
-                assert!(result["usage"]["cost"].as_f64().unwrap() <= 0.09, "{what}");
+                let cost = result["usage"]["cost"].as_f64().unwrap_or(0.0);
+                assert!(cost <= 0.09, "{what}");
                 assert!(result["usage"]["tokens_in"].as_u64().unwrap() <= 9_000, "{what}");
             }
         }
         assert_eq!(result["usage"]["calls"], server.seen().len(), "{what}");
+        if options[0] == "--max-calls" {
+            let moves = result["next_moves"].as_array().unwrap();
+            let smaller = moves.iter().filter(|text| text.as_str().unwrap().contains("smaller")).count();
+            assert_eq!(smaller, 1, "{what}");
+            let told = home.run(&["tasks", "show", result["task_id"].as_str().unwrap()]);
+            assert!(told.out.contains("given up (budget): "), "{told:#?}");
+            assert!(told.out.contains("allow more with `budgets.calls` or `run --max-calls`"), "{told:#?}");
+        }
         // No answer may be longer than what was left for it.
         assert!(server.seen().iter().all(|seen| seen.asked.tokens_max.is_some()), "{what}");
     }
+}
+
+/// What a fork takes over counts: with a budget that is used up by then it asks nothing but the report.
+#[test]
+fn what_a_fork_takes_over_counts_against_its_budget() {
+    let (home, server) = (home(), server());
+    let (_, result) = run(&home, &server, &[]);
+    let records = home.records(result["task_id"].as_str().unwrap());
+    let at = records.iter().find(|line| line["type"] == "setpoint.DispatchManifest").unwrap()["seq"].clone();
+    let is_call = |line: &&Value| line["data"]["ask"]["model"].is_object();
+    let used = records.iter().filter(is_call).filter(|line| line["seq"].as_u64() <= at.as_u64()).count();
+    assert_eq!(used, 2, "R1 and R2");
+    let asked = server.seen().len();
+    let forked = |calls: usize| -> Value {
+        let (at, calls) = (at.to_string(), format!("budgets.calls={calls}"));
+        let fork =
+            ["tasks", "fork", result["task_id"].as_str().unwrap(), "--at", &at, "--json", "--set", &calls];
+        Came::of(&mut command(&home, &server, Wire::Chat, &fork)).json()
+    };
+    assert_eq!(forked(used + 1)["ended_by"], "budget");
+    assert!(server.seen().len() <= asked + 1);
+    assert_ne!(forked(30)["ended_by"], "budget");
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use expect_test::expect;
+use setpoint_protocol::models::ModelCard;
 use setpoint_protocol::record::Purpose;
 use setpoint_protocol::settings::Budgets;
 
@@ -244,7 +245,11 @@ fn a_call_that_fails_frees_what_was_reserved_for_it() {
     let failure =
         ModelFailure { kind: ModelFailureKind::Unavailable, reason: "down".to_owned(), hints: vec![] };
     bench.step(answered("r1/1", Answer::ModelFailed(failure)));
-    let room = bench.cell.ledger().room(&Budgets { tokens: Some(300), ..Budgets::default() }, Purpose::Plan);
+    let room = bench.cell.ledger().room(
+        &Budgets { tokens: Some(300), ..Budgets::default() },
+        Purpose::Plan,
+        &ModelCard::named("m"),
+    );
     assert_eq!(room.unwrap().tokens, Some(300));
 }
 

@@ -36,6 +36,7 @@ pub(in super::super) struct Asks {
     executing: BTreeMap<u16, u32>,
     /// Plan calls of the round.
     planning: u32,
+    /// Calls of language models. The embedded brain's steps are none.
     attempts: u64,
     /// Tokens of all answers, those that were taken over among them.
     tokens: u64,
@@ -204,7 +205,7 @@ impl TaskWatch {
     fn on_model_asked(&mut self, seen: &Seen<'_>, purpose: Purpose, told: &mut Told) {
         let role = seen.from.role;
         let model = self.models.of(role).name.clone();
-        self.asks.attempts += 1;
+        self.count_attempt(role);
         told.count(Fact::Came(Came::Attempt { role, model, is_retry: false }));
         // A question that an answer to the same question leads to means that the answer was of no use.
         let again = self.asks.said.iter().position(|said| {
@@ -241,6 +242,10 @@ impl TaskWatch {
         self.check_tokens(seen, told);
     }
 
+    fn count_attempt(&mut self, role: RoleId) {
+        self.asks.attempts += u64::from(!self.models.of(role).is_free);
+    }
+
     fn check_calls(&mut self, seen: &Seen<'_>, told: &mut Told) {
         let calls = self.asks.attempts;
         if let Some(budget) = self.budgets.calls.filter(|budget| calls > *budget)
@@ -272,7 +277,7 @@ impl TaskWatch {
         if matches!(open.what, What::Model(_)) {
             let role = reasked.call.role;
             let model = self.models.of(role).name.clone();
-            self.asks.attempts += 1;
+            self.count_attempt(role);
             told.count(Fact::Came(if reasked.by_runtime {
                 Came::AttemptAnew
             } else {
@@ -298,7 +303,7 @@ impl TaskWatch {
             return;
         };
         let duration_ms = seen.entry.at.millis_since(open.at);
-        if matches!(open.what, What::Model(_)) {
+        if matches!(open.what, What::Model(_)) && !self.models.of(call.role).is_free {
             // An attempt is recorded before it is made. One that was stopped in between is no call.
             let never_made = open.attempts.saturating_sub(answered.attempt);
             self.asks.attempts = self.asks.attempts.saturating_sub(never_made);

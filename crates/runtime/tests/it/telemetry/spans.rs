@@ -23,7 +23,7 @@ async fn a_collector_gets_the_whole_tree_of_a_task() {
     assert_eq!(ids.len(), spans.len(), "a span was told twice");
     assert!(spans.iter().all(|span| span.trace_id == TraceId::of(&task).0));
     expect![[r#"
-        invoke_workflow setpoint workflow.name=setpoint conventions=1.41.0 loss.d=0 loss.p=0 directive=accept ended_by=criteria_met round=1 replans=0 usage.calls=4 usage.tool_calls=3 usage.tokens_in=0 usage.tokens_out=0 task.id=0000000000000001
+        invoke_workflow setpoint workflow.name=setpoint conventions=1.41.0 loss.d=0 loss.p=0 directive=accept ended_by=criteria_met round=1 replans=0 usage.calls=0 usage.tool_calls=3 usage.tokens_in=0 usage.tokens_out=0 task.id=0000000000000001
           invoke_agent perceiver agent.id=perceiver role=R1 round=1
             chat playbook (client) request.model=playbook purpose=perceive attempt=1 usage.input_tokens=0 usage.output_tokens=0
           invoke_agent planner agent.id=planner role=R2 round=1
