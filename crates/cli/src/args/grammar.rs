@@ -29,7 +29,7 @@ const EXIT_CODES: &str = "Exit codes of `run`, `tasks resume` and `tasks fork`:
   3    accepted with gaps, which are named
   4    given up
   5    ended because consent was refused
-  130  cancelled
+  130  stopped by Ctrl-C, or cancelled
   2    the command line or the configuration cannot be used
   1    internal error";
 

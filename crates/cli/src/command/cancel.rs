@@ -5,9 +5,10 @@ use setpoint_client::{ClientError, ErrorKind, Organisation, Resumed};
 use setpoint_protocol::TaskId;
 use setpoint_protocol::message::CancelRequest;
 use setpoint_protocol::topology::Payload;
+use tokio::sync::mpsc;
 
+use super::leave;
 use super::pursue::{interrupts, left, pursue};
-use super::shut_down;
 use crate::args::TASKS_LISTED_MAX;
 use crate::exit::Exit;
 use crate::host::Host;
@@ -24,8 +25,9 @@ pub(super) async fn cancel(
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let organisation = host.open_without_models().await?;
-    let cancelled = tell(&*organisation, part, options, io).await;
-    shut_down(&organisation).await;
+    let mut interrupts = interrupts(io)?;
+    let cancelled = tell(&*organisation, part, options, &mut interrupts, io).await;
+    leave(&organisation, &mut interrupts, io).await;
     cancelled
 }
 
@@ -33,6 +35,7 @@ async fn tell(
     organisation: &dyn Organisation,
     part: &str,
     options: &GlobalOptions,
+    interrupts: &mut mpsc::Receiver<()>,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let task = organisation.resolve(part).await?;
@@ -52,7 +55,7 @@ async fn tell(
             }
             Ok(Exit::DONE)
         }
-        None => take_up(organisation, &task, cancel, options, io).await,
+        None => take_up(organisation, &task, cancel, options, interrupts, io).await,
     }
 }
 
@@ -62,6 +65,7 @@ async fn take_up(
     task: &TaskId,
     cancel: Payload,
     options: &GlobalOptions,
+    interrupts: &mut mpsc::Receiver<()>,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     // The message is durable before anything of the task runs again.
@@ -69,10 +73,9 @@ async fn take_up(
     let (resumed, events) = organisation.resume(task).await?;
     let mut state = ViewState::of(task.clone(), &organisation.records(task).await?);
     if resumed == Resumed::Running {
-        let mut interrupts = interrupts(io)?;
         let show = if options.is_quiet { Show::Nothing } else { Show::Plain };
         let manner = Manner { policy: None, is_interactive: false, show, is_stream: false };
-        match pursue(io, organisation, state, events, &mut interrupts, manner).await? {
+        match pursue(io, organisation, state, events, interrupts, manner).await? {
             Some(ended) => state = ended,
             None => return Ok(left(io, task, options)),
         }

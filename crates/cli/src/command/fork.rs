@@ -2,6 +2,7 @@
 
 use setpoint_client::{ClientError, Fork as ForkWish, ForkedTask, Organisation};
 use setpoint_protocol::replay::CopiedWorkspace;
+use tokio::sync::mpsc;
 
 use super::leave;
 use super::pursue::{exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices};
@@ -22,8 +23,9 @@ pub(super) async fn fork(
     let policy = policy(fork.approve.as_deref(), host)?;
     tell_notices(host, io);
     let organisation = host.open().await?;
-    let ended = start(&*organisation, fork, policy.as_deref(), options, io).await;
-    leave(&organisation, io).await;
+    let mut interrupts = interrupts(io)?;
+    let ended = start(&*organisation, fork, policy.as_deref(), options, &mut interrupts, io).await;
+    leave(&organisation, &mut interrupts, io).await;
     ended
 }
 
@@ -32,11 +34,10 @@ async fn start(
     fork: &Fork,
     policy: Option<&dyn ApprovalPolicy>,
     options: &GlobalOptions,
+    interrupts: &mut mpsc::Receiver<()>,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let from = organisation.resolve(&fork.task).await?;
-    // Before the task is there: from its first moment on an interrupt cancels it.
-    let mut interrupts = interrupts(io)?;
     let wish = ForkWish { from, at: fork.at, set: fork.set.clone() };
     let (made, events) = organisation.fork(&wish).await?;
     if !options.is_quiet {
@@ -54,7 +55,7 @@ async fn start(
         show: show(options, io),
         is_stream: false,
     };
-    let Some(state) = pursue(io, organisation, state, events, &mut interrupts, manner).await? else {
+    let Some(state) = pursue(io, organisation, state, events, interrupts, manner).await? else {
         return Ok(left(io, &made.task, options));
     };
     tell(io, &state, options.is_json)?;

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use setpoint_client::{ClientError, Organisation};
+use tokio::sync::mpsc;
 
 use self::named::Named;
 use crate::exit::Exit;
@@ -105,9 +106,14 @@ async fn shut_down(organisation: &Arc<dyn Organisation>) -> Option<String> {
     })
 }
 
-/// The same after tasks ran, and says what did not work beside them.
-async fn leave(organisation: &Arc<dyn Organisation>, io: &mut Io) {
-    if let Some(trouble) = shut_down(organisation).await {
-        report::warning(io, &trouble);
+/// The same after tasks ran, and says what did not work beside them. An interrupt leaves at once.
+async fn leave(organisation: &Arc<dyn Organisation>, interrupts: &mut mpsc::Receiver<()>, io: &mut Io) {
+    tokio::select! {
+        trouble = shut_down(organisation) => {
+            if let Some(trouble) = trouble {
+                report::warning(io, &trouble);
+            }
+        }
+        Some(()) = interrupts.recv() => {}
     }
 }

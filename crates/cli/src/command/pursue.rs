@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use serde_json::{Value, json};
 use setpoint_client::{ClientError, ErrorKind, Event, Organisation};
 use setpoint_protocol::TaskId;
 use tokio::sync::mpsc;
@@ -54,7 +55,7 @@ pub(super) fn interrupts(io: &mut Io) -> Result<mpsc::Receiver<()>, ClientError>
     })
 }
 
-/// Follows a task; `None` when the person left, which has been told then.
+/// Follows a task; `None` when it was interrupted before its end.
 pub(super) async fn pursue(
     io: &mut Io,
     organisation: &dyn Organisation,
@@ -69,19 +70,28 @@ pub(super) async fn pursue(
     }
 }
 
-/// Tells that the person left before the task ended.
+/// Tells that the task was interrupted before it ended, and what can be done about it.
 pub(super) fn left(io: &mut Io, task: &TaskId, options: &GlobalOptions) -> Exit {
-    let message = "left before the task ended";
-    let hint = format!("`setpoint tasks resume {task}` takes it up again");
+    let stopped = stopped(io, task);
     if options.is_json {
-        let value =
-            serde_json::json!({ "error": { "kind": "cancelled", "message": message, "hints": [hint] } });
         // Leaving must not fail because nobody reads why.
-        drop(io.out.json(&value));
+        drop(io.out.json(&stopped));
     }
-    report::note(io, message);
-    report::note(io, &format!("hint: {hint}"));
     Exit::CANCELLED
+}
+
+/// Tells it on stderr alone; what other programs get is given back.
+pub(super) fn stopped(io: &mut Io, task: &TaskId) -> Value {
+    let message = "stopped before the task ended";
+    let hints = [
+        format!("`setpoint tasks resume {task}` goes on with it"),
+        format!("`setpoint tasks cancel {task}` ends it for good"),
+    ];
+    report::note(io, message);
+    for hint in &hints {
+        report::note(io, &format!("hint: {hint}"));
+    }
+    json!({ "task_id": task, "error": { "kind": "interrupted", "message": message, "hints": hints } })
 }
 
 /// The exit code of an ended task.

@@ -6,7 +6,9 @@ use setpoint_protocol::TaskId;
 use tokio::sync::mpsc;
 
 use super::leave;
-use super::pursue::{exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices};
+use super::pursue::{
+    exit_of, interrupts, is_interactive, left, policy, pursue, show, stopped, tell, tell_notices,
+};
 use crate::args::TASKS_LISTED_MAX;
 use crate::exit::Exit;
 use crate::host::{ApprovalPolicy, Host};
@@ -29,12 +31,18 @@ pub(super) async fn resume(
         host.force(resume.task.as_deref()).await?;
     }
     let organisation = host.open().await?;
-    let mut work = Work { organisation: &*organisation, policy: policy.as_deref(), options };
+    let mut interrupts = interrupts(io)?;
+    let mut work = Work {
+        organisation: &*organisation,
+        policy: policy.as_deref(),
+        options,
+        interrupts: &mut interrupts,
+    };
     let resumed = match &resume.task {
         Some(part) => work.one(part, io).await,
         None => work.all(io).await,
     };
-    leave(&organisation, io).await;
+    leave(&organisation, &mut interrupts, io).await;
     resumed
 }
 
@@ -42,6 +50,7 @@ struct Work<'w> {
     organisation: &'w dyn Organisation,
     policy: Option<&'w dyn ApprovalPolicy>,
     options: &'w GlobalOptions,
+    interrupts: &'w mut mpsc::Receiver<()>,
 }
 
 /// How taking up one task ended.
@@ -53,8 +62,7 @@ enum Taken {
 impl Work<'_> {
     async fn one(&mut self, part: &str, io: &mut Io) -> Result<Exit, ClientError> {
         let task = self.organisation.resolve(part).await?;
-        let mut interrupts = interrupts(io)?;
-        match self.take_up(&task, &mut interrupts, io).await? {
+        match self.take_up(&task, io).await? {
             Taken::Left => Ok(left(io, &task, self.options)),
             Taken::Ended(state) => {
                 tell(io, &state, self.options.is_json)?;
@@ -72,11 +80,10 @@ impl Work<'_> {
         if tasks.is_empty() && !self.options.is_quiet {
             report::note(io, "no task waits to be taken up");
         }
-        let mut interrupts = interrupts(io)?;
         let mut worst = Exit::DONE;
         let mut results: Vec<Value> = Vec::new();
         for task in tasks {
-            let exit = match self.take_up(&task, &mut interrupts, io).await {
+            let exit = match self.take_up(&task, io).await {
                 Ok(Taken::Ended(state)) => {
                     if self.options.is_json {
                         results.push(result::on_the_wire(&state));
@@ -86,12 +93,7 @@ impl Work<'_> {
                     exit_of(&state)
                 }
                 Ok(Taken::Left) => {
-                    report::note(
-                        io,
-                        &format!(
-                            "left before the task ended; `setpoint tasks resume {task}` takes it up again"
-                        ),
-                    );
+                    results.push(stopped(io, &task));
                     Exit::CANCELLED
                 }
                 Err(error) => {
@@ -112,12 +114,7 @@ impl Work<'_> {
         Ok(worst)
     }
 
-    async fn take_up(
-        &mut self,
-        task: &TaskId,
-        interrupts: &mut mpsc::Receiver<()>,
-        io: &mut Io,
-    ) -> Result<Taken, ClientError> {
+    async fn take_up(&mut self, task: &TaskId, io: &mut Io) -> Result<Taken, ClientError> {
         let (resumed, events) = self.organisation.resume(task).await?;
         // Events come from now on; what was before is in the journal.
         let records = self.organisation.records(task).await?;
@@ -131,7 +128,7 @@ impl Work<'_> {
             show: show(self.options, io),
             is_stream: false,
         };
-        let ended = pursue(io, self.organisation, state, events, interrupts, manner).await?;
+        let ended = pursue(io, self.organisation, state, events, self.interrupts, manner).await?;
         Ok(ended.map_or(Taken::Left, |state| Taken::Ended(Box::new(state))))
     }
 }

@@ -1,6 +1,7 @@
 //! `run`: one goal to its end.
 
 use setpoint_client::{ClientError, ErrorKind, Goal, Organisation};
+use tokio::sync::mpsc;
 
 use super::confirm::Word;
 use super::pursue::{exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices};
@@ -39,8 +40,9 @@ pub(super) async fn run(
         return Ok(Exit::CANCELLED);
     }
     let organisation = host.open().await?;
-    let ended = start(&*organisation, goal, policy.as_deref(), run, options, io).await;
-    leave(&organisation, io).await;
+    let mut interrupts = interrupts(io)?;
+    let ended = start(&*organisation, goal, policy.as_deref(), run, options, &mut interrupts, io).await;
+    leave(&organisation, &mut interrupts, io).await;
     ended
 }
 
@@ -50,18 +52,17 @@ async fn start(
     policy: Option<&dyn ApprovalPolicy>,
     run: &Run,
     options: &GlobalOptions,
+    interrupts: &mut mpsc::Receiver<()>,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let is_interactive = goal.interactive;
-    // Before the task is there: from its first moment on an interrupt cancels it.
-    let mut interrupts = interrupts(io)?;
     let (task, events) = organisation.start(goal).await?;
     // On one terminal, records and a view would write over one another.
     let is_mixed = run.is_stream && io.out.is_terminal;
     let show = if is_mixed { Show::Nothing } else { show(options, io) };
     let manner = Manner { policy, is_interactive, show, is_stream: run.is_stream };
     let state = ViewState::new(task.clone());
-    let Some(state) = pursue(io, organisation, state, events, &mut interrupts, manner).await? else {
+    let Some(state) = pursue(io, organisation, state, events, interrupts, manner).await? else {
         return Ok(left(io, &task, options));
     };
     if options.is_json || !run.is_stream {

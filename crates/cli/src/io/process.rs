@@ -100,7 +100,7 @@ fn interrupts() -> std::io::Result<mpsc::Receiver<()>> {
     Ok(receiver)
 }
 
-/// Interrupts that may wait; the second of them already leaves.
+/// Interrupts that may wait; the second of them already leaves at once.
 const INTERRUPTS_MAX: usize = 4;
 
 #[cfg(test)]

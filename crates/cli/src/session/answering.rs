@@ -6,7 +6,6 @@ use setpoint_protocol::topology::Payload;
 
 use super::dialogue::{self, Dialogue, Step};
 use super::display::size;
-use super::interrupt::Phase;
 use super::{Asking, Session, screen};
 use crate::host::{Allowance, ApprovalPolicy};
 use crate::io::{Io, Key};
@@ -26,7 +25,7 @@ impl Session<'_> {
     /// Answers what can be answered without a person, and asks the person the next question.
     pub(super) async fn attend(&mut self, io: &mut Io) -> Result<(), ClientError> {
         self.drop_moot_question(io);
-        while self.asking.is_none() && self.interruption.phase() == Phase::Running {
+        while self.asking.is_none() {
             let next = self.state.questions().find(|question| !self.answered.contains(&question.call()));
             let Some(question) = next.cloned() else { return Ok(()) };
             match decide(&question, self.manner.policy, self.manner.is_interactive) {
@@ -40,17 +39,16 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Takes a key. Whether the person leaves.
-    pub(super) async fn key(&mut self, io: &mut Io, key: Option<Key>) -> Result<bool, ClientError> {
-        let Some(asking) = &mut self.asking else { return Ok(false) };
+    /// Takes a key; `None` when no key will ever come.
+    pub(super) async fn key(&mut self, io: &mut Io, key: Option<Key>) -> Result<(), ClientError> {
+        let Some(asking) = &mut self.asking else { return Ok(()) };
         let step = match &key {
-            Some(Key::Interrupt) => return self.interrupt(io).await,
             Some(key) => asking.dialogue.key(key),
             None => {
                 // The terminal is gone: from here on nobody can be asked.
                 self.manner.is_interactive = false;
                 self.close_question(io, Some("nobody can be asked any more"));
-                return Ok(false);
+                return Ok(());
             }
         };
         match step {
@@ -71,7 +69,7 @@ impl Session<'_> {
                 }
             }
         }
-        Ok(false)
+        Ok(())
     }
 
     /// Closes the question without an answer, for this reason.
@@ -114,7 +112,6 @@ impl Session<'_> {
         match io.terminal.listen() {
             Ok(listening) => {
                 self.asking = Some(Asking { dialogue, listening });
-                self.interruption.asked();
                 self.show_input(io);
             }
             Err(error) => {
@@ -149,7 +146,6 @@ impl Session<'_> {
 
     fn stop_listening(&mut self) {
         self.asking = None;
-        self.interruption.answered();
     }
 
     fn show_input(&mut self, io: &mut Io) {

@@ -1,12 +1,11 @@
-//! Following one task to its end: showing it, answering its questions, cancelling it.
+//! Following one task to its end, or until it is interrupted: showing it and answering its questions.
 //!
 //! One task owns the terminal here: nothing else writes to stderr or reads keys while a task is followed.
-//! Reading order: this file (the loop), [`interrupt`], dialogue and `line_edit` (questions), screen and plain (progress).
+//! Reading order: this file (the loop), dialogue and `line_edit` (questions), screen and plain (progress).
 
 mod answering;
 pub(crate) mod dialogue;
 mod display;
-pub mod interrupt;
 mod line_edit;
 mod plain;
 pub(crate) mod screen;
@@ -16,16 +15,13 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use setpoint_client::{ClientError, ErrorKind, Event, Organisation};
-use setpoint_protocol::message::CancelRequest;
 use setpoint_protocol::record::Record;
-use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, TaskId};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use self::dialogue::Dialogue;
 pub(crate) use self::display::{Display, Show};
-use self::interrupt::{Act, Interruption};
 use self::stream::Stream;
 use crate::host::ApprovalPolicy;
 use crate::io::{Io, Key, Listening};
@@ -51,11 +47,11 @@ pub(crate) struct Manner<'m> {
 pub(crate) enum Followed {
     /// The task ended.
     Ended(Box<ViewState>),
-    /// The person left before the task ended.
+    /// It was interrupted before the task ended.
     Left,
 }
 
-/// Follows `task` to its end, or until the person leaves.
+/// Follows `task` to its end, or until Ctrl-C or its like: the task stops where it is and can be taken up again.
 ///
 /// # Errors
 /// When the task is given up by whoever drives it, or stdout cannot be written to.
@@ -68,7 +64,6 @@ pub(crate) async fn follow(
     manner: Manner<'_>,
 ) -> Result<Followed, ClientError> {
     let mut session = Session::new(organisation, state, manner);
-    session.interruption.started();
     let mut ticks = tokio::time::interval(Duration::from_millis(REDRAW_MS));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     while !session.state.is_ended() {
@@ -79,21 +74,15 @@ pub(crate) async fn follow(
         let is_drawn = session.display.is_live() && session.asking.is_none();
         tokio::select! {
             event = events.recv() => session.event(io, event).await?,
-            Some(()) = interrupts.recv() => {
-                if session.interrupt(io).await? {
-                    return Ok(Followed::Left);
-                }
-            }
-            key = next_key(&mut session.asking) => {
-                if session.key(io, key).await? {
-                    return Ok(Followed::Left);
-                }
-            }
+            Some(()) = interrupts.recv() => return Ok(session.leave(io)),
+            key = next_key(&mut session.asking) => match key {
+                Some(Key::Interrupt) => return Ok(session.leave(io)),
+                key => session.key(io, key).await?,
+            },
             _ = ticks.tick(), if is_drawn => session.draw(io),
         }
     }
     session.close_question(io, None);
-    session.interruption.ended();
     session.draw(io);
     Ok(Followed::Ended(Box::new(session.state)))
 }
@@ -119,7 +108,6 @@ struct Session<'m> {
     manner: Manner<'m>,
     display: Display,
     stream: Stream,
-    interruption: Interruption,
     asking: Option<Asking>,
     /// Questions that are answered, though the record of it may not be here yet.
     answered: BTreeSet<CallId>,
@@ -136,7 +124,6 @@ impl<'m> Session<'m> {
             display: Display::new(manner.show),
             manner,
             stream: Stream::default(),
-            interruption: Interruption::default(),
             asking: None,
             answered: BTreeSet::new(),
             pulse: Instant::now(),
@@ -206,29 +193,10 @@ impl<'m> Session<'m> {
         Ok(applied)
     }
 
-    /// Whether the person leaves.
-    async fn interrupt(&mut self, io: &mut Io) -> Result<bool, ClientError> {
-        let act = self.interruption.interrupt();
-        match act {
-            Act::Nothing => {}
-            Act::Leave => {
-                self.close_question(io, None);
-                return Ok(true);
-            }
-            Act::Cancel | Act::CloseAndCancel => {
-                self.close_question(io, None);
-                let again = "cancelling… (once more leaves at once; the task can then be taken up again)";
-                self.say_to_person(io, again);
-                let cancel = Payload::CancelRequest(CancelRequest { reason: None });
-                if let Err(error) = self.organisation.say(&self.task, cancel).await {
-                    self.catch_up(io).await?;
-                    if !self.state.is_ended() {
-                        self.say_to_person(io, &format!("warning: failed to cancel: {error}"));
-                    }
-                }
-            }
-        }
-        Ok(false)
+    fn leave(&mut self, io: &mut Io) -> Followed {
+        self.close_question(io, None);
+        self.draw(io);
+        Followed::Left
     }
 
     fn resumable(&self, error: ClientError) -> ClientError {

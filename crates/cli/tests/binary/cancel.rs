@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 
+use serde_json::Value;
+
 use crate::support::task::{Ended, GOAL, Trial};
 use crate::support::{Came, Home, shell};
 
@@ -68,20 +70,43 @@ fn assert_cancelled(home: &Home, came: Came) -> Ended {
 }
 
 #[test]
-fn process_an_interrupt_ends_the_task_and_its_tools() {
+fn process_an_interrupt_stops_the_task_and_its_tools_and_it_can_be_taken_up_again() {
     for name in ["-INT", "-TERM"] {
         let home = Home::new();
         let reading = Reading::begin(&home, &[]);
         signal(&home, name, reading.pid);
         let (came, pipe) = reading.end();
         assert_unread(pipe);
-        let ended = assert_cancelled(&home, came);
-        // What was running is on record, as interrupted.
-        let answered = ended.payloads("Answered");
-        assert!(answered.iter().any(|one| one.to_string().contains("interrupted")), "{answered:#?}");
-        let shown = home.run(&["tasks", "show", ended.result["task_id"].as_str().unwrap()]);
-        assert!(shown.out.contains("cancelled"), "{shown:#?}");
+        assert_eq!((came.code, &came.json()["error"]["kind"]), (130, &"interrupted".into()), "{came:#?}");
+        let task = came.json()["task_id"].as_str().unwrap().to_owned();
+        assert!(came.err.contains(&format!("`setpoint tasks resume {task}` goes on with it")), "{came:#?}");
+        let open = home.run(&["tasks", "list", "--open", "--json"]).json();
+        assert_eq!(
+            (&open[0]["task_id"], &open[0]["driven_by"]),
+            (&task.as_str().into(), &Value::Null),
+            "{open:#}"
+        );
+        // A plain file in the pipe's place: the same call can end now.
+        std::fs::remove_file(home.work().join("pipe")).unwrap();
+        std::fs::write(home.work().join("pipe"), "x").unwrap();
+        let ended = Ended::of(&home, home.run(&["tasks", "resume", "--json", &task]));
+        assert_eq!(ended.course(), "init→accept");
     }
+}
+
+/// Cancelling for good is a word of its own.
+#[test]
+fn process_a_task_that_was_interrupted_can_be_cancelled() {
+    let home = Home::new();
+    let reading = Reading::begin(&home, &[]);
+    signal(&home, "-INT", reading.pid);
+    let (came, pipe) = reading.end();
+    assert_unread(pipe);
+    let task = came.json()["task_id"].as_str().unwrap().to_owned();
+    let cancelled = home.run(&["tasks", "cancel", "--json", &task]);
+    assert_eq!((cancelled.code, &cancelled.json()["ended_by"]), (0, &"cancelled".into()), "{cancelled:#?}");
+    let shown = home.run(&["tasks", "show", &task]);
+    assert!(shown.out.contains("cancelled"), "{shown:#?}");
 }
 
 #[test]

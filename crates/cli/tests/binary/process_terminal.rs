@@ -33,16 +33,22 @@ fn an_approval_is_refused_with_one_key() {
 }
 
 #[test]
-fn an_interrupt_at_the_question_cancels() {
+fn an_interrupt_at_the_question_answers_nothing_and_it_is_asked_again() {
     let (held, mut terminal) = asked();
     terminal.types(INTERRUPT);
     let (code, shown) = terminal.end();
     assert_eq!((code, held.written().as_str()), (130, ""), "{shown}");
-    assert_one_end(&held.home);
+    let task = open_task(&held.home);
+    assert!(shown.contains(&format!("tasks resume {task}")), "{shown}");
+    let mut terminal = Terminal::start_with(&held.home, "", &format!("tasks resume {task}"));
+    terminal.waits_for(QUESTION);
+    terminal.types("n");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 5, "{shown}");
 }
 
 #[test]
-fn an_interrupt_ends_what_runs_and_the_task() {
+fn an_interrupt_ends_what_runs_and_the_task_can_be_cancelled_for_good() {
     let (held, mut terminal) = asked();
     terminal.types("y");
     let mut alive = held.running();
@@ -51,6 +57,8 @@ fn an_interrupt_ends_what_runs_and_the_task() {
     assert_eq!(alive.read_to_string(&mut String::new()).unwrap(), 0);
     let (code, shown) = terminal.end();
     assert_eq!((code, held.written().as_str()), (130, ""), "{shown}");
+    let cancelled = held.home.run(&["tasks", "cancel", &open_task(&held.home)]);
+    assert_eq!(cancelled.code, 0, "{cancelled:#?}");
     assert_one_end(&held.home);
 }
 
@@ -79,6 +87,17 @@ fn asked() -> (Held, Terminal) {
     (held, terminal)
 }
 
+/// The one task, which has not ended and is driven by nobody.
+fn open_task(home: &Home) -> String {
+    let tasks = home.run(&["tasks", "list", "--open", "--json"]).json();
+    assert_eq!(
+        (tasks.as_array().unwrap().len(), &tasks[0]["driven_by"]),
+        (1, &serde_json::Value::Null),
+        "{tasks:#}"
+    );
+    tasks[0]["task_id"].as_str().unwrap().to_owned()
+}
+
 fn assert_one_end(home: &Home) {
     let tasks = home.run(&["tasks", "list", "--json"]).json();
     assert_eq!(tasks.as_array().unwrap().len(), 1);
@@ -100,8 +119,12 @@ struct Terminal {
 impl Terminal {
     /// Pursues the goal in it; `before` stands before the command.
     fn start(home: &Home, before: &str) -> Self {
+        Self::start_with(home, before, &format!("run '{GOAL}'"))
+    }
+
+    fn start_with(home: &Home, before: &str, arguments: &str) -> Self {
         let binary = env!("CARGO_BIN_EXE_setpoint");
-        let line = format!("stty cols 80 rows 24; exec env {before}'{binary}' run '{GOAL}'");
+        let line = format!("stty cols 80 rows 24; exec env {before}'{binary}' {arguments}");
         let mut script = home
             .other("script")
             .args(["--quiet", "--return", "--command", &line, "/dev/null"])

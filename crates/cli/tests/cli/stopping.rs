@@ -1,66 +1,39 @@
-//! Ctrl-C: once cancels and waits for the end, twice leaves.
+//! Ctrl-C: once stops a task so that it can be taken up again, twice leaves at once.
 
 use setpoint_cli::io::Key;
 use setpoint_protocol::RoleId::*;
-use setpoint_protocol::message::*;
-use setpoint_protocol::topology::{Kind, Payload};
+use setpoint_protocol::topology::Payload;
 
 use crate::support::organisation::{Beat, Fake};
 use crate::support::tape::*;
-use crate::support::world::World;
+use crate::support::world::{Came, World};
 
-const CANCEL: Payload = Payload::CancelRequest(CancelRequest { reason: None });
-
-fn cancelled() -> Tape {
+fn under_way() -> Tape {
     let mut tape = Tape::opened("tidy up");
-    tape.say(Perceiver, 0, spec("tidy up")).say(User, 0, CancelRequest { reason: None }).quiesced().say(
-        GoalGradientSolver,
-        0,
-        final_result(EndState::Abandon, EndedBy::Cancelled),
-    );
+    tape.say(Perceiver, 0, spec("tidy up"));
     tape
 }
 
-#[tokio::test(start_paused = true)]
-async fn the_first_cancels_and_the_result_is_still_told() {
-    let beats = vec![Beat::Tell(3), Beat::Interrupt, Beat::AwaitSaid(Kind::CancelRequest), Beat::TellRest];
-    for is_json in [false, true] {
-        let fake = Fake::starting(cancelled(), beats.clone());
-        let line = if is_json { "run --json tidy" } else { "run tidy" };
-        let came = World::headless(fake.clone()).run(line).await;
-        assert_eq!((came.code, fake.said()), (130, vec![CANCEL]));
-        assert!(came.err.contains("cancelling…"), "{}", came.err);
-        if is_json {
-            assert_eq!(came.json()["ended_by"], "cancelled");
-        } else {
-            assert!(came.out.starts_with("cancelled\n"), "{}", came.out);
-        }
-        assert!(*fake.was_shut_down.lock().unwrap());
+#[track_caller]
+fn assert_stopped(came: &Came, said: &[Payload]) {
+    assert_eq!((came.code, said), (130, [].as_slice()), "nothing was told to the task: {}", came.err);
+    for hint in
+        ["tasks resume tidy-up-0000000000007f3a` goes on", "tasks cancel tidy-up-0000000000007f3a` ends it"]
+    {
+        assert!(came.err.contains(hint), "{}", came.err);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_second_leaves_and_says_how_to_come_back() {
-    let beats = vec![
-        Beat::Tell(3),
-        Beat::Interrupt,
-        Beat::AwaitSaid(Kind::CancelRequest),
-        Beat::Tell(1),
-        Beat::Interrupt,
-        Beat::Stall,
-    ];
+async fn the_first_stops_the_task_and_says_how_to_go_on() {
     for is_json in [false, true] {
-        let fake = Fake::starting(cancelled(), beats.clone());
+        let fake = Fake::starting(under_way(), vec![Beat::Tell(2), Beat::Interrupt, Beat::Stall]);
         let line = if is_json { "run --json tidy" } else { "run tidy" };
         let came = World::headless(fake.clone()).run(line).await;
-        assert_eq!((came.code, fake.said()), (130, vec![CANCEL]));
-        assert!(
-            came.err.contains("`setpoint tasks resume tidy-up-0000000000007f3a` takes it up again"),
-            "{}",
-            came.err
-        );
+        assert_stopped(&came, &fake.said());
         if is_json {
-            assert_eq!(came.json()["error"]["kind"], "cancelled");
+            assert_eq!(came.json()["error"]["kind"], "interrupted");
+            assert_eq!(came.json()["task_id"], "tidy-up-0000000000007f3a");
         } else {
             assert_eq!(came.out, "");
         }
@@ -68,57 +41,39 @@ async fn the_second_leaves_and_says_how_to_come_back() {
     }
 }
 
-/// A task that asks while it is cancelled: by a signal, or by the key.
+/// Giving a task back may take a while; whoever does not want to wait need not.
 #[tokio::test(start_paused = true)]
-async fn while_a_question_is_asked_it_is_closed_and_the_task_cancelled() {
+async fn the_second_does_not_wait_for_the_task_to_be_given_back() {
+    let beats = vec![Beat::Tell(2), Beat::Interrupt, Beat::AwaitShuttingDown, Beat::Interrupt, Beat::Stall];
+    let fake = Fake::starting(under_way(), beats);
+    *fake.never_shuts_down.lock().unwrap() = true;
+    let began = tokio::time::Instant::now();
+    let came = World::headless(fake.clone()).run("run tidy").await;
+    assert_stopped(&came, &fake.said());
+    assert_eq!(began.elapsed().as_secs(), 0, "of the virtual clock");
+}
+
+/// By a signal, or by the key.
+#[tokio::test(start_paused = true)]
+async fn a_question_is_closed_without_an_answer() {
     let mut tape = Tape::opened("tidy up");
     tape.say(Executor, 1, approval("r3.1/2", "rm -rf build", &[]));
     let before = tape.records.len();
-    tape.say(User, 0, CancelRequest { reason: None }).say(
-        GoalGradientSolver,
-        0,
-        final_result(EndState::Abandon, EndedBy::Cancelled),
-    );
-    let by_key = vec![Beat::Tell(before), Beat::AwaitSaid(Kind::CancelRequest), Beat::TellRest];
-    let by_signal = vec![
-        Beat::Tell(before),
-        Beat::AwaitListening,
-        Beat::Interrupt,
-        Beat::AwaitSaid(Kind::CancelRequest),
-        Beat::TellRest,
-    ];
+    tape.quiesced();
+    let by_key = vec![Beat::Tell(before), Beat::Stall];
+    let by_signal = vec![Beat::Tell(before), Beat::AwaitListening, Beat::Interrupt, Beat::Stall];
     for (beats, keys) in [(by_key, vec![Key::Interrupt]), (by_signal, vec![])] {
         let fake = Fake::starting(tape.clone(), beats);
         let came = World::on_paper(fake.clone(), vec![keys]).run("run tidy").await;
-        assert_eq!((came.code, fake.said()), (130, vec![CANCEL]));
+        assert_stopped(&came, &fake.said());
     }
 }
 
+/// A program that resumes all tasks gets one value, in which the one that was interrupted stands.
 #[tokio::test(start_paused = true)]
-async fn a_task_that_is_being_cancelled_asks_nothing() {
-    let mut tape = Tape::opened("tidy up");
-    tape.say(Executor, 1, approval("r3.1/2", "rm -rf build", &[]));
-    let all = tape.records.len();
-    tape.say(GoalGradientSolver, 0, final_result(EndState::Abandon, EndedBy::Cancelled));
-    let beats = vec![
-        Beat::Tell(all - 1),
-        Beat::Interrupt,
-        Beat::AwaitSaid(Kind::CancelRequest),
-        Beat::Tell(1),
-        Beat::TellRest,
-    ];
-    let fake = Fake::starting(tape, beats);
-    World::on_paper(fake.clone(), vec![vec![Key::Char('y')]]).run("run tidy").await;
-    assert_eq!(fake.said(), [CANCEL]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_cancel_that_finds_the_task_ended_is_no_error() {
-    let tape = cancelled();
-    let fake =
-        Fake::starting(tape, vec![Beat::Tell(2), Beat::Miss(usize::MAX), Beat::Interrupt, Beat::Stall]);
-    *fake.refuses_to_hear.lock().unwrap() = true;
-    let came = World::headless(fake).run("run tidy").await;
-    assert_eq!(came.code, 130);
-    assert!(came.out.starts_with("cancelled\n"), "{}", came.out);
+async fn resuming_all_ends_with_the_task_that_was_interrupted() {
+    let fake = Fake::with(vec![(under_way(), 2, vec![Beat::Interrupt, Beat::Stall], None)]);
+    let came = World::headless(fake.clone()).run("tasks resume --json").await;
+    assert_stopped(&came, &fake.said());
+    assert_eq!(came.json()[0]["error"]["kind"], "interrupted");
 }

@@ -210,7 +210,7 @@ async fn an_interrupt_ends_the_resuming_of_the_others() {
     first.say(GoalGradientSolver, 0, final_result(EndState::Abandon, EndedBy::Cancelled));
     let mut second = Tape::opened("a comes second");
     second.say(GoalGradientSolver, 0, final_result(EndState::Accept, EndedBy::CriteriaMet));
-    let beats = vec![Beat::Interrupt, Beat::AwaitSaid(Kind::CancelRequest), Beat::TellRest];
+    let beats = vec![Beat::Interrupt, Beat::Stall];
     let fake = Fake::with(vec![(first, 2, beats, None), (second, 2, vec![Beat::TellRest], None)]);
     let came = World::headless(fake).run("tasks resume").await;
     assert_eq!(came.code, 130);

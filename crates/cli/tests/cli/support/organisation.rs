@@ -34,6 +34,8 @@ pub(crate) enum Beat {
     AwaitSaid(Kind),
     /// Nothing more happens until a person is being asked.
     AwaitListening,
+    /// Nothing more happens until the tasks are to be given back.
+    AwaitShuttingDown,
     /// Nothing more happens until stderr shows this.
     AwaitShown(&'static str),
     /// The virtual clock goes on by so many seconds, one at a time.
@@ -70,6 +72,7 @@ pub(crate) struct Fake {
     pub(crate) found: Mutex<Vec<Finding>>,
     pub(crate) refuses_to_hear: Mutex<bool>,
     pub(crate) was_shut_down: Mutex<bool>,
+    pub(crate) never_shuts_down: Mutex<bool>,
     pub(crate) divergence: Mutex<Option<DivergencePlace>>,
     pub(crate) rerun: Mutex<Option<Rerun>>,
     /// The workspace of a fork.
@@ -85,6 +88,7 @@ pub(crate) struct Ears {
     pub(crate) said: Notify,
     pub(crate) listening: Notify,
     pub(crate) shown: Notify,
+    pub(crate) shutting_down: Notify,
     pub(crate) err: Mutex<Vec<u8>>,
     pub(crate) interrupts: Mutex<Option<mpsc::Sender<()>>>,
 }
@@ -253,6 +257,10 @@ impl Organisation for Fake {
     }
 
     async fn shutdown(&self) -> Option<String> {
+        self.ears.shutting_down.notify_one();
+        if *self.never_shuts_down.lock().unwrap() {
+            std::future::pending::<()>().await;
+        }
         *self.was_shut_down.lock().unwrap() = true;
         None
     }
@@ -288,6 +296,7 @@ impl Player {
                         tokio::time::advance(std::time::Duration::from_secs(1)).await;
                     }
                 }
+                Beat::AwaitShuttingDown => self.ears.shutting_down.notified().await,
                 Beat::AwaitListening => self.ears.listening.notified().await,
                 Beat::Interrupt => {
                     let sender = self.ears.interrupts.lock().unwrap().clone();
