@@ -186,6 +186,8 @@ pub struct Run {
     pub is_plan_shown: bool,
     /// Records as JSON lines on stdout while the task runs.
     pub is_stream: bool,
+    /// The answer alone on stdout, as it was made.
+    pub is_output_only: bool,
 }
 
 /// `tasks resume`.

@@ -41,7 +41,7 @@ pub(super) struct Common {
     /// Write the log to stderr too
     #[arg(short, long, global = true)]
     pub(super) verbose: bool,
-    /// Write no progress to stderr
+    /// Write no progress to stderr, and of a task only its answer to stdout
     #[arg(short, long, global = true)]
     pub(super) quiet: bool,
     /// Keep the data in DIR
@@ -137,6 +137,9 @@ pub(super) struct RunArgs {
     /// Write every record to stdout as one JSON line while the task runs
     #[arg(long)]
     pub(super) stream: bool,
+    /// Write the answer and nothing else to stdout, for other programs: text as it is, anything else as JSON
+    #[arg(long, conflicts_with_all = ["stream", "json"])]
+    pub(super) output_only: bool,
     /// Plan for TIME, such as 90s, 5m or 1h, and stop at twice TIME; time spent waiting for people does not count
     #[arg(long, value_name = "TIME", value_parser = duration_ms)]
     pub(super) time_budget: Option<u64>,

@@ -101,7 +101,13 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
                 (None, [dash]) if dash == "-" => TextSource::Stdin,
                 (None, words) => TextSource::Words(words.join(" ")),
             };
-            Command::Run(Run { goal, approve: run.approve, is_plan_shown: run.plan, is_stream: run.stream })
+            Command::Run(Run {
+                goal,
+                approve: run.approve,
+                is_plan_shown: run.plan,
+                is_stream: run.stream,
+                is_output_only: run.output_only,
+            })
         }
         Verb::Tasks { command } => match command.unwrap_or(TasksCommand::List { open: false, limit: None }) {
             TasksCommand::List { open, limit } => {

@@ -8,7 +8,7 @@ use setpoint_protocol::topology::Payload;
 use tokio::sync::mpsc;
 
 use super::leave;
-use super::pursue::{interrupts, left, pursue};
+use super::pursue::{Tell, interrupts, left, pursue};
 use crate::args::TASKS_LISTED_MAX;
 use crate::exit::Exit;
 use crate::host::Host;
@@ -80,6 +80,6 @@ async fn take_up(
             None => return Ok(left(io, task, options)),
         }
     }
-    super::pursue::tell(io, &state, options.is_json)?;
+    super::pursue::tell(io, &state, Tell::of(options))?;
     Ok(Exit::DONE)
 }

@@ -5,7 +5,9 @@ use setpoint_protocol::replay::CopiedWorkspace;
 use tokio::sync::mpsc;
 
 use super::leave;
-use super::pursue::{exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices};
+use super::pursue::{
+    Tell, exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices,
+};
 use crate::exit::Exit;
 use crate::host::{ApprovalPolicy, Host};
 use crate::invocation::{Fork, GlobalOptions};
@@ -58,7 +60,7 @@ async fn start(
     let Some(state) = pursue(io, organisation, state, events, interrupts, manner).await? else {
         return Ok(left(io, &made.task, options));
     };
-    tell(io, &state, options.is_json)?;
+    tell(io, &state, Tell::of(options))?;
     Ok(exit_of(&state))
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use setpoint_client::{ClientError, ErrorKind, Event, Organisation};
 use setpoint_protocol::TaskId;
+use setpoint_protocol::message::EndState;
 use tokio::sync::mpsc;
 
 use crate::exit::Exit;
@@ -100,11 +101,50 @@ pub(super) fn exit_of(state: &ViewState) -> Exit {
     state.result.as_ref().map_or(Exit::DONE, Exit::of_result)
 }
 
-/// Tells the end on stdout.
-pub(super) fn tell(io: &mut Io, state: &ViewState, is_json: bool) -> Result<(), ClientError> {
-    let told =
-        if is_json { io.out.json(&result::on_the_wire(state)) } else { io.out.lines(&result::brief(state)) };
-    told.map_err(|error| kept(error, &state.task))
+/// What is told of the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tell {
+    /// The answer, why it is believed, and what is missing.
+    Whole,
+    /// The answer on stdout, and on stderr what is missing.
+    Answer,
+    /// The same, the answer as it was made: text as it is, everything else as JSON.
+    Output,
+    /// One JSON value.
+    Json,
+}
+
+impl Tell {
+    pub(super) const fn of(options: &GlobalOptions) -> Self {
+        match (options.is_json, options.is_quiet) {
+            (true, _) => Tell::Json,
+            (false, true) => Tell::Answer,
+            (false, false) => Tell::Whole,
+        }
+    }
+}
+
+/// Tells the end on stdout, and what is beside an answer that is told alone on stderr.
+pub(super) fn tell(io: &mut Io, state: &ViewState, what: Tell) -> Result<(), ClientError> {
+    let told = match (what, &state.result) {
+        (Tell::Json, _) => io.out.json(&result::on_the_wire(state)),
+        (Tell::Whole, _) | (_, None) => io.out.lines(&result::brief(state)),
+        (Tell::Answer | Tell::Output, Some(end)) if end.directive == EndState::Abandon => {
+            io.err.lines(&result::brief(state))
+        }
+        (Tell::Answer, Some(end)) => io.out.lines(&result::answer_lines(end)),
+        (Tell::Output, Some(end)) => match end.output.as_str() {
+            Some(text) => io.out.data(&format!("{text}\n")),
+            None => io.out.json(&end.output),
+        },
+    };
+    let beside = match (what, &state.result) {
+        (Tell::Answer | Tell::Output, Some(end)) if end.directive == EndState::Success => {
+            io.err.lines(&result::about(state, end, true))
+        }
+        _ => Ok(()),
+    };
+    told.and(beside).map_err(|error| kept(error, &state.task))
 }
 
 /// What was not told is not lost.

@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 use super::leave;
 use super::pursue::{
-    exit_of, interrupts, is_interactive, left, policy, pursue, show, stopped, tell, tell_notices,
+    Tell, exit_of, interrupts, is_interactive, left, policy, pursue, show, stopped, tell, tell_notices,
 };
 use crate::args::TASKS_LISTED_MAX;
 use crate::exit::Exit;
@@ -65,7 +65,7 @@ impl Work<'_> {
         match self.take_up(&task, io).await? {
             Taken::Left => Ok(left(io, &task, self.options)),
             Taken::Ended(state) => {
-                tell(io, &state, self.options.is_json)?;
+                tell(io, &state, Tell::of(self.options))?;
                 Ok(exit_of(&state))
             }
         }
@@ -88,7 +88,7 @@ impl Work<'_> {
                     if self.options.is_json {
                         results.push(result::on_the_wire(&state));
                     } else {
-                        tell(io, &state, false)?;
+                        tell(io, &state, Tell::of(self.options))?;
                     }
                     exit_of(&state)
                 }

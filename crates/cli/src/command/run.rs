@@ -4,7 +4,9 @@ use setpoint_client::{ClientError, ErrorKind, Goal, Organisation};
 use tokio::sync::mpsc;
 
 use super::confirm::Word;
-use super::pursue::{exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices};
+use super::pursue::{
+    Tell, exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices,
+};
 use super::{leave, memory};
 use crate::exit::Exit;
 use crate::host::{ApprovalPolicy, Host};
@@ -66,7 +68,8 @@ async fn start(
         return Ok(left(io, &task, options));
     };
     if options.is_json || !run.is_stream {
-        tell(io, &state, options.is_json)?;
+        let what = if run.is_output_only { Tell::Output } else { Tell::of(options) };
+        tell(io, &state, what)?;
     } else if !options.is_quiet {
         // stdout carries the records, the last of which is the result.
         io.err.lines(&result::brief(&state))?;

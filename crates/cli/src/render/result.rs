@@ -1,5 +1,6 @@
 //! The result of a task for a person: what was done, the output, what was not met, and on what evidence.
 
+use serde_json::{Value, json};
 use setpoint_protocol::Any;
 use setpoint_protocol::message::{
     EndState, EndedBy, FinalResult, Strength, Verdict, VerdictWord, Withdrawal,
@@ -7,19 +8,33 @@ use setpoint_protocol::message::{
 use setpoint_protocol::topology::Kind;
 
 use super::value;
+use crate::exit::Exit;
 use crate::state::ViewState;
 use crate::state::board::{Cell, Evidence};
 use crate::text::{Line, Tone};
 use crate::view::words;
 
-/// The wire form of the end: the `FinalResult` with its task's id, or the answer to small talk.
-pub(crate) fn on_the_wire(state: &ViewState) -> serde_json::Value {
+/// The end for other programs: the `FinalResult` with its task's id, or the answer to small talk, and what was asked, of whom,
+/// how long it took and what the exit code is.
+pub(crate) fn on_the_wire(state: &ViewState) -> Value {
     let (kind, payload) = match (&state.result, &state.answer) {
         (Some(result), _) => (Kind::FinalResult, serde_json::to_value(result)),
-        (None, answer) => (Kind::DirectAnswer, Ok(serde_json::json!({ "text": answer }))),
+        (None, answer) => (Kind::DirectAnswer, Ok(json!({ "text": answer }))),
     };
-    let payload = payload.unwrap_or(serde_json::Value::Null);
-    setpoint_protocol::envelope::on_the_wire(kind.name(), &state.task, Any(payload)).0
+    let payload = payload.unwrap_or(Value::Null);
+    let mut value = setpoint_protocol::envelope::on_the_wire(kind.name(), &state.task, Any(payload)).0;
+    let exit = state.result.as_ref().map_or(Exit::DONE, Exit::of_result);
+    let began = state.opened_at.unwrap_or(state.at);
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("goal".to_owned(), state.goal.clone().into());
+        fields.insert("models".to_owned(), json!(state.models));
+        fields.insert("duration_ms".to_owned(), state.at.millis_since(began).into());
+        fields.insert("exit_code".to_owned(), exit.code().into());
+        if let Some(result) = &state.result {
+            fields.insert("outcome".to_owned(), words::outcome(result).into());
+        }
+    }
+    value
 }
 
 /// The result; the answer alone when it was small talk.
@@ -62,12 +77,28 @@ pub(crate) fn brief(state: &ViewState) -> Vec<Line> {
     let Some(result) = &state.result else {
         return Line::block(Tone::Plain, state.answer.as_deref().unwrap_or_default());
     };
-    let (output, end) =
-        (value::lines(&answer(&result.output)), vec![words::end(result).then(shown_by(result))]);
+    let output = answer_lines(result);
     // What there is of a result that was given up is no answer.
     let is_answer = result.directive != EndState::Abandon;
-    let (mut lines, second) = if is_answer { (output, end) } else { (end, output) };
+    let (mut lines, second) = if is_answer { (output, Vec::new()) } else { (vec![end(result)], output) };
     section(&mut lines, second);
+    section(&mut lines, about(state, result, is_answer));
+    lines
+}
+
+/// The answer alone, as a person reads it.
+pub(crate) fn answer_lines(result: &FinalResult) -> Vec<Line> {
+    value::lines(&answer(&result.output))
+}
+
+/// The line of the end.
+fn end(result: &FinalResult) -> Line {
+    words::end(result).then(shown_by(result))
+}
+
+/// What is to be said beside the answer; the line of the end only where it was not said before.
+pub(crate) fn about(state: &ViewState, result: &FinalResult, has_end: bool) -> Vec<Line> {
+    let mut lines = if has_end { vec![end(result)] } else { Vec::new() };
     if says_more(result) {
         section(&mut lines, Line::block(Tone::Plain, &result.summary));
     }
@@ -78,9 +109,6 @@ pub(crate) fn brief(state: &ViewState) -> Vec<Line> {
     let id = state.task.as_str();
     let task = Line::new().and(Tone::Dim, "task: ").and(Tone::Plain, id);
     section(&mut lines, vec![cost(result), task.and(Tone::Dim, &format!("  (setpoint tasks show {id})"))]);
-    if lines.first().is_some_and(|line| line.to_text().is_empty()) {
-        lines.remove(0);
-    }
     lines
 }
 
@@ -88,7 +116,7 @@ pub(crate) fn brief(state: &ViewState) -> Vec<Line> {
 fn answer(output: &Any) -> Any {
     let mut answer = output.clone();
     if let Some(fields) = answer.0.as_object_mut()
-        && fields.get("complete") == Some(&serde_json::Value::Bool(true))
+        && fields.get("complete") == Some(&Value::Bool(true))
     {
         fields.remove("complete");
     }
@@ -228,11 +256,15 @@ pub(crate) fn cost(result: &FinalResult) -> Line {
     Line::new().and(Tone::Dim, "cost: ").and(Tone::Plain, &parts.join(", "))
 }
 
+/// An empty line stands between what is there and what comes.
 fn section(lines: &mut Vec<Line>, section: Vec<Line>) {
-    if !section.is_empty() {
-        lines.push(Line::new());
-        lines.extend(section);
+    if section.is_empty() {
+        return;
     }
+    if !lines.is_empty() {
+        lines.push(Line::new());
+    }
+    lines.extend(section);
 }
 
 /// The task's own criteria, and the sub-tasks' below them where they say something else.

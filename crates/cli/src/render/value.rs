@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone, sanitise};
+use crate::view::words::bytes;
 
 /// Columns of a table at most; a wider list is shown as JSON.
 const TABLE_COLUMNS_MAX: usize = 12;
@@ -29,7 +30,13 @@ fn fields(object: &Map<String, Value>, depth: usize) -> Option<Vec<Line>> {
     let depth = depth.checked_sub(1).filter(|_| !object.is_empty())?;
     let mut laid_out: Vec<Line> = object
         .iter()
-        .filter_map(|(name, value)| Some(named(name).and(Tone::Plain, &format!(" {}", one_line(value)?))))
+        .filter_map(|(name, value)| {
+            let line = named(name).and(Tone::Plain, &format!(" {}", one_line(value)?));
+            Some(match size(name, value) {
+                Some(size) => line.and(Tone::Dim, &format!("  ({size})")),
+                None => line,
+            })
+        })
         .collect();
     for (name, value) in object.iter().filter(|(_, value)| one_line(value).is_none()) {
         let below = match value {
@@ -127,20 +134,42 @@ fn flat_table(items: &[Value]) -> Option<Vec<Line>> {
         return None;
     }
     names.sort_by_key(|name| rank(name));
-    let cell = |object: &Map<String, Value>, name: &str| -> Cell {
-        (Tone::Plain, object.get(name).map(scalar).unwrap_or_default())
-    };
-    let rows: Vec<Vec<Cell>> =
-        objects.iter().map(|object| names.iter().map(|name| cell(object, name)).collect()).collect();
-    Some(table(&names, &rows))
+    let mut head: Vec<&str> = Vec::new();
+    let mut rows: Vec<Vec<Cell>> = vec![Vec::new(); objects.len()];
+    for name in names {
+        let values = || objects.iter().map(|object| object.get(name).unwrap_or(&Value::Null));
+        head.push(name);
+        for (row, value) in rows.iter_mut().zip(values()) {
+            row.push((Tone::Plain, scalar(value)));
+        }
+        let sizes: Vec<String> = values().map(|value| size(name, value).unwrap_or_default()).collect();
+        let Some(columns) = sizes.iter().map(String::len).max().filter(|columns| *columns > 0) else {
+            continue;
+        };
+        head.push("");
+        for (row, size) in rows.iter_mut().zip(sizes) {
+            row.push((Tone::Dim, format!("{size:>columns$}")));
+        }
+    }
+    Some(table(&head, &rows))
+}
+
+/// A number of bytes as a person says it, where that is shorter than the number.
+fn size(name: &str, value: &Value) -> Option<String> {
+    let is_size = name == "bytes" || name.ends_with("_bytes");
+    value.as_u64().filter(|bytes| is_size && *bytes >= 1_000).map(bytes)
 }
 
 /// Where a column stands: what a row is about first, figures next, and last what may be long.
 fn rank(name: &str) -> u8 {
     match name {
         "name" | "language" | "what" => 0,
-        "path" | "text" | "message" | "target" | "from" | "to" => 2,
-        _ => 1,
+        "type" | "ending" => 1,
+        "min" => 4,
+        "mean" => 5,
+        "max" => 6,
+        "path" | "text" | "message" | "target" | "from" | "to" => 7,
+        _ => 3,
     }
 }
 
@@ -274,17 +303,18 @@ mod tests {
             &json!({
                 "count": 2, "files": [{ "bytes": 5000, "path": "a b" }, { "bytes": 7, "path": "c" }],
                 "last": null, "branch": "", "links": [], "note": "two\nlines",
-                "total": { "lines": 3, "by": ["x", "y"] },
+                "total": { "lines": 3, "by": ["x", "y"] }, "wasted_bytes": 1_234_567,
             }),
             &expect![[r#"
                 branch: ""
                 count: 2
                 last: -
                 links: none
+                wasted_bytes: 1234567  (1.2 MB)
                 files:
-                  bytes  path
-                   5000  a b
-                      7  c
+                  bytes          path
+                   5000  5.0 kB  a b
+                      7          c
                 note:
                   two
                   lines

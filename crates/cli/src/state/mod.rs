@@ -72,6 +72,8 @@ pub struct ViewState {
     pub time_budget_ms: u64,
     /// The task's clock at the `TaskSpec`.
     pub spec_clock_ms: Option<u64>,
+    /// The models that may be asked, each once.
+    pub models: Vec<String>,
     /// Who does what.
     pub roles: Roles,
     /// Criteria and how they were judged.
@@ -132,6 +134,7 @@ impl ViewState {
             budgets: Budgets::default(),
             time_budget_ms: ControllerSettings::default().time_budget_ms,
             spec_clock_ms: None,
+            models: Vec::new(),
             roles: Roles::default(),
             board: Board::default(),
             rounds: Rounds::default(),
@@ -261,6 +264,11 @@ impl ViewState {
     fn apply_opened(&mut self, record: &Record) {
         let Some(opened) = read::<Opened>(record) else { return };
         self.time_budget_ms = opened.controller.time_budget_ms;
+        for card in opened.models.all().filter(|card| !card.name.is_empty()) {
+            if !self.models.contains(&card.name) {
+                self.models.push(card.name.clone());
+            }
+        }
         self.controller = opened.controller;
         self.budgets = opened.budgets;
         self.forked_from = opened.forked_from;

@@ -196,6 +196,16 @@ pub fn evidence_within(evidence: &Evidence, calls: &Calls, columns: usize) -> St
     clip(&(clip(&sanitise::line(&call.words()), room) + &rest), columns)
 }
 
+/// Bytes as a person says them: `812 bytes`, `1.2 MB`.
+#[must_use]
+pub fn bytes(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
+    match UNITS.into_iter().find(|(_, size)| bytes >= *size) {
+        Some((unit, size)) => format!("{}.{} {unit}", thousands(bytes / size), bytes % size * 10 / size),
+        None => format!("{bytes} bytes"),
+    }
+}
+
 /// How a task ended, in a word. The word `success` is not among them: it would say more than is so.
 #[must_use]
 pub const fn end_word(result: &FinalResult) -> &'static str {
@@ -206,6 +216,15 @@ pub const fn end_word(result: &FinalResult) -> &'static str {
         (EndState::Abandon, EndedBy::Cancelled) => "cancelled",
         (EndState::Abandon, EndedBy::Consent) => "ended, consent refused",
         (EndState::Abandon, _) => "given up",
+    }
+}
+
+/// The same for other programs: what never began, or was stopped, is told from what was given up after an attempt.
+#[must_use]
+pub fn outcome(result: &FinalResult) -> &'static str {
+    match (result.directive, result.ended_by, not_begun(&result.summary)) {
+        (EndState::Abandon, EndedBy::Cancelled | EndedBy::Consent, _) | (_, _, None) => end_word(result),
+        (_, _, Some((what, _))) => what,
     }
 }
 
@@ -234,10 +253,11 @@ pub fn end(result: &FinalResult) -> Line {
 }
 
 /// What did not begin, or was stopped, and why: the summary says it in its first sentence.
-fn not_begun(summary: &str) -> Option<(&str, &str)> {
-    let what = ["Not started", "Stopped"].into_iter().find(|what| summary.starts_with(what))?;
+fn not_begun(summary: &str) -> Option<(&'static str, &str)> {
+    let what = [("Not started", "not started"), ("Stopped", "stopped")];
+    let (begins, word) = what.into_iter().find(|(begins, _)| summary.starts_with(begins))?;
     let (first, _) = summary.split_once(". ").unwrap_or((summary, ""));
-    Some(first.trim_end_matches('.').split_at(what.len()))
+    Some((word, first.trim_end_matches('.').strip_prefix(begins)?))
 }
 
 /// Who is accountable for an end that is no accept.
@@ -284,6 +304,10 @@ mod tests {
         assert_eq!([clock(0), clock(161_000), clock(3_600_000 * 26)], ["00:00", "02:41", "26:00:00"]);
         assert_eq!([duration(7), duration(2_449), duration(200_000)], ["7 ms", "2.4 s", "03:20"]);
         assert_eq!([count(1, "call"), count(12_345, "token")], ["1 call", "12,345 tokens"]);
+        assert_eq!(
+            [0, 999, 1_000, 1_250_000, u64::MAX].map(bytes),
+            ["0 bytes", "999 bytes", "1.0 kB", "1.2 MB", "18,446,744,073.7 GB"]
+        );
         assert_eq!([thousands(0), thousands(999), thousands(1_000_000)], ["0", "999", "1,000,000"]);
     }
 

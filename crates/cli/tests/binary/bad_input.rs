@@ -197,7 +197,7 @@ fn a_goal_that_no_playbook_knows_is_told_what_would_help() {
     let came = home.run(&["run", "count the angels on the head of a pin"]);
     assert_eq!(came.code, 4, "{came:#?}");
     for part in [
-        "Not started: no playbook matches this goal, and no language model is set",
+        "not started: no playbook matches this goal, and no language model is set",
         "what to try next:",
         "OPENAI_API_KEY",
         "ANTHROPIC_API_KEY",

@@ -1,7 +1,7 @@
 //! `run`: exit codes, stdout and stderr, machine output.
 
 use expect_test::expect;
-use serde_json::Value;
+use serde_json::{Value, json};
 use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
 use setpoint_protocol::message::*;
 
@@ -55,10 +55,42 @@ async fn gaps_are_told_by_name() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn quiet_leaves_stderr_empty() {
+async fn quiet_tells_the_answer_and_on_stderr_what_is_missing() {
     let came = run(tapes::accepted(), "run --quiet count the files").await;
-    assert_eq!(came.err, "");
-    assert!(came.out.starts_with("42\n\naccepted: the count is right\n"), "{}", came.out);
+    assert_eq!((came.out.as_str(), came.err.as_str()), ("42\n", ""));
+    let came = run(tapes::migration_with_gaps(), "run --quiet migrate").await;
+    assert_eq!(came.code, 3);
+    assert!(came.err.starts_with("accepted with gaps: not met: tests pass\n"), "{}", came.err);
+    assert!(!came.out.contains("accepted"), "{}", came.out);
+}
+
+/// Text is as it is, line ends and all; anything else is one line of JSON.
+#[tokio::test(start_paused = true)]
+async fn the_output_alone_can_be_piped() {
+    let mut tape = tapes::accepted();
+    for (output, written) in
+        [(json!("a\r\n\tb"), "a\r\n\tb\n"), (json!({ "b": 1, "a": [2] }), "{\"a\":[2],\"b\":1}\n")]
+    {
+        let end = tape.records.last_mut().unwrap();
+        let mut result: Value = serde_json::from_slice(&end.body).unwrap();
+        result["output"] = output;
+        end.body = serde_json::to_vec(&result).unwrap();
+        let came = run(tape.clone(), "run --output-only count the files").await;
+        assert_eq!((came.code, came.out.as_str()), (0, written));
+        assert!(came.err.contains("goal: count the files"), "progress stays: {}", came.err);
+    }
+    let came = run(tapes::accepted(), "run --output-only --json count").await;
+    assert_eq!(came.code, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_given_up_is_no_answer() {
+    for option in ["--quiet", "--output-only"] {
+        let tape = tapes::ended(final_result(EndState::Abandon, EndedBy::Rounds));
+        let came = run(tape, &format!("run {option} tidy up")).await;
+        assert_eq!((came.code, came.out.as_str()), (4, ""));
+        assert!(came.err.contains("given up (rounds): no replans are left"), "{}", came.err);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -71,6 +103,11 @@ async fn with_json_stdout_is_the_result_and_nothing_else() {
         assert_eq!(value["directive"], directive);
         let schema = setpoint_protocol::schema::of("FinalResult").unwrap();
         jsonschema::validate(&schema, &value).unwrap();
+        assert_eq!(value["exit_code"], came.code);
+        assert!(value["duration_ms"].is_u64() && value["models"].is_array(), "{value:#}");
+        let outcome = if directive == "accept" { "accepted" } else { "accepted with gaps" };
+        assert_eq!(value["outcome"], outcome);
+        assert!(value["goal"].as_str().is_some_and(|goal| !goal.is_empty()), "{value:#}");
     }
 }
 
@@ -88,7 +125,8 @@ async fn streamed_records_are_cloud_events_and_the_result_comes_last() {
     assert_eq!(lines[0]["type"], "setpoint.Opened");
     assert_eq!(lines[1]["causationid"], lines[0]["id"]);
     assert_eq!(lines[count]["directive"], "accept");
-    assert_eq!(lines[count - 1]["data"], lines[count]);
+    let result = lines[count - 1]["data"].as_object().unwrap();
+    assert!(result.iter().all(|(field, value)| lines[count][field] == *value), "{lines:#?}");
 
     let came = run(tape, "run --stream do it").await;
     assert_eq!(came.out.lines().count(), count);

@@ -7,7 +7,7 @@ use setpoint_client::{ClientError, Memory};
 use crate::exit::Exit;
 use crate::invocation::GlobalOptions;
 use crate::io::Io;
-use crate::render::memory::{Look, bytes};
+use crate::render::memory::Look;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 use crate::view::words;
@@ -40,7 +40,7 @@ fn lines(stats: &MemoryStats, look: &Look) -> Vec<Line> {
     };
     let rows = [
         row("place", stats.place.clone()),
-        row("size", bytes(stats.bytes)),
+        row("size", words::bytes(stats.bytes)),
         count("records", stats.records),
         count("summed", stats.summed),
         count("rules", stats.rules),

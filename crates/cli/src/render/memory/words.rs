@@ -76,15 +76,6 @@ pub(crate) fn days_between(from: Timestamp, to: Timestamp) -> f64 {
     to.as_micros().saturating_sub(from.as_micros()).max(0) as f64 / MICROS_OF_DAY
 }
 
-/// Bytes as a person says them: `812 bytes`, `1.2 MB`.
-pub(crate) fn bytes(bytes: u64) -> String {
-    const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
-    match UNITS.into_iter().find(|(_, size)| bytes >= *size) {
-        Some((unit, size)) => format!("{}.{} {unit}", thousands(bytes / size), bytes % size * 10 / size),
-        None => format!("{bytes} bytes"),
-    }
-}
-
 /// The end of an id, by which it can be named.
 pub(crate) fn short(id: &MegramId) -> &str {
     let text = id.as_str();
@@ -163,10 +154,6 @@ mod tests {
         );
         let spans = [0.0, -3.0, 0.01, 0.25, 13.86, 800.0, 1e300, f64::NAN].map(span);
         assert_eq!(spans, ["0 min", "0 min", "14 min", "6.0 h", "13.9 d", "2.2 y", "over 10,000 y", "?"]);
-        assert_eq!(
-            [0, 999, 1_000, 1_250_000, u64::MAX].map(bytes),
-            ["0 bytes", "999 bytes", "1.0 kB", "1.2 MB", "18,446,744,073.7 GB"]
-        );
     }
 
     #[test]
