@@ -16,16 +16,19 @@ impl Io {
     #[must_use]
     pub fn of_process(color: Color) -> Self {
         let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
-        let is_ascii = is_dumb || wants_ascii(&variable);
+        // A file or another program gets the letters as they are: a name with `?` in it would be another name.
+        let is_forced = variable("SETPOINT_ASCII").is_some_and(|word| word != "0");
+        let wants_ascii = is_dumb || wants_ascii(&variable);
+        let is_ascii = |is_terminal: bool| is_forced || (is_terminal && wants_ascii);
         let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
         let mut out = Out::new(Box::new(std::io::stdout()));
         out.is_terminal = stdout.is_terminal();
         out.has_colours = has_colours(color, AutoStream::choice(&stdout));
-        out.is_ascii = is_ascii;
+        out.is_ascii = is_ascii(out.is_terminal);
         let mut err = Out::new(Box::new(std::io::stderr()));
         err.is_terminal = stderr.is_terminal();
         err.has_colours = has_colours(color, AutoStream::choice(&stderr));
-        err.is_ascii = is_ascii;
+        err.is_ascii = is_ascii(err.is_terminal);
         Io {
             input: Box::new(BufReader::new(std::io::stdin())),
             out,

@@ -233,6 +233,12 @@ pub fn outcome(result: &FinalResult) -> &'static str {
 pub fn end(result: &FinalResult) -> Line {
     let word = end_word(result);
     match (result.directive, result.ended_by) {
+        (EndState::Abandon, EndedBy::Fault) if !result.unmet_criteria.is_empty() => {
+            let names = result.unmet_criteria.join("; ");
+            Line::new()
+                .and(Tone::Bad, word)
+                .and(Tone::Plain, &format!(" (fault): no further plan was found; not met: {names}"))
+        }
         _ if result.unproven => {
             Line::new().and(Tone::Care, word).and(Tone::Care, &format!(": {}", rule_words(EndedBy::Unproven)))
         }

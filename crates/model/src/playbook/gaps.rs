@@ -51,6 +51,9 @@ pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
                 "the first row was taken for the names of the columns, but it looks like values".to_owned(),
             );
         }
+        if facts.get("unclosed_quote") == Some(&Value::Bool(true)) {
+            said.push("a quote is never closed, so the end of the file was taken for one value".to_owned());
+        }
         if facts.get("complete") == Some(&Value::Bool(false)) {
             complete = false;
             said.push("a limit of time or size was reached, so there may be more".to_owned());

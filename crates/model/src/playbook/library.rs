@@ -122,7 +122,12 @@ impl Library {
         close
             .into_iter()
             .take(CLOSEST_MAX)
-            .map(|(_, book, example)| (book.name.clone(), about(book, example, path)))
+            .map(|(_, book, example)| {
+                let own = about(book, example, path);
+                // What is suggested must be understood, and be something else than what was not.
+                let fits = self.look_up(&own).is_some_and(|found| found.book.name == book.name);
+                (book.name.clone(), if fits { own } else { example.to_owned() })
+            })
             .collect()
     }
 

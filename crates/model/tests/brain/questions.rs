@@ -39,7 +39,10 @@ fn the_intent_says_how_the_goal_was_read_or_is_the_input_on_one_line() {
             "preview renaming draft to final in the file names",
             "preview files in .: draft becomes final in their names",
         ),
-        ("find 'a b' in src", "list the lines in src that hold the text “a b”, case kept"),
+        (
+            "find 'a b' in src",
+            "list the lines in src that hold the text “a b”, also within longer words, case kept",
+        ),
     ] {
         assert_eq!(said(&brief(goal)), json!({ "intent": intent }), "{goal}");
     }

@@ -1,7 +1,9 @@
 //! `hash_files`: checksums of files, and which of them hold the same.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Metadata;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
@@ -121,6 +123,22 @@ struct Hashed {
     path: PathBuf,
     hash: String,
     bytes: u64,
+    place: OnDisk,
+}
+
+/// Device and number of a file: its names share them.
+type OnDisk = (u64, u64);
+
+/// A file before it is read.
+struct Found {
+    bytes: u64,
+    place: OnDisk,
+}
+
+impl Found {
+    fn of(meta: &Metadata) -> Self {
+        Found { bytes: meta.len(), place: (meta.dev(), meta.ino()) }
+    }
 }
 
 fn run(what: &What, wanted: Wanted, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
@@ -128,17 +146,17 @@ fn run(what: &What, wanted: Wanted, limits: &Limits, halt: &Halt) -> Result<Tool
     let considered = files.len();
     if wanted.only_duplicates {
         let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
-        files.values().for_each(|bytes| *sizes.entry(*bytes).or_default() += 1);
-        files.retain(|_, bytes| sizes.get(bytes).is_some_and(|n| *n > 1));
+        files.values().for_each(|found| *sizes.entry(found.bytes).or_default() += 1);
+        files.retain(|_, found| sizes.get(&found.bytes).is_some_and(|n| *n > 1));
     }
     let mut hashed = Vec::new();
-    for path in files.into_keys() {
+    for (path, Found { place, .. }) in files {
         if halt.reached() {
             tally.complete = false;
             break;
         }
         match hash::file(&path, wanted.algorithm, halt) {
-            Ok(hash::Hashed { hex, bytes }) => hashed.push(Hashed { path, hash: hex, bytes }),
+            Ok(hash::Hashed { hex, bytes }) => hashed.push(Hashed { path, hash: hex, bytes, place }),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => tally.complete = false,
             Err(source) => {
                 if let What::These(_) = what {
@@ -152,19 +170,19 @@ fn run(what: &What, wanted: Wanted, limits: &Limits, halt: &Halt) -> Result<Tool
 }
 
 /// The regular files with their sizes.
-fn gather(what: &What, limits: &Limits, halt: &Halt) -> Result<(BTreeMap<PathBuf, u64>, Tally), ToolError> {
+fn gather(what: &What, limits: &Limits, halt: &Halt) -> Result<(BTreeMap<PathBuf, Found>, Tally), ToolError> {
     let mut files = BTreeMap::new();
     let tally = match what {
         What::These(paths) => {
             for path in paths {
                 let meta = std::fs::metadata(path).map_err(|source| ToolError::file("hash", path, source))?;
-                files.insert(path.clone(), meta.len());
+                files.insert(path.clone(), Found::of(&meta));
             }
             Tally::new()
         }
         What::Below(root) => walk(root, Bounds::new(limits), halt, |entry| {
             if entry.meta.is_file() {
-                files.insert(entry.path.to_path_buf(), entry.meta.len());
+                files.insert(entry.path.to_path_buf(), Found::of(entry.meta));
             }
             Step::On
         })
@@ -175,17 +193,22 @@ fn gather(what: &What, limits: &Limits, halt: &Halt) -> Result<(BTreeMap<PathBuf
 
 fn answer(hashed: &[Hashed], considered: usize, wanted: Wanted, tally: Tally) -> ToolAnswer {
     let mut by_content: BTreeMap<(&str, u64), Vec<&Path>> = BTreeMap::new();
+    let mut copies: BTreeMap<&str, BTreeSet<OnDisk>> = BTreeMap::new();
     for file in hashed {
         by_content.entry((&file.hash, file.bytes)).or_default().push(&file.path);
+        copies.entry(&file.hash).or_default().insert(file.place);
     }
     by_content.values_mut().for_each(|paths| paths.sort_unstable_by_key(|path| path.as_os_str()));
     let mut groups: Vec<_> = by_content.into_iter().filter(|(_, paths)| paths.len() > 1).collect();
-    let waste = |bytes: u64, paths: &[&Path]| bytes.saturating_mul(paths.len() as u64 - 1);
-    let wasted =
-        groups.iter().fold(0_u64, |sum, ((_, bytes), paths)| sum.saturating_add(waste(*bytes, paths)));
+    // What could be saved: several names of one file are one copy.
+    let waste = |hash: &str, bytes: u64| {
+        let copies = copies.get(hash).map_or(0, |places| places.len() as u64);
+        bytes.saturating_mul(copies.saturating_sub(1))
+    };
+    let wasted = groups.iter().fold(0_u64, |sum, ((hash, bytes), _)| sum.saturating_add(waste(hash, *bytes)));
     // The groups that hold most come first; of equals, the one whose first path does.
-    groups.sort_by_key(|((_, bytes), paths)| {
-        (std::cmp::Reverse(waste(*bytes, paths)), paths.first().map(|path| path.as_os_str().to_owned()))
+    groups.sort_by_key(|((hash, bytes), paths)| {
+        (std::cmp::Reverse(waste(hash, *bytes)), paths.first().map(|path| path.as_os_str().to_owned()))
     });
 
     let files = show::count(considered as u64, "file", "files");

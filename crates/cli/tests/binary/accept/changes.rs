@@ -105,7 +105,10 @@ fn archives() {
 #[test]
 fn renamed_files() {
     let home = Home::new();
-    for name in ["IMG_1.jpeg", "IMG_2.jpeg", "other.txt", "sub/IMG_3.jpeg"] {
+    // An ending is one at the end of a name alone.
+    for name in
+        ["IMG_1.jpeg", "IMG_2.jpeg", "IMG_3.jpeg.bak", "my.jpegs", ".jpeg", "other.txt", "sub/IMG_3.jpeg"]
+    {
         home.file(format!("photos/{name}"), name);
     }
     let at = |name: &str| {
@@ -173,6 +176,14 @@ fn renamed_files() {
     );
     let names: BTreeSet<String> =
         below(&home, "photos").into_iter().map(|(told, _)| told).filter(|told| told.contains('.')).collect();
-    let expected = ["photos/IMG_1.jpg", "photos/IMG_2.jpg", "photos/other.txt", "photos/sub/IMG_3.jpeg"];
+    let expected = [
+        "photos/.jpeg",
+        "photos/IMG_1.jpg",
+        "photos/IMG_2.jpg",
+        "photos/IMG_3.jpeg.bak",
+        "photos/my.jpegs",
+        "photos/other.txt",
+        "photos/sub/IMG_3.jpeg",
+    ];
     assert_eq!(names, expected.map(str::to_owned).into());
 }

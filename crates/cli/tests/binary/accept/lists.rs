@@ -1,7 +1,8 @@
 //! `broken-symlinks`, `duplicate-files`, `compare-directories`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 
 use serde_json::{Value, json};
 
@@ -73,7 +74,10 @@ fn equals(home: &Home, folder: &str) -> Vec<(u64, Vec<String>)> {
         .filter(|(_, paths)| paths.len() > 1)
         .map(|(content, mut paths)| {
             paths.sort();
-            (content.len() as u64 * (paths.len() as u64 - 1), paths)
+            // Names of one file are one copy.
+            let copies: BTreeSet<u64> =
+                paths.iter().map(|path| fs::metadata(home.work().join(path)).unwrap().ino()).collect();
+            (content.len() as u64 * (copies.len() as u64 - 1), paths)
         })
         .collect();
     groups.sort_by(|one, other| (other.0, &one.1).cmp(&(one.0, &other.1)));

@@ -22,6 +22,8 @@ fn repositories() {
         commit Bob second; commit Ann 'third: "quoted"'
         echo b >> 'a b.txt'; git rm -q --cached keep; rm keep; echo n > 'new ü.txt'; mkdir deep; echo d > deep/er
         git init -q -b main ../none
+        git init -q -b main ../moved && cd ../moved
+        echo one > a; git add a; commit Ann one; git mv a c
     "#;
     shell(&home.work(), script);
     let head = shell(&home.work(), "git -C repo rev-parse HEAD");
@@ -39,6 +41,9 @@ fn repositories() {
     cases.extend(worded(GIT, "none", || {
         let values = vec![("/commits", json!(0)), ("/authors", json!([])), ("/last_commit", Value::Null)];
         Want::Answer(values)
+    }));
+    cases.extend(worded(GIT, "moved", || {
+        Want::Answer(vec![("/commits", json!(1)), ("/changed", json!(["a", "c"])), ("/untracked", json!([]))])
     }));
     home.file("plain/x", "x");
     cases.push(case("report on the git repository in plain", Want::Refused("no Git repository")));

@@ -33,7 +33,7 @@ pub(crate) struct RenameFiles;
 pub(crate) struct Input {
     /// The folder with the files.
     dir: String,
-    /// The text in the names, exactly; no pattern.
+    /// The text in the names, exactly; no pattern. An ending such as `.txt` is looked for at the end of names alone.
     find: String,
     /// The text in its place; may be empty.
     replace: String,

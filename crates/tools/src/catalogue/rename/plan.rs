@@ -38,7 +38,7 @@ pub(super) struct Renames {
 }
 
 impl Renames {
-    /// Every file and link in `dir` whose name holds `find`. Folders keep their names, and version control folders their
+    /// Every file and link in `dir` whose name holds `find`, or ends in it where it is an ending such as `.txt`. Folders keep their names, and version control folders their
     /// content.
     pub(super) fn plan(
         dir: &Path,
@@ -61,13 +61,18 @@ impl Renames {
             }
             let Some(name) = entry.path.file_name() else { return Step::On };
             match name.to_str() {
-                Some(name) if name.contains(find) => {
-                    let new = name.replace(find, replace);
+                Some(name) if holds(name, find) => {
+                    let new = match is_ending(find) {
+                        true => {
+                            name.strip_suffix(find).map(|stem| format!("{stem}{replace}")).unwrap_or_default()
+                        }
+                        false => name.replace(find, replace),
+                    };
                     if new != name {
                         wanted.push((entry.path.to_path_buf(), new));
                     }
                 }
-                None if name.to_string_lossy().contains(find) => conflicts.push(Conflict {
+                None if holds(&name.to_string_lossy(), find) => conflicts.push(Conflict {
                     from: entry.path.to_path_buf(),
                     to: show::name(name),
                     reason: "its name is not UTF-8",
@@ -112,6 +117,17 @@ impl Renames {
         self.list.sort_unstable_by(|one, other| one.from.cmp(&other.from));
         self.conflicts.sort_unstable_by(|one, other| one.from.cmp(&other.from));
     }
+}
+
+/// Whether a text is what a name ends in, `.txt`: such a one becomes another at the end of names alone.
+fn is_ending(find: &str) -> bool {
+    find.strip_prefix('.')
+        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// Whether a name gets another one. What is nothing but an ending has none.
+fn holds(name: &str, find: &str) -> bool {
+    if is_ending(find) { name.len() > find.len() && name.ends_with(find) } else { name.contains(find) }
 }
 
 /// The same name to a file system that does not tell capital letters from small ones.

@@ -26,6 +26,9 @@ pub(super) struct Column {
     is_distinct_cut: bool,
     first_date: Option<String>,
     last_date: Option<String>,
+    /// How all dates are written, digits as `9`; empty where they are written in several ways, or with several zones: such
+    /// dates cannot be ordered as texts.
+    date_shape: Option<String>,
     /// How many of its values are numbers.
     numbers: u64,
     least: f64,
@@ -43,6 +46,7 @@ impl Column {
             is_distinct_cut: false,
             first_date: None,
             last_date: None,
+            date_shape: None,
             numbers: 0,
             least: f64::INFINITY,
             greatest: f64::NEG_INFINITY,
@@ -79,7 +83,9 @@ impl Column {
     pub(super) fn facts(&self, rows: u64) -> Value {
         let (least, greatest) = match self.kind() {
             "integer" | "number" => (shown(self.least), shown(self.greatest)),
-            "date" => (json!(self.first_date), json!(self.last_date)),
+            "date" if self.date_shape.as_ref().is_some_and(|shape| !shape.is_empty()) => {
+                (json!(self.first_date), json!(self.last_date))
+            }
             _ => (Value::Null, Value::Null),
         };
         let mean =
@@ -118,6 +124,16 @@ impl Column {
     }
 
     fn add_date(&mut self, value: &str) {
+        let has_offset = value.chars().skip(10).any(|c| matches!(c, '+' | '-'));
+        let shape: String = match has_offset {
+            true => String::new(),
+            false => value.chars().map(|c| if c.is_ascii_digit() { '9' } else { c }).collect(),
+        };
+        match &mut self.date_shape {
+            None => self.date_shape = Some(shape),
+            Some(known) if *known != shape => known.clear(),
+            Some(_) => {}
+        }
         if self.first_date.as_deref().is_none_or(|first| value < first) {
             self.first_date = Some(value.to_owned());
         }
@@ -158,8 +174,16 @@ pub(super) fn is_number(text: &str) -> bool {
     number(text.trim()).is_some()
 }
 
-/// A plain decimal number; neither `inf` nor `nan` nor anything with separators of thousands.
+/// Digits of a whole number that is exact in the arithmetic here. One with more is a name (an account, an id) and no amount.
+const INTEGER_DIGITS_MAX: usize = 15;
+
+/// A plain decimal number; neither `inf` nor `nan` nor anything with separators of thousands, nor a whole number that would
+/// lose its last digits.
 fn number(text: &str) -> Option<f64> {
+    let digits = text.trim_start_matches(['+', '-']).trim_start_matches('0');
+    if is_integer(text) && digits.len() > INTEGER_DIGITS_MAX {
+        return None;
+    }
     let is_plain =
         text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
     let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
@@ -227,11 +251,24 @@ mod tests {
             ]],
         );
         check(
-            &["2026-01-31", "2026-02-01T10:00:00Z"],
+            &["2026-02-01 10:00:00", "2026-01-31 23:00:00"],
             &expect![[
-                r#"{"distinct":2,"empty":0,"max":"2026-02-01T10:00:00Z","mean":null,"min":"2026-01-31","name":"c","numbers":0,"type":"date"}"#
+                r#"{"distinct":2,"empty":0,"max":"2026-02-01 10:00:00","mean":null,"min":"2026-01-31 23:00:00","name":"c","numbers":0,"type":"date"}"#
             ]],
         );
+        // As texts these would be in another order than in time.
+        for values in [
+            ["2026-01-31", "2026-02-01T10:00:00Z"],
+            ["2026-01-31T08:00:00", "2026-01-31 09:00:00"],
+            ["2026-01-31T10:00:00+05:00", "2026-01-31T09:00:00+02:00"],
+        ] {
+            check(
+                &values,
+                &expect![[
+                    r#"{"distinct":2,"empty":0,"max":null,"mean":null,"min":null,"name":"c","numbers":0,"type":"date"}"#
+                ]],
+            );
+        }
         check(
             &["1", "x"],
             &expect![[
@@ -248,7 +285,9 @@ mod tests {
 
     #[test]
     fn hostile_numbers_are_texts() {
-        for value in ["inf", "NaN", "1,000", "0x10", "1e999", "--1", "e", "-", "2026-13-01"] {
+        for value in
+            ["inf", "NaN", "1,000", "0x10", "1e999", "--1", "e", "-", "2026-13-01", "1234567890123456"]
+        {
             let mut column = Column::new(String::new());
             column.add(value, &mut 10);
             assert_eq!(column.kind(), "text", "{value}");

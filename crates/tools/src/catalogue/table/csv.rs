@@ -34,7 +34,7 @@ pub(super) fn guess_delimiter(beginning: &[u8]) -> u8 {
 
 pub(super) fn summarise(source: Source<'_>, delimiter: u8) -> Result<ToolAnswer, ToolError> {
     let path = source.path;
-    let rationed = Rationed { reader: source.reader, left: ROW_BYTES_MAX };
+    let rationed = Rationed { reader: source.reader, left: ROW_BYTES_MAX, quotes: Quotes::new(delimiter) };
     let mut reader =
         ReaderBuilder::new().delimiter(delimiter).flexible(true).has_headers(true).from_reader(rationed);
     let failed = |error: csv::Error| match error.into_kind() {
@@ -64,9 +64,14 @@ pub(super) fn summarise(source: Source<'_>, delimiter: u8) -> Result<ToolAnswer,
             column.add(&String::from_utf8_lossy(value), &mut room);
         }
     }
+    let is_open = reader.get_ref().quotes.is_open();
     let complete = !reader.get_ref().reader.is_halted() && !table.wide;
-    // A name that is a number is no name: the table may have none, and its first row was taken for them.
-    let is_doubtful = names.iter().any(|name| column::is_number(&String::from_utf8_lossy(name)));
+    // A name that is a number is no name: the table may have none, and its first row was taken for them. Nor is the line with
+    // which spreadsheets tell the separator.
+    let is_separator_line =
+        names.iter().next().is_some_and(|name| name.to_ascii_lowercase().starts_with(b"sep="));
+    let is_doubtful =
+        is_separator_line || names.iter().any(|name| column::is_number(&String::from_utf8_lossy(name)));
     let told = columns.iter().take(COLUMNS_TOLD_MAX);
     let columns: Vec<Value> = told.map(|column| column.facts(table.rows)).collect();
     let mut text = format!(
@@ -82,6 +87,9 @@ pub(super) fn summarise(source: Source<'_>, delimiter: u8) -> Result<ToolAnswer,
     if is_doubtful {
         text.push_str("\nthe first row was taken for the columns' names, but it looks like values");
     }
+    if is_open {
+        text.push_str("\na quote is never closed, so that the end of the file is one value");
+    }
     if table.ragged > 0 {
         text.push_str(&format!(
             "\n{} with more or fewer values than columns",
@@ -96,6 +104,7 @@ pub(super) fn summarise(source: Source<'_>, delimiter: u8) -> Result<ToolAnswer,
         "column_count": names.len(),
         "names_doubtful": is_doubtful,
         "ragged": table.ragged,
+        "unclosed_quote": is_open,
         "delimiter": char::from(delimiter).to_string(),
         "complete": complete,
     });
@@ -106,6 +115,7 @@ pub(super) fn summarise(source: Source<'_>, delimiter: u8) -> Result<ToolAnswer,
 struct Rationed<'a> {
     reader: Halting<'a>,
     left: usize,
+    quotes: Quotes,
 }
 
 impl Read for Rationed<'_> {
@@ -116,7 +126,55 @@ impl Read for Rationed<'_> {
         let room = buffer.len().min(self.left);
         let got = self.reader.read(buffer.get_mut(..room).unwrap_or_default())?;
         self.left -= got;
+        self.quotes.see(buffer.get(..got).unwrap_or_default());
         Ok(got)
+    }
+}
+
+/// Follows the quotes of a table, to know whether the last one is closed. A quote opens a value only at its beginning, as it
+/// does for the reader of rows.
+struct Quotes {
+    delimiter: u8,
+    at: Spot,
+    /// Bytes of a byte order mark that may still come.
+    mark: &'static [u8],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spot {
+    Beginning,
+    Bare,
+    Quoted,
+    /// After a quote inside of a quoted value: its end, unless another one follows.
+    Closing,
+}
+
+impl Quotes {
+    const fn new(delimiter: u8) -> Self {
+        Quotes { delimiter, at: Spot::Beginning, mark: b"\xef\xbb\xbf" }
+    }
+
+    const fn is_open(&self) -> bool {
+        matches!(self.at, Spot::Quoted)
+    }
+
+    fn see(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            if let Some((first, rest)) = self.mark.split_first()
+                && first == byte
+            {
+                self.mark = rest;
+                continue;
+            }
+            self.mark = &[];
+            let is_end = *byte == self.delimiter || matches!(byte, b'\n' | b'\r');
+            self.at = match (self.at, byte) {
+                (Spot::Quoted, b'"') => Spot::Closing,
+                (Spot::Quoted, _) | (Spot::Closing | Spot::Beginning, b'"') => Spot::Quoted,
+                _ if is_end => Spot::Beginning,
+                _ => Spot::Bare,
+            };
+        }
     }
 }
 
@@ -143,6 +201,29 @@ pub(super) fn column_line(facts: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_open_quote_is_known_wherever_the_bytes_are_cut() {
+        for (text, is_open) in [
+            ("a,b\n1,\"x\n2,y\n", true),
+            ("a,b\n1,\"x\n2,y\"\n", false),
+            ("\u{feff}\"a\",b\n", false),
+            ("\u{feff}\"a,b\n", true),
+            ("a\n\"x\"\"\n", true),
+            ("a\n\"x\"\"\"\n", false),
+            ("a\n5\" pipe\n", false),
+            ("a\n\"x\"y\"\n", false),
+            ("", false),
+        ] {
+            for cut in 0..text.len() {
+                let (one, other) = text.as_bytes().split_at(cut);
+                let mut quotes = Quotes::new(b',');
+                quotes.see(one);
+                quotes.see(other);
+                assert_eq!(quotes.is_open(), is_open, "{text:?} cut at {cut}");
+            }
+        }
+    }
 
     #[test]
     fn the_first_line_tells_the_separator() {
