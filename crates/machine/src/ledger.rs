@@ -46,6 +46,7 @@ pub struct Ledger {
     is_planned_anew: bool,
     /// Files that the task's calls say they created.
     made: Arc<BTreeSet<String>>,
+    touched: Arc<BTreeSet<String>>,
     /// What the calls under way may take at most.
     reserved: BTreeMap<CallId, Need>,
     /// How long each model took to answer.
@@ -168,6 +169,20 @@ impl Ledger {
     #[must_use]
     pub fn made(&self) -> &Arc<BTreeSet<String>> {
         &self.made
+    }
+
+    /// Files that the task's calls say they changed or removed, at most `MADE_MAX`.
+    #[must_use]
+    pub fn touched(&self) -> &Arc<BTreeSet<String>> {
+        &self.touched
+    }
+
+    /// Notes what a call changed or removed.
+    pub(crate) fn tool_touched(&mut self, paths: Vec<String>) {
+        let room = MADE_MAX.saturating_sub(self.touched.len());
+        if room > 0 && !paths.is_empty() {
+            Arc::make_mut(&mut self.touched).extend(paths.into_iter().take(room));
+        }
     }
 
     /// Notes what a call created.

@@ -2,7 +2,7 @@
 
 use setpoint_protocol::message::{ApprovalWord, TaskFault};
 use setpoint_protocol::record::{Answer, Answered, Reasked, RecordKind};
-use setpoint_protocol::tool::ErrorKind;
+use setpoint_protocol::tool::{ErrorKind, SideEffect, ToolAnswer};
 use setpoint_protocol::topology::{Payload, allows};
 use setpoint_protocol::{Address, Instance, RoleId, Timestamp};
 
@@ -121,6 +121,7 @@ impl Cell {
         }
         if let Answer::Tool(tool) = &answered.answer {
             self.ledger.tool_made(&tool.created);
+            self.ledger.tool_touched(touched(tool));
         }
         let is_tool = matches!(ask.class, AskClass::Pure | AskClass::Unsafe);
         let never_made = ask.attempt.saturating_sub(answered.attempt);
@@ -147,4 +148,16 @@ impl Cell {
         }
         self.quiesce_if_drained(step, at, Some(seq))
     }
+}
+
+/// The files that a call says it changed or removed, or wrote.
+fn touched(answer: &ToolAnswer) -> Vec<String> {
+    if answer.side_effect == SideEffect::None {
+        return Vec::new();
+    }
+    let facts = answer.facts.as_ref().map(|facts| &facts.0);
+    let changed = facts.and_then(|facts| facts.pointer("/changed/paths")?.as_array());
+    let written = facts.and_then(|facts| facts.get("path"));
+    let paths = changed.into_iter().flatten().chain(written);
+    paths.filter_map(serde_json::Value::as_str).map(str::to_owned).collect()
 }

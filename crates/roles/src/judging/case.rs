@@ -29,6 +29,8 @@ pub struct Case<'a> {
     pub words: &'a str,
     /// Files that the task has created.
     pub made: &'a BTreeSet<String>,
+    /// Files that the task's calls have changed or removed, in every round and sub-task.
+    pub touched: &'a BTreeSet<String>,
     /// Where the task works.
     pub surroundings: &'a Surroundings,
 }

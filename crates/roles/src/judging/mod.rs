@@ -37,6 +37,7 @@ mod self_made;
 mod settle;
 mod strength;
 mod subject;
+mod undone;
 
 pub use self::case::{Case, Run};
 pub(crate) use self::case::{is_elsewhere, is_measured};
@@ -47,3 +48,4 @@ pub(crate) use self::messages::printed;
 pub(crate) use self::named::runs_alone;
 pub use self::settle::{Settled, unjudged};
 pub(crate) use self::subject::speaks_of_the_answer;
+pub use self::undone::{Matched, Undone, undone};

@@ -69,7 +69,8 @@ fn runs_changed_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
         is_test(path) && !is_made(path, case) && runs.as_ref().is_some_and(in_scope)
     };
     let is_examined = |path: &String| is_run(path) || says_what_runs(path, command);
-    case.work().flat_map(touched).any(|path| is_examined(&path) && !names(case.words, &path))
+    let of_others = case.touched.iter().cloned();
+    of_others.chain(case.work().flat_map(touched)).any(|path| is_examined(&path) && !names(case.words, &path))
 }
 
 /// Whether a path is what `part` names, or lies below it.
@@ -133,8 +134,16 @@ fn written(record: &ToolRecord) -> Vec<String> {
     }
 }
 
+/// The files that a call made, which were not there before it.
+pub(super) fn made_by(record: &ToolRecord) -> Vec<String> {
+    let fact = |at: &str| record.facts.as_ref().and_then(|facts| facts.0.pointer(at).cloned());
+    let made = fact("/changed/made").and_then(|made| serde_json::from_value(made).ok()).unwrap_or_default();
+    let is_new = fact("/created") == Some(serde_json::Value::Bool(true));
+    if is_new { vec![record.target.clone()] } else { made }
+}
+
 /// The files that a call made, changed or removed, as far as it says.
-fn touched(record: &ToolRecord) -> Vec<String> {
+pub(super) fn touched(record: &ToolRecord) -> Vec<String> {
     if record.side_effect == SideEffect::None {
         return Vec::new();
     }

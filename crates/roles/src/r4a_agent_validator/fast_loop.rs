@@ -29,6 +29,8 @@ pub(super) struct FastLoop {
     pub(super) surroundings: Arc<Surroundings>,
     /// Files that the task had created when the attempt ended.
     pub(super) made: Arc<BTreeSet<String>>,
+    /// Those that it had changed or removed.
+    pub(super) touched: Arc<BTreeSet<String>>,
     pub(super) stage: Stage,
 }
 
@@ -86,6 +88,7 @@ impl FastLoop {
             words: String::new(),
             surroundings: Arc::default(),
             made: Arc::default(),
+            touched: Arc::default(),
             stage: Stage::Waiting,
         }
     }
@@ -148,6 +151,7 @@ impl FastLoop {
             baseline: &self.subtask.baseline,
             words: &self.words,
             made: &self.made,
+            touched: &self.touched,
             surroundings: &self.surroundings,
         }
     }

@@ -30,6 +30,7 @@ pub(super) fn take(
     ctx.words.clone_into(&mut fast_loop.words);
     fast_loop.surroundings = Arc::clone(&ctx.opened.surroundings);
     fast_loop.made = Arc::clone(ctx.ledger.made());
+    fast_loop.touched = Arc::clone(ctx.ledger.touched());
     // What R3 could not do ends the loop; what it showed is measured all the same.
     let given_up = (result.status == ExecutionStatus::Failed)
         .then(|| clip(&result.output.to_text(), decision::REASON_CHARS_MAX));

@@ -1,12 +1,21 @@
 //! Fan-in: outcomes come in, groups complete.
 
 use setpoint_machine::{Ctx, Effects};
-use setpoint_protocol::message::{GroupMatched, ManifestEntry, OutcomeStatus, SubTaskOutcome, SubTaskOutput};
+use setpoint_protocol::SubTaskId;
+use setpoint_protocol::message::{
+    FailureClass, GroupMatched, ManifestEntry, OutcomeStatus, Shown, SubTaskOutcome, SubTaskOutput,
+    VerdictWord,
+};
+use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::party;
 
 use super::end::End;
 use super::round::{Next, Round, Stage};
 use super::verification;
+use crate::judging::{Matched, undone};
+
+/// Characters of a changed path in a reason.
+const PATH_CHARS_MAX: usize = 200;
 
 /// Takes an outcome: the first of each sub-task of this round counts.
 pub(super) fn take(
@@ -57,7 +66,40 @@ pub(super) fn advance(mut round: Round, ctx: &Ctx<'_>, fx: &mut Effects<'_, part
         }
         round.groups_done += 1;
     }
+    if take_back(&mut round) {
+        return Next::End(End::group_failed(&round, ctx));
+    }
     verification::open(round, ctx, fx)
+}
+
+/// Takes back what one sub-task showed and another one undid afterwards: it has to be shown again. Whether there is any.
+fn take_back(round: &mut Round) -> bool {
+    let matched = round.matched();
+    let works: Vec<Matched<'_>> = matched
+        .iter()
+        .map(|(entry, outcome)| Matched {
+            verdicts: &outcome.criteria_verdicts,
+            calls: &outcome.tool_calls,
+            sequence: entry.sequence,
+            is_carried: entry.carried.is_some(),
+        })
+        .collect();
+    let ids: Vec<SubTaskId> = matched.iter().map(|(entry, _)| entry.subtask_id.clone()).collect();
+    let undone = undone(&works);
+    for one in &undone {
+        let (Some(of), Some(by)) = (ids.get(one.of), ids.get(one.by)) else { continue };
+        let path = clip(&one.path, PATH_CHARS_MAX);
+        let why = format!("it was shown before {by} changed {path}; it has to be shown again");
+        let Some(outcome) = round.outcomes.get_mut(of) else { continue };
+        outcome.status = OutcomeStatus::Failed;
+        if let Some(verdict) = outcome.criteria_verdicts.get_mut(one.verdict) {
+            verdict.verdict = VerdictWord::Fail;
+            verdict.shown = Some(Shown::NotShown);
+            verdict.failure_class = Some(FailureClass::Logical);
+            verdict.evidence = why;
+        }
+    }
+    !undone.is_empty()
 }
 
 /// Reports what waited behind a failed group as failed, without verdicts.

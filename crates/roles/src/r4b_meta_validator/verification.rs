@@ -195,6 +195,7 @@ fn case<'a>(round: &'a Round, verification: &'a Verification, output: &'a Any, c
         baseline: &round.baseline,
         words: ctx.words,
         made: ctx.ledger.made(),
+        touched: ctx.ledger.touched(),
         surroundings: &ctx.opened.surroundings,
     }
 }

@@ -1,5 +1,6 @@
 //! Goals that language models think about: the binary against the scripted server, over real TCP.
 
+mod between;
 mod cassettes;
 mod claims;
 mod conversation;

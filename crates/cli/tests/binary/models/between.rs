@@ -1,0 +1,142 @@
+//! What one sub-task shows and another one undoes, or falsified before: evidence does not end where a sub-task does.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use setpoint_model_server::question::{self, Site};
+use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+
+use super::command;
+use crate::support::thinker::site;
+use crate::support::{Came, Home};
+
+const GOAL: &str = "make it so that python3 -m unittest passes, and write notes.md";
+const RUN: &str = "python3 -m unittest";
+const TESTS: &str = "import unittest, calc\nclass T(unittest.TestCase):\n    def test_add(self):\n        \
+    self.assertEqual(calc.add(2, 2), 4)\n    def test_true(self):\n        self.assertTrue(True)\n";
+const MEND: &str = "sed -i 's/a - b/a + b/' calc.py";
+const UNDO: &str = "sed -i 's/a + b/a - b/' calc.py";
+
+fn said(value: &Value) -> Turn {
+    Turn::from(Answer::text(&value.to_string()))
+}
+
+/// The red test shall pass.
+fn mended(intent: &str, sequence: u32) -> Value {
+    let check = json!({ "on": { "call": { "tool": "shell", "which": RUN } }, "expect": { "test_run": {} } });
+    let criterion = json!({ "criterion": "`python3 -m unittest` passes", "asked": "python3 -m unittest passes", "check": check });
+    json!({ "intent": intent, "sequence": sequence, "success_criteria": [criterion] })
+}
+
+/// The notes shall be there.
+fn noted(sequence: u32) -> Value {
+    let probe = json!({ "tool": "file_facts", "input": { "path": "notes.md" } });
+    let check = json!({ "on": { "probe": probe }, "expect": { "file": { "exists": true, "lines_min": 1 } } });
+    json!({ "intent": "write the notes", "sequence": sequence,
+        "success_criteria": [{ "criterion": "notes.md is there", "check": check }] })
+}
+
+/// What becomes of these plans, one a round, when the executor runs these commands for an intent that holds the word, in the
+/// order in which it is asked, and says that it is done after them.
+fn run(plans: Vec<Value>, work: &[(&'static str, &[&'static str])]) -> (i32, Value) {
+    let home = Home::new();
+    home.file("calc.py", "def add(a, b):\n    return a - b\n");
+    home.file("test_calc.py", TESTS);
+    home.file("README.md", "calc\n");
+    let commands = work.iter().flat_map(|(_, commands)| *commands);
+    let allowed: String = commands.map(|command| format!("command {command}\n")).collect();
+    home.file("allowed", allowed);
+    let planned = AtomicUsize::new(0);
+    let work: Vec<(&str, Vec<&str>)> =
+        work.iter().map(|(word, commands)| (*word, commands.to_vec())).collect();
+    let answer = move |seen: &Seen| {
+        let asked = seen.asked.told();
+        match site(seen) {
+            Site::Plan => said(&plans[planned.fetch_add(1, Ordering::Relaxed).min(plans.len() - 1)]),
+            Site::Execute => {
+                let intent = question::work(&asked).unwrap_or_default();
+                let (_, commands) = work.iter().find(|(word, _)| intent.contains(word)).unwrap();
+                match commands.get(question::calls(&asked).count()) {
+                    Some(command) => {
+                        Turn::from(Answer::call("shell", &json!({ "command": command }).to_string()))
+                    }
+                    None => said(&json!({ "status": "completed", "output": "done" })),
+                }
+            }
+            Site::Perceive => said(&json!({ "title": "a goal" })),
+            Site::Report => said(&json!({ "achieved": "nothing", "next_moves": [] })),
+            Site::Judge | Site::Merge => said(&json!({ "verdicts": [], "summary": "it is done" })),
+        }
+    };
+    let server = Hosted::start(Arc::new(answer)).unwrap();
+    let arguments = ["run", "--json", "--approve", "allowed", "--max-replans", "1", GOAL];
+    let came = Came::of(&mut command(&home, &server, Wire::Chat, &arguments));
+    assert!(!came.err.contains("refused,"), "{came:#?}");
+    (came.code, came.json())
+}
+
+/// With the last sub-task's criterion for the task's own.
+fn plan(subtasks: &[Value]) -> Value {
+    let last = subtasks.last().unwrap();
+    match subtasks.len() {
+        1 => json!({ "subtasks": subtasks }),
+        _ => json!({ "subtasks": subtasks, "task_criteria": last["success_criteria"] }),
+    }
+}
+
+#[test]
+fn what_leaves_the_evidence_of_others_alone_is_accepted() {
+    let both = || vec![plan(&[mended("mend calc.py", 1), noted(2)])];
+    for notes in ["echo fixed > notes.md", "echo fixed > notes.md; echo see notes.md >> README.md"] {
+        let (code, result) = run(both(), &[("mend", &[MEND, RUN]), ("notes", &[notes])]);
+        assert_eq!((code, &result["directive"]), (0, &json!("accept")), "{notes}: {result:#}");
+    }
+}
+
+#[test]
+fn what_a_later_sub_task_undoes_is_not_shown() {
+    const NOTES: &str = "echo fixed > notes.md";
+    for later in [
+        &[UNDO, NOTES][..],
+        &["sed -i 's/a + b/a - b/' calc.py; echo fixed > notes.md"],
+        &[
+            "printf 'import unittest\\nclass Z(unittest.TestCase):\\n    def test_z(self): self.fail()\\n' > test_z.py",
+            NOTES,
+        ],
+        &["rm test_calc.py", NOTES],
+    ] {
+        let plans = vec![plan(&[mended("mend calc.py", 1), noted(2)])];
+        let (code, result) = run(plans, &[("mend", &[MEND, RUN]), ("notes", later)]);
+        assert_ne!(code, 0, "{later:?}: {result:#}");
+        let verdicts = result["subtask_verdicts"].as_array().into_iter().chain(result["verdicts"].as_array());
+        let told =
+            verdicts.flatten().find(|one| one["evidence"].as_str().unwrap().contains("it was shown before"));
+        assert_eq!(told.map(|one| &one["shown"]), Some(&json!("not_shown")), "{later:?}: {result:#}");
+    }
+}
+
+#[test]
+fn what_an_earlier_sub_task_falsified_is_marked() {
+    const LAX: &str = "echo x > notes.md; sed -i 's/, 4)/, 0)/' test_calc.py";
+    const GONE: &str = "echo x > notes.md; rm test_calc.py; echo import unittest > test_a.py; \
+        echo 'class A(unittest.TestCase):' >> test_a.py; echo '  def test_a(self): pass' >> test_a.py";
+    for earlier in [LAX, GONE] {
+        let plans = vec![plan(&[noted(1), mended("mend calc.py", 2)])];
+        let (_, result) = run(plans, &[("notes", &[earlier]), ("mend", &[RUN])]);
+        for verdict in [&result["verdicts"][0], &result["subtask_verdicts"][1]] {
+            assert_eq!(verdict["self_made"], true, "{earlier}: {result:#}");
+        }
+    }
+}
+
+#[test]
+fn what_an_earlier_round_falsified_proves_nothing() {
+    let plans = vec![
+        plan(&[mended("mend calc.py", 1)]),
+        plan(&[mended("repair the sum in another file by hand", 1)]),
+    ];
+    let (code, result) = run(plans, &[("mend", &["sed -i 's/, 4)/, 0)/' test_calc.py"]), ("repair", &[RUN])]);
+    assert_eq!((code, &result["ended_by"]), (3, &json!("unproven")), "{result:#}");
+    assert_eq!(result["verdicts"][0]["self_made"], true, "{result:#}");
+}

@@ -1,0 +1,230 @@
+//! What one sub-task showed and another one changed afterwards: verdicts last until something that they rest on changes.
+
+use std::sync::Arc;
+
+use setpoint_protocol::message::{Verdict, VerdictWord};
+use setpoint_protocol::tool::{Phase, SideEffect, ToolRecord};
+
+use super::case::is_measured;
+use super::executed::{ends_in, names};
+use super::runner::{is_test, says_what_runs};
+use super::self_made::{made_by, touched};
+use crate::evidence::command_of;
+
+/// Endings of texts for people, which no program reads.
+const PROSE: &[&str] = &["adoc", "md", "rst", "txt"];
+
+/// A sub-task that matched.
+#[derive(Clone, Copy, Debug)]
+pub struct Matched<'a> {
+    /// What was found about its criteria.
+    pub verdicts: &'a [Verdict],
+    /// Its calls.
+    pub calls: &'a [Arc<ToolRecord>],
+    /// Its group: those of one group work beside each other, in no order that is known.
+    pub sequence: u32,
+    /// Whether it is of an earlier round: whatever this round did came later.
+    pub is_carried: bool,
+}
+
+/// A pass that rests on what changed since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undone {
+    /// Whose it is, by place.
+    pub of: usize,
+    /// Which of its verdicts, by place.
+    pub verdict: usize,
+    /// Who changed it, by place.
+    pub by: usize,
+    /// What was changed, as far as is known.
+    pub path: String,
+}
+
+/// The passes of these sub-tasks that another one's later calls leave without what they rest on.
+#[must_use]
+pub fn undone(all: &[Matched<'_>]) -> Vec<Undone> {
+    let mut found = Vec::new();
+    for (of, one) in all.iter().enumerate() {
+        for (verdict, pass) in one.verdicts.iter().enumerate() {
+            let later = all.iter().enumerate().filter(|(by, other)| *by != of && is_later(other, one));
+            let change = later.into_iter().find_map(|(by, other)| {
+                let is_beside = other.sequence == one.sequence && other.is_carried == one.is_carried;
+                Some((by, change(pass, one.calls, other.calls, is_beside)?))
+            });
+            if let Some((by, path)) = change {
+                found.push(Undone { of, verdict, by, path });
+            }
+        }
+    }
+    found
+}
+
+fn is_later(other: &Matched<'_>, one: &Matched<'_>) -> bool {
+    match (other.is_carried, one.is_carried) {
+        (false, true) => true,
+        (true, false) => false,
+        _ => other.sequence >= one.sequence,
+    }
+}
+
+/// What the later calls changed of what the verdict rests on.
+fn change(
+    verdict: &Verdict,
+    own: &[Arc<ToolRecord>],
+    later: &[Arc<ToolRecord>],
+    is_beside: bool,
+) -> Option<String> {
+    if verdict.verdict != VerdictWord::Pass {
+        return None;
+    }
+    let cited = verdict.cites.iter().filter_map(|cite| cite.call());
+    let mut shown = cited.filter_map(|id| own.iter().find(|record| record.call_id == id));
+    let deeds =
+        || later.iter().filter(|call| call.phase == Phase::Work && call.side_effect != SideEffect::None);
+    shown.find_map(|shown| deeds().find_map(|deed| changed(shown, deed, &verdict.criterion, is_beside)))
+}
+
+/// What `deed` changed of what `shown` rests on.
+fn changed(shown: &ToolRecord, deed: &ToolRecord, criterion: &str, is_beside: bool) -> Option<String> {
+    if command_of(shown).is_some() && shown.target == deed.target {
+        return None;
+    }
+    let mut paths = touched(deed);
+    if is_beside {
+        // What others did at the same time was seen beside this command too: it is this one's where its words name it.
+        paths.retain(|path| command_of(deed).is_none_or(|command| names(command, path)));
+    }
+    let Some(command) = command_of(shown) else {
+        let is_it = |path: &String| {
+            let path = path.trim_end_matches('/');
+            let seen = shown.target.split(' ').next().unwrap_or_default();
+            seen == path
+                || ends_in(seen, path)
+                || ends_in(path, seen)
+                || path.starts_with(&format!("{seen}/"))
+        };
+        return paths.into_iter().find(is_it);
+    };
+    // A command reads what nobody knows. What was not there when it ran it cannot have read, but a test or a setting of the
+    // runner would be read by the next one.
+    let new = made_by(deed);
+    let is_read = |path: &String| {
+        let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let is_named = names(command, path) || names(criterion, path);
+        is_named
+            || is_test(path)
+            || says_what_runs(path, command)
+            || !(new.contains(path) || PROSE.contains(&ending))
+    };
+    if !is_beside && paths.is_empty() && command_of(deed).is_some() && !is_measured(deed) {
+        return Some(deed.target.clone());
+    }
+    paths.into_iter().find(is_read)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn call(n: u32, command: &str, changed: &[&str], made: &[&str]) -> Arc<ToolRecord> {
+        let side_effect = if changed.is_empty() { "none" } else { "reversible" };
+        record(json!({
+            "call_id": format!("r3.{n}/2"), "tool": "shell", "input": { "command": command }, "target": command,
+            "facts": { "changed": { "count": changed.len(), "paths": changed, "made": made } },
+            "side_effect": side_effect,
+        }))
+    }
+
+    fn record(mut own: Value) -> Arc<ToolRecord> {
+        let fields = own.as_object_mut().unwrap();
+        for (name, value) in [
+            ("attempt", json!(1)),
+            ("phase", json!("work")),
+            ("ok", json!(true)),
+            ("exit_code", json!(0)),
+            ("evidence", json!("OK")),
+            ("duration_ms", json!(1)),
+        ] {
+            fields.entry(name).or_insert(value);
+        }
+        Arc::new(serde_json::from_value(own).unwrap())
+    }
+
+    fn pass(call: &str) -> Verdict {
+        serde_json::from_value(
+            json!({ "criterion_id": "s1.c1", "criterion": "the tests pass", "mode": "verifiable",
+            "verdict": "pass", "evidence": "", "cites": [call], "judged_by": "check" }),
+        )
+        .unwrap()
+    }
+
+    /// What of the first sub-task's passes the second leaves; the sequences are those of the two.
+    fn left(
+        shown: &Arc<ToolRecord>,
+        deed: &Arc<ToolRecord>,
+        sequences: (u32, u32),
+        carried: (bool, bool),
+    ) -> Vec<String> {
+        let (verdicts, own, later) = ([pass("r3.1/2")], [Arc::clone(shown)], [Arc::clone(deed)]);
+        let one = Matched { verdicts: &verdicts, calls: &own, sequence: sequences.0, is_carried: carried.0 };
+        let other = Matched { verdicts: &[], calls: &later, sequence: sequences.1, is_carried: carried.1 };
+        undone(&[one, other]).into_iter().map(|one| one.path).collect()
+    }
+
+    #[test]
+    fn a_pass_lasts_until_what_it_rests_on_is_changed_by_another() {
+        let tests = call(1, "pytest", &[], &[]);
+        let later = |deed: &Arc<ToolRecord>| left(&tests, deed, (1, 2), (false, false));
+        for (command, changed, made, undone) in [
+            ("sed -i s/a/b/ calc.py", vec!["/w/calc.py"], vec![], true),
+            ("rm calc.py", vec!["/w/calc.py"], vec![], true),
+            ("touch test_z.py", vec!["/w/test_z.py"], vec!["/w/test_z.py"], true),
+            ("touch conftest.py", vec!["/w/conftest.py"], vec!["/w/conftest.py"], true),
+            ("echo x > notes.txt", vec!["/w/notes.txt"], vec!["/w/notes.txt"], false),
+            ("touch new.py", vec!["/w/new.py"], vec!["/w/new.py"], false),
+            ("echo x >> README.md", vec!["/w/README.md"], vec![], false),
+            ("cat calc.py", vec![], vec![], false),
+            // The same command measures again.
+            ("pytest", vec!["/w/calc.py"], vec![], false),
+        ] {
+            assert_eq!(!later(&call(2, command, &changed, &made)).is_empty(), undone, "{command}");
+        }
+    }
+
+    #[test]
+    fn who_came_later_is_told_by_round_and_group() {
+        let (tests, deed) =
+            (call(1, "pytest", &[], &[]), call(2, "sed -i s/a/b/ calc.py", &["/w/calc.py"], &[]));
+        let elses = call(2, "sleep 1", &["/w/calc.py"], &[]);
+        for (deed, sequences, carried, undone) in [
+            (&deed, (2, 1), (false, false), false),
+            (&deed, (2, 1), (true, false), true),
+            (&deed, (1, 2), (false, true), false),
+            // Beside each other: only what a command's own words name is its doing.
+            (&deed, (1, 1), (false, false), true),
+            (&elses, (1, 1), (false, false), false),
+            (&elses, (1, 2), (false, false), true),
+        ] {
+            assert_eq!(
+                !left(&tests, deed, sequences, carried).is_empty(),
+                undone,
+                "{deed:?} {sequences:?} {carried:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_was_seen_of_a_file_lasts_until_that_file_is_changed() {
+        let seen = record(
+            json!({ "call_id": "r3.1/2", "tool": "file_facts", "input": {}, "target": "/w/notes.md", "phase": "after" }),
+        );
+        for (changed, undone) in [("/w/notes.md", true), ("/w/other.md", false)] {
+            let edit = record(
+                json!({ "call_id": "r3.2/2", "tool": "edit_file", "input": {}, "target": changed, "side_effect": "reversible" }),
+            );
+            assert_eq!(!left(&seen, &edit, (1, 2), (false, false)).is_empty(), undone, "{changed}");
+        }
+    }
+}
