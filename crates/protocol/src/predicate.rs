@@ -52,7 +52,8 @@ pub enum Predicate {
     ExitCode(i32),
     /// The text contains this.
     Contains(String),
-    /// The text matches this regular expression.
+    /// The text matches this regular expression; where it begins with `^` and ends with `$`, the whole text does, but for the end of
+    /// its last line. `(?m)` makes both speak of lines.
     Matches(String),
     /// The value at a JSON pointer (RFC 6901) of the structured result, or of the text read as JSON.
     Pointer {
@@ -287,9 +288,12 @@ impl Predicate {
             }
             Predicate::Matches(pattern) => match compile(pattern) {
                 Ok(regex) => {
-                    let holds = regex.is_match(seen.text);
+                    let is_of_all = is_about_the_whole(pattern);
+                    let text = if is_of_all { seen.text.trim_end_matches(['\n', '\r']) } else { seen.text };
+                    let holds = regex.is_match(text);
+                    let what = if is_of_all { "the whole text" } else { "text" };
                     let word = if holds { "matches" } else { "does not match" };
-                    finding(holds, format!("text {word} {:?}", clip(pattern, 80)))
+                    finding(holds, format!("{what} {word} {:?}", clip(pattern, 80)))
                 }
                 Err(error) => finding(false, format!("failed to {error}")),
             },
@@ -397,13 +401,20 @@ fn join(findings: &[Finding], separator: &str) -> String {
     findings.iter().map(|finding| finding.why.as_str()).collect::<Vec<_>>().join(separator)
 }
 
+/// Whether a pattern says how a text begins and how it ends. Of lines, one would do: `^$` held of whatever ends in a line break.
+/// Who means a line says so, by `(?m)`.
+fn is_about_the_whole(pattern: &str) -> bool {
+    let escapes = pattern.strip_suffix('$').map(|rest| rest.chars().rev().take_while(|c| *c == '\\').count());
+    pattern.starts_with('^') && escapes.is_some_and(|escapes| escapes % 2 == 0)
+}
+
 fn compile(pattern: &str) -> Result<regex::Regex, PredicateError> {
     let error = |source| PredicateError::Pattern { pattern: clip(pattern, 80), source };
     if pattern.chars().count() > PATTERN_CHARS_MAX {
         return Err(error(None));
     }
     RegexBuilder::new(pattern)
-        .multi_line(true)
+        .multi_line(!is_about_the_whole(pattern))
         .size_limit(PATTERN_COMPILED_BYTES_MAX)
         .build()
         .map_err(|source| error(Some(Box::new(source))))
@@ -619,7 +630,14 @@ mod tests {
         assert!(!holds(json!({"exit_code": 0}), text("")));
         assert!(holds(json!({"contains": "b"}), text("abc")));
         assert!(!holds(json!({"contains": "x"}), text("abc")));
-        assert!(holds(json!({"matches": "^b+$"}), text("a\nbb\nc")));
+        // With both anchors it is about the whole text, but for its last line end.
+        assert!(!holds(json!({"matches": "^b+$"}), text("a\nbb\nc")));
+        assert!(holds(json!({"matches": "^b+$"}), text("bb\r\n")));
+        assert!(holds(json!({"matches": "(?m)^b+$"}), text("a\nbb\nc")));
+        assert!(holds(json!({"matches": "^b"}), text("a\nbb\nc")));
+        assert!(holds(json!({"matches": "^b\\$"}), text("a\nb$\nc")));
+        assert!(!holds(json!({"matches": "^$"}), text(" M a.txt\n?? new.txt\n")));
+        assert!(holds(json!({"matches": "^$"}), text("\n")) && holds(json!({"matches": "^$"}), text("")));
         assert!(!holds(json!({"matches": "^d"}), text("abc")));
         assert!(holds(json!({"number_in_range": {"min": 2, "max": 3}}), text("n = 2.5 of 9")));
         assert!(!holds(json!({"number_in_range": {"max": 3}}), text("n = 4")));

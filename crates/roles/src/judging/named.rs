@@ -40,15 +40,17 @@ pub(super) struct Place<'a> {
 /// Whether a call is the one that `which` names.
 ///
 /// For a command: nothing but it runs, after a `cd` into a folder that is spoken of at most, so that what was printed and how it
-/// ended are its own, and no variable puts another program or library in its place. More options may follow the words of
-/// `which`; where the exit code or a test run counts, none that makes it do less, and it feeds no other program.
+/// ended are its own, and no variable puts another program or library in its place. It is not negated and does not run beside
+/// the shell. Where only a text is looked for, options may follow the words of `which` that do not hold it, and its output may
+/// go through programs that leave lines out; otherwise nothing may follow but what changes how things are printed.
 pub(super) fn is_named(record: &ToolRecord, which: &str, expect: &Predicate, place: &Place<'_>) -> bool {
     if record.tool.tool() != SHELL {
         let wanted = which.trim().trim_start_matches("./");
         return record.target == wanted || record.target.ends_with(&format!("/{wanted}"));
     }
     let input = |name: &str| record.input.0.get(name).and_then(Value::as_str);
-    let command = input("command").and_then(|text| alone(text, without_parameters(record), expect));
+    let text = input("command");
+    let command = text.and_then(|text| alone(text, without_parameters(record), expect));
     let named = alone(which, which, expect);
     let (Some(command), Some(named)) = (command, named) else { return false };
     let folders = [input("cwd"), command.folder.as_deref()];
@@ -101,8 +103,9 @@ struct Alone {
 
 /// The command that runs alone, or at the head of a pipe where its exit code does not count.
 fn alone(text: &str, target: &str, expect: &Predicate) -> Option<Alone> {
-    // What stands behind `||` may not have run, and the normal form no longer tells.
-    if text.contains("||") {
+    // What stands behind `||` may not have run, and the normal form no longer tells; nor of `!`, `&` and of what went elsewhere.
+    let bare = bare(text);
+    if text.contains("||") || is_turned(&bare) || (!is_only_looked_for(expect) && hides(&bare, expect)) {
         return None;
     }
     let pipelines = split(target, ';');
@@ -115,8 +118,9 @@ fn alone(text: &str, target: &str, expect: &Predicate) -> Option<Alone> {
         _ => return None,
     };
     let commands = split(command, '|');
-    let is_last = commands.len() == 1 || !speaks_of_the_exit(expect);
-    let mut words = words(commands.first().filter(|_| is_last)?);
+    let is_filter = |command: &String| FILTERS.contains(&words(command).first().map_or("", String::as_str));
+    let leaves_out = is_only_looked_for(expect) && commands.iter().skip(1).all(is_filter);
+    let mut words = words(commands.first().filter(|_| commands.len() == 1 || leaves_out)?);
     words.drain(..words.iter().take_while(|word| is_assignment(word)).count());
     // The normal form leaves them out.
     let is_between = |c: char| c.is_whitespace() || ";&".contains(c);
@@ -132,10 +136,76 @@ fn is_same(command: &Alone, named: &Alone, expect: &Predicate) -> bool {
         named.set.contains(word) || HARMLESS.contains(&name)
     };
     let more = command.words.strip_prefix(named.words.as_slice()).filter(|_| !named.words.is_empty());
-    let may_be_less = !speaks_of_the_exit(expect) && !runner::runs_tests(&named.words);
-    let is_still =
-        |more: &[String]| may_be_less || runner::is_still(&named.words, more, speaks_of_tests(expect));
+    let is_looked_for = is_only_looked_for(expect) && !runner::runs_tests(&named.words);
+    let is_option = |word: &String| word.starts_with('-') && !expect.has(&|part| says(part, word));
+    let is_still = |more: &[String]| match is_looked_for {
+        true => more.iter().all(is_option),
+        false => runner::is_still(&named.words, more, speaks_of_tests(expect)),
+    };
     command.set.iter().all(is_harmless) && more.is_some_and(is_still)
+}
+
+/// Programs that print a part of what they read, and nothing else.
+const FILTERS: &[&str] = &["cat", "grep", "head", "tail", "tee"];
+
+/// Whether the predicate only looks for texts: what was printed can have been more, and not other.
+fn is_only_looked_for(expect: &Predicate) -> bool {
+    !expect.has(&|part| {
+        !matches!(
+            part,
+            Predicate::Contains(_) | Predicate::Matches(_) | Predicate::All(_) | Predicate::Any(_)
+        )
+    })
+}
+
+/// Whether a word of the command's own would be found by what is looked for.
+fn says(part: &Predicate, word: &str) -> bool {
+    match part {
+        Predicate::Contains(text) => {
+            let value = word.split_once('=').map_or(word, |(_, value)| value);
+            word.contains(text.as_str()) || (!value.is_empty() && text.contains(value))
+        }
+        Predicate::Matches(_) => word.contains('='),
+        _ => false,
+    }
+}
+
+/// A command without what stands in quotes.
+fn bare(text: &str) -> String {
+    let (mut bare, mut quote, mut is_escaped) = (String::new(), None, false);
+    for c in text.chars() {
+        if is_escaped {
+            is_escaped = false;
+        } else if c == '\\' && quote != Some('\'') {
+            is_escaped = true;
+        } else if quote == Some(c) {
+            quote = None;
+        } else if quote.is_none() && matches!(c, '\'' | '"') {
+            quote = Some(c);
+        } else if quote.is_none() {
+            bare.push(c);
+        }
+    }
+    bare
+}
+
+/// Whether an end is turned round (`! make`), or not waited for (`make &`).
+fn is_turned(bare: &str) -> bool {
+    let is_negation = |word: &str| word == "!" || word == "{!" || word == "(!";
+    let alone: String =
+        ["&&", ">&", "&>", "<&", "|&"].iter().fold(bare.to_owned(), |text, sign| text.replace(sign, " "));
+    alone.contains('&') || bare.split(|c: char| c.is_whitespace() || ";&|".contains(c)).any(is_negation)
+}
+
+/// Whether what was printed went elsewhere, where something is said about what is not in it or about its first number.
+fn hides(bare: &str, expect: &Predicate) -> bool {
+    let is_about_all = expect.has(&|part| match part {
+        Predicate::Not(not) => !matches!(**not, Predicate::ExitCode(_)),
+        Predicate::NumberInRange { .. } => true,
+        Predicate::Pointer { at, .. } => !at.contains("exit_code"),
+        _ => false,
+    });
+    is_about_all && bare.replace("2>&1", " ").contains(['>', '<'])
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -174,10 +244,6 @@ fn split(text: &str, separator: char) -> Vec<String> {
     }
     parts.push(part.trim().to_owned());
     parts
-}
-
-fn speaks_of_the_exit(expect: &Predicate) -> bool {
-    expect.has(&|part| matches!(part, Predicate::ExitCode(_) | Predicate::TestRun(_)))
 }
 
 fn speaks_of_tests(expect: &Predicate) -> bool {
@@ -248,6 +314,35 @@ mod tests {
         assert!(!is(piped, piped, which, exit()) && is(piped, piped, which, json!({"contains": "5 passed"})));
         let both = json!({"all": [{"contains": "5 passed"}, {"not": {"exit_code": 1}}]});
         assert!(!is(piped, piped, which, both));
+        // What is negated, or not waited for, ends otherwise; a filter may make anything of what was printed.
+        for text in
+            ["! make check", "cd . && ! make check", "! { make check; }", "make check &", "make check & wait"]
+        {
+            assert!(!is(text, "make check", "make check", exit()), "{text}");
+        }
+        let code = json!({"pointer": {"at": "/exit_code", "is": {"equals": 0}}});
+        let (none, number) = (json!({"not": {"contains": "ERROR"}}), json!({"number_in_range": {"min": 80}}));
+        for (text, target, expect) in [
+            ("./lint | cat", "./lint | cat", code),
+            ("./lint | sed s/2/0/", "./lint | sed s/2/0/", json!({"contains": "0 problems"})),
+            ("./lint | head -0", "./lint | head -0", none.clone()),
+            ("./lint > /dev/null", "./lint", none.clone()),
+            ("./lint 2>/dev/null", "./lint", none.clone()),
+            ("./lint | awk '{print 90}'", "./lint | awk '{print 90}'", number.clone()),
+            ("./lint -n 90", "./lint -n 90", number),
+            ("./lint wanted", "./lint wanted", json!({"contains": "wanted"})),
+            ("./lint --title=wanted", "./lint --title=wanted", json!({"contains": "wanted"})),
+            ("./lint --format=%s%s", "./lint --format=%s%s", json!({"matches": "want"})),
+        ] {
+            assert!(!is(text, target, "./lint", expect), "{text}");
+        }
+        assert!(is("./lint 2>&1", "./lint", "./lint", none));
+        assert!(is(
+            "./lint 2>&1 | tail -n 3",
+            "./lint | tail -n 3",
+            "./lint",
+            json!({"contains": "0 problems"})
+        ));
         // A part of the tests says `OK` as well.
         let part = "pytest tests/ -k one";
         assert!(!is(part, part, which, json!({"contains": "passed"})));

@@ -46,34 +46,9 @@ const VERBOSITY_OF: &[&str] = &[
     "-rs",
     "-count=",
 ];
-/// Options with which hardly any program does what it is for.
-const IDLE: &[&str] = &[
-    "--help",
-    "--version",
-    "--dry-run",
-    "--just-print",
-    "--recon",
-    "--question",
-    "--touch",
-    "--collect-only",
-    "--no-run",
-];
-/// Options of `make` with which it runs other rules, none, or all the same when one fails.
-const IDLE_MAKE: &[&str] = &[
-    "-n",
-    "-q",
-    "-t",
-    "-i",
-    "-f",
-    "-C",
-    "-I",
-    "--file",
-    "--makefile",
-    "--directory",
-    "--ignore-errors",
-    "-o",
-    "-W",
-];
+/// Words that change how any program prints what it does, and not what it does. A short option is another one in every program.
+const LOOKS: &[&str] = &["--verbose", "--locked", "--offline", "--no-color", "--no-progress"];
+const LOOKS_OF: &[&str] = &["--color"];
 const MAKE: &[&str] = &["make", "gmake"];
 /// What says which tests a runner runs, or takes its place, by words of its command.
 const SAYS_WHAT_RUNS: &[(&[&str], &[&str])] = &[
@@ -106,12 +81,20 @@ pub(super) fn is_still(named: &[String], more: &[String], is_test_run: bool) -> 
             |word: &String| is(word, VERBOSITY) || VERBOSITY_OF.iter().any(|option| word.starts_with(option));
         return more.iter().all(only_looks);
     }
-    let is_make = named.first().is_some_and(|program| is(program, MAKE));
-    let is_idle = |word: &String| {
-        let option = word.split('=').next().unwrap_or(word);
-        IDLE.contains(&option) || (is_make && IDLE_MAKE.contains(&option))
+    let is_jobs = |word: &String| {
+        let number = word.strip_prefix("-j").or_else(|| word.strip_prefix("--jobs="));
+        named.first().is_some_and(|program| is(program, MAKE))
+            && number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    !more.iter().any(is_idle)
+    // A commit needs its message, which nobody names.
+    let is_commit = named.iter().map(String::as_str).eq(["git", "commit"]);
+    if let (true, [option, _]) = (is_commit, more)
+        && is(option, &["-m", "-am", "--message"])
+    {
+        return true;
+    }
+    let looks = |word: &String| is(word, LOOKS) || LOOKS_OF.iter().any(|option| word.starts_with(option));
+    more.iter().all(|word| looks(word) || is_jobs(word))
 }
 
 /// Whether the command runs tests.
@@ -197,7 +180,17 @@ mod tests {
             ("cargo test", "-- --nocapture", true, true),
             ("cargo test", "-p one", false, false),
             ("./check", "one", true, false),
-            ("./check", "one", false, true),
+            ("./check", "one", false, false),
+            ("./check", "--quick", false, false),
+            ("./check", "--verbose --color=never", false, true),
+            ("cmp a b", "-n 0", false, false),
+            ("diff -r a b", "--exclude=x", false, false),
+            ("make check", "-kn", false, false),
+            ("make check", "--dry", false, false),
+            ("make check", "SHELL=/bin/true", false, false),
+            ("git push origin main", "-n", false, false),
+            ("git commit", "--dry-run", false, false),
+            ("git commit", "-m one --dry-run", false, false),
             ("make check", "-n", false, false),
             ("make check", "--file=other.mk", false, false),
             ("make check", "-j4", false, true),
