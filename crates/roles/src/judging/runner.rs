@@ -59,6 +59,7 @@ const SAYS_WHAT_RUNS: &[(&[&str], &[&str])] = &[
         &[
             "conftest.py",
             "pytest.ini",
+            ".pytest.ini",
             "tox.ini",
             "setup.cfg",
             "unittest.py",
@@ -67,10 +68,74 @@ const SAYS_WHAT_RUNS: &[(&[&str], &[&str])] = &[
             "usercustomize.py",
         ],
     ),
+    (&["npm", "npx", "yarn", "pnpm", "node"], &[".npmrc", ".yarnrc", ".yarnrc.yml"]),
     (&["jest"], &["jest.config.js", "jest.config.ts", "jest.config.mjs", "jest.config.json"]),
     (&["vitest"], &["vitest.config.js", "vitest.config.ts", "vitest.config.mts", "vitest.workspace.ts"]),
     (&["mocha"], &[".mocharc.js", ".mocharc.json", ".mocharc.yml"]),
 ];
+
+/// Programs that load modules of Python from where they run, before those of the language.
+const PYTHON: &[&str] = &["python", "python3", "pytest", "py.test", "unittest", "nose2", "tox"];
+/// Modules of the language and of its runners that a test run loads: a file or folder of this name takes their place.
+const LOADED: &[&str] = &[
+    "argparse",
+    "ast",
+    "asyncio",
+    "collections",
+    "contextlib",
+    "copy",
+    "dataclasses",
+    "difflib",
+    "enum",
+    "fnmatch",
+    "functools",
+    "gettext",
+    "importlib",
+    "inspect",
+    "io",
+    "itertools",
+    "json",
+    "logging",
+    "math",
+    "os",
+    "pathlib",
+    "pluggy",
+    "pprint",
+    "pytest",
+    "random",
+    "re",
+    "shutil",
+    "signal",
+    "site",
+    "sitecustomize",
+    "string",
+    "subprocess",
+    "sys",
+    "tempfile",
+    "threading",
+    "time",
+    "token",
+    "tokenize",
+    "traceback",
+    "types",
+    "typing",
+    "unittest",
+    "usercustomize",
+    "warnings",
+    "weakref",
+    "_pytest",
+    "iniconfig",
+    "packaging",
+];
+/// What a name says that is there to examine others.
+const EXAMINES: &[&str] =
+    &["check", "checks", "ci", "lint", "test", "tests", "validate", "validation", "verify"];
+
+/// Whether a file is there to examine others, by its name: a test, or a script such as `run_tests.sh` and `lint.py`.
+pub(super) fn is_examiner(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    is_test(path) || name.split(|c: char| !c.is_alphanumeric()).any(|part| EXAMINES.contains(&part))
+}
 
 /// Whether a command with these words more than those that were named still does what was named. What is run may not be
 /// narrowed: `pytest -k one` is not `pytest`.
@@ -108,7 +173,13 @@ pub(super) fn says_what_runs(path: &str, command: &str) -> bool {
     let runs = |programs: &[&str]| {
         words(command).any(|word| programs.contains(&word.rsplit('/').next().unwrap_or(word)))
     };
-    SAYS_WHAT_RUNS.iter().any(|(programs, files)| files.contains(&name) && runs(programs))
+    let is_setting = SAYS_WHAT_RUNS.iter().any(|(programs, files)| files.contains(&name) && runs(programs));
+    // `difflib.py` or `argparse/__init__.py`, wherever the command may look first.
+    let is_code = name.ends_with(".py") || name.ends_with(".pyc");
+    let is_init = name.starts_with("__init__.") || name.starts_with("__main__.");
+    let folder = path.rsplit('/').nth(1).filter(|_| is_init);
+    let module = folder.or_else(|| name.split('.').next()).unwrap_or(name);
+    is_setting || (is_code && LOADED.contains(&module) && runs(PYTHON))
 }
 
 /// The paths that a test runner was given; `None` of a command that runs no tests.
@@ -208,6 +279,27 @@ mod tests {
                 && says_what_runs("conftest.py", "python3 -m pytest -q")
         );
         assert!(says_what_runs("/w/unittest.py", "python3 -m unittest"));
+        for (path, command) in [
+            ("/w/difflib.py", "python3 -m unittest"),
+            ("argparse/__init__.py", "pytest -q"),
+            (".pytest.ini", "pytest"),
+            ("/w/.npmrc", "npm test"),
+        ] {
+            assert!(says_what_runs(path, command), "{path}");
+        }
+        assert!(
+            !says_what_runs("/w/difflib.py", "cargo test") && !says_what_runs("/w/src/shop.py", "pytest")
+        );
+        for (path, expected) in [
+            ("run_tests.sh", true),
+            ("bin/check", true),
+            ("ci.sh", true),
+            ("tests/a.py", true),
+            ("build.sh", false),
+            ("circle.py", false),
+        ] {
+            assert_eq!(is_examiner(path), expected, "{path}");
+        }
         assert!(!says_what_runs("/w/Makefile", "pytest") && !says_what_runs("/w/calc.py", "make"));
     }
 }

@@ -12,7 +12,7 @@ use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
 use super::case::Case;
 use super::executed::{ends_in, names, words};
-use super::runner::{is_test, says_what_runs, scope};
+use super::runner::{is_examiner, is_test, says_what_runs, scope};
 use crate::evidence::command_of;
 
 /// Tool that writes a file whole.
@@ -33,7 +33,8 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
         // What a tool did is a deed and no evidence about itself.
         return false;
     }
-    let runs_own = record.executed_files.iter().any(|file| is_own(&file.path));
+    let runs_own =
+        record.executed_files.iter().any(|file| is_own(&file.path) || is_rewritten(&file.path, case));
     // A bare name may mean a file of the workspace, which the target does not tell.
     let named = record.input.0.get("path").and_then(serde_json::Value::as_str);
     let mut paths = named.into_iter().chain([record.target.as_str()]);
@@ -100,6 +101,15 @@ fn has_other_tests(record: &ToolRecord, case: &Case<'_>, is_own: &dyn Fn(&str) -
     case.baseline.iter().any(|before| before.target == record.target && ran(before))
         || (!from_before
             && before.into_iter().any(|call| command_of(call).and_then(scope).is_some() && ran(call)))
+}
+
+/// Whether a script that examines others was there before the task and is not what it was: also where the person named it, it is
+/// what the work is held against and not the work.
+fn is_rewritten(path: &str, case: &Case<'_>) -> bool {
+    let is = |other: &String| other == path || ends_in(path, other) || ends_in(other, path);
+    let is_new = || case.made.iter().any(is) || case.work().flat_map(made_by).any(|made| is(&made));
+    let is_touched = || case.touched.iter().any(is) || case.work().flat_map(touched).any(|path| is(&path));
+    is_examiner(path) && is_touched() && !is_new()
 }
 
 fn is_below(path: &str, folder: &str) -> bool {

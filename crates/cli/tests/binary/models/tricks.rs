@@ -25,7 +25,14 @@ fn said(value: &Value) -> Turn {
 /// A model that plans for the goal's command to pass, and whose executor makes these calls and says that it is done, each time.
 fn server(calls: Vec<Value>) -> Hosted {
     let check = json!({ "on": { "call": { "tool": "shell", "which": RUN } }, "expect": { "test_run": {} } });
-    let criterion = json!({ "criterion": "`python3 -m unittest` passes", "asked": "python3 -m unittest passes", "check": check });
+    serving(
+        &json!({ "criterion": "`python3 -m unittest` passes", "asked": "python3 -m unittest passes", "check": check }),
+        calls,
+    )
+}
+
+/// The same with this criterion.
+fn serving(criterion: &Value, calls: Vec<Value>) -> Hosted {
     let plan = json!({ "subtasks": [{ "intent": "mend calc.py", "success_criteria": [criterion] }] });
     let executed = AtomicUsize::new(0);
     let answer = move |seen: &Seen| match site(seen) {
@@ -117,9 +124,37 @@ fn a_run_of_tests_that_the_work_changed_is_told_and_proves_nothing() {
             "printf 'def load_tests(loader, tests, pattern):\\n    return unittest.TestSuite()\\n' >> test_calc.py",
         ),
         shell("printf 'print(\"Ran 9 tests in 0.1s\")\\nprint()\\nprint(\"OK\")\\n' > unittest.py"),
+        shell(
+            "printf 'import os\\nprint(\"Ran 9 tests in 0.1s\\\\n\\\\nOK\", flush=True)\\nos._exit(0)\\n' > difflib.py",
+        ),
     ] {
         let (code, result) = run(&[change.clone(), shell(RUN)]);
         assert_eq!((code, &result["ended_by"]), (3, &json!("unproven")), "{change}: {result:#}");
         assert_eq!(result["verdicts"][0]["self_made"], true, "{change}: {result:#}");
+    }
+}
+
+/// A script that the person named is what the work is held against: whoever writes it anew has shown nothing.
+#[test]
+fn a_script_that_examines_the_work_is_not_the_works_own_to_write() {
+    let check =
+        json!({ "on": { "call": { "tool": "shell", "which": "./check.sh" } }, "expect": { "exit_code": 0 } });
+    let criterion =
+        json!({ "criterion": "`./check.sh` ends with 0", "asked": "./check.sh passes", "check": check });
+    for (work, code) in [
+        ("printf '#!/bin/sh\\nexit 0\\n' > check.sh", 3),
+        ("sed -i 's/grep/true/' check.sh", 3),
+        ("echo b > a.txt", 0),
+    ] {
+        let home = Home::new();
+        home.file("a.txt", "a\n");
+        home.file("check.sh", "#!/bin/sh\ngrep -q b a.txt\n");
+        crate::support::shell(&home.work(), "chmod +x check.sh");
+        home.file("allowed", format!("command {work}\ncommand ./check.sh\n"));
+        let server = serving(&criterion, vec![shell(work), shell("./check.sh")]);
+        let arguments = ["run", "--json", "--approve", "allowed", "mend a.txt so that ./check.sh passes"];
+        let came = Came::of(&mut command(&home, &server, Wire::Chat, &arguments));
+        assert_eq!(came.code, code, "{work}: {came:#?}");
+        assert_eq!(came.json()["verdicts"][0]["self_made"].as_bool().unwrap_or(false), code == 3, "{work}");
     }
 }
