@@ -11,8 +11,11 @@ use super::value;
 use crate::exit::Exit;
 use crate::state::ViewState;
 use crate::state::board::{Cell, Evidence};
-use crate::text::{Line, Tone};
+use crate::text::{Line, Tone, sanitise};
 use crate::view::words;
+
+/// Files that were made which are told; the others are counted.
+const MADE_TOLD_MAX: usize = 10;
 
 /// The end for other programs: the `FinalResult` with its task's id, or the answer to small talk, and what was asked, of whom,
 /// how long it took and what the exit code is.
@@ -103,6 +106,7 @@ pub(crate) fn about(state: &ViewState, result: &FinalResult, has_end: bool) -> V
         section(&mut lines, Line::block(Tone::Plain, &result.summary));
     }
     section(&mut lines, open(state, result));
+    section(&mut lines, made(state, result));
     section(&mut lines, withdrawn(result));
     section(&mut lines, next_moves(result));
     section(&mut lines, allowing(state, result));
@@ -153,6 +157,21 @@ fn says_more(result: &FinalResult) -> bool {
     let made = ["Every criterion is met: ", "Met: ", "No criterion ", "Not started: ", "Stopped: "];
     !made.iter().any(|made| result.summary.starts_with(made))
         && result.output.to_text().trim() != result.summary.trim()
+}
+
+/// The files that were made and that the answer does not name: where they are is not to be guessed.
+fn made(state: &ViewState, result: &FinalResult) -> Vec<Line> {
+    let answer = result.output.to_text();
+    // A folder is named by what is in it.
+    let is_folder = |path: &str| state.made.iter().any(|other| other.starts_with(&format!("{path}/")));
+    let is_told = |path: &&String| !answer.contains(path.as_str()) && !is_folder(path);
+    let unnamed: Vec<&String> = state.made.iter().filter(is_told).collect();
+    let mut items: Vec<String> =
+        unnamed.iter().take(MADE_TOLD_MAX).map(|path| sanitise::exact(path)).collect();
+    if unnamed.len() > items.len() {
+        items.push(format!("and {} more", unnamed.len() - items.len()));
+    }
+    list("files that were made:", Tone::Dim, &items)
 }
 
 /// The criteria that are not shown, with what was seen, each once; and those that only their form, an opinion or the work's own

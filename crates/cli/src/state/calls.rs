@@ -132,7 +132,7 @@ impl Calls {
             let output = output.unwrap_or_else(|| head_and_tail(&record.evidence, OUTPUT_CHARS_MAX));
             let call = Call {
                 tool: clip(&record.tool.to_string(), TOOL_CHARS_MAX),
-                target: clip(&record.target, TARGET_CHARS_MAX),
+                target: clip(target_in(record), TARGET_CHARS_MAX),
                 phase: record.phase,
                 ok: Some(record.ok),
                 error_kind: record.error_kind,
@@ -149,6 +149,12 @@ impl Calls {
 /// Whether a tool did nothing, because a person has to allow the call first.
 pub(super) fn asks_for_consent(answer: &Answer) -> bool {
     matches!(answer, Answer::Tool(tool) if tool.error_kind == Some(ErrorKind::ApprovalRequired))
+}
+
+/// What a call was about. A command is told as it was given: its normal form has `;` where `&&` stood.
+fn target_in(record: &ToolRecord) -> &str {
+    let command = record.input.get("command").and_then(serde_json::Value::as_str);
+    command.filter(|_| record.tool.tool() == "shell").unwrap_or(&record.target)
 }
 
 /// What a call is about, before its evidence says so in normal form: the one text among its parameters that
@@ -180,5 +186,29 @@ pub const fn error_words(kind: ErrorKind) -> &'static str {
         ErrorKind::ApprovalRequired => "needs approval",
         ErrorKind::Consent => "consent refused",
         ErrorKind::Other => "failed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_command_is_told_as_it_was_given_and_another_call_by_its_target() {
+        let mut calls = Calls::default();
+        for (n, tool, input, told) in [
+            (1, "shell/make", json!({ "command": "make && ls" }), "make && ls"),
+            (2, "read_file", json!({ "path": "a" }), "read_file /w/a"),
+        ] {
+            let record = json!({
+                "call_id": format!("r3.1/{n}"), "attempt": 1, "phase": "work", "tool": tool, "input": input,
+                "target": if n == 1 { "make ; ls" } else { "/w/a" }, "ok": true, "evidence": "", "duration_ms": 1,
+            });
+            let record: ToolRecord = serde_json::from_value(record).unwrap();
+            calls.learn(&[Arc::new(record.clone())]);
+            assert_eq!(calls.get(record.call_id).unwrap().words(), told);
+        }
     }
 }

@@ -12,6 +12,8 @@ pub mod recall;
 pub mod roles;
 pub mod rounds;
 
+use std::collections::BTreeSet;
+
 use setpoint_protocol::message::{
     Clarification, DirectAnswer, EndedBy, FaultKind, FinalResult, TaskFault, TaskSpec,
 };
@@ -88,6 +90,8 @@ pub struct ViewState {
     pub consents: Consents,
     /// Tool calls, by id.
     pub calls: Calls,
+    /// Files that calls say they created.
+    pub made: BTreeSet<String>,
     /// Model calls, tokens and tool calls.
     pub used: Used,
     /// What memory gave to the last plan; `None` while it was not asked.
@@ -142,6 +146,7 @@ impl ViewState {
             asks: Asks::default(),
             consents: Consents::default(),
             calls: Calls::default(),
+            made: BTreeSet::new(),
             used: Used::default(),
             recall: None,
             faults: Vec::new(),
@@ -200,6 +205,9 @@ impl ViewState {
             RecordKind::Answered => {
                 if let Some(answered) = read::<setpoint_protocol::record::Answered>(record) {
                     self.used.answered(&answered.answer);
+                    if let Answer::Tool(tool) = &answered.answer {
+                        self.made.extend(tool.created.iter().cloned());
+                    }
                     self.calls.answered(&answered, record.at);
                     self.asks.answered(answered.call);
                 }

@@ -276,3 +276,17 @@ fn the_planners_report_has_half_a_minute_and_is_the_summary() {
         records.iter().filter_map(|one| one["data"]["ask"]["timer"]["ms"].as_u64()).collect();
     assert!(timers.contains(&30_000) && timers.contains(&35_000), "{timers:?}");
 }
+
+/// A file that an answer does not name is where the workspace is, and nobody could guess that.
+#[test]
+fn files_that_were_made_are_told_with_their_places() {
+    let home = Home::new();
+    let plan = super::plan(&[super::writes("alpha", 1)]);
+    let server =
+        Hosted::start(Arc::new(move |seen: &Seen| crate::support::thinker::think(seen, &plan))).unwrap();
+    let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "write a small file"]));
+    assert_eq!(came.code, 0, "{came:#?}");
+    let (_, told) = came.out.split_once("files that were made:\n- ").unwrap_or_else(|| panic!("{came:#?}"));
+    let path = told.lines().next().unwrap();
+    assert_eq!(std::fs::read_to_string(path).unwrap(), "alpha\n", "{path}");
+}
