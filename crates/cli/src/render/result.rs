@@ -1,9 +1,11 @@
 //! The result of a task for a person: what was done, the output, what was not met, and on what evidence.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use setpoint_protocol::Any;
 use setpoint_protocol::message::{
-    EndState, EndedBy, FinalResult, Strength, Verdict, VerdictWord, Withdrawal,
+    EndState, EndedBy, FinalResult, JudgedBy, Strength, Verdict, VerdictWord, Withdrawal,
 };
 use setpoint_protocol::topology::Kind;
 
@@ -83,7 +85,8 @@ pub(crate) fn brief(state: &ViewState) -> Vec<Line> {
     let output = answer_lines(result);
     // What there is of a result that was given up is no answer.
     let is_answer = result.directive != EndState::Abandon;
-    let (mut lines, second) = if is_answer { (output, Vec::new()) } else { (vec![end(result)], output) };
+    let (mut lines, second) =
+        if is_answer { (output, Vec::new()) } else { (vec![end(state, result)], output) };
     section(&mut lines, second);
     section(&mut lines, about(state, result, is_answer));
     lines
@@ -95,13 +98,18 @@ pub(crate) fn answer_lines(result: &FinalResult) -> Vec<Line> {
 }
 
 /// The line of the end.
-fn end(result: &FinalResult) -> Line {
+fn end(state: &ViewState, result: &FinalResult) -> Line {
+    // Nobody refused it: nobody was there to be asked.
+    if result.ended_by == EndedBy::Consent && !state.consents.refused_unasked().is_empty() {
+        let why = ": it needs your approval, and nobody could be asked";
+        return Line::new().and(Tone::Bad, "stopped").and(Tone::Plain, why);
+    }
     words::end(result).then(shown_by(result))
 }
 
 /// What is to be said beside the answer; the line of the end only where it was not said before.
 pub(crate) fn about(state: &ViewState, result: &FinalResult, has_end: bool) -> Vec<Line> {
-    let mut lines = if has_end { vec![end(result)] } else { Vec::new() };
+    let mut lines = if has_end { vec![end(state, result)] } else { Vec::new() };
     if says_more(result) {
         section(&mut lines, Line::block(Tone::Plain, &result.summary));
     }
@@ -139,15 +147,25 @@ fn shown_by(result: &FinalResult) -> Line {
             && !verdict.vacuous
             && !verdict.self_made
     };
-    let Some(first) = all().find(is_proof) else { return Line::new() };
+    let is_checked = |verdict: &&Verdict| is_proof(verdict) && verdict.judged_by == JudgedBy::Check;
+    let Some(first) = all().find(is_checked).or_else(|| all().find(is_proof)) else { return Line::new() };
     let mut names: Vec<&str> = all().map(|verdict| verdict.criterion.as_str()).collect();
     names.sort_unstable();
     names.dedup();
     let mut line = Line::new().and(Tone::Plain, ": ").and(Tone::Plain, &first.criterion);
+    let by_model: BTreeSet<&str> = all()
+        .filter(|verdict| verdict.judged_by == JudgedBy::Model)
+        .map(|verdict| verdict.criterion.as_str())
+        .collect();
+    if first.judged_by == JudgedBy::Model {
+        line.push(Tone::Care, ", as a model judged");
+    }
     if names.len() > 1 {
         let more = words::count(names.len() as u64 - 1, "more criterion");
         let more = more.replace("criterions", "criteria");
-        line.push(Tone::Dim, &format!("  (and {more})"));
+        let judged = by_model.iter().filter(|name| **name != first.criterion).count();
+        let judged = if judged == 0 { String::new() } else { format!(", {judged} of which a model judged") };
+        line.push(Tone::Dim, &format!("  (and {more}{judged})"));
     }
     line
 }
@@ -211,7 +229,7 @@ fn in_short(state: &ViewState, verdict: &Verdict) -> Line {
     if verdict.self_made {
         line.push(Tone::Care, &format!(", {}", words::SELF_MADE));
     }
-    let seen = words::evidence(&Evidence::of(verdict, state.at), &state.calls);
+    let seen = words::evidence_in_short(&Evidence::of(verdict, state.at), &state.calls);
     if !seen.is_empty() {
         line.push(Tone::Dim, ": ");
         line.push(Tone::Plain, &without_pointers(&seen));

@@ -12,6 +12,8 @@ use crate::state::calls::Calls;
 use crate::text::columns::{clip, width};
 use crate::text::{Line, Tone, sanitise};
 
+/// Columns of a call where what was seen of it is what counts.
+const CALL_COLUMNS_SHORT: usize = 60;
 /// Columns that a call keeps beside what was seen of it.
 const CALL_COLUMNS_MIN: usize = 12;
 
@@ -181,6 +183,15 @@ pub fn failures(verdicts: &[Verdict]) -> String {
 #[must_use]
 pub fn evidence(evidence: &Evidence, calls: &Calls) -> String {
     evidence_within(evidence, calls, usize::MAX)
+}
+
+/// The same with no more of the call than tells which it is.
+#[must_use]
+pub fn evidence_in_short(evidence: &Evidence, calls: &Calls) -> String {
+    let whole = evidence_within(evidence, calls, usize::MAX);
+    let cited = evidence.calls.iter().rev().find_map(|id| calls.get(*id));
+    let Some(call) = cited.map(|call| sanitise::line(&call.words())) else { return whole };
+    whole.strip_prefix(&call).map_or_else(|| whole.clone(), |seen| clip(&call, CALL_COLUMNS_SHORT) + seen)
 }
 
 /// The same in at most `columns` columns. What was seen says more than how, so the call is cut first.

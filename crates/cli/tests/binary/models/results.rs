@@ -286,6 +286,9 @@ fn files_that_were_made_are_told_with_their_places() {
         Hosted::start(Arc::new(move |seen: &Seen| crate::support::thinker::think(seen, &plan))).unwrap();
     let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "write a small file"]));
     assert_eq!(came.code, 0, "{came:#?}");
+    // What code checked speaks first, and what a model said is told from it.
+    let first = "accepted: alpha.txt says its own name  (and 2 more criteria, 2 of which a model judged)";
+    assert!(came.out.contains(first), "{came:#?}");
     let (_, told) = came.out.split_once("files that were made:\n- ").unwrap_or_else(|| panic!("{came:#?}"));
     let path = told.lines().next().unwrap();
     assert_eq!(std::fs::read_to_string(path).unwrap(), "alpha\n", "{path}");
