@@ -18,6 +18,8 @@ const STYLE: &str = include_str!("style.css");
 
 /// The sections, in order: where each can be reached, and its title.
 const SECTIONS: [(&str, &str); 13] = [
+    ("output", "Answer"),
+    ("next", "What can be done next"),
     ("intent", "Intent and criteria"),
     ("criteria", "Matrix"),
     ("loss", "Loss"),
@@ -29,8 +31,6 @@ const SECTIONS: [(&str, &str); 13] = [
     ("approvals", "Approvals"),
     ("cost", "Cost"),
     ("findings", "Findings"),
-    ("next", "What can be done next"),
-    ("output", "Output"),
 ];
 
 pub(super) fn page(report: &Report<'_>) -> String {
