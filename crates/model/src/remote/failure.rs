@@ -91,6 +91,18 @@ pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelErr
             vec!["check the model's name and the address: `setpoint models --all` lists what the server has"],
         ),
         Some(429 | 503 | 529) => waiting(reason, retry_after, BUSY_WAIT),
+        // A server that is in trouble says 503. One that breaks over a question breaks over it again: it is asked a few times, in
+        // case it was an accident, and then a person has to know.
+        // Ollama says so, too, of what a model wrote in place of a call: another plan may do without it.
+        Some(500) if !says(refusal, &["tool call"]) => match waiting(reason, retry_after, Duration::ZERO) {
+            refused @ ModelError { again_after: None, .. } => refused,
+            ModelError { failure, again_after } => {
+                let hint = "the server breaks over this: look at its log, try again later, or choose another model with `--model`";
+                let failure =
+                    ModelFailure { kind: ModelFailureKind::Unable, hints: vec![hint.to_owned()], ..failure };
+                ModelError { failure, again_after }
+            }
+        },
         Some(408 | 409 | 425 | 500..=599) => waiting(reason, retry_after, Duration::ZERO),
         Some(300..=399) => never(
             ModelFailureKind::Unable,
@@ -266,7 +278,7 @@ mod tests {
             (refusal(413, "", ""), TooLong, false),
             (refusal(429, "rate_limit_exceeded", ""), Unavailable, true),
             (refusal(429, "insufficient_quota", ""), Refused, false),
-            (refusal(500, "", ""), Unavailable, true),
+            (refusal(500, "", ""), Unable, true),
             (refusal(502, "", ""), Unavailable, true),
             (refusal(529, "overloaded_error", ""), Unavailable, true),
             (refusal(301, "", ""), Unable, false),

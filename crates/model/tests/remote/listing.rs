@@ -104,7 +104,7 @@ async fn every_fault_of_a_list_is_a_typed_end() {
         rate_limited_negative: Unavailable: the server answered 429 (rate_limit_exceeded): The limit of requests per minute is reached.
         rate_limited_word: Unavailable: the server answered 429 (rate_limit_exceeded): The limit of requests per minute is reached.
         rate_limited_unsaid: Unavailable: the server answered 429 (rate_limit_exceeded): The limit of requests per minute is reached.
-        internal_error: Unavailable: the server answered 500 (server_error): The server had an error.
+        internal_error: Unable: the server answered 500 (server_error): The server had an error.; the server breaks over this: look at its log, try again later, or choose another model with `--model`
         bad_gateway: Unavailable: the server answered 502
         unavailable_storm: Unavailable: the server answered 503 (server_is_overloaded): The service is unavailable.
         overloaded: Unavailable: the server answered 529 (server_is_overloaded): Overloaded
@@ -134,7 +134,7 @@ async fn what_is_no_list_is_said_and_a_list_without_end_is_not_read() {
         deep: Unable: what the server sent is no list of models; check the address: another program may answer there, or a proxy in its place
         large: Unavailable: the server sent a list of more than 4194304 bytes; check the address: another program may answer there, or a proxy in its place
         names: sound, and others
-        other: Unavailable: the server answered 500: {secret} is not known
+        other: Unable: the server answered 500: {secret} is not known; the server breaks over this: look at its log, try again later, or choose another model with `--model`
     "#]].assert_eq(&found);
 }
 

@@ -366,7 +366,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
 
         # internal_error, 1 calls
         Bad: does not answer: the server answered 500 (server_error): The server had an error.
-              try again later; if it stays so, choose another model
+              the server breaks over this: look at its log, try again later, or choose another model with `--model`
 
         # bad_gateway, 1 calls
         Bad: does not answer: the server answered 502
