@@ -193,7 +193,7 @@ pub struct Run {
 /// `tasks resume`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resume {
-    /// An id, or the beginning or the end of one; every open task that nobody drives when it is not said.
+    /// An id, or the beginning or the end of one. Without it, every open task that no process runs.
     pub task: Option<String>,
     /// A file that says what may be done without asking.
     pub approve: Option<PathBuf>,

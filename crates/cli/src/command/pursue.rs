@@ -71,7 +71,7 @@ pub(super) async fn pursue(
     }
 }
 
-/// Tells that the task was interrupted before it ended, and what can be done about it.
+/// Says that the task was interrupted before it ended, and how to go on.
 pub(super) fn left(io: &mut Io, task: &TaskId, options: &GlobalOptions) -> Exit {
     let stopped = stopped(io, task);
     if options.is_json {
@@ -81,7 +81,7 @@ pub(super) fn left(io: &mut Io, task: &TaskId, options: &GlobalOptions) -> Exit 
     Exit::CANCELLED
 }
 
-/// Tells it on stderr alone; what other programs get is given back.
+/// Says so on stderr only, and returns the JSON value for other programs.
 pub(super) fn stopped(io: &mut Io, task: &TaskId) -> Value {
     let message = "stopped before the task ended";
     let hints = [
@@ -101,7 +101,7 @@ pub(super) fn exit_of(state: &ViewState) -> Exit {
     state.result.as_ref().map_or(Exit::DONE, Exit::of_result)
 }
 
-/// What is told of the end.
+/// How much of a result is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tell {
     /// The answer, why it is believed, and what is missing.
@@ -124,7 +124,7 @@ impl Tell {
     }
 }
 
-/// Tells the end on stdout, and what is beside an answer that is told alone on stderr.
+/// Prints the result on stdout. Where that is the answer alone, what is missing goes to stderr.
 pub(super) fn tell(io: &mut Io, state: &ViewState, what: Tell) -> Result<(), ClientError> {
     let told = match (what, &state.result) {
         (Tell::Json, _) => io.out.json(&result::on_the_wire(state)),

@@ -34,7 +34,7 @@ pub(super) async fn run(
     let goal =
         Goal { raw_input, interactive: is_interactive, preview_plan: run.is_plan_shown.then_some(true) };
     tell_notices(host, io);
-    // A recording tells nobody anything.
+    // With a recording no model is asked, so nothing can be sent to one.
     if is_interactive
         && !matches!(options.cassette, Some(Cassette::Replay(_)))
         && memory::ask(&[], options, host, io).await == Some(Word::Left)

@@ -16,7 +16,7 @@ use crate::state::board::{Cell, Evidence};
 use crate::text::{Line, Tone, sanitise};
 use crate::view::words;
 
-/// Files that were made which are told; the others are counted.
+/// How many of the files that were made are listed; the rest is counted.
 const MADE_TOLD_MAX: usize = 10;
 
 /// The end for other programs: the `FinalResult` with its task's id, or the answer to small talk, and what was asked, of whom,

@@ -103,9 +103,12 @@ struct Alone {
 
 /// The command that runs alone, or at the head of a pipe where its exit code does not count.
 fn alone(text: &str, target: &str, expect: &Predicate) -> Option<Alone> {
-    // What stands behind `||` may not have run, and the normal form no longer tells; nor of `!`, `&` and of what went elsewhere.
+    // What stands behind `||` may not have run. The normal form no longer shows that, nor `!`, `&` and redirections.
     let bare = bare(text);
-    if text.contains("||") || is_turned(&bare) || (!is_only_looked_for(expect) && hides(&bare, expect)) {
+    if text.contains("||")
+        || loses_its_exit_code(&bare)
+        || (!is_only_looked_for(expect) && hides(&bare, expect))
+    {
         return None;
     }
     let pipelines = split(target, ';');
@@ -170,34 +173,40 @@ fn says(part: &Predicate, word: &str) -> bool {
     }
 }
 
-/// A command without what stands in quotes.
-fn bare(text: &str) -> String {
-    let (mut bare, mut quote, mut is_escaped) = (String::new(), None, false);
-    for c in text.chars() {
+/// The characters of a command, each with whether it stands outside of quotes and is not escaped. A quote or a backslash that
+/// means itself does not count as standing outside.
+fn with_quoting(text: &str) -> impl Iterator<Item = (char, bool)> {
+    let (mut quote, mut is_escaped) = (None, false);
+    text.chars().map(move |c| {
+        let is_open = quote.is_none();
         if is_escaped {
             is_escaped = false;
-        } else if c == '\\' && quote != Some('\'') {
-            is_escaped = true;
-        } else if quote == Some(c) {
-            quote = None;
-        } else if quote.is_none() && matches!(c, '\'' | '"') {
-            quote = Some(c);
-        } else if quote.is_none() {
-            bare.push(c);
+            return (c, false);
         }
-    }
-    bare
+        match c {
+            '\\' if quote != Some('\'') => is_escaped = true,
+            '\'' | '"' if is_open => quote = Some(c),
+            c if quote == Some(c) => quote = None,
+            c => return (c, is_open),
+        }
+        (c, false)
+    })
 }
 
-/// Whether an end is turned round (`! make`), or not waited for (`make &`).
-fn is_turned(bare: &str) -> bool {
+/// A command without what stands in quotes.
+fn bare(text: &str) -> String {
+    with_quoting(text).filter_map(|(c, is_outside)| is_outside.then_some(c)).collect()
+}
+
+/// Whether the exit code is negated (`! make`), or belongs to nothing because the command runs in the background (`make &`).
+fn loses_its_exit_code(bare: &str) -> bool {
     let is_negation = |word: &str| word == "!" || word == "{!" || word == "(!";
     let alone: String =
         ["&&", ">&", "&>", "<&", "|&"].iter().fold(bare.to_owned(), |text, sign| text.replace(sign, " "));
     alone.contains('&') || bare.split(|c: char| c.is_whitespace() || ";&|".contains(c)).any(is_negation)
 }
 
-/// Whether what was printed went elsewhere, where something is said about what is not in it or about its first number.
+/// Whether the output is redirected although the check is about text that must be missing, a number or a value in it.
 fn hides(bare: &str, expect: &Predicate) -> bool {
     let is_about_all = expect.has(&|part| match part {
         Predicate::Not(not) => !matches!(**not, Predicate::ExitCode(_)),
@@ -225,22 +234,13 @@ fn unquoted(word: &str) -> String {
 
 /// The parts between separators that stand outside quotes.
 fn split(text: &str, separator: char) -> Vec<String> {
-    let (mut parts, mut part, mut quote) = (Vec::new(), String::new(), None);
-    let mut is_escaped = false;
-    for c in text.chars() {
-        if is_escaped {
-            is_escaped = false;
-        } else if c == '\\' && quote != Some('\'') {
-            is_escaped = true;
-        } else if quote == Some(c) {
-            quote = None;
-        } else if quote.is_none() && matches!(c, '\'' | '"') {
-            quote = Some(c);
-        } else if quote.is_none() && c == separator {
+    let (mut parts, mut part) = (Vec::new(), String::new());
+    for (c, is_outside) in with_quoting(text) {
+        if is_outside && c == separator {
             parts.push(std::mem::take(&mut part).trim().to_owned());
-            continue;
+        } else {
+            part.push(c);
         }
-        part.push(c);
     }
     parts.push(part.trim().to_owned());
     parts

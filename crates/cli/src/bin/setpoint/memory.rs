@@ -221,7 +221,7 @@ impl Memory for Remembering {
 
     async fn unasked(&self, models: &[String]) -> Result<Vec<String>> {
         let readers = match models {
-            // A choice that cannot be used is told of by whoever uses it.
+            // A configuration without a usable model is reported by the command that needs one.
             [] => Readers::named(
                 self.program.chosen_models().unwrap_or_default().iter().map(|one| one.name.as_str()),
             ),

@@ -1,4 +1,4 @@
-//! `memory share`, and the question that is asked once: whether a language model may be told what was learnt without it.
+//! `memory share`, and the question that is asked once: whether memory may send a language model what was learnt without it.
 
 use serde_json::json;
 use setpoint_client::{ClientError, Memory};
@@ -12,7 +12,7 @@ use crate::io::Io;
 use crate::report;
 use crate::text::{Line, Tone};
 
-const TOLD: &str = "a language model is told what was learnt without it, when it plans something similar";
+const SHARED: &str = "a language model is told what was learnt without it, when it plans something similar";
 const KEPT: &str = "a language model is told only what was learnt with it";
 
 pub(super) async fn share(
@@ -24,14 +24,14 @@ pub(super) async fn share(
     memory.share(is_allowed).await?;
     match options.is_json {
         true => io.out.json(&json!({ "is_shared": is_allowed }))?,
-        false => io.out.lines(&[Line::plain(if is_allowed { TOLD } else { KEPT })])?,
+        false => io.out.lines(&[Line::plain(if is_allowed { SHARED } else { KEPT })])?,
     }
     Ok(Exit::DONE)
 }
 
 /// Asks the person, where memory holds something that these models, or else the configured ones, do not know, and nothing
 /// was said about it. The answer is kept. Gives the person's word when they were asked. A memory that cannot be asked stops
-/// nobody: it tells no model anything either.
+/// nobody, and sends no model anything.
 pub(in crate::command) async fn ask(
     models: &[String],
     options: &GlobalOptions,
@@ -59,7 +59,9 @@ pub(in crate::command) async fn ask(
     .await;
     if let Err(error) = asked {
         match said {
-            None => tracing::warn!(%error, "nobody is asked whether memory may be told to models"),
+            None => {
+                tracing::warn!(%error, "the question whether memory may be shared with models was not asked");
+            }
             Some(_) => report::warning(io, &format!("the answer is not kept: {error}")),
         }
     }
