@@ -23,7 +23,8 @@ pub mod text;
 pub mod view;
 
 pub use self::args::{
-    FINDINGS_LISTED, RECORDS_LISTED, RECORDS_LISTED_MAX, Refusal, TASKS_LISTED, TASKS_LISTED_MAX, parse,
+    FINDINGS_LISTED, NamedTask, RECORDS_LISTED, RECORDS_LISTED_MAX, Refusal, TASKS_LISTED, TASKS_LISTED_MAX,
+    complete, parse,
 };
 pub use self::command::execute;
 pub use self::exit::Exit;

@@ -2,8 +2,6 @@
 //!
 //! It decides nothing about a goal. Reading order: [`organisation`] (start, resume, say, watch), `driver` (one
 //! task: step, commit, effect), [`memory`] (R5), [`audit`] (R6), [`factory`] (from an address to its machine), [`toolbox`] and [`clock`] (the edges),
-//! [`init`] (a first configuration).
-//! task: step, commit, effect), [`memory`] (R5), [`factory`] (from an address to its machine), [`toolbox`] and [`clock`] (the edges),
 //! [`init`] (a first configuration), [`time_travel`] (going through a task again).
 
 pub mod approvals;
@@ -30,7 +28,7 @@ pub mod toolbox;
 
 /// The journal, for whoever hands it to something else of this crate.
 pub mod journal {
-    pub use setpoint_journal::Journal;
+    pub use setpoint_journal::{Journal, TaskFilter};
 }
 
 pub use error::RuntimeError;

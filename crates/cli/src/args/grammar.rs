@@ -113,7 +113,11 @@ pub(super) enum Verb {
         #[arg(long, conflicts_with = "name")]
         asyncapi: bool,
     },
-    /// Print completions for a shell
+    /// Print what makes a shell complete commands, options and task ids
+    ///
+    /// For bash: `source <(setpoint completions bash)` in ~/.bashrc. For zsh the same in ~/.zshrc, for fish
+    /// `setpoint completions fish | source` in ~/.config/fish/config.fish. The script asks this program, so it has
+    /// to be read anew by each shell.
     Completions {
         /// The shell
         shell: Shell,

@@ -1,6 +1,7 @@
 //! From arguments to an [`Invocation`], or to a [`Refusal`] that says what is wrong with them.
 
 mod audit;
+mod complete;
 mod grammar;
 mod memory;
 mod refusal;
@@ -11,6 +12,8 @@ use std::ffi::OsString;
 use clap::{CommandFactory, FromArgMatches};
 use setpoint_client::models::InitWishes;
 
+pub(crate) use self::complete::script;
+pub use self::complete::{NamedTask, complete};
 use self::grammar::{ConfigCommand, Grammar, PlaybooksCommand, TasksCommand, Verb};
 pub use self::refusal::Refusal;
 use crate::invocation::{
@@ -73,7 +76,7 @@ fn given(arguments: &[OsString], option: &str) -> usize {
 }
 
 /// The whole grammar, for completions.
-pub(crate) fn grammar() -> clap::Command {
+fn grammar() -> clap::Command {
     Grammar::command()
 }
 

@@ -1,16 +1,15 @@
-//! `completions`: the grammar, for a shell.
+//! `completions`: a script that makes a shell ask this program for words.
 
 use clap_complete::Shell;
-use setpoint_client::ClientError;
+use setpoint_client::{ClientError, ErrorKind};
 
-use crate::args::grammar;
+use crate::args::script;
 use crate::exit::Exit;
 use crate::io::Io;
 
 pub(super) fn completions(shell: Shell, io: &mut Io) -> Result<Exit, ClientError> {
-    // Generated into memory first: the generator ends the process when its output cannot be written to.
-    let mut text = Vec::new();
-    clap_complete::generate(shell, &mut grammar(), "setpoint", &mut text);
-    io.out.write_text(&String::from_utf8_lossy(&text))?;
+    let text = script(shell)
+        .map_err(|error| ClientError::new(ErrorKind::Internal, format!("failed to write it: {error}")))?;
+    io.out.write_text(&text)?;
     Ok(Exit::DONE)
 }

@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::Value;
 
 use crate::support::task::{Ended, GOAL, Trial, pursue};
 use crate::support::tree::tree;
-use crate::support::{Came, Home, shell};
+use crate::support::{Came, Home};
 
 /// A home with one task that went through two directives.
 fn home() -> (Home, Ended) {
@@ -291,9 +292,11 @@ fn schema_prints_what_other_programs_can_use() {
     assert!(!home.data().exists());
 }
 
+/// Commands and options, and the tasks of the data directory: by the shell's own script, in the shell.
 #[test]
 fn completions_complete() {
-    let home = Home::new();
+    let (home, ended) = home();
+    let task = task_of(&ended);
     let bash = home.run(&["completions", "bash"]);
     assert_eq!((bash.code, bash.err.as_str()), (0, ""));
     home.file("complete.bash", &bash.out);
@@ -303,15 +306,28 @@ fn completions_complete() {
              $(complete -p setpoint | sed 's/.*-F \\([^ ]*\\).*/\\1/') setpoint \"${{COMP_WORDS[{at}]}}\" x; \
              printf '%s\\n' \"${{COMPREPLY[@]}}\""
         );
-        shell(&home.work(), &script)
+        let mut command = home.other("bash");
+        let folder = Path::new(env!("CARGO_BIN_EXE_setpoint")).parent().unwrap();
+        let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+        command.args(["--norc", "-c", &script]).env("PATH", path);
+        let came = Came::from(command.output().unwrap());
+        assert_eq!(came.err, "");
+        came.out.trim_end().to_owned()
     };
     assert_eq!(complete("setpoint ta", 1), "tasks");
     assert_eq!(complete("setpoint tasks exp", 2), "export");
     assert_eq!(complete("setpoint run --appr", 2), "--approve");
+    let beginning: String = task.chars().take(4).collect();
+    assert_eq!(complete(&format!("setpoint tasks show {beginning}"), 3), task);
+    assert_eq!(complete("setpoint tasks show nothing-like-it", 3), "");
+    // A directory that is only mentioned is not made.
+    let words = format!("setpoint --data-dir elsewhere tasks show {beginning}");
+    assert_eq!(complete(&words, 5), "");
+    assert!(!home.work().join("elsewhere").exists());
     let zsh = home.run(&["completions", "zsh"]).out;
-    assert!(zsh.starts_with("#compdef setpoint") && zsh.contains("export"), "{zsh}");
+    assert!(zsh.starts_with("#compdef setpoint"), "{zsh}");
     let fish = home.run(&["completions", "fish"]).out;
-    assert!(fish.contains("complete -c setpoint") && fish.contains("export"), "{fish}");
+    assert!(fish.contains("complete ") && fish.contains("--command setpoint"), "{fish}");
 }
 
 /// No escape sequence goes into a pipe, whatever the terminal could do; unless it is asked for.

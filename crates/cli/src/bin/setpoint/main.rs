@@ -6,15 +6,15 @@ mod edge;
 mod memory;
 mod running;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use setpoint_cli::{Allowance, ApprovalPolicy, Exit, Host, Invocation, Io};
+use setpoint_cli::{Allowance, ApprovalPolicy, Exit, Host, Invocation, Io, NamedTask};
 use setpoint_client::{Audit, ClientError, Desk, ErrorKind, Memory, Organisation};
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::{TaskId, Timestamp};
@@ -37,6 +37,8 @@ const LEAVING_MAX: Duration = Duration::from_millis(500);
 /// The same at an end by itself.
 const ENDING_MAX: Duration = Duration::from_secs(5);
 
+/// Tasks that a shell is told of.
+const COMPLETED_MAX: usize = 100;
 /// Characters of a variable's value that a warning repeats.
 const VALUE_CHARS_MAX: usize = 100;
 
@@ -52,6 +54,11 @@ fn main() -> ExitCode {
             .hint("set TZ to a time zone, for instance `TZ=UTC`, and unset TZDIR");
         return setpoint_cli::report_error(&mut Io::of_process(setpoint_cli::Color::Auto), &error, false)
             .into();
+    }
+    match setpoint_cli::complete(std::env::args_os(), tasks_to_name) {
+        Ok(false) => {}
+        Ok(true) => return ExitCode::SUCCESS,
+        Err(_) => return ExitCode::FAILURE,
     }
     let invocation = match setpoint_cli::parse(std::env::args_os()) {
         Ok(invocation) => invocation,
@@ -98,6 +105,15 @@ fn main() -> ExitCode {
             setpoint_cli::report_error(&mut io, &error, is_json).into()
         }
     }
+}
+
+/// The newest tasks, for a shell that completes a task's id. What keeps them from being read is not for its line.
+fn tasks_to_name(data_dir: Option<OsString>) -> Vec<NamedTask> {
+    let wishes = runtime::program::Wishes { data_dir: data_dir.map(PathBuf::from), ..Default::default() };
+    let journal = runtime::program::Program::load(&wishes).and_then(|program| program.open_journal());
+    let Ok(Some(journal)) = journal else { return Vec::new() };
+    let tasks = journal.list_tasks(runtime::journal::TaskFilter::Any, COMPLETED_MAX).unwrap_or_default();
+    tasks.into_iter().map(|task| NamedTask { id: task.id.to_string(), title: task.title }).collect()
 }
 
 fn warn_of_time_zone(name: &str, value: &OsStr) {

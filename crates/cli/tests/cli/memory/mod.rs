@@ -243,12 +243,3 @@ async fn help_says_what_each_command_does() {
         assert!(came.out.contains("--json"), "{line}");
     }
 }
-
-#[tokio::test]
-async fn completions_know_memory() {
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let (came, asked) = run(remembering(FakeMemory::default()), &format!("completions {shell}")).await;
-        assert_eq!((came.code, asked.len()), (0, 0));
-        assert!(came.out.contains("skills") && came.out.contains("lenient"), "{shell}");
-    }
-}
