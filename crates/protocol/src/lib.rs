@@ -20,6 +20,7 @@ pub mod memory;
 pub mod message;
 pub mod models;
 pub mod money;
+mod number;
 pub mod predicate;
 pub mod record;
 pub mod replay;

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::any::Any;
 use crate::limits::{PATTERN_CHARS_MAX, PATTERN_COMPILED_BYTES_MAX, PREDICATE_DEPTH_MAX};
+use crate::number::{TheNumber, the_number};
 use crate::rows::{RowsExpectation, RowsFault};
 use crate::test_run::TestRunExpectation;
 use crate::text::clip;
@@ -62,7 +63,8 @@ pub enum Predicate {
         /// What must hold of the value.
         is: Comparison,
     },
-    /// The first number in the text lies in this range.
+    /// The one number in the text lies in this range. Where several stand there, none of them is meant for sure, and it does not
+    /// hold; numbers within words (`v2`, `2026-11-25`) count only where no other one is there, and then the first does.
     NumberInRange {
         /// Smallest allowed.
         min: Option<f64>,
@@ -298,12 +300,16 @@ impl Predicate {
                 Err(error) => finding(false, format!("failed to {error}")),
             },
             Predicate::Pointer { at, is } => evaluate_pointer(at, is, seen, output),
-            Predicate::NumberInRange { min, max } => match first_number(seen.text) {
-                Some(number) => finding(
+            Predicate::NumberInRange { min, max } => match the_number(seen.text) {
+                TheNumber::Is(number) => finding(
                     min.is_none_or(|min| number >= min) && max.is_none_or(|max| number <= max),
                     format!("number {number}, expected {}", Range(*min, *max)),
                 ),
-                None => finding(false, "no number in the text"),
+                TheNumber::Unclear(one, other) => finding(
+                    false,
+                    format!("several numbers in the text, {one} and {other} among them; which one is meant?"),
+                ),
+                TheNumber::None => finding(false, "no number in the text"),
             },
             Predicate::File(expectation) => evaluate_file(expectation, seen),
             Predicate::TestRun(expectation) => expectation.evaluate(seen),
@@ -563,15 +569,6 @@ fn evaluate_file(expectation: &FileExpectation, seen: &Observed<'_>) -> Finding 
     finding(true, "the file is as expected")
 }
 
-fn first_number(text: &str) -> Option<f64> {
-    let start = text.find(|c: char| c.is_ascii_digit())?;
-    let (before, rest) = text.split_at(start);
-    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-    let (digits, _) = rest.split_at(end);
-    let number: f64 = digits.trim_end_matches('.').parse().ok()?;
-    Some(if before.ends_with('-') { -number } else { number })
-}
-
 struct Shown(Option<u64>);
 
 impl fmt::Display for Shown {
@@ -639,9 +636,16 @@ mod tests {
         assert!(!holds(json!({"matches": "^$"}), text(" M a.txt\n?? new.txt\n")));
         assert!(holds(json!({"matches": "^$"}), text("\n")) && holds(json!({"matches": "^$"}), text("")));
         assert!(!holds(json!({"matches": "^d"}), text("abc")));
-        assert!(holds(json!({"number_in_range": {"min": 2, "max": 3}}), text("n = 2.5 of 9")));
+        assert!(holds(json!({"number_in_range": {"min": 2, "max": 3}}), text("n = 2.5 (v9, 2026-11-25)")));
         assert!(!holds(json!({"number_in_range": {"max": 3}}), text("n = 4")));
         assert!(holds(json!({"number_in_range": {"max": -1}}), text("-2")));
+        // The first of several may be anything: a year, a count of files.
+        for unclear in ["2026 checks, coverage 12%", "n = 2.5 of 9", "1,234 lines", "TOTAL 100 88 12%"] {
+            assert!(!holds(json!({"number_in_range": {"min": 0}}), text(unclear)), "{unclear}");
+        }
+        for clear in ["coverage: 85%", "85% (85%)", "took 85ms", "12 data.csv", "total=12;"] {
+            assert!(holds(json!({"number_in_range": {"min": 12, "max": 85}}), text(clear)), "{clear}");
+        }
         assert!(!holds(json!({"number_in_range": {"max": 3}}), text("none")));
         assert!(holds(json!({"pointer": {"at": "/a/0", "is": {"equals": 1.0}}}), text(r#"{"a":[1]}"#)));
         assert!(!holds(json!({"pointer": {"at": "/a/1", "is": "exists"}}), text(r#"{"a":[1]}"#)));

@@ -134,13 +134,12 @@ fn to_line_end<'t>(text: &'t str, head: &'t str, rest: &str) -> Option<&'t str> 
     head.get(..end).filter(|lines| lines.len() * 2 >= head.len())
 }
 
-/// Whether something was left out of `text`: whether it has a line that a function of this module made for a cut.
+/// Whether something was left out of `text`: whether it has a line that stands for what is not there, made by a function of
+/// this module or by a tool that gives a part (`[… 90 more lines; go on with offset 11 …]`).
 /// A text may hold such a line of its own; so a cut is a reason to doubt, never to believe.
 #[must_use]
 pub fn is_cut(text: &str) -> bool {
-    text.lines().any(|line| {
-        is_mark(line) && (line.ends_with(" cut …]") || line.contains(", cut; go on with offset "))
-    })
+    text.lines().any(is_mark)
 }
 
 /// Whether the line stands for something that is not there.
@@ -243,6 +242,8 @@ mod tests {
                 assert!(is_cut(&head_and_tail_lines(&text, 9).to_text("")), "{text}");
             }
         }
+        // As `read_file` says that it gave a part.
+        assert!(is_cut("a\n[… 90 more lines; go on with offset 11 …]"));
         assert!(is_cut(&facts_cut("a")));
         assert!(is_cut(&facts_cut("")));
         assert_eq!(facts_cut("a\n"), "a\n[… facts cut …]");

@@ -45,8 +45,7 @@ pub(super) struct Place<'a> {
 /// go through programs that leave lines out; otherwise nothing may follow but what changes how things are printed.
 pub(super) fn is_named(record: &ToolRecord, which: &str, expect: &Predicate, place: &Place<'_>) -> bool {
     if record.tool.tool() != SHELL {
-        let wanted = which.trim().trim_start_matches("./");
-        return record.target == wanted || record.target.ends_with(&format!("/{wanted}"));
+        return is_at(&record.target, which.trim().trim_start_matches("./"), place);
     }
     let input = |name: &str| record.input.0.get(name).and_then(Value::as_str);
     let text = input("command");
@@ -56,6 +55,20 @@ pub(super) fn is_named(record: &ToolRecord, which: &str, expect: &Predicate, pla
     let folders = [input("cwd"), command.folder.as_deref()];
     let is_there = |folder: &str| named.folder.as_deref() == Some(folder) || place.is_spoken_of(folder);
     folders.into_iter().flatten().all(is_there) && is_same(&command, &named, expect)
+}
+
+/// Whether a file tool's target is the path that is named: from the working directory on, or from a folder that is spoken of.
+/// `old/src/b.py` is not `src/b.py`. Outside of the working directory lies the workspace, whose path a plan does not know.
+fn is_at(target: &str, wanted: &str, place: &Place<'_>) -> bool {
+    let Some(before) = target.strip_suffix(wanted).and_then(|before| before.strip_suffix('/')) else {
+        return target == wanted;
+    };
+    let below = before.strip_prefix(place.cwd.trim_end_matches('/'));
+    match below.filter(|below| below.is_empty() || below.starts_with('/')) {
+        // A target of two paths ("a into b") is told by its last.
+        Some(below) if !below.contains(" /") => place.is_spoken_of(below.trim_start_matches('/')),
+        _ => true,
+    }
 }
 
 /// The command in normal form, without the parameters of the call that stand behind it.
@@ -389,5 +402,19 @@ mod tests {
         }
         let is = |which: &str| is_named(&record, which, &expect, &place());
         assert!(!is("b.txt") && !is(".txt"));
+    }
+
+    /// A file of the same name in another folder was read, and its content shown as that of the named one.
+    #[test]
+    fn a_path_is_meant_from_the_working_directory() {
+        let here = |target: &str, which: &str| is_at(&format!("/home/ada/shop/{target}"), which, &place());
+        assert!(
+            here("src/b.py", "src/b.py") && here("app/src/b.py", "src/b.py") && here("web/site/b.py", "b.py")
+        );
+        assert!(
+            !here("old/src/b.py", "src/b.py") && !here("old/b.py", "b.py") && !here("x/app/b.py", "b.py")
+        );
+        let packed = "photos into /home/ada/shop/photos.tar.gz";
+        assert!(here(packed, "photos.tar.gz"));
     }
 }
