@@ -35,6 +35,9 @@ fn manifests() {
     let ways = ["verify {} against ./dist", "check the files in ./dist against the manifest {}"];
     let mut cases = worded(&ways, "dist.sha256", good);
     cases.extend(worded(&ways, "sums.txt", good));
+    let sums = fs::read_to_string(home.work().join("dist.sha256")).unwrap();
+    home.file("commented.sha256", format!("# the release of today\n{sums}"));
+    cases.extend(worded(&ways, "commented.sha256", good));
     cases.push(case(
         "verify 'odd dir.sha256' against 'odd dir'",
         Want::Answer(vec![("/matched", json!(files))]),

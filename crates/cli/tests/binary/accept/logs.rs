@@ -42,6 +42,11 @@ fn logs() {
         let values = vec![("/lines", json!(2)), ("/without_level", json!(2)), ("/errors", json!(0))];
         Want::Gap("has a level that is known", values)
     }));
+    // Errors and warnings are a log's, whatever its name.
+    home.file("server.txt", "2026-01-01 ERROR a\n2026-01-01 WARN b\n");
+    cases.extend(worded(&["how many errors are in {}", "count the warnings in {}"], "server.txt", || {
+        Want::Answer(vec![("/errors", json!(1)), ("/levels", json!({"ERROR": 1, "WARN": 1}))])
+    }));
     home.file("empty.log", "");
     let values = vec![("/lines", json!(0)), ("/errors", json!(0)), ("/first_time", Value::Null)];
     cases.push(case("summarise empty.log", Want::Answer(values)));

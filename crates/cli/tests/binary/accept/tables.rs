@@ -101,6 +101,12 @@ fn tables() {
         ("u", "date", 0, 2, no.clone(), no.clone(), no.clone(), 0),
     ]);
     cases.push(case("summarise times.csv", Want::Answer(vec![("/columns", times)])));
+    home.file("leap.csv", "day,not\n2024-02-29,2023-02-29\n2000-02-29,1900-02-29\n");
+    let days = columns(&[
+        ("day", "date", 0, 2, json!("2000-02-29"), json!("2024-02-29"), no.clone(), 0),
+        ("not", "text", 0, 2, no.clone(), no.clone(), no.clone(), 0),
+    ]);
+    cases.push(case("summarise leap.csv", Want::Answer(vec![("/columns", days)])));
     home.file("ids.csv", "id\n1234567890123456789\n1234567890123456790\n");
     let ids = columns(&[("id", "text", 0, 2, no.clone(), no.clone(), no, 0)]);
     cases.push(case("summarise ids.csv", Want::Answer(vec![("/columns", ids)])));
@@ -158,6 +164,21 @@ fn json_files() {
     home.file("broken.jsonl", "{\"a\": 1}\n{oops\n\"x\" 2\n{\"b\": 1}\n");
     let values = vec![("/rows", json!(2)), ("/left_out", texts(&["2 lines could not be understood"]))];
     cases.push(case("summarise broken.jsonl", Want::Gap("everything could be read", values)));
+    home.file("bom.json", "\u{feff}{\"a\": 1}");
+    let values = vec![("/keys", texts(&["a"])), ("/key_count", json!(1))];
+    cases.push(case("summarise bom.json", Want::Answer(values)));
+    let many: Vec<String> = (0..1_500).map(|n| format!("\"k{n}\": {n}")).collect();
+    home.file("many.json", format!("{{{}}}", many.join(", ")));
+    let said = texts(&["200 of 1500 keys are listed"]);
+    cases.push(case(
+        "summarise many.json",
+        Want::Answer(vec![("/key_count", json!(1_500)), ("/left_out", said)]),
+    ));
+    // What this reader does not take need not be wrong.
+    home.file("far.json", "{\"a\": 1e400}");
+    cases.push(case("summarise far.json", Want::Refused("a number in it is beyond 1.8e308")));
+    home.file("deep.json", format!("{}{}", "[".repeat(300), "]".repeat(300)));
+    cases.push(case("summarise deep.json", Want::Refused("it is nested more than 127 levels deep")));
     home.file("bad.json", "{\"a\": 1,}");
     cases.push(case("summarise bad.json", Want::Refused("it is no JSON")));
     home.file("two.json", "{} {}");

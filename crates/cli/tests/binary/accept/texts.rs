@@ -64,6 +64,8 @@ fn found_texts() {
             ],
             texts(&["6 hidden or ignored files or folders were left out"]),
         ),
+        // A folder that is ignored is searched where it is named itself.
+        ("repo/built", vec![("repo/built/out.c", 1, "needle")], Value::Null),
         // Outside a repository nothing is ignored.
         (
             "plain",

@@ -97,6 +97,8 @@ fn verify(manifest: &Path, root: &Path, halt: &Halt) -> Result<ToolAnswer, ToolE
             Line::None => break,
             Line::Some { is_cut: true, .. } => verified.malformed += 1,
             Line::Some { .. } if line.trim_ascii().is_empty() => {}
+            // A comment, as sha256sum reads it.
+            Line::Some { .. } if line.first() == Some(&b'#') => {}
             Line::Some { .. } => match line::read(&line) {
                 Some(entry) => verified.check(&entry, root, halt),
                 None => verified.malformed += 1,

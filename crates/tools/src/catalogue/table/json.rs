@@ -14,7 +14,9 @@ use crate::error::ToolError;
 use crate::show;
 
 /// Keys that are named; more are only counted.
-const KEYS_MAX: usize = 1_000;
+const KEYS_NAMED: usize = 200;
+/// Keys that are counted; those of a value with more are not counted to their end.
+const KEYS_MAX: usize = 100_000;
 /// Characters of a key that is named.
 const KEY_CHARS_MAX: usize = 200;
 /// Bytes of one text or number; a value with a longer one is not read, since each is held in memory once.
@@ -27,6 +29,7 @@ pub(super) struct Shape {
     pub(super) kind: &'static str,
     /// Keys of an object; of an array of objects, the keys of any of them. In order of appearance.
     pub(super) keys: Vec<String>,
+    /// There are more than were counted.
     pub(super) are_keys_cut: bool,
     /// Of an object or array.
     pub(super) length: Option<u64>,
@@ -45,11 +48,7 @@ pub(super) fn summarise(source: Source<'_>) -> Result<ToolAnswer, ToolError> {
             return Err(ToolError::unfit(path, "a text or number in it is too long"));
         }
         Err(error) if error.is_io() => return Err(ToolError::file("read", path, error.into())),
-        Err(error) => {
-            let hint =
-                if error.to_string().starts_with("trailing characters") { "; is it JSON lines?" } else { "" };
-            return Err(ToolError::unfit(path, format!("it is no JSON: {error}{hint}")));
-        }
+        Err(error) => return Err(ToolError::unfit(path, unread(&error.to_string()))),
     };
     let mut text = format!("{}: {}", show::path_line(path), shape.kind);
     if let Some(length) = shape.length {
@@ -58,16 +57,34 @@ pub(super) fn summarise(source: Source<'_>) -> Result<ToolAnswer, ToolError> {
     }
     if !shape.keys.is_empty() {
         text.push_str("\nkeys:");
-        text.push_str(&answer::listing(shape.keys.iter().map(|key| format!("  {}", show::line(key))), 200));
+        let keys = shape.keys.iter().map(|key| format!("  {}", show::line(key)));
+        text.push_str(&answer::listing(keys, KEYS_NAMED));
     }
     let complete = !shape.are_keys_cut;
     text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
-    let mut facts = json!({ "kind": "json", "type": shape.kind, "depth": shape.depth, "complete": complete });
+    let mut facts = json!({
+        "kind": "json", "type": shape.kind, "depth": shape.depth, "complete": complete, "key_count": shape.keys.len(),
+    });
     if let (Some(object), Some(length)) = (facts.as_object_mut(), shape.length) {
         object.insert("length".to_owned(), json!(length));
-        object.insert("keys".to_owned(), json!(shape.keys));
+        let named: Vec<&String> = shape.keys.iter().take(KEYS_NAMED).collect();
+        object.insert("keys".to_owned(), json!(named));
     }
     Ok(answer::found(text, facts))
+}
+
+/// Why a file was not read, from the parser's message. Not all that this parser refuses is wrong JSON.
+fn unread(message: &str) -> String {
+    let at = |what: &str, why: &str| message.strip_prefix(what).map(|place| format!("{why}{place}"));
+    at("recursion limit exceeded", "it is nested more than 127 levels deep, which is not read:")
+        .or_else(|| at("number out of range", "a number in it is beyond 1.8e308, which is not read:"))
+        .or_else(|| {
+            at(
+                "trailing characters",
+                "it is no JSON, but maybe JSON lines: there is more after the first value",
+            )
+        })
+        .unwrap_or_else(|| format!("it is no JSON: {message}"))
 }
 
 /// A reader that fails in the middle of a text or number that is too long.

@@ -54,7 +54,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
     text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
     let facts = json!({
         "kind": "jsonl", "rows": seen.rows, "malformed": seen.malformed, "types": seen.kinds, "columns": columns,
-        "complete": complete,
+        "column_count": seen.names.len(), "complete": complete,
     });
     Ok(answer::found(text, facts))
 }

@@ -96,6 +96,9 @@ impl Typed for TableSummary {
     }
 }
 
+/// What editors of Windows put before UTF-8. RFC 8259, section 8.1: a reader of JSON may leave it out.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 fn delimiter(text: &str) -> Result<u8, ToolError> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
@@ -117,6 +120,9 @@ fn summarise(
         return Err(ToolError::unfit(path, "it is no text"));
     }
     let kind = kind.unwrap_or_else(|| guess(path, &beginning));
+    if matches!(kind, Kind::Json | Kind::Jsonl) && beginning.starts_with(BYTE_ORDER_MARK) {
+        reader.consume(BYTE_ORDER_MARK.len());
+    }
     let source = Source { path, reader: Halting { reader, halt } };
     match kind {
         Kind::Csv => csv::summarise(source, delimiter.unwrap_or_else(|| csv::guess_delimiter(&beginning))),
