@@ -73,7 +73,8 @@ async fn take_up(
     let (resumed, events) = organisation.resume(task).await?;
     let mut state = ViewState::of(task.clone(), &organisation.records(task).await?);
     if resumed == Resumed::Running {
-        let show = if options.is_quiet { Show::Nothing } else { Show::Plain };
+        let show =
+            if options.is_quiet { Show::Nothing } else { Show::Plain { names_roles: options.is_verbose } };
         let manner = Manner { policy: None, is_interactive: false, show, is_stream: false };
         match pursue(io, organisation, state, events, interrupts, manner).await? {
             Some(ended) => state = ended,

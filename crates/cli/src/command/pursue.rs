@@ -29,7 +29,7 @@ pub(super) fn show(options: &GlobalOptions, io: &Io) -> Show {
     } else if io.err.is_terminal && io.can_redraw && !options.is_json && !options.is_verbose {
         Show::Live
     } else {
-        Show::Plain
+        Show::Plain { names_roles: options.is_verbose }
     }
 }
 

@@ -23,7 +23,10 @@ pub(crate) enum Show {
     /// The live view, redrawn in place.
     Live,
     /// One line for what happens.
-    Plain,
+    Plain {
+        /// Whether roles are named and the loss is told by its parts.
+        names_roles: bool,
+    },
     /// Nothing.
     Nothing,
 }
@@ -46,8 +49,12 @@ impl Display {
         self.show == Show::Live
     }
 
-    pub(crate) fn is_plain(&self) -> bool {
-        self.show == Show::Plain
+    /// Whether lines are written, and then whether they name roles.
+    pub(crate) fn plain(&self) -> Option<bool> {
+        match self.show {
+            Show::Plain { names_roles } => Some(names_roles),
+            Show::Live | Show::Nothing => None,
+        }
     }
 
     pub(crate) fn is_silent(&self) -> bool {

@@ -185,8 +185,8 @@ impl<'m> Session<'m> {
             let event = self.stream.event(&self.task, record);
             io.out.json(&event).map_err(|error| self.resumable(error))?;
         }
-        if self.display.is_plain()
-            && let Some(line) = plain::line(&self.state, record)
+        if let Some(names_roles) = self.display.plain()
+            && let Some(line) = plain::line(&self.state, record, names_roles)
         {
             self.print(io, &[line]);
         }

@@ -1,12 +1,15 @@
 //! Progress as plain lines, for logs and for terminals that cannot redraw: one line for what a person would want
 //! to have seen.
 
+use setpoint_protocol::Instance;
 use setpoint_protocol::message::{MacroState, OutcomeStatus, TaskSpec};
 use setpoint_protocol::record::{Answered, Record, RecordKind};
 use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::Phase;
 use setpoint_protocol::topology::Payload;
 
 use crate::state::ViewState;
+use crate::state::recall::What;
 use crate::text::{Line, Tone};
 use crate::view::{recall, words};
 
@@ -15,11 +18,12 @@ const TEXT_COLUMNS_MAX: usize = 200;
 /// Characters of a call in one line; `tasks show` has it whole.
 const CALL_CHARS_MAX: usize = 90;
 
-/// The line about a record that `state` has just taken in, where it is worth one.
-pub(crate) fn line(state: &ViewState, record: &Record) -> Option<Line> {
+/// Returns the line about a record that `state` has just taken in; `None` if it is not worth one. With `names_roles` it tells
+/// the roles by their names and the loss by its parts, without it what is done and what comes next.
+pub(crate) fn line(state: &ViewState, record: &Record, names_roles: bool) -> Option<Line> {
     let said = match record.kind {
-        RecordKind::Message(_) => message(state, record)?,
-        RecordKind::Answered => call(state, record)?,
+        RecordKind::Message(_) => message(state, record, names_roles)?,
+        RecordKind::Answered => call(state, record, names_roles)?,
         RecordKind::Poisoned => {
             (Tone::Bad, "an input made a role panic; it is kept in the journal".to_owned())
         }
@@ -30,8 +34,11 @@ pub(crate) fn line(state: &ViewState, record: &Record) -> Option<Line> {
     Some(line.and(tone, &text).clip(TEXT_COLUMNS_MAX))
 }
 
-fn message(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
-    let who = words::who(record.from.role, record.from.instance);
+fn message(state: &ViewState, record: &Record, names_roles: bool) -> Option<(Tone, String)> {
+    let who = match names_roles {
+        true => words::who(record.from.role, record.from.instance),
+        false => numbered(state, "check", record.from.instance),
+    };
     Some(match record.message()? {
         Payload::UserInput(input) => (Tone::Strong, format!("goal: {}", input.raw_input)),
         // What stands there already need not be said again.
@@ -43,10 +50,19 @@ fn message(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
             let criteria = (of_subtasks + manifest.task_criteria.len()) as u64;
             let criteria =
                 if criteria == 1 { "1 criterion".to_owned() } else { format!("{criteria} criteria") };
-            (Tone::Name, format!("{who} round {}: {subtasks}, {criteria}", manifest.round))
+            let plan = match (names_roles, manifest.round) {
+                (true, round) => format!("{who} round {round}"),
+                (false, 1) => "plan".to_owned(),
+                (false, round) => format!("plan {round}"),
+            };
+            (Tone::Name, format!("{plan}: {subtasks}, {criteria}"))
         }
         Payload::MemoryReply(_) => {
             let recall = state.recall.as_ref()?;
+            // What is only near says nothing about what will be done.
+            if !names_roles && recall.given.first().is_some_and(|first| first.what == What::Related) {
+                return None;
+            }
             let tone = if recall.unavailable.is_some() { Tone::Care } else { Tone::Plain };
             (tone, format!("memory: {}", recall::brief(recall)?.to_text()))
         }
@@ -55,19 +71,33 @@ fn message(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
             // What was wrong usually begins with the criterion itself.
             let told = format!("{}: ", signal.failed_criterion);
             let what = signal.what_was_wrong.strip_prefix(&told).unwrap_or(&signal.what_was_wrong);
-            (Tone::Care, format!("{who} attempt {} {class} {told}{what}", signal.attempt_number))
+            let attempt = signal.attempt_number;
+            let failed = match names_roles {
+                true => format!("{who} attempt {attempt} {class} "),
+                false => format!("{who}: attempt {attempt} failed: "),
+            };
+            (Tone::Care, format!("{failed}{told}{what}"))
         }
         Payload::SubTaskOutcome(outcome) => match outcome.status {
-            OutcomeStatus::Matched => (Tone::Good, format!("{who} matched")),
+            OutcomeStatus::Matched if names_roles => (Tone::Good, format!("{who} matched")),
+            OutcomeStatus::Matched => (Tone::Good, format!("{who}: met")),
             OutcomeStatus::Failed => {
                 let told = words::failures(&outcome.criteria_verdicts);
                 let told = if told.is_empty() { told } else { format!(" ({told})") };
-                (Tone::Bad, format!("{who} failed{told}: {}", outcome.failure_reason.unwrap_or_default()))
+                let failed = if names_roles { " failed" } else { ": not met" };
+                (Tone::Bad, format!("{who}{failed}{told}: {}", outcome.failure_reason.unwrap_or_default()))
             }
         },
-        Payload::TaskFault(fault) => (Tone::Bad, format!("{} fault: {}", fault.role.label(), fault.reason)),
+        Payload::TaskFault(fault) if names_roles => {
+            (Tone::Bad, format!("{} fault: {}", fault.role.label(), fault.reason))
+        }
+        Payload::TaskFault(fault) => (Tone::Bad, format!("cannot go on: {}", fault.reason)),
         Payload::PlanDirective(directive) => {
             let round = state.rounds.iter().next_back().map_or(0, |round| round.round);
+            let next = MacroState::from(directive.directive);
+            if !names_roles {
+                return Some((Tone::Name, format!("plan {round} failed; next: {}", words::direction(next))));
+            }
             let loss = directive.loss;
             let numbers = format!(
                 "L {}  D {} P {} Ω {}",
@@ -76,10 +106,7 @@ fn message(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
                 words::share(loss.p),
                 words::share(loss.omega)
             );
-            (
-                Tone::Name,
-                format!("round {round}  {numbers}  → {}", MacroState::from(directive.directive).name()),
-            )
+            (Tone::Name, format!("round {round}  {numbers}  → {}", next.name()))
         }
         Payload::ApprovalDecision(decision) if decision.by == "headless" => (
             Tone::Care,
@@ -113,10 +140,24 @@ fn message(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
     })
 }
 
-fn call(state: &ViewState, record: &Record) -> Option<(Tone, String)> {
+/// What is done, with the number of the sub-task that it is done for where there are several.
+fn numbered(state: &ViewState, doing: &str, instance: Instance) -> String {
+    if instance.0 > 0 && state.board.subtasks() > 1 {
+        format!("{doing} {}", instance.0)
+    } else {
+        doing.to_owned()
+    }
+}
+
+fn call(state: &ViewState, record: &Record, names_roles: bool) -> Option<(Tone, String)> {
     let answered: Answered = serde_json::from_slice(&record.body).ok()?;
     let call = state.calls.get(answered.call)?;
-    let who = words::who(answered.call.role, answered.call.instance);
+    let who = match (names_roles, call.phase) {
+        (true, _) => words::who(answered.call.role, answered.call.instance),
+        (false, Phase::Before) => "before:".to_owned(),
+        (false, Phase::Work) => numbered(state, "work", answered.call.instance) + ":",
+        (false, Phase::After) => numbered(state, "check", answered.call.instance) + ":",
+    };
     let outcome = call.outcome().map(|outcome| format!("{outcome}, ")).unwrap_or_default();
     let time = words::duration(call.duration_ms);
     let words = clip(&call.words(), CALL_CHARS_MAX);

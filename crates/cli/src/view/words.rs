@@ -2,8 +2,8 @@
 
 use jiff::tz::TimeZone;
 use setpoint_protocol::message::{
-    EndState, EndedBy, FailureClass, FinalResult, JudgedBy, MemoryAction, Shown, Strength, Verdict,
-    VerdictWord,
+    EndState, EndedBy, FailureClass, FinalResult, JudgedBy, MacroState, MemoryAction, Shown, Strength,
+    Verdict, VerdictWord,
 };
 use setpoint_protocol::{Instance, RoleId, Timestamp};
 
@@ -78,6 +78,19 @@ pub fn zone(at: Timestamp, zone: &TimeZone) -> String {
 #[must_use]
 pub fn who(role: RoleId, instance: Instance) -> String {
     if instance.0 > 0 { format!("{}.{}", role.label(), instance.0) } else { role.label().to_owned() }
+}
+
+/// What the next plan is to be like.
+#[must_use]
+pub const fn direction(state: MacroState) -> &'static str {
+    match state {
+        MacroState::Init => "a first plan",
+        MacroState::Refine => "the same way, done more exactly",
+        MacroState::ChangePath => "the same way on another path",
+        MacroState::ChangeApproach => "another method",
+        MacroState::BreakSymmetry => "another kind of tool",
+        MacroState::Accept | MacroState::Success | MacroState::Abandon => "the end",
+    }
 }
 
 /// A number of things: `1 round`, `2 rounds`, with thousands set apart.
@@ -244,11 +257,13 @@ pub fn outcome(result: &FinalResult) -> &'static str {
 pub fn end(result: &FinalResult) -> Line {
     let word = end_word(result);
     match (result.directive, result.ended_by) {
-        (EndState::Abandon, EndedBy::Fault) if !result.unmet_criteria.is_empty() => {
+        (EndState::Abandon, EndedBy::Fault)
+            if !result.unmet_criteria.is_empty() && not_begun(&result.summary).is_none() =>
+        {
             let names = result.unmet_criteria.join("; ");
             Line::new()
                 .and(Tone::Bad, word)
-                .and(Tone::Plain, &format!(" (fault): no further plan was found; not met: {names}"))
+                .and(Tone::Plain, &format!(": no further plan was found; not met: {names}"))
         }
         _ if result.unproven => {
             Line::new().and(Tone::Care, word).and(Tone::Care, &format!(": {}", rule_words(EndedBy::Unproven)))
@@ -262,9 +277,7 @@ pub fn end(result: &FinalResult) -> Line {
         (EndState::Abandon, EndedBy::Cancelled | EndedBy::Consent) => Line::new().and(Tone::Bad, word),
         (EndState::Abandon, rule) => match not_begun(&result.summary) {
             Some((what, why)) => Line::new().and(Tone::Bad, what).and(Tone::Plain, why),
-            None => Line::new()
-                .and(Tone::Bad, word)
-                .and(Tone::Plain, &format!(" ({}): {}", rule.name(), rule_words(rule))),
+            None => Line::new().and(Tone::Bad, word).and(Tone::Plain, &format!(": {}", rule_words(rule))),
         },
     }
 }

@@ -59,7 +59,7 @@ fn omega_ends_when_rounds_are_used_up() {
     assert_eq!(ended.unmet(), ["mark 0 of the answer is one"]);
     assert!(!ended.next_moves().is_empty());
     let told = told(&home, &options, 4);
-    assert!(first_line(&told).starts_with("given up (omega): "), "{told}");
+    assert!(first_line(&told).starts_with("given up: rounds and time are nearly used up"), "{told}");
 }
 
 /// 0.6·4/3 is θ, though its binary form lies below: the fourth failure is the last.
@@ -88,7 +88,7 @@ fn rounds_end_where_omega_does_not() {
         ("init→change_path→abandon", &"rounds".into())
     );
     let told = told(&home, &options, 4);
-    assert!(first_line(&told).starts_with("given up (rounds): "), "{told}");
+    assert!(first_line(&told).starts_with("given up: no replans are left"), "{told}");
     assert!(told.contains("no replans are left") && told.contains("what to try next:\n- look at"), "{told}");
 }
 
@@ -107,7 +107,7 @@ fn two_worsening_rounds_in_a_row_end_by_law_2() {
     assert_eq!((&ended.result["ended_by"], ended.accountable()), (&"law2".into(), "goal_gradient_solver"));
     assert!(ended.result["grad_l"].as_f64().unwrap() >= 0.1);
     let told = told(&home, &["--set", "controller.w2=0"], 4);
-    assert!(first_line(&told).starts_with("given up (law2): "), "{told}");
+    assert!(first_line(&told).starts_with("given up: it got worse round after round"), "{told}");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_model_without_a_further_plan_ends_by_fault_with_what_was_measured() {
     assert_eq!((&ended.result["ended_by"], ended.accountable()), (&"fault".into(), "planner"));
     assert_eq!(ended.unmet(), ["mark 1 of the answer is one"]);
     let told = told(&home, &[], 4);
-    assert!(first_line(&told).starts_with("given up (fault): "), "{told}");
+    assert!(first_line(&told).starts_with("given up: no further plan was found; not met: "), "{told}");
 }
 
 /// What the embedded brain is asked is a step of this program.

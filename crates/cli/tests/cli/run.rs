@@ -89,7 +89,7 @@ async fn what_was_given_up_is_no_answer() {
         let tape = tapes::ended(final_result(EndState::Abandon, EndedBy::Rounds));
         let came = run(tape, &format!("run {option} tidy up")).await;
         assert_eq!((came.code, came.out.as_str()), (4, ""));
-        assert!(came.err.contains("given up (rounds): no replans are left"), "{}", came.err);
+        assert!(came.err.contains("given up: no replans are left"), "{}", came.err);
     }
 }
 

@@ -108,25 +108,33 @@ impl Library {
         let Some(goal) = Goal::read(goal) else { return Vec::new() };
         let wanted = Vocabulary::of(&goal);
         let path = goal.path();
-        let mut close: Vec<(f64, &Book, &str)> = Vec::new();
+        let mut close: Vec<(f64, &Book, Vec<&str>)> = Vec::new();
         for book in self.books.values() {
-            let examples = book.examples.iter().filter_map(|example| {
+            let known = book.examples.iter().filter_map(|example| {
                 let known = Vocabulary::of(&Goal::read(&example.value)?);
-                Some((known.closeness(&wanted), book, example.value.as_str()))
+                Some((known.closeness(&wanted), example.value.as_str()))
             });
-            // Of equals the first stays: the order within a file, then the names.
-            close.extend(examples.reduce(|best, other| if other.0 > best.0 { other } else { best }));
+            let mut known: Vec<(f64, &str)> = known.collect();
+            // Of equals the first stays first: the order within a file, then the names.
+            known.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+            if let Some(&(closeness, _)) = known.first()
+                && closeness > 0.0
+            {
+                close.push((closeness, book, known.into_iter().map(|(_, example)| example).collect()));
+            }
         }
-        close.retain(|(closeness, ..)| *closeness > 0.0);
         close.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
         close
             .into_iter()
             .take(CLOSEST_MAX)
-            .map(|(_, book, example)| {
-                let own = about(book, example, path);
+            .filter_map(|(_, book, examples)| {
                 // What is suggested must be understood, and be something else than what was not.
-                let fits = self.look_up(&own).is_some_and(|found| found.book.name == book.name);
-                (book.name.clone(), if fits { own } else { example.to_owned() })
+                let is_understood =
+                    |own: &String| self.look_up(own).is_some_and(|found| found.book.name == book.name);
+                let mut own = examples.iter().map(|example| about(book, example, path));
+                let example =
+                    own.find(is_understood).or_else(|| examples.first().map(|&first| first.to_owned()))?;
+                Some((book.name.clone(), example))
             })
             .collect()
     }

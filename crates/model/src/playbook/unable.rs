@@ -9,17 +9,16 @@ use super::template::{Scope, TemplateError};
 use super::values::ValueError;
 
 /// How to get a brain for any goal.
-pub(crate) const LANGUAGE_MODEL_HINT: &str = "for goals of any kind set a language model: OPENAI_API_KEY (with \
-     OPENAI_BASE_URL and OPENAI_MODEL for other services), ANTHROPIC_API_KEY, GEMINI_API_KEY or OLLAMA_HOST; \
-     SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL choose the models of the two tiers";
+pub(crate) const LANGUAGE_MODEL_HINT: &str = "for goals of any kind set a language model: `setpoint init` looks for one, or set \
+     ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OLLAMA_HOST";
 
 /// No playbook knows the goal.
 pub(crate) fn no_playbook(library: &Library, goal: &str) -> ModelFailure {
-    let mut hints = vec![LANGUAGE_MODEL_HINT.to_owned()];
-    for (name, example) in library.closest(goal) {
-        hints.push(format!("the playbook {name} is close: {example}"));
-    }
-    hints.push("`setpoint playbooks` lists what the embedded brain knows".to_owned());
+    let closest = library.closest(goal).into_iter();
+    let mut hints: Vec<String> =
+        closest.map(|(name, example)| format!("the playbook {name} is close: {example}")).collect();
+    hints.push("`setpoint playbooks` lists what can be done without a language model".to_owned());
+    hints.push(LANGUAGE_MODEL_HINT.to_owned());
     let reason = "no playbook matches this goal, and no language model is set".to_owned();
     failure(reason, hints)
 }

@@ -96,12 +96,16 @@ fn a_goal_that_nobody_knows_ends_with_what_to_do() {
     let shown = format!("{:?}: {}\n{}\n", failure.kind, failure.reason, failure.hints.join("\n"));
     expect![[r#"
         Unable: no playbook matches this goal, and no language model is set
-        for goals of any kind set a language model: OPENAI_API_KEY (with OPENAI_BASE_URL and OPENAI_MODEL for other services), ANTHROPIC_API_KEY, GEMINI_API_KEY or OLLAMA_HOST; SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL choose the models of the two tiers
         the playbook duplicate-files is close: find duplicate files in ./src
         the playbook largest-files is close: find the three largest files under ./src
         the playbook find-text is close: find "fn main" in ./src
-        `setpoint playbooks` lists what the embedded brain knows
+        `setpoint playbooks` lists what can be done without a language model
+        for goals of any kind set a language model: `setpoint init` looks for one, or set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OLLAMA_HOST
     "#]].assert_eq(&shown);
+    // The example that is closest in words may not take the person's own path; one that does is worth more.
+    let other = plan(&brain(), &plan_brief("how many errors are in ./made/by.hand")).unwrap_err();
+    let example = "the playbook log-summary is close: analyse the log file ./made/by.hand";
+    assert!(other.hints.iter().any(|hint| hint == example), "{:#?}", other.hints);
     let far = plan(&brain(), &plan_brief("xyzzy")).unwrap_err();
     assert_eq!(far.hints.len(), 2);
 }

@@ -292,7 +292,12 @@ impl Facts {
     /// What a person could try next: what the fault says about itself first, then models that failed, then the report's.
     pub(super) fn next_moves(&self, report: &PartialReport) -> Vec<String> {
         let mut moves: Vec<String> = Vec::new();
-        for text in self.hints.iter().chain(&self.model_hints).chain(&report.next_moves) {
+        // What a fault says of itself is more to the point than what could be tried after any fault.
+        let of_report = match self.ended_by {
+            EndedBy::Fault if !self.hints.is_empty() => &[],
+            _ => report.next_moves.as_slice(),
+        };
+        for text in self.hints.iter().chain(&self.model_hints).chain(of_report) {
             let text = one_line(text, QUOTE_CHARS_MAX);
             if !text.is_empty() && !moves.contains(&text) {
                 moves.push(text);

@@ -112,7 +112,7 @@ fn a_budget_of_money_or_tokens_ends_with_what_there_is_and_asks_no_more() {
             let smaller = moves.iter().filter(|text| text.as_str().unwrap().contains("smaller")).count();
             assert_eq!(smaller, 1, "{what}");
             let told = home.run(&["tasks", "show", result["task_id"].as_str().unwrap()]);
-            assert!(told.out.contains("given up (budget): "), "{told:#?}");
+            assert!(told.out.contains("given up: a budget is used up"), "{told:#?}");
             assert!(told.out.contains("allow more with `budgets.calls` or `run --max-calls`"), "{told:#?}");
         }
         // No answer may be longer than what was left for it.
