@@ -11,7 +11,7 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         "closed",
         "file or folder of Setpoint's own was left out",
         "files or folders of Setpoint's own were left out",
-        true,
+        false,
     ),
     ("malformed", "line could not be understood", "lines could not be understood", true),
     (
@@ -26,6 +26,7 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         "hidden or ignored files or folders were left out",
         false,
     ),
+    ("not_packed", "socket, pipe or device was left out", "sockets, pipes or devices were left out", false),
     ("binary", "binary file was left out", "binary files were left out", false),
     (
         "other_file_systems",
@@ -41,6 +42,7 @@ pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
     let mut said: Vec<String> = Vec::new();
     let mut complete = true;
     for facts in results.iter().filter_map(|record| record.facts.as_ref()) {
+        let is_left_out = |fact: &str| facts.get(fact).and_then(Value::as_u64).is_some_and(|count| count > 0);
         for (fact, one, many, is_gap) in COUNTED {
             let Some(count @ 1..) = facts.get(fact).and_then(Value::as_u64) else { continue };
             complete &= !is_gap;
@@ -56,7 +58,9 @@ pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
         }
         if facts.get("complete") == Some(&Value::Bool(false)) {
             complete = false;
-            said.push("a limit of time or size was reached, so there may be more".to_owned());
+            if !is_left_out("unreadable") && !is_left_out("closed") {
+                said.push("a limit of time or size was reached, so there may be more".to_owned());
+            }
         }
     }
     said.extend(shorter_lists(answer));

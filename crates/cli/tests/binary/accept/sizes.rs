@@ -149,3 +149,24 @@ fn file_checksum() {
     cases.push(case("sha256 of many", Want::Refused("many is a directory, not a file")));
     hold(&home, &cases);
 }
+
+/// The home directory holds the journal of the very task that measures it: that is left out by both, and said.
+#[test]
+fn a_home_without_setpoints_own() {
+    let home = Home::new();
+    home.file("photos/a", vec![b'x'; 3_000_000]);
+    home.file("photos/b", vec![b'y'; 20_000]);
+    let own = json!(["2 files or folders of Setpoint's own were left out"]);
+    let shown = home.work().display().to_string();
+    let photos = format!("{shown}/photos");
+    let hold_with = |goal: &str, values: Vec<(&'static str, Value)>| {
+        hold(&home, &[case(goal, Want::Answer(values))]);
+    };
+    hold_with(
+        "how much disk space does ~ use",
+        vec![("/left_out", own.clone()), ("/total_bytes", json!(3_020_000))],
+    );
+    let largest = json!([{"bytes": 3_000_000, "path": format!("{photos}/a")}]);
+    hold_with("which file is the biggest in ~?", vec![("/files", largest), ("/left_out", own.clone())]);
+    hold_with("find duplicate files in ~", vec![("/groups", json!(0)), ("/left_out", own)]);
+}

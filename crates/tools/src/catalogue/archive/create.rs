@@ -160,7 +160,7 @@ fn create(
     }
     let facts = json!({
         "archive": show::path(archive), "entries": packed.entries, "bytes": packed.bytes, "archive_bytes": size,
-        "sha256": sha256, "unreadable": packed.tally.unreadable, "left_out": packed.others,
+        "sha256": sha256, "unreadable": packed.tally.unreadable, "not_packed": packed.others,
         "backup": backup.as_deref().map(show::path), "complete": packed.tally.unreadable == 0 && packed.tally.closed == 0,
     });
     Ok(ToolAnswer { created, side_effect, ..answer::walked(text, facts, packed.tally.gaps()) })
