@@ -162,6 +162,11 @@ fn admit_alone(view: &dyn View, tid: Tid, mut row: Row, known: u16) -> Result<Ro
     let mut head = head_before(view, tid, &row)?;
     row.task = Arc::clone(head.task());
     follow(view, &mut head, &row)?;
+    // No chain covers the place, and no neighbour is looked at here that would not fit a wrong one.
+    if view.row_at(tid, row.seq)?.is_none_or(|found| found.pos != row.pos) {
+        let damage = Damage::database(DamageKind::RowMisplaced).at_pos(row.pos).in_task(&row.task);
+        return Err(JournalError::damaged(view.dir(), damage.at_seq(row.seq)));
+    }
     check_format(&row, known)?;
     Ok(row)
 }

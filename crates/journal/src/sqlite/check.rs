@@ -1,11 +1,10 @@
 //! Checking what no chain covers: SQLite's own structure, and every entry that is not a row.
 
 use super::connect::Db;
-use super::view::mismatch;
+use super::view::{fragment_bytes, mismatch};
 use crate::damage::{Damage, DamageKind};
 use crate::error::{JournalError, Result};
 use crate::limits::DAMAGES_MAX;
-use crate::row::Fragment;
 use crate::store::{EntryCounts, View};
 
 const INTEGRITY: &str = "PRAGMA integrity_check(100)";
@@ -31,7 +30,7 @@ pub(crate) fn entries(db: &Db, found: &mut dyn FnMut(Damage)) -> Result<EntryCou
         let columns = db.columns(row);
         let body = columns.blob(2, "body")?;
         let hash = columns.hash(1, "hash")?;
-        if Fragment::hash_of(body) == hash { Ok(()) } else { Err(db.faults.damaged(mismatch(&hash))) }
+        fragment_bytes(body, &hash).map(drop).ok_or_else(|| db.faults.damaged(mismatch(&hash)))
     })?;
     let commands = each(db, COMMANDS, found, |row| db.stored_command(row).map(|_| ()))?;
     let names = db.all(CURSORS, [], |row| Ok(db.columns(row).text(0, "name")?.to_owned()));

@@ -7,9 +7,11 @@ use rusqlite::Row as SqlRow;
 use rusqlite::types::ValueRef;
 
 use super::fault::Faults;
+use super::packed::Form;
 use crate::chain::Chain;
 use crate::damage::{Damage, DamageKind};
 use crate::error::{JournalError, Result};
+use crate::limits::BODY_BYTES_MAX;
 
 /// The columns of one entry.
 pub(crate) struct Columns<'a> {
@@ -76,6 +78,13 @@ impl<'a> Columns<'a> {
                 Err(self.bad(column))
             }
         }
+    }
+
+    /// A row's own format, and its body as it was submitted.
+    pub(crate) fn packed(&self, format: usize, body: usize) -> Result<(u16, Vec<u8>)> {
+        let (form, format) = Form::split(self.int(format, "format")?).ok_or_else(|| self.bad("format"))?;
+        let body = form.open(self.blob(body, "body")?, BODY_BYTES_MAX);
+        Ok((format, body.ok_or_else(|| self.bad("body"))?))
     }
 
     pub(crate) fn hash(&self, index: usize, column: &'static str) -> Result<Chain> {

@@ -10,6 +10,7 @@ use rusqlite::{CachedStatement, Connection, OpenFlags};
 use setpoint_own_files::own;
 
 use super::fault::Faults;
+use super::packed::Packer;
 use super::transaction::Progress;
 use crate::error::{JournalError, Result, StorageFault};
 use crate::limits::BODY_BYTES_MAX;
@@ -29,6 +30,7 @@ pub(crate) struct Db {
     pub(crate) conn: Connection,
     pub(crate) faults: Faults,
     pub(crate) progress: Progress,
+    pub(super) packer: Packer,
 }
 
 impl Db {
@@ -94,7 +96,7 @@ impl Db {
         let database = own::check_database(&faults.database())
             .map_err(|refused| JournalError::io(&refused.path, refused.source))?;
         let conn = Connection::open_with_flags(database, flags).map_err(|error| faults.of(error))?;
-        let db = Self { conn, faults, progress: Progress::default() };
+        let db = Self { conn, faults, progress: Progress::default(), packer: Packer::default() };
         db.configure(options).map_err(|error| db.faults.of(error))?;
         Ok(db)
     }

@@ -9,6 +9,7 @@ mod columns;
 mod connect;
 mod fault;
 mod open;
+mod packed;
 mod readers;
 mod schema;
 mod store;

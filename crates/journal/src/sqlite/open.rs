@@ -46,6 +46,7 @@ pub(crate) fn open(dir: &Path, options: &JournalOptions) -> Result<(SqliteJourna
             Some(*loss)
         }
     };
+    schema::upgrade(&db.conn, &db.faults)?;
     let last_pos = match (loss, options.on_loss) {
         (Some(loss), OnLoss::Accept { now_us }) => accept(&mut db, loss, now_us)?,
         (Some(_) | None, _) => last_pos,

@@ -8,8 +8,9 @@ use crate::error::{JournalError, Result};
 
 /// Marks the database as a journal of ours ("SPjn").
 const APPLICATION_ID: i64 = 0x5350_6a6e;
-/// The format of the tables.
-const FORMAT: i64 = 1;
+/// The format of the tables and of what lies in them. 1 had no deflated bodies; such a journal is read as it is, and its
+/// number rises when it is opened, so that an older program says why it cannot read what comes then.
+const FORMAT: i64 = 2;
 
 /// In the order in which they are made. A task is known by a small number inside, so that rows and indexes
 /// stay short. What changes with every submission lies apart from what is written once, dense, so that a
@@ -95,7 +96,7 @@ pub(crate) fn identify(conn: &Connection, faults: &Faults, head_exists: bool) ->
     }
     let ours = OBJECTS.iter().map(|(name, sql)| (*name, *sql));
     let theirs = objects.iter().map(|(name, sql)| (name.as_str(), sql.as_str()));
-    if format == FORMAT && theirs.eq(ours) {
+    if (1..=FORMAT).contains(&format) && theirs.eq(ours) {
         Ok(Identity::Journal)
     } else {
         Err(JournalError::damaged(faults.dir(), Damage::database(DamageKind::Schema)))
@@ -116,6 +117,17 @@ pub(crate) fn create(conn: &Connection, faults: &Faults) -> Result<()> {
         conn.execute_batch("COMMIT")
     };
     make().map_err(|error| faults.of(error))
+}
+
+/// Brings a journal of an older format to this one, unless another process was quicker.
+pub(crate) fn upgrade(conn: &Connection, faults: &Faults) -> Result<()> {
+    let raise = || -> rusqlite::Result<()> {
+        if pragma(conn, "user_version")? < FORMAT {
+            conn.pragma_update(None, "user_version", FORMAT)?;
+        }
+        Ok(())
+    };
+    raise().map_err(|error| faults.of(error))
 }
 
 /// Tables and indexes in the order in which they were made, without those that SQLite makes by itself.

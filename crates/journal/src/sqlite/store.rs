@@ -5,6 +5,8 @@ use std::sync::Arc;
 use rusqlite::Params;
 
 use super::connect::Db;
+use super::packed::Packer;
+use super::transaction::Progress;
 use super::view::{command_sum, cursor_sum, signed_count, state_sum, task_sum};
 use crate::command::{Command, NewCommand};
 use crate::damage::{Damage, DamageKind};
@@ -25,8 +27,8 @@ const SAVE_STATE: &str = "UPDATE task_state SET seq = ?2, chain = ?3, closed_at_
      epoch = ?6, until_us = ?7, sum = ?8 WHERE tid = ?1";
 const INSERT_ROW: &str = "INSERT INTO record (pos, tid, seq, at_us, clock_ms, sender, addressee, kind, \
      cause, format, chain, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
-const INSERT_FRAGMENT: &str =
-    "INSERT INTO fragment (hash, body) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING";
+const HAS_FRAGMENT: &str = "SELECT fid FROM fragment WHERE hash = ?1";
+const INSERT_FRAGMENT: &str = "INSERT INTO fragment (hash, body) VALUES (?1, ?2)";
 const LAST_COMMAND: &str = "SELECT max(id) FROM command";
 const INSERT_COMMAND: &str = "INSERT INTO command (id, tid, kind, body, at_us, taken_seq, sum) \
      VALUES (?1, ?2, ?3, ?4, ?5, NULL, ?6)";
@@ -55,34 +57,11 @@ impl Store for Db {
     }
 
     fn insert_rows(&mut self, tid: Tid, rows: &[Arc<SealedRow>]) -> Result<u64> {
-        let mut progress = self.progress;
-        let mut statement = self.prepare(INSERT_ROW)?;
-        for sealed in rows {
-            let SealedRow { row, chain } = &**sealed;
-            let pos = progress.last_pos + 1;
-            check_number("position", pos)?;
-            let params = (
-                signed_count(pos),
-                tid,
-                signed_count(row.seq),
-                row.at_us,
-                signed_count(row.clock_ms),
-                &*row.from,
-                &*row.to,
-                &*row.kind,
-                row.cause.map(signed_count),
-                row.format,
-                chain.as_slice(),
-                row.body.as_slice(),
-            );
-            self.changed_one(statement.execute(params))?;
-            progress.last_pos = pos;
-            progress.rows += 1;
-            progress.mark = Some(Mark { pos, chain: *chain });
-        }
-        drop(statement);
-        self.progress = progress;
-        Ok(progress.last_pos)
+        let mut packer = std::mem::take(&mut self.packer);
+        let inserted = self.insert_packed(tid, rows, &mut packer);
+        self.packer = packer;
+        self.progress = inserted?;
+        Ok(self.progress.last_pos)
     }
 
     fn skip_to(&mut self, pos: u64) -> Result<()> {
@@ -91,10 +70,14 @@ impl Store for Db {
     }
 
     fn insert_fragment(&mut self, fragment: &Fragment) -> Result<()> {
-        self.prepare(INSERT_FRAGMENT)?
-            .execute((fragment.hash().as_slice(), fragment.bytes()))
-            .map_err(|error| self.faults.of(error))?;
-        Ok(())
+        if self.has_fragment(fragment.hash())? {
+            return Ok(());
+        }
+        let mut packer = std::mem::take(&mut self.packer);
+        let (_, stored) = packer.pack(fragment.bytes());
+        let inserted = self.change(INSERT_FRAGMENT, (fragment.hash().as_slice(), &*stored));
+        self.packer = packer;
+        inserted
     }
 
     fn insert_command(&mut self, tid: Tid, command: &NewCommand) -> Result<u64> {
@@ -125,6 +108,41 @@ impl Store for Db {
 }
 
 impl Db {
+    /// Inserts rows, and returns what the transaction has appended by then.
+    fn insert_packed(&self, tid: Tid, rows: &[Arc<SealedRow>], packer: &mut Packer) -> Result<Progress> {
+        let mut progress = self.progress;
+        let mut statement = self.prepare(INSERT_ROW)?;
+        for sealed in rows {
+            let SealedRow { row, chain } = &**sealed;
+            let pos = progress.last_pos + 1;
+            check_number("position", pos)?;
+            let (form, body) = packer.pack(&row.body);
+            let params = (
+                signed_count(pos),
+                tid,
+                signed_count(row.seq),
+                row.at_us,
+                signed_count(row.clock_ms),
+                &*row.from,
+                &*row.to,
+                &*row.kind,
+                row.cause.map(signed_count),
+                form.with(row.format),
+                chain.as_slice(),
+                &*body,
+            );
+            self.changed_one(statement.execute(params))?;
+            progress.last_pos = pos;
+            progress.rows += 1;
+            progress.mark = Some(Mark { pos, chain: *chain });
+        }
+        Ok(progress)
+    }
+
+    fn has_fragment(&self, hash: &[u8; 32]) -> Result<bool> {
+        Ok(self.one(HAS_FRAGMENT, [hash.as_slice()], |row| self.columns(row).int(0, "fid"))?.is_some())
+    }
+
     /// Changes exactly one entry.
     fn change(&self, sql: &'static str, params: impl Params) -> Result<()> {
         self.changed_one(self.prepare(sql)?.execute(params))
@@ -188,13 +206,14 @@ mod tests {
     use crate::submission::Submission;
     use crate::task::TaskFilter;
 
-    const STATEMENTS: [&str; 12] = [
+    const STATEMENTS: [&str; 13] = [
         INSERT_TASK,
         LAST_TID,
         INSERT_STATE,
         SAVE_PROGRESS,
         SAVE_STATE,
         INSERT_ROW,
+        HAS_FRAGMENT,
         INSERT_FRAGMENT,
         LAST_COMMAND,
         INSERT_COMMAND,

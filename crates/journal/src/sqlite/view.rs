@@ -1,5 +1,6 @@
 //! Reading from the database.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,13 +9,14 @@ use rusqlite::{OptionalExtension, Params, Row as SqlRow};
 use super::check;
 use super::columns::Columns;
 use super::connect::Db;
+use super::packed::inflated;
 use super::sum::Sum;
 use crate::chain::Chain;
 use crate::command::{Command, CommandEntry, CommandState};
 use crate::damage::{Damage, DamageKind};
 use crate::error::{JournalError, Result};
 use crate::head::Mark;
-use crate::limits::COUNT_MAX;
+use crate::limits::{COUNT_MAX, FRAGMENT_BYTES_MAX};
 use crate::row::{Fragment, Row};
 use crate::store::{CommandScope, EntryCounts, Kinds, Page, TaskEntry, TaskState, Tid, View};
 use crate::task::TaskFilter;
@@ -169,12 +171,8 @@ impl View for Db {
 
     fn fragment(&self, hash: &[u8; 32]) -> Result<Option<Vec<u8>>> {
         self.one(FRAGMENT, [hash.as_slice()], |row| {
-            let body = self.columns(row).blob(0, "body")?;
-            if Fragment::hash_of(body) == *hash {
-                Ok(body.to_vec())
-            } else {
-                Err(self.faults.damaged(mismatch(hash)))
-            }
+            let bytes = fragment_bytes(self.columns(row).blob(0, "body")?, hash);
+            bytes.map(Cow::into_owned).ok_or_else(|| self.faults.damaged(mismatch(hash)))
         })
     }
 
@@ -278,6 +276,7 @@ impl Db {
         let pos: u64 = self.columns(row).count(0, "pos")?;
         let columns = self.columns(row).at_pos(pos);
         let tid = columns.int(1, "tid")?;
+        let (format, body) = columns.packed(9, 11)?;
         let row = Row {
             pos,
             task: Arc::from(""),
@@ -288,9 +287,9 @@ impl Db {
             to: columns.text(6, "addressee")?.to_owned().into(),
             kind: columns.text(7, "kind")?.to_owned().into(),
             cause: columns.optional_count(8, "cause")?,
-            format: columns.count(9, "format")?,
+            format,
             chain: columns.hash(10, "chain")?,
-            body: columns.blob(11, "body")?.to_vec(),
+            body,
         };
         Ok((tid, row))
     }
@@ -316,6 +315,15 @@ impl Db {
         let kind = DamageKind::EntryMissing { table, key: tid.to_string() };
         self.faults.damaged(Damage::database(kind))
     }
+}
+
+/// The bytes of a fragment, which lie there as they are or deflated; `None` where neither has the hash.
+pub(crate) fn fragment_bytes<'s>(stored: &'s [u8], hash: &[u8; 32]) -> Option<Cow<'s, [u8]>> {
+    if Fragment::hash_of(stored) == *hash {
+        return Some(Cow::Borrowed(stored));
+    }
+    let bytes = inflated(stored, FRAGMENT_BYTES_MAX)?;
+    (Fragment::hash_of(&bytes) == *hash).then_some(Cow::Owned(bytes))
 }
 
 /// A fragment whose bytes are not those of its hash.

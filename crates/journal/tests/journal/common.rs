@@ -64,6 +64,13 @@ pub(crate) fn rows_behind(head: &TaskHead, count: u64) -> Submission {
     submission
 }
 
+/// Bytes that take as much room deflated as they are.
+pub(crate) fn noise(seed: u64, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof().fill(&mut bytes);
+    bytes
+}
+
 /// The first submission of a new task.
 pub(crate) fn first_rows(task: &str, count: u64) -> Submission {
     let mut submission = rows_behind(&TaskHead::start(task).unwrap(), count);

@@ -7,7 +7,7 @@ use setpoint_journal::{Journal, JournalError, JournalOptions, Submission, TaskHe
 use tempfile::TempDir;
 
 use super::child;
-use crate::common::{all_rows, first_rows, open, open_task, opening, row, rows_behind};
+use crate::common::{all_rows, first_rows, noise, open, open_task, opening, row, rows_behind};
 
 fn with_pages(dir: &TempDir, pages: u32) -> Journal {
     let options = JournalOptions { database_pages_max: Some(pages), ..JournalOptions::default() };
@@ -16,7 +16,7 @@ fn with_pages(dir: &TempDir, pages: u32) -> Journal {
 
 fn large(task: &str) -> Submission {
     let mut submission = Submission::new(&TaskHead::start(task).unwrap());
-    submission.push(row(1, "k", &vec![1; 1 << 20])).unwrap();
+    submission.push(row(1, "k", &noise(1, 1 << 20))).unwrap();
     submission.open(opening("")).unwrap();
     submission
 }

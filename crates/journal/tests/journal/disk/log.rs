@@ -5,7 +5,7 @@ use std::fs;
 use setpoint_journal::limits::WAL_PAGES_MAX;
 use setpoint_journal::{Submission, TaskHead};
 
-use crate::common::{open, opening, quick_dir, row};
+use crate::common::{noise, open, opening, quick_dir, row};
 
 #[test]
 fn the_log_is_moved_into_the_database_before_it_grows_long() {
@@ -15,7 +15,7 @@ fn the_log_is_moved_into_the_database_before_it_grows_long() {
     let mut longest = 0;
     for seq in 1..=800 {
         let mut submission = Submission::new(&head);
-        submission.push(row(seq, "k", &[7; 50_000])).unwrap();
+        submission.push(row(seq, "k", &noise(seq, 50_000))).unwrap();
         if seq == 1 {
             submission.open(opening("")).unwrap();
         }

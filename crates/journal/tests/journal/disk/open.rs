@@ -5,11 +5,11 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
 use expect_test::expect;
-use setpoint_journal::{HeadState, Journal, JournalError, JournalOptions};
+use setpoint_journal::{Fragment, HeadState, Journal, JournalError, JournalOptions, Submission};
 use tempfile::TempDir;
 
 use super::child;
-use crate::common::{open, open_task, rows_behind, text};
+use crate::common::{all_rows, first_rows, open, open_task, row, rows_behind, text};
 
 fn refused(dir: &Path) -> JournalError {
     Journal::open(dir, &JournalOptions::default()).unwrap_err()
@@ -51,11 +51,49 @@ fn a_new_journal_is_private_and_leaves_no_log_behind() {
 #[test]
 fn a_newer_journal_is_refused() {
     let dir = small_journal();
-    tamper(&dir, "PRAGMA user_version = 2");
+    tamper(&dir, "PRAGMA user_version = 3");
     let error = refused(dir.path());
-    assert!(matches!(error, JournalError::FormatTooNew { found: 2, known: 1, .. }), "{error:?}");
-    tamper(&dir, "PRAGMA user_version = 1");
+    assert!(matches!(error, JournalError::FormatTooNew { found: 3, known: 2, .. }), "{error:?}");
+    tamper(&dir, "PRAGMA user_version = 2");
     open(&dir);
+}
+
+/// An older program would take what is deflated from then on for damage.
+#[test]
+fn opening_raises_the_number_of_an_older_format() {
+    let dir = small_journal();
+    tamper(&dir, "PRAGMA user_version = 1");
+    let journal = open(&dir);
+    let mut next = Submission::new(&journal.head("t").unwrap());
+    next.push(row(4, "k", &[b'a'; 9_000])).unwrap();
+    journal.append(next).unwrap();
+    assert_eq!(all_rows(&journal).unwrap().last().unwrap().body, [b'a'; 9_000]);
+    assert!(journal.verify().unwrap().is_sound());
+    journal.close().unwrap();
+    let conn = rusqlite::Connection::open(dir.path().join("journal.db")).unwrap();
+    let format: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(format, 2);
+}
+
+#[test]
+fn long_bodies_and_fragments_are_stored_deflated() {
+    let dir = TempDir::new().unwrap();
+    let journal = open(&dir);
+    let text: String = (0..2_000).map(|n| format!("{{\"line\":{n}}},")).collect();
+    let fragment = Fragment::new(text.clone().into_bytes()).unwrap();
+    let mut first = first_rows("t", 1);
+    first.push(row(2, "k", text.as_bytes())).unwrap().attach(fragment.clone()).unwrap();
+    first.attach(fragment.clone()).unwrap();
+    journal.append(first).unwrap();
+    assert_eq!(journal.read_rows("t", 2, 1).unwrap()[0].body, text.as_bytes());
+    assert_eq!(journal.fragment(fragment.hash()).unwrap().unwrap(), text.as_bytes());
+    assert!(journal.verify().unwrap().is_sound());
+    journal.close().unwrap();
+    let conn = rusqlite::Connection::open(dir.path().join("journal.db")).unwrap();
+    for sql in ["SELECT length(body) FROM record WHERE seq = 2", "SELECT length(body) FROM fragment"] {
+        let stored: i64 = conn.query_row(sql, [], |row| row.get(0)).unwrap();
+        assert!(stored < 10_000, "{stored} of {}", text.len());
+    }
 }
 
 #[test]
