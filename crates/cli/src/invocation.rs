@@ -74,6 +74,17 @@ pub enum Color {
     Never,
 }
 
+/// What `prune` takes away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prune {
+    /// What is older than so many milliseconds; the configuration says when it is not said.
+    pub older_than_ms: Option<u64>,
+    /// Only say what would go.
+    pub is_dry_run: bool,
+    /// Nobody is asked.
+    pub is_agreed: bool,
+}
+
 /// A command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
@@ -116,6 +127,8 @@ pub enum Command {
         /// Where to; stdout when it is not said.
         output: Option<PathBuf>,
     },
+    /// `tasks prune`.
+    TasksPrune(Prune),
     /// `memory`.
     Memory(MemoryCommand),
     /// `audit`.

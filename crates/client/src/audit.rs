@@ -92,6 +92,9 @@ pub struct AuditVerdict {
     /// Rows of the journal that the log notes and that are those that were read; `None` where the journal was not looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
+    /// Those of them whose bodies are gone since their tasks were pruned.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub rows_pruned: u64,
     /// Rows that the log does not note yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_not_noted: Option<u64>,
@@ -145,4 +148,9 @@ pub trait Audit: Send + Sync {
         events: mpsc::Sender<AuditEvent>,
         metrics: Option<MetricsDoor>,
     ) -> Result<(), ClientError>;
+}
+
+/// Whether there are none; for serde.
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }

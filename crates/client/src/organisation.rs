@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde::Serialize;
 use setpoint_protocol::message::{FinalResult, Finding};
 use setpoint_protocol::record::{ForkedFrom, FragmentHash, Record};
 use setpoint_protocol::replay::{CopiedWorkspace, ReplayReport, Rerun};
@@ -97,6 +98,48 @@ pub struct TaskLine {
     pub records: u64,
     /// The process that drives it, when one does.
     pub driven_by: Option<String>,
+    /// When its steps were pruned, if they were.
+    pub pruned_at: Option<Timestamp>,
+}
+
+/// Tasks whose steps can go.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Prunable {
+    /// They ended before this time.
+    pub before: Timestamp,
+    /// The tasks, oldest first.
+    pub tasks: Vec<TaskId>,
+    /// Records that lose what they hold.
+    pub records: u64,
+    /// Bytes that these take in the journal.
+    pub bytes: u64,
+    /// There are more such tasks than can be pruned at once.
+    pub has_more: bool,
+}
+
+/// What a pruning did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PruneReport {
+    /// Records that lost what they held.
+    pub records: u64,
+    /// Bytes that the disk has back.
+    pub bytes: u64,
+    /// Workspaces that hold files, which stay.
+    pub workspaces_kept: u64,
+    /// Bytes of these files.
+    pub workspace_bytes: u64,
+    /// Why the disk does not have the room back, where it has not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_given_back: Option<String>,
+}
+
+/// What is left of a pruned task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// When it was pruned.
+    pub pruned_at: Timestamp,
+    /// The records that it kept, with gaps between them.
+    pub records: Vec<Record>,
 }
 
 /// A running organisation.
@@ -121,6 +164,17 @@ pub trait Organisation: Send + Sync {
     async fn warning(&self) -> Result<Option<String>, ClientError> {
         Ok(None)
     }
+
+    /// What is left of a task that was pruned; `None` for one that is whole. All else that reads a pruned task fails.
+    async fn left(&self, _: &TaskId) -> Result<Option<Left>, ClientError> {
+        Ok(None)
+    }
+
+    /// Tasks that ended so many milliseconds ago or earlier, and were not pruned.
+    async fn prunable(&self, older_than_ms: u64) -> Result<Prunable, ClientError>;
+
+    /// Takes the steps of these tasks away for good.
+    async fn prune(&self, prunable: &Prunable) -> Result<PruneReport, ClientError>;
 
     /// The task whose id this is, or begins with it, or ends in it.
     async fn resolve(&self, part: &str) -> Result<TaskId, ClientError>;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::{JournalError, Result};
 use crate::limits::TASK_ID_BYTES_MAX;
-use crate::row::{Columns, NewRow, SealedRow, check_name};
+use crate::row::{Columns, NewRow, Row, SealedRow, check_name};
 
 /// The chain value of a row.
 pub type Chain = [u8; 32];
@@ -61,19 +61,20 @@ impl TaskHead {
         let chain = chain_of(&self.chain, &self.task, row.columns());
         self.seq = expected;
         self.chain = chain;
-        Ok(SealedRow { row, chain })
+        Ok(SealedRow { row, chain, is_pruned: false })
     }
 
-    /// Moves on to a stored row if it continues this head by number and by chain.
-    pub(crate) fn follow(&mut self, columns: Columns<'_>, chain: &Chain) -> std::result::Result<(), Break> {
-        if columns.seq != self.seq + 1 {
+    /// Moves on to a stored row if it continues this head by number and by chain. The chain of a pruned row cannot be
+    /// computed any more and is taken as it is: the row behind it is still chained to it.
+    pub(crate) fn follow(&mut self, row: &Row) -> std::result::Result<(), Break> {
+        if row.seq != self.seq + 1 {
             return Err(Break::Seq);
         }
-        if chain_of(&self.chain, &self.task, columns) != *chain {
+        if !row.is_pruned && chain_of(&self.chain, &self.task, row.columns()) != row.chain {
             return Err(Break::Chain);
         }
-        self.seq = columns.seq;
-        self.chain = *chain;
+        self.seq = row.seq;
+        self.chain = row.chain;
         Ok(())
     }
 }

@@ -31,6 +31,8 @@ pub enum JournalFile {
 pub enum DamageKind {
     /// The row's chain is not the hash of the row before it and its own columns.
     ChainMismatch,
+    /// The row's body is gone, and no pruning of its task is recorded.
+    BodyGone,
     /// A row that must be there is not.
     RowMissing,
     /// A row stands where its task's numbering or the journal's positions do not allow it.
@@ -136,6 +138,7 @@ impl fmt::Display for DamageKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ChainMismatch => out.write_str("the row does not match its chain"),
+            Self::BodyGone => out.write_str("the row's body is gone, and its task was never pruned"),
             Self::RowMissing => out.write_str("the row is missing"),
             Self::RowMisplaced => out.write_str("the row is out of order"),
             Self::TaskDisagrees => out.write_str("the task's entry and its rows disagree about the last row"),

@@ -197,6 +197,24 @@ pub enum JournalError {
         until_us: i64,
     },
 
+    /// Rows were appended after the journal was read for the pruning. Nothing was pruned.
+    #[error("prune tasks: another process has written to the journal meanwhile")]
+    PruneOvertaken,
+    /// The task has not ended.
+    #[error("prune task {task}: it has not ended")]
+    PruneOpen {
+        /// The task.
+        task: String,
+    },
+    /// Nothing is pruned while a task is driven.
+    #[error("prune tasks: task {task} is being driven by {owner}")]
+    PruneBeside {
+        /// The task that is driven.
+        task: String,
+        /// Who drives it.
+        owner: String,
+    },
+
     /// The command does not wait for this task (any more).
     #[error("take command {id} for task {task}: it does not wait there")]
     CommandGone {

@@ -17,6 +17,7 @@ use crate::lease::{self, Displace, Lease, LeaseTerms};
 use crate::limits::LIST_MAX;
 use crate::memory::MemoryJournal;
 use crate::options::{JournalOptions, OpenReport};
+use crate::prune::{self, KeptKinds, Prune, Pruned};
 use crate::reader::{self, Rows};
 use crate::row::Row;
 use crate::sqlite::{self, SqliteJournal};
@@ -313,6 +314,47 @@ impl Journal {
     /// [`JournalError::NotFound`].
     pub fn resolve(&self, part: &str) -> Result<String> {
         self.read(|view| task::resolve(view, part))
+    }
+}
+
+/// Pruning.
+impl Journal {
+    /// Tasks that were closed before this time and were not pruned, oldest first; at most [`LIST_MAX`]. `before_us` is in
+    /// microseconds since 1970 (UTC).
+    pub fn prunable(&self, before_us: i64) -> Result<Vec<Task>> {
+        self.read(|view| prune::prunable(view, before_us, LIST_MAX))
+    }
+
+    /// Rows of a task that a pruning would empty, and the bytes that their bodies take in the database. Fails with
+    /// [`JournalError::UnknownTask`].
+    pub fn content(&self, task: &str, kept: &KeptKinds) -> Result<(u64, u64)> {
+        self.read(|view| match view.find(task)? {
+            None => Err(JournalError::UnknownTask { task: task.to_owned() }),
+            Some((tid, _)) => view.content(tid, kept),
+        })
+    }
+
+    /// Takes the bodies of closed tasks' rows away, and deletes the fragments that no row names then. The rows keep their
+    /// places, numbers and chains; rows of the stream `system` name the tasks. All of it becomes durable, or nothing. Fails
+    /// with [`JournalError::PruneOvertaken`], [`JournalError::PruneBeside`], [`JournalError::PruneOpen`] or
+    /// [`JournalError::UnknownTask`]. [`Self::compact`] gives the room back to the disk.
+    pub fn prune(&self, prune: Prune) -> Result<Pruned> {
+        self.write(move |store| prune::apply(store, &prune))
+    }
+
+    /// Position of the row that records the last pruning; 0 for none. Who has stored a fragment before it cannot rely on it.
+    pub fn last_pruning(&self) -> Result<u64> {
+        self.read(|view| view.last_pruning())
+    }
+
+    /// Gives room that nothing takes any more back to the disk, and returns how many bytes: the database is written anew.
+    /// Fails with [`JournalError::NoSpace`] where there is no room for the copy, and with [`JournalError::Locked`]; the
+    /// journal is then as it was.
+    pub fn compact(&self) -> Result<u64> {
+        match &self.inner.backend {
+            Backend::Memory(_) => Ok(0),
+            Backend::Sqlite(journal) => journal.compact(),
+        }
     }
 }
 

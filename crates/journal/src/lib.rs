@@ -1,8 +1,9 @@
 //! The durable log of Setpoint: every record of every task, in the order in which it became durable.
 //!
 //! The crate stores rows; it never knows what they mean. Addresses and kinds are text, bodies are bytes. It
-//! never reads a clock, never draws a random number, never deletes or rewrites a row, and never says that
-//! something is durable before it is.
+//! never reads a clock, never draws a random number, never deletes a row, and never says that something is durable
+//! before it is. The one thing that it ever takes away from a row is its body, when a person prunes the task, and then
+//! another row says so ([`Journal::prune`]).
 //!
 //! Reading order: [`Journal`] is the handle; a [`Submission`] is what one task appends at once; [`TaskHead`]
 //! is where a task stands and chains its rows; [`Row`] is what readers get. [`JournalError`] names everything
@@ -28,6 +29,7 @@ pub mod limits;
 mod loss;
 mod memory;
 mod options;
+mod prune;
 mod reader;
 mod row;
 mod sqlite;
@@ -47,6 +49,7 @@ pub use journal::Journal;
 pub use lease::{Lease, LeaseTerms};
 pub use loss::{LOSS_KIND, Loss, SYSTEM_STREAM};
 pub use options::{JournalOptions, OnLoss, OpenReport};
+pub use prune::{KeptKinds, PRUNING_KIND, Prune, Pruned};
 pub use reader::Rows;
 pub use row::{Fragment, NewRow, Row};
 pub use store::Kinds;

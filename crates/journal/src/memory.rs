@@ -1,6 +1,6 @@
 //! A journal without a disk: the same rules over ordered maps, done in the caller's thread.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
@@ -10,6 +10,7 @@ use crate::damage::Damage;
 use crate::error::{JournalError, Result};
 use crate::head::Mark;
 use crate::job::{Job, Outcome};
+use crate::prune::KeptKinds;
 use crate::row::{Fragment, Row, SealedRow};
 use crate::store::{CommandScope, EntryCounts, Kinds, Page, Store, TaskEntry, TaskState, Tid, View};
 use crate::submission::TaskOpening;
@@ -89,6 +90,13 @@ struct MemoryTask {
     state: TaskState,
     /// With their places.
     rows: Vec<(u64, Arc<SealedRow>)>,
+    /// Where its pruning is recorded.
+    pruning: Option<u64>,
+}
+
+/// Whether pruning its task takes the row's body away.
+fn loses_body(sealed: &SealedRow, kept: &KeptKinds) -> bool {
+    sealed.row.seq > 1 && !sealed.is_pruned && !kept.contains(&&*sealed.row.kind)
 }
 
 impl MemoryStore {
@@ -232,6 +240,27 @@ impl View for MemoryStore {
         Ok(self.cursors.get(name).copied())
     }
 
+    fn pruning(&self, tid: Tid) -> Result<Option<u64>> {
+        Ok(self.task(tid)?.pruning)
+    }
+
+    fn last_pruning(&self) -> Result<u64> {
+        Ok(self.tasks.iter().filter_map(|task| task.pruning).max().unwrap_or(0))
+    }
+
+    fn prunable(&self, before_us: i64, limit: usize) -> Result<Vec<Tid>> {
+        let is_wanted = |task: &MemoryTask| {
+            task.pruning.is_none() && task.state.closed_at_us.is_some_and(|closed| closed < before_us)
+        };
+        let tasks = self.tasks.iter().enumerate().filter(|(_, task)| is_wanted(task));
+        Ok(tasks.map(|(index, _)| number(index)).take(limit).collect())
+    }
+
+    fn content(&self, tid: Tid, kept: &KeptKinds) -> Result<(u64, u64)> {
+        let rows = self.task(tid)?.rows.iter().filter(|(_, sealed)| loses_body(sealed, kept));
+        Ok(rows.fold((0, 0), |(rows, bytes), (_, sealed)| (rows + 1, bytes + sealed.row.body.len() as u64)))
+    }
+
     fn check_entries(&self, _found: &mut dyn FnMut(Damage)) -> Result<EntryCounts> {
         Ok(EntryCounts {
             fragments: self.fragments.len() as u64,
@@ -251,7 +280,7 @@ impl Store for MemoryStore {
             logic_version: opening.logic_version,
             title: opening.title.clone(),
         };
-        self.tasks.push(MemoryTask { entry, state: state.clone(), rows: Vec::new() });
+        self.tasks.push(MemoryTask { entry, state: state.clone(), rows: Vec::new(), pruning: None });
         self.by_id.insert(id, tid);
         Ok(tid)
     }
@@ -306,6 +335,34 @@ impl Store for MemoryStore {
     fn set_cursor(&mut self, name: &str, pos: u64) -> Result<()> {
         self.cursors.insert(name.to_owned(), pos);
         Ok(())
+    }
+
+    fn empty_rows(&mut self, tid: Tid, kept: &KeptKinds) -> Result<(u64, u64)> {
+        let counts = self.content(tid, kept)?;
+        for (_, sealed) in &mut self.task_mut(tid)?.rows {
+            if loses_body(sealed, kept) {
+                let mut emptied = SealedRow::clone(sealed);
+                emptied.row.body = Vec::new();
+                emptied.is_pruned = true;
+                *sealed = Arc::new(emptied);
+            }
+        }
+        Ok(counts)
+    }
+
+    fn set_pruning(&mut self, tid: Tid, pos: u64) -> Result<()> {
+        self.task_mut(tid)?.pruning = Some(pos);
+        Ok(())
+    }
+
+    fn delete_fragments_but(&mut self, kept: &BTreeSet<[u8; 32]>) -> Result<(u64, u64)> {
+        let (count, bytes) = self
+            .fragments
+            .iter()
+            .filter(|(hash, _)| !kept.contains(*hash))
+            .fold((0, 0), |(count, bytes), (_, fragment)| (count + 1, bytes + fragment.bytes().len() as u64));
+        self.fragments.retain(|hash, _| kept.contains(hash));
+        Ok((count, bytes))
     }
 }
 

@@ -11,6 +11,7 @@ use crate::error::{JournalError, Result};
 use crate::journal::Journal;
 use crate::limits::PAGE_ROWS_MAX;
 use crate::loss::Loss;
+use crate::prune::Prunings;
 use crate::row::Row;
 use crate::store::{Kinds, Page, Tid, View};
 
@@ -114,6 +115,7 @@ pub(crate) fn of_task(
         |seq: u64, kind| JournalError::damaged(view.dir(), Damage::database(kind).in_task(task).at_seq(seq));
     let task_id: Arc<str> = task.into();
     let (mut head, _) = place_before(view, tid, &task_id, from_seq)?;
+    let mut prunings = Prunings::default();
     let mut out: Vec<Row> = Vec::new();
     for mut row in view.task_rows(tid, from_seq, Page::of(limit))? {
         row.task = Arc::clone(&task_id);
@@ -122,6 +124,7 @@ pub(crate) fn of_task(
             if head.seq() > last.seq() || (head.seq() == last.seq() && head != last) {
                 return Err(damaged(row.seq, DamageKind::TaskDisagrees));
             }
+            prunings.check(view, tid, &row)?;
             check_format(&row, row_format_known)
         });
         match admitted {
@@ -133,13 +136,16 @@ pub(crate) fn of_task(
     if out.is_empty() { Err(damaged(from_seq, DamageKind::RowMissing)) } else { Ok(out) }
 }
 
-/// Where each task stood before the page's next row.
+/// Where each task stood before the page's next row, and which of them were pruned.
 #[derive(Default)]
-struct Heads(BTreeMap<Tid, TaskHead>);
+struct Heads {
+    heads: BTreeMap<Tid, TaskHead>,
+    prunings: Prunings,
+}
 
 impl Heads {
     fn admit(&mut self, view: &dyn View, tid: Tid, mut row: Row, last_pos: u64, known: u16) -> Result<Row> {
-        let mut head = match self.0.remove(&tid) {
+        let mut head = match self.heads.remove(&tid) {
             Some(head) => head,
             None => head_before(view, tid, &row)?,
         };
@@ -151,17 +157,19 @@ impl Heads {
             let missing = Damage::database(DamageKind::RowMissing).at_pos(last_pos.saturating_add(1));
             return Err(JournalError::damaged(view.dir(), missing));
         }
+        self.prunings.check(view, tid, &row)?;
         check_format(&row, known)?;
-        self.0.insert(tid, head);
+        self.heads.insert(tid, head);
         Ok(row)
     }
 }
 
 /// The row, if it fits the one before it in its task.
-fn admit_alone(view: &dyn View, tid: Tid, mut row: Row, known: u16) -> Result<Row> {
+pub(crate) fn admit_alone(view: &dyn View, tid: Tid, mut row: Row, known: u16) -> Result<Row> {
     let mut head = head_before(view, tid, &row)?;
     row.task = Arc::clone(head.task());
     follow(view, &mut head, &row)?;
+    Prunings::default().check(view, tid, &row)?;
     // No chain covers the place, and no neighbour is looked at here that would not fit a wrong one.
     if view.row_at(tid, row.seq)?.is_none_or(|found| found.pos != row.pos) {
         let damage = Damage::database(DamageKind::RowMisplaced).at_pos(row.pos).in_task(&row.task);
@@ -198,7 +206,7 @@ fn place_before(view: &dyn View, tid: Tid, task: &Arc<str>, seq: u64) -> Result<
 
 fn follow(view: &dyn View, head: &mut TaskHead, row: &Row) -> Result<()> {
     let expected = head.seq() + 1;
-    head.follow(row.columns(), &row.chain).map_err(|why| {
+    head.follow(row).map_err(|why| {
         let damage = match why {
             Break::Seq if row.seq > expected => Damage::database(DamageKind::RowMissing).at_seq(expected),
             Break::Seq => Damage::database(DamageKind::RowMisplaced).at_pos(row.pos).at_seq(row.seq),

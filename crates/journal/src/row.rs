@@ -56,8 +56,10 @@ pub struct Row {
     pub format: u16,
     /// Hash of the task's row before it and of every column here but `pos`.
     pub chain: Chain,
-    /// The exact bytes.
+    /// The exact bytes; none where the row was pruned.
     pub body: Vec<u8>,
+    /// Whether the body is gone since a person pruned the task. The chain covers the body that there was.
+    pub is_pruned: bool,
 }
 
 /// Bytes stored once, under their own hash, however many records name them.
@@ -86,14 +88,16 @@ pub(crate) struct Columns<'a> {
 pub(crate) struct SealedRow {
     pub(crate) row: NewRow,
     pub(crate) chain: Chain,
+    /// Its body was taken away.
+    pub(crate) is_pruned: bool,
 }
 
 impl SealedRow {
     /// The row as it is read.
     pub(crate) fn stored_at(&self, pos: u64, task: &Arc<str>) -> Row {
         let NewRow { seq, at_us, clock_ms, from, to, kind, cause, format, body } = self.row.clone();
-        let (task, chain) = (Arc::clone(task), self.chain);
-        Row { pos, task, seq, at_us, clock_ms, from, to, kind, cause, format, chain, body }
+        let (task, chain, is_pruned) = (Arc::clone(task), self.chain, self.is_pruned);
+        Row { pos, task, seq, at_us, clock_ms, from, to, kind, cause, format, chain, body, is_pruned }
     }
 }
 
@@ -190,6 +194,7 @@ impl fmt::Debug for Row {
             .field("cause", &self.cause)
             .field("format", &self.format)
             .field("body_bytes", &self.body.len())
+            .field("is_pruned", &self.is_pruned)
             .finish_non_exhaustive()
     }
 }

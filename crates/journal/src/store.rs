@@ -1,5 +1,6 @@
 //! What a backend must be able to do. The rules of the journal are written once, above these two traits.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use crate::command::{Command, CommandEntry, NewCommand};
 use crate::damage::Damage;
 use crate::error::Result;
 use crate::head::Mark;
+use crate::prune::KeptKinds;
 use crate::row::{Fragment, Row, SealedRow};
 use crate::submission::TaskOpening;
 use crate::task::TaskFilter;
@@ -82,6 +84,14 @@ pub(crate) trait View {
     fn pending(&self, scope: CommandScope, after_id: u64, limit: usize) -> Result<Vec<Command>>;
     /// Where a cursor stands.
     fn cursor(&self, name: &str) -> Result<Option<u64>>;
+    /// Where the pruning of a task is recorded, if it was pruned.
+    fn pruning(&self, tid: Tid) -> Result<Option<u64>>;
+    /// Where the last pruning is recorded; 0 for none.
+    fn last_pruning(&self) -> Result<u64>;
+    /// Tasks that were closed before this time and were not pruned, oldest first.
+    fn prunable(&self, before_us: i64, limit: usize) -> Result<Vec<Tid>>;
+    /// Rows that pruning a task would empty, and the bytes that their bodies take.
+    fn content(&self, tid: Tid, kept: &KeptKinds) -> Result<(u64, u64)>;
     /// Checks everything that is not a row, and the storage's own structure.
     fn check_entries(&self, found: &mut dyn FnMut(Damage)) -> Result<EntryCounts>;
 }
@@ -103,6 +113,11 @@ pub(crate) trait Store: View {
     /// Notes the row that took a command; 0 for a command that came too late.
     fn mark_command(&mut self, id: u64, taken_seq: u64) -> Result<()>;
     fn set_cursor(&mut self, name: &str, pos: u64) -> Result<()>;
+    /// Takes the bodies of a task's rows away, but for the first row and these kinds; how many, and the bytes they took.
+    fn empty_rows(&mut self, tid: Tid, kept: &KeptKinds) -> Result<(u64, u64)>;
+    fn set_pruning(&mut self, tid: Tid, pos: u64) -> Result<()>;
+    /// Deletes every other fragment; how many, and the bytes they took.
+    fn delete_fragments_but(&mut self, kept: &BTreeSet<[u8; 32]>) -> Result<(u64, u64)>;
 }
 
 /// How many entries there are besides rows.

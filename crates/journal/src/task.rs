@@ -7,6 +7,7 @@ use crate::error::{JournalError, Result};
 use crate::lease::Lease;
 use crate::limits::{LIST_MAX, MATCHES_MAX};
 use crate::loss::SYSTEM_STREAM;
+use crate::prune;
 use crate::store::{Tid, View};
 
 /// A task, open or closed.
@@ -28,6 +29,8 @@ pub struct Task {
     pub lease: Option<Lease>,
     /// How many leases were ever given for it.
     pub epoch: u64,
+    /// When its rows lost their bodies, in microseconds since 1970 (UTC); `None` for a task that is whole.
+    pub pruned_at_us: Option<i64>,
 }
 
 /// Which tasks to list. The stream `system` is no task and never listed.
@@ -56,6 +59,7 @@ pub(crate) fn read(view: &dyn View, tid: Tid) -> Result<Task> {
     Ok(Task {
         lease: Lease::of(&entry.id, &state),
         epoch: state.epoch,
+        pruned_at_us: prune::of(view, tid, &entry.id)?.map(|row| row.at_us),
         opened_at_us: entry.opened_at_us,
         closed_at_us: state.closed_at_us,
         logic_version: entry.logic_version,

@@ -8,6 +8,7 @@ use crate::error::{JournalError, Result};
 use crate::head::{Mark, Slots};
 use crate::limits::{DAMAGES_MAX, PAGE_ROWS_MAX};
 use crate::loss::Loss;
+use crate::prune::Prunings;
 use crate::reader;
 use crate::row::Row;
 use crate::store::{Page, Tid, View};
@@ -31,6 +32,8 @@ pub struct Verification {
     pub cursors: u64,
     /// The last position.
     pub last_pos: u64,
+    /// Rows whose bodies are gone since their tasks were pruned.
+    pub pruned: u64,
     /// Losses that were accepted, as their rows record them.
     pub losses: Vec<Loss>,
     /// Everything that is wrong, up to [`DAMAGES_MAX`] places.
@@ -130,6 +133,7 @@ struct Scan {
     /// The row that the head file names.
     mark: Option<Mark>,
     mark_matches: bool,
+    prunings: Prunings,
 }
 
 impl Scan {
@@ -177,7 +181,7 @@ impl Scan {
         if let Some(Some(head)) = self.heads.get_mut(&tid) {
             row.task = std::sync::Arc::clone(head.task());
             let place = |kind| Damage::database(kind).at_pos(row.pos).in_task(&row.task).at_seq(row.seq);
-            match head.follow(row.columns(), &row.chain) {
+            match head.follow(&row) {
                 Ok(()) => {}
                 Err(Break::Chain) => report.add(place(DamageKind::ChainMismatch)),
                 Err(Break::Seq) if row.seq > head.seq() => {
@@ -189,6 +193,8 @@ impl Scan {
             // Whatever was wrong, the next row is compared with this one.
             *head = TaskHead::at(std::sync::Arc::clone(head.task()), row.seq, row.chain);
         }
+        report.pruned += u64::from(row.is_pruned);
+        report.settle(self.prunings.check(view, tid, &row))?;
         let loss = Loss::recorded_by(&row);
         if row.pos != self.last_pos + 1 && !loss.is_some_and(|loss| loss.explains(self.last_pos, row.pos)) {
             report.add(Damage::database(DamageKind::RowMissing).at_pos(self.last_pos + 1));

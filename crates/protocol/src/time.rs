@@ -38,6 +38,12 @@ impl Timestamp {
         u64::try_from(self.0.saturating_sub(earlier.0).max(0) / 1_000).unwrap_or(0)
     }
 
+    /// `self` minus `millis`, saturating.
+    #[must_use]
+    pub fn minus_millis(self, millis: u64) -> Self {
+        Timestamp(self.0.saturating_sub(i64::try_from(millis.saturating_mul(1_000)).unwrap_or(i64::MAX)))
+    }
+
     /// `self` plus `millis`, saturating.
     #[must_use]
     pub fn plus_millis(self, millis: u64) -> Self {

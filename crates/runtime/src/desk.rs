@@ -157,7 +157,11 @@ fn journal(directories: &Directories) -> Diagnosis {
             let tasks = if report.tasks == 1 { "task" } else { "tasks" };
             let records = if report.rows == 1 { "record" } else { "records" };
             let counts = format!("{} {tasks}, {} {records}", report.tasks, report.rows);
-            good("journal", format!("{counts}, every chain holds"))
+            let pruned = match report.pruned {
+                0 => String::new(),
+                pruned => format!(" ({pruned} of them pruned)"),
+            };
+            good("journal", format!("{counts}{pruned}, every chain holds"))
         }
         Ok(report) => {
             let places: Vec<String> = report.damages.iter().take(5).map(ToString::to_string).collect();

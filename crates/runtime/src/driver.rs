@@ -87,6 +87,8 @@ pub(crate) struct Driver {
     cell: Cell,
     head: TaskHead,
     lease: Option<Lease>,
+    /// Fragments that this process has given to the journal are there.
+    trusts_fragments: bool,
     inbox: mpsc::Receiver<Inbound>,
     sender: mpsc::Sender<Inbound>,
     running: BTreeMap<CallId, Running>,
@@ -121,6 +123,7 @@ impl Driver {
             cell,
             head,
             lease,
+            trusts_fragments: false,
             inbox,
             sender,
             running: BTreeMap::new(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use setpoint_bus::export::Unwritable;
 use setpoint_journal::JournalError;
 use setpoint_machine::cell::{Divergence, StepError};
-use setpoint_protocol::TaskId;
+use setpoint_protocol::{TaskId, Timestamp};
 
 use crate::config::ConfigError;
 use crate::models::Unlike;
@@ -83,6 +83,14 @@ pub enum RuntimeError {
     /// The task has ended.
     #[error("reach {0}: it has ended")]
     Ended(TaskId),
+    /// The operator has let go of what the task did.
+    #[error("read what {task} did: its steps were pruned on {}", day(*at))]
+    Pruned {
+        /// The task.
+        task: TaskId,
+        /// When.
+        at: Timestamp,
+    },
     /// The goal is empty or too long.
     #[error("start a task: the goal {0}")]
     Goal(String),
@@ -115,4 +123,9 @@ pub enum RuntimeError {
     /// The organisation is shutting down.
     #[error("start a task: the process is shutting down")]
     ShuttingDown,
+}
+
+/// The day of a moment, in UTC.
+fn day(at: Timestamp) -> String {
+    at.to_string().chars().take_while(|c| *c != 'T').collect()
 }

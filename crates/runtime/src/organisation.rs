@@ -6,6 +6,7 @@ mod auditing;
 mod dreaming;
 mod fragments;
 mod lease;
+mod pruning;
 mod tasks;
 
 use std::collections::BTreeMap;
@@ -39,6 +40,7 @@ use crate::telemetry::Feed;
 use crate::toolbox::Toolbox;
 
 use self::fragments::Fragments;
+pub use self::pruning::{Left, Prunable, Pruned};
 pub use self::tasks::TaskSummary;
 pub(crate) use self::tasks::concerns_any;
 

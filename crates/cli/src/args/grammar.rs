@@ -7,8 +7,8 @@ use clap_complete::Shell;
 
 use super::audit::AuditVerb;
 use super::memory::MemoryVerb;
-use super::values::{amount, count, duration_ms, setting, tasks};
-use crate::invocation::Color;
+use super::values::{age_ms, amount, count, duration_ms, setting, tasks};
+use crate::invocation::{Color, Prune};
 
 /// A closed-loop agent runtime: states are measured, not claimed.
 ///
@@ -269,6 +269,27 @@ pub(super) enum TasksCommand {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// Take the steps of old tasks away and give their room back to the disk; goals, results and what was learnt stay
+    Prune(PruneArgs),
+}
+
+#[derive(Args, Debug)]
+pub(super) struct PruneArgs {
+    /// Only what is older than AGE, such as 30d, 12h or 8w; `retention.tasks` or `retention.memory` when left out
+    #[arg(long, value_name = "AGE", value_parser = age_ms)]
+    older_than: Option<u64>,
+    /// Say what would go, and do nothing
+    #[arg(long, conflicts_with = "yes")]
+    dry_run: bool,
+    /// Do it without asking
+    #[arg(long)]
+    yes: bool,
+}
+
+impl PruneArgs {
+    pub(super) fn asked(self) -> Prune {
+        Prune { older_than_ms: self.older_than, is_dry_run: self.dry_run, is_agreed: self.yes }
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -129,6 +129,7 @@ fn command(verb: Verb, global: &mut GlobalOptions) -> Command {
                 Command::TasksFork(Fork { task, at, set: named(set), approve })
             }
             TasksCommand::Export { task, output } => Command::TasksExport { task, output },
+            TasksCommand::Prune(prune) => Command::TasksPrune(prune.asked()),
         },
         Verb::Replay(replay) => {
             // What is set here is tried on the task; it is no configuration of the program.

@@ -25,6 +25,21 @@ pub(super) fn duration_ms(text: &str) -> Result<u64, String> {
     ms.filter(|ms| *ms > 0).ok_or_else(|| EXPECTED.to_owned())
 }
 
+/// An age in milliseconds: a whole number with `h`, `d` or `w`. No age at all is everything there is.
+pub(super) fn age_ms(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit.trim() {
+        "h" => Some(3_600_000),
+        "d" => Some(86_400_000),
+        "w" => Some(7 * 86_400_000),
+        _ => None,
+    };
+    let ms = number.parse::<u64>().ok().zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
+    ms.ok_or_else(|| "expected an age with its unit, such as 30d, 12h or 8w".to_owned())
+}
+
 /// `KEY=VALUE`; the key is not empty.
 pub(super) fn setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
@@ -84,6 +99,18 @@ mod tests {
             [Some(300_000), Some(90_000), Some(3_600_000), Some(250), Some(7)]
         );
         for text in ["", "5", "m", "-5m", "5d", "5.5m", "0s", "999999999999999999h", "５m", "5m5s"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn ages_have_units_of_an_hour_or_more() {
+        let read = |text: &str| age_ms(text).ok();
+        assert_eq!(
+            ["30d", "0d", "12h", " 2 w"].map(read),
+            [Some(2_592_000_000), Some(0), Some(43_200_000), Some(1_209_600_000)]
+        );
+        for text in ["", "30", "d", "-5d", "5m", "1.5d", "９d", "999999999999999999w"] {
             assert_eq!(read(text), None, "{text}");
         }
     }

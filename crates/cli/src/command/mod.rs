@@ -15,9 +15,11 @@ mod memory;
 mod models;
 mod named;
 mod playbooks;
+mod prune;
 mod pursue;
 mod replay;
 mod resume;
+mod retention;
 mod run;
 mod schema;
 mod tasks;
@@ -80,6 +82,7 @@ async fn dispatch(invocation: Invocation, host: &dyn Host, io: &mut Io) -> Resul
             shut_down(&organisation).await;
             exported
         }
+        Command::TasksPrune(asked) => prune::prune(asked, &global, host, io).await,
         Command::Memory(command) => memory::memory(command, &global, host, io).await,
         Command::Audit(command) => audit::audit(command, &global, host, io).await,
         Command::Ggs => ggs::ggs(&global, host.desk(), io),

@@ -56,6 +56,17 @@ pub(super) async fn show(
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let task = organisation.resolve(part).await?;
+    // A page shows the steps, so it fails below as all does that needs them.
+    if page.is_none()
+        && let Some(left) = organisation.left(&task).await?
+    {
+        let state = ViewState::of_left(task, &left.records);
+        match options.is_json {
+            true => io.out.json(&task::left_value(&state, left.pruned_at))?,
+            false => io.out.lines(&task::left_lines(&state, left.pruned_at, &look(io, state.clock_ms)))?,
+        }
+        return Ok(Exit::DONE);
+    }
     let records = organisation.records(&task).await?;
     let findings = organisation.findings(&task).await?;
     let state = ViewState::of(task, &records);

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use setpoint_client::TaskLine;
-use setpoint_protocol::Any;
 use setpoint_protocol::message::{ApprovalDecision, ApprovalWord, Finding, MacroState, Severity};
 use setpoint_protocol::topology::Kind;
+use setpoint_protocol::{Any, Timestamp};
 
 use super::result;
 use crate::state::ViewState;
@@ -54,6 +54,35 @@ pub(crate) fn lines(state: &ViewState, findings: &[Finding], look: &Look) -> Vec
         section(&mut lines, result::lines(state));
     }
     lines
+}
+
+/// What a pruned task has left, as lines.
+pub(crate) fn left_lines(state: &ViewState, pruned_at: Timestamp, look: &Look) -> Vec<Line> {
+    let mut lines = vec![field("task", state.task.as_str())];
+    lines.extend(titled("goal", &state.goal));
+    if let Some(opened) = state.opened_at {
+        lines.push(field("opened", &words::date_and_time(opened, &look.zone)));
+    }
+    lines.push(Line::new().and(Tone::Dim, "state   ").and(Tone::Strong, &state_words(state)));
+    let when = words::date_and_time(pruned_at, &look.zone);
+    lines.push(field("steps", &format!("pruned on {when}; the goal and the result are left")));
+    section(&mut lines, result::lines(state));
+    lines
+}
+
+/// What a pruned task has left, as one JSON value.
+pub(crate) fn left_value(state: &ViewState, pruned_at: Timestamp) -> Value {
+    json!({
+        "task_id": state.task,
+        "goal": state.goal,
+        "opened_at": state.opened_at,
+        "forked_from": state.forked_from,
+        "state": state_name(state),
+        "records": state.seq,
+        "clock_ms": state.clock_ms,
+        "pruned_at": pruned_at,
+        "result": state.is_ended().then(|| result::on_the_wire(state)),
+    })
 }
 
 /// The task as one JSON value.
@@ -149,6 +178,7 @@ pub(crate) fn list_value(task: &TaskLine) -> Value {
         "closed_at": task.closed_at,
         "records": task.records,
         "driven_by": task.driven_by,
+        "pruned_at": task.pruned_at,
         "result": task.result.as_ref().map(wire),
     })
 }

@@ -167,6 +167,17 @@ impl ViewState {
         state
     }
 
+    /// The state after the records that a pruned task has left, with gaps between them.
+    #[must_use]
+    pub fn of_left(task: TaskId, records: &[Record]) -> Self {
+        let mut state = ViewState::new(task);
+        for record in records {
+            state.seq = record.seq.saturating_sub(1);
+            let _: Applied = state.apply(record);
+        }
+        state
+    }
+
     /// Takes the next record in.
     pub fn apply(&mut self, record: &Record) -> Applied {
         if record.seq <= self.seq {

@@ -47,6 +47,8 @@ mod proxies;
 #[cfg(test)]
 mod put_back;
 #[cfg(test)]
+mod retention;
+#[cfg(test)]
 mod strange_files;
 #[cfg(test)]
 mod support;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::connect::Db;
+use super::pruning;
 use super::readers::Readers;
 use super::writer::Writer;
 use crate::error::{JournalError, Result};
@@ -16,6 +17,7 @@ use crate::watch::Watch;
 /// An open journal directory.
 pub(crate) struct SqliteJournal {
     dir: PathBuf,
+    options: JournalOptions,
     writer: Writer,
     readers: Readers,
 }
@@ -29,7 +31,12 @@ impl SqliteJournal {
         watch: Arc<Watch>,
     ) -> Result<Self> {
         let readers = Readers::new(dir, options);
-        Ok(Self { dir: dir.to_owned(), writer: Writer::start(db, head, watch)?, readers })
+        Ok(Self {
+            dir: dir.to_owned(),
+            options: options.clone(),
+            writer: Writer::start(db, head, watch)?,
+            readers,
+        })
     }
 
     pub(crate) fn execute(&self, job: Box<dyn Job>) {
@@ -42,6 +49,14 @@ impl SqliteJournal {
 
     pub(crate) fn read<T>(&self, work: impl FnOnce(&dyn View) -> Result<T>) -> Result<T> {
         self.readers.read(work)
+    }
+
+    /// Gives room that nothing takes any more back to the disk; how many bytes.
+    pub(crate) fn compact(&self) -> Result<u64> {
+        if self.writer.is_closed() {
+            return Err(JournalError::Closed);
+        }
+        pruning::compact(&self.dir, &self.options)
     }
 
     /// What the head file says now.

@@ -80,11 +80,11 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// A row's own format, and its body as it was submitted.
-    pub(crate) fn packed(&self, format: usize, body: usize) -> Result<(u16, Vec<u8>)> {
+    /// A row's own format, its body as it was submitted, and whether that was pruned.
+    pub(crate) fn packed(&self, format: usize, body: usize) -> Result<(u16, Vec<u8>, bool)> {
         let (form, format) = Form::split(self.int(format, "format")?).ok_or_else(|| self.bad("format"))?;
         let body = form.open(self.blob(body, "body")?, BODY_BYTES_MAX);
-        Ok((format, body.ok_or_else(|| self.bad("body"))?))
+        Ok((format, body.ok_or_else(|| self.bad("body"))?, form == Form::Pruned))
     }
 
     pub(crate) fn hash(&self, index: usize, column: &'static str) -> Result<Chain> {

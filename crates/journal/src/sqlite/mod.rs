@@ -10,6 +10,7 @@ mod connect;
 mod fault;
 mod open;
 mod packed;
+mod pruning;
 mod readers;
 mod schema;
 mod store;

@@ -17,6 +17,9 @@ const FORM_SHIFT: u32 = 16;
 /// Bits of the row's own format.
 const FORMAT_BITS: i64 = (1 << FORM_SHIFT) - 1;
 
+/// The number of the form [`Form::Pruned`], for statements.
+pub(super) const PRUNED: i64 = 2;
+
 /// The form in which a body is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
@@ -24,6 +27,8 @@ pub(super) enum Form {
     Plain,
     /// Raw deflate.
     Deflated,
+    /// No bytes: the row was pruned.
+    Pruned,
 }
 
 impl Form {
@@ -32,6 +37,7 @@ impl Form {
         let form = match self {
             Form::Plain => 0,
             Form::Deflated => 1,
+            Form::Pruned => PRUNED,
         };
         i64::from(format) | form << FORM_SHIFT
     }
@@ -41,6 +47,7 @@ impl Form {
         let form = match column >> FORM_SHIFT {
             0 => Form::Plain,
             1 => Form::Deflated,
+            PRUNED => Form::Pruned,
             _ => return None,
         };
         Some((form, u16::try_from(column & FORMAT_BITS).ok()?))
@@ -51,6 +58,7 @@ impl Form {
         match self {
             Form::Plain => Some(stored.to_vec()),
             Form::Deflated => inflated(stored, max),
+            Form::Pruned => stored.is_empty().then(Vec::new),
         }
     }
 }

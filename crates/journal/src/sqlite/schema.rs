@@ -1,5 +1,7 @@
 //! The tables, and how a database is known to be a journal of a format that this program reads.
 
+use std::collections::BTreeSet;
+
 use rusqlite::Connection;
 
 use super::fault::Faults;
@@ -8,14 +10,14 @@ use crate::error::{JournalError, Result};
 
 /// Marks the database as a journal of ours ("SPjn").
 const APPLICATION_ID: i64 = 0x5350_6a6e;
-/// The format of the tables and of what lies in them. 1 had no deflated bodies; such a journal is read as it is, and its
-/// number rises when it is opened, so that an older program says why it cannot read what comes then.
-const FORMAT: i64 = 2;
+/// The format of the tables and of what lies in them. 1 had no deflated bodies, 2 no prunings. Such a journal is brought to
+/// this format when it is opened, so that an older program says why it cannot read what comes then.
+const FORMAT: i64 = 3;
 
 /// In the order in which they are made. A task is known by a small number inside, so that rows and indexes
 /// stay short. What changes with every submission lies apart from what is written once, dense, so that a
 /// commit touches few pages: the end of `record`, one leaf of its index, one of `task_state`.
-const OBJECTS: [(&str, &str); 9] = [
+const OBJECTS: [(&str, &str); 10] = [
     (
         "task",
         "CREATE TABLE task (tid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, opened_at_us INTEGER NOT NULL, \
@@ -51,7 +53,14 @@ const OBJECTS: [(&str, &str); 9] = [
         "CREATE TABLE cursor (name TEXT PRIMARY KEY, pos INTEGER NOT NULL, sum INTEGER NOT NULL) \
          STRICT, WITHOUT ROWID",
     ),
+    (PRUNING, CREATE_PRUNING),
 ];
+
+/// Which tasks were pruned, and the place of the row that says so: what counts is that row.
+const PRUNING: &str = "pruning";
+const CREATE_PRUNING: &str = "CREATE TABLE pruning (tid INTEGER PRIMARY KEY, pos INTEGER NOT NULL) STRICT";
+/// The format that has it.
+const FORMAT_OF_PRUNING: i64 = 3;
 
 /// Names and definitions, as a database has them.
 type Objects = Vec<(String, String)>;
@@ -94,9 +103,12 @@ pub(crate) fn identify(conn: &Connection, faults: &Faults, head_exists: bool) ->
             known: u32::try_from(FORMAT).unwrap_or(u32::MAX),
         });
     }
-    let ours = OBJECTS.iter().map(|(name, sql)| (*name, *sql));
-    let theirs = objects.iter().map(|(name, sql)| (name.as_str(), sql.as_str()));
-    if (1..=FORMAT).contains(&format) && theirs.eq(ours) {
+    let is_there = |name: &str| name != PRUNING || format >= FORMAT_OF_PRUNING;
+    let ours = OBJECTS.into_iter().filter(|(name, _)| is_there(name));
+    // Giving room back to the disk makes the tables in another order.
+    let ours: BTreeSet<(&str, &str)> = ours.collect();
+    let theirs: BTreeSet<_> = objects.iter().map(|(name, sql)| (name.as_str(), sql.as_str())).collect();
+    if format >= 1 && objects.len() == theirs.len() && theirs == ours {
         Ok(Identity::Journal)
     } else {
         Err(JournalError::damaged(faults.dir(), Damage::database(DamageKind::Schema)))
@@ -122,18 +134,22 @@ pub(crate) fn create(conn: &Connection, faults: &Faults) -> Result<()> {
 /// Brings a journal of an older format to this one, unless another process was quicker.
 pub(crate) fn upgrade(conn: &Connection, faults: &Faults) -> Result<()> {
     let raise = || -> rusqlite::Result<()> {
-        if pragma(conn, "user_version")? < FORMAT {
-            conn.pragma_update(None, "user_version", FORMAT)?;
+        if pragma(conn, "user_version")? >= FORMAT {
+            return Ok(());
         }
-        Ok(())
+        conn.execute_batch("BEGIN IMMEDIATE")?;
+        if pragma(conn, "user_version")? < FORMAT_OF_PRUNING {
+            conn.execute_batch(CREATE_PRUNING)?;
+        }
+        conn.pragma_update(None, "user_version", FORMAT)?;
+        conn.execute_batch("COMMIT")
     };
     raise().map_err(|error| faults.of(error))
 }
 
-/// Tables and indexes in the order in which they were made, without those that SQLite makes by itself.
+/// Tables and indexes, without those that SQLite makes by itself.
 fn objects(conn: &Connection) -> rusqlite::Result<Objects> {
-    let mut found =
-        conn.prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid")?;
+    let mut found = conn.prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
     let rows = found.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     rows.collect()
 }

@@ -1,11 +1,13 @@
 //! Writing to the database, inside the writer's transaction.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rusqlite::Params;
 
 use super::connect::Db;
 use super::packed::Packer;
+use super::pruning;
 use super::transaction::Progress;
 use super::view::{command_sum, cursor_sum, signed_count, state_sum, task_sum};
 use crate::command::{Command, NewCommand};
@@ -13,6 +15,7 @@ use crate::damage::{Damage, DamageKind};
 use crate::error::{JournalError, Result};
 use crate::head::Mark;
 use crate::limits::COUNT_MAX;
+use crate::prune::KeptKinds;
 use crate::row::{Fragment, SealedRow};
 use crate::store::{Store, TaskState, Tid};
 use crate::submission::TaskOpening;
@@ -105,6 +108,20 @@ impl Store for Db {
         let pos = signed_count(pos);
         self.change(SET_CURSOR, (name, pos, cursor_sum(name, pos)))
     }
+
+    fn empty_rows(&mut self, tid: Tid, kept: &KeptKinds) -> Result<(u64, u64)> {
+        let counts = pruning::content(self, tid, kept)?;
+        pruning::empty(self, tid, kept)?;
+        Ok(counts)
+    }
+
+    fn set_pruning(&mut self, tid: Tid, pos: u64) -> Result<()> {
+        self.change(pruning::SET_PRUNING, (tid, signed_count(pos)))
+    }
+
+    fn delete_fragments_but(&mut self, kept: &BTreeSet<[u8; 32]>) -> Result<(u64, u64)> {
+        pruning::delete_fragments_but(self, kept)
+    }
 }
 
 impl Db {
@@ -113,7 +130,7 @@ impl Db {
         let mut progress = self.progress;
         let mut statement = self.prepare(INSERT_ROW)?;
         for sealed in rows {
-            let SealedRow { row, chain } = &**sealed;
+            let SealedRow { row, chain, .. } = &**sealed;
             let pos = progress.last_pos + 1;
             check_number("position", pos)?;
             let (form, body) = packer.pack(&row.body);
@@ -144,7 +161,7 @@ impl Db {
     }
 
     /// Changes exactly one entry.
-    fn change(&self, sql: &'static str, params: impl Params) -> Result<()> {
+    pub(super) fn change(&self, sql: &'static str, params: impl Params) -> Result<()> {
         self.changed_one(self.prepare(sql)?.execute(params))
     }
 

@@ -10,6 +10,7 @@ use super::check;
 use super::columns::Columns;
 use super::connect::Db;
 use super::packed::inflated;
+use super::pruning;
 use super::sum::Sum;
 use crate::chain::Chain;
 use crate::command::{Command, CommandEntry, CommandState};
@@ -17,6 +18,7 @@ use crate::damage::{Damage, DamageKind};
 use crate::error::{JournalError, Result};
 use crate::head::Mark;
 use crate::limits::{COUNT_MAX, FRAGMENT_BYTES_MAX};
+use crate::prune::KeptKinds;
 use crate::row::{Fragment, Row};
 use crate::store::{CommandScope, EntryCounts, Kinds, Page, TaskEntry, TaskState, Tid, View};
 use crate::task::TaskFilter;
@@ -204,6 +206,23 @@ impl View for Db {
         })
     }
 
+    fn pruning(&self, tid: Tid) -> Result<Option<u64>> {
+        self.one(pruning::PRUNING, [tid], |row| self.columns(row).count(0, "pos"))
+    }
+
+    fn last_pruning(&self) -> Result<u64> {
+        let pos = self.one(pruning::LAST_PRUNING, [], |row| self.columns(row).optional_count(0, "pos"))?;
+        Ok(pos.flatten().unwrap_or(0))
+    }
+
+    fn prunable(&self, before_us: i64, limit: usize) -> Result<Vec<Tid>> {
+        self.all(pruning::PRUNABLE, (before_us, signed(limit)), |row| self.columns(row).int(0, "tid"))
+    }
+
+    fn content(&self, tid: Tid, kept: &KeptKinds) -> Result<(u64, u64)> {
+        pruning::content(self, tid, kept)
+    }
+
     fn check_entries(&self, found: &mut dyn FnMut(Damage)) -> Result<EntryCounts> {
         check::entries(self, found)
     }
@@ -276,7 +295,7 @@ impl Db {
         let pos: u64 = self.columns(row).count(0, "pos")?;
         let columns = self.columns(row).at_pos(pos);
         let tid = columns.int(1, "tid")?;
-        let (format, body) = columns.packed(9, 11)?;
+        let (format, body, is_pruned) = columns.packed(9, 11)?;
         let row = Row {
             pos,
             task: Arc::from(""),
@@ -290,6 +309,7 @@ impl Db {
             format,
             chain: columns.hash(10, "chain")?,
             body,
+            is_pruned,
         };
         Ok((tid, row))
     }

@@ -34,6 +34,10 @@ pub struct Entry<'a> {
     pub is_system: bool,
     /// Whether it records that rows were lost, and that this was accepted.
     pub is_loss: bool,
+    /// Whether it records that the operator pruned tasks.
+    pub is_pruning: bool,
+    /// Whether its body is gone since the operator pruned the task.
+    pub is_pruned: bool,
 }
 
 /// The same with its columns read.

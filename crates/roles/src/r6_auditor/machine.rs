@@ -89,6 +89,8 @@ impl Auditor {
             body: &record.body,
             is_system: false,
             is_loss: false,
+            is_pruning: false,
+            is_pruned: false,
         })
     }
 
@@ -199,6 +201,12 @@ impl Auditor {
             );
             return vec![entry.finding(FindingKind::BoundaryViolation, RoleId::Runtime, text)];
         };
+        if entry.is_pruned {
+            // What the task did is gone, so nothing of what is left can be wrong.
+            self.open.remove(&task);
+            self.give_up(task);
+            return Vec::new();
+        }
         // The records that a fork took over are as old as they were, and were looked at where they were made.
         if self.open.get(&task).is_some_and(|watch| watch.has_taken_over(entry.seq)) {
             return self.observe_known(entry, &seen, task);

@@ -90,6 +90,9 @@ pub(super) fn check_system(entry: &Entry<'_>) -> Option<Finding> {
         let text = "records of the journal were lost, and the operator went on without them";
         return Some(entry.finding(FindingKind::JournalLoss, RoleId::Runtime, text));
     }
+    if entry.is_pruning {
+        return None;
+    }
     let from: Result<Address, _> = entry.from.parse();
     let role = from.map(|address| address.role);
     if entry.kind != MEMORY_ACT_KIND {

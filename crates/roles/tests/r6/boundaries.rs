@@ -123,6 +123,8 @@ fn memory_that_is_written_by_somebody_else() {
             body: b"{}",
             is_system: true,
             is_loss,
+            is_pruning: false,
+            is_pruned: false,
         };
         text(&Auditor::default().observe(&entry))
     };

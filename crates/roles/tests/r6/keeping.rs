@@ -152,6 +152,8 @@ fn nothing_that_a_record_holds_stops_it() {
                 body,
                 is_system: false,
                 is_loss: false,
+                is_pruning: false,
+                is_pruned: false,
             };
             auditor.observe(&entry(1, "Opened", b"{}"));
             auditor.observe(&entry(2, kind, body.as_bytes()));

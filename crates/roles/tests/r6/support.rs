@@ -110,6 +110,8 @@ impl Script {
                 body: body.as_bytes(),
                 is_system: false,
                 is_loss: false,
+                is_pruning: false,
+                is_pruned: false,
             }));
         }
         findings

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use setpoint_journal::{Journal, JournalError, Loss, Row, SYSTEM_STREAM};
+use setpoint_journal::{Journal, JournalError, Loss, PRUNING_KIND, Row, SYSTEM_STREAM};
 use setpoint_protocol::Timestamp;
 use setpoint_roles::r6_auditor::Entry;
 
@@ -114,6 +114,8 @@ pub(super) fn entry(row: &Row) -> Entry<'_> {
         body: &row.body,
         is_system,
         is_loss: is_system && Loss::recorded_by(row).is_some(),
+        is_pruning: is_system && row.kind == PRUNING_KIND,
+        is_pruned: row.is_pruned,
     }
 }
 

@@ -19,6 +19,8 @@ const MISFITS_MAX: usize = 100;
 pub struct JournalFit {
     /// Rows of the journal that the log notes, and that are those that were read.
     pub rows: u64,
+    /// Those of them whose bodies are gone since the operator pruned their tasks: what they held is not there to be compared.
+    pub pruned: u64,
     /// What does not fit.
     pub misfits: Vec<JournalMisfit>,
     /// Misfits that are not listed.
@@ -85,7 +87,7 @@ pub fn verify_journal(dir: &Path, journal: &Journal) -> Result<JournalFit, Audit
                 let what =
                     format!("rows up to {noted} are noted, and the log goes on behind row {after}: {why}");
                 fit.misfit(seq, noted.min(after), noted.max(after), what);
-                (noted, fit.rows) = (after, 0);
+                (noted, fit.rows, fit.pruned) = (after, 0, 0);
             }
             Some(LogEntry::Rows { after, to, count, digest }) => {
                 if after != noted {
@@ -95,6 +97,7 @@ pub fn verify_journal(dir: &Path, journal: &Journal) -> Result<JournalFit, Audit
                 match reading::noted_rows(journal, after, to, count) {
                     Ok(rows) if rows.len() as u64 == count && reading::digest(&rows) == digest => {
                         fit.rows += count;
+                        fit.pruned += rows.iter().filter(|row| row.is_pruned).count() as u64;
                     }
                     Ok(rows) if (rows.len() as u64) < count => {
                         fit.misfit(seq, after, to, format!("{} of {count} rows are there", rows.len()));

@@ -25,7 +25,7 @@ pub enum KeyType {
     Number,
     /// A whole number, 0 or more; empty text or absence means none where the default is none.
     Whole,
-    /// A time: milliseconds, or a number with `ms`, `s`, `m` or `h`.
+    /// A time: milliseconds, or a number with `ms`, `s`, `m`, `h` or `d`.
     Millis,
     /// Text.
     Text,
@@ -138,6 +138,8 @@ keys! {
     "budgets.money" KeyType::Number, || Value::Null, None, "money of a task at most, in the currency of the price table";
     "memory.recall" KeyType::Bool, || json!(true), None, "whether plans are made with what memory holds; what a task teaches is kept either way";
     "memory.reflect" KeyType::Bool, || json!(true), None, "whether the Dreamer asks the tool model for better words, after tasks have ended; templates do otherwise";
+    "retention.tasks" KeyType::Millis, || Value::Null, None, "age at which `setpoint tasks prune` takes the steps of ended tasks away, such as 90d; unset, they are kept";
+    "retention.memory" KeyType::Millis, || Value::Null, None, "age at which `setpoint memory prune` forgets what was learnt, such as 180d; unset, it is kept until it has faded";
     "audit.follow" KeyType::Bool, || json!(true), None, "whether a process that drives tasks audits them; otherwise `setpoint audit` catches up when it is asked";
     "audit.checkpoints" KeyType::Text, || Value::Null, None, "file that signed checkpoints of the audit log are copied to, best on another disk or machine; from the data directory where it is relative";
     "audit.key" KeyType::Text, || Value::Null, None, "file with the Auditor's signing key; unset, `audit/key` in the data directory";
@@ -177,7 +179,7 @@ pub(super) fn set(
         (KeyType::Choice(words), Value::String(word)) if words.contains(&word.as_str()) => None,
         (KeyType::Number, _) => Some("a finite number".to_owned()),
         (KeyType::Whole, _) => Some("a whole number, 0 or more".to_owned()),
-        (KeyType::Millis, _) => Some("milliseconds, or a number with ms, s, m or h".to_owned()),
+        (KeyType::Millis, _) => Some("milliseconds, or a number with ms, s, m, h or d".to_owned()),
         (KeyType::Text, _) => Some("text".to_owned()),
         (KeyType::Bool, _) => Some("true or false".to_owned()),
         (KeyType::Levels, _) => Some(LEVELS_EXPECTED.to_owned()),
@@ -221,7 +223,7 @@ pub(super) fn parse(key: &Key, text: &str, origin: &Origin) -> Result<Value, Con
         }
         KeyType::Whole => json!(text.trim().parse::<u64>().map_err(|_| wrong("a whole number, 0 or more"))?),
         KeyType::Millis => {
-            json!(millis(text).ok_or_else(|| wrong("milliseconds, or a number with ms, s, m or h"))?)
+            json!(millis(text).ok_or_else(|| wrong("milliseconds, or a number with ms, s, m, h or d"))?)
         }
         KeyType::Bool => json!(text.trim().parse::<bool>().map_err(|_| wrong("true or false"))?),
     })
@@ -236,6 +238,7 @@ fn millis(text: &str) -> Option<u64> {
         "s" => 1_000,
         "m" => 60_000,
         "h" => 3_600_000,
+        "d" => 86_400_000,
         _ => return None,
     };
     number.parse::<u64>().ok()?.checked_mul(factor)

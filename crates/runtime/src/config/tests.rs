@@ -75,7 +75,7 @@ fn a_bad_value_is_named_with_file_and_line() {
         use setpoint.toml:2: there is no key `nonsense.x`
         read setpoint.toml:1: unclosed table, expected `]`
         use --set controller.delta=NaN: `controller.delta` is "NaN"; it must be a finite number
-        use --set controller.time_budget_ms=5 parsecs: `controller.time_budget_ms` is "5 parsecs"; it must be milliseconds, or a number with ms, s, m or h"#]]
+        use --set controller.time_budget_ms=5 parsecs: `controller.time_budget_ms` is "5 parsecs"; it must be milliseconds, or a number with ms, s, m, h or d"#]]
     .assert_eq(&said);
 }
 
@@ -225,6 +225,8 @@ fn every_key_has_a_rule_for_files_of_the_working_directory() {
         Lower budgets.money
         Never memory.recall
         Never memory.reflect
+        Never retention.tasks
+        Never retention.memory
         Never audit.follow
         Never audit.checkpoints
         Never audit.key

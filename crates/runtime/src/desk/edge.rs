@@ -45,6 +45,9 @@ pub fn edge_of(error: &RuntimeError) -> (Edge, Option<&'static str>) {
         RuntimeError::Append(error) => edge_of_journal(error),
         RuntimeError::Goal(_) => (Edge::Usage, Some("state what is to be done, in a sentence or two")),
         RuntimeError::Ended(_) => (Edge::Usage, Some("`setpoint tasks show` shows how it ended")),
+        RuntimeError::Pruned { .. } => {
+            (Edge::Usage, Some("`setpoint tasks show TASK` shows what is left: the goal and the result"))
+        }
         RuntimeError::HeldElsewhere { .. } => {
             (Edge::Usage, Some("wait for that process, or stop it: its tasks can then be resumed"))
         }
@@ -242,7 +245,7 @@ pub(super) fn edge_of_store(error: &MemoryError) -> (Edge, Option<&'static str>)
 fn edge_of_journal(error: &JournalError) -> (Edge, Option<&'static str>) {
     let kind = match error {
         JournalError::UnknownTask { .. } | JournalError::NotFound { .. } => Edge::Unknown,
-        JournalError::Ambiguous { .. } => Edge::Usage,
+        JournalError::Ambiguous { .. } | JournalError::PruneBeside { .. } => Edge::Usage,
         JournalError::ReadOnly { .. }
         | JournalError::CreateDir { .. }
         | JournalError::NotAJournal { .. }
@@ -284,6 +287,10 @@ pub fn journal_hint(error: &JournalError) -> &'static str {
         JournalError::UnknownTask { .. } | JournalError::NotFound { .. } => {
             "`setpoint tasks list` shows the tasks there are"
         }
+        JournalError::PruneBeside { .. } => {
+            "wait until the task has ended, or cancel it with `setpoint tasks cancel`; nothing was pruned"
+        }
+        JournalError::PruneOvertaken => "try again when no task runs; nothing was pruned",
         JournalError::Ambiguous { .. } => {
             "give more of the id; `setpoint tasks list` shows the tasks there are"
         }

@@ -88,8 +88,9 @@ impl Driver {
                 // A person reads the question from the records; the answer comes in as a message.
                 Outside::Party { .. } => {}
                 Outside::Model { call, ask, fragments } => {
+                    let is_trusted = self.trusts_fragments()?;
                     for (fragment, hash) in ask.prompt.fragments.iter().zip(&fragments) {
-                        if let Some(new) = self.shared.fragments.unseen(fragment, hash) {
+                        if let Some(new) = self.shared.fragments.unseen(fragment, hash, is_trusted) {
                             staged.submission.attach(new)?;
                         }
                     }
@@ -99,6 +100,16 @@ impl Driver {
             }
         }
         Ok(())
+    }
+
+    /// Whether the journal still has what this process has given it. Nothing is pruned while a task is leased; before this
+    /// one is, another process may prune at any moment what was given for tasks that have ended.
+    fn trusts_fragments(&mut self) -> Result<bool, RuntimeError> {
+        if !self.trusts_fragments && self.lease.is_some() {
+            self.shared.fragments.trust_since(self.shared.journal.last_pruning()?);
+            self.trusts_fragments = true;
+        }
+        Ok(self.trusts_fragments)
     }
 
     /// Makes the batch durable, tells whoever watches, and starts its effects.

@@ -8,7 +8,7 @@ use setpoint_machine::cell::{AskClass, Divergence, Pending, Replayed, StepError,
 use setpoint_machine::{Cell, External, Outside};
 use setpoint_protocol::message::{FaultKind, TaskFault};
 use setpoint_protocol::record::{Answer, Answered, Opened, Reasked, Record, RecordKind, Usage};
-use setpoint_protocol::{CallId, RoleId, TaskId};
+use setpoint_protocol::{CallId, RoleId, TaskId, Timestamp};
 
 use super::again::broken_off;
 use super::{Driver, Inbound};
@@ -98,8 +98,17 @@ fn created_by(task: &TaskId, records: &[Record]) -> BTreeSet<String> {
     created
 }
 
+/// Fails with [`RuntimeError::Pruned`] for a task whose steps are gone.
+pub(crate) fn whole(journal: &Journal, task: &TaskId) -> Result<(), RuntimeError> {
+    match journal.task(task.as_str())?.pruned_at_us {
+        None => Ok(()),
+        Some(at) => Err(RuntimeError::Pruned { task: task.clone(), at: Timestamp::from_micros(at) }),
+    }
+}
+
 /// All records of a task, checked against their chain.
 pub(crate) fn read_records(journal: &Journal, task: &TaskId) -> Result<Vec<Record>, RuntimeError> {
+    whole(journal, task)?;
     journal.verify_task(task.as_str())?;
     let mut records = Vec::new();
     for row in journal.rows(task.as_str(), 1) {

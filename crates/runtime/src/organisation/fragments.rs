@@ -1,5 +1,6 @@
 //! Which prompt fragments this process has already given to the journal.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use setpoint_journal::Fragment;
@@ -17,20 +18,33 @@ const REMEMBERED_MAX: usize = 65_536;
 )]
 pub(crate) struct Fragments {
     known: Mutex<std::collections::HashSet<FragmentHash>>,
+    /// Place of the last pruning that this process knows of.
+    pruning: AtomicU64,
 }
 
 impl Fragments {
-    /// The fragment to attach, or `None` when the journal has been given it before.
-    pub(crate) fn unseen(&self, fragment: &PromptFragment, hash: &FragmentHash) -> Option<Fragment> {
+    /// Forgets what was given before a pruning that this process has not heard of: it may be gone.
+    pub(crate) fn trust_since(&self, pruning: u64) {
+        if self.pruning.swap(pruning, Ordering::SeqCst) != pruning {
+            self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
+    }
+
+    /// The fragment to attach, or `None` when the journal has been given it before and `is_trusted` to have it still.
+    pub(crate) fn unseen(
+        &self,
+        fragment: &PromptFragment,
+        hash: &FragmentHash,
+        is_trusted: bool,
+    ) -> Option<Fragment> {
         {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             if known.len() >= REMEMBERED_MAX {
                 known.clear();
             }
-            if known.contains(hash) {
+            if !known.insert(*hash) && is_trusted {
                 return None;
             }
-            known.insert(*hash);
         }
         Fragment::new(fragment.text().as_bytes().to_vec()).ok()
     }

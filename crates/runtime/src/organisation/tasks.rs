@@ -34,6 +34,8 @@ pub struct TaskSummary {
     pub records: u64,
     /// Who drives it now, when somebody does.
     pub driven_by: Option<String>,
+    /// When its steps were pruned, if they were.
+    pub pruned_at: Option<Timestamp>,
 }
 
 impl Organisation {
@@ -57,6 +59,7 @@ impl Organisation {
                 opened_at: Timestamp::from_micros(task.opened_at_us),
                 closed_at: task.closed_at_us.map(Timestamp::from_micros),
                 result,
+                pruned_at: task.pruned_at_us.map(Timestamp::from_micros),
                 records: task.head.seq(),
                 driven_by: task
                     .lease

@@ -6,6 +6,7 @@ use setpoint_bus::export::{EXPORT_VERSION, Exporter, Lines, Seal};
 use setpoint_protocol::record::FragmentHash;
 use setpoint_protocol::{TaskId, Timestamp};
 
+use crate::driver::recover::whole;
 use crate::error::RuntimeError;
 use crate::organisation::Organisation;
 use crate::rows::record_of;
@@ -17,6 +18,7 @@ impl Organisation {
     /// An unknown or damaged task, and one that is larger than what [`setpoint_bus::import`] reads back.
     pub fn export(&self, task: &TaskId) -> Result<Vec<String>, RuntimeError> {
         let journal = self.journal();
+        whole(journal, task)?;
         journal.verify_task(task.as_str())?;
         // Before the rows: what comes to an open task meanwhile is no part of this file.
         let stored = journal.task(task.as_str())?;

@@ -16,6 +16,8 @@ mod memory;
 #[cfg(test)]
 mod panics;
 #[cfg(test)]
+mod pruning;
+#[cfg(test)]
 mod resume;
 #[cfg(test)]
 mod stops;

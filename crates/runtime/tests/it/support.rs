@@ -33,7 +33,8 @@ impl Tested {
             return;
         }
         // Nothing is asked of a journal that a test has closed or broken itself.
-        for task in self.organisation.tasks(false, usize::MAX).unwrap_or_default() {
+        let tasks = self.organisation.tasks(false, usize::MAX).unwrap_or_default();
+        for task in tasks.into_iter().filter(|task| task.pruned_at.is_none()) {
             let first = self.organisation.journal().read_rows(task.task.as_str(), 1, 1).unwrap();
             if first.iter().all(|row| row.kind != RecordKind::Opened.name()) {
                 // Rows that a test has written itself.

@@ -332,6 +332,10 @@ fn verdict(
             fit.rows
         ));
     }
+    let mut cannot_prove = claims.cannot_prove;
+    if let Some(pruned) = fit.map(|fit| fit.pruned).filter(|pruned| *pruned > 0) {
+        cannot_prove.push(format!("What {pruned} of these rows held, since their tasks were pruned."));
+    }
     AuditVerdict {
         is_sound: seen.is_sound() && fits && aside.is_empty(),
         entries: seen.entries,
@@ -341,10 +345,11 @@ fn verdict(
         key: seen.key.map(|key| key.to_string()),
         log: seen.findings.iter().map(ToString::to_string).chain(aside.iter().map(told)).collect(),
         rows: fit.map(|fit| fit.rows),
+        rows_pruned: fit.map_or(0, |fit| fit.pruned),
         rows_not_noted: fit.map(|fit| fit.not_noted),
         journal: fit.iter().flat_map(|fit| &fit.misfits).map(misfit).collect(),
         left_out: seen.left_out + fit.map_or(0, |fit| fit.left_out),
         proves,
-        cannot_prove: claims.cannot_prove,
+        cannot_prove,
     }
 }

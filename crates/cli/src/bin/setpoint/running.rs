@@ -1,7 +1,7 @@
 //! An organisation that lives in this process, as a client sees one.
 
 use async_trait::async_trait;
-use setpoint_client::organisation::EVENTS_MAX;
+use setpoint_client::organisation::{EVENTS_MAX, Left, Prunable, PruneReport};
 use setpoint_client::{
     ClientError, ErrorKind, Event, Fork, ForkedTask, Goal, Organisation, Resumed, TaskLine,
 };
@@ -62,6 +62,35 @@ impl Organisation for Running {
         Ok(why.map(|why| {
             format!("an older journal was put back ({why}); unfinished tasks would do again what they did since then")
         }))
+    }
+
+    async fn left(&self, task: &TaskId) -> Result<Option<Left>, ClientError> {
+        let (organisation, task) = (self.organisation.clone(), task.clone());
+        let left = blocking(move || organisation.left(&task)).await?;
+        Ok(left.map(|left| Left { pruned_at: left.pruned_at, records: left.records }))
+    }
+
+    async fn prunable(&self, older_than_ms: u64) -> Result<Prunable, ClientError> {
+        let organisation = self.organisation.clone();
+        let before = runtime::clock::now().minus_millis(older_than_ms);
+        let found = blocking(move || organisation.prunable(before)).await?;
+        let runtime::organisation::Prunable { before, tasks, records, bytes, has_more } = found;
+        Ok(Prunable { before, tasks, records, bytes, has_more })
+    }
+
+    async fn prune(&self, prunable: &Prunable) -> Result<PruneReport, ClientError> {
+        let organisation = self.organisation.clone();
+        let Prunable { before, tasks, records, bytes, has_more } = prunable.clone();
+        let wanted = runtime::organisation::Prunable { before, tasks, records, bytes, has_more };
+        let done = blocking(move || organisation.prune(&wanted)).await?;
+        let runtime::organisation::Pruned {
+            records,
+            bytes,
+            workspaces_kept,
+            workspace_bytes,
+            not_given_back,
+        } = done;
+        Ok(PruneReport { records, bytes, workspaces_kept, workspace_bytes, not_given_back })
     }
 
     async fn resolve(&self, part: &str) -> Result<TaskId, ClientError> {
@@ -158,6 +187,7 @@ fn task_line(summary: runtime::organisation::TaskSummary) -> TaskLine {
         result: summary.result,
         records: summary.records,
         driven_by: summary.driven_by,
+        pruned_at: summary.pruned_at,
     }
 }
 

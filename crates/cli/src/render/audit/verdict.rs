@@ -32,9 +32,13 @@ pub(crate) fn verdict(verdict: &AuditVerdict) -> Vec<Line> {
     if let (Some(rows), Some(left)) = (verdict.rows, verdict.rows_not_noted) {
         let left =
             if left == 0 { String::new() } else { format!(", {} not noted yet", words::thousands(left)) };
+        let pruned = match verdict.rows_pruned {
+            0 => String::new(),
+            pruned => format!(", {} of them pruned since", words::thousands(pruned)),
+        };
         lines.push(field(
             "journal",
-            format!("{} rows are those that were read{left}", words::thousands(rows)),
+            format!("{} rows are those that were read{pruned}{left}", words::thousands(rows)),
         ));
     }
     let wrong = verdict.log.iter().chain(&verdict.journal);

@@ -29,7 +29,7 @@ impl Drop for Home {
         }
         let listed = self.run(&["tasks", "list", "--json", "--limit", "10000"]);
         let Ok(Value::Array(tasks)) = serde_json::from_str(&listed.out) else { return };
-        for task in tasks {
+        for task in tasks.iter().filter(|task| task["pruned_at"].is_null()) {
             let id = task["task_id"].as_str().unwrap();
             // No record is that late, so that nothing but the summary is written.
             let came = self.run(&["replay", id, "--json", "--from", "1000000000"]);

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use setpoint_cli::state::ViewState;
+use setpoint_client::organisation::{Prunable, PruneReport};
 use setpoint_client::{
     ClientError, ErrorKind, Event, Fork, ForkedTask, Goal, Organisation, Resumed, TaskLine,
 };
@@ -191,10 +192,19 @@ impl Organisation for Fake {
                 result: state.result.clone(),
                 records: state.seq,
                 driven_by: scripted.driven_by.clone(),
+                pruned_at: None,
             });
         }
         lines.truncate(limit);
         Ok(lines)
+    }
+
+    async fn prunable(&self, _: u64) -> Result<Prunable, ClientError> {
+        Ok(Prunable::default())
+    }
+
+    async fn prune(&self, _: &Prunable) -> Result<PruneReport, ClientError> {
+        Ok(PruneReport::default())
     }
 
     async fn resolve(&self, prefix: &str) -> Result<TaskId, ClientError> {

@@ -7,4 +7,5 @@ mod log;
 mod loss;
 mod open;
 mod processes;
+mod prune;
 mod tamper;

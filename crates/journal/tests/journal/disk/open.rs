@@ -51,10 +51,10 @@ fn a_new_journal_is_private_and_leaves_no_log_behind() {
 #[test]
 fn a_newer_journal_is_refused() {
     let dir = small_journal();
-    tamper(&dir, "PRAGMA user_version = 3");
+    tamper(&dir, "PRAGMA user_version = 4");
     let error = refused(dir.path());
-    assert!(matches!(error, JournalError::FormatTooNew { found: 3, known: 2, .. }), "{error:?}");
-    tamper(&dir, "PRAGMA user_version = 2");
+    assert!(matches!(error, JournalError::FormatTooNew { found: 4, known: 3, .. }), "{error:?}");
+    tamper(&dir, "PRAGMA user_version = 3");
     open(&dir);
 }
 
@@ -62,7 +62,7 @@ fn a_newer_journal_is_refused() {
 #[test]
 fn opening_raises_the_number_of_an_older_format() {
     let dir = small_journal();
-    tamper(&dir, "PRAGMA user_version = 1");
+    tamper(&dir, "DROP TABLE pruning; PRAGMA user_version = 1");
     let journal = open(&dir);
     let mut next = Submission::new(&journal.head("t").unwrap());
     next.push(row(4, "k", &[b'a'; 9_000])).unwrap();
@@ -72,7 +72,7 @@ fn opening_raises_the_number_of_an_older_format() {
     journal.close().unwrap();
     let conn = rusqlite::Connection::open(dir.path().join("journal.db")).unwrap();
     let format: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(format, 2);
+    assert_eq!(format, 3);
 }
 
 #[test]

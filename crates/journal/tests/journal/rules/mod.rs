@@ -6,5 +6,6 @@ mod concurrency;
 mod cursor;
 mod lease;
 mod limits;
+pub(crate) mod prune;
 mod reading;
 mod task;

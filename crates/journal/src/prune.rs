@@ -1,0 +1,225 @@
+//! Tasks whose content a person has let go: their rows keep every column but the body.
+//!
+//! A pruned row keeps its place, its number and its chain, so the rows behind it still follow and a digest over chains stays
+//! what it was. That its body may be gone is a row of the stream `system`, which no pruning ever touches: a body that is
+//! gone without one is damage.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::chain::TaskHead;
+use crate::damage::{Damage, DamageKind};
+use crate::error::{JournalError, Result};
+use crate::loss::SYSTEM_STREAM;
+use crate::reader;
+use crate::row::{NewRow, Row};
+use crate::store::{Page, Store, TaskState, Tid, View};
+use crate::submission::TaskOpening;
+use crate::task::{Task, TaskFilter};
+
+/// Kind of the rows that record a pruning. Their body is the JSON object `{"tasks":["…",…]}`.
+pub const PRUNING_KIND: &str = "tasks_pruned";
+/// Tasks that one such row names at most: it is read again for each of them.
+const TASKS_PER_ROW: usize = 256;
+
+/// Kinds of rows that keep their bodies; where they are fewer, one stands twice.
+pub type KeptKinds = [&'static str; 5];
+
+/// What is to be pruned.
+#[derive(Debug, Clone)]
+pub struct Prune {
+    /// Tasks that are closed and were not pruned before.
+    pub tasks: Vec<Arc<str>>,
+    /// Kinds of rows that keep their bodies. A task's first row always does.
+    pub kept_kinds: KeptKinds,
+    /// Fragments that are named by rows which keep their bodies; all others are deleted.
+    pub kept_fragments: BTreeSet<[u8; 32]>,
+    /// The last position up to which rows were read for [`Self::kept_fragments`].
+    pub as_of: u64,
+    /// Owners of leases that are known to be dead.
+    pub dead_owners: BTreeSet<String>,
+    /// Who wants it.
+    pub by: &'static str,
+    /// The present time, in microseconds since 1970 (UTC).
+    pub now_us: i64,
+}
+
+/// What a pruning took away, or would.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Rows that lost their bodies.
+    pub rows: u64,
+    /// Bytes that these bodies took in the database.
+    pub body_bytes: u64,
+    /// Fragments that were deleted.
+    pub fragments: u64,
+    /// Bytes that they took in the database.
+    pub fragment_bytes: u64,
+}
+
+/// Empties the rows and records that, all in the transaction of the caller. All rules are checked before the first write.
+pub(crate) fn apply(store: &mut dyn Store, prune: &Prune) -> Result<Pruned> {
+    if store.last_pos()? != prune.as_of {
+        return Err(JournalError::PruneOvertaken);
+    }
+    refuse_beside_others(store, prune)?;
+    let mut tids = Vec::with_capacity(prune.tasks.len());
+    for task in &prune.tasks {
+        match store.find(task)? {
+            None => return Err(JournalError::UnknownTask { task: task.to_string() }),
+            Some((_, state)) if state.closed_at_us.is_none() || &**task == SYSTEM_STREAM => {
+                return Err(JournalError::PruneOpen { task: task.to_string() });
+            }
+            Some((tid, _)) if store.pruning(tid)?.is_some() => {}
+            Some((tid, _)) => tids.push((tid, Arc::clone(task))),
+        }
+    }
+    let mut done = Pruned::default();
+    for part in tids.chunks(TASKS_PER_ROW) {
+        let pos = record(store, part, prune)?;
+        for (tid, _) in part {
+            let (rows, bytes) = store.empty_rows(*tid, &prune.kept_kinds)?;
+            store.set_pruning(*tid, pos)?;
+            done.rows += rows;
+            done.body_bytes += bytes;
+        }
+    }
+    (done.fragments, done.fragment_bytes) = store.delete_fragments_but(&prune.kept_fragments)?;
+    Ok(done)
+}
+
+/// A process that drives a task may be about to name a fragment that it has stored before.
+fn refuse_beside_others(store: &dyn Store, prune: &Prune) -> Result<()> {
+    for tid in store.tids(TaskFilter::Open, usize::MAX)? {
+        let state = store.state(tid)?;
+        let owner = state
+            .owner
+            .filter(|owner| state.until_us > prune.now_us && !prune.dead_owners.contains(&**owner));
+        if let Some(owner) = owner {
+            let task = store.entry(tid)?.id.to_string();
+            return Err(JournalError::PruneBeside { task, owner: owner.to_string() });
+        }
+    }
+    Ok(())
+}
+
+/// Tasks that were closed before this time and were not pruned, oldest first; at most `limit`.
+pub(crate) fn prunable(view: &dyn View, before_us: i64, limit: usize) -> Result<Vec<Task>> {
+    let tids = view.prunable(before_us, limit)?;
+    tids.into_iter().map(|tid| crate::task::read(view, tid)).collect()
+}
+
+/// The row that records the pruning of a task; `None` for a task that was not pruned. Fails with
+/// [`JournalError::Damaged`] where the task's entry names a row that does not record it.
+pub(crate) fn of(view: &dyn View, tid: Tid, task: &str) -> Result<Option<Row>> {
+    let Some(pos) = view.pruning(tid)? else { return Ok(None) };
+    let found = view.rows_after(pos.saturating_sub(1), Page::of(1))?.into_iter().next();
+    if let Some((of, row)) =
+        found.filter(|(_, row)| row.pos == pos && row.kind == PRUNING_KIND && !row.is_pruned)
+    {
+        let row = reader::admit_alone(view, of, row, u16::MAX)?;
+        let names_it = decode(&row.body).is_some_and(|tasks| tasks.contains(&task));
+        if &*row.task == SYSTEM_STREAM && names_it {
+            return Ok(Some(row));
+        }
+    }
+    let damage =
+        Damage::database(DamageKind::EntryMissing { table: "record", key: format!("{pos}, a pruning") });
+    Err(JournalError::damaged(view.dir(), damage.in_task(task)))
+}
+
+/// Which tasks may have rows without bodies; each is looked up once.
+#[derive(Default)]
+pub(crate) struct Prunings(BTreeSet<Tid>);
+
+impl Prunings {
+    /// Fails where the row's body is gone and no pruning of its task is recorded.
+    pub(crate) fn check(&mut self, view: &dyn View, tid: Tid, row: &Row) -> Result<()> {
+        if !row.is_pruned || self.0.contains(&tid) {
+            return Ok(());
+        }
+        if of(view, tid, &row.task)?.is_none() {
+            let damage = Damage::database(DamageKind::BodyGone).at_pos(row.pos).in_task(&row.task);
+            return Err(JournalError::damaged(view.dir(), damage.at_seq(row.seq)));
+        }
+        self.0.insert(tid);
+        Ok(())
+    }
+}
+
+/// Appends the record of a pruning to the stream `system`.
+fn record(store: &mut dyn Store, tasks: &[(Tid, Arc<str>)], prune: &Prune) -> Result<u64> {
+    let found = store.find(SYSTEM_STREAM)?;
+    let mut head = match &found {
+        None => TaskHead::start(SYSTEM_STREAM)?,
+        Some((_, state)) => TaskHead::at(SYSTEM_STREAM.into(), state.seq, state.chain),
+    };
+    let sealed = head.seal(NewRow {
+        seq: head.seq() + 1,
+        at_us: prune.now_us,
+        clock_ms: 0,
+        from: prune.by.into(),
+        to: "journal".into(),
+        kind: PRUNING_KIND.into(),
+        cause: None,
+        format: 1,
+        body: encode(tasks.iter().map(|(_, task)| &**task))?,
+    })?;
+    let at_head = |mut state: TaskState| {
+        state.seq = head.seq();
+        state.chain = *head.chain();
+        state
+    };
+    let tid = match found {
+        Some((tid, state)) => {
+            store.save_progress(tid, &at_head(state))?;
+            tid
+        }
+        None => {
+            let opening = TaskOpening {
+                opened_at_us: prune.now_us,
+                logic_version: 0,
+                title: "what belongs to no task".to_owned(),
+                lease: None,
+            };
+            let state = at_head(crate::lease::opening_state(SYSTEM_STREAM, &opening)?);
+            store.insert_task(SYSTEM_STREAM, &opening, &state)?
+        }
+    };
+    store.insert_rows(tid, &[Arc::new(sealed)])
+}
+
+/// Fails with [`JournalError::BadName`] for an id that JSON would have to escape: no task of Setpoint has one.
+fn encode<'t>(tasks: impl Iterator<Item = &'t str>) -> Result<Vec<u8>> {
+    let mut quoted = Vec::new();
+    for task in tasks {
+        if task.contains(['"', '\\']) {
+            return Err(JournalError::BadName { what: "id of a task to prune" });
+        }
+        quoted.push(format!("\"{task}\""));
+    }
+    Ok(format!("{{\"tasks\":[{}]}}", quoted.join(",")).into_bytes())
+}
+
+fn decode(body: &[u8]) -> Option<Vec<&str>> {
+    let text = std::str::from_utf8(body).ok()?;
+    let quoted = text.strip_prefix("{\"tasks\":[\"")?.strip_suffix("\"]}")?;
+    Some(quoted.split("\",\"").collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_record_of_a_pruning_reads_back() {
+        let tasks = ["count-1", "grüße, 2"];
+        let body = encode(tasks.into_iter()).unwrap();
+        assert_eq!(String::from_utf8_lossy(&body), r#"{"tasks":["count-1","grüße, 2"]}"#);
+        assert_eq!(decode(&body).unwrap(), tasks);
+        assert!(matches!(encode([r#"a","b"#].into_iter()), Err(JournalError::BadName { .. })));
+        for body in ["", "{}", r#"{"tasks":[]}"#, "\u{fffd}"] {
+            assert_eq!(decode(body.as_bytes()), None, "{body}");
+        }
+    }
+}
