@@ -270,6 +270,15 @@ pub struct ImportProblem {
     pub reason: String,
 }
 
+/// Records that can be forgotten.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PrunableRecords {
+    /// They were learnt before this time.
+    pub before: Timestamp,
+    /// The records, oldest first.
+    pub records: Vec<RecordLine>,
+}
+
 /// Memory, as the operator has it. Reading makes nothing but memory's own files; where nothing was ever done there is
 /// nothing to read, and no file afterwards either.
 #[async_trait]
@@ -294,6 +303,10 @@ pub trait Memory: Send + Sync {
 
     /// Deletes these records for good; what went. All of them or none.
     async fn forget(&self, ids: &[MegramId]) -> Result<Vec<RecordLine>, ClientError>;
+
+    /// What was learnt so many milliseconds ago or earlier and can be forgotten, oldest first. Rules, what they were made of,
+    /// proposals and stated facts are not among it.
+    async fn prunable(&self, older_than_ms: u64) -> Result<PrunableRecords, ClientError>;
 
     /// One pass of the Dreamer now.
     async fn dream(&self) -> Result<DreamReport, ClientError>;

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use setpoint_protocol::message::Level;
 
 use super::RECORDS_LISTED;
+use super::grammar::PruneArgs;
 use super::values::{megram, records};
 use crate::invocation::{AskedPairs, AskedRecords, At, MemoryCommand, TextSource};
 use crate::moment;
@@ -71,6 +72,8 @@ pub(super) enum MemoryVerb {
         #[arg(long)]
         yes: bool,
     },
+    /// Forget for good what was learnt long ago, after asking; rules and stated facts stay
+    Prune(PruneArgs),
     /// Let the Dreamer go through memory now: make rules, demote rules, delete what has faded
     Dream,
     /// Write all records, one JSON object a line
@@ -163,6 +166,7 @@ pub(super) fn command(verb: MemoryVerb) -> MemoryCommand {
             MemoryCommand::Remember { text, tags }
         }
         MemoryVerb::Forget { ids, yes } => MemoryCommand::Forget { ids, is_agreed: yes },
+        MemoryVerb::Prune(prune) => MemoryCommand::Prune(prune.asked()),
         MemoryVerb::Dream => MemoryCommand::Dream,
         MemoryVerb::Export { output, skills } => MemoryCommand::Export { output, skills },
         MemoryVerb::Import { file, lenient } => {

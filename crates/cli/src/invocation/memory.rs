@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use setpoint_protocol::message::Level;
 
-use super::TextSource;
+use super::{Prune, TextSource};
 use crate::moment::At;
 
 /// `memory`.
@@ -42,6 +42,8 @@ pub enum MemoryCommand {
         /// Nobody is asked.
         is_agreed: bool,
     },
+    /// `memory prune`.
+    Prune(Prune),
     /// `memory dream`.
     Dream,
     /// `memory export`.

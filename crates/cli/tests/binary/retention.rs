@@ -125,3 +125,24 @@ fn process_nothing_is_pruned_while_a_task_runs() {
     let pruned = ok(held.home.run(&["tasks", "prune", "--older-than", "0d", "--yes", "--json"])).json();
     assert_eq!(pruned["tasks"].as_array().unwrap().len(), 2, "{pruned:#}");
 }
+
+#[test]
+fn old_lessons_are_forgotten_and_stay_so() {
+    let (home, _) = learnt();
+    ok(home.run(&["memory", "remember", "the ruler has one line"]));
+    let came = home.run(&["memory", "prune", "--older-than", "0d"]);
+    assert_eq!(came.code, 2, "{came:#?}");
+    let came = ok(home.run(&["memory", "prune", "--older-than", "30d", "--yes"]));
+    assert!(came.err.contains("nothing that was learnt before "), "{came:#?}");
+    let before = remembered(&home);
+    let told = ok(home.run(&["memory", "prune", "--older-than", "0d", "--dry-run"]));
+    assert!(told.err.contains(" would be forgotten"), "{told:#?}");
+    assert_eq!(remembered(&home), before);
+
+    ok(home.run(&["--set", "retention.memory=0", "memory", "prune", "--yes"]));
+    let left = remembered(&home);
+    let [fact] = left.as_array().unwrap().as_slice() else { panic!("{left:#}") };
+    assert_eq!(fact["content"]["lesson"], "the ruler has one line");
+    fs::remove_dir_all(home.data().join("memory")).unwrap();
+    assert_eq!(remembered(&home), left);
+}

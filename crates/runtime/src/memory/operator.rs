@@ -113,6 +113,25 @@ impl Memory {
         Ok(records)
     }
 
+    /// What was learnt before this time and can be forgotten, oldest first: what fades, made up by the Dreamer or not. Rules,
+    /// what rules were made of, proposals and what the operator stated stay.
+    ///
+    /// # Errors
+    /// When the journal or the store cannot be read.
+    pub fn prunable(&self, before: Timestamp) -> Result<Vec<Remembered>, MemoryFailure> {
+        self.catch_up()?;
+        let mut found = Vec::new();
+        let mut after = 0;
+        loop {
+            let (page, next) = self.mended(|| Ok(self.store.page(after, EXPORT_PAGE)?))?;
+            found.extend(page.into_iter().filter(|record| can_go(record, before)));
+            match next {
+                Some(next) => after = next,
+                None => return Ok(found),
+            }
+        }
+    }
+
     /// Takes records in, one JSON object a line. Where a line cannot be taken nothing is, unless `is_lenient`.
     ///
     /// # Errors
@@ -204,6 +223,11 @@ impl Memory {
         let (page, next) = self.mended(|| Ok(self.store.page(after, EXPORT_PAGE)?))?;
         Ok((page.into_iter().filter_map(as_it_is).collect(), next))
     }
+}
+
+fn can_go(record: &Remembered, before: Timestamp) -> bool {
+    let was_learnt = matches!(record.megram.level, Level::M | Level::K) && record.author != Author::Operator;
+    was_learnt && record.rule.is_none() && record.megram.created_at < before
 }
 
 /// A record with the numbers that it has by now, if it counts.

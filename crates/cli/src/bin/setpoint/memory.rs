@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use setpoint_client::memory::{
     Answer, CurvePoint, DreamReport, ImportProblem, ImportReport, Memory, MemoryStats, PairLine,
-    PairQuestion, PairReport, RecordFilter, RecordLine, RecordReport, Remembered, RuleLine, Standing, Sums,
+    PairQuestion, PairReport, PrunableRecords, RecordFilter, RecordLine, RecordReport, Remembered, RuleLine,
+    Standing, Sums,
 };
 use setpoint_client::{ClientError, ErrorKind};
 use setpoint_protocol::memory::Author;
@@ -155,6 +156,14 @@ impl Memory for Remembering {
         let now = runtime::clock::now();
         let went = memory.forget_records(ids, now).map_err(|error| memory_error(&error))?;
         Ok(self.lines(went, now))
+    }
+
+    async fn prunable(&self, older_than_ms: u64) -> Result<PrunableRecords> {
+        let now = runtime::clock::now();
+        let before = now.minus_millis(older_than_ms);
+        let Some(memory) = self.read()? else { return Ok(PrunableRecords { before, records: Vec::new() }) };
+        let records = memory.prunable(before).map_err(|error| memory_error(&error))?;
+        Ok(PrunableRecords { before, records: self.lines(records, now) })
     }
 
     async fn dream(&self) -> Result<DreamReport> {

@@ -6,6 +6,7 @@ mod export;
 mod forget;
 mod import;
 mod list;
+mod prune;
 mod query;
 mod remember;
 mod rules;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use setpoint_client::{ClientError, ErrorKind, Memory};
 use setpoint_protocol::Timestamp;
 
+use super::retention::age_ms;
 use crate::exit::Exit;
 use crate::host::Host;
 use crate::invocation::{At, GlobalOptions, MemoryCommand};
@@ -70,6 +72,12 @@ pub(super) async fn memory(
             forget::check(is_agreed, options, io)?;
             let look = look(None, host, io);
             opened(host, async |memory| forget::forget(memory, &ids, is_agreed, &look, options, io).await)
+                .await
+        }
+        MemoryCommand::Prune(asked) => {
+            let older_than_ms = age_ms(asked, prune::KEY, options, host, io)?;
+            let look = look(None, host, io);
+            opened(host, async |memory| prune::prune(memory, older_than_ms, asked, &look, options, io).await)
                 .await
         }
         MemoryCommand::Dream => {

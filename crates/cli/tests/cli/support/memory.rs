@@ -164,6 +164,11 @@ impl Memory for FakeMemory {
         names.into_iter().map(|id| self.named(id)).collect()
     }
 
+    async fn prunable(&self, older_than_ms: u64) -> Result<PrunableRecords, ClientError> {
+        self.ask(format!("prunable {older_than_ms}"))?;
+        Ok(PrunableRecords { before: after(-1.0), records: self.records.clone() })
+    }
+
     async fn dream(&self) -> Result<DreamReport, ClientError> {
         self.ask("dream".to_owned())?;
         Ok(self.dreamt.clone())

@@ -108,6 +108,42 @@ fn an_import_takes_no_fact_that_could_not_be_stated_and_nothing_that_never_fades
     assert_eq!(memory.import(&line(&fact), true, NOW).unwrap().taken, 1);
 }
 
+/// Whatever it is made of, a memory that begins anew has forgotten the same.
+#[test]
+fn only_old_records_that_fade_can_be_pruned() {
+    let home = Home::new();
+    let journal = home.journal();
+    let memory = home.memory(&journal);
+    let megram = |n| Megram {
+        created_at: Timestamp::from_micros(NOW.as_micros() - 1_000),
+        ..of_intent(n, State::Accept)
+    };
+    let rule = Megram { level: Level::C, sigma: 1.0, k: 0.0, ..megram(2) };
+    let hypothesis = Megram { level: Level::K, space: "hypothesis:count-files".to_owned(), ..megram(3) };
+    let young = Megram { created_at: NOW, ..megram(4) };
+    memory.remember("a fact", &[], Timestamp::from_micros(1)).unwrap();
+    for (one, by) in [
+        (megram(1), Author::Import),
+        (rule, Author::Dreamer),
+        (hypothesis, Author::Dreamer),
+        (young, Author::Import),
+    ] {
+        memory.act(RoleId::Memory, &MemoryAct::Recorded { megram: one, by }, NOW).unwrap();
+    }
+    let found = memory.prunable(NOW).unwrap();
+    let ids: Vec<_> = found.into_iter().map(|record| record.megram.id).collect();
+    assert_eq!(ids, [id(1), id(3)]);
+    memory.forget_records(&ids, NOW).unwrap();
+    assert!(memory.prunable(NOW).unwrap().is_empty());
+    let left = all(&memory);
+    assert_eq!(left.len(), 3, "{left:?}");
+    drop(memory);
+    std::fs::remove_dir_all(home.memory_dir()).unwrap();
+    let again = home.memory(&journal);
+    again.catch_up().unwrap();
+    assert_eq!(all(&again), left);
+}
+
 #[test]
 fn forgetting_takes_all_or_none() {
     let home = Home::new();

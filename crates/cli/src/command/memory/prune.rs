@@ -1,0 +1,59 @@
+//! `memory prune`: what was learnt long ago is forgotten for good, once somebody has agreed.
+
+use serde_json::json;
+use setpoint_client::{ClientError, Memory};
+use setpoint_protocol::MegramId;
+
+use super::note;
+use crate::command::retention::agreed;
+use crate::exit::Exit;
+use crate::invocation::{GlobalOptions, Prune};
+use crate::io::Io;
+use crate::render::memory::{Look, records};
+use crate::text::Line;
+use crate::view::words;
+
+/// The key that says how old a record has to be.
+pub(super) const KEY: &str = "retention.memory";
+/// Records that one act of the journal forgets.
+const FORGOTTEN_AT_ONCE: usize = 1_000;
+
+pub(super) async fn prune(
+    memory: &dyn Memory,
+    older_than_ms: u64,
+    asked: Prune,
+    look: &Look,
+    options: &GlobalOptions,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let prunable = memory.prunable(older_than_ms).await?;
+    let before = words::date_and_time(prunable.before, &io.zone);
+    let count = words::count(prunable.records.len() as u64, "record");
+    if asked.is_dry_run || prunable.records.is_empty() {
+        if options.is_json {
+            io.out.json(&json!({ "prunable": prunable }))?;
+        } else if prunable.records.is_empty() {
+            note(&format!("nothing that was learnt before {before} is left to be forgotten"), options, io);
+        } else {
+            io.out.lines(&records(&prunable.records, look))?;
+            note(&format!("{count} from before {before} would be forgotten"), options, io);
+        }
+        return Ok(Exit::DONE);
+    }
+    let question = format!(
+        "Forget {count} from before {before} for good? Rules and facts stay; what is forgotten does not come back."
+    );
+    if let Some(exit) = agreed(asked, &question, options, io).await? {
+        return Ok(exit);
+    }
+    let ids: Vec<MegramId> = prunable.records.into_iter().map(|record| record.megram.id).collect();
+    for part in ids.chunks(FORGOTTEN_AT_ONCE) {
+        memory.forget(part).await?;
+    }
+    if options.is_json {
+        io.out.json(&json!({ "before": prunable.before, "forgotten": ids }))?;
+    } else {
+        io.out.lines(&[Line::plain(&format!("forgot {count}"))])?;
+    }
+    Ok(Exit::DONE)
+}
