@@ -24,7 +24,7 @@ fn manifests() {
         case("write sha256 checksums of gone to ./x.sha256", Want::Refused("gone does not exist in ")),
         case(
             "generate a manifest for 'odd dir/empty'",
-            Want::Gap("holds a file at least", vec![("/entries", json!(0))]),
+            Want::Gap("holds at least one file", vec![("/entries", json!(0))]),
         ),
     ];
     hold(&home, &first);
@@ -141,7 +141,7 @@ fn renamed_files() {
     );
     cases.push(case(
         "preview renaming .png to .jpg in photos",
-        Want::Gap("with .png in its name", vec![("/count", json!(0))]),
+        Want::Gap("has .png in its name", vec![("/count", json!(0))]),
     ));
     // What says rename renames, and asks.
     for way in [
@@ -153,7 +153,7 @@ fn renamed_files() {
     }
     cases.push(case(
         "rename .png files to .jpg in photos",
-        Want::Gap("with .png in its name", vec![("/count", json!(0))]),
+        Want::Gap("has .png in its name", vec![("/count", json!(0))]),
     ));
     cases.push(case("rename files in photos to lowercase", Want::Refused("no playbook")));
     cases.push(case("rename .jpeg to .jpg in gone", Want::Refused("gone does not exist in ")));

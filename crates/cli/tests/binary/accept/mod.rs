@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::Home;
+use crate::support::{Home, say};
 
 /// What a goal has to come to.
 enum Want {
@@ -80,7 +80,7 @@ fn hold(home: &Home, cases: &[Case]) {
             wrong.push(format!("{accepted}{goal}: {fault}\n  {summary}\n  {output}"));
         }
     }
-    println!("accept: {} goals, {} wrong", cases.len(), wrong.len());
+    say(&format!("accept: {} goals, {} wrong", cases.len(), wrong.len()));
     assert!(wrong.is_empty(), "{} of {} goals:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
 

@@ -6,7 +6,7 @@ use setpoint_protocol::Any;
 use setpoint_protocol::predicate::{Check, CheckOn, Observed};
 
 use super::odd_home;
-use crate::support::{Home, shell};
+use crate::support::{Home, say, shell};
 
 /// Survivors that are meant, by pointer: nobody measures again what these say.
 const MEANT: &[(&str, &str)] = &[
@@ -186,8 +186,8 @@ fn a_changed_answer_is_not_accepted() {
             }
         }
     }
-    println!("mutations: {tried} changed answers, {noticed} noticed");
-    survivors.iter().for_each(|(playbook, at)| println!("  survivor: {playbook} {at}"));
+    say(&format!("mutations: {tried} changed answers, {noticed} noticed"));
+    survivors.iter().for_each(|(playbook, at)| say(&format!("  survivor: {playbook} {at}")));
     let unmeant: Vec<_> = survivors.iter().filter(|(_, at)| !is_meant(at)).collect();
     assert!(unmeant.is_empty(), "{unmeant:#?}");
     assert!(f64::from(noticed) >= NOTICED_MIN * f64::from(tried), "{noticed} of {tried}: {survivors:#?}");

@@ -11,7 +11,7 @@ use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
 
 use super::command;
 use crate::support::thinker::site;
-use crate::support::{Came, Home};
+use crate::support::{Came, Home, say};
 
 fn said(value: &Value) -> Turn {
     Turn::from(Answer::text(&value.to_string()))
@@ -175,7 +175,7 @@ fn no_hostile_model_is_believed() {
                 .push(format!("{} {:?} {:?}\n{}", attack.criterion, attack.calls, attack.cites, came.out));
         }
     }
-    println!("hostile models: {} tried, {} accepted", attacks.len(), believed.len());
+    say(&format!("hostile models: {} tried, {} accepted", attacks.len(), believed.len()));
     assert!(attacks.len() >= 60, "{}", attacks.len());
     assert!(believed.is_empty(), "{}", believed.join("\n"));
 }

@@ -8,6 +8,7 @@ pub(crate) mod tree;
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -18,6 +19,11 @@ use tempfile::TempDir;
 /// A home directory with a configuration, a data directory and a place to work in, all gone when it is dropped.
 pub(crate) struct Home {
     root: TempDir,
+}
+
+/// Writes a line that is shown also where the test passes: what is written past the macros is not held back.
+pub(crate) fn say(line: &str) {
+    writeln!(std::io::stderr(), "{line}").unwrap();
 }
 
 /// Whatever a test has done, every task that it leaves behind comes out of its inputs again, record by record and ask by
