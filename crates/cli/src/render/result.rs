@@ -104,7 +104,8 @@ fn end(state: &ViewState, result: &FinalResult) -> Line {
         let why = ": it needs your approval, and nobody could be asked";
         return Line::new().and(Tone::Bad, "stopped").and(Tone::Plain, why);
     }
-    words::end(result).then(shown_by(result))
+    let line = if open(state, result).is_empty() { words::end(result) } else { words::end_counted(result) };
+    line.then(shown_by(result))
 }
 
 /// What is to be said beside the answer; the line of the end only where it was not said before.
@@ -124,13 +125,18 @@ pub(crate) fn about(state: &ViewState, result: &FinalResult, has_end: bool) -> V
     lines
 }
 
-/// An answer as a person wants it: that it is complete goes without saying.
+/// An answer as a person wants it: that it is complete, and has nothing odd about it, goes without saying. `--json` has it all.
 fn answer(output: &Any) -> Any {
+    let without_saying = [
+        ("complete", json!(true)),
+        ("names_doubtful", json!(false)),
+        ("ragged", json!(0)),
+        ("unclosed_quote", json!(false)),
+    ];
     let mut answer = output.clone();
-    if let Some(fields) = answer.0.as_object_mut()
-        && fields.get("complete") == Some(&Value::Bool(true))
-    {
-        fields.remove("complete");
+    if let Some(fields) = answer.0.as_object_mut() {
+        fields
+            .retain(|name, value| !without_saying.iter().any(|(said, usual)| name == said && value == usual));
     }
     answer
 }
@@ -232,20 +238,9 @@ fn in_short(state: &ViewState, verdict: &Verdict) -> Line {
     let seen = words::evidence_in_short(&Evidence::of(verdict, state.at), &state.calls);
     if !seen.is_empty() {
         line.push(Tone::Dim, ": ");
-        line.push(Tone::Plain, &without_pointers(&seen));
+        line.push(Tone::Plain, &words::without_pointers(&seen));
     }
     line
-}
-
-/// A finding in which the places of values are names: `/problem_count is 1` begins with a pointer.
-fn without_pointers(seen: &str) -> String {
-    let is_pointer = |word: &str| {
-        let name = word.trim_start_matches('/');
-        word.starts_with('/') && !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
-    };
-    let words =
-        seen.split(' ').map(|word| if is_pointer(word) { word.trim_start_matches('/') } else { word });
-    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The lines of an approval file that allow what was refused without a person, when the task ended for that.

@@ -76,6 +76,7 @@ fn message(state: &ViewState, record: &Record, names_roles: bool) -> Option<(Ton
                 true => format!("{who} attempt {attempt} {class} "),
                 false => format!("{who}: attempt {attempt} failed: "),
             };
+            let what = if names_roles { what.to_owned() } else { words::without_pointers(what) };
             (Tone::Care, format!("{failed}{told}{what}"))
         }
         Payload::SubTaskOutcome(outcome) => match outcome.status {
@@ -84,8 +85,18 @@ fn message(state: &ViewState, record: &Record, names_roles: bool) -> Option<(Ton
             OutcomeStatus::Failed => {
                 let told = words::failures(&outcome.criteria_verdicts);
                 let told = if told.is_empty() { told } else { format!(" ({told})") };
-                let failed = if names_roles { " failed" } else { ": not met" };
-                (Tone::Bad, format!("{who}{failed}{told}: {}", outcome.failure_reason.unwrap_or_default()))
+                let reason = outcome.failure_reason.unwrap_or_default();
+                let text = match names_roles {
+                    true => format!("{who} failed{told}: {reason}"),
+                    false => {
+                        let reason = words::without_pointers(&reason);
+                        format!(
+                            "{who}: not met{told}: {}",
+                            reason.strip_prefix("not met: ").unwrap_or(&reason)
+                        )
+                    }
+                };
+                (Tone::Bad, text)
             }
         },
         Payload::TaskFault(fault) if names_roles => {

@@ -1,5 +1,7 @@
 //! How numbers, times, judgements and ends are worded, everywhere alike.
 
+use std::collections::BTreeSet;
+
 use jiff::tz::TimeZone;
 use setpoint_protocol::message::{
     EndState, EndedBy, FailureClass, FinalResult, JudgedBy, MacroState, MemoryAction, Shown, Strength,
@@ -220,6 +222,23 @@ pub fn evidence_within(evidence: &Evidence, calls: &Calls, columns: usize) -> St
     clip(&(clip(&sanitise::line(&call.words()), room) + &rest), columns)
 }
 
+/// A finding in which the places of values are names: `/problem_count is 1` begins with a pointer.
+#[must_use]
+pub fn without_pointers(seen: &str) -> String {
+    let is_pointer = |word: &str| {
+        let name = word.trim_start_matches('/');
+        let is_of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        word.starts_with('/') && !name.is_empty() && name.chars().all(is_of_name)
+    };
+    let words: Vec<&str> = seen.split(' ').collect();
+    let is_told = |n: usize| words.get(n + 1).is_some_and(|next| *next == "is");
+    let plain = words.iter().enumerate().map(|(n, word)| match is_pointer(word) && is_told(n) {
+        true => word.trim_start_matches('/'),
+        false => word,
+    });
+    plain.collect::<Vec<_>>().join(" ")
+}
+
 /// Bytes as a person says them: `812 bytes`, `1.2 MB`.
 #[must_use]
 pub fn bytes(bytes: u64) -> String {
@@ -255,25 +274,35 @@ pub fn outcome(result: &FinalResult) -> &'static str {
 /// How a task ended, in a line: with the gaps by name, or the rule that ended it.
 #[must_use]
 pub fn end(result: &FinalResult) -> Line {
+    end_with(result, &format!("not met: {}", result.unmet_criteria.join("; ")))
+}
+
+/// The same with the number of gaps, where they are listed below it.
+#[must_use]
+pub fn end_counted(result: &FinalResult) -> Line {
+    let judged = result.verdicts.iter().chain(&result.subtask_verdicts);
+    let judged = judged.map(|verdict| verdict.criterion.as_str());
+    let all: BTreeSet<&str> = judged.chain(result.unmet_criteria.iter().map(String::as_str)).collect();
+    let unmet = result.unmet_criteria.len();
+    let are = if unmet == 1 { "is" } else { "are" };
+    let criteria = if all.len() == 1 { "criterion" } else { "criteria" };
+    end_with(result, &format!("{unmet} of {} {criteria} {are} not met", all.len()))
+}
+
+fn end_with(result: &FinalResult, gaps: &str) -> Line {
     let word = end_word(result);
     match (result.directive, result.ended_by) {
         (EndState::Abandon, EndedBy::Fault)
             if !result.unmet_criteria.is_empty() && not_begun(&result.summary).is_none() =>
         {
-            let names = result.unmet_criteria.join("; ");
-            Line::new()
-                .and(Tone::Bad, word)
-                .and(Tone::Plain, &format!(": no further plan was found; not met: {names}"))
+            let why = format!(": no further plan was found; {gaps}");
+            Line::new().and(Tone::Bad, word).and(Tone::Plain, &why)
         }
         _ if result.unproven => {
             Line::new().and(Tone::Care, word).and(Tone::Care, &format!(": {}", rule_words(EndedBy::Unproven)))
         }
         (EndState::Accept, _) => Line::new().and(Tone::Good, word),
-        (EndState::Success, _) => {
-            let names = result.unmet_criteria.join("; ");
-            let gaps = format!(": not met: {names}");
-            Line::new().and(Tone::Care, word).and(Tone::Care, &gaps)
-        }
+        (EndState::Success, _) => Line::new().and(Tone::Care, word).and(Tone::Care, &format!(": {gaps}")),
         (EndState::Abandon, EndedBy::Cancelled | EndedBy::Consent) => Line::new().and(Tone::Bad, word),
         (EndState::Abandon, rule) => match not_begun(&result.summary) {
             Some((what, why)) => Line::new().and(Tone::Bad, what).and(Tone::Plain, why),

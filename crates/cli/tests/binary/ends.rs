@@ -40,7 +40,10 @@ fn success_is_accepted_with_the_gap_by_name() {
     assert_eq!(ended.unmet(), ["mark 1 of the answer is one"]);
     assert_eq!(ended.result["loss"]["D"], 0.25);
     let told = told(&home, &[], 3);
-    assert!(told.contains("\naccepted with gaps: not met: mark 1 of the answer is one\n"), "{told}");
+    assert!(
+        told.contains("\naccepted with gaps: 1 of 4 criteria is not met\n\n✗ mark 1 of the answer is one  "),
+        "{told}"
+    );
     assert!(told.contains("mark 1 of the answer is one  refuted: "), "{told}");
     assert!(!told.contains("success"), "{told}");
 }
@@ -130,7 +133,7 @@ fn a_model_without_a_further_plan_ends_by_fault_with_what_was_measured() {
     assert_eq!((&ended.result["ended_by"], ended.accountable()), (&"fault".into(), "planner"));
     assert_eq!(ended.unmet(), ["mark 1 of the answer is one"]);
     let told = told(&home, &[], 4);
-    assert!(first_line(&told).starts_with("given up: no further plan was found; not met: "), "{told}");
+    assert!(first_line(&told).starts_with("given up: no further plan was found; 1 of "), "{told}");
 }
 
 /// What the embedded brain is asked is a step of this program.

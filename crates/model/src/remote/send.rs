@@ -187,12 +187,16 @@ pub(super) fn of_transport(error: &reqwest::Error) -> ModelError {
     if error.is_builder() {
         return failure::never(Unable, reason, vec!["check the model's address and the proxy variables"]);
     }
-    let hints = if error.is_connect() {
-        vec!["check the model's address, that its server runs, and the proxy variables"]
-    } else {
-        vec![]
-    };
+    let place = error.url().and_then(place).unwrap_or_default();
+    let hint = format!("check the model's address{place}, that its server runs, and the proxy variables");
+    let hints = if error.is_connect() { vec![hint.as_str()] } else { vec![] };
     failure::again(Unavailable, reason, hints, Duration::ZERO)
+}
+
+/// Host and port in brackets. The rest of an address may hold what is secret.
+fn place(address: &Url) -> Option<String> {
+    let (host, port) = (address.host_str()?, address.port_or_known_default()?);
+    Some(format!(" ({host}:{port})"))
 }
 
 /// An error and its causes in one line, without the address, which may hold what is secret.

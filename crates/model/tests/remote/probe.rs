@@ -338,7 +338,9 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
     let refused = refused_address().unwrap();
     let endpoint = endpoint(Wire::Chat, &refused.base(Wire::Chat), true);
     let probed = probe(&Remote::new(endpoint, || 0).unwrap()).await;
-    writeln!(found, "# refused\n{}", shown(&probed)).unwrap();
+    let base = refused.base(Wire::Chat);
+    let place = base.split('/').nth(2).unwrap();
+    writeln!(found, "# refused\n{}", shown(&probed).replace(place, "HOST:PORT")).unwrap();
     expect![[r#"
         # hang, 1 calls
         Bad: does not answer: no answer came within 120000 ms
@@ -398,7 +400,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
 
         # refused
         Bad: does not answer: could not connect: client error (Connect): tcp connect error: Connection refused (os error 111)
-              check the model's address, that its server runs, and the proxy variables
+              check the model's address (HOST:PORT), that its server runs, and the proxy variables
 
     "#]].assert_eq(&found);
 }
