@@ -4,7 +4,8 @@
 //! what it was. That its body may be gone is a row of the stream `system`, which no pruning ever touches: a body that is
 //! gone without one is damage.
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::chain::TaskHead;
@@ -17,7 +18,8 @@ use crate::store::{Page, Store, TaskState, Tid, View};
 use crate::submission::TaskOpening;
 use crate::task::{Task, TaskFilter};
 
-/// Kind of the rows that record a pruning. Their body is the JSON object `{"tasks":["…",…]}`.
+/// Kind of the rows that record a pruning. Their body is the JSON object `{"kept":["…",…],"tasks":["…",…]}`: the kinds of rows
+/// that keep their bodies, and the tasks.
 pub const PRUNING_KIND: &str = "tasks_pruned";
 /// Tasks that one such row names at most: it is read again for each of them.
 const TASKS_PER_ROW: usize = 256;
@@ -118,7 +120,7 @@ pub(crate) fn of(view: &dyn View, tid: Tid, task: &str) -> Result<Option<Row>> {
         found.filter(|(_, row)| row.pos == pos && row.kind == PRUNING_KIND && !row.is_pruned)
     {
         let row = reader::admit_alone(view, of, row, u16::MAX)?;
-        let names_it = decode(&row.body).is_some_and(|tasks| tasks.contains(&task));
+        let names_it = decode(&row.body).is_some_and(|(_, tasks)| tasks.contains(&task));
         if &*row.task == SYSTEM_STREAM && names_it {
             return Ok(Some(row));
         }
@@ -128,22 +130,29 @@ pub(crate) fn of(view: &dyn View, tid: Tid, task: &str) -> Result<Option<Row>> {
     Err(JournalError::damaged(view.dir(), damage.in_task(task)))
 }
 
-/// Which tasks may have rows without bodies; each is looked up once.
+/// Which tasks may have rows without bodies, and which kinds of rows keep theirs; each task is looked up once.
 #[derive(Default)]
-pub(crate) struct Prunings(BTreeSet<Tid>);
+pub(crate) struct Prunings(BTreeMap<Tid, Vec<String>>);
 
 impl Prunings {
-    /// Fails where the row's body is gone and no pruning of its task is recorded.
+    /// Fails where the row's body is gone and no recorded pruning took it.
     pub(crate) fn check(&mut self, view: &dyn View, tid: Tid, row: &Row) -> Result<()> {
-        if !row.is_pruned || self.0.contains(&tid) {
+        if !row.is_pruned {
             return Ok(());
         }
-        if of(view, tid, &row.task)?.is_none() {
+        let gone = || {
             let damage = Damage::database(DamageKind::BodyGone).at_pos(row.pos).in_task(&row.task);
-            return Err(JournalError::damaged(view.dir(), damage.at_seq(row.seq)));
-        }
-        self.0.insert(tid);
-        Ok(())
+            JournalError::damaged(view.dir(), damage.at_seq(row.seq))
+        };
+        let kept = match self.0.entry(tid) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let act = of(view, tid, &row.task)?.ok_or_else(gone)?;
+                let (kept, _) = decode(&act.body).ok_or_else(gone)?;
+                new.insert(kept.into_iter().map(str::to_owned).collect())
+            }
+        };
+        if row.seq == 1 || kept.iter().any(|kind| *kind == row.kind) { Err(gone()) } else { Ok(()) }
     }
 }
 
@@ -163,7 +172,7 @@ fn record(store: &mut dyn Store, tasks: &[(Tid, Arc<str>)], prune: &Prune) -> Re
         kind: PRUNING_KIND.into(),
         cause: None,
         format: 1,
-        body: encode(tasks.iter().map(|(_, task)| &**task))?,
+        body: encode(&prune.kept_kinds, tasks.iter().map(|(_, task)| &**task))?,
     })?;
     let at_head = |mut state: TaskState| {
         state.seq = head.seq();
@@ -189,22 +198,24 @@ fn record(store: &mut dyn Store, tasks: &[(Tid, Arc<str>)], prune: &Prune) -> Re
     store.insert_rows(tid, &[Arc::new(sealed)])
 }
 
-/// Fails with [`JournalError::BadName`] for an id that JSON would have to escape: no task of Setpoint has one.
-fn encode<'t>(tasks: impl Iterator<Item = &'t str>) -> Result<Vec<u8>> {
-    let mut quoted = Vec::new();
-    for task in tasks {
-        if task.contains(['"', '\\']) {
+/// Fails with [`JournalError::BadName`] for a name that JSON would have to escape: no task and no kind of Setpoint has one.
+fn encode<'t>(kept: &[&str], tasks: impl Iterator<Item = &'t str>) -> Result<Vec<u8>> {
+    let list = |names: Vec<&str>| {
+        if names.iter().any(|name| name.contains(['"', '\\'])) {
             return Err(JournalError::BadName { what: "id of a task to prune" });
         }
-        quoted.push(format!("\"{task}\""));
-    }
-    Ok(format!("{{\"tasks\":[{}]}}", quoted.join(",")).into_bytes())
+        Ok(names.join("\",\""))
+    };
+    let (kept, tasks) = (list(kept.to_vec())?, list(tasks.collect())?);
+    Ok(format!("{{\"kept\":[\"{kept}\"],\"tasks\":[\"{tasks}\"]}}").into_bytes())
 }
 
-fn decode(body: &[u8]) -> Option<Vec<&str>> {
+/// The kinds that were kept, and the tasks.
+fn decode(body: &[u8]) -> Option<(Vec<&str>, Vec<&str>)> {
     let text = std::str::from_utf8(body).ok()?;
-    let quoted = text.strip_prefix("{\"tasks\":[\"")?.strip_suffix("\"]}")?;
-    Some(quoted.split("\",\"").collect())
+    let lists = text.strip_prefix("{\"kept\":[\"")?.strip_suffix("\"]}")?;
+    let (kept, tasks) = lists.split_once("\"],\"tasks\":[\"")?;
+    Some((kept.split("\",\"").collect(), tasks.split("\",\"").collect()))
 }
 
 #[cfg(test)]
@@ -214,10 +225,13 @@ mod tests {
     #[test]
     fn the_record_of_a_pruning_reads_back() {
         let tasks = ["count-1", "grüße, 2"];
-        let body = encode(tasks.into_iter()).unwrap();
-        assert_eq!(String::from_utf8_lossy(&body), r#"{"tasks":["count-1","grüße, 2"]}"#);
-        assert_eq!(decode(&body).unwrap(), tasks);
-        assert!(matches!(encode([r#"a","b"#].into_iter()), Err(JournalError::BadName { .. })));
+        let body = encode(&["megram", "result"], tasks.into_iter()).unwrap();
+        assert_eq!(
+            String::from_utf8_lossy(&body),
+            r#"{"kept":["megram","result"],"tasks":["count-1","grüße, 2"]}"#
+        );
+        assert_eq!(decode(&body).unwrap(), (vec!["megram", "result"], tasks.to_vec()));
+        assert!(matches!(encode(&["k"], [r#"a","b"#].into_iter()), Err(JournalError::BadName { .. })));
         for body in ["", "{}", r#"{"tasks":[]}"#, "\u{fffd}"] {
             assert_eq!(decode(body.as_bytes()), None, "{body}");
         }

@@ -213,6 +213,8 @@ impl Scan {
             report.tasks += 1;
             let head = self.heads.remove(&tid);
             let Some(entry) = report.settle(view.entry(tid))? else { continue };
+            // An entry that leads to no recorded pruning keeps readers from the task.
+            report.settle(crate::prune::of(view, tid, &entry.id))?;
             let state = view.state(tid).map_err(|error| error.in_task(&entry.id));
             let Some(state) = report.settle(state)? else { continue };
             if let Some((found, _)) = report.settle(view.find(&entry.id))?.flatten()

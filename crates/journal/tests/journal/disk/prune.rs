@@ -77,6 +77,31 @@ fn a_body_that_no_pruning_took_is_damage() {
     assert_eq!(journal.verify_task("t1").unwrap().rows, 4);
 }
 
+/// A pruning says which kinds of rows it left whole: what somebody else empties afterwards, a result or the first row, is found,
+/// and so is an entry for a task that nobody pruned.
+#[test]
+fn what_a_pruning_left_is_not_emptied_unseen() {
+    for (row, damage) in
+        [("kind = 'result'", "the row's body is gone"), ("seq = 1", "the row's body is gone")]
+    {
+        let dir = journal_dir();
+        let journal = open(&dir);
+        journal.prune(prune(&journal, &["t1"])).unwrap();
+        journal.close().unwrap();
+        tamper(
+            &dir,
+            &format!("UPDATE record SET body = x'', format = format | (2 << 16) WHERE tid = 2 AND {row}"),
+        );
+        let journal = open(&dir);
+        let report = journal.verify().unwrap();
+        assert!(report.damages.iter().any(|found| found.to_string().contains(damage)), "{row}: {report:?}");
+        assert!(journal.verify_task("t1").is_err(), "{row}");
+    }
+    let dir = journal_dir();
+    tamper(&dir, "INSERT INTO pruning VALUES (1, 3)");
+    assert!(!open(&dir).verify().unwrap().is_sound());
+}
+
 #[test]
 #[cfg(feature = "failpoints")]
 fn a_kill_leaves_a_task_whole_or_pruned() {

@@ -69,7 +69,7 @@ fn rows_of_a_pruned_task_keep_all_but_their_bodies() {
             (&*act.task, &*act.kind, &*act.from, act.at_us),
             (SYSTEM_STREAM, PRUNING_KIND, "operator", 5_000_000)
         );
-        assert_eq!(act.body, br#"{"tasks":["old"]}"#);
+        assert_eq!(act.body, br#"{"kept":["result","result","result","result","result"],"tasks":["old"]}"#);
         assert_eq!(journal.task("old").unwrap().pruned_at_us, Some(5_000_000));
         assert_eq!(journal.task("new").unwrap().pruned_at_us, None);
         assert_eq!(ids(journal.prunable(4_000).unwrap()), ["new"]);
