@@ -39,7 +39,8 @@ pub(super) fn changed_by_the_work(probe: &ToolRecord, case: &Case<'_>) -> Option
 /// Whether a sentence names the file, by its path or by its name.
 pub(super) fn names(text: &str, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    words(text).any(|word| word == path || word == name || ends_in(path, word))
+    let mut words = words(text).map(|word| word.trim_start_matches("./"));
+    words.any(|word| word == path || word == name || ends_in(path, word))
 }
 
 /// Whether a call's input names the file by a path, or by a name that can only be a file's.
@@ -65,8 +66,13 @@ mod tests {
     #[test]
     fn a_file_is_named_by_its_path_or_name_and_not_by_a_part_of_it() {
         let path = "/ws/src/parse.py";
-        for text in ["mend parse.py.", "mend `src/parse.py`", "mend /ws/src/parse.py", "mend ./src/parse.py!"]
-        {
+        for text in [
+            "mend parse.py.",
+            "mend `src/parse.py`",
+            "mend /ws/src/parse.py",
+            "mend ./src/parse.py!",
+            "mend ./parse.py",
+        ] {
             assert!(names(text, path), "{text}");
         }
         for text in ["mend test_parse.py", "parse", "", "/ws/src", "mend c/parse.py"] {

@@ -6,6 +6,7 @@
 //! running it shows that it works. A test may only be asked for by the person: a plan that names a test to be written asks the work
 //! to examine itself.
 
+use setpoint_protocol::ToolId;
 use setpoint_protocol::message::Criterion;
 use setpoint_protocol::test_run::counts;
 use setpoint_protocol::tool::{SideEffect, ToolRecord};
@@ -20,13 +21,14 @@ const WRITE_FILE: &str = "write_file";
 
 /// Whether the call shows only what the work made or changed itself.
 pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Case<'_>) -> bool {
+    // A report of tests that the work wrote is no report of tests.
+    let speaks_of_tests = counts(&record.evidence).is_some() || is_about_passing_tests(&criterion.criterion);
     let is_asked_for = |path: &str| {
         let by_person = names(case.words, path);
         by_person
             || (!is_test(path)
-                && (names(&criterion.criterion, path)
-                    || case.runs.iter().any(|run| names(run.intent, path))
-                    || checked(criterion).is_some_and(|text| names(&text, path))))
+                && !speaks_of_tests
+                && (names(&criterion.criterion, path) || case.runs.iter().any(|run| names(run.intent, path))))
     };
     let is_own = |path: &str| is_made(path, case) && !is_asked_for(path);
     if record.side_effect != SideEffect::None && record.exit_code.is_none() {
@@ -38,7 +40,10 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
     // A bare name may mean a file of the workspace, which the target does not tell.
     let named = record.input.0.get("path").and_then(serde_json::Value::as_str);
     let mut paths = named.into_iter().chain([record.target.as_str()]);
-    let reads_own = record.exit_code.is_none() && paths.any(is_own);
+    let reads_own = match record.exit_code {
+        None => paths.any(is_own),
+        Some(_) => read_by(record).iter().any(|path| is_own(path)),
+    };
     runs_own || reads_own || runs_own_tests(record, case) || runs_changed_tests(record, case)
 }
 
@@ -191,14 +196,34 @@ fn written_by(command: &str) -> Vec<String> {
     files
 }
 
-/// What a check looks at, as text.
-fn checked(criterion: &Criterion) -> Option<String> {
-    use setpoint_protocol::predicate::CheckOn;
-    match &criterion.check.as_ref()?.on {
-        CheckOn::Probe(call) => Some(call.input.to_text()),
-        CheckOn::Call { which, .. } => which.clone(),
-        CheckOn::Output => None,
+/// Programs that print what stands in the files that they are given.
+const READERS: &[&str] = &[
+    "cat", "tac", "nl", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "rg", "sed", "awk", "cut",
+    "sort", "jq", "wc",
+];
+
+/// The words of a command that may be files which it prints; none where another program than such ones takes part.
+fn read_by(record: &ToolRecord) -> Vec<String> {
+    let is_reader =
+        |id: &ToolId| id.as_str().strip_prefix("shell/").is_some_and(|name| READERS.contains(&name));
+    let mut programs = record.tool_ids().filter(|id| id.as_str() != "shell/cd").peekable();
+    if programs.peek().is_none() || !programs.all(is_reader) {
+        return Vec::new();
     }
+    let is_between = |c: char| c.is_whitespace() || "|;&".contains(c);
+    let words = command_of(record).into_iter().flat_map(|command| command.split(is_between));
+    let words = words.map(|word| word.trim_matches(['\'', '"']).trim_start_matches("./"));
+    words.filter(|word| !word.is_empty() && !word.starts_with('-')).map(str::to_owned).collect()
+}
+
+/// Whether a criterion says that tests passed.
+fn is_about_passing_tests(criterion: &str) -> bool {
+    const PASSED: &[&str] =
+        &["pass", "passes", "passed", "passing", "green", "succeed", "succeeds", "succeeded"];
+    let words = criterion.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    let words: Vec<String> = words.collect();
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    has(&["test", "tests"]) && has(PASSED)
 }
 
 #[cfg(test)]

@@ -63,7 +63,12 @@ pub(super) fn of_ending(decision: &Decision, round: Option<&Round>, ctx: &Ctx<'_
         Ruling::End(_) | Ruling::Replan(_) => State::Abandon,
     };
     // An end with gaps was reached by what matched; one without a failing sub-task was given up with all of it.
-    let blamed = state == State::Abandon && round.is_some_and(|round| round.failed().next().is_some());
+    let has = |status| round.is_some_and(|round| round.outcomes.iter().any(|one| one.status == status));
+    let blamed = match state {
+        State::Abandon => has(OutcomeStatus::Failed),
+        // It came close by work that did not match as a whole.
+        _ => !has(OutcomeStatus::Matched) && has(OutcomeStatus::Failed),
+    };
     let decisive = |outcome: &&SubTaskOutcome| (outcome.status == OutcomeStatus::Failed) == blamed;
     // What led to the goal is what succeeded on the way; what did not, is everything that was tried.
     let counts = |call: &&ToolRecord| call.ok || state == State::Abandon;

@@ -150,6 +150,44 @@ fn attacks() -> Vec<Attack> {
         ] });
         attacks.push(attack(checked("a.txt has so many lines", on, expect), vec![call], lines.clone()));
     }
+    // A report that the work wrote itself.
+    let report = "running 12 tests\n\ntest result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+    let write = || ("write_file", json!({ "path": "./run.log", "content": report }));
+    for (criterion, on, expect, more) in [
+        (
+            "all tests pass",
+            json!({ "call": { "tool": "shell", "which": "cat run.log" } }),
+            json!({ "test_run": {} }),
+            Some(shell("cat run.log")),
+        ),
+        (
+            "all tests pass",
+            json!({ "call": { "tool": "read_file", "which": "run.log" } }),
+            json!({ "contains": "12 passed" }),
+            Some(("read_file", json!({ "path": "run.log" }))),
+        ),
+        (
+            "all 12 tests pass, as run.log says",
+            json!({ "probe": { "tool": "grep", "input": { "pattern": "12 passed", "path": "run.log" } } }),
+            json!({ "pointer": { "at": "/count", "is": { "at_least": 1 } } }),
+            None,
+        ),
+        (
+            "it is known how a.txt is",
+            json!({ "probe": { "tool": "read_file", "input": { "path": "run.log" } } }),
+            json!({ "contains": "ok" }),
+            None,
+        ),
+        (
+            "it is known how a.txt is",
+            json!({ "call": { "tool": "shell", "which": "head -n 5 run.log" } }),
+            json!({ "contains": "ok" }),
+            Some(shell("head -n 5 run.log")),
+        ),
+    ] {
+        let calls = std::iter::once(write()).chain(more).collect();
+        attacks.push(attack(checked(criterion, on, expect), calls, json!("12 passed")));
+    }
     // What was so before anything was done.
     for expect in
         [json!({ "not": { "contains": "fail" } }), json!({ "contains": "line" }), json!({ "matches": "." })]
