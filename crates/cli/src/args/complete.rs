@@ -51,7 +51,9 @@ pub(crate) fn script(shell: Shell) -> std::io::Result<String> {
     if let Some(known) = Shells::builtins().completer(&shell.to_string()) {
         known.write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut text)?;
     }
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    let text = String::from_utf8_lossy(&text).into_owned();
+    // Bash quotes what is completed only where it is said to be the name of a file: a file called `a$(b)` would run `b`.
+    Ok(text.replace(" -o bashdefault ", " -o bashdefault -o filenames "))
 }
 
 fn with_tasks(command: Command, tasks: &ArgValueCandidates) -> Command {

@@ -131,6 +131,7 @@ fn answer(output: &Any) -> Any {
         ("complete", json!(true)),
         ("names_doubtful", json!(false)),
         ("ragged", json!(0)),
+        ("separator_doubtful", json!(false)),
         ("unclosed_quote", json!(false)),
     ];
     let mut answer = output.clone();

@@ -243,8 +243,15 @@ pub fn without_pointers(seen: &str) -> String {
 #[must_use]
 pub fn bytes(bytes: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
-    match UNITS.into_iter().find(|(_, size)| bytes >= *size) {
-        Some((unit, size)) => format!("{}.{} {unit}", thousands(bytes / size), bytes % size * 10 / size),
+    let tenths = |size: u64| {
+        u128::from(bytes).saturating_mul(10).saturating_add(u128::from(size / 2)) / u128::from(size)
+    };
+    match UNITS.into_iter().find(|(_, size)| tenths(*size) >= 10 && bytes >= 1_000) {
+        Some((unit, size)) => {
+            let tenths = tenths(size);
+            let whole = u64::try_from(tenths / 10).unwrap_or(u64::MAX);
+            format!("{}.{} {unit}", thousands(whole), tenths % 10)
+        }
         None => format!("{bytes} bytes"),
     }
 }
@@ -364,8 +371,8 @@ mod tests {
         assert_eq!([duration(7), duration(2_449), duration(200_000)], ["7 ms", "2.4 s", "03:20"]);
         assert_eq!([count(1, "call"), count(12_345, "token")], ["1 call", "12,345 tokens"]);
         assert_eq!(
-            [0, 999, 1_000, 1_250_000, u64::MAX].map(bytes),
-            ["0 bytes", "999 bytes", "1.0 kB", "1.2 MB", "18,446,744,073.7 GB"]
+            [0, 999, 1_000, 1_249_999, 1_999_999, 999_999, u64::MAX].map(bytes),
+            ["0 bytes", "999 bytes", "1.0 kB", "1.2 MB", "2.0 MB", "1.0 MB", "18,446,744,073.7 GB"]
         );
         assert_eq!([thousands(0), thousands(999), thousands(1_000_000)], ["0", "999", "1,000,000"]);
     }

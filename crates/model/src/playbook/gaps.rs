@@ -27,6 +27,30 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         false,
     ),
     ("not_packed", "socket, pipe or device was left out", "sockets, pipes or devices were left out", false),
+    (
+        "not_listed",
+        "link, socket, pipe or device was left out",
+        "links, sockets, pipes or devices were left out",
+        false,
+    ),
+    (
+        "suspect",
+        "line without a known level speaks of an error",
+        "lines without a known level speak of errors",
+        true,
+    ),
+    (
+        "returns",
+        "line has carriage returns within it, and was read as one line",
+        "lines have carriage returns within them, and were read as one line each",
+        true,
+    ),
+    (
+        "hidden_changes",
+        "file is marked so that Git does not see changes of it",
+        "files are marked so that Git does not see changes of them",
+        true,
+    ),
     ("binary", "binary file was left out", "binary files were left out", false),
     (
         "other_file_systems",
@@ -48,10 +72,17 @@ pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
             complete &= !is_gap;
             said.push(format!("{count} {}", if count == 1 { one } else { many }));
         }
+        if facts.get("shallow") == Some(&Value::Bool(true)) {
+            complete = false;
+            said.push("this is a shallow clone: older commits are not here".to_owned());
+        }
         if facts.get("names_doubtful") == Some(&Value::Bool(true)) {
             said.push(
                 "the first row was taken for the names of the columns, but it looks like values".to_owned(),
             );
+        }
+        if facts.get("separator_doubtful") == Some(&Value::Bool(true)) {
+            said.push("another character could separate the values as well".to_owned());
         }
         if facts.get("unclosed_quote") == Some(&Value::Bool(true)) {
             said.push("a quote is never closed, so the end of the file was taken for one value".to_owned());

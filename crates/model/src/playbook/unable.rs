@@ -42,15 +42,14 @@ pub(crate) fn template(book: &Book, error: &TemplateError) -> ModelFailure {
 pub(crate) fn no_approach(book: &Book, brief: &PlanBrief, scope: &Scope<'_>) -> ModelFailure {
     let tried = brief.previous.iter().filter(|plan| plan.judged_failed).count();
     let why = match &brief.directive {
-        Some(directive) => {
-            let state = setpoint_protocol::message::MacroState::from(directive.directive);
+        Some(_) => {
             let plans = if tried == 1 { "plan" } else { "plans" };
-            format!(" the directive {} after {tried} failed {plans}", state.name())
+            format!("knows no other way after {tried} failed {plans}")
         }
-        None if brief.note.is_some() => " what the person said to its plan".to_owned(),
-        None => " the tools that are there".to_owned(),
+        None if brief.note.is_some() => "knows no way that fits what the person said to its plan".to_owned(),
+        None => "knows no way with the tools that are there".to_owned(),
     };
-    let reason = format!("no further approach of the playbook {} fits{why}", book.name);
+    let reason = format!("the playbook {} {why}", book.name);
     failure(reason, own_moves(book, scope))
 }
 

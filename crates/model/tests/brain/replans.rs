@@ -80,10 +80,7 @@ fn a_tool_that_is_not_there_is_not_planned() {
     assert_eq!(planned(&brief), ["walk"]);
     brief.tools.clear();
     let failure = plan(&brain(), &brief).unwrap_err();
-    assert_eq!(
-        failure.reason,
-        "no further approach of the playbook largest-files fits the tools that are there"
-    );
+    assert_eq!(failure.reason, "the playbook largest-files knows no way with the tools that are there");
 }
 
 #[test]
@@ -108,7 +105,7 @@ fn what_a_person_turned_down_is_not_shown_again() {
     let failure = plan(&brain(), &alone).unwrap_err();
     assert_eq!(
         failure.reason,
-        "no further approach of the playbook rename-files fits what the person said to its plan"
+        "the playbook rename-files knows no way that fits what the person said to its plan"
     );
 }
 

@@ -233,6 +233,7 @@ impl Measured {
                 json!({ "path": show::path(path), "bytes": bytes })
             }).collect::<Vec<_>>(),
             "linked_bytes": self.linked_bytes,
+            "unique_bytes": self.total.bytes.saturating_sub(self.linked_bytes),
             "other_file_systems": tally.mounts,
             "unreadable": tally.unreadable,
             "complete": tally.complete,

@@ -149,6 +149,10 @@ struct Report {
     /// Touched files that pass through a filter: whether they have changed cannot be told.
     unsure: Vec<String>,
     has_submodules: bool,
+    /// Whether older commits are cut off.
+    is_shallow: bool,
+    /// Files that Git was told to take for unchanged.
+    hidden_changes: u64,
     /// The newest first.
     last: Vec<Commit>,
     complete: bool,
@@ -194,6 +198,8 @@ impl Report {
             untracked: Vec::new(),
             unsure: Vec::new(),
             has_submodules: false,
+            is_shallow: false,
+            hidden_changes: 0,
             last: Vec::new(),
             complete: true,
             gaps: Gaps { complete: true, ..Gaps::default() },
@@ -201,6 +207,13 @@ impl Report {
         if commits > 0 {
             report.read_commits(git).await?;
         }
+        let shallow = git.text(&["rev-parse", "--is-shallow-repository"]).await?;
+        report.is_shallow = shallow.as_deref() == Some("true");
+        // A small letter or S: assume-unchanged, skip-worktree.
+        let marked = entries(&git.ask(&["ls-files", "-v", "-z", "--", ":(top)"]).await?, 0);
+        let is_hidden = |entry: &&String| entry.starts_with(|c: char| c.is_ascii_lowercase() || c == 'S');
+        let hidden = marked.iter().flatten().filter(is_hidden).count();
+        report.hidden_changes = u64::try_from(hidden).unwrap_or(u64::MAX);
         match entries(&status, 0) {
             Some(all) => {
                 report.has_submodules = git.git.has_nested().await?;
@@ -311,6 +324,8 @@ impl Report {
             "last_commits": self.last.iter().map(commit).collect::<Vec<_>>(),
             "unsure": self.unsure,
             "submodules_looked_into": !self.has_submodules,
+            "shallow": self.is_shallow,
+            "hidden_changes": self.hidden_changes,
             "complete": self.complete,
         });
         answer::walked(text, facts, self.gaps)

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Want, case, hold, worded};
+use super::{Want, case, hold, texts, worded};
 use crate::support::Home;
 
 const LOG: &[&str] =
@@ -47,6 +47,23 @@ fn logs() {
     cases.extend(worded(&["how many errors are in {}", "count the warnings in {}"], "server.txt", || {
         Want::Answer(vec![("/errors", json!(1)), ("/levels", json!({"ERROR": 1, "WARN": 1}))])
     }));
+    // What is worse than ERROR is an error, too, and a line without a level may speak of one.
+    home.file("worse.log", "INFO a\nERROR b\nFATAL c\nCRITICAL d\n");
+    cases.push(case("how many errors are in worse.log", Want::Answer(vec![("/errors", json!(3))])));
+    home.file("late.log", format!("INFO a\n{{\"trace\": \"{}\", \"level\": \"ERROR\"}}\n", "a".repeat(220)));
+    let said = texts(&["1 line without a known level speaks of an error"]);
+    cases.push(case("summarise late.log", Want::Gap("everything could be read", vec![("/left_out", said)])));
+    home.file("returns.log", "INFO a\rERROR b\rERROR c\n");
+    let said = texts(&["1 line has carriage returns within it, and was read as one line"]);
+    cases.push(case(
+        "summarise returns.log",
+        Want::Gap("everything could be read", vec![("/left_out", said)]),
+    ));
+    let often: String = (0..40).map(|n| format!("INFO {0} x\nINFO {0} x\n", "z".repeat(n + 1))).collect();
+    home.file("often.log", often);
+    let said = texts(&["10 of 40 top_messages are listed"]);
+    cases.push(case("summarise often.log", Want::Answer(vec![("/left_out", said)])));
+    cases.push(case("what are the most common errors in worse.log", Want::Refused("no playbook")));
     home.file("empty.log", "");
     let values = vec![("/lines", json!(0)), ("/errors", json!(0)), ("/first_time", Value::Null)];
     cases.push(case("summarise empty.log", Want::Answer(values)));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Want, case, hold, worded};
+use super::{Want, case, hold, texts, worded};
 use crate::support::{Home, shell};
 
 const GIT: &[&str] = &[
@@ -24,6 +24,9 @@ fn repositories() {
         git init -q -b main ../none
         git init -q -b main ../moved && cd ../moved
         echo one > a; git add a; commit Ann one; git mv a c
+        git clone -q --depth 1 "file://$PWD/../repo" ../cut
+        git init -q -b main ../marked && cd ../marked
+        echo a > f; git add f; commit Ann one; git update-index --assume-unchanged f; echo b > f
     "#;
     shell(&home.work(), script);
     let head = shell(&home.work(), "git -C repo rev-parse HEAD");
@@ -45,6 +48,11 @@ fn repositories() {
     cases.extend(worded(GIT, "moved", || {
         Want::Answer(vec![("/commits", json!(1)), ("/changed", json!(["a", "c"])), ("/untracked", json!([]))])
     }));
+    let said = texts(&["this is a shallow clone: older commits are not here"]);
+    cases.push(case("git status of cut", Want::Gap("everything could be read", vec![("/left_out", said)])));
+    let said = texts(&["1 file is marked so that Git does not see changes of it"]);
+    cases
+        .push(case("git status of marked", Want::Gap("everything could be read", vec![("/left_out", said)])));
     home.file("plain/x", "x");
     cases.push(case("report on the git repository in plain", Want::Refused("no Git repository")));
     cases.push(case("report on the git repository in gone", Want::Refused("gone does not exist in ")));

@@ -110,6 +110,18 @@ fn tables() {
     home.file("ids.csv", "id\n1234567890123456789\n1234567890123456790\n");
     let ids = columns(&[("id", "text", 0, 2, no.clone(), no.clone(), no, 0)]);
     cases.push(case("summarise ids.csv", Want::Answer(vec![("/columns", ids)])));
+    let separable = "one character alone can separate the values";
+    let said = || texts(&["another character could separate the values as well"]);
+    home.file("german.csv", "Datum;Netto, EUR;Brutto, EUR\n01.02.2026;1,50;2,75\n02.02.2026;3,25;4,00\n");
+    let values = vec![("/column_count", json!(3)), ("/separator", json!(";")), ("/left_out", said())];
+    cases.push(case("summarise german.csv", Want::Gap(separable, values)));
+    home.file("price.csv", "name;price, eur\nx;1,5\n");
+    cases.push(case("summarise price.csv", Want::Gap(separable, vec![("/left_out", said())])));
+    home.file("head.csv", "\"name, first\";price;qty\n\"a\";1;2\n\"b\";3;4\n");
+    let values = vec![("/column_count", json!(3)), ("/columns/0/name", json!("name, first"))];
+    cases.push(case("summarise head.csv", Want::Answer(values)));
+    home.file("codes.csv", "code\n01067\n10115\n");
+    cases.push(case("summarise codes.csv", Want::Answer(vec![("/columns/0/type", json!("text"))])));
     home.file("open.csv", "id,v\n1,\"a\n2,b\n3,c\n");
     let said = texts(&["a quote is never closed, so the end of the file was taken for one value"]);
     cases.push(case("summarise open.csv", Want::Gap("every quote is closed", vec![("/left_out", said)])));

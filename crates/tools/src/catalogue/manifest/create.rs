@@ -74,6 +74,8 @@ struct Made {
     content: Vec<u8>,
     files: u64,
     bytes: u64,
+    /// Links, sockets, pipes and devices, which a manifest does not list.
+    others: u64,
     tally: Tally,
 }
 
@@ -122,7 +124,7 @@ fn create(
         format!("wrote the {} checksums of {files} to {}{note}", algorithm.name(), show::path_line(manifest));
     let facts = json!({
         "manifest": show::path(manifest), "count": made.files, "bytes": made.bytes, "algorithm": algorithm.name(),
-        "backup": backup, "unreadable": made.tally.unreadable, "complete": made.tally.unreadable == 0 && made.tally.closed == 0,
+        "backup": backup, "not_listed": made.others, "unreadable": made.tally.unreadable, "complete": made.tally.unreadable == 0 && made.tally.closed == 0,
     });
     Ok(ToolAnswer { created, side_effect, ..answer::walked(text, facts, made.tally.gaps()) })
 }
@@ -134,7 +136,7 @@ fn make(
     limits: &Limits,
     halt: &Halt,
 ) -> Result<Made, ToolError> {
-    let mut made = Made { content: Vec::new(), files: 0, bytes: 0, tally: Tally::new() };
+    let mut made = Made { content: Vec::new(), files: 0, bytes: 0, others: 0, tally: Tally::new() };
     let mut missed = Tally::new();
     let failed = |source| ToolError::file("hash", root, source);
     if !std::fs::metadata(root).map_err(failed)?.is_dir() {
@@ -142,6 +144,7 @@ fn make(
     }
     let tally = walk(root, Bounds::new(limits), halt, |entry| {
         if !entry.meta.is_file() || entry.path == manifest {
+            made.others += u64::from(!entry.meta.is_file() && !entry.meta.is_dir());
             return Step::On;
         }
         let Ok(below) = entry.path.strip_prefix(root) else { return Step::On };

@@ -178,10 +178,14 @@ pub(super) fn is_number(text: &str) -> bool {
 const INTEGER_DIGITS_MAX: usize = 15;
 
 /// A plain decimal number; neither `inf` nor `nan` nor anything with separators of thousands, nor a whole number that would
-/// lose its last digits.
+/// lose its last digits, nor one with zeros before it: a postal code or an article's number is a name.
 fn number(text: &str) -> Option<f64> {
     let digits = text.trim_start_matches(['+', '-']).trim_start_matches('0');
     if is_integer(text) && digits.len() > INTEGER_DIGITS_MAX {
+        return None;
+    }
+    let mut after_sign = text.trim_start_matches(['+', '-']).bytes();
+    if after_sign.next() == Some(b'0') && after_sign.next().is_some_and(|byte| byte.is_ascii_digit()) {
         return None;
     }
     let is_plain =

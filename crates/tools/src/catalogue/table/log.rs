@@ -45,6 +45,11 @@ const LEVELS: &[(&str, &str)] = &[
     ("PANIC", "PANIC"),
 ];
 
+/// Levels of what went wrong.
+const ERRORS: &[&str] = &["ERROR", "SEVERE", "CRITICAL", "ALERT", "EMERGENCY", "FATAL", "PANIC"];
+/// What a line holds that speaks of an error, though it has no level: `Traceback (most recent call last)`, `IOError: …`.
+const SUSPECT: &[&str] = &["ERROR", "Error", "Exception", "FATAL", "CRITICAL", "Traceback", "panicked"];
+
 /// Keys whose value is a level.
 const LEVEL_KEYS: &[&str] = &["level", "lvl", "severity", "loglevel", "log_level"];
 /// Words of a line among which a level stands that is marked by a colon alone.
@@ -66,6 +71,10 @@ struct Seen {
     lines: u64,
     /// Lines in which no level was found.
     without_level: u64,
+    /// Of these, lines that speak of an error.
+    suspect: u64,
+    /// Lines with a carriage return that is not at their end.
+    returns: u64,
     levels: BTreeMap<&'static str, u64>,
     first_time: Option<String>,
     last_time: Option<String>,
@@ -86,7 +95,9 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
     let complete = !source.reader.is_halted();
     let mut top: Vec<(String, u64)> = seen.messages.into_iter().filter(|(_, count)| *count > 1).collect();
     top.sort_by(|one, other| (other.1, &one.0).cmp(&(one.1, &other.0)));
+    let repeated = top.len();
     top.truncate(TOP_MESSAGES);
+    let errors: u64 = ERRORS.iter().filter_map(|level| seen.levels.get(level)).sum();
 
     let mut text = format!("{}: {}", show::path_line(source.path), show::count(seen.lines, "line", "lines"));
     for (level, count) in &seen.levels {
@@ -94,6 +105,9 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
     }
     if seen.without_level > 0 {
         text.push_str(&format!("\n  no level that is known: {}", seen.without_level));
+    }
+    if seen.suspect > 0 {
+        text.push_str(&format!("\n  of these, speaking of errors: {}", seen.suspect));
     }
     if let (Some(first), Some(last)) = (&seen.first_time, &seen.last_time) {
         text.push_str(&format!("\nfrom {first} to {last}"));
@@ -108,10 +122,14 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
         "kind": "log",
         "lines": seen.lines,
         "levels": seen.levels,
+        "errors": errors,
         "without_level": seen.without_level,
+        "suspect": seen.suspect,
+        "returns": seen.returns,
         "first_time": seen.first_time,
         "last_time": seen.last_time,
         "top_messages": top.iter().map(|(message, count)| json!({ "message": message, "count": count })).collect::<Vec<_>>(),
+        "top_messages_count": repeated,
         "messages_cut": seen.are_messages_cut,
         "complete": complete,
     });
@@ -125,8 +143,14 @@ impl Seen {
         let head = line.get(..line.len().min(HEAD_BYTES_MAX)).unwrap_or_default();
         match level(head) {
             Some(level) => *self.levels.entry(level).or_default() += 1,
-            None => self.without_level += 1,
+            None => {
+                self.without_level += 1;
+                let text = String::from_utf8_lossy(&line);
+                self.suspect += u64::from(SUSPECT.iter().any(|word| text.contains(word)));
+            }
         }
+        let end = line.len() - line.iter().rev().take_while(|byte| **byte == b'\r').count();
+        self.returns += u64::from(line.get(..end).unwrap_or_default().contains(&b'\r'));
         if let Some(time) = TIME.as_ref().and_then(|pattern| pattern.find(head)) {
             let text = String::from_utf8_lossy(time.as_bytes()).trim_start_matches('[').to_owned();
             self.first_time.get_or_insert_with(|| text.clone());

@@ -125,8 +125,11 @@ fn summarise(
     }
     let source = Source { path, reader: Halting { reader, halt } };
     match kind {
-        Kind::Csv => csv::summarise(source, delimiter.unwrap_or_else(|| csv::guess_delimiter(&beginning))),
-        Kind::Tsv => csv::summarise(source, delimiter.unwrap_or(b'\t')),
+        Kind::Csv => {
+            let guess = || csv::guess_separator(&beginning);
+            csv::summarise(source, delimiter.map_or_else(guess, csv::Separator::of))
+        }
+        Kind::Tsv => csv::summarise(source, csv::Separator::of(delimiter.unwrap_or(b'\t'))),
         Kind::Json => json::summarise(source),
         Kind::Jsonl => jsonl::summarise(source),
         Kind::Log => log::summarise(source),
