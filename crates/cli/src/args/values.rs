@@ -37,7 +37,7 @@ pub(super) fn age_ms(text: &str) -> Result<u64, String> {
         _ => None,
     };
     let ms = number.parse::<u64>().ok().zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
-    ms.ok_or_else(|| "expected an age with its unit, such as 30d, 12h or 8w".to_owned())
+    ms.ok_or_else(|| "expected an age in hours, days or weeks, such as 12h, 30d or 8w".to_owned())
 }
 
 /// `KEY=VALUE`; the key is not empty.

@@ -45,6 +45,12 @@ pub(super) async fn list(
         false => lines,
     };
     io.out.lines(&lines)?;
+    if tasks.len() == limit {
+        report::note(
+            io,
+            &format!("the newest {limit} are listed; `setpoint tasks list --limit N` lists more"),
+        );
+    }
     Ok(Exit::DONE)
 }
 

@@ -144,9 +144,11 @@ fn answer(output: &Any) -> Any {
 
 /// What an accepted answer rests on: the first criterion that a call shows, and how many hold beside it.
 fn shown_by(result: &FinalResult) -> Line {
-    if result.directive != EndState::Accept {
-        return Line::new();
-    }
+    let joint = match result.directive {
+        EndState::Accept => ": ",
+        EndState::Success if !result.unproven => "; shown: ",
+        EndState::Success | EndState::Abandon => return Line::new(),
+    };
     let all = || result.verdicts.iter().chain(&result.subtask_verdicts);
     let is_proof = |verdict: &&Verdict| {
         verdict.verdict == VerdictWord::Pass
@@ -159,7 +161,7 @@ fn shown_by(result: &FinalResult) -> Line {
     let mut names: Vec<&str> = all().map(|verdict| verdict.criterion.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    let mut line = Line::new().and(Tone::Plain, ": ").and(Tone::Plain, &first.criterion);
+    let mut line = Line::new().and(Tone::Plain, joint).and(Tone::Plain, &first.criterion);
     let by_model: BTreeSet<&str> = all()
         .filter(|verdict| verdict.judged_by == JudgedBy::Model)
         .map(|verdict| verdict.criterion.as_str())
@@ -167,7 +169,7 @@ fn shown_by(result: &FinalResult) -> Line {
     if first.judged_by == JudgedBy::Model {
         line.push(Tone::Care, ", as a model judged");
     }
-    if names.len() > 1 {
+    if names.len() > 1 && result.directive == EndState::Accept {
         let more = words::count(names.len() as u64 - 1, "more criterion");
         let more = more.replace("criterions", "criteria");
         let judged = by_model.iter().filter(|name| **name != first.criterion).count();

@@ -1,6 +1,8 @@
 //! Progress as plain lines, for logs and for terminals that cannot redraw: one line for what a person would want
 //! to have seen.
 
+use std::collections::BTreeSet;
+
 use setpoint_protocol::Instance;
 use setpoint_protocol::message::{MacroState, OutcomeStatus, TaskSpec};
 use setpoint_protocol::record::{Answered, Record, RecordKind};
@@ -46,8 +48,10 @@ fn message(state: &ViewState, record: &Record, names_roles: bool) -> Option<(Ton
         Payload::TaskSpec(spec) => (Tone::Name, format!("read as: {}", spec.intent)),
         Payload::DispatchManifest(manifest) => {
             let subtasks = words::count(manifest.subtasks.len() as u64, "sub-task");
-            let of_subtasks: usize = manifest.subtasks.iter().map(|entry| entry.success_criteria.len()).sum();
-            let criteria = (of_subtasks + manifest.task_criteria.len()) as u64;
+            // One that a sub-task and the whole have in common is one.
+            let of_subtasks = manifest.subtasks.iter().flat_map(|entry| &entry.success_criteria);
+            let all = of_subtasks.chain(&manifest.task_criteria).map(|criterion| &criterion.criterion);
+            let criteria = all.collect::<BTreeSet<_>>().len() as u64;
             let criteria =
                 if criteria == 1 { "1 criterion".to_owned() } else { format!("{criteria} criteria") };
             let plan = match (names_roles, manifest.round) {

@@ -76,6 +76,8 @@ pub struct ViewState {
     pub spec_clock_ms: Option<u64>,
     /// The models that may be asked, each once.
     pub models: Vec<String>,
+    /// Whether one of them is more than the embedded brain, whose steps are no model calls.
+    pub has_language_model: bool,
     /// Who does what.
     pub roles: Roles,
     /// Criteria and how they were judged.
@@ -139,6 +141,7 @@ impl ViewState {
             time_budget_ms: ControllerSettings::default().time_budget_ms,
             spec_clock_ms: None,
             models: Vec::new(),
+            has_language_model: false,
             roles: Roles::default(),
             board: Board::default(),
             rounds: Rounds::default(),
@@ -203,7 +206,7 @@ impl ViewState {
             RecordKind::Opened => self.apply_opened(record),
             RecordKind::Asked => {
                 if let Some(asked) = read(record) {
-                    self.used.asked(&asked);
+                    self.used.asked(&asked, self.has_language_model);
                     self.calls.asked(&asked, record.at);
                     self.asks.asked(&asked, self.clock_ms);
                 }
@@ -283,6 +286,7 @@ impl ViewState {
     fn apply_opened(&mut self, record: &Record) {
         let Some(opened) = read::<Opened>(record) else { return };
         self.time_budget_ms = opened.controller.time_budget_ms;
+        self.has_language_model = opened.models.all().any(|card| !card.is_free);
         for card in opened.models.all().filter(|card| !card.name.is_empty()) {
             if !self.models.contains(&card.name) {
                 self.models.push(card.name.clone());
@@ -396,9 +400,9 @@ impl ViewState {
 }
 
 impl Used {
-    fn asked(&mut self, asked: &setpoint_protocol::record::Asked) {
+    fn asked(&mut self, asked: &setpoint_protocol::record::Asked, has_language_model: bool) {
         match asked.ask {
-            setpoint_protocol::record::Ask::Model { .. } => self.model_calls += 1,
+            setpoint_protocol::record::Ask::Model { .. } => self.model_calls += u64::from(has_language_model),
             setpoint_protocol::record::Ask::Tool { .. } => self.tool_calls += 1,
             setpoint_protocol::record::Ask::Timer { .. } | setpoint_protocol::record::Ask::Survey { .. } => {}
         }

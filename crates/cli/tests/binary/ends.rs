@@ -41,7 +41,7 @@ fn success_is_accepted_with_the_gap_by_name() {
     assert_eq!(ended.result["loss"]["D"], 0.25);
     let told = told(&home, &[], 3);
     assert!(
-        told.contains("\naccepted with gaps: 1 of 4 criteria is not met\n\n✗ mark 1 of the answer is one  "),
+        told.contains("\naccepted with gaps: 1 of 4 criteria is not met; shown: mark 0 of the answer is one\n\n✗ mark 1 of the answer is one  "),
         "{told}"
     );
     assert!(told.contains("mark 1 of the answer is one  refuted: "), "{told}");

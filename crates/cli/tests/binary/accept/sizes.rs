@@ -178,4 +178,10 @@ fn a_home_without_setpoints_own() {
     let largest = json!([{"bytes": 3_000_000, "path": format!("{photos}/a")}]);
     hold_with("which file is the biggest in ~?", vec![("/files", largest), ("/left_out", own.clone())]);
     hold_with("find duplicate files in ~", vec![("/groups", json!(0)), ("/left_out", own)]);
+    // A folder beside Setpoint's own: looking into what they lie in is not needed.
+    let beside = format!("{}/pictures", home.data().parent().unwrap().display());
+    std::fs::create_dir(&beside).unwrap();
+    std::fs::write(format!("{beside}/one"), "1").unwrap();
+    let goal = format!("archive {beside} to pictures.tar.gz");
+    hold(&home, &[case(goal, Want::Answer(vec![("/entries", json!(2)), ("/problems", json!([]))]))]);
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Want, case, hold, texts, worded};
-use crate::support::Home;
+use crate::support::{Came, Home};
 
 const SUMMARISE: &[&str] = &["summarise {}", "describe {}", "give me an overview of {}"];
 
@@ -197,4 +197,13 @@ fn json_files() {
     cases.push(case("summarise two.json", Want::Refused("it is no JSON")));
     cases.push(case("summarise nope.json", Want::Refused("nope.json does not exist in ")));
     hold(&home, &cases);
+}
+
+/// Figures are read off stderr, where bash warns of a locale that came with the connection and is not installed here.
+#[test]
+fn a_locale_that_is_not_installed_changes_nothing() {
+    let home = Home::new();
+    home.file("a.csv", "a,b\n1,2\n");
+    let came = Came::of(home.command(&["run", "--json", "summarise a.csv"]).env("LC_ALL", "xx_XX.UTF-8"));
+    assert_eq!(came.code, 0, "{came:#?}");
 }

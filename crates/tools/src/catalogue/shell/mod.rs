@@ -13,7 +13,7 @@ mod remove;
 mod repository;
 mod traces;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
@@ -125,6 +125,11 @@ impl Typed for Shell {
         let mut env = env::for_task(self.host.env(), &ctx.surroundings, settled.programs);
         if is_read_only {
             git::keep_quiet(&mut env, &settled.settings);
+            // A locale that came with the connection may not be installed here: bash would warn on stderr, where figures are
+            // read, and programs would print in another language.
+            if let Some(locale) = env.get_mut(OsStr::new("LC_ALL")) {
+                *locale = "C.UTF-8".into();
+            }
         }
         let job = Job {
             program: self.shell.clone(),
