@@ -99,12 +99,8 @@ pub(crate) fn answer_lines(result: &FinalResult) -> Vec<Line> {
 
 /// The line of the end.
 fn end(state: &ViewState, result: &FinalResult) -> Line {
-    // Nobody refused it: nobody was there to be asked.
-    if result.ended_by == EndedBy::Consent && !state.consents.refused_unasked().is_empty() {
-        let why = ": it needs your approval, and nobody could be asked";
-        return Line::new().and(Tone::Bad, "stopped").and(Tone::Plain, why);
-    }
-    let line = if open(state, result).is_empty() { words::end(result) } else { words::end_counted(result) };
+    let is_listed = !open(state, result).is_empty() && result.ended_by != EndedBy::Consent;
+    let line = if is_listed { words::end_counted(result) } else { words::end_of(state, result) };
     line.then(shown_by(result))
 }
 

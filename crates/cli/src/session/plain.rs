@@ -106,6 +106,8 @@ fn message(state: &ViewState, record: &Record, names_roles: bool) -> Option<(Ton
         Payload::TaskFault(fault) if names_roles => {
             (Tone::Bad, format!("{} fault: {}", fault.role.label(), fault.reason))
         }
+        // Where nothing was begun the line of the end says the same.
+        Payload::TaskFault(_) if state.board.round() == 0 => return None,
         Payload::TaskFault(fault) => (Tone::Bad, format!("cannot go on: {}", fault.reason)),
         Payload::PlanDirective(directive) => {
             let round = state.rounds.iter().next_back().map_or(0, |round| round.round);
@@ -129,7 +131,7 @@ fn message(state: &ViewState, record: &Record, names_roles: bool) -> Option<(Ton
                 .to_owned(),
         ),
         Payload::ApprovalDecision(decision) => (Tone::Plain, format!("decided by {}", decision.by)),
-        Payload::FinalResult(result) => (Tone::Strong, words::end(&result).to_text()),
+        Payload::FinalResult(result) => (Tone::Strong, words::end_of(state, &result).to_text()),
         // Whoever answers a question says what it was.
         Payload::ApprovalRequest(_)
         | Payload::ClarificationRequest(_)

@@ -9,6 +9,7 @@ use setpoint_protocol::message::{
 };
 use setpoint_protocol::{Instance, RoleId, Timestamp};
 
+use crate::state::ViewState;
 use crate::state::board::{Cell, Evidence};
 use crate::state::calls::Calls;
 use crate::text::columns::{clip, width};
@@ -282,6 +283,17 @@ pub fn outcome(result: &FinalResult) -> &'static str {
 #[must_use]
 pub fn end(result: &FinalResult) -> Line {
     end_with(result, &format!("not met: {}", result.unmet_criteria.join("; ")))
+}
+
+/// The same of a task that is looked at.
+#[must_use]
+pub fn end_of(state: &ViewState, result: &FinalResult) -> Line {
+    // Nobody refused it: nobody was there to be asked.
+    if result.ended_by == EndedBy::Consent && !state.consents.refused_unasked().is_empty() {
+        let why = ": it needs your approval, and nobody could be asked";
+        return Line::new().and(Tone::Bad, "stopped").and(Tone::Plain, why);
+    }
+    end(result)
 }
 
 /// The same with the number of gaps, where they are listed below it.

@@ -2,8 +2,8 @@
 //! ran the rest, scripts and reports of its own that it ran or read.
 //!
 //! A file is the work's own when the task created it, or wrote all of its content; one that was there and was only edited is not,
-//! but of a test any change counts, and of what says which tests run. What the person asked for by name is the deliverable, and
-//! running it shows that it works. A test may only be asked for by the person: a plan that names a test to be written asks the work
+//! but of a test any change counts, and of what says which tests run. What the person, the criterion or the intent names, or
+//! lies in a folder that the person names, is the deliverable, and looking at it or running it shows that it is there and works. A test may only be asked for by the person: a plan that names a test to be written asks the work
 //! to examine itself.
 
 use setpoint_protocol::ToolId;
@@ -28,7 +28,9 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
         by_person
             || (!is_test(path)
                 && !speaks_of_tests
-                && (names(&criterion.criterion, path) || case.runs.iter().any(|run| names(run.intent, path))))
+                && (names_folder(case.words, path)
+                    || names(&criterion.criterion, path)
+                    || case.runs.iter().any(|run| names(run.intent, path))))
     };
     let is_own = |path: &str| is_made(path, case) && !is_asked_for(path);
     if record.side_effect != SideEffect::None && record.exit_code.is_none() {
@@ -115,6 +117,15 @@ fn is_rewritten(path: &str, case: &Case<'_>) -> bool {
     let is_new = || case.made.iter().any(is) || case.work().flat_map(made_by).any(|made| is(&made));
     let is_touched = || case.touched.iter().any(is) || case.work().flat_map(touched).any(|path| is(&path));
     is_examiner(path) && is_touched() && !is_new()
+}
+
+/// Whether a text names a folder, written as a path, in which the file lies: what is made there was asked for.
+fn names_folder(text: &str, path: &str) -> bool {
+    let mut folders = words(text).filter(|word| word.contains('/'));
+    folders.any(|word| {
+        let folder = word.trim_start_matches("./").trim_end_matches('/');
+        !folder.is_empty() && is_below(path, folder)
+    })
 }
 
 fn is_below(path: &str, folder: &str) -> bool {
