@@ -201,8 +201,11 @@ fn made(state: &ViewState, result: &FinalResult) -> Vec<Line> {
 /// tests speak for.
 fn open(state: &ViewState, result: &FinalResult) -> Vec<Line> {
     let all = || result.verdicts.iter().chain(&result.subtask_verdicts);
-    let is_weak =
-        |verdict: &Verdict| verdict.vacuous || verdict.self_made || verdict.strength == Strength::Opinion;
+    // A playbook's criteria about the form of its answer stand beside one that measures all of it.
+    let is_form = |verdict: &Verdict| is_of_form(verdict) && state.has_language_model;
+    let is_weak = |verdict: &Verdict| {
+        verdict.vacuous || verdict.self_made || verdict.strength == Strength::Opinion || is_form(verdict)
+    };
     let mut told: Vec<&str> = Vec::new();
     let mut lines = Vec::new();
     for verdict in all().filter(|verdict| verdict.verdict == VerdictWord::Fail || is_weak(verdict)) {
@@ -220,6 +223,11 @@ fn open(state: &ViewState, result: &FinalResult) -> Vec<Line> {
     // What never began has nothing to be judged.
     let is_begun = !["Not started", "Stopped"].iter().any(|what| result.summary.starts_with(what));
     if is_begun { lines } else { Vec::new() }
+}
+
+/// Whether it passed, and nothing of the world was looked at.
+fn is_of_form(verdict: &Verdict) -> bool {
+    verdict.verdict == VerdictWord::Pass && verdict.strength == Strength::Form
 }
 
 /// A criterion with what was seen, without labels, classes and pointers.

@@ -25,6 +25,7 @@
 //! environmentally. Only then does a model's word count. A refusal by a person has no class, nor has a check that
 //! could have come out otherwise on what a record had to leave out.
 
+mod bearing;
 mod case;
 mod check;
 mod cut;

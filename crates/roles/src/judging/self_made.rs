@@ -11,6 +11,7 @@ use setpoint_protocol::message::Criterion;
 use setpoint_protocol::test_run::counts;
 use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
+use super::bearing::is_about_passing_tests;
 use super::case::Case;
 use super::executed::{ends_in, names, words};
 use super::runner::{is_examiner, is_test, says_what_runs, scope};
@@ -24,7 +25,7 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
     // A report of tests that the work wrote is no report of tests.
     let speaks_of_tests = counts(&record.evidence).is_some() || is_about_passing_tests(&criterion.criterion);
     let is_asked_for = |path: &str| {
-        let by_person = names(case.words, path);
+        let by_person = names_a_file(case.words, path);
         by_person
             || (!is_test(path)
                 && !speaks_of_tests
@@ -32,7 +33,10 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
                     || names(&criterion.criterion, path)
                     || case.runs.iter().any(|run| names(run.intent, path))))
     };
-    let is_own = |path: &str| is_made(path, case) && !is_asked_for(path);
+    let is_own = |path: &str| {
+        let path = in_normal_form(path);
+        is_made_or_matched(&path, case) && !is_asked_for(&path)
+    };
     if record.side_effect != SideEffect::None && record.exit_code.is_none() {
         // What a tool did is a deed and no evidence about itself.
         return false;
@@ -117,6 +121,39 @@ fn is_rewritten(path: &str, case: &Case<'_>) -> bool {
     let is_new = || case.made.iter().any(is) || case.work().flat_map(made_by).any(|made| is(&made));
     let is_touched = || case.touched.iter().any(is) || case.work().flat_map(touched).any(|path| is(&path));
     is_examiner(path) && is_touched() && !is_new()
+}
+
+/// Whether a text names the file, by a path or by a name that is no ordinary word: `the` and `report` are words.
+fn names_a_file(text: &str, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_word = name.chars().all(|c| c.is_lowercase());
+    if !is_word {
+        return names(text, path);
+    }
+    words(text).any(|word| word.contains('/') && (word == path || ends_in(path, word)))
+}
+
+/// A path without `//`, `.` and `..`, as far as that can be told from its text.
+fn in_normal_form(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        match parts.last() {
+            Some(last) if part == ".." && *last != ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    let root = if path.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", parts.join("/"))
+}
+
+/// Whether the work made the file, or one that a pattern of the shell's matches.
+fn is_made_or_matched(path: &str, case: &Case<'_>) -> bool {
+    if !path.contains(['*', '?', '[']) {
+        return is_made(path, case);
+    }
+    let begins = path.split(['*', '?', '[']).next().unwrap_or_default();
+    let begins = begins.rsplit('/').next().unwrap_or_default();
+    made(case).iter().any(|made| made.rsplit('/').next().is_some_and(|name| name.starts_with(begins)))
 }
 
 /// Whether a text names a folder, written as a path, in which the file lies: what is made there was asked for.
@@ -209,8 +246,46 @@ fn written_by(command: &str) -> Vec<String> {
 
 /// Programs that print what stands in the files that they are given.
 const READERS: &[&str] = &[
-    "cat", "tac", "nl", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "rg", "sed", "awk", "cut",
-    "sort", "jq", "wc",
+    "awk",
+    "base64",
+    "cat",
+    "cmp",
+    "column",
+    "comm",
+    "cut",
+    "diff",
+    "du",
+    "egrep",
+    "expand",
+    "fgrep",
+    "file",
+    "fmt",
+    "fold",
+    "grep",
+    "head",
+    "hexdump",
+    "join",
+    "jq",
+    "less",
+    "ls",
+    "md5sum",
+    "more",
+    "nl",
+    "od",
+    "paste",
+    "rev",
+    "rg",
+    "sed",
+    "sha256sum",
+    "sort",
+    "stat",
+    "strings",
+    "tac",
+    "tail",
+    "tr",
+    "uniq",
+    "wc",
+    "xxd",
 ];
 
 /// The words of a command that may be files which it prints; none where another program than such ones takes part.
@@ -223,18 +298,8 @@ fn read_by(record: &ToolRecord) -> Vec<String> {
     }
     let is_between = |c: char| c.is_whitespace() || "|;&".contains(c);
     let words = command_of(record).into_iter().flat_map(|command| command.split(is_between));
-    let words = words.map(|word| word.trim_matches(['\'', '"']).trim_start_matches("./"));
+    let words = words.map(|word| word.trim_matches(['\'', '"']));
     words.filter(|word| !word.is_empty() && !word.starts_with('-')).map(str::to_owned).collect()
-}
-
-/// Whether a criterion says that tests passed.
-fn is_about_passing_tests(criterion: &str) -> bool {
-    const PASSED: &[&str] =
-        &["pass", "passes", "passed", "passing", "green", "succeed", "succeeds", "succeeded"];
-    let words = criterion.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    let words: Vec<String> = words.collect();
-    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    has(&["test", "tests"]) && has(PASSED)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use setpoint_protocol::message::{
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 
+use super::bearing::bears_on;
 use super::case::{Case, Cited};
 use super::messages::class_of_error;
 use super::self_made::is_self_made;
@@ -37,10 +38,10 @@ pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_
             None => {
                 let is_own = |call: &&ToolRecord| is_self_made(call, criterion, case);
                 let self_made = !cites.ran.is_empty() && cites.ran.iter().all(is_own);
-                let calls = cites.calls;
+                let bears = cites.ran.iter().any(|call| bears_on(call, criterion));
                 let mut settled = judged(criterion, VerdictWord::Pass, &draft.evidence, cites.valid);
                 settled.verdict.self_made = self_made;
-                settled.verdict.strength = of_judgement(criterion, calls > 0);
+                settled.verdict.strength = of_judgement(criterion, bears);
                 settled
             }
             Some(objection) => {

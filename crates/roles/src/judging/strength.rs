@@ -3,8 +3,9 @@
 use setpoint_protocol::ToolId;
 use setpoint_protocol::message::{Criterion, Mode, Strength};
 use setpoint_protocol::predicate::{Check, CheckOn, Predicate};
-use setpoint_protocol::tool::{ToolCall, ToolRecord};
+use setpoint_protocol::tool::{SideEffect, ToolCall, ToolRecord};
 
+use super::bearing::bears_on;
 use super::case::Case;
 
 /// Words of a command that a criterion has to say to name it: the program and what it does.
@@ -24,16 +25,59 @@ pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) ->
         {
             Strength::Form
         }
-        CheckOn::Probe(call) if case.probes.of(call).is_some_and(|probed| only_says(&probed.record)) => {
+        CheckOn::Probe(call)
+            if case.probes.of(call).is_some_and(|probed| {
+                only_says(&probed.record) || is_forged(&probed.record, &check.expect)
+            }) =>
+        {
             Strength::Form
         }
         CheckOn::Call { tool, which }
-            if case.last_call_of(tool, which.as_deref(), &check.expect).is_some_and(only_says) =>
+            if case.last_call_of(tool, which.as_deref(), &check.expect).is_some_and(|call| {
+                only_says(call)
+                    || is_forged(call, &check.expect)
+                    || is_a_deed_of_something_else(call, criterion)
+            }) =>
         {
             Strength::Form
         }
         CheckOn::Call { .. } | CheckOn::Probe(_) => Strength::Proof,
     }
+}
+
+/// Programs that look at files and run nothing of them: what they print is no run of tests.
+const LOOKERS: &[&str] = &[
+    "awk", "basename", "cat", "cut", "dirname", "du", "file", "find", "git", "grep", "head", "jq", "ls",
+    "nl", "rg", "sed", "sort", "stat", "tac", "tail", "tr", "wc",
+];
+/// What makes some of them print a text of the command's own: `find -printf`, `git log --format`, `stat -c`.
+const PRINTS: &[&str] = &["printf", "print ", "print\"", "format", "pretty", " -c", "basename", "dirname"];
+
+/// Whether a command runs nothing but programs that look at files, or say what they are told.
+pub(super) fn only_looks(record: &ToolRecord) -> bool {
+    let programs = || record.tool_ids().filter_map(|id| id.as_str().strip_prefix("shell/"));
+    let is_looker = |name: &str| LOOKERS.contains(&name) || SPEAKERS.contains(&name) || name == "cd";
+    programs().next().is_some() && programs().all(is_looker)
+}
+
+/// Whether what is looked for can have come from the command's own words, or a run of tests from a program that runs none.
+fn is_forged(record: &ToolRecord, expect: &Predicate) -> bool {
+    let Some(command) = record.input.get("command").and_then(serde_json::Value::as_str) else { return false };
+    if !only_looks(record) {
+        return false;
+    }
+    let is_own_text = |text: &str| !text.is_empty() && command.contains(text);
+    let prints_own = PRINTS.iter().any(|mark| command.contains(mark));
+    expect.has(&|part| match part {
+        Predicate::TestRun(_) => true,
+        Predicate::Contains(text) => prints_own && is_own_text(text),
+        _ => false,
+    })
+}
+
+/// Whether it is what a tool did, and the criterion speaks of something else: that a file was written shows that it is there.
+fn is_a_deed_of_something_else(record: &ToolRecord, criterion: &Criterion) -> bool {
+    record.side_effect != SideEffect::None && record.exit_code.is_none() && !bears_on(record, criterion)
 }
 
 /// Programs that print what they are told and look at nothing.

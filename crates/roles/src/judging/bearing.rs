@@ -1,0 +1,86 @@
+//! Whether a call has anything to do with what it is to show.
+
+use std::collections::BTreeSet;
+
+use setpoint_protocol::message::Criterion;
+use setpoint_protocol::test_run::counts;
+use setpoint_protocol::tool::ToolRecord;
+
+use super::runner::scope;
+use super::strength::only_looks;
+use crate::evidence::command_of;
+
+/// Characters of a word that count: the rest are endings.
+const STEM_CHARS: usize = 5;
+/// Shortest word that says something, in characters.
+const WORD_CHARS_MIN: usize = 3;
+/// Words that stand in every criterion.
+const SAYS_NOTHING: &[&str] = &[
+    "all", "and", "any", "are", "been", "each", "every", "file", "files", "for", "from", "has", "have",
+    "how", "into", "its", "not", "one", "only", "that", "the", "their", "there", "they", "this", "was",
+    "were", "what", "which", "with", "without",
+];
+
+/// Whether a call that a judge cites bears on the criterion. That tests passed is shown by a run of tests; a program that ran may
+/// show anything; what only looks at files, or was done by a tool, has a word or a number in common with the criterion: a listing
+/// of a folder says nothing of a mail that was sent.
+pub(super) fn bears_on(record: &ToolRecord, criterion: &Criterion) -> bool {
+    if is_about_passing_tests(&criterion.criterion) {
+        return counts(&record.evidence).is_some() || command_of(record).and_then(scope).is_some();
+    }
+    if record.exit_code.is_some() && !only_looks(record) {
+        return true;
+    }
+    let wanted = stems(&criterion.criterion);
+    let input = record.input.to_text();
+    let seen = [record.target.as_str(), &input, &record.evidence, record.tool.as_str()];
+    seen.iter().any(|text| stems(text).intersection(&wanted).next().is_some())
+}
+
+/// Whether a criterion says that tests passed.
+pub(super) fn is_about_passing_tests(criterion: &str) -> bool {
+    const PASSED: &[&str] =
+        &["pass", "passes", "passed", "passing", "green", "succeed", "succeeds", "succeeded"];
+    let words = criterion.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    let words: Vec<String> = words.collect();
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    has(&["test", "tests"]) && has(PASSED)
+}
+
+fn stems(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    let says = |word: &String| {
+        let is_number = word.chars().all(|c| c.is_ascii_digit());
+        !word.is_empty()
+            && (is_number || word.chars().count() >= WORD_CHARS_MIN)
+            && !SAYS_NOTHING.contains(&word.as_str())
+    };
+    words.filter(says).map(|word| word.chars().take(STEM_CHARS).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn bears(criterion: &str, target: &str, evidence: &str) -> bool {
+        let record = json!({
+            "call_id": "r3.1/1", "attempt": 1, "phase": "work", "tool": format!("shell/{}", target.split(' ').next().unwrap()), "input": {"command": target},
+            "target": target, "ok": true, "evidence": evidence, "duration_ms": 1, "exit_code": 0,
+        });
+        let criterion = json!({"id": "s1.c1", "criterion": criterion, "mode": "verifiable"});
+        bears_on(&serde_json::from_value(record).unwrap(), &serde_json::from_value(criterion).unwrap())
+    }
+
+    #[test]
+    fn a_call_that_has_nothing_to_do_with_it_shows_nothing() {
+        assert!(bears("the branch is merged", "git branch --merged main", "  fix-1\n"));
+        assert!(bears("the list has 42 entries", "wc -l list.txt", "42 list.txt"));
+        assert!(!bears("the customers were informed by mail", "ls", "a.c\n"));
+        assert!(!bears("the build is deployed to production", "cat a.c", "int main;"));
+        assert!(bears("the bug is gone", "pytest -q", "4 passed"));
+        assert!(bears("all tests pass", "pytest tests/", "3 passed in 0.1s"));
+        assert!(!bears("all tests pass", "ls tests", "tests/test_a.py"));
+    }
+}
