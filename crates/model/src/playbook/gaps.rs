@@ -35,8 +35,8 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
     ),
     (
         "suspect",
-        "line without a known level speaks of an error",
-        "lines without a known level speak of errors",
+        "line without a known level may speak of an error",
+        "lines without a known level may speak of errors",
         true,
     ),
     (
@@ -51,6 +51,7 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         "files are marked so that Git does not see changes of them",
         true,
     ),
+    ("duplicate_keys", "key is given more than once", "keys are given more than once", false),
     ("binary", "binary file was left out", "binary files were left out", false),
     (
         "other_file_systems",
@@ -80,6 +81,10 @@ pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
             said.push(
                 "the first row was taken for the names of the columns, but it looks like values".to_owned(),
             );
+        }
+        if facts.get("mostly_without_level") == Some(&Value::Bool(true)) {
+            complete = false;
+            said.push("most lines have no level that is known".to_owned());
         }
         if facts.get("separator_doubtful") == Some(&Value::Bool(true)) {
             said.push("another character could separate the values as well".to_owned());

@@ -147,6 +147,8 @@ impl<'a> Git<'a> {
     async fn start(&self, args: &[&str], mut env: Environment) -> Result<Printed, ToolError> {
         // Its messages are looked at.
         env.insert("LC_ALL".into(), "C".into());
+        // Replacements show another history than the one that is kept.
+        env.insert("GIT_NO_REPLACE_OBJECTS".into(), "1".into());
         let job = Job {
             program: self.program.to_path_buf(),
             args: args.iter().map(OsString::from).collect(),

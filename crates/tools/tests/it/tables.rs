@@ -105,12 +105,12 @@ async fn json_documents() {
     let facts = world.facts("table_summary", json!({"path": "o.json"})).await;
     assert_eq!(
         facts,
-        json!({"kind": "json", "type": "object", "length": 3, "keys": ["name", "list", "none"], "key_count": 3, "depth": 4, "complete": true})
+        json!({"kind": "json", "type": "object", "length": 3, "keys": ["name", "list", "none"], "key_count": 3, "duplicate_keys": 0, "depth": 4, "complete": true})
     );
     let scalar = world.facts("table_summary", json!({"path": "scalar.json"})).await;
     assert_eq!(
         scalar,
-        json!({"kind": "json", "type": "number", "depth": 0, "key_count": 0, "complete": true})
+        json!({"kind": "json", "type": "number", "depth": 0, "key_count": 0, "duplicate_keys": 0, "complete": true})
     );
     for path in ["bad.json", "two.json", "deep.json"] {
         let answer = world.run("table_summary", json!({"path": path})).await;

@@ -17,7 +17,7 @@ fn logs() {
                    [warning] disk\n\
                    level=debug msg=x\n\
                    Jan  2 03:04:05 host app[1]: error: no\n\
-                   no errors were found\n";
+                   all is well again\n";
     home.file("app.log", content);
     home.file("crlf.log", content.replace('\n', "\r\n"));
     home.file("colour.log", content.replace("ERROR", "\u{1b}[31mERROR\u{1b}[0m"));
@@ -38,10 +38,7 @@ fn logs() {
     }
     // Nobody may read “0 errors” out of levels that are not known.
     home.file("other.log", "E0101 12:00:00 failed\nSTATUS=red\n");
-    cases.extend(worded(LOG, "other.log", || {
-        let values = vec![("/lines", json!(2)), ("/without_level", json!(2)), ("/errors", json!(0))];
-        Want::Gap("has a level that is known", values)
-    }));
+    cases.extend(worded(LOG, "other.log", || Want::Unmet("has a level that is known")));
     // Errors and warnings are a log's, whatever its name.
     home.file("server.txt", "2026-01-01 ERROR a\n2026-01-01 WARN b\n");
     cases.extend(worded(&["how many errors are in {}", "count the warnings in {}"], "server.txt", || {
@@ -51,7 +48,7 @@ fn logs() {
     home.file("worse.log", "INFO a\nERROR b\nFATAL c\nCRITICAL d\n");
     cases.push(case("how many errors are in worse.log", Want::Answer(vec![("/errors", json!(3))])));
     home.file("late.log", format!("INFO a\n{{\"trace\": \"{}\", \"level\": \"ERROR\"}}\n", "a".repeat(220)));
-    let said = texts(&["1 line without a known level speaks of an error"]);
+    let said = texts(&["1 line without a known level may speak of an error"]);
     cases.push(case("summarise late.log", Want::Gap("everything could be read", vec![("/left_out", said)])));
     home.file("returns.log", "INFO a\rERROR b\rERROR c\n");
     let said = texts(&["1 line has carriage returns within it, and was read as one line"]);

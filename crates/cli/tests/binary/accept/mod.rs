@@ -30,6 +30,8 @@ enum Want {
     Gap(&'static str, Vec<(&'static str, Value)>),
     /// Ended before anything was done (exit 4), with this in what is said.
     Refused(&'static str),
+    /// Given up with what there is (exit 4): the summary names this among what was not met.
+    Unmet(&'static str),
     /// Ended by the lack of consent (exit 5).
     Consent,
 }
@@ -69,6 +71,9 @@ fn hold(home: &Home, cases: &[Case]) {
                 true => differs(values),
                 false => Some(format!("the gap {gap:?} is not named")),
             },
+            Want::Unmet(gap) if came.code == 4 => {
+                (!summary.contains(gap)).then(|| format!("{gap:?} is not named"))
+            }
             Want::Refused(said) if came.code == 4 => {
                 (!summary.contains(said)).then(|| format!("{said:?} is not said"))
             }

@@ -39,7 +39,7 @@ impl Separator {
 /// The separator of a table that begins like this: what stands equally often in its first two lines, quoted values left out, and
 /// most often; a comma where nothing does. Of several that do, each could be meant: `Netto, EUR;Brutto` over `1,50;2`.
 pub(super) fn guess_separator(beginning: &[u8]) -> Separator {
-    let mut lines = beginning.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let mut lines = rows(beginning).filter(|line| !line.trim_ascii().is_empty());
     let (first, second) = (lines.next().unwrap_or_default(), lines.next());
     let count = |line: &[u8], separator: u8| {
         let mut is_quoted = false;
@@ -54,7 +54,10 @@ pub(super) fn guess_separator(beginning: &[u8]) -> Separator {
     let mut there: Vec<u8> =
         b";\t|,".iter().copied().filter(|separator| count(first, *separator) > 0).collect();
     let even: Vec<u8> = there.iter().copied().filter(is_even).collect();
-    let is_doubtful = even.len() > 1;
+    // A title above the table has none of them.
+    let is_title = there.is_empty()
+        && second.is_some_and(|second| b";\t|,".iter().any(|separator| count(second, *separator) > 0));
+    let is_doubtful = even.len() > 1 || is_title;
     if !even.is_empty() {
         there = even;
     }
@@ -62,6 +65,22 @@ pub(super) fn guess_separator(beginning: &[u8]) -> Separator {
     there.reverse();
     let byte = there.into_iter().max_by_key(|separator| count(first, *separator)).unwrap_or(b',');
     Separator { byte, is_doubtful }
+}
+
+/// The lines, those within quotes taken together.
+fn rows(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut is_quoted = false;
+    text.split(move |byte| {
+        is_quoted ^= *byte == b'"';
+        *byte == b'\n' && !is_quoted
+    })
+}
+
+/// Tabs, as the name of the file says; doubtful where the first line has none and something else that separates.
+pub(super) fn tabs(beginning: &[u8]) -> Separator {
+    let first = rows(beginning).next().unwrap_or_default();
+    let is_doubtful = !first.contains(&b'\t') && first.iter().any(|byte| b",;|".contains(byte));
+    Separator { byte: b'\t', is_doubtful }
 }
 
 pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<ToolAnswer, ToolError> {
@@ -101,8 +120,10 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     let complete = !reader.get_ref().reader.is_halted() && !table.wide;
     // A name that is a number is no name: the table may have none, and its first row was taken for them. Nor is the line with
     // which spreadsheets tell the separator.
-    let is_separator_line =
-        names.iter().next().is_some_and(|name| name.to_ascii_lowercase().starts_with(b"sep="));
+    let is_separator_line = names
+        .iter()
+        .next()
+        .is_some_and(|name| name.starts_with(b"#") || name.to_ascii_lowercase().starts_with(b"sep="));
     let is_doubtful =
         is_separator_line || names.iter().any(|name| column::is_number(&String::from_utf8_lossy(name)));
     let told = columns.iter().take(COLUMNS_TOLD_MAX);
@@ -274,6 +295,8 @@ mod tests {
             ("", b',', false),
             ("\"a, b\";c;d\n\"x\";1;2", b';', false),
             ("name;price\nx;1,5", b';', false),
+            ("\"first\nname\";\"last\nname\";age\nA;B;3", b';', false),
+            ("Export\nid;n\n1;2", b',', true),
             // As spreadsheets of half of Europe write it: both would do.
             ("k;Netto, EUR;Brutto, EUR\nMeyer;1,50;2,75", b';', true),
             ("name;price, eur\nx;1,5", b';', true),

@@ -31,6 +31,8 @@ pub(super) struct Shape {
     pub(super) keys: Vec<String>,
     /// There are more than were counted.
     pub(super) are_keys_cut: bool,
+    /// Keys of the outermost object that are given more than once.
+    pub(super) duplicates: u64,
     /// Of an object or array.
     pub(super) length: Option<u64>,
     /// The longest way from the value down to a value in it; 0 where there is none.
@@ -64,6 +66,7 @@ pub(super) fn summarise(source: Source<'_>) -> Result<ToolAnswer, ToolError> {
     text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
     let mut facts = json!({
         "kind": "json", "type": shape.kind, "depth": shape.depth, "complete": complete, "key_count": shape.keys.len(),
+        "duplicate_keys": shape.duplicates,
     });
     if let (Some(object), Some(length)) = (facts.as_object_mut(), shape.length) {
         object.insert("length".to_owned(), json!(length));
@@ -208,7 +211,11 @@ impl<'de> Visitor<'de> for ShapeSeed {
             }
             return Ok(shape);
         }
+        let mut known = std::collections::BTreeSet::new();
         while let Some(key) = entries.next_key::<String>()? {
+            if known.len() < KEYS_MAX {
+                shape.duplicates += u64::from(!known.insert(key.clone()));
+            }
             shape.name(clip(&key, KEY_CHARS_MAX));
             shape.hold(&entries.next_value_seed(ShapeSeed { names_keys: false })?);
         }

@@ -47,8 +47,10 @@ const LEVELS: &[(&str, &str)] = &[
 
 /// Levels of what went wrong.
 const ERRORS: &[&str] = &["ERROR", "SEVERE", "CRITICAL", "ALERT", "EMERGENCY", "FATAL", "PANIC"];
-/// What a line holds that speaks of an error, though it has no level: `Traceback (most recent call last)`, `IOError: …`.
-const SUSPECT: &[&str] = &["ERROR", "Error", "Exception", "FATAL", "CRITICAL", "Traceback", "panicked"];
+/// What a line holds that may speak of an error, though it has no level that is known: `Traceback (most recent call last)`,
+/// `kernel: EXT4-fs error`, `error[E0425]`. Small letters.
+const SUSPECT: &[&str] =
+    &["error", "exception", "fatal", "critical", "panic", "traceback", "severe", "emerg", "fail"];
 
 /// Keys whose value is a level.
 const LEVEL_KEYS: &[&str] = &["level", "lvl", "severity", "loglevel", "log_level"];
@@ -87,7 +89,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
     let mut line = Vec::new();
     loop {
         match lines::next(&mut source.reader, &mut line, LINE_BYTES_MAX) {
-            Ok(Line::Some { .. }) => seen.add(&line),
+            Ok(Line::Some { is_cut, .. }) => seen.add(&line, is_cut),
             Ok(Line::None) => break,
             Err(error) => return Err(source.failed(error)),
         }
@@ -125,6 +127,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
         "errors": errors,
         "without_level": seen.without_level,
         "suspect": seen.suspect,
+        "mostly_without_level": seen.without_level * 2 > seen.lines,
         "returns": seen.returns,
         "first_time": seen.first_time,
         "last_time": seen.last_time,
@@ -137,7 +140,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
 }
 
 impl Seen {
-    fn add(&mut self, line: &[u8]) {
+    fn add(&mut self, line: &[u8], is_cut: bool) {
         self.lines += 1;
         let line = plain(line);
         let head = line.get(..line.len().min(HEAD_BYTES_MAX)).unwrap_or_default();
@@ -145,8 +148,8 @@ impl Seen {
             Some(level) => *self.levels.entry(level).or_default() += 1,
             None => {
                 self.without_level += 1;
-                let text = String::from_utf8_lossy(&line);
-                self.suspect += u64::from(SUSPECT.iter().any(|word| text.contains(word)));
+                let text = String::from_utf8_lossy(&line).to_lowercase();
+                self.suspect += u64::from(is_cut || SUSPECT.iter().any(|word| text.contains(word)));
             }
         }
         let end = line.len() - line.iter().rev().take_while(|byte| **byte == b'\r').count();
@@ -192,7 +195,13 @@ fn level(head: &[u8]) -> Option<&'static str> {
         let (before, word, after) = (head.get(..begin)?, head.get(begin..at)?, head.get(at..)?);
         let upper = String::from_utf8_lossy(word).to_ascii_uppercase();
         let Some((_, level)) = LEVELS.iter().find(|(known, _)| *known == upper) else { continue };
-        let is_after_mark = before.last().is_some_and(|byte| b"[<(".contains(byte)) || is_after_key(before);
+        // A path or an address may have such a part.
+        if before.last() == Some(&b'/') || after.first() == Some(&b'/') {
+            continue;
+        }
+        let is_of_module = before.last() == Some(&b':') && after.first() == Some(&b']');
+        let is_after_mark =
+            is_of_module || before.last().is_some_and(|byte| b"[<(".contains(byte)) || is_after_key(before);
         let is_before_colon = after.first() == Some(&b':') && words(before).count() < COLON_WORDS_MAX;
         if word == upper.as_bytes() || is_after_mark || is_before_colon {
             return Some(level);
@@ -242,6 +251,8 @@ mod tests {
             ("\u{1b}[31mERROR\u{1b}[0m: lost", Some("ERROR")),
             ("{\"ts\":1,\"level\" : \"Warn\"}", Some("WARN")),
             ("(err) x", Some("ERROR")),
+            ("[Wed Nov 26] [proxy:error] [pid 12] AH01114", Some("ERROR")),
+            ("1.2.3.4 - - \"GET /ERROR/404.html HTTP/1.1\" 200", None),
             ("one two three four five six seven error: x", None),
             ("user_ERROR", None),
         ] {
@@ -259,7 +270,7 @@ mod tests {
             ("[10:11:12] x", "10:11:12"),
         ] {
             let mut seen = Seen::default();
-            seen.add(line.as_bytes());
+            seen.add(line.as_bytes(), false);
             assert_eq!(seen.first_time.as_deref(), Some(expected), "{line}");
         }
     }

@@ -129,7 +129,9 @@ fn summarise(
             let guess = || csv::guess_separator(&beginning);
             csv::summarise(source, delimiter.map_or_else(guess, csv::Separator::of))
         }
-        Kind::Tsv => csv::summarise(source, csv::Separator::of(delimiter.unwrap_or(b'\t'))),
+        Kind::Tsv => {
+            csv::summarise(source, delimiter.map_or_else(|| csv::tabs(&beginning), csv::Separator::of))
+        }
         Kind::Json => json::summarise(source),
         Kind::Jsonl => jsonl::summarise(source),
         Kind::Log => log::summarise(source),
