@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use setpoint_protocol::message::Criterion;
 use setpoint_protocol::test_run::counts;
-use setpoint_protocol::tool::ToolRecord;
+use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
 use super::runner::scope;
 use super::strength::only_looks;
@@ -28,7 +28,9 @@ pub(super) fn bears_on(record: &ToolRecord, criterion: &Criterion) -> bool {
     if is_about_passing_tests(&criterion.criterion) {
         return counts(&record.evidence).is_some() || command_of(record).and_then(scope).is_some();
     }
-    if record.exit_code.is_some() && !only_looks(record) {
+    // `sed … > report` is a deed, and what it did may be what is asked.
+    let did_something = record.side_effect != SideEffect::None || !only_looks(record);
+    if record.exit_code.is_some() && did_something {
         return true;
     }
     let wanted = stems(&criterion.criterion);

@@ -48,7 +48,8 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
     let mut paths = named.into_iter().chain([record.target.as_str()]);
     let reads_own = match record.exit_code {
         None => paths.any(is_own),
-        Some(_) => read_by(record).iter().any(|path| is_own(path)),
+        // What a command changed is a deed, too.
+        Some(_) => record.side_effect == SideEffect::None && read_by(record).iter().any(|path| is_own(path)),
     };
     runs_own || reads_own || runs_own_tests(record, case) || runs_changed_tests(record, case)
 }
