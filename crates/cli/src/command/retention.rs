@@ -10,11 +10,11 @@ use crate::invocation::{GlobalOptions, Prune};
 use crate::io::Io;
 use crate::report;
 
-/// How old something has to be to go, in milliseconds: as the command line says, or as this key of the configuration does.
-/// Whether anybody can agree is known before anything is opened.
+/// Returns the age from which records are pruned, in milliseconds: from the command line, else from this configuration key.
+/// Fails early, before anything is opened, if the command could not ask for consent.
 ///
 /// # Errors
-/// When neither says it, or nobody can be asked.
+/// If neither sets an age, or no one can be asked for consent.
 pub(super) fn age_ms(
     asked: Prune,
     key: &str,
@@ -42,10 +42,10 @@ pub(super) fn age_ms(
         .hint("`--yes` prunes without asking; `--dry-run` says what would go"))
 }
 
-/// Asks, where nobody has agreed yet. How the command ends when it may not be done.
+/// Asks for consent unless `--yes` gave it. Returns the exit code to end with if consent is refused, else `None`.
 ///
 /// # Errors
-/// When nobody is there any more.
+/// If the terminal closes before an answer.
 pub(super) async fn agreed(
     asked: Prune,
     question: &str,

@@ -1,4 +1,4 @@
-//! Whether a call has anything to do with what it is to show.
+//! Whether a tool call bears on the criterion that it is cited for.
 
 use std::collections::BTreeSet;
 
@@ -21,14 +21,14 @@ const SAYS_NOTHING: &[&str] = &[
     "were", "what", "which", "with", "without",
 ];
 
-/// Whether a call that a judge cites bears on the criterion. That tests passed is shown by a run of tests; a program that ran may
-/// show anything; what only looks at files, or was done by a tool, has a word or a number in common with the criterion: a listing
-/// of a folder says nothing of a mail that was sent.
+/// Returns whether a call bears on the criterion. Only a test run can show that tests passed. A program that ran may show
+/// anything. A call that only reads files, or an action of a built-in tool, must share a word or a number with the criterion:
+/// otherwise a judge could cite a directory listing for a mail that was sent.
 pub(super) fn bears_on(record: &ToolRecord, criterion: &Criterion) -> bool {
     if is_about_passing_tests(&criterion.criterion) {
         return counts(&record.evidence).is_some() || command_of(record).and_then(scope).is_some();
     }
-    // `sed … > report` is a deed, and what it did may be what is asked.
+    // `sed … > report` changes a file, and that change may be what the criterion is about.
     let did_something = record.side_effect != SideEffect::None || !only_looks(record);
     if record.exit_code.is_some() && did_something {
         return true;

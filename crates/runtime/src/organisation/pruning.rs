@@ -154,7 +154,7 @@ impl Organisation {
         }
     }
 
-    /// Owners of leases that hold nobody up.
+    /// Returns the owners of leases that have expired or whose process is dead.
     fn dead_owners(&self, now_us: i64) -> Result<BTreeSet<String>, RuntimeError> {
         let open = self.journal().list_tasks(TaskFilter::Open, LIST_MAX)?;
         let leases = open.into_iter().filter_map(|task| task.lease);

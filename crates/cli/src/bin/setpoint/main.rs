@@ -37,7 +37,7 @@ const LEAVING_MAX: Duration = Duration::from_millis(500);
 /// The same at an end by itself.
 const ENDING_MAX: Duration = Duration::from_secs(5);
 
-/// Tasks that a shell is told of.
+/// Tasks offered to a shell that completes an id, at most.
 const COMPLETED_MAX: usize = 100;
 /// Characters of a variable's value that a warning repeats.
 const VALUE_CHARS_MAX: usize = 100;
