@@ -125,6 +125,8 @@ pub(crate) fn about(state: &ViewState, result: &FinalResult, has_end: bool) -> V
 fn answer(output: &Any) -> Any {
     let without_saying = [
         ("complete", json!(true)),
+        ("duplicate_keys", json!(0)),
+        ("irregular_quotes", json!(0)),
         ("names_doubtful", json!(false)),
         ("ragged", json!(0)),
         ("separator_doubtful", json!(false)),

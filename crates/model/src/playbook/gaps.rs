@@ -34,6 +34,24 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         false,
     ),
     (
+        "packed_again",
+        "file has several names, and was packed under each of them",
+        "files have several names, and were packed under each of them",
+        false,
+    ),
+    (
+        "irregular_quotes",
+        "quoted value could be read in another way: text follows its closing quote, or it has several lines",
+        "quoted values could be read in another way: text follows their closing quotes, or they have several lines",
+        false,
+    ),
+    (
+        "levels_elsewhere",
+        "line has its level in another place than the others, and may only speak of it",
+        "lines have their levels in another place than the others, and may only speak of them",
+        true,
+    ),
+    (
         "suspect",
         "line without a known level may speak of an error",
         "lines without a known level may speak of errors",
@@ -61,6 +79,20 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
     ),
 ];
 
+/// What a call may say that is so or not: the fact, the words for it, and whether the answer is then incomplete.
+const TOLD: &[(&str, &str, bool)] = &[
+    ("shallow", "this is a shallow clone: older commits are not here", true),
+    ("modes_ignored", "Git is told not to look at changes of file modes (core.fileMode)", false),
+    (
+        "names_doubtful",
+        "the first row was taken for the names of the columns, but it looks like values",
+        false,
+    ),
+    ("mostly_without_level", "most lines have no level that is known", true),
+    ("separator_doubtful", "another character could separate the values as well", false),
+    ("unclosed_quote", "a quote is never closed, so the end of the file was taken for one value", false),
+];
+
 /// Puts into an answer whether it is complete, and what was left out.
 pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
     let Value::Object(answer) = output else { return };
@@ -73,24 +105,11 @@ pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
             complete &= !is_gap;
             said.push(format!("{count} {}", if count == 1 { one } else { many }));
         }
-        if facts.get("shallow") == Some(&Value::Bool(true)) {
-            complete = false;
-            said.push("this is a shallow clone: older commits are not here".to_owned());
-        }
-        if facts.get("names_doubtful") == Some(&Value::Bool(true)) {
-            said.push(
-                "the first row was taken for the names of the columns, but it looks like values".to_owned(),
-            );
-        }
-        if facts.get("mostly_without_level") == Some(&Value::Bool(true)) {
-            complete = false;
-            said.push("most lines have no level that is known".to_owned());
-        }
-        if facts.get("separator_doubtful") == Some(&Value::Bool(true)) {
-            said.push("another character could separate the values as well".to_owned());
-        }
-        if facts.get("unclosed_quote") == Some(&Value::Bool(true)) {
-            said.push("a quote is never closed, so the end of the file was taken for one value".to_owned());
+        for (fact, words, is_gap) in TOLD {
+            if facts.get(fact) == Some(&Value::Bool(true)) {
+                complete &= !is_gap;
+                said.push((*words).to_owned());
+            }
         }
         if facts.get("complete") == Some(&Value::Bool(false)) {
             complete = false;

@@ -153,6 +153,8 @@ struct Report {
     is_shallow: bool,
     /// Files that Git was told to take for unchanged.
     hidden_changes: u64,
+    /// Whether Git was told not to look at changes of file modes.
+    are_modes_ignored: bool,
     /// The newest first.
     last: Vec<Commit>,
     complete: bool,
@@ -200,6 +202,7 @@ impl Report {
             has_submodules: false,
             is_shallow: false,
             hidden_changes: 0,
+            are_modes_ignored: false,
             last: Vec::new(),
             complete: true,
             gaps: Gaps { complete: true, ..Gaps::default() },
@@ -214,6 +217,8 @@ impl Report {
         let is_hidden = |entry: &&String| entry.starts_with(|c: char| c.is_ascii_lowercase() || c == 'S');
         let hidden = marked.iter().flatten().filter(is_hidden).count();
         report.hidden_changes = u64::try_from(hidden).unwrap_or(u64::MAX);
+        let file_mode = git.text(&["config", "--type=bool", "core.fileMode"]).await?;
+        report.are_modes_ignored = file_mode.as_deref() == Some("false");
         match entries(&status, 0) {
             Some(all) => {
                 report.has_submodules = git.git.has_nested().await?;
@@ -326,6 +331,7 @@ impl Report {
             "submodules_looked_into": !self.has_submodules,
             "shallow": self.is_shallow,
             "hidden_changes": self.hidden_changes,
+            "modes_ignored": self.are_modes_ignored,
             "complete": self.complete,
         });
         answer::walked(text, facts, self.gaps)

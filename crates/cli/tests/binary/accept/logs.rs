@@ -50,6 +50,21 @@ fn logs() {
     home.file("late.log", format!("INFO a\n{{\"trace\": \"{}\", \"level\": \"ERROR\"}}\n", "a".repeat(220)));
     let said = texts(&["1 line without a known level may speak of an error"]);
     cases.push(case("summarise late.log", Want::Gap("everything could be read", vec![("/left_out", said)])));
+    // A level is told from a word of a message by its place.
+    let up = "10:00:00 INFO up\n10:00:01 INFO down\n";
+    home.file("spoken.log", format!("{up}user PANIC logged in\n"));
+    let said = texts(&["1 line has its level in another place than the others, and may only speak of it"]);
+    cases
+        .push(case("summarise spoken.log", Want::Gap("everything could be read", vec![("/left_out", said)])));
+    home.file(
+        "joined.log",
+        format!("{up}10:00:02 [ERROR-handler] level=INFO up\n10:00:03 mode=FATAL level=info\n"),
+    );
+    let values = vec![("/errors", json!(0)), ("/levels", json!({"INFO": 4}))];
+    cases.push(case("summarise joined.log", Want::Answer(values)));
+    home.file("forms.log", format!("{up}E1126 10:00:02.1 1 a.go:1] lost\n{{\"level\":50}}\n"));
+    let said = texts(&["2 lines without a known level may speak of errors"]);
+    cases.push(case("summarise forms.log", Want::Gap("everything could be read", vec![("/left_out", said)])));
     home.file("returns.log", "INFO a\rERROR b\rERROR c\n");
     let said = texts(&["1 line has carriage returns within it, and was read as one line"]);
     cases.push(case(

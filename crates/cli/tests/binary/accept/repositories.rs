@@ -27,6 +27,8 @@ fn repositories() {
         git clone -q --depth 1 "file://$PWD/../repo" ../cut
         git init -q -b main ../marked && cd ../marked
         echo a > f; git add f; commit Ann one; git update-index --assume-unchanged f; echo b > f
+        git init -q -b main ../modes && cd ../modes
+        echo a > f; git add f; commit Ann one; git config core.fileMode false; chmod +x f
     "#;
     shell(&home.work(), script);
     let head = shell(&home.work(), "git -C repo rev-parse HEAD");
@@ -53,6 +55,8 @@ fn repositories() {
     let said = texts(&["1 file is marked so that Git does not see changes of it"]);
     cases
         .push(case("git status of marked", Want::Gap("everything could be read", vec![("/left_out", said)])));
+    let said = texts(&["Git is told not to look at changes of file modes (core.fileMode)"]);
+    cases.push(case("git status of modes", Want::Answer(vec![("/left_out", said)])));
     home.file("plain/x", "x");
     cases.push(case("report on the git repository in plain", Want::Refused("no Git repository")));
     cases.push(case("report on the git repository in gone", Want::Refused("gone does not exist in ")));

@@ -117,6 +117,21 @@ fn tables() {
     cases.push(case("summarise german.csv", Want::Gap(separable, values)));
     home.file("price.csv", "name;price, eur\nx;1,5\n");
     cases.push(case("summarise price.csv", Want::Gap(separable, vec![("/left_out", said())])));
+    // A title that has the separator of the values, and what separates the values of some tables alone.
+    for (file, content) in [
+        ("title.csv", "Stand: 1.1.2026, Quelle: X\nid;1,n\n1;2,5\n"),
+        ("lists.csv", "id,tags;x,y\n1,p;q\n"),
+        ("users.csv", "user:uid:shell\nroot:0:/bin/sh\nada:1000:/bin/zsh\n"),
+        ("widths.csv", "name    age\nAda      36\nGrace   107\n"),
+    ] {
+        home.file(file, content);
+        cases.push(case(format!("summarise {file}"), Want::Gap(separable, vec![("/left_out", said())])));
+    }
+    home.file("inches.csv", "id\tname\n1\t\"a\n2\t\"b\n3\tc\n");
+    let values = vec![("/irregular_quotes", json!(2))];
+    cases.push(case("summarise inches.csv", Want::Gap("every quote is closed where its value ends", values)));
+    home.file("far.csv", "id,v\n1,9007199254740993.0\n");
+    cases.push(case("summarise far.csv", Want::Answer(vec![("/columns/1/type", json!("text"))])));
     home.file("head.csv", "\"name, first\";price;qty\n\"a\";1;2\n\"b\";3;4\n");
     let values = vec![("/column_count", json!(3)), ("/columns/0/name", json!("name, first"))];
     cases.push(case("summarise head.csv", Want::Answer(values)));
@@ -179,6 +194,9 @@ fn json_files() {
     home.file("bom.json", "\u{feff}{\"a\": 1}");
     let values = vec![("/keys", texts(&["a"])), ("/key_count", json!(1))];
     cases.push(case("summarise bom.json", Want::Answer(values)));
+    home.file("twice.json", "{\"a\": 1, \"b\": 2, \"a\": 3}");
+    let said = texts(&["1 key is given more than once"]);
+    cases.push(case("summarise twice.json", Want::Gap("given twice", vec![("/left_out", said)])));
     let many: Vec<String> = (0..1_500).map(|n| format!("\"k{n}\": {n}")).collect();
     home.file("many.json", format!("{{{}}}", many.join(", ")));
     let said = texts(&["200 of 1500 keys are listed"]);

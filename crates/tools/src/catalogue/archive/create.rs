@@ -1,10 +1,11 @@
 //! `archive_create`: a folder or file as a tar archive, compressed unless its name ends in `.tar`.
 //!
 //! Entries come in byte order under the source's own name; links are packed as links; a file with several names is packed
-//! under each of them, so that the archive holds as many bytes as `disk_usage` measures.
+//! under each of them, which is said.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
@@ -155,12 +156,17 @@ fn create(
         show::path_line(archive),
         show::amount(size)
     );
+    if packed.again > 0 {
+        let files = show::count(packed.again, "file", "files");
+        text.push_str(&format!("\n{files} with several names packed under each of them"));
+    }
     if packed.others > 0 {
         text.push_str(&format!("\n{} left out (sockets, pipes, devices)", packed.others));
     }
     let facts = json!({
         "archive": show::path(archive), "entries": packed.entries, "bytes": packed.bytes, "archive_bytes": size,
         "sha256": sha256, "unreadable": packed.tally.unreadable, "not_packed": packed.others,
+        "packed_again": packed.again,
         "backup": backup.as_deref().map(show::path), "complete": packed.tally.unreadable == 0 && packed.tally.closed == 0,
     });
     Ok(ToolAnswer { created, side_effect, ..answer::walked(text, facts, packed.tally.gaps()) })
@@ -174,12 +180,14 @@ struct Packed<'a> {
     bytes: u64,
     /// Things that an archive does not hold.
     others: u64,
+    /// Files that have other names as well, in the source or elsewhere.
+    again: u64,
     tally: Tally,
 }
 
 impl<'a> Packed<'a> {
     fn new(source: &'a Path, archive: &'a Path) -> Self {
-        Packed { source, archive, entries: 0, bytes: 0, others: 0, tally: Tally::new() }
+        Packed { source, archive, entries: 0, bytes: 0, others: 0, again: 0, tally: Tally::new() }
     }
 
     fn pack(mut self, writer: &mut impl Write, limits: &Limits, halt: &Halt) -> Result<Self, ToolError> {
@@ -235,6 +243,7 @@ impl<'a> Packed<'a> {
                 .append_data(&mut header, name, Exactly { file, left: bytes })
                 .map_err(Trouble::Archive)?;
             self.bytes += bytes;
+            self.again += u64::from(entry.meta.nlink() > 1);
         } else {
             self.others += 1;
             return Ok(());

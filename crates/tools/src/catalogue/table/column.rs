@@ -177,11 +177,13 @@ pub(super) fn is_number(text: &str) -> bool {
 /// Digits of a whole number that is exact in the arithmetic here. One with more is a name (an account, an id) and no amount.
 const INTEGER_DIGITS_MAX: usize = 15;
 
-/// A plain decimal number; neither `inf` nor `nan` nor anything with separators of thousands, nor a whole number that would
-/// lose its last digits, nor one with zeros before it: a postal code or an article's number is a name.
+/// A plain decimal number; neither `inf` nor `nan` nor anything with separators of thousands, nor one that would lose digits
+/// before its point, nor one with zeros before it: a postal code or an article's number is a name.
 fn number(text: &str) -> Option<f64> {
     let digits = text.trim_start_matches(['+', '-']).trim_start_matches('0');
-    if is_integer(text) && digits.len() > INTEGER_DIGITS_MAX {
+    let whole = digits.split('.').next().unwrap_or_default();
+    if whole.len() > INTEGER_DIGITS_MAX && whole.bytes().all(|byte| byte.is_ascii_digit()) && !has_power(text)
+    {
         return None;
     }
     let mut after_sign = text.trim_start_matches(['+', '-']).bytes();
@@ -193,6 +195,10 @@ fn number(text: &str) -> Option<f64> {
     let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
     let number: f64 = if is_plain && has_digit { text.parse().ok()? } else { return None };
     number.is_finite().then_some(number)
+}
+
+fn has_power(text: &str) -> bool {
+    text.contains(['e', 'E'])
 }
 
 fn is_integer(text: &str) -> bool {
@@ -289,9 +295,19 @@ mod tests {
 
     #[test]
     fn hostile_numbers_are_texts() {
-        for value in
-            ["inf", "NaN", "1,000", "0x10", "1e999", "--1", "e", "-", "2026-13-01", "1234567890123456"]
-        {
+        for value in [
+            "inf",
+            "NaN",
+            "1,000",
+            "0x10",
+            "1e999",
+            "--1",
+            "e",
+            "-",
+            "2026-13-01",
+            "1234567890123456",
+            "9007199254740993.0",
+        ] {
             let mut column = Column::new(String::new());
             column.add(value, &mut 10);
             assert_eq!(column.kind(), "text", "{value}");

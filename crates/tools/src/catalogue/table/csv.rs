@@ -36,35 +36,66 @@ impl Separator {
     }
 }
 
-/// The separator of a table that begins like this: what stands equally often in its first two lines, quoted values left out, and
-/// most often; a comma where nothing does. Of several that do, each could be meant: `Netto, EUR;Brutto` over `1,50;2`.
+/// What separates the values of a table, in the order in which it is guessed where nothing else decides.
+const USUAL: &[u8] = b";\t|,";
+/// What separates the values of some tables, but stands in names as well: never guessed, only doubted.
+const RARE: &[u8] = b":~^ ";
+/// Rows at the beginning that tell whether another character would separate the values as well.
+const ROWS_COMPARED: usize = 20;
+
+/// The separator of a table that begins like this: what stands equally often in its first two rows, quoted values left out, and
+/// most often; a comma where nothing does. It is doubtful where another one is as even: `Netto, EUR;Brutto` over `1,50;2`.
 pub(super) fn guess_separator(beginning: &[u8]) -> Separator {
-    let mut lines = rows(beginning).filter(|line| !line.trim_ascii().is_empty());
-    let (first, second) = (lines.next().unwrap_or_default(), lines.next());
-    let count = |line: &[u8], separator: u8| {
-        let mut is_quoted = false;
-        let is_outside = |byte: &&u8| {
-            is_quoted ^= **byte == b'"';
-            !is_quoted && **byte == separator
-        };
-        line.iter().filter(is_outside).count()
-    };
-    let is_even =
-        |separator: &u8| second.is_none_or(|second| count(first, *separator) == count(second, *separator));
-    let mut there: Vec<u8> =
-        b";\t|,".iter().copied().filter(|separator| count(first, *separator) > 0).collect();
-    let even: Vec<u8> = there.iter().copied().filter(is_even).collect();
-    // A title above the table has none of them.
-    let is_title = there.is_empty()
-        && second.is_some_and(|second| b";\t|,".iter().any(|separator| count(second, *separator) > 0));
-    let is_doubtful = even.len() > 1 || is_title;
-    if !even.is_empty() {
-        there = even;
+    let mut rows: Vec<&[u8]> = rows(beginning).filter(|row| !row.trim_ascii().is_empty()).collect();
+    if beginning.len() >= super::SNIFF_BYTES && rows.len() > 2 {
+        // The last one may be cut.
+        rows.pop();
     }
+    let (first, rest) =
+        rows.split_first().map_or((b"".as_slice(), [].as_slice()), |(one, rest)| (*one, rest));
+    let rest = rest.get(..rest.len().min(ROWS_COMPARED)).unwrap_or_default();
+    let in_first = |separator: &u8| times(first, *separator);
+    let is_even =
+        |separator: &&u8| rest.first().is_none_or(|row| times(row, **separator) == in_first(separator));
+    let there: Vec<&u8> = USUAL.iter().filter(|separator| in_first(separator) > 0).collect();
+    let even: Vec<&u8> = there.iter().copied().filter(is_even).collect();
+    let of = if even.is_empty() { &there } else { &even };
     // Of equals the first: `max_by_key` would give the last. A comma is the one that stands in values most often.
-    there.reverse();
-    let byte = there.into_iter().max_by_key(|separator| count(first, *separator)).unwrap_or(b',');
-    Separator { byte, is_doubtful }
+    let byte = of.iter().rev().max_by_key(|separator| in_first(separator)).map_or(b',', |byte| **byte);
+
+    // How often another one stands in each row below the first, where that is the same.
+    let below = |separator: &u8| {
+        let count = rest.first().map_or(0, |row| times(row, *separator));
+        if rest.iter().all(|row| times(row, *separator) == count) { count } else { 0 }
+    };
+    // The first row is perhaps a title: below it another one is as good.
+    let is_title = match there.is_empty() {
+        true => USUAL.iter().any(|separator| rest.first().is_some_and(|row| times(row, *separator) > 0)),
+        false => USUAL.iter().any(|other| {
+            !matches!(*other, b',')
+                && in_first(other) == 0
+                && below(other) > 0
+                && below(other) >= in_first(&byte)
+        }),
+    };
+    let is_rivalled = there.iter().any(|other| in_first(other) > in_first(&byte));
+    let is_one_column = there.is_empty()
+        && RARE
+            .iter()
+            .any(|other| in_first(other) > 0 && (rest.is_empty() || below(other) == in_first(other)));
+    Separator { byte, is_doubtful: even.len() > 1 || is_title || is_rivalled || is_one_column }
+}
+
+/// How often a separator stands in a row, quoted values left out; of blanks those that stand together count once.
+fn times(row: &[u8], separator: u8) -> usize {
+    let row = if separator == b' ' { row.trim_ascii() } else { row };
+    let (mut is_quoted, mut before) = (false, 0);
+    let is_one = |byte: &&u8| {
+        is_quoted ^= **byte == b'"';
+        let is_again = separator == b' ' && std::mem::replace(&mut before, **byte) == b' ';
+        !is_quoted && **byte == separator && !is_again
+    };
+    row.iter().filter(is_one).count()
 }
 
 /// The lines, those within quotes taken together.
@@ -116,7 +147,8 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
             column.add(&String::from_utf8_lossy(value), &mut room);
         }
     }
-    let is_open = reader.get_ref().quotes.is_open();
+    let quotes = &reader.get_ref().quotes;
+    let (is_open, irregular) = (quotes.is_open(), quotes.irregular);
     let complete = !reader.get_ref().reader.is_halted() && !table.wide;
     // A name that is a number is no name: the table may have none, and its first row was taken for them. Nor is the line with
     // which spreadsheets tell the separator.
@@ -147,6 +179,12 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     if is_open {
         text.push_str("\na quote is never closed, so that the end of the file is one value");
     }
+    if irregular > 0 {
+        text.push_str(&format!(
+            "\n{} irregular: text follows the closing quote, or a line ends within it",
+            show::count(irregular, "quoted value is", "quoted values are")
+        ));
+    }
     if table.ragged > 0 {
         text.push_str(&format!(
             "\n{} with more or fewer values than columns",
@@ -162,6 +200,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         "names_doubtful": is_doubtful,
         "ragged": table.ragged,
         "unclosed_quote": is_open,
+        "irregular_quotes": irregular,
         "delimiter": char::from(delimiter).to_string(),
         "separator_doubtful": separator.is_doubtful,
         "complete": complete,
@@ -194,6 +233,9 @@ impl Read for Rationed<'_> {
 struct Quotes {
     delimiter: u8,
     at: Spot,
+    /// Quoted values that a person would perhaps read in another way: text follows the closing quote (RFC 4180, section 2,
+    /// has none there), or lines end within a table with tabs, where a quote is mostly a letter like any other.
+    irregular: u64,
     /// Bytes of a byte order mark that may still come.
     mark: &'static [u8],
 }
@@ -209,7 +251,7 @@ enum Spot {
 
 impl Quotes {
     const fn new(delimiter: u8) -> Self {
-        Quotes { delimiter, at: Spot::Beginning, mark: b"\xef\xbb\xbf" }
+        Quotes { delimiter, at: Spot::Beginning, irregular: 0, mark: b"\xef\xbb\xbf" }
     }
 
     const fn is_open(&self) -> bool {
@@ -226,6 +268,12 @@ impl Quotes {
             }
             self.mark = &[];
             let is_end = *byte == self.delimiter || matches!(byte, b'\n' | b'\r');
+            let is_irregular = match self.at {
+                Spot::Closing => *byte != b'"' && !is_end,
+                Spot::Quoted => *byte == b'\n' && self.delimiter == b'\t',
+                Spot::Beginning | Spot::Bare => false,
+            };
+            self.irregular += u64::from(is_irregular);
             self.at = match (self.at, byte) {
                 (Spot::Quoted, b'"') => Spot::Closing,
                 (Spot::Quoted, _) | (Spot::Closing | Spot::Beginning, b'"') => Spot::Quoted,
@@ -284,9 +332,32 @@ mod tests {
     }
 
     #[test]
+    fn quotes_that_could_be_read_in_another_way_are_counted() {
+        for (text, delimiter, irregular) in [
+            ("a,b\n\"z\"k,1\n", b',', 1),
+            ("a,b\n\"x\ny\",1\n", b',', 0),
+            ("a,b\n\"\"\"x\"\"\",5\" pipe\n", b',', 0),
+            ("a\tb\n1\t\"a\n2\t\"b\n", b'\t', 2),
+            ("a\tb\n1\t\"x\ny\"\n", b'\t', 1),
+        ] {
+            let mut quotes = Quotes::new(delimiter);
+            quotes.see(text.as_bytes());
+            assert_eq!(quotes.irregular, irregular, "{text:?}");
+        }
+    }
+
+    #[test]
     fn the_first_line_tells_the_separator() {
         for (lines, byte, is_doubtful) in [
             ("a,b;c,d\n1,2,3", b',', false),
+            ("Stand: 1.1.2026, Quelle: X\nid;1,n\n1;2,5", b',', true),
+            ("id,tags;x,y\n1,p;q", b';', true),
+            ("id,tags,n\n1,a|b,2\n2,c|d,3", b',', false),
+            ("user:uid:shell\nroot:0:/bin/sh\nada:1000:/bin/zsh", b',', true),
+            ("name    age\nAda      36\nGrace   107", b',', true),
+            ("a~b\n1~2", b',', true),
+            ("url\nhttps://example.org", b',', false),
+            ("note\nbuy milk\ncall", b',', false),
             ("a,b;c\n", b';', true),
             ("a;b;c\n1,2,3", b';', false),
             ("\n\na\tb", b'\t', false),

@@ -52,6 +52,14 @@ const ERRORS: &[&str] = &["ERROR", "SEVERE", "CRITICAL", "ALERT", "EMERGENCY", "
 const SUSPECT: &[&str] =
     &["error", "exception", "fatal", "critical", "panic", "traceback", "severe", "emerg", "fail"];
 
+/// Levels in forms that are not counted but may be of an error: klog's `E1126 10:00:00`, `[E]`, `E/Tag`, `"level":50`.
+static UNCOUNTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?-u)^[EWF]\d{4} \d{2}:|[\[(<][EWFC][\])>]|(?:^|\s)[EWF]/|(?i:level|lvl|severity)"?\s*[:=]\s*"?\d"#,
+    )
+    .ok()
+});
+
 /// Keys whose value is a level.
 const LEVEL_KEYS: &[&str] = &["level", "lvl", "severity", "loglevel", "log_level"];
 /// Words of a line among which a level stands that is marked by a colon alone.
@@ -75,6 +83,10 @@ struct Seen {
     without_level: u64,
     /// Of these, lines that speak of an error.
     suspect: u64,
+    /// Lines in which the place of a level that nothing marks tells nothing.
+    unplaced: u64,
+    /// Where levels stand, and in how many lines: all of them, and those that nothing marks.
+    places: BTreeMap<Place, [u64; 2]>,
     /// Lines with a carriage return that is not at their end.
     returns: u64,
     levels: BTreeMap<&'static str, u64>,
@@ -95,6 +107,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
         }
     }
     let complete = !source.reader.is_halted();
+    let elsewhere = seen.elsewhere();
     let mut top: Vec<(String, u64)> = seen.messages.into_iter().filter(|(_, count)| *count > 1).collect();
     top.sort_by(|one, other| (other.1, &one.0).cmp(&(one.1, &other.0)));
     let repeated = top.len();
@@ -110,6 +123,9 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
     }
     if seen.suspect > 0 {
         text.push_str(&format!("\n  of these, speaking of errors: {}", seen.suspect));
+    }
+    if elsewhere > 0 {
+        text.push_str(&format!("\n  level in another place than in most lines: {elsewhere}"));
     }
     if let (Some(first), Some(last)) = (&seen.first_time, &seen.last_time) {
         text.push_str(&format!("\nfrom {first} to {last}"));
@@ -127,6 +143,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
         "errors": errors,
         "without_level": seen.without_level,
         "suspect": seen.suspect,
+        "levels_elsewhere": elsewhere,
         "mostly_without_level": seen.without_level * 2 > seen.lines,
         "returns": seen.returns,
         "first_time": seen.first_time,
@@ -145,11 +162,23 @@ impl Seen {
         let line = plain(line);
         let head = line.get(..line.len().min(HEAD_BYTES_MAX)).unwrap_or_default();
         match level(head) {
-            Some(level) => *self.levels.entry(level).or_default() += 1,
+            Some(found) => {
+                *self.levels.entry(found.level).or_default() += 1;
+                match found.place {
+                    Some(place) => {
+                        let [all, unmarked] = self.places.entry(place).or_default();
+                        *all += 1;
+                        *unmarked += u64::from(!found.is_marked);
+                    }
+                    None => self.unplaced += 1,
+                }
+            }
             None => {
                 self.without_level += 1;
                 let text = String::from_utf8_lossy(&line).to_lowercase();
-                self.suspect += u64::from(is_cut || SUSPECT.iter().any(|word| text.contains(word)));
+                let is_uncounted = UNCOUNTED.as_ref().is_some_and(|forms| forms.is_match(head));
+                let is_suspect = is_cut || is_uncounted || SUSPECT.iter().any(|word| text.contains(word));
+                self.suspect += u64::from(is_suspect);
             }
         }
         let end = line.len() - line.iter().rev().take_while(|byte| **byte == b'\r').count();
@@ -160,6 +189,13 @@ impl Seen {
             self.last_time = Some(text);
         }
         self.add_message(&message(&line));
+    }
+
+    /// Lines whose level nothing marks, and that stands in another place than the levels of most lines.
+    fn elsewhere(&self) -> u64 {
+        let most = self.places.values().map(|[all, _]| *all).max().unwrap_or(0);
+        let rare = self.places.values().filter(|[all, _]| *all < most);
+        self.unplaced + rare.map(|[_, unmarked]| unmarked).sum::<u64>()
     }
 
     fn add_message(&mut self, message: &str) {
@@ -184,9 +220,22 @@ fn plain(line: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
+/// A level in the head of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Found {
+    level: &'static str,
+    /// Whether a bracket, a key, a colon or the line's beginning says that it is the level.
+    is_marked: bool,
+    /// None where nothing marks it and only plain words stand before it: `user PANIC logged in`.
+    place: Option<Place>,
+}
+
+/// How many words stand before a level, and whether one of them has a digit, as a time has.
+type Place = (usize, bool);
+
 /// The first level in the head of a line: its word in capitals, after a bracket or a key such as `level=`, or among the first
 /// words with a colon behind it. Anywhere else it is a word like any other: “no errors”, “for your information”.
-fn level(head: &[u8]) -> Option<&'static str> {
+fn level(head: &[u8]) -> Option<Found> {
     let is_in_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let mut at = 0;
     while let Some(begin) = head.get(at..)?.iter().position(is_in_word).map(|n| at + n) {
@@ -195,29 +244,42 @@ fn level(head: &[u8]) -> Option<&'static str> {
         let (before, word, after) = (head.get(..begin)?, head.get(begin..at)?, head.get(at..)?);
         let upper = String::from_utf8_lossy(word).to_ascii_uppercase();
         let Some((_, level)) = LEVELS.iter().find(|(known, _)| *known == upper) else { continue };
-        // A path or an address may have such a part.
-        if before.last() == Some(&b'/') || after.first() == Some(&b'/') {
+        // A path or an address may have such a part, and a word that is joined with another: `[ERROR-handler]`.
+        let is_joined_before = matches!(before, [.., one, b'-'] if is_in_word(one));
+        let is_joined_after = matches!(after, [b'-', one, ..] if is_in_word(one));
+        if before.last() == Some(&b'/') || after.first() == Some(&b'/') || is_joined_before != is_joined_after
+        {
             continue;
         }
+        let is_after_key = match key(before) {
+            Some(key) if LEVEL_KEYS.contains(&key.as_str()) => true,
+            // The value of something else.
+            Some(_) if before.ends_with(b"\"") || before.trim_ascii_end().ends_with(b"=") => continue,
+            _ => false,
+        };
         let is_of_module = before.last() == Some(&b':') && after.first() == Some(&b']');
         let is_after_mark =
-            is_of_module || before.last().is_some_and(|byte| b"[<(".contains(byte)) || is_after_key(before);
+            is_of_module || before.last().is_some_and(|byte| b"[<(".contains(byte)) || is_after_key;
         let is_before_colon = after.first() == Some(&b':') && words(before).count() < COLON_WORDS_MAX;
-        if word == upper.as_bytes() || is_after_mark || is_before_colon {
-            return Some(level);
+        // A line that begins with the word says nothing before it.
+        let is_marked = is_after_mark || is_before_colon || words(before).count() == 0;
+        if word == upper.as_bytes() || is_marked {
+            let is_plain = |word: &[u8]| word.iter().all(u8::is_ascii_lowercase);
+            let is_sentence = !is_marked && words(before).all(is_plain);
+            let has_digit = before.iter().any(u8::is_ascii_digit);
+            let place = (!is_sentence).then(|| (words(before).count(), has_digit));
+            return Some(Found { level, is_marked, place });
         }
     }
     None
 }
 
-/// Whether this ends with a key such as `level=` or `"level":`, a quote after it or not.
-fn is_after_key(before: &[u8]) -> bool {
+/// The key that this ends with, as in `level=` or `"level": "`; small letters.
+fn key(before: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(before).to_lowercase();
+    let text = text.trim_end_matches([' ', '"']).strip_suffix(['=', ':'])?;
     let text = text.trim_end_matches([' ', '"']);
-    let Some(text) = text.strip_suffix(['=', ':']) else { return false };
-    let text = text.trim_end_matches([' ', '"']);
-    let key = text.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
-    key.is_some_and(|key| LEVEL_KEYS.contains(&key))
+    text.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().map(str::to_owned)
 }
 
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -255,8 +317,45 @@ mod tests {
             ("1.2.3.4 - - \"GET /ERROR/404.html HTTP/1.1\" 200", None),
             ("one two three four five six seven error: x", None),
             ("user_ERROR", None),
+            ("[ERROR-handler] INFO started", Some("INFO")),
+            ("10:00:00,123-ERROR-lost", Some("ERROR")),
+            ("mode=FATAL INFO x", Some("INFO")),
+            (r#"{"mode":"FATAL","level":"info"}"#, Some("INFO")),
+            (r#"{"msg": "ERROR"}"#, None),
         ] {
-            assert_eq!(level(&plain(line.as_bytes())), expected, "{line}");
+            let found = level(&plain(line.as_bytes())).map(|found| found.level);
+            assert_eq!(found, expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_level_in_a_place_of_its_own_may_only_be_spoken_of() {
+        let check = |lines: &[&str], elsewhere: u64| {
+            let mut seen = Seen::default();
+            lines.iter().for_each(|line| seen.add(line.as_bytes(), false));
+            assert_eq!(seen.elsewhere(), elsewhere, "{lines:?}");
+        };
+        check(&["10:00 INFO up", "10:01 INFO down", "user PANIC logged in"], 1);
+        check(&["user PANIC logged in"], 1);
+        check(&["10:00 INFO up", "10:01 ERROR lost", "WARN x"], 0);
+        check(&["10:00 INFO up", "10:01 INFO down", "10:01 by ada ERROR lost"], 1);
+        check(&["a.c:1: error: x", "a.c:2: warning: y", "make: *** error: z"], 0);
+        check(&["level=info at=1", "at=1 level=info"], 0);
+    }
+
+    #[test]
+    fn forms_that_are_not_counted_are_suspect() {
+        for (line, suspect) in [
+            ("E1126 10:00:00.1 1 a.go:1] lost", 1),
+            ("I1126 10:00:00.1 1 a.go:1] up", 0),
+            ("[E] lost", 1),
+            ("11-26 10:00:00 E/Tag: lost", 1),
+            (r#"{"level":50,"msg":"lost"}"#, 1),
+            ("nothing", 0),
+        ] {
+            let mut seen = Seen::default();
+            seen.add(line.as_bytes(), false);
+            assert_eq!((seen.without_level, seen.suspect), (1, suspect), "{line}");
         }
     }
 
