@@ -26,6 +26,7 @@
 //! could have come out otherwise on what a record had to leave out.
 
 mod bearing;
+mod cannot_fail;
 mod case;
 mod check;
 mod cut;

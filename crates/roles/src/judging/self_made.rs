@@ -8,6 +8,7 @@
 
 use setpoint_protocol::ToolId;
 use setpoint_protocol::message::Criterion;
+use setpoint_protocol::predicate::{Observed, Predicate};
 use setpoint_protocol::test_run::counts;
 use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
@@ -15,6 +16,7 @@ use super::bearing::is_about_passing_tests;
 use super::case::Case;
 use super::executed::{ends_in, names, words};
 use super::runner::{is_examiner, is_test, says_what_runs, scope};
+use super::strength::only_looks;
 use crate::evidence::command_of;
 
 /// Tool that writes a file whole.
@@ -51,7 +53,32 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
         // What a command changed is a deed, too.
         Some(_) => record.side_effect == SideEffect::None && read_by(record).iter().any(|path| is_own(path)),
     };
-    runs_own || reads_own || runs_own_tests(record, case) || runs_changed_tests(record, case)
+    let is_told = || {
+        let own: Vec<String> = made(case).into_iter().filter(|path| is_own(path)).collect();
+        rests_on(&own, record, criterion)
+    };
+    runs_own || reads_own || is_told() || runs_own_tests(record, case) || runs_changed_tests(record, case)
+}
+
+/// Whether a look at a folder shows what it is to show only by lines that name files of the work's own: `grep -r` finds what it
+/// wrote, and `ls` a name that it gave.
+fn rests_on(own: &[String], record: &ToolRecord, criterion: &Criterion) -> bool {
+    if record.exit_code.is_some() && !only_looks(record) {
+        return false;
+    }
+    let names_own = |line: &&str| own.iter().any(|path| names(line, path));
+    let (own, others): (Vec<&str>, Vec<&str>) =
+        record.evidence.lines().filter(|line| !line.trim().is_empty()).partition(names_own);
+    let is_of_text = |expect: &Predicate| {
+        !expect
+            .has(&|part| matches!(part, Predicate::Pointer { .. } | Predicate::Rows(_) | Predicate::File(_)))
+    };
+    let expect = criterion.check.as_ref().map(|check| &check.expect).filter(|expect| is_of_text(expect));
+    let shows = |expect: &Predicate| {
+        let text = others.join("\n");
+        expect.evaluate(&Observed { text: &text, value: None, exit_code: record.exit_code }).holds
+    };
+    !own.is_empty() && expect.map_or(others.is_empty(), |expect| !shows(expect))
 }
 
 /// Whether it ran tests, and none but those that the work wrote, as far as that shows.

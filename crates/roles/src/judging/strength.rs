@@ -6,6 +6,7 @@ use setpoint_protocol::predicate::{Check, CheckOn, Predicate};
 use setpoint_protocol::tool::{SideEffect, ToolCall, ToolRecord};
 
 use super::bearing::bears_on;
+use super::cannot_fail::cannot_fail;
 use super::case::Case;
 
 /// Words of a command that a criterion has to say to name it: the program and what it does.
@@ -13,6 +14,9 @@ const NAMING_WORDS: usize = 2;
 
 /// What a pass by a check is worth.
 pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Strength {
+    if cannot_fail(&check.expect) {
+        return Strength::Form;
+    }
     match &check.on {
         // A tool that measures what it measured before finds it again.
         CheckOn::Probe(call) if check.expect.speaks_of_the_output() && did_the_work(call, case) => {
