@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::command;
 use crate::error::{JournalError, Result};
 use crate::lease::{self, Lease};
-use crate::loss::SYSTEM_STREAM;
 use crate::store::{Store, TaskState, Tid};
 use crate::submission::{Committed, Submission, TaskOpening};
+use crate::system::SYSTEM_STREAM;
 
 /// Appends one submission. All rules are checked before the first write.
 pub(crate) fn apply(

@@ -1,16 +1,11 @@
 //! Lost rows that a person has accepted: the record of it, which stands in the journal where the rows are
 //! missing.
 
-use std::sync::Arc;
-
-use crate::chain::TaskHead;
 use crate::error::Result;
-use crate::row::{NewRow, Row};
+use crate::row::Row;
 use crate::store::Store;
-use crate::submission::TaskOpening;
+use crate::system::{self, SYSTEM_STREAM};
 
-/// The stream of records that belong to no task.
-pub const SYSTEM_STREAM: &str = "system";
 /// Kind of the row that records an accepted loss. Its body is the JSON object `{"last_pos":…,"head_pos":…}`.
 pub const LOSS_KIND: &str = "journal_loss";
 
@@ -57,44 +52,10 @@ impl Loss {
 
 /// Appends the record of a loss behind every place that was ever given out.
 pub(crate) fn record(store: &mut dyn Store, loss: Loss, now_us: i64) -> Result<u64> {
-    let found = store.find(SYSTEM_STREAM)?;
-    let mut head = match &found {
-        None => TaskHead::start(SYSTEM_STREAM)?,
-        Some((_, state)) => TaskHead::at(SYSTEM_STREAM.into(), state.seq, state.chain),
-    };
-    let sealed = head.seal(NewRow {
-        seq: head.seq() + 1,
-        at_us: now_us,
-        clock_ms: 0,
-        from: "journal".into(),
-        to: "operator".into(),
-        kind: LOSS_KIND.into(),
-        cause: None,
-        format: 1,
-        body: loss.encode(),
-    })?;
-    let tid = match found {
-        Some((tid, mut state)) => {
-            state.seq = head.seq();
-            state.chain = *head.chain();
-            store.save_progress(tid, &state)?;
-            tid
-        }
-        None => {
-            let opening = TaskOpening {
-                opened_at_us: now_us,
-                logic_version: 0,
-                title: "what belongs to no task".to_owned(),
-                lease: None,
-            };
-            let mut state = crate::lease::opening_state(SYSTEM_STREAM, &opening)?;
-            state.seq = head.seq();
-            state.chain = *head.chain();
-            store.insert_task(SYSTEM_STREAM, &opening, &state)?
-        }
-    };
     store.skip_to(loss.next_pos().saturating_sub(1))?;
-    store.insert_rows(tid, &[Arc::new(sealed)])
+    let entry =
+        system::Entry { now_us, from: "journal", to: "operator", kind: LOSS_KIND, body: loss.encode() };
+    system::append(store, entry)
 }
 
 #[cfg(test)]

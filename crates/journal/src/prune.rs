@@ -8,14 +8,12 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::chain::TaskHead;
 use crate::damage::{Damage, DamageKind};
 use crate::error::{JournalError, Result};
-use crate::loss::SYSTEM_STREAM;
 use crate::reader;
-use crate::row::{NewRow, Row};
-use crate::store::{Page, Store, TaskState, Tid, View};
-use crate::submission::TaskOpening;
+use crate::row::Row;
+use crate::store::{Page, Store, Tid, View};
+use crate::system::{self, SYSTEM_STREAM};
 use crate::task::{Task, TaskFilter};
 
 /// Kind of the rows that record a pruning. Their body is the JSON object `{"kept":["…",…],"tasks":["…",…]}`: the kinds of rows
@@ -156,46 +154,12 @@ impl Prunings {
     }
 }
 
-/// Appends the record of a pruning to the stream `system`.
+/// Appends the record of a pruning.
 fn record(store: &mut dyn Store, tasks: &[(Tid, Arc<str>)], prune: &Prune) -> Result<u64> {
-    let found = store.find(SYSTEM_STREAM)?;
-    let mut head = match &found {
-        None => TaskHead::start(SYSTEM_STREAM)?,
-        Some((_, state)) => TaskHead::at(SYSTEM_STREAM.into(), state.seq, state.chain),
-    };
-    let sealed = head.seal(NewRow {
-        seq: head.seq() + 1,
-        at_us: prune.now_us,
-        clock_ms: 0,
-        from: prune.by.into(),
-        to: "journal".into(),
-        kind: PRUNING_KIND.into(),
-        cause: None,
-        format: 1,
-        body: encode(&prune.kept_kinds, tasks.iter().map(|(_, task)| &**task))?,
-    })?;
-    let at_head = |mut state: TaskState| {
-        state.seq = head.seq();
-        state.chain = *head.chain();
-        state
-    };
-    let tid = match found {
-        Some((tid, state)) => {
-            store.save_progress(tid, &at_head(state))?;
-            tid
-        }
-        None => {
-            let opening = TaskOpening {
-                opened_at_us: prune.now_us,
-                logic_version: 0,
-                title: "what belongs to no task".to_owned(),
-                lease: None,
-            };
-            let state = at_head(crate::lease::opening_state(SYSTEM_STREAM, &opening)?);
-            store.insert_task(SYSTEM_STREAM, &opening, &state)?
-        }
-    };
-    store.insert_rows(tid, &[Arc::new(sealed)])
+    let body = encode(&prune.kept_kinds, tasks.iter().map(|(_, task)| &**task))?;
+    let entry =
+        system::Entry { now_us: prune.now_us, from: prune.by, to: "journal", kind: PRUNING_KIND, body };
+    system::append(store, entry)
 }
 
 /// Fails with [`JournalError::BadName`] for a name that JSON would have to escape: no task and no kind of Setpoint has one.

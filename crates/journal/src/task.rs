@@ -6,9 +6,9 @@ use crate::chain::TaskHead;
 use crate::error::{JournalError, Result};
 use crate::lease::Lease;
 use crate::limits::{LIST_MAX, MATCHES_MAX};
-use crate::loss::SYSTEM_STREAM;
 use crate::prune;
 use crate::store::{Tid, View};
+use crate::system::SYSTEM_STREAM;
 
 /// A task, open or closed.
 #[derive(Debug, Clone, PartialEq, Eq)]
