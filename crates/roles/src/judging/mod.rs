@@ -34,6 +34,7 @@ mod executed;
 mod hearing;
 mod messages;
 mod named;
+mod programs;
 mod runner;
 mod self_made;
 mod settle;

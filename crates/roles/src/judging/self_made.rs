@@ -15,6 +15,7 @@ use setpoint_protocol::tool::{SideEffect, ToolRecord};
 use super::bearing::is_about_passing_tests;
 use super::case::Case;
 use super::executed::{ends_in, names, words};
+use super::programs::READERS;
 use super::runner::{is_examiner, is_test, says_what_runs, scope};
 use super::strength::only_looks;
 use crate::evidence::command_of;
@@ -271,50 +272,6 @@ fn written_by(command: &str) -> Vec<String> {
     }
     files
 }
-
-/// Programs that print what stands in the files that they are given.
-const READERS: &[&str] = &[
-    "awk",
-    "base64",
-    "cat",
-    "cmp",
-    "column",
-    "comm",
-    "cut",
-    "diff",
-    "du",
-    "egrep",
-    "expand",
-    "fgrep",
-    "file",
-    "fmt",
-    "fold",
-    "grep",
-    "head",
-    "hexdump",
-    "join",
-    "jq",
-    "less",
-    "ls",
-    "md5sum",
-    "more",
-    "nl",
-    "od",
-    "paste",
-    "rev",
-    "rg",
-    "sed",
-    "sha256sum",
-    "sort",
-    "stat",
-    "strings",
-    "tac",
-    "tail",
-    "tr",
-    "uniq",
-    "wc",
-    "xxd",
-];
 
 /// The words of a command that may be files which it prints; none where another program than such ones takes part.
 fn read_by(record: &ToolRecord) -> Vec<String> {

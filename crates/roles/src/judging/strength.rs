@@ -8,6 +8,7 @@ use setpoint_protocol::tool::{SideEffect, ToolCall, ToolRecord};
 use super::bearing::bears_on;
 use super::cannot_fail::cannot_fail;
 use super::case::Case;
+use super::programs::{INTERPRETERS, LISTERS, READERS, SPEAKERS};
 
 /// Words of a command that a criterion has to say to name it: the program and what it does.
 const NAMING_WORDS: usize = 2;
@@ -49,18 +50,14 @@ pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) ->
     }
 }
 
-/// Programs that look at files and run nothing of them: what they print is no run of tests.
-const LOOKERS: &[&str] = &[
-    "awk", "basename", "cat", "cut", "dirname", "du", "file", "find", "git", "grep", "head", "jq", "ls",
-    "nl", "rg", "sed", "sort", "stat", "tac", "tail", "tr", "wc",
-];
 /// What makes some of them print a text of the command's own: `find -printf`, `git log --format`, `stat -c`.
 const PRINTS: &[&str] = &["printf", "print ", "print\"", "format", "pretty", " -c", "basename", "dirname"];
 
 /// Whether a command runs nothing but programs that look at files, or say what they are told.
 pub(super) fn only_looks(record: &ToolRecord) -> bool {
     let programs = || record.tool_ids().filter_map(|id| id.as_str().strip_prefix("shell/"));
-    let is_looker = |name: &str| LOOKERS.contains(&name) || SPEAKERS.contains(&name) || name == "cd";
+    let is_looker =
+        |name: &str| READERS.contains(&name) || LISTERS.contains(&name) || SPEAKERS.contains(&name);
     programs().next().is_some() && programs().all(is_looker)
 }
 
@@ -83,15 +80,6 @@ fn is_forged(record: &ToolRecord, expect: &Predicate) -> bool {
 fn is_a_deed_of_something_else(record: &ToolRecord, criterion: &Criterion) -> bool {
     record.side_effect != SideEffect::None && record.exit_code.is_none() && !bears_on(record, criterion)
 }
-
-/// Programs that print what they are told and look at nothing.
-const SPEAKERS: &[&str] =
-    &["echo", "printf", "true", "false", ":", "yes", "seq", "expr", "sleep", "date", "jot"];
-/// Programs that run a program text, which may be all that there is to them.
-const INTERPRETERS: &[&str] = &[
-    "python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "awk", "gawk", "mawk", "bc", "dc",
-    "cat", "jq",
-];
 
 /// Whether a command can only say what stands in it: nothing of the world is shown by `echo 42`, nor by a program text that
 /// opens nothing.
