@@ -83,7 +83,8 @@ pub(super) async fn show(
         _ if options.is_json => io.out.json(&task::value(&state, &findings))?,
         None => {
             let look = look(io, state.clock_ms);
-            io.out.lines(&task::lines(&state, &findings, &look))?;
+            let lines = if options.is_verbose { task::verbose_lines } else { task::lines };
+            io.out.lines(&lines(&state, &findings, &look))?;
         }
         Some(path) if !options.is_quiet => report::note(io, &format!("wrote {}", path.display())),
         Some(_) => {}

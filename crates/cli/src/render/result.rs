@@ -55,7 +55,7 @@ pub(crate) fn lines(state: &ViewState) -> Vec<Line> {
         section(&mut lines, output);
     }
     section(&mut lines, Line::block(Tone::Plain, &result.summary));
-    criteria(&mut lines, state, result);
+    criteria(&mut lines, state, result, line);
     section(&mut lines, withdrawn(result));
     section(&mut lines, next_moves(result));
     section(&mut lines, allowing(state, result));
@@ -92,16 +92,36 @@ pub(crate) fn brief(state: &ViewState) -> Vec<Line> {
     lines
 }
 
+/// The same with every criterion and what was seen of it: what `setpoint tasks show` tells.
+pub(crate) fn told(state: &ViewState) -> Vec<Line> {
+    let Some(result) = &state.result else {
+        return Line::block(Tone::Plain, state.answer.as_deref().unwrap_or_default());
+    };
+    let mut lines = answer_lines(result);
+    section(&mut lines, Line::block(Tone::Plain, if says_more(result) { &result.summary } else { "" }));
+    criteria(&mut lines, state, result, in_full);
+    section(&mut lines, made(state, result));
+    section(&mut lines, withdrawn(result));
+    section(&mut lines, next_moves(result));
+    section(&mut lines, allowing(state, result));
+    section(&mut lines, vec![cost(result)]);
+    lines
+}
+
 /// The answer alone, as a person reads it.
 pub(crate) fn answer_lines(result: &FinalResult) -> Vec<Line> {
     value::lines(&answer(&result.output))
 }
 
-/// The line of the end.
-fn end(state: &ViewState, result: &FinalResult) -> Line {
+/// How it ended: what is not met is counted where it is listed.
+pub(crate) fn ending(state: &ViewState, result: &FinalResult) -> Line {
     let is_listed = !open(state, result).is_empty() && result.ended_by != EndedBy::Consent;
-    let line = if is_listed { words::end_counted(result) } else { words::end_of(state, result) };
-    line.then(shown_by(result))
+    if is_listed { words::end_counted(result) } else { words::end_of(state, result) }
+}
+
+/// The line of the end, with what it rests on.
+fn end(state: &ViewState, result: &FinalResult) -> Line {
+    ending(state, result).then(shown_by(result))
 }
 
 /// What is to be said beside the answer; the line of the end only where it was not said before.
@@ -234,6 +254,15 @@ fn is_of_form(verdict: &Verdict) -> bool {
 
 /// A criterion with what was seen, without labels, classes and pointers.
 fn in_short(state: &ViewState, verdict: &Verdict) -> Line {
+    in_words(verdict, &words::evidence_in_short(&Evidence::of(verdict, state.at), &state.calls))
+}
+
+/// The same with the whole command that was run.
+fn in_full(state: &ViewState, verdict: &Verdict) -> Line {
+    in_words(verdict, &words::evidence(&Evidence::of(verdict, state.at), &state.calls))
+}
+
+fn in_words(verdict: &Verdict, seen: &str) -> Line {
     let (tone, sign) = crate::view::cell(Cell::of(verdict));
     let sign: String = sign.chars().take(1).collect();
     let mut line = Line::new().and(tone, &sign).and(Tone::Plain, " ").and(Tone::Plain, &verdict.criterion);
@@ -244,10 +273,9 @@ fn in_short(state: &ViewState, verdict: &Verdict) -> Line {
     if verdict.self_made {
         line.push(Tone::Care, &format!(", {}", words::SELF_MADE));
     }
-    let seen = words::evidence_in_short(&Evidence::of(verdict, state.at), &state.calls);
     if !seen.is_empty() {
         line.push(Tone::Dim, ": ");
-        line.push(Tone::Plain, &words::without_pointers(&seen));
+        line.push(Tone::Plain, &words::without_pointers(seen));
     }
     line
 }
@@ -309,7 +337,12 @@ fn section(lines: &mut Vec<Line>, section: Vec<Line>) {
 }
 
 /// The task's own criteria, and the sub-tasks' below them where they say something else.
-fn criteria(lines: &mut Vec<Line>, state: &ViewState, result: &FinalResult) {
+fn criteria(
+    lines: &mut Vec<Line>,
+    state: &ViewState,
+    result: &FinalResult,
+    line: fn(&ViewState, &Verdict) -> Line,
+) {
     let is_of_step =
         |verdict: &&Verdict| state.board.row(&verdict.criterion_id).is_some_and(|row| !row.is_of_task());
     // Results of earlier versions hold both in one list.

@@ -18,12 +18,45 @@ use crate::view::{self, Look, words};
 /// Findings of the Auditor that are shown to a person; `--json` has all.
 const FINDINGS_MAX: usize = 20;
 
-/// The task as lines.
+/// The task as lines: the answer, every criterion with what was seen, and every call.
 pub(crate) fn lines(state: &ViewState, findings: &[Finding], look: &Look) -> Vec<Line> {
+    let mut lines = head(state, findings, look);
+    section(&mut lines, result::told(state));
+    if !state.is_ended() {
+        section(&mut lines, view::criteria(state, look));
+    }
+    let recall = state.recall.as_ref().and_then(view::recall::brief);
+    section(
+        &mut lines,
+        recall.map(|line| Line::new().and(Tone::Dim, "memory: ").then(line)).into_iter().collect(),
+    );
+    section(&mut lines, calls(state, look, false));
+    section(&mut lines, consents(state));
+    lines
+}
+
+/// The same with all that the controller and the roles said of it.
+pub(crate) fn verbose_lines(state: &ViewState, findings: &[Finding], look: &Look) -> Vec<Line> {
+    let mut lines = head(state, findings, look);
+    lines.push(field("clock", &words::clock(state.clock_ms)));
+    lines.push(field("used", &used(state)));
+    section(&mut lines, state.recall.as_ref().map(view::recall::lines).unwrap_or_default());
+    section(&mut lines, view::rounds(state, look));
+    section(&mut lines, view::criteria(state, look));
+    section(&mut lines, calls(state, look, true));
+    section(&mut lines, consents(state));
+    if state.is_ended() {
+        section(&mut lines, result::lines(state));
+    }
+    lines
+}
+
+/// What the task is, and what is to be said of it at once.
+fn head(state: &ViewState, findings: &[Finding], look: &Look) -> Vec<Line> {
     let mut lines = vec![field("task", state.task.as_str())];
     lines.extend(titled("goal", &state.goal));
     if let Some(intent) = state.intent.as_deref().filter(|intent| *intent != state.goal) {
-        lines.push(field("intent", intent));
+        lines.push(field("read as", intent));
     }
     if let Some(opened) = state.opened_at {
         lines.push(field("opened", &words::date_and_time(opened, &look.zone)));
@@ -32,8 +65,6 @@ pub(crate) fn lines(state: &ViewState, findings: &[Finding], look: &Look) -> Vec
         lines.push(field("forked", &format!("from {} at record {}", from.task, from.seq)));
     }
     lines.push(Line::new().and(Tone::Dim, "state   ").and(Tone::Strong, &state_words(state)));
-    lines.push(field("clock", &words::clock(state.clock_ms)));
-    lines.push(field("used", &used(state)));
     for fault in &state.faults {
         let text = format!("{}: {}", fault.role.label(), fault.reason);
         lines.push(Line::new().and(Tone::Bad, "fault   ").and(Tone::Plain, &text));
@@ -44,14 +75,6 @@ pub(crate) fn lines(state: &ViewState, findings: &[Finding], look: &Look) -> Vec
     lines.extend(findings.iter().take(FINDINGS_MAX).map(finding));
     if findings.len() > FINDINGS_MAX {
         lines.push(field("", &format!("… {} more", findings.len() - FINDINGS_MAX)));
-    }
-    section(&mut lines, state.recall.as_ref().map(view::recall::lines).unwrap_or_default());
-    section(&mut lines, view::rounds(state, look));
-    section(&mut lines, view::criteria(state, look));
-    section(&mut lines, calls(state, look));
-    section(&mut lines, consents(state));
-    if state.is_ended() {
-        section(&mut lines, result::lines(state));
     }
     lines
 }
@@ -66,7 +89,7 @@ pub(crate) fn left_lines(state: &ViewState, pruned_at: Timestamp, look: &Look) -
     lines.push(Line::new().and(Tone::Dim, "state   ").and(Tone::Strong, &state_words(state)));
     let when = words::date_and_time(pruned_at, &look.zone);
     lines.push(field("steps", &format!("pruned on {when}; the goal and the result are left")));
-    section(&mut lines, result::lines(state));
+    section(&mut lines, result::told(state));
     lines
 }
 
@@ -243,7 +266,7 @@ fn state_name(state: &ViewState) -> &'static str {
 
 fn state_words(state: &ViewState) -> String {
     match (&state.result, &state.answer) {
-        (Some(result), _) => words::end(result).to_text(),
+        (Some(result), _) => result::ending(state, result).to_text(),
         (None, Some(_)) => "answered at once".to_owned(),
         (None, None) if state.is_cancelled => "being cancelled".to_owned(),
         (None, None) => match state.questions().count() {
@@ -289,7 +312,7 @@ fn used(state: &ViewState) -> String {
     parts.join(", ")
 }
 
-fn calls(state: &ViewState, look: &Look) -> Vec<Line> {
+fn calls(state: &ViewState, look: &Look, is_verbose: bool) -> Vec<Line> {
     let rows: Vec<Vec<Cell>> = state
         .calls
         .iter()
@@ -299,14 +322,14 @@ fn calls(state: &ViewState, look: &Look) -> Vec<Line> {
                 Some(false) => (Tone::Bad, "✗"),
                 None => (Tone::Care, "◐"),
             };
-            vec![
-                (tone, sign.to_owned()),
-                (Tone::Name, id.to_string()),
+            let id = is_verbose.then(|| (Tone::Name, id.to_string()));
+            let cells = [
                 (Tone::Dim, words::time_of_day(call.at, &look.zone)),
                 (Tone::Dim, words::duration(call.duration_ms)),
                 (Tone::Plain, call.outcome().unwrap_or_default()),
                 (Tone::Plain, call.words()),
-            ]
+            ];
+            std::iter::once((tone, sign.to_owned())).chain(id).chain(cells).collect()
         })
         .collect();
     crate::text::table::table(&[], &rows).into_iter().map(|line| line.clip(look.columns)).collect()

@@ -43,6 +43,11 @@ fn tasks_are_listed_and_shown() {
     assert_eq!(home.run(&["tasks", "list", "--open", "--json"]).json(), Value::Array(vec![]));
     let shown = home.run(&["tasks", "show", task]);
     assert_eq!(shown.code, 0);
+    for inner in ["change_path", "Ω", "R3", "r3.1"] {
+        assert!(!shown.out.contains(inner), "{inner:?} is in {shown:#?}");
+    }
+    let shown = home.run(&["tasks", "show", "-v", task]);
+    assert_eq!(shown.code, 0);
     for part in [task, GOAL, "change_path", "change_approach", "accept", "mark 1 of the answer is one"] {
         assert!(shown.out.contains(part), "{part:?} is not in {shown:#?}");
     }

@@ -59,7 +59,7 @@ fn the_second_task_begins_with_what_won_and_avoids_what_failed() {
     let line =
         told.err.lines().find(|line| line.contains("  memory: ")).unwrap_or_else(|| panic!("{told:#?}"));
     assert!(line.contains("avoids: hash_files on "), "{line}");
-    let shown = home.run(&["tasks", "show", second.result["task_id"].as_str().unwrap()]).out;
+    let shown = home.run(&["tasks", "show", "-v", second.result["task_id"].as_str().unwrap()]).out;
     assert!(shown.contains(avoided["evidence"]["id"].as_str().unwrap()), "{shown}");
 
     // The numbers, today and in sixty days.

@@ -45,11 +45,16 @@ async fn a_list_in_json_is_one_array() {
 
 #[tokio::test]
 async fn a_task_is_shown_from_its_records_alone() {
-    let came = World::headless(journal()).run("tasks show migrate").await;
-    assert_eq!(came.code, 0);
-    insta::assert_snapshot!("show_gaps", came.out);
-    let came = World::headless(journal()).run("tasks show tidy").await;
-    insta::assert_snapshot!("show_open", came.out);
+    for (name, line) in [
+        ("show_gaps", "tasks show migrate"),
+        ("show_gaps_verbose", "tasks show -v migrate"),
+        ("show_open", "tasks show tidy"),
+        ("show_open_verbose", "tasks show -v tidy"),
+    ] {
+        let came = World::headless(journal()).run(line).await;
+        assert_eq!(came.code, 0, "{line}");
+        insta::assert_snapshot!(name, came.out);
+    }
     let mut tape = Tape::opened("waste no words");
     tape.say(Perceiver, 0, clarification("r1/2", &["Which words?"])).say(
         Executor,

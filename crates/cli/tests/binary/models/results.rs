@@ -151,7 +151,7 @@ fn refuted_not_shown_and_cannot_are_told_apart_everywhere() {
             assert!(shown.contains(word), "{word}: {shown}");
         }
     }
-    let shown = home.run(&["tasks", "show", &task]).out;
+    let shown = home.run(&["tasks", "show", "-v", &task]).out;
     for sign in ["✗L", "?L", "⊘"] {
         assert!(shown.contains(sign), "{sign}: {shown}");
     }
