@@ -10,6 +10,7 @@ mod lists;
 mod logs;
 mod mutations;
 mod repositories;
+mod rights;
 mod sizes;
 mod tables;
 mod texts;

@@ -9,7 +9,8 @@ pub(crate) mod tree;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::process::ExitStatusExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -19,7 +20,12 @@ use tempfile::TempDir;
 /// A home directory with a configuration, a data directory and a place to work in, all gone when it is dropped.
 pub(crate) struct Home {
     root: TempDir,
+    /// A copy of the binary that is run as a user without rights, where the tester is root.
+    humble: Option<PathBuf>,
 }
+
+/// The user `nobody`, to whom modes of files apply.
+const NOBODY: u32 = 65_534;
 
 /// Writes a line that is shown also where the test passes: what is written past the macros is not held back.
 pub(crate) fn say(line: &str) {
@@ -97,10 +103,21 @@ impl Home {
     }
 
     fn below(root: TempDir) -> Self {
-        let home = Home { root };
+        let home = Home { root, humble: None };
         fs::create_dir_all(home.work()).unwrap();
         fs::create_dir_all(home.playbooks()).unwrap();
         home
+    }
+
+    /// Gives everything to a user to whom modes of files apply, and lets that one run the binary: they do not apply to root.
+    pub(crate) fn without_rights(mut self) -> Self {
+        if fs::metadata("/proc/self").unwrap().uid() == 0 {
+            let copy = self.root.path().join("setpoint");
+            fs::copy(env!("CARGO_BIN_EXE_setpoint"), &copy).unwrap();
+            shell(self.root.path(), &format!("chown -hR {NOBODY}:{NOBODY} ."));
+            self.humble = Some(copy);
+        }
+        self
     }
 
     /// The directory that goals are about; the binary runs in it.
@@ -138,7 +155,14 @@ impl Home {
 
     /// The binary with nothing of the tester's environment but the search path.
     pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
-        let mut command = self.other(env!("CARGO_BIN_EXE_setpoint"));
+        let mut command = match &self.humble {
+            None => self.other(env!("CARGO_BIN_EXE_setpoint")),
+            Some(copy) => {
+                let mut command = self.other(copy.to_str().unwrap());
+                command.uid(NOBODY).gid(NOBODY);
+                command
+            }
+        };
         command.args(arguments);
         command
     }
