@@ -6,8 +6,12 @@
 pub(crate) mod measure;
 pub(crate) mod search;
 
+use std::path::Path;
+
 use crate::answer::Gaps;
+use crate::error::ToolError;
 use crate::house::Refusal;
+use crate::show;
 
 /// What a walk could not see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +41,18 @@ impl Tally {
             Some(_) => self.closed += 1,
             None => self.unreadable += 1,
         }
+    }
+
+    /// For tools that make one thing of all that is below `root`.
+    ///
+    /// # Errors
+    /// Something may not be read.
+    pub(crate) fn nothing_missed(&self, root: &Path) -> Result<(), ToolError> {
+        if self.unreadable == 0 {
+            return Ok(());
+        }
+        let missed = show::count(self.unreadable, "file or folder", "files or folders");
+        Err(ToolError::unfit(root, format!("{missed} in it could not be read, so nothing was made")))
     }
 
     /// For the end of a text.

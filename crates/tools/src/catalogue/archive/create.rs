@@ -119,10 +119,11 @@ fn create(
         writer.flush().map_err(failed)?;
         packed
     };
+    // Half an archive is no archive; the draft goes.
     if !packed.tally.complete {
-        // Half an archive is no archive; the draft goes.
         return Err(ToolError::TimedOut { ms: limits.native_ms_max });
     }
+    packed.tally.nothing_missed(source)?;
     let size = draft.file().metadata().map_err(failed)?.len();
     draft.file().rewind().map_err(failed)?;
     let sha256 = hash::stream(draft.file(), Algorithm::Sha256, &Halt::default(), |_| {}).map_err(failed)?.hex;
@@ -165,9 +166,9 @@ fn create(
     }
     let facts = json!({
         "archive": show::path(archive), "entries": packed.entries, "bytes": packed.bytes, "archive_bytes": size,
-        "sha256": sha256, "unreadable": packed.tally.unreadable, "not_packed": packed.others,
+        "sha256": sha256, "not_packed": packed.others,
         "packed_again": packed.again,
-        "backup": backup.as_deref().map(show::path), "complete": packed.tally.unreadable == 0 && packed.tally.closed == 0,
+        "backup": backup.as_deref().map(show::path), "complete": packed.tally.closed == 0,
     });
     Ok(ToolAnswer { created, side_effect, ..answer::walked(text, facts, packed.tally.gaps()) })
 }

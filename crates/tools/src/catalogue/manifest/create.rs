@@ -124,7 +124,7 @@ fn create(
         format!("wrote the {} checksums of {files} to {}{note}", algorithm.name(), show::path_line(manifest));
     let facts = json!({
         "manifest": show::path(manifest), "count": made.files, "bytes": made.bytes, "algorithm": algorithm.name(),
-        "backup": backup, "not_listed": made.others, "unreadable": made.tally.unreadable, "complete": made.tally.unreadable == 0 && made.tally.closed == 0,
+        "backup": backup, "not_listed": made.others, "complete": made.tally.closed == 0,
     });
     Ok(ToolAnswer { created, side_effect, ..answer::walked(text, facts, made.tally.gaps()) })
 }
@@ -161,9 +161,10 @@ fn make(
     made.tally = tally.map_err(failed)?;
     made.tally.unreadable += missed.unreadable;
     made.tally.closed += missed.closed;
+    // Half a manifest would say that the other files do not belong there.
     if !made.tally.complete || halt.reached() {
-        // Half a manifest would say that the other files do not belong there.
         return Err(ToolError::TimedOut { ms: limits.native_ms_max });
     }
+    made.tally.nothing_missed(root)?;
     Ok(made)
 }
