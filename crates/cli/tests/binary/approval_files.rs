@@ -16,7 +16,7 @@ patterns = ["do the nightly thing {which}"]
 task_criteria = ["is_named"]
 
 [params.which]
-type = "word"
+type = "text"
 description = "which"
 
 [criteria.is_named]

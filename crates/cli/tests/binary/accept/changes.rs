@@ -122,6 +122,8 @@ fn renamed_files() {
     {
         home.file(format!("photos/{name}"), name);
     }
+    home.file("packed/a.tar.gz", "");
+    home.file("packed/b.tar.gz.sig", "");
     let at = |name: &str| {
         home.work().canonicalize().unwrap().join("photos").join(name).to_str().unwrap().to_owned()
     };
@@ -155,7 +157,8 @@ fn renamed_files() {
     for way in [
         "rename .jpeg files to .jpg in photos",
         "really rename .jpeg to .jpg in photos",
-        "replace IMG_ with x in the file names in photos",
+        "replace IMG_ with 'x' in the file names in photos",
+        "replace 'IMG_' with \"\" in the file names in photos",
     ] {
         cases.push(case(way, Want::Consent));
     }
@@ -163,7 +166,19 @@ fn renamed_files() {
         "rename .png files to .jpg in photos",
         Want::Gap("has .png in its name", vec![("/count", json!(0))]),
     ));
-    cases.push(case("rename files in photos to lowercase", Want::Refused("no playbook")));
+    // Words that are no part of a name, and whole names, which are no part of others.
+    for way in [
+        "rename files in photos to lowercase",
+        "rename files to lowercase in photos",
+        "rename all jpeg files to png in photos",
+        "rename IMG_1.jpeg to a.jpeg in photos",
+        "rename 'IMG_1.jpeg' to 'a.jpeg' in photos",
+        "replace spaces with underscores in the file names in photos",
+        "replace 'IMG' with nothing in the file names in photos",
+    ] {
+        cases.push(case(way, Want::Refused("no playbook")));
+    }
+    cases.push(case("preview renaming .tar.gz to .tgz in packed", Want::Answer(vec![("/count", json!(1))])));
     cases.push(case("rename .jpeg to .jpg in gone", Want::Refused("gone does not exist in ")));
     hold(&home, &cases);
     assert_eq!(tree(&home.work()), before, "nothing was renamed");

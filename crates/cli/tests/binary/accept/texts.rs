@@ -45,7 +45,7 @@ type World<'a> = (&'a str, Vec<(&'a str, u64, &'a str)>, Value);
 const FIND: &[&str] = &[
     "find all occurrences of needle in {}",
     "search for 'needle' in {}",
-    "which lines contain needle in {}?",
+    "which lines contain 'needle' in {}?",
     "grep for needle in {}",
     "where is needle used in {}",
 ];

@@ -45,7 +45,10 @@ pub(crate) fn find(pattern: &Pattern, params: &BTreeMap<String, Param>, goal: &G
     let mut values = pattern.set.clone();
     let mut loose_words = 0;
     for taken in search.taken {
-        if params.get(&taken.param).is_some_and(|param| matches!(param.kind, ParamKind::Text)) {
+        if params
+            .get(&taken.param)
+            .is_some_and(|param| matches!(param.kind, ParamKind::Text | ParamKind::TextOrNothing))
+        {
             loose_words += taken.width;
         }
         values.insert(taken.param, taken.value);
@@ -93,7 +96,7 @@ impl Search<'_> {
 
     fn fill(&mut self, slot: &Slot, at: usize, word: usize) -> Option<usize> {
         let kind = &self.params.get(&slot.param)?.kind;
-        if slot.quoted && !self.goal.words().get(word)?.quoted {
+        if !slot.form.takes(self.goal.words().get(word)?) {
             return None;
         }
         for (width, value) in kind.candidates(self.goal, word) {
@@ -204,6 +207,19 @@ mod tests {
         assert!(values("open {dir like ./*|/*|*/*}", "open ab").is_none());
         assert!(values("open {text quoted}", "open 'a b'").is_some());
         assert!(values("open {text quoted}", "open a").is_none());
+        for (form, takes, leaves) in [
+            ("clear", ["TODO", "IMG_1", "fn()", "'two words'", "'spaces'"], ["spaces", "a", "größe"]),
+            ("literal", ["main", "a.b", "'x y'", "f(x)", "$1"], ["^fn", "'fn.*main'", "\\d"]),
+            ("ending", [".txt", "*.tar.gz", "'.jpeg'", ".c", ".7z"], ["txt", "a.txt", "."]),
+        ] {
+            let pattern = format!("open {{text {form}}}");
+            for word in takes {
+                assert!(values(&pattern, &format!("open {word}")).is_some(), "{form}: {word}");
+            }
+            for word in leaves {
+                assert!(values(&pattern, &format!("open {word}")).is_none(), "{form}: {word}");
+            }
+        }
         assert_eq!(
             values("hash with {algorithm}", "hash with BLAKE3").as_deref(),
             Some(r#"{"algorithm":"b3"}"#)

@@ -45,8 +45,8 @@ pub(crate) enum ParamKind {
     },
     /// One plain word, or a text in quotes.
     Text,
-    /// One word.
-    Word,
+    /// The same, where a text in quotes may be empty.
+    TextOrNothing,
     /// A regular expression: one word or one quoted text.
     Pattern,
     /// A file name with wildcards: one word or one quoted text.
@@ -123,7 +123,7 @@ impl ParamKind {
             ParamKind::Path(There::FileOrDirectory) => "file_or_directory",
             ParamKind::Number { .. } => "number",
             ParamKind::Text => "text",
-            ParamKind::Word => "word",
+            ParamKind::TextOrNothing => "text_or_nothing",
             ParamKind::Pattern => "pattern",
             ParamKind::Glob => "glob",
             ParamKind::Size => "size",
@@ -135,9 +135,11 @@ impl ParamKind {
     pub(crate) const fn is_harmless_in_a_shell(&self) -> bool {
         match self {
             ParamKind::Number { .. } | ParamKind::Size | ParamKind::Choice(_) => true,
-            ParamKind::Path(_) | ParamKind::Text | ParamKind::Word | ParamKind::Pattern | ParamKind::Glob => {
-                false
-            }
+            ParamKind::Path(_)
+            | ParamKind::Text
+            | ParamKind::TextOrNothing
+            | ParamKind::Pattern
+            | ParamKind::Glob => false,
         }
     }
 
@@ -150,7 +152,9 @@ impl ParamKind {
             ParamKind::Number { .. } => numbers(words),
             ParamKind::Size => sizes(words),
             // Several words that do not stand in quotes may mean anything.
-            ParamKind::Text | ParamKind::Word => one(first, first.quoted || !is_function_word(first)),
+            ParamKind::Text | ParamKind::TextOrNothing => {
+                one(first, first.quoted || !is_function_word(first))
+            }
             ParamKind::Pattern => one(first, true),
             ParamKind::Glob => one(first, first.quoted || !is_function_word(first)),
             ParamKind::Choice(choices) => choice(goal, at, choices),
@@ -185,8 +189,10 @@ impl ParamKind {
                 let known = choices.iter().any(|choice| choice.value == text);
                 (!known).then(|| "it is none of the known values".to_owned())
             }
-            ParamKind::Path(_) => text.is_empty().then(|| "it is empty".to_owned()),
-            ParamKind::Text | ParamKind::Word | ParamKind::Glob => None,
+            ParamKind::Path(_) | ParamKind::Text | ParamKind::Glob => {
+                (value.as_str() == Some("")).then(|| "it is empty".to_owned())
+            }
+            ParamKind::TextOrNothing => None,
         }
     }
 }
@@ -290,7 +296,7 @@ mod tests {
         check(&ParamKind::Text, "x y", &expect![[r#"1 "x""#]]);
         check(&ParamKind::Text, "'x y' z", &expect![[r#"1 "x y""#]]);
         check(&ParamKind::Text, "more than", &expect![[r#"1 "more""#]]);
-        check(&ParamKind::Word, "the word", &expect![""]);
+        check(&ParamKind::Text, "the word", &expect![""]);
         let choice = ParamKind::Choice(vec![Choice {
             value: "sha256".into(),
             words: vec!["sha256".into(), "sha 256".into()],
@@ -307,6 +313,8 @@ mod tests {
         assert!(ParamKind::Pattern.refusal(&Value::from("a{1000}{1000}{1000}")).is_some());
         assert!(ParamKind::Path(There::Anything).refusal(&Value::from("a\u{1b}b")).is_some());
         assert!(ParamKind::Path(There::Anything).refusal(&Value::from("")).is_some());
+        assert!(ParamKind::Text.refusal(&Value::from("")).is_some());
+        assert_eq!(ParamKind::TextOrNothing.refusal(&Value::from("")), None);
         assert!(ParamKind::Text.refusal(&Value::from("x".repeat(VALUE_CHARS_MAX + 1))).is_some());
     }
 }

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use super::words::fold;
+use super::words::{Word, fold};
 use crate::playbook::limits::{NAME_CHARS_MAX, PATTERN_CHARS_MAX, PATTERN_DEPTH_MAX, PATTERN_PARTS_MAX};
 
 /// One part of a pattern.
@@ -31,8 +31,56 @@ pub(crate) struct Slot {
     pub(crate) kind: Option<String>,
     /// The value must look like one of these: `*` stands for anything.
     pub(crate) like: Vec<String>,
-    /// The value must stand in quotes.
-    pub(crate) quoted: bool,
+    /// How the value's first word must stand in the goal.
+    pub(crate) form: Form,
+}
+
+/// What a word has to be like to fill a slot: plain words may be meant as English, and not as they stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Anything.
+    #[default]
+    Any,
+    /// A text in quotes.
+    Quoted,
+    /// A text in quotes, or a word with something else in it than small letters: `TODO`, `IMG_`; not `spaces`.
+    Clear,
+    /// Nothing that reads as a regular expression, in quotes or not: `^fn`, `fn.*main`, `\d`.
+    Literal,
+    /// The ending of a name: `.txt`, `*.tar.gz`.
+    Ending,
+}
+
+impl Form {
+    fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "quoted" => Form::Quoted,
+            "clear" => Form::Clear,
+            "literal" => Form::Literal,
+            "ending" => Form::Ending,
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn takes(self, word: &Word) -> bool {
+        let text = word.text.as_str();
+        match self {
+            Form::Any => true,
+            Form::Quoted => word.quoted,
+            Form::Clear => word.quoted || !text.chars().all(char::is_lowercase),
+            Form::Literal => {
+                let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
+                !(text.starts_with('^') && text.len() > 1)
+                    && !(text.ends_with('$') && text.len() > 1)
+                    && !has(&[".*", ".+", "\\d", "\\w", "\\s", "\\b"])
+            }
+            Form::Ending => {
+                let ending = text.strip_prefix('*').unwrap_or(text).strip_prefix('.');
+                let is_part = |part: &str| !part.is_empty() && part.chars().all(char::is_alphanumeric);
+                ending.is_some_and(|ending| ending.split('.').all(is_part))
+            }
+        }
+    }
 }
 
 /// Why a pattern cannot be read.
@@ -181,7 +229,7 @@ impl Reader {
         Ok(Part::Group { choices, optional: open == '[' })
     }
 
-    /// `{name}`, `{name:type}`, `{name quoted}`, `{name like *.csv|*.tsv}`.
+    /// `{name}`, `{name:type}`, `{name quoted}` and other forms, `{name like *.csv|*.tsv}`.
     fn slot(&mut self) -> Result<Slot, PatternError> {
         let rest = self.chars.get(self.at + 1..).unwrap_or_default();
         let length = rest.iter().position(|c| *c == '}').ok_or(PatternError::Unpaired('{'))?;
@@ -197,10 +245,10 @@ impl Reader {
         if !is_name(param) {
             return Err(wrong());
         }
-        let mut slot = Slot { param: param.to_owned(), kind, like: Vec::new(), quoted: false };
+        let mut slot = Slot { param: param.to_owned(), kind, like: Vec::new(), form: Form::Any };
         match (words.next(), words.next(), words.next()) {
             (None, ..) => {}
-            (Some("quoted"), None, _) => slot.quoted = true,
+            (Some(form), None, _) => slot.form = Form::of(form).ok_or_else(wrong)?,
             (Some("like"), Some(globs), None) => slot.like = globs.split('|').map(fold).collect(),
             _ => return Err(wrong()),
         }

@@ -107,7 +107,7 @@ fn split(text: &str) -> Vec<Word> {
                 plain_word(trimmed).map_or((String::new(), first.len_utf8(), false), |(v, l)| (v, l, false))
             }
         };
-        if !value.is_empty() {
+        if quoted || !value.is_empty() {
             words.push(Word { fold: fold(&value), text: value, quoted });
         }
         rest = trimmed.get(length..).unwrap_or_default();
@@ -139,7 +139,7 @@ fn quoted_word(text: &str, open: char) -> Option<(String, usize)> {
             let punctuation =
                 after.chars().take_while(|c| ",;:.!?)".contains(*c)).map(char::len_utf8).sum::<usize>();
             let length = open.len_utf8() + end + close.len_utf8() + punctuation;
-            return (!value.is_empty()).then(|| (value.to_owned(), length));
+            return Some((value.to_owned(), length));
         }
         at = end + close.len_utf8();
     }
@@ -234,7 +234,7 @@ mod tests {
         check("don't split it's 'quotes", &expect!["don't | split | it's | 'quotes"]);
         check("search for “naïve” and «x y»", &expect!["search | for | ‹naïve› | and | ‹x y›"]);
         check(r"archive My\ Photos to x.tar.gz", &expect!["archive | My Photos | to | x.tar.gz"]);
-        check("'' \"\" x", &expect!["'' | \"\" | x"]);
+        check("'' \"\" x", &expect!["‹› | ‹› | x"]);
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn kind(fields: &mut Fields<'_>) -> Result<ParamKind, Fault> {
         "directory" => ParamKind::Path(There::Directory),
         "file_or_directory" => ParamKind::Path(There::FileOrDirectory),
         "text" => ParamKind::Text,
-        "word" => ParamKind::Word,
+        "text_or_nothing" => ParamKind::TextOrNothing,
         "pattern" => ParamKind::Pattern,
         "glob" => ParamKind::Glob,
         "size" => ParamKind::Size,
@@ -128,7 +128,7 @@ fn wrong_type(kind: &ParamKind, value: &Value) -> Option<String> {
         ParamKind::Number { .. } | ParamKind::Size => value.is_u64(),
         ParamKind::Path(_)
         | ParamKind::Text
-        | ParamKind::Word
+        | ParamKind::TextOrNothing
         | ParamKind::Pattern
         | ParamKind::Glob
         | ParamKind::Choice(_) => value.is_string(),

@@ -121,8 +121,8 @@ impl Renames {
 
 /// Whether a text is what a name ends in, `.txt`: such a one becomes another at the end of names alone.
 fn is_ending(find: &str) -> bool {
-    find.strip_prefix('.')
-        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    let is_part = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    find.strip_prefix('.').is_some_and(|rest| rest.split('.').all(is_part))
 }
 
 /// Whether a name gets another one. What is nothing but an ending has none.
