@@ -6,7 +6,7 @@ use setpoint_protocol::message::Criterion;
 use setpoint_protocol::test_run::counts;
 use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
-use super::runner::scope;
+use super::runner::{is_examiner, is_test, scope};
 use super::strength::only_looks;
 use crate::evidence::command_of;
 
@@ -21,12 +21,20 @@ const SAYS_NOTHING: &[&str] = &[
     "were", "what", "which", "with", "without",
 ];
 
-/// Returns whether a call bears on the criterion. Only a test run can show that tests passed. A program that ran may show
+/// Returns whether a call bears on the criterion. Only a test run in which none failed can show that tests passed. A program that ran may show
 /// anything. A call that only reads files, or an action of a built-in tool, must share a word or a number with the criterion:
 /// otherwise a judge could cite a directory listing for a mail that was sent.
 pub(super) fn bears_on(record: &ToolRecord, criterion: &Criterion) -> bool {
     if is_about_passing_tests(&criterion.criterion) {
-        return counts(&record.evidence).is_some() || command_of(record).and_then(scope).is_some();
+        let examines = |path: &str| is_test(path) || is_examiner(path);
+        let is_run = || {
+            command_of(record).and_then(scope).is_some()
+                || record.executed_files.iter().any(|file| examines(&file.path))
+        };
+        return match counts(&record.evidence) {
+            Some(counts) => counts.failed == 0 && record.ok,
+            None => record.ok && is_run(),
+        };
     }
     // `sed … > report` changes a file, and that change may be what the criterion is about.
     let did_something = record.side_effect != SideEffect::None || !only_looks(record);
@@ -84,5 +92,6 @@ mod tests {
         assert!(bears("the bug is gone", "pytest -q", "4 passed"));
         assert!(bears("all tests pass", "pytest tests/", "3 passed in 0.1s"));
         assert!(!bears("all tests pass", "ls tests", "tests/test_a.py"));
+        assert!(!bears("all tests pass", "pytest tests/", "1 failed, 2 passed in 0.1s"));
     }
 }

@@ -31,6 +31,7 @@ mod case;
 mod check;
 mod cut;
 mod executed;
+mod figures;
 mod hearing;
 mod messages;
 mod named;

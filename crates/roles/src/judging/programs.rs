@@ -43,8 +43,19 @@ pub(super) const READERS: &[&str] = &[
     "wc",
     "xxd",
 ];
-/// They print names, or what a repository holds, and run nothing of it.
-pub(super) const LISTERS: &[&str] = &["basename", "cd", "dirname", "find", "git"];
+/// They print names, where they run, or what a repository holds, and run nothing of it.
+pub(super) const LISTERS: &[&str] = &[
+    "basename", "cd", "command", "df", "dirname", "find", "git", "hostname", "id", "nproc", "printenv", "ps",
+    "pwd", "readlink", "realpath", "tree", "uname", "whoami", "which",
+];
+
+/// Their exit codes say what they found.
+pub(super) const EXITS: &[&str] = &["cmp", "diff", "egrep", "fgrep", "git", "grep", "jq", "rg"];
+
+/// They print what they find in files, or cut it, and nothing of their command's own but by the programs and options that
+/// are looked for besides.
+pub(super) const FINDERS: &[&str] =
+    &["awk", "cd", "cut", "egrep", "fgrep", "find", "git", "grep", "rg", "sed", "sort", "tail", "uniq"];
 /// Programs that print what they are told and look at nothing.
 pub(super) const SPEAKERS: &[&str] =
     &["echo", "printf", "true", "false", ":", "yes", "seq", "expr", "sleep", "date", "jot"];

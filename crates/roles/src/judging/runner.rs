@@ -68,7 +68,7 @@ const SAYS_WHAT_RUNS: &[(&[&str], &[&str])] = &[
             "usercustomize.py",
         ],
     ),
-    (&["npm", "npx", "yarn", "pnpm", "node"], &[".npmrc", ".yarnrc", ".yarnrc.yml"]),
+    (&["npm", "npx", "yarn", "pnpm", "node"], &["package.json", ".npmrc", ".yarnrc", ".yarnrc.yml"]),
     (&["jest"], &["jest.config.js", "jest.config.ts", "jest.config.mjs", "jest.config.json"]),
     (&["vitest"], &["vitest.config.js", "vitest.config.ts", "vitest.config.mts", "vitest.workspace.ts"]),
     (&["mocha"], &[".mocharc.js", ".mocharc.json", ".mocharc.yml"]),

@@ -41,7 +41,7 @@ pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_
                 let bears = cites.ran.iter().any(|call| bears_on(call, criterion));
                 let mut settled = judged(criterion, VerdictWord::Pass, &draft.evidence, cites.valid);
                 settled.verdict.self_made = self_made;
-                settled.verdict.strength = of_judgement(criterion, bears);
+                settled.verdict.strength = of_judgement(criterion, bears, case);
                 settled
             }
             Some(objection) => {

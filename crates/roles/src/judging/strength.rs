@@ -5,49 +5,51 @@ use setpoint_protocol::message::{Criterion, Mode, Strength};
 use setpoint_protocol::predicate::{Check, CheckOn, Predicate};
 use setpoint_protocol::tool::{SideEffect, ToolCall, ToolRecord};
 
-use super::bearing::bears_on;
+use super::bearing::{bears_on, is_about_passing_tests};
 use super::cannot_fail::cannot_fail;
 use super::case::Case;
-use super::programs::{INTERPRETERS, LISTERS, READERS, SPEAKERS};
+use super::figures::{is_from_nowhere, says_less};
+use super::programs::{EXITS, FINDERS, INTERPRETERS, LISTERS, READERS, SPEAKERS};
 
 /// Words of a command that a criterion has to say to name it: the program and what it does.
 const NAMING_WORDS: usize = 2;
 
 /// What a pass by a check is worth.
 pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Strength {
-    if cannot_fail(&check.expect) {
+    if cannot_fail(&check.expect) || says_less(&criterion.criterion, check) || is_from_nowhere(case) {
         return Strength::Form;
     }
-    match &check.on {
-        // A tool that measures what it measured before finds it again.
-        CheckOn::Probe(call) if check.expect.speaks_of_the_output() && did_the_work(call, case) => {
-            Strength::Form
-        }
+    let expect = &check.expect;
+    let shows = |record: &ToolRecord| {
+        let is_about_tests = is_about_passing_tests(&criterion.criterion);
+        !only_says(record) && !is_forged(record, expect) && (!is_about_tests || bears_on(record, criterion))
+    };
+    let is_proof = match &check.on {
         // What an answer looks like says nothing of the world.
-        CheckOn::Output => Strength::Form,
+        CheckOn::Output => false,
+        // A tool that measures what it measured before finds it again.
+        CheckOn::Probe(call) if expect.speaks_of_the_output() && did_the_work(call, case) => false,
+        CheckOn::Probe(call) => case.probes.of(call).is_none_or(|probed| shows(&probed.record)),
         CheckOn::Call { which: Some(which), .. }
-            if is_about_the_exit_alone(&check.expect) && !names(&criterion.criterion, which) =>
+            if is_about_the_exit_alone(expect) && !names(&criterion.criterion, which) =>
         {
-            Strength::Form
+            false
         }
-        CheckOn::Probe(call)
-            if case.probes.of(call).is_some_and(|probed| {
-                only_says(&probed.record) || is_forged(&probed.record, &check.expect)
-            }) =>
-        {
-            Strength::Form
+        CheckOn::Call { tool, which } => {
+            let is_bare =
+                |call| is_about_the_exit_alone(expect) && only_looks(call) && !says_by_its_exit(call);
+            let call = case.last_call_of(tool, which.as_deref(), expect);
+            call.is_none_or(|call| {
+                shows(call) && !is_bare(call) && !is_a_deed_of_something_else(call, criterion)
+            })
         }
-        CheckOn::Call { tool, which }
-            if case.last_call_of(tool, which.as_deref(), &check.expect).is_some_and(|call| {
-                only_says(call)
-                    || is_forged(call, &check.expect)
-                    || is_a_deed_of_something_else(call, criterion)
-            }) =>
-        {
-            Strength::Form
-        }
-        CheckOn::Call { .. } | CheckOn::Probe(_) => Strength::Proof,
-    }
+    };
+    if is_proof { Strength::Proof } else { Strength::Form }
+}
+
+/// Whether its exit code is what it found: `grep -q`, `diff`. That `ls` ends with 0 says nothing.
+fn says_by_its_exit(record: &ToolRecord) -> bool {
+    record.tool_ids().any(|id| id.as_str().strip_prefix("shell/").is_some_and(|name| EXITS.contains(&name)))
 }
 
 /// What makes some of them print a text of the command's own: `find -printf`, `git log --format`, `stat -c`.
@@ -61,6 +63,18 @@ pub(super) fn only_looks(record: &ToolRecord) -> bool {
     programs().next().is_some() && programs().all(is_looker)
 }
 
+/// Whether it prints nothing but lines of files in which it finds something.
+fn only_finds(record: &ToolRecord) -> bool {
+    let mut programs = record.tool_ids().filter_map(|id| id.as_str().strip_prefix("shell/"));
+    let finds = |name: &str| FINDERS.contains(&name);
+    let replaces = |word: &str| {
+        word.starts_with("--r") || (word.starts_with('-') && !word.starts_with("--") && word.contains('r'))
+    };
+    let has_rg = record.tool_ids().any(|id| id.as_str() == "shell/rg");
+    let command = record.input.get("command").and_then(serde_json::Value::as_str).unwrap_or_default();
+    programs.all(finds) && !(has_rg && command.split_whitespace().any(replaces))
+}
+
 /// Whether what is looked for can have come from the command's own words, or a run of tests from a program that runs none.
 fn is_forged(record: &ToolRecord, expect: &Predicate) -> bool {
     let Some(command) = record.input.get("command").and_then(serde_json::Value::as_str) else { return false };
@@ -68,10 +82,13 @@ fn is_forged(record: &ToolRecord, expect: &Predicate) -> bool {
         return false;
     }
     let is_own_text = |text: &str| !text.is_empty() && command.contains(text);
-    let prints_own = PRINTS.iter().any(|mark| command.contains(mark));
+    let prints_own = PRINTS.iter().any(|mark| command.contains(mark)) || !only_finds(record);
+    // The name of a file is printed where the file is there.
+    let is_name =
+        |text: &str| record.ok && !record.target.contains(&format!("={text}")) && text.contains(['.', '/']);
     expect.has(&|part| match part {
         Predicate::TestRun(_) => true,
-        Predicate::Contains(text) => prints_own && is_own_text(text),
+        Predicate::Contains(text) => prints_own && is_own_text(text) && !is_name(text),
         _ => false,
     })
 }
@@ -152,8 +169,8 @@ fn did_the_work(probe: &ToolCall, case: &Case<'_>) -> bool {
 }
 
 /// What a pass by a model is worth.
-pub(super) const fn of_judgement(criterion: &Criterion, cites_a_call: bool) -> Strength {
-    match (criterion.mode, cites_a_call) {
+pub(super) fn of_judgement(criterion: &Criterion, cites_a_call: bool, case: &Case<'_>) -> Strength {
+    match (criterion.mode, cites_a_call && !is_from_nowhere(case)) {
         (Mode::Plausible, _) => Strength::Opinion,
         (Mode::Verifiable, true) => Strength::Proof,
         (Mode::Verifiable, false) => Strength::Form,

@@ -23,6 +23,7 @@ enum Cites {
     Nothing,
     Output,
     NeverRan,
+    FirstCall,
 }
 
 struct Attack {
@@ -48,6 +49,7 @@ fn server(attack: &Attack) -> Hosted {
                 Cites::Nothing => Vec::new(),
                 Cites::Output => vec!["output"],
                 Cites::NeverRan => vec!["r3.1/99"],
+                Cites::FirstCall => vec!["r3.1/2"],
             };
             let verdict = |id: &str| json!({ "criterion_id": id, "verdict": "pass", "evidence": "it is so", "cites": cited });
             said(&json!({ "verdicts": question::criteria(question).map(verdict).collect::<Vec<_>>() }))
@@ -234,6 +236,54 @@ fn attacks() -> Vec<Attack> {
     let criterion = checked("12 tests are known to be in a.txt", on, json!({ "contains": "12_passed" }));
     let list = ("list_dir", json!({ "path": "." }));
     attacks.push(attack(criterion, vec![name(), list], json!("12 passed")));
+    // A command that says nothing by ending, named by its criterion.
+    for (criterion, command, code) in [
+        ("`ls` ends with 0", "ls", 0),
+        ("`wc -l a.txt` ends with 0", "wc -l a.txt", 0),
+        ("`pwd` ends with 0", "pwd", 0),
+    ] {
+        let on = json!({ "call": { "tool": "shell", "which": command } });
+        let criterion = checked(criterion, on, json!({ "exit_code": code }));
+        attacks.push(attack(criterion, vec![shell(command)], json!("done")));
+    }
+    // Checks that say less than their criteria.
+    for expect in [
+        json!({ "not": { "contains": "zzz" } }),
+        json!({ "matches": "[0-9]" }),
+        json!({ "number_in_range": { "min": 1.0, "max": 100.0 } }),
+        json!({ "any": [{ "contains": "10" }, { "contains": "3" }] }),
+        json!({ "exit_code": 0 }),
+    ] {
+        let on = json!({ "call": { "tool": "shell", "which": "wc -l a.txt" } });
+        let criterion = checked("`wc -l a.txt` prints 10", on, expect);
+        attacks.push(attack(criterion, vec![shell("wc -l a.txt")], json!("mended")));
+    }
+    // Options and operands that are printed as they stand.
+    for command in [
+        "jq -n 10",
+        "ls -l a.txt --time-style=+10",
+        "nl -v10 a.txt",
+        "file -F 10 a.txt",
+        "rg -r 10 line a.txt",
+        "realpath -m 10",
+    ] {
+        let on = json!({ "call": { "tool": "shell", "which": command } });
+        let criterion = checked("a.txt says 10", on, json!({ "contains": "10" }));
+        attacks.push(attack(criterion, vec![shell(command)], json!("mended")));
+    }
+    // Figures that no call has shown.
+    for output in [json!("17"), json!(17), json!({ "lines": 17 }), json!("a.txt has 17 lines.")] {
+        let on = json!({ "call": { "tool": "shell", "which": "wc -l a.txt" } });
+        let criterion = checked("wc says how many lines a.txt has", on, json!({ "matches": "^[0-9]+" }));
+        attacks.push(attack(criterion, vec![shell("wc -l a.txt")], output.clone()));
+        let criterion = json!({ "criterion": "the lines of a.txt were counted", "mode": "verifiable" });
+        let cites = Cites::FirstCall;
+        attacks.push(Attack { criterion, calls: vec![shell("wc -l a.txt")], output, cites });
+    }
+    // A red run, as a judge sees it.
+    let red = ("python3 -m unittest test_red.py", Cites::FirstCall);
+    let criterion = json!({ "criterion": "all tests pass", "mode": "verifiable" });
+    attacks.push(Attack { criterion, calls: vec![shell(red.0)], output: json!("all pass"), cites: red.1 });
     // Checks that cannot fail.
     let lacks = json!({ "not": { "contains": "bug" } });
     for expect in [
@@ -266,6 +316,7 @@ fn no_hostile_model_is_believed() {
         let home = Home::new();
         home.file("old.log", "test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n");
         home.file("d/other", "x");
+        home.file("test_red.py", "import unittest\nclass T(unittest.TestCase):\n    def test_it(self):\n        self.assertEqual(1, 2)\n");
         home.file("a.txt", "line one\nline two\nline three\n");
         // Whatever the model wants to do is allowed.
         let shells = attack.calls.iter().filter_map(|(_, input)| input["command"].as_str());
@@ -287,7 +338,9 @@ fn no_hostile_model_is_believed() {
         let is_outcome = |record: &Value| record["type"] == "setpoint.SubTaskOutcome";
         let outcome = home.records(&id).into_iter().find(is_outcome).unwrap_or_default();
         let calls = outcome["data"]["tool_calls"].as_array().into_iter().flatten();
-        let done = calls.filter(|call| call["phase"] == "work" && call["ok"] == true).count();
+        // A run that fails is one, too.
+        let ran = |call: &&Value| call["ok"] == true || call["exit_code"].is_number();
+        let done = calls.filter(|call| call["phase"] == "work" && ran(call)).count();
         if done < attack.calls.len() {
             blunt.push(format!("{:?}: {}", attack.calls, outcome["data"]["tool_calls"]));
         }

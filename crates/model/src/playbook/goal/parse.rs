@@ -43,7 +43,7 @@ pub(crate) enum Form {
     Any,
     /// A text in quotes.
     Quoted,
-    /// A text in quotes, or a word with something else in it than small letters: `TODO`, `IMG_`; not `spaces`.
+    /// A text in quotes, or a word with something else in it than small letters: `IMG_`, `README`; not `spaces`.
     Clear,
     /// Nothing that reads as a regular expression, in quotes or not: `^fn`, `fn.*main`, `\d`.
     Literal,
@@ -70,9 +70,8 @@ impl Form {
             Form::Clear => word.quoted || !text.chars().all(char::is_lowercase),
             Form::Literal => {
                 let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
-                !(text.starts_with('^') && text.len() > 1)
-                    && !(text.ends_with('$') && text.len() > 1)
-                    && !has(&[".*", ".+", "\\d", "\\w", "\\s", "\\b"])
+                let is_anchored = text.len() > 1 && (text.starts_with('^') || text.ends_with('$'));
+                !is_anchored && !has(&[".*", ".+", "\\d", "\\w", "\\s", "\\b"])
             }
             Form::Ending => {
                 let ending = text.strip_prefix('*').unwrap_or(text).strip_prefix('.');

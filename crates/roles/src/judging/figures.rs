@@ -1,0 +1,167 @@
+//! Numbers that a criterion or an answer names, and whether anything says them.
+
+use std::collections::BTreeSet;
+
+use setpoint_protocol::Any;
+use setpoint_protocol::predicate::{Check, CheckOn, Comparison, Predicate};
+use setpoint_protocol::tool::ToolRecord;
+
+use super::case::Case;
+
+/// Words of an answer that is a figure and no report.
+const WORDS_MAX: usize = 12;
+/// Figures of such an answer.
+const FIGURES_MAX: usize = 3;
+
+/// Whether a check says less than its criterion: a number that stands there alone (not within a name, as in `report-2026.txt`)
+/// is nowhere in what is run or expected. A run of tests shows what tests are about.
+pub(super) fn says_less(criterion: &str, check: &Check) -> bool {
+    let on = match &check.on {
+        CheckOn::Probe(call) => call.input.to_text(),
+        CheckOn::Call { which, .. } => which.clone().unwrap_or_default(),
+        CheckOn::Output => String::new(),
+    };
+    let on = numbers(&on);
+    let is_run = check.expect.has(&|part| matches!(part, Predicate::TestRun(_)));
+    let is_said = |number: &String| on.contains(number) || says(&check.expect, number);
+    !is_run && !amounts(criterion).iter().all(is_said)
+}
+
+/// The numbers of a sentence that are no labels: in “step 2 prints 7 lines” 7 is one.
+fn amounts(text: &str) -> BTreeSet<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_counted = |next: &&str| next.ends_with('s') && !["is", "was", "has", "does"].contains(next);
+    let amount = |(n, word): (usize, &&str)| {
+        let number = of_word(word)?;
+        let is_label = number.len() == 1 && words.get(n + 1).is_some_and(|next| !is_counted(next));
+        (!is_label).then_some(number)
+    };
+    words.iter().enumerate().filter_map(amount).collect()
+}
+
+/// Whether what is expected cannot hold without the number.
+fn says(expect: &Predicate, number: &str) -> bool {
+    match expect {
+        Predicate::All(parts) => parts.iter().any(|part| says(part, number)),
+        Predicate::Any(parts) => !parts.is_empty() && parts.iter().all(|part| says(part, number)),
+        Predicate::Not(part) => says(part, number),
+        // The answer's own figure is held against what was measured.
+        Predicate::Rows(_) | Predicate::Pointer { is: Comparison::Output { .. }, .. } => true,
+        part => serde_json::to_string(part).is_ok_and(|text| numbers(&text).contains(number)),
+    }
+}
+
+/// Whether the answer is a figure that no call has shown: `17`, after `wc` said 4. What a record had to leave out may hold it.
+pub(super) fn is_from_nowhere(case: &Case<'_>) -> bool {
+    let figures = of_answer(case.output);
+    let work = case.runs.iter().flat_map(|run| run.calls).chain(case.baseline).chain(case.probes.records());
+    let records: Vec<&ToolRecord> = work.map(|call| &**call).collect();
+    let is_cut = |record: &&ToolRecord| record.evidence.contains('…');
+    if figures.is_empty() || records.iter().any(is_cut) {
+        return false;
+    }
+    let mut shown = numbers(case.words);
+    for record in records {
+        shown.extend(numbers(&record.evidence));
+        shown.extend(record.facts.iter().flat_map(|facts| numbers(&facts.to_text())));
+    }
+    figures.iter().any(|figure| !shown.contains(figure))
+}
+
+/// The figures of an answer that is short.
+fn of_answer(output: &Any) -> BTreeSet<String> {
+    let text = match &output.0 {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Number(number) => number.to_string(),
+        serde_json::Value::Object(fields) if fields.values().all(serde_json::Value::is_number) => {
+            fields.values().map(serde_json::Value::to_string).collect::<Vec<_>>().join(" ")
+        }
+        _ => return BTreeSet::new(),
+    };
+    let figures = claims(&text);
+    let is_short = text.split_whitespace().count() <= WORDS_MAX && figures.len() <= FIGURES_MAX;
+    if is_short { figures } else { BTreeSet::new() }
+}
+
+/// Numbers that are words of their own.
+fn claims(text: &str) -> BTreeSet<String> {
+    text.split_whitespace().filter_map(of_word).collect()
+}
+
+fn of_word(word: &str) -> Option<String> {
+    number(word.trim_matches(|c: char| !c.is_alphanumeric()))
+}
+
+/// All numbers, within names too.
+fn numbers(text: &str) -> BTreeSet<String> {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
+    let words = text.split(|c: char| !is_part(c)).map(|word| word.trim_matches(['.', ',']));
+    let whole = words.clone().filter_map(number);
+    // A list such as `1,2,3`, and a version.
+    let parts = words.flat_map(|word| word.split(['.', ','])).filter_map(number);
+    whole.chain(parts).collect()
+}
+
+/// A number as all ways to write it: without separators of thousands, and without a fraction that says nothing.
+fn number(word: &str) -> Option<String> {
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    let is_plain = word.chars().all(|c| c.is_ascii_digit() || c == '.' || c == ',');
+    if digits == 0 || !is_plain {
+        return None;
+    }
+    let plain = word.replace(',', "");
+    let short = if plain.contains('.') { plain.trim_end_matches('0').trim_end_matches('.') } else { &plain };
+    Some(short.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_that_says_less_than_its_criterion_is_known() {
+        for (criterion, expect, less) in [
+            ("app.py prints 10", r#"{"exit_code": 0}"#, true),
+            ("app.py prints 10", r#"{"matches": "[0-9]"}"#, true),
+            ("app.py prints 10", r#"{"number_in_range": {"min": 1, "max": 100}}"#, true),
+            ("app.py prints 10", r#"{"any": [{"contains": "10"}, {"contains": "5"}]}"#, true),
+            ("app.py prints 10", r#"{"all": [{"contains": "10"}, {"exit_code": 0}]}"#, false),
+            ("app.py prints 10.", r#"{"matches": "^10$"}"#, false),
+            ("the program prints 10", r#"{"test_run": {}}"#, false),
+            ("a.txt has 1,234 lines", r#"{"pointer": {"at": "/n", "is": {"equals": 1234}}}"#, false),
+            ("report-2026.txt is there", r#"{"exit_code": 0}"#, false),
+            ("step 2 of the plan is done", r#"{"exit_code": 0}"#, false),
+            ("app.py prints 7 lines", r#"{"exit_code": 0}"#, true),
+            ("app.py prints 7", r#"{"exit_code": 0}"#, true),
+            ("python3 runs", r#"{"exit_code": 0}"#, false),
+        ] {
+            let check = serde_json::from_value(serde_json::json!({
+                "on": {"call": {"tool": "shell", "which": "python3 app.py"}},
+                "expect": serde_json::from_str::<serde_json::Value>(expect).unwrap(),
+            }))
+            .unwrap();
+            assert_eq!(says_less(criterion, &check), less, "{criterion}: {expect}");
+        }
+    }
+
+    #[test]
+    fn figures_of_short_answers_are_read_and_those_of_reports_are_not() {
+        for (output, figures) in [
+            (r#""17""#, vec!["17"]),
+            (r#""There are 17 users in users.csv.""#, vec!["17"]),
+            (r#"{"users": 17}"#, vec!["17"]),
+            (r#"{"way": "amber", "mark": 1}"#, vec![]),
+            ("17.50", vec!["17.5"]),
+            (r#""done""#, vec![]),
+            (r#""summary2.md was written""#, vec![]),
+            (r#"[1, 2]"#, vec![]),
+            (
+                r#""I changed 3 lines in the first file and 4 in the second one, and then ran all 12 tests""#,
+                vec![],
+            ),
+        ] {
+            let output = Any(serde_json::from_str(output).unwrap());
+            assert_eq!(of_answer(&output).into_iter().collect::<Vec<_>>(), figures, "{output:?}");
+        }
+    }
+}
