@@ -148,6 +148,7 @@ fn answer(output: &Any) -> Any {
         ("duplicate_keys", json!(0)),
         ("irregular_quotes", json!(0)),
         ("names_doubtful", json!(false)),
+        ("outside", json!(0)),
         ("ragged", json!(0)),
         ("separator_doubtful", json!(false)),
         ("unclosed_quote", json!(false)),

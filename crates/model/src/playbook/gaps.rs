@@ -70,6 +70,12 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         true,
     ),
     ("duplicate_keys", "key is given more than once", "keys are given more than once", false),
+    (
+        "outside",
+        "path of the manifest leads out of the folder, and says nothing about it",
+        "paths of the manifest lead out of the folder, and say nothing about it",
+        false,
+    ),
     ("binary", "binary file was left out", "binary files were left out", false),
     (
         "other_file_systems",

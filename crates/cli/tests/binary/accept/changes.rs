@@ -213,3 +213,24 @@ fn renamed_files() {
     ];
     assert_eq!(names, expected.map(str::to_owned).into());
 }
+
+/// What a manifest says of files that lie elsewhere says nothing about the folder.
+#[test]
+fn manifests_that_lead_elsewhere() {
+    let home = Home::new();
+    let script = r#"
+        mkdir rel && echo a > rel/a && echo b > rel/b && cp -r rel copy && echo tampered > copy/a
+        (cd rel; sha256sum "$PWD/a") > abs.sha256
+        (cd copy; sha256sum ../rel/a b x/../../rel/b 2> /dev/null) > up.sha256
+        (cd rel; sha256sum ./a "$PWD/b"; cd ..; mkdir rel/x; cd rel; sha256sum x/../a) > own.sha256
+    "#;
+    shell(&home.work(), script);
+    let said = || texts(&["1 path of the manifest leads out of the folder, and says nothing about it"]);
+    let one =
+        || Want::Gap("lies below ./copy", vec![("/outside", json!(1)), ("/left_out/0", said()[0].clone())]);
+    let mut cases = worded(&["verify {} against ./copy"], "abs.sha256", one);
+    cases.extend(worded(&["verify {} against ./copy"], "up.sha256", one));
+    let own = || Want::Answer(vec![("/entries", json!(3)), ("/outside", json!(0))]);
+    cases.extend(worded(&["verify {} against ./rel", "verify {} against ./copy/../rel"], "own.sha256", own));
+    hold(&home, &cases);
+}

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{self, BufReader};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -79,6 +79,8 @@ struct Verified {
     problems: Vec<(String, &'static str)>,
     malformed: u64,
     unreadable: u64,
+    /// Entries whose paths lead out of the root: what is there says nothing about it.
+    outside: u64,
     is_cut: bool,
 }
 
@@ -86,6 +88,7 @@ fn verify(manifest: &Path, root: &Path, halt: &Halt) -> Result<ToolAnswer, ToolE
     let failed = |source| ToolError::file("read", manifest, source);
     let mut reader = BufReader::new(open::regular(manifest, halt).map_err(failed)?);
     std::fs::metadata(root).map_err(|source| ToolError::file("check", root, source))?;
+    let roots = [plain(root), std::fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf())];
     let mut verified = Verified::default();
     let mut line = Vec::new();
     loop {
@@ -100,7 +103,7 @@ fn verify(manifest: &Path, root: &Path, halt: &Halt) -> Result<ToolAnswer, ToolE
             // A comment, as sha256sum reads it.
             Line::Some { .. } if line.first() == Some(&b'#') => {}
             Line::Some { .. } => match line::read(&line) {
-                Some(entry) => verified.check(&entry, root, halt),
+                Some(entry) => verified.check(&entry, root, &roots, halt),
                 None => verified.malformed += 1,
             },
         }
@@ -109,10 +112,11 @@ fn verify(manifest: &Path, root: &Path, halt: &Halt) -> Result<ToolAnswer, ToolE
 }
 
 impl Verified {
-    fn check(&mut self, entry: &line::Entry, root: &Path, halt: &Halt) {
+    fn check(&mut self, entry: &line::Entry, root: &Path, roots: &[PathBuf], halt: &Halt) {
         let name = Path::new(OsStr::from_bytes(&entry.name));
         let path: PathBuf = root.join(name);
         self.count += 1;
+        self.outside += u64::from(!is_inside(name, roots));
         match holds(&path, &entry.hash, halt) {
             Ok(true) => self.matched += 1,
             Ok(false) => self.is_changed(name),
@@ -158,6 +162,10 @@ impl Verified {
                 ));
             }
         }
+        if self.outside > 0 {
+            let paths = show::count(self.outside, "path", "paths");
+            text.push_str(&format!("\n{paths} leading out of that folder, and checked where they lead"));
+        }
         if self.malformed > 0 {
             text.push_str(&format!("\n{} that are no entries", show::count(self.malformed, "line", "lines")));
         }
@@ -167,10 +175,30 @@ impl Verified {
         let facts = json!({
             "problems": problems,
             "ok": is_ok, "count": self.count, "matched": self.matched, "missing": self.missing, "changed": self.changed,
-            "malformed": self.malformed, "unreadable": self.unreadable, "complete": complete,
+            "malformed": self.malformed, "unreadable": self.unreadable, "outside": self.outside, "complete": complete,
         });
         answer::found(text, facts)
     }
+}
+
+/// Whether a name of a manifest lies below one of the names of its root, by what it says: links are not looked at.
+fn is_inside(name: &Path, roots: &[PathBuf]) -> bool {
+    roots.iter().any(|root| plain(&root.join(name)).starts_with(root))
+}
+
+/// An absolute path without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            part => out.push(part),
+        }
+    }
+    out
 }
 
 /// Whether the file has this checksum, by whichever algorithm gives one of that length.
