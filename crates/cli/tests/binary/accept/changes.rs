@@ -234,3 +234,36 @@ fn manifests_that_lead_elsewhere() {
     cases.extend(worded(&["verify {} against ./rel", "verify {} against ./copy/../rel"], "own.sha256", own));
     hold(&home, &cases);
 }
+
+/// A name that says MD5 is not filled with SHA-256, and BLAKE2 is not taken for SHA-512.
+#[test]
+fn manifests_of_other_sums() {
+    let home = Home::new();
+    home.file("simple/a", "a");
+    let script = r"
+        cd simple && b2sum a > ../b2sums.txt && md5sum a > ../md5sums.txt && sha1sum a > ../SHA1SUMS
+        b2sum --tag a > ../tagged.txt && sha512sum a > ../a.sha512
+    ";
+    shell(&home.work(), script);
+    let mut cases = Vec::new();
+    for name in ["m3.sha512", "self.md5", "md5sums.txt", "x.b2", "x.sha1.txt"] {
+        let goal = format!("create a manifest of ./simple in {name}");
+        cases.push(case(goal, Want::Refused("end the name in .sha256")));
+    }
+    for (name, said) in [
+        ("b2sums.txt", "BLAKE2 sums are not verified here"),
+        ("md5sums.txt", "MD5 sums are not verified here"),
+        ("SHA1SUMS", "SHA-1 sums are not verified here"),
+    ] {
+        cases.push(case(format!("verify the manifest {name} against ./simple"), Want::Refused(said)));
+    }
+    cases
+        .push(case("verify the manifest tagged.txt against ./simple", Want::Unmet("has at least one entry")));
+    cases.push(case("verify a.sha512 against ./simple", Want::Answer(vec![("/matched", json!(1))])));
+    for name in ["b2-backup.sha256", "md5.sha256", "sums.txt"] {
+        let goal = format!("create a manifest of ./simple in {name}");
+        cases.push(case(goal, Want::Answer(vec![("/entries", json!(1))])));
+    }
+    hold(&home, &cases);
+    assert!(!home.work().join("self.md5").exists() && !home.work().join("m3.sha512").exists());
+}

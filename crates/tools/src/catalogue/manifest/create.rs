@@ -12,6 +12,7 @@ use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
 use super::super::overwrite::{self, Old};
 use super::line;
+use super::name::{self, Said};
 use crate::answer;
 use crate::approval::{Gate, Plan, Touch, resolve};
 use crate::error::ToolError;
@@ -32,7 +33,7 @@ pub(crate) struct ManifestCreate;
 pub(crate) struct Input {
     /// The folder.
     root: String,
-    /// The manifest to make; it does not list itself.
+    /// The manifest to make; it does not list itself. A name that says another kind of checksum is refused.
     manifest: String,
     /// The kind of checksum; sha256 if not given.
     algorithm: Option<Algorithm>,
@@ -62,10 +63,20 @@ impl Typed for ManifestCreate {
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         let root = ctx.existing("root", &input.root)?;
         let manifest = ctx.place().reading("manifest", &input.manifest)?;
+        let algorithm = input.algorithm.unwrap_or_default();
+        let other = match name::said(&manifest) {
+            Some(Said::Known(said)) if said != algorithm => Some(said.name()),
+            Some(Said::Other(said)) => Some(said),
+            Some(Said::Known(_)) | None => None,
+        };
+        if let Some(said) = other {
+            let own = algorithm.name();
+            let reason = format!("it says {said}, but {own} sums are written: end the name in .{own}");
+            return Err(ToolError::parameter("manifest", reason));
+        }
         let gate = Gate::new(ctx);
         let cwd = ctx.place().surroundings.cwd;
         let limits = ctx.limits.clone();
-        let algorithm = input.algorithm.unwrap_or_default();
         ctx.blocking(move |halt| create(&root, &manifest, algorithm, cwd, &gate, &limits, halt)).await
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! A name with a line end or a backslash is written with `\n`, `\r` and `\\`, and its line begins with a backslash.
 
+/// How lines of the BSD form begin.
+const BSD: &[&[u8]] = &[b"SHA256 (", b"SHA512 (", b"BLAKE3 ("];
+
 /// A checksum and the name of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
@@ -60,8 +63,11 @@ fn split_plain(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((hash, name))
 }
 
-/// `SHA256 (name) = hash`.
+/// `SHA256 (name) = hash`. Other kinds may have hashes of the same length.
 fn split_bsd(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    if !BSD.iter().any(|begin| line.starts_with(begin)) {
+        return None;
+    }
     let start = line.iter().position(|byte| *byte == b'(')? + 1;
     let end = line.windows(4).rposition(|part| part == b") = ")?;
     Some((line.get(end + 4..)?, line.get(start..end)?))
@@ -138,6 +144,7 @@ mod tests {
             &format!("{HASH}  "),
             &format!("\\{HASH}  a\\x"),
             &format!("{HASH}  a\0b"),
+            &format!("BLAKE2b-256 (a) = {HASH}"),
         ] {
             assert_eq!(read(line.as_bytes()), None, "{line}");
         }

@@ -2,6 +2,7 @@
 
 mod create;
 mod line;
+mod name;
 mod verify;
 
 pub(crate) use create::ManifestCreate;

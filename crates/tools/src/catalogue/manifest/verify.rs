@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
 use super::line;
+use super::name::{self, Said};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::files::hash::{self, Algorithm};
@@ -65,6 +66,12 @@ impl Typed for ManifestVerify {
             Some(root) => ctx.existing("root", root)?,
             None => manifest.parent().unwrap_or(Path::new("/")).to_path_buf(),
         };
+        // Sums of another kind may have the same length, and then every file would look changed.
+        if let Some(Said::Other(said)) = name::said(&manifest) {
+            let reason =
+                format!("{said} sums are not verified here, only those of SHA-256, SHA-512 and BLAKE3");
+            return Err(ToolError::unfit(&manifest, reason));
+        }
         ctx.blocking(move |halt| verify(&manifest, &root, halt)).await
     }
 }
