@@ -99,6 +99,9 @@ const TOLD: &[(&str, &str, bool)] = &[
     ("unclosed_quote", "a quote is never closed, so the end of the file was taken for one value", false),
 ];
 
+/// What a call may say by a text: the fact, and the words for it, with the text at `{}`; the answer is as complete as without it.
+const NAMED: &[(&str, &str)] = &[("whole_of", "the figures are those of the whole repository at {}")];
+
 /// Puts into an answer whether it is complete, and what was left out.
 pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
     let Value::Object(answer) = output else { return };
@@ -116,6 +119,10 @@ pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
                 complete &= !is_gap;
                 said.push((*words).to_owned());
             }
+        }
+        for (fact, words) in NAMED {
+            let text = facts.get(fact).and_then(Value::as_str);
+            said.extend(text.map(|text| words.replace("{}", text)));
         }
         if facts.get("complete") == Some(&Value::Bool(false)) {
             complete = false;

@@ -141,6 +141,10 @@ impl Repository<'_> {
 }
 
 struct Report {
+    /// The folder that was named, below the top; empty for the top itself.
+    below_top: String,
+    /// The repository's top, if another folder was named: every figure is that of the whole.
+    whole_of: Option<PathBuf>,
     branch: Option<String>,
     commits: u64,
     authors: Vec<(String, u64)>,
@@ -178,6 +182,8 @@ impl Report {
         for folder in top.iter().chain(&own) {
             house.rooms().check(folder)?;
         }
+        let below_top = git.text(&["rev-parse", "--show-prefix"]).await?;
+        let below_top = below_top.unwrap_or_default().trim_end_matches('/').to_owned();
         let status = git
             .ask(&[
                 "status",
@@ -193,6 +199,8 @@ impl Report {
         let commits = git.text(&["rev-list", "--count", "HEAD", "--"]).await?;
         let commits = commits.and_then(|count| count.parse().ok()).unwrap_or(0);
         let mut report = Report {
+            whole_of: top.clone().filter(|_| !below_top.is_empty()),
+            below_top,
             branch,
             commits,
             authors: Vec::new(),
@@ -298,6 +306,9 @@ impl Report {
             self.changed.len(),
             self.untracked.len()
         );
+        if let Some(top) = &self.whole_of {
+            text.push_str(&format!("\n(all of it about the whole repository at {})", show::path_line(top)));
+        }
         if let Some(last) = self.last.first() {
             let hash: String = last.hash.chars().take(12).collect();
             let subject = show::line(&last.subject);
@@ -318,6 +329,8 @@ impl Report {
         }
         let commit = |one: &Commit| json!({ "hash": one.hash, "author": one.author, "time": one.time, "subject": one.subject });
         let facts = json!({
+            "below_top": self.below_top,
+            "whole_of": self.whole_of.as_deref().map(show::path),
             "branch": self.branch,
             "commits": self.commits,
             "authors": self.authors.iter().map(|(name, commits)| json!({ "name": name, "commits": commits })).collect::<Vec<_>>(),

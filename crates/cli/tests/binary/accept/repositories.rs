@@ -62,3 +62,27 @@ fn repositories() {
     cases.push(case("report on the git repository in gone", Want::Refused("gone does not exist in ")));
     hold(&home, &cases);
 }
+
+/// The figures are those of the whole repository, whichever folder of it is named.
+#[test]
+fn folders_in_a_repository() {
+    let home = Home::new();
+    let script = r"
+        git init -q -b trunk r && cd r && mkdir -p docs/deep && echo a > docs/a && echo b > b && git add . &&
+        git -c user.name=Ann -c user.email=a@a commit -q -m first && cd .. && ln -s r/docs way
+    ";
+    shell(&home.work(), script);
+    let top = home.work().join("r").canonicalize().unwrap();
+    let said = format!("the figures are those of the whole repository at {}", top.display());
+    let part = |folder: &str| {
+        let values =
+            vec![("/commits", json!(1)), ("/below_top", json!(folder)), ("/left_out", texts(&[&said]))];
+        Want::Gap("is the top of its repository", values)
+    };
+    let mut cases = worded(GIT, "./r/docs", || part("docs"));
+    cases.push(case("how many commits are in ./r/docs", part("docs")));
+    cases.push(case("git status of r/docs/deep", part("docs/deep")));
+    cases.push(case("git status of ./way", part("docs")));
+    cases.push(case("how many commits are in ./r", Want::Answer(vec![("/below_top", json!(""))])));
+    hold(&home, &cases);
+}
