@@ -153,6 +153,7 @@ fn answer(output: &Any) -> Any {
         ("ragged", json!(0)),
         ("separator_doubtful", json!(false)),
         ("unclosed_quote", json!(false)),
+        ("unfinished", Value::Null),
     ];
     let mut answer = output.clone();
     if let Some(fields) = answer.0.as_object_mut() {

@@ -31,6 +31,18 @@ const SETTINGS_MAX: usize = 10_000;
 /// What `git status` of a repository would run on top of what every Git has turned off.
 const OFF: &[(&str, &str)] = &[("diff.external", ""), ("status.submoduleSummary", "false")];
 
+/// What Git was asked to do and has not ended, by a file that it keeps meanwhile in the repository's own folder. A rebase may
+/// hold the mark of a pick as well.
+const UNFINISHED: &[(&str, &str)] = &[
+    ("rebase-merge/head-name", "rebase"),
+    ("rebase-apply/applying", "am"),
+    ("rebase-apply/rebasing", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("BISECT_LOG", "bisect"),
+];
+
 pub(crate) struct GitReport {
     host: Host,
     git: PathBuf,
@@ -54,8 +66,9 @@ impl Typed for GitReport {
     type Input = Input;
     const NAME: &'static str = "git_report";
     const ABOUT: &'static str = "Describes a Git repository: branch, number of commits, authors, changed and untracked files, \
-         and the last commit.";
-    const GIVES: &'static str = "/branch /commits /authors /changed /untracked /last_commit/subject";
+         an unfinished merge or rebase, and the last commit.";
+    const GIVES: &'static str =
+        "/branch /unfinished /commits /authors /changed /untracked /last_commit/subject";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 
@@ -146,6 +159,8 @@ struct Report {
     /// The repository's top, if another folder was named: every figure is that of the whole.
     whole_of: Option<PathBuf>,
     branch: Option<String>,
+    /// What was begun and not ended, by its command.
+    unfinished: Option<&'static str>,
     commits: u64,
     authors: Vec<(String, u64)>,
     changed: Vec<String>,
@@ -198,7 +213,9 @@ impl Report {
         let branch = git.text(&["symbolic-ref", "--short", "--quiet", "HEAD"]).await?;
         let commits = git.text(&["rev-list", "--count", "HEAD", "--"]).await?;
         let commits = commits.and_then(|count| count.parse().ok()).unwrap_or(0);
+        let is_there = |file: &str| own.as_ref().is_some_and(|own| own.join(file).exists());
         let mut report = Report {
+            unfinished: UNFINISHED.iter().find(|(file, _)| is_there(file)).map(|(_, command)| *command),
             whole_of: top.clone().filter(|_| !below_top.is_empty()),
             below_top,
             branch,
@@ -306,6 +323,9 @@ impl Report {
             self.changed.len(),
             self.untracked.len()
         );
+        if let Some(command) = self.unfinished {
+            text.push_str(&format!("\nunfinished: {command}"));
+        }
         if let Some(top) = &self.whole_of {
             text.push_str(&format!("\n(all of it about the whole repository at {})", show::path_line(top)));
         }
@@ -332,6 +352,7 @@ impl Report {
             "below_top": self.below_top,
             "whole_of": self.whole_of.as_deref().map(show::path),
             "branch": self.branch,
+            "unfinished": self.unfinished,
             "commits": self.commits,
             "authors": self.authors.iter().map(|(name, commits)| json!({ "name": name, "commits": commits })).collect::<Vec<_>>(),
             "changed": self.changed,

@@ -86,3 +86,30 @@ fn folders_in_a_repository() {
     cases.push(case("how many commits are in ./r", Want::Answer(vec![("/below_top", json!(""))])));
     hold(&home, &cases);
 }
+
+/// What was begun and not ended.
+#[test]
+fn unfinished_work() {
+    let home = Home::new();
+    let script = r#"
+        git init -q -b trunk base && cd base && git config user.name Ann && git config user.email a@a
+        echo a > f; git add f; git commit -q -m one; git checkout -q -b side; echo s > f; git commit -q -a -m side
+        git checkout -q trunk; echo t > f; git commit -q -a -m two; git format-patch -q -1 side -o ..; cd ..
+        for name in merge rebase cherry-pick revert bisect am; do
+            cp -r base $name; cd $name
+            case $name in
+                merge) git merge side;; rebase) git rebase side;; cherry-pick) git cherry-pick side;;
+                revert) git revert --no-edit HEAD~1;; bisect) git bisect start;; am) git am ../0001-side.patch;;
+            esac > /dev/null 2>&1
+            cd ..
+        done
+        git -C base worktree add -q ../tree && cd tree && git merge side > /dev/null 2>&1; true
+    "#;
+    shell(&home.work(), script);
+    let mut cases = vec![case("git status of base", Want::Answer(vec![("/unfinished", Value::Null)]))];
+    for name in ["merge", "rebase", "cherry-pick", "revert", "bisect", "am"] {
+        cases.push(case(format!("git status of {name}"), Want::Answer(vec![("/unfinished", json!(name))])));
+    }
+    cases.push(case("git status of tree", Want::Answer(vec![("/unfinished", json!("merge"))])));
+    hold(&home, &cases);
+}
