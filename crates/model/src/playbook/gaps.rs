@@ -40,6 +40,12 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         false,
     ),
     (
+        "before_1970",
+        "file or folder is older than 1970, and was packed with the time of its beginning",
+        "files or folders are older than 1970, and were packed with the time of its beginning",
+        false,
+    ),
+    (
         "irregular_quotes",
         "quoted value could be read in another way: text follows its closing quote, or it has several lines",
         "quoted values could be read in another way: text follows their closing quotes, or they have several lines",

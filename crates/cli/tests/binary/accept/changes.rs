@@ -267,3 +267,24 @@ fn manifests_of_other_sums() {
     hold(&home, &cases);
     assert!(!home.work().join("self.md5").exists() && !home.work().join("m3.sha512").exists());
 }
+
+/// The time of 1970 is the first that tar knows, and a named link stands for its folder.
+#[test]
+fn archives_of_odd_folders() {
+    let home = Home::new();
+    home.file("plain/a", "12345");
+    home.file("plain/old", "678");
+    std::os::unix::fs::symlink("plain", home.work().join("edl")).unwrap();
+    let values = || vec![("/entries", json!(3)), ("/bytes", json!(8))];
+    hold(&home, &[case("archive ./edl to ./edl.tar.gz", Want::Answer(values()))]);
+    shell(&home.work(), "touch -d 1969-01-01 plain/old plain/a && touch -h -d 1950-05-05 plain");
+    let told = "3 files or folders are older than 1970, and were packed with the time of its beginning";
+    let mut old = values();
+    old.push(("/left_out", texts(&[told])));
+    let cases = [
+        case("archive ./plain to ./plain.tar.gz", Want::Answer(old)),
+        case("zip up ./plain", Want::Refused("archive-directory is close: ")),
+    ];
+    hold(&home, &cases);
+    assert_eq!(shell(&home.work(), "tar -tvf plain.tar.gz 2>&1 | grep -c 1970-01-01").trim(), "3");
+}

@@ -161,13 +161,17 @@ fn create(
         let files = show::count(packed.again, "file", "files");
         text.push_str(&format!("\n{files} with several names packed under each of them"));
     }
+    if packed.before_1970 > 0 {
+        let old = show::count(packed.before_1970, "file or folder", "files or folders");
+        text.push_str(&format!("\n{old} older than 1970 packed with the time 0"));
+    }
     if packed.others > 0 {
         text.push_str(&format!("\n{} left out (sockets, pipes, devices)", packed.others));
     }
     let facts = json!({
         "archive": show::path(archive), "entries": packed.entries, "bytes": packed.bytes, "archive_bytes": size,
         "sha256": sha256, "not_packed": packed.others,
-        "packed_again": packed.again,
+        "packed_again": packed.again, "before_1970": packed.before_1970,
         "backup": backup.as_deref().map(show::path), "complete": packed.tally.closed == 0,
     });
     Ok(ToolAnswer { created, side_effect, ..answer::walked(text, facts, packed.tally.gaps()) })
@@ -183,12 +187,23 @@ struct Packed<'a> {
     others: u64,
     /// Files that have other names as well, in the source or elsewhere.
     again: u64,
+    /// Files and folders that are older than an archive can say.
+    before_1970: u64,
     tally: Tally,
 }
 
 impl<'a> Packed<'a> {
     fn new(source: &'a Path, archive: &'a Path) -> Self {
-        Packed { source, archive, entries: 0, bytes: 0, others: 0, again: 0, tally: Tally::new() }
+        Packed {
+            source,
+            archive,
+            entries: 0,
+            bytes: 0,
+            others: 0,
+            again: 0,
+            before_1970: 0,
+            tally: Tally::new(),
+        }
     }
 
     fn pack(mut self, writer: &mut impl Write, limits: &Limits, halt: &Halt) -> Result<Self, ToolError> {
@@ -231,6 +246,11 @@ impl<'a> Packed<'a> {
         }
         let mut header = tar::Header::new_gnu();
         header.set_metadata(entry.meta);
+        // As a number without a sign it would be one that `tar` calls out of range.
+        let is_before_1970 = entry.meta.mtime() < 0;
+        if is_before_1970 {
+            header.set_mtime(0);
+        }
         if entry.meta.is_dir() {
             builder.append_data(&mut header, name, io::empty()).map_err(Trouble::Archive)?;
         } else if entry.meta.is_symlink() {
@@ -250,6 +270,7 @@ impl<'a> Packed<'a> {
             return Ok(());
         }
         self.entries += 1;
+        self.before_1970 += u64::from(is_before_1970);
         Ok(())
     }
 
