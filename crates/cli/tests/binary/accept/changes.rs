@@ -268,6 +268,22 @@ fn manifests_of_other_sums() {
     assert!(!home.work().join("self.md5").exists() && !home.work().join("m3.sha512").exists());
 }
 
+/// Only the manifest itself is no entry of it, whatever else has its name.
+#[test]
+fn manifests_among_their_files() {
+    let home = Home::new();
+    for name in ["a", "sub/m.sha256", "m.sha256.old", "sub/m[1].sha256"] {
+        home.file(format!("dist/{name}"), name);
+    }
+    home.file("dist/longer.sha256", format!("{}\n", "0".repeat(64) + "  gone").repeat(20));
+    let cases = [
+        case("create a manifest of ./dist in dist/m.sha256", Want::Answer(vec![("/entries", json!(5))])),
+        case("create a manifest of ./dist in 'dist/m[1].sha256'", Want::Answer(vec![("/entries", json!(6))])),
+        case("create a manifest of ./dist in ./longer.sha256", Want::Answer(vec![("/entries", json!(7))])),
+    ];
+    hold(&home, &cases);
+}
+
 /// The time of 1970 is the first that tar knows, and a named link stands for its folder.
 #[test]
 fn archives_of_odd_folders() {
