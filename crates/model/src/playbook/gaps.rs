@@ -82,6 +82,12 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         "paths of the manifest lead out of the folder, and say nothing about it",
         false,
     ),
+    (
+        "unlisted",
+        "file in the folder is not listed in the manifest",
+        "files in the folder are not listed in the manifest",
+        false,
+    ),
     ("binary", "binary file was left out", "binary files were left out", false),
     (
         "other_file_systems",
@@ -106,7 +112,13 @@ const TOLD: &[(&str, &str, bool)] = &[
 ];
 
 /// What a call may say by a text: the fact, and the words for it, with the text at `{}`; the answer is as complete as without it.
-const NAMED: &[(&str, &str)] = &[("whole_of", "the figures are those of the whole repository at {}")];
+const NAMED: &[(&str, &str)] = &[
+    ("whole_of", "the figures are those of the whole repository at {}"),
+    (
+        "none_below",
+        "none of the listed files is below {}: the folder that the paths are told from can be named (`verify MANIFEST against ./FOLDER`)",
+    ),
+];
 
 /// Puts into an answer whether it is complete, and what was left out.
 pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {

@@ -284,6 +284,38 @@ fn manifests_among_their_files() {
     hold(&home, &cases);
 }
 
+/// Where nothing is there, the folder is probably another; and what no line is about is told.
+#[test]
+fn manifests_of_another_folder() {
+    let home = Home::new();
+    home.file("dist/a", "a");
+    home.file("dist/sub/b", "b");
+    shell(&home.work(), "cd dist && sha256sum a sub/b > ../dist.sha256; sha256sum a ./a > some.sha256");
+    let work = home.work().canonicalize().unwrap();
+    let nothing = format!(
+        "none of the listed files is below {}: the folder that the paths are told from can be named (`verify MANIFEST against ./FOLDER`)",
+        work.display()
+    );
+    let cases = [
+        case(
+            "verify dist.sha256",
+            Want::Gap(
+                "is there and unchanged",
+                vec![("/left_out", json!(["3 files in the folder are not listed in the manifest", nothing]))],
+            ),
+        ),
+        case(
+            "verify dist/some.sha256",
+            Want::Answer(vec![
+                ("/matched", json!(2)),
+                ("/left_out", texts(&["1 file in the folder is not listed in the manifest"])),
+            ]),
+        ),
+        case("verify dist.sha256 against ./dist", Want::Answer(vec![("/matched", json!(2))])),
+    ];
+    hold(&home, &cases);
+}
+
 /// The time of 1970 is the first that tar knows, and a named link stands for its folder.
 #[test]
 fn archives_of_odd_folders() {

@@ -1,5 +1,6 @@
 //! `manifest_verify`: whether the files are still those that a manifest lists.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, BufReader};
 use std::os::unix::ffi::OsStrExt;
@@ -22,13 +23,16 @@ use crate::halt::Halt;
 use crate::place::Place;
 use crate::show;
 use crate::target::Target;
-use crate::tool::ToolCtx;
+use crate::tool::{Limits, ToolCtx};
 use crate::typed::Typed;
+use crate::walk::measure::{Bounds, Step, walk};
 
 /// Bytes of a line; a longer one counts as malformed.
 const LINE_BYTES_MAX: usize = 64 * 1024;
 /// Lines of each list that a reader is shown.
 const LINES_MAX: usize = 100;
+/// Files and folders that are looked at for those that the manifest does not list; below more, they are not counted.
+const ENTRIES_MAX: usize = 20_000;
 
 pub(crate) struct ManifestVerify;
 
@@ -72,7 +76,8 @@ impl Typed for ManifestVerify {
                 format!("{said} sums are not verified here, only those of SHA-256, SHA-512 and BLAKE3");
             return Err(ToolError::unfit(&manifest, reason));
         }
-        ctx.blocking(move |halt| verify(&manifest, &root, halt)).await
+        let limits = ctx.limits.clone();
+        ctx.blocking(move |halt| verify(&manifest, &root, &limits, halt)).await
     }
 }
 
@@ -88,10 +93,14 @@ struct Verified {
     unreadable: u64,
     /// Entries whose paths lead out of the root: what is there says nothing about it.
     outside: u64,
+    /// What the entries name, below the root.
+    listed: BTreeSet<PathBuf>,
+    /// Files below the root that no entry names; `None` where there is too much to look at.
+    unlisted: Option<u64>,
     is_cut: bool,
 }
 
-fn verify(manifest: &Path, root: &Path, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+fn verify(manifest: &Path, root: &Path, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let failed = |source| ToolError::file("read", manifest, source);
     let mut reader = BufReader::new(open::regular(manifest, halt).map_err(failed)?);
     std::fs::metadata(root).map_err(|source| ToolError::file("check", root, source))?;
@@ -115,6 +124,7 @@ fn verify(manifest: &Path, root: &Path, halt: &Halt) -> Result<ToolAnswer, ToolE
             },
         }
     }
+    verified.unlisted = unlisted(manifest, root, &verified.listed, limits, halt);
     Ok(verified.answer(manifest, root))
 }
 
@@ -123,7 +133,12 @@ impl Verified {
         let name = Path::new(OsStr::from_bytes(&entry.name));
         let path: PathBuf = root.join(name);
         self.count += 1;
-        self.outside += u64::from(!is_inside(name, roots));
+        match inside(name, roots) {
+            Some(below) => {
+                self.listed.insert(below);
+            }
+            None => self.outside += 1,
+        }
         match holds(&path, &entry.hash, halt) {
             Ok(true) => self.matched += 1,
             Ok(false) => self.is_changed(name),
@@ -173,13 +188,21 @@ impl Verified {
             let paths = show::count(self.outside, "path", "paths");
             text.push_str(&format!("\n{paths} leading out of that folder, and checked where they lead"));
         }
+        if let Some(unlisted @ 1..) = self.unlisted {
+            let files = show::count(unlisted, "file", "files");
+            text.push_str(&format!("\n{files} below that folder not listed"));
+        }
         if self.malformed > 0 {
             text.push_str(&format!("\n{} that are no entries", show::count(self.malformed, "line", "lines")));
         }
         text.push_str(&Gaps { unreadable: self.unreadable, complete, ..Gaps::default() }.text());
         let problems: Vec<Value> =
             self.problems.iter().map(|(name, what)| json!({ "path": name, "what": what })).collect();
+        // The names are probably told from another folder.
+        let is_nothing_there =
+            self.count > 0 && self.missing.len() == self.problems.len() && self.matched == 0;
         let facts = json!({
+            "none_below": is_nothing_there.then(|| show::path(root)), "unlisted": self.unlisted,
             "problems": problems,
             "ok": is_ok, "count": self.count, "matched": self.matched, "missing": self.missing, "changed": self.changed,
             "malformed": self.malformed, "unreadable": self.unreadable, "outside": self.outside, "complete": complete,
@@ -188,9 +211,29 @@ impl Verified {
     }
 }
 
-/// Whether a name of a manifest lies below one of the names of its root, by what it says: links are not looked at.
-fn is_inside(name: &Path, roots: &[PathBuf]) -> bool {
-    roots.iter().any(|root| plain(&root.join(name)).starts_with(root))
+/// Where a name of a manifest lies below one of the names of its root, by what it says: links are not looked at.
+fn inside(name: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
+    roots.iter().find_map(|root| plain(&root.join(name)).strip_prefix(root).ok().map(Path::to_path_buf))
+}
+
+/// How many files below the root are not listed, the manifest itself aside.
+fn unlisted(
+    manifest: &Path,
+    root: &Path,
+    listed: &BTreeSet<PathBuf>,
+    limits: &Limits,
+    halt: &Halt,
+) -> Option<u64> {
+    let own = std::fs::canonicalize(manifest).ok();
+    let own = own.as_deref().and_then(|own| own.strip_prefix(std::fs::canonicalize(root).ok()?).ok());
+    let bounds = Bounds { entries_max: ENTRIES_MAX, ..Bounds::new(limits) }.on_one_file_system();
+    let mut count = 0;
+    let tally = walk(root, bounds, halt, |entry| {
+        let below = entry.path.strip_prefix(root).unwrap_or(entry.path);
+        count += u64::from(entry.meta.is_file() && !listed.contains(below) && Some(below) != own);
+        Step::On
+    });
+    tally.ok().filter(|tally| tally.complete).map(|_| count)
 }
 
 /// An absolute path without `.` and `..`.
