@@ -45,14 +45,14 @@ impl Place {
     }
 
     /// The path of something that is generated: a bare name, `./name` too, goes to the workspace, so that scripts and
-    /// reports do not litter the project; whoever writes a folder means it.
+    /// reports do not litter the project; whoever writes a folder means it, and who writes the name of something that is in
+    /// the working directory means that: a copy beside it would be read in its place.
     pub(crate) fn generating(&self, field: &str, text: &str) -> Result<PathBuf, ToolError> {
+        let meant = self.resolve(field, text)?;
+        let is_there = || std::fs::symlink_metadata(&meant).is_ok();
         match bare_name(text) {
-            Some(name) => {
-                self.resolve(field, text)?;
-                Ok(self.workspace.join(name))
-            }
-            None => self.resolve(field, text),
+            Some(name) if !is_there() => Ok(self.workspace.join(name)),
+            _ => Ok(meant),
         }
     }
 
@@ -179,6 +179,10 @@ mod tests {
             ..Surroundings::default()
         });
         assert_eq!(ctx.existing("path", "a").unwrap(), cwd.join("a"));
+        // What is there is meant, and no copy beside it.
+        std::fs::write(cwd.join("b"), "the person's").unwrap();
+        assert_eq!(ctx.place().generating("path", "b").unwrap(), cwd.join("b"));
+        assert_eq!(ctx.place().generating("path", "./c").unwrap(), workspace.join("c"));
         std::fs::write(workspace.join("a"), "generated").unwrap();
         assert_eq!(ctx.existing("path", "a").unwrap(), workspace.join("a"));
         std::fs::write(cwd.join("a"), "the project's own").unwrap();

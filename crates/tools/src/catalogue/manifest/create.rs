@@ -33,7 +33,7 @@ pub(crate) struct ManifestCreate;
 pub(crate) struct Input {
     /// The folder.
     root: String,
-    /// The manifest to make; it does not list itself. A name that says another kind of checksum is refused.
+    /// The manifest to make; it does not list itself.
     manifest: String,
     /// The kind of checksum; sha256 if not given.
     algorithm: Option<Algorithm>,
