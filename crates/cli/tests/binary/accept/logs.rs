@@ -65,6 +65,29 @@ fn logs() {
     home.file("forms.log", format!("{up}E1126 10:00:02.1 1 a.go:1] lost\n{{\"level\":50}}\n"));
     let said = texts(&["2 lines without a known level may speak of errors"]);
     cases.push(case("summarise forms.log", Want::Gap("everything could be read", vec![("/left_out", said)])));
+    // Times and levels of which a message speaks are not the line's.
+    home.file(
+        "stamped.log",
+        "26.11.2026 03:38:41 INFO next at 2026-12-01 00:00:00\n26.11.2026 03:38:42 ERROR lost\n",
+    );
+    let said = texts(&["no line has a time in a form that is known"]);
+    let values = vec![("/first_time", Value::Null), ("/errors", json!(1)), ("/left_out", said)];
+    cases.push(case("summarise stamped.log", Want::Answer(values)));
+    home.file("well.log", format!("{up}10:00:02 smartd: last self-test, no error: all good\n"));
+    cases.push(case(
+        "how many errors are in well.log",
+        Want::Gap("everything could be read", vec![("/errors", json!(0))]),
+    ));
+    home.file("asked.log", format!("{up}1.2.3.4 - - \"GET /logs?level=error HTTP/1.1\" 200 12\n"));
+    cases.push(case(
+        "how many errors are in asked.log",
+        Want::Gap("everything could be read", vec![("/errors", json!(0))]),
+    ));
+    home.file("german.log", format!("{up}10:00:02 FEHLER Datenbank nicht erreichbar\n"));
+    cases.push(case(
+        "summarise german.log",
+        Want::Gap("everything could be read", vec![("/without_level", json!(1))]),
+    ));
     home.file("returns.log", "INFO a\rERROR b\rERROR c\n");
     let said = texts(&["1 line has carriage returns within it, and was read as one line"]);
     cases.push(case(

@@ -49,8 +49,28 @@ const LEVELS: &[(&str, &str)] = &[
 const ERRORS: &[&str] = &["ERROR", "SEVERE", "CRITICAL", "ALERT", "EMERGENCY", "FATAL", "PANIC"];
 /// What a line holds that may speak of an error, though it has no level that is known: `Traceback (most recent call last)`,
 /// `kernel: EXT4-fs error`, `error[E0425]`. Small letters.
-const SUSPECT: &[&str] =
-    &["error", "exception", "fatal", "critical", "panic", "traceback", "severe", "emerg", "fail"];
+const SUSPECT: &[&str] = &[
+    "error",
+    "exception",
+    "fatal",
+    "critical",
+    "panic",
+    "traceback",
+    "severe",
+    "emerg",
+    "fail",
+    // In other languages.
+    "fehler",
+    "schwerwieg",
+    "erreur",
+    "errore",
+    "grave",
+    "błąd",
+    "ошибка",
+];
+
+/// A time of day.
+static CLOCK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?-u)\d:\d\d:\d\d").ok());
 
 /// Levels in forms that are not counted but may be of an error: klog's `E1126 10:00:00`, `[E]`, `E/Tag`, `"level":50`.
 static UNCOUNTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -90,6 +110,8 @@ struct Seen {
     /// Lines with a carriage return that is not at their end.
     returns: u64,
     levels: BTreeMap<&'static str, u64>,
+    /// Lines with a time of their own.
+    timed: u64,
     first_time: Option<String>,
     last_time: Option<String>,
     messages: BTreeMap<String, u64>,
@@ -146,6 +168,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
         "levels_elsewhere": elsewhere,
         "mostly_without_level": seen.without_level * 2 > seen.lines,
         "returns": seen.returns,
+        "no_time_known": seen.timed == 0 && seen.lines > 0,
         "first_time": seen.first_time,
         "last_time": seen.last_time,
         "top_messages": top.iter().map(|(message, count)| json!({ "message": message, "count": count })).collect::<Vec<_>>(),
@@ -161,7 +184,8 @@ impl Seen {
         self.lines += 1;
         let line = plain(line);
         let head = line.get(..line.len().min(HEAD_BYTES_MAX)).unwrap_or_default();
-        match level(head) {
+        let found = level(head);
+        match found {
             Some(found) => {
                 *self.levels.entry(found.level).or_default() += 1;
                 match found.place {
@@ -183,7 +207,9 @@ impl Seen {
         }
         let end = line.len() - line.iter().rev().take_while(|byte| **byte == b'\r').count();
         self.returns += u64::from(line.get(..end).unwrap_or_default().contains(&b'\r'));
-        if let Some(time) = TIME.as_ref().and_then(|pattern| pattern.find(head)) {
+        let time = TIME.as_ref().and_then(|pattern| pattern.find(head));
+        if let Some(time) = time.filter(|time| is_of_line(head, time.start(), found.as_ref())) {
+            self.timed += 1;
             let text = String::from_utf8_lossy(time.as_bytes()).trim_start_matches('[').to_owned();
             self.first_time.get_or_insert_with(|| text.clone());
             self.last_time = Some(text);
@@ -224,6 +250,9 @@ fn plain(line: &[u8]) -> Cow<'_, [u8]> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Found {
     level: &'static str,
+    /// Where its word, with a bracket before it, begins, and where the word ends.
+    begin: usize,
+    end: usize,
     /// Whether a bracket, a key, a colon or the line's beginning says that it is the level.
     is_marked: bool,
     /// None where nothing marks it and only plain words stand before it: `user PANIC logged in`.
@@ -252,6 +281,8 @@ fn level(head: &[u8]) -> Option<Found> {
             continue;
         }
         let is_after_key = match key(before) {
+            // A part of an address: `/logs?level=error`.
+            Some(key) if key.starts_with(['?', '&']) => continue,
             Some(key) if LEVEL_KEYS.contains(&key.as_str()) => true,
             // The value of something else.
             Some(_) if before.ends_with(b"\"") || before.trim_ascii_end().ends_with(b"=") => continue,
@@ -260,26 +291,45 @@ fn level(head: &[u8]) -> Option<Found> {
         let is_of_module = before.last() == Some(&b':') && after.first() == Some(&b']');
         let is_after_mark =
             is_of_module || before.last().is_some_and(|byte| b"[<(".contains(byte)) || is_after_key;
-        let is_before_colon = after.first() == Some(&b':') && words(before).count() < COLON_WORDS_MAX;
-        // A line that begins with the word says nothing before it.
-        let is_marked = is_after_mark || is_before_colon || words(before).count() == 0;
-        if word == upper.as_bytes() || is_marked {
+        // “no error: all is well” speaks of one.
+        let is_said = |word: &[u8]| word.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b',');
+        let is_before_colon = after.first() == Some(&b':')
+            && words(before).count() < COLON_WORDS_MAX
+            && !words(before).last().is_some_and(is_said);
+        if word == upper.as_bytes() || is_after_mark || is_before_colon {
+            // A line that begins with the word says nothing before it.
+            let is_marked = is_after_mark || is_before_colon || words(before).count() == 0;
             let is_plain = |word: &[u8]| word.iter().all(u8::is_ascii_lowercase);
             let is_sentence = !is_marked && words(before).all(is_plain);
             let has_digit = before.iter().any(u8::is_ascii_digit);
             let place = (!is_sentence).then(|| (words(before).count(), has_digit));
-            return Some(Found { level, is_marked, place });
+            let brackets = before.iter().rev().take_while(|byte| b"[<(".contains(byte)).count();
+            return Some(Found { level, begin: begin - brackets, end: at, is_marked, place });
         }
     }
     None
 }
 
-/// The key that this ends with, as in `level=` or `"level": "`; small letters.
+/// Whether a time in the head of a line is when it was written, and no part of its message: nothing that looks like a time in
+/// another form stands before it, nor the level, unless the line begins with that or the time is the value of a key.
+fn is_of_line(head: &[u8], at: usize, level: Option<&Found>) -> bool {
+    let before = head.get(..at).unwrap_or_default();
+    let is_value = matches!(before.last(), Some(b'=' | b'"'));
+    let is_after_clock = CLOCK.as_ref().is_some_and(|clock| clock.is_match(before));
+    let is_in_message = level.is_some_and(|level| {
+        let between = head.get(level.end..at);
+        between.is_some_and(|between| level.begin > 0 || between.iter().any(u8::is_ascii_alphanumeric))
+    });
+    is_value || (!is_after_clock && !is_in_message)
+}
+
+/// The key that this ends with, as in `level=` or `"level": "`, with what separates it in an address; small letters.
 fn key(before: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(before).to_lowercase();
     let text = text.trim_end_matches([' ', '"']).strip_suffix(['=', ':'])?;
     let text = text.trim_end_matches([' ', '"']);
-    text.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().map(str::to_owned)
+    let is_of_key = |c: char| c.is_ascii_alphanumeric() || "_?&".contains(c);
+    text.rsplit(|c: char| !is_of_key(c)).next().map(str::to_owned)
 }
 
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -317,11 +367,18 @@ mod tests {
             ("1.2.3.4 - - \"GET /ERROR/404.html HTTP/1.1\" 200", None),
             ("one two three four five six seven error: x", None),
             ("user_ERROR", None),
+            ("warn everybody", None),
             ("[ERROR-handler] INFO started", Some("INFO")),
             ("10:00:00,123-ERROR-lost", Some("ERROR")),
             ("mode=FATAL INFO x", Some("INFO")),
             (r#"{"mode":"FATAL","level":"info"}"#, Some("INFO")),
             (r#"{"msg": "ERROR"}"#, None),
+            ("smartd: last self-test, no error: all good", None),
+            ("result of the check, error: none", None),
+            ("a.c:1: error: x", Some("ERROR")),
+            ("10:00:00 error: x", Some("ERROR")),
+            (r#"1.2.3.4 - - "GET /logs?level=error HTTP/1.1" 200"#, None),
+            ("GET /logs?a=1&level=ERROR", None),
         ] {
             let found = level(&plain(line.as_bytes())).map(|found| found.level);
             assert_eq!(found, expected, "{line}");
@@ -371,6 +428,28 @@ mod tests {
             let mut seen = Seen::default();
             seen.add(line.as_bytes(), false);
             assert_eq!(seen.first_time.as_deref(), Some(expected), "{line}");
+        }
+        for line in [
+            "26.11.2026 03:38:41 INFO next at 2026-12-01 00:00:00",
+            "26/11/26 03:38:41 INFO next at 2026-12-01 00:00:00",
+            "1764128321 INFO next at 2026-12-01 00:00:00",
+            "26.11.2026 03:38:41 next at 2026-12-01 00:00:00",
+            "INFO next at 2026-12-01 00:00:00",
+        ] {
+            let mut seen = Seen::default();
+            seen.add(line.as_bytes(), false);
+            assert_eq!(seen.first_time, None, "{line}");
+        }
+        for line in [
+            "INFO 2026-12-01 00:00:00 up",
+            "[INFO] [2026-12-01 00:00:00] up",
+            r#"{"level":"info","ts":"2026-12-01 00:00:00"}"#,
+            "level=info ts=2026-12-01 00:00:00",
+            "web_1 | 2026-12-01 00:00:00 INFO up",
+        ] {
+            let mut seen = Seen::default();
+            seen.add(line.as_bytes(), false);
+            assert_eq!(seen.first_time.as_deref(), Some("2026-12-01 00:00:00"), "{line}");
         }
     }
 
