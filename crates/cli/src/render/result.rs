@@ -152,6 +152,7 @@ fn answer(output: &Any) -> Any {
         ("outside", json!(0)),
         ("ragged", json!(0)),
         ("separator_doubtful", json!(false)),
+        ("thousands_doubtful", json!(false)),
         ("unclosed_quote", json!(false)),
         ("unfinished", Value::Null),
     ];

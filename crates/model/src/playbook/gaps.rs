@@ -15,6 +15,12 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
     ),
     ("malformed", "line could not be understood", "lines could not be understood", true),
     (
+        "not_utf8",
+        "value is not UTF-8, so that letters of it are shown as \u{fffd}",
+        "values are not UTF-8, so that letters of them are shown as \u{fffd}",
+        false,
+    ),
+    (
         "ragged",
         "row has more or fewer values than there are columns",
         "rows have more or fewer values than there are columns",
@@ -101,6 +107,8 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
 const TOLD: &[(&str, &str, bool)] = &[
     ("shallow", "this is a shallow clone: older commits are not here", true),
     ("modes_ignored", "Git is told not to look at changes of file modes (core.fileMode)", false),
+    ("no_time_known", "no line has a time in a form that is known", false),
+    ("thousands_doubtful", "a point may separate thousands and not a fraction", false),
     (
         "names_doubtful",
         "the first row was taken for the names of the columns, but it looks like values",

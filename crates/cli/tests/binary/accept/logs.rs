@@ -47,8 +47,9 @@ fn logs() {
     // What is worse than ERROR is an error, too, and a line without a level may speak of one.
     home.file("worse.log", "INFO a\nERROR b\nFATAL c\nCRITICAL d\n");
     cases.push(case("how many errors are in worse.log", Want::Answer(vec![("/errors", json!(3))])));
+    let untimed = "no line has a time in a form that is known";
     home.file("late.log", format!("INFO a\n{{\"trace\": \"{}\", \"level\": \"ERROR\"}}\n", "a".repeat(220)));
-    let said = texts(&["1 line without a known level may speak of an error"]);
+    let said = texts(&["1 line without a known level may speak of an error", untimed]);
     cases.push(case("summarise late.log", Want::Gap("everything could be read", vec![("/left_out", said)])));
     // A level is told from a word of a message by its place.
     let up = "10:00:00 INFO up\n10:00:01 INFO down\n";
@@ -70,7 +71,7 @@ fn logs() {
         "stamped.log",
         "26.11.2026 03:38:41 INFO next at 2026-12-01 00:00:00\n26.11.2026 03:38:42 ERROR lost\n",
     );
-    let said = texts(&["no line has a time in a form that is known"]);
+    let said = texts(&[untimed]);
     let values = vec![("/first_time", Value::Null), ("/errors", json!(1)), ("/left_out", said)];
     cases.push(case("summarise stamped.log", Want::Answer(values)));
     home.file("well.log", format!("{up}10:00:02 smartd: last self-test, no error: all good\n"));
@@ -89,14 +90,14 @@ fn logs() {
         Want::Gap("everything could be read", vec![("/without_level", json!(1))]),
     ));
     home.file("returns.log", "INFO a\rERROR b\rERROR c\n");
-    let said = texts(&["1 line has carriage returns within it, and was read as one line"]);
+    let said = texts(&["1 line has carriage returns within it, and was read as one line", untimed]);
     cases.push(case(
         "summarise returns.log",
         Want::Gap("everything could be read", vec![("/left_out", said)]),
     ));
     let often: String = (0..40).map(|n| format!("INFO {0} x\nINFO {0} x\n", "z".repeat(n + 1))).collect();
     home.file("often.log", often);
-    let said = texts(&["10 of 40 top_messages are listed"]);
+    let said = texts(&[untimed, "10 of 40 top_messages are listed"]);
     cases.push(case("summarise often.log", Want::Answer(vec![("/left_out", said)])));
     cases.push(case("what are the most common errors in worse.log", Want::Refused("no playbook")));
     home.file("empty.log", "");

@@ -132,6 +132,31 @@ fn tables() {
     cases.push(case("summarise inches.csv", Want::Gap("every quote is closed where its value ends", values)));
     home.file("far.csv", "id,v\n1,9007199254740993.0\n");
     cases.push(case("summarise far.csv", Want::Answer(vec![("/columns/1/type", json!("text"))])));
+    // As half of Europe writes thousands; a title, a table of Markdown; years that are names and years that are values.
+    home.file("thousands.csv", "Artikel;Preis;Umsatz\nA;1,50;1.500\nB;2,75;12.750\nC;0,99;999\n");
+    let said = texts(&["a point may separate thousands and not a fraction"]);
+    cases.push(case("summarise thousands.csv", Want::Gap("separate thousands", vec![("/left_out", said)])));
+    home.file("fractions.csv", "a;b\n0.125;1.5\n1.500;2.25\n");
+    cases.push(case("summarise fractions.csv", Want::Answer(vec![("/columns/0/max", json!(1.5))])));
+    for (file, content) in [
+        (
+            "account.csv",
+            "Kontoauszug;;;\nKonto;DE12;;\nDatum;Text;Betrag;Saldo\n01.01.2026;Miete;-500,00;1,00\n",
+        ),
+        ("mark.csv", "| a | b |\n|---|---|\n| 1 | 2 |\n"),
+        ("born.csv", "Ada,1999\nBob,2001\n"),
+    ] {
+        home.file(file, content);
+        cases.push(case(format!("summarise {file}"), Want::Gap("the first row holds names", vec![])));
+    }
+    home.file("years.csv", "region,2024,2025\nnorth,10,20\nsouth,30,40\n");
+    cases.push(case("summarise years.csv", Want::Answer(vec![("/columns/1/max", json!(30))])));
+    home.file("index.csv", ",v\n0,1\n1,2\n");
+    cases.push(case("summarise index.csv", Want::Answer(vec![("/rows", json!(2))])));
+    home.file("latin.csv", b"name,st\xe4dt\nx,K\xf6ln\ny,K\xe4ln\n");
+    let said = texts(&["3 values are not UTF-8, so that letters of them are shown as \u{fffd}"]);
+    let values = vec![("/columns/1/distinct", json!(2)), ("/left_out", said)];
+    cases.push(case("summarise latin.csv", Want::Answer(values)));
     home.file("head.csv", "\"name, first\";price;qty\n\"a\";1;2\n\"b\";3;4\n");
     let values = vec![("/column_count", json!(3)), ("/columns/0/name", json!("name, first"))];
     cases.push(case("summarise head.csv", Want::Answer(values)));

@@ -31,6 +31,11 @@ pub(super) struct Column {
     date_shape: Option<String>,
     /// How many of its values are numbers.
     numbers: u64,
+    /// Of these, how many have a point, and how many of those three digits behind it and no zero before it, as `1.500` has.
+    pointed: u64,
+    thousands: u64,
+    /// Values such as `1,50`.
+    decimal_commas: u64,
     least: f64,
     greatest: f64,
     sum: Sum,
@@ -48,6 +53,9 @@ impl Column {
             last_date: None,
             date_shape: None,
             numbers: 0,
+            pointed: 0,
+            thousands: 0,
+            decimal_commas: 0,
             least: f64::INFINITY,
             greatest: f64::NEG_INFINITY,
             sum: Sum::default(),
@@ -55,16 +63,20 @@ impl Column {
     }
 
     /// Takes a value; `room` is what is left of [`DISTINCT_MAX`]. An empty value is counted by its not being taken.
-    pub(super) fn add(&mut self, value: &str, room: &mut usize) {
+    pub(super) fn add(&mut self, raw: &[u8], room: &mut usize) {
+        let value = String::from_utf8_lossy(raw);
         let trimmed = value.trim();
         if trimmed.is_empty() {
             return;
         }
         self.filled += 1;
-        self.add_distinct(value, room);
+        self.add_distinct(raw, room);
+        self.decimal_commas += u64::from(is_in_two_parts(trimmed, ','));
         match number(trimmed) {
             Some(number) => {
                 self.numbers += 1;
+                self.pointed += u64::from(trimmed.contains('.'));
+                self.thousands += u64::from(is_of_thousands(trimmed));
                 self.all.integers &= is_integer(trimmed);
                 self.least = self.least.min(number);
                 self.greatest = self.greatest.max(number);
@@ -113,8 +125,28 @@ impl Column {
         }
     }
 
-    fn add_distinct(&mut self, value: &str, room: &mut usize) {
-        let hash = blake3::hash(value.as_bytes());
+    /// Whether each point in its numbers may separate thousands.
+    pub(super) fn may_be_of_thousands(&self) -> bool {
+        self.kind() == "number" && self.pointed > 0 && self.pointed == self.thousands
+    }
+
+    /// Whether a comma separates fractions in it.
+    pub(super) const fn has_decimal_commas(&self) -> bool {
+        self.decimal_commas > 0
+    }
+
+    /// Whether it holds years and nothing else.
+    pub(super) fn is_of_years(&self) -> bool {
+        self.kind() == "integer" && self.least >= YEARS.0 && self.greatest <= YEARS.1
+    }
+
+    /// Whether `distinct` is a lower bound.
+    pub(super) const fn is_cut(&self) -> bool {
+        self.is_distinct_cut
+    }
+
+    fn add_distinct(&mut self, value: &[u8], room: &mut usize) {
+        let hash = blake3::hash(value);
         let short = hash.as_bytes().iter().take(8).fold(0_u64, |short, byte| (short << 8) | u64::from(*byte));
         if *room > 0 {
             *room -= usize::from(self.distinct.insert(short));
@@ -167,6 +199,29 @@ impl Sum {
         let mean = (self.total + self.lost) / count as f64;
         mean.is_finite().then_some(mean)
     }
+}
+
+/// What is taken for a year.
+const YEARS: (f64, f64) = (1900.0, 2100.0);
+
+/// Whether a column's name is a year.
+pub(super) fn is_year(name: &str) -> bool {
+    number(name.trim()).is_some_and(|year| is_integer(name.trim()) && year >= YEARS.0 && year <= YEARS.1)
+}
+
+fn is_in_two_parts(text: &str, sign: char) -> bool {
+    text.trim_start_matches(['+', '-'])
+        .split_once(sign)
+        .is_some_and(|(whole, part)| is_integer(whole) && is_integer(part))
+}
+
+/// Whether a point in a number may separate thousands: `1.500`, not `0.125`.
+fn is_of_thousands(text: &str) -> bool {
+    let plain = text.trim_start_matches(['+', '-']);
+    is_in_two_parts(plain, '.')
+        && plain
+            .split_once('.')
+            .is_some_and(|(whole, part)| part.len() == 3 && whole.len() <= 3 && !whole.starts_with('0'))
 }
 
 /// Whether a text is a number as a column's values are.
@@ -236,7 +291,7 @@ mod tests {
     fn check(values: &[&str], expected: &Expect) {
         let mut column = Column::new("c".to_owned());
         let mut room = DISTINCT_MAX;
-        values.iter().for_each(|value| column.add(value, &mut room));
+        values.iter().for_each(|value| column.add(value.as_bytes(), &mut room));
         expected.assert_eq(&setpoint_protocol::Any(column.facts(values.len() as u64)).to_text());
     }
 
@@ -309,7 +364,7 @@ mod tests {
             "9007199254740993.0",
         ] {
             let mut column = Column::new(String::new());
-            column.add(value, &mut 10);
+            column.add(value.as_bytes(), &mut 10);
             assert_eq!(column.kind(), "text", "{value}");
         }
     }
@@ -328,7 +383,7 @@ mod tests {
     fn distinct_values_are_bounded() {
         let mut column = Column::new("c".to_owned());
         let mut room = 2;
-        ["a", "b", "c", "a"].iter().for_each(|value| column.add(value, &mut room));
+        ["a", "b", "c", "a"].iter().for_each(|value| column.add(value.as_bytes(), &mut room));
         assert_eq!(column.facts(4).get("distinct"), Some(&json!(2)));
         assert_eq!(column.facts(4).get("distinct_at_least"), Some(&json!(true)));
     }

@@ -133,7 +133,9 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         .take(COLUMNS_MAX)
         .map(|name| Column::new(clip(&String::from_utf8_lossy(name), NAME_CHARS_MAX)))
         .collect();
-    let mut table = Table { rows: 0, ragged: 0, wide: names.len() > COLUMNS_MAX };
+    let is_text = |value: &&[u8]| std::str::from_utf8(value).is_ok();
+    let not_utf8 = names.iter().filter(|name| !is_text(name)).count() as u64;
+    let mut table = Table { rows: 0, ragged: 0, not_utf8, wide: names.len() > COLUMNS_MAX };
     let mut room = DISTINCT_MAX;
     let mut record = ByteRecord::new();
     loop {
@@ -144,20 +146,29 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         table.rows += 1;
         table.ragged += u64::from(record.len() != names.len());
         for (value, column) in record.iter().zip(&mut columns) {
-            column.add(&String::from_utf8_lossy(value), &mut room);
+            table.not_utf8 += u64::from(!is_text(&value));
+            column.add(value, &mut room);
         }
     }
     let quotes = &reader.get_ref().quotes;
     let (is_open, irregular) = (quotes.is_open(), quotes.irregular);
-    let complete = !reader.get_ref().reader.is_halted() && !table.wide;
+    let is_cut = columns.iter().any(Column::is_cut);
+    let complete = !reader.get_ref().reader.is_halted() && !table.wide && !is_cut;
+    let has_commas = delimiter == b';' || columns.iter().any(Column::has_decimal_commas);
+    let is_of_thousands = has_commas && columns.iter().any(Column::may_be_of_thousands);
     // A name that is a number is no name: the table may have none, and its first row was taken for them. Nor is the line with
     // which spreadsheets tell the separator.
     let is_separator_line = names
         .iter()
         .next()
         .is_some_and(|name| name.starts_with(b"#") || name.to_ascii_lowercase().starts_with(b"sep="));
-    let is_doubtful =
-        is_separator_line || names.iter().any(|name| column::is_number(&String::from_utf8_lossy(name)));
+    let is_value = |(name, column): (&[u8], &Column)| {
+        let name = String::from_utf8_lossy(name);
+        column::is_number(&name) && (!column::is_year(&name) || column.is_of_years())
+    };
+    // A title above the table, or a line of a table in Markdown, leaves names empty; an index of rows leaves one.
+    let is_title = names.iter().filter(|name| name.trim_ascii().is_empty()).count() > 1;
+    let is_doubtful = is_separator_line || is_title || names.iter().zip(&columns).any(is_value);
     let told = columns.iter().take(COLUMNS_TOLD_MAX);
     let columns: Vec<Value> = told.map(|column| column.facts(table.rows)).collect();
     let mut text = format!(
@@ -172,6 +183,9 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     }
     if is_doubtful {
         text.push_str("\nthe first row was taken for the columns' names, but it looks like values");
+    }
+    if is_of_thousands {
+        text.push_str("\na point may separate thousands and not a fraction");
     }
     if separator.is_doubtful {
         text.push_str("\nanother character could separate the values as well");
@@ -199,6 +213,8 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         "column_count": names.len(),
         "names_doubtful": is_doubtful,
         "ragged": table.ragged,
+        "not_utf8": table.not_utf8,
+        "thousands_doubtful": is_of_thousands,
         "unclosed_quote": is_open,
         "irregular_quotes": irregular,
         "delimiter": char::from(delimiter).to_string(),
@@ -288,6 +304,8 @@ struct Table {
     rows: u64,
     /// Rows with more or fewer values than there are columns.
     ragged: u64,
+    /// Names and values that are not UTF-8.
+    not_utf8: u64,
     wide: bool,
 }
 

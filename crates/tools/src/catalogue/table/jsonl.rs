@@ -44,7 +44,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
             Err(error) => return Err(source.failed(error)),
         }
     }
-    let complete = !source.reader.is_halted() && !seen.is_wide;
+    let complete = !source.reader.is_halted() && !seen.is_wide && !seen.columns.iter().any(Column::is_cut);
     let columns: Vec<Value> = seen.columns.iter().map(|column| column.facts(seen.rows)).collect();
     let mut text = format!("{}: {}", show::path_line(source.path), show::count(seen.rows, "row", "rows"));
     text.push_str(&answer::listing(columns.iter().map(column_line), COLUMNS_MAX));
@@ -70,7 +70,7 @@ impl Lines {
         let Value::Object(fields) = value else { return };
         for (key, value) in fields {
             if let Some(column) = self.column(&clip(&key, NAME_CHARS_MAX)) {
-                column.add(&Any(value).to_text(), room);
+                column.add(Any(value).to_text().as_bytes(), room);
             }
         }
     }
