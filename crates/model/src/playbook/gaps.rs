@@ -15,6 +15,13 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
     ),
     ("malformed", "line could not be understood", "lines could not be understood", true),
     (
+        "undecoded",
+        "line is not UTF-8, and the text could stand there in another encoding",
+        "lines are not UTF-8, and the text could stand there in another encoding",
+        true,
+    ),
+    ("not_followed", "symbolic link was not followed", "symbolic links were not followed", false),
+    (
         "not_utf8",
         "value is not UTF-8, so that letters of it are shown as \u{fffd}",
         "values are not UTF-8, so that letters of them are shown as \u{fffd}",

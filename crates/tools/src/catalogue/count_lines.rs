@@ -96,6 +96,8 @@ struct Counted {
     /// By what follows the last point of a name, in small letters; empty where there is no such point.
     endings: BTreeMap<String, Sum>,
     binary: u64,
+    /// Lines with carriage returns within them.
+    returns: u64,
 }
 
 fn count(path: &Path, input: &Input, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
@@ -117,6 +119,9 @@ fn count(path: &Path, input: &Input, limits: &Limits, halt: &Halt) -> Result<Too
         tally.closed += missed.closed;
     } else {
         counted.file(path, halt).map_err(failed)?;
+        if counted.binary > 0 {
+            return Err(ToolError::unfit(path, "it is no text, or not in UTF-8"));
+        }
     }
     tally.complete &= !halt.reached();
     Ok(counted.answer(path, input, tally))
@@ -143,6 +148,7 @@ impl Counted {
             return Ok(());
         }
         let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        self.returns += lines.returns;
         self.total.add(lines);
         self.languages.entry(languages::of(&name)).or_default().add(lines);
         self.endings.entry(languages::ending(&name)).or_default().add(lines);
@@ -176,6 +182,7 @@ impl Counted {
                 json!({ "ending": ending, "language": language, "files": sum.files, "lines": sum.lines, "blank": sum.blank })
             }).collect::<Vec<_>>(),
             "binary": self.binary,
+            "returns": self.returns,
             "skipped": tally.skipped,
             "unreadable": tally.unreadable,
             "complete": tally.complete,

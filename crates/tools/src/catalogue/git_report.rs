@@ -29,7 +29,13 @@ const LAST: &str = "-5";
 const SETTINGS_MAX: usize = 10_000;
 
 /// What `git status` of a repository would run on top of what every Git has turned off.
-const OFF: &[(&str, &str)] = &[("diff.external", ""), ("status.submoduleSummary", "false")];
+const OFF: &[(&str, &str)] = &[
+    ("diff.external", ""),
+    ("status.submoduleSummary", "false"),
+    // A repository may say that a file whose time was set back has not changed.
+    ("core.trustctime", "true"),
+    ("core.checkStat", "default"),
+];
 
 /// What Git was asked to do and has not ended, by a file that it keeps meanwhile in the repository's own folder. A rebase may
 /// hold the mark of a pick as well.

@@ -131,6 +131,10 @@ struct Found {
     files: u64,
     searched: u64,
     binary: u64,
+    /// Lines in another encoding, where a text is looked for that has letters beyond ASCII.
+    undecoded: u64,
+    /// Symbolic links, which are not followed.
+    not_followed: u64,
 }
 
 struct Match {
@@ -146,9 +150,13 @@ impl Search {
         let (mut tally, mut missed) = (Tally::new(), Tally::new());
         if meta.is_file() {
             self.file(root, &mut found, halt).map_err(|source| ToolError::file("search", root, source))?;
+            if found.binary > 0 {
+                return Err(ToolError::unfit(root, "it is no text, or not in UTF-8"));
+            }
             tally.complete = !halt.reached();
         } else {
             tally = search::walk(root, search::Bounds::new(&self.limits, self.hidden), halt, |entry| {
+                found.not_followed += u64::from(entry.file_type().is_some_and(|kind| kind.is_symlink()));
                 let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
                 let is_wanted = self.glob.as_ref().is_none_or(|glob| glob.is_match(below));
                 if is_wanted
@@ -180,6 +188,8 @@ impl Search {
             number += 1;
             let line = line.strip_suffix(b"\r").unwrap_or(&line);
             if !self.pattern.is_match(line) {
+                let is_foreign = !self.pattern.as_str().is_ascii() && std::str::from_utf8(line).is_err();
+                found.undecoded += u64::from(is_foreign);
                 continue;
             }
             is_in_file = true;
@@ -216,9 +226,11 @@ impl Search {
             .iter()
             .map(|hit| json!({ "path": hit.path, "line": hit.line, "text": hit.text }))
             .collect();
+        // Where something was found nobody asks what else is linked to.
+        let not_followed = if found.count == 0 { found.not_followed } else { 0 };
         let facts = json!({
             "matches": matches, "count": found.count, "files": found.files, "searched": found.searched,
-            "binary": found.binary, "skipped": tally.skipped, "unreadable": tally.unreadable,
+            "binary": found.binary, "undecoded": found.undecoded, "not_followed": not_followed, "skipped": tally.skipped, "unreadable": tally.unreadable,
             "complete": tally.complete,
         });
         answer::walked(text, facts, tally.gaps())

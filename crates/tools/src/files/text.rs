@@ -25,6 +25,11 @@ pub(crate) struct LineCount {
     blank: u64,
     bytes_in_line: bool,
     ink_in_line: bool,
+    /// Lines with a carriage return that does not stand at their end.
+    returns: u64,
+    /// The byte before was one, and such a one is in the line.
+    after_return: bool,
+    return_in_line: bool,
     seen: usize,
     binary: bool,
 }
@@ -34,13 +39,25 @@ pub(crate) struct LineCount {
 pub(crate) struct Lines {
     pub(crate) lines: u64,
     pub(crate) blank: u64,
+    /// Lines with a carriage return that does not stand at their end: all of a file of old Macs is one line.
+    pub(crate) returns: u64,
     /// It is no text, so the counts mean nothing.
     pub(crate) binary: bool,
 }
 
 impl LineCount {
     pub(crate) fn new() -> Self {
-        LineCount { ended: 0, blank: 0, bytes_in_line: false, ink_in_line: false, seen: 0, binary: false }
+        LineCount {
+            ended: 0,
+            blank: 0,
+            bytes_in_line: false,
+            ink_in_line: false,
+            returns: 0,
+            after_return: false,
+            return_in_line: false,
+            seen: 0,
+            binary: false,
+        }
     }
 
     pub(crate) fn update(&mut self, block: &[u8]) {
@@ -55,6 +72,8 @@ impl LineCount {
                 byte => {
                     self.bytes_in_line = true;
                     self.ink_in_line |= !byte.is_ascii_whitespace();
+                    self.return_in_line |= self.after_return && *byte != b'\r';
+                    self.after_return = *byte == b'\r';
                 }
             }
         }
@@ -69,7 +88,7 @@ impl LineCount {
         if self.bytes_in_line {
             self.end_line();
         }
-        Lines { lines: self.ended, blank: self.blank, binary: self.binary }
+        Lines { lines: self.ended, blank: self.blank, returns: self.returns, binary: self.binary }
     }
 
     fn end_line(&mut self) {
@@ -77,8 +96,11 @@ impl LineCount {
         if !self.ink_in_line {
             self.blank += 1;
         }
+        self.returns += u64::from(self.return_in_line);
         self.bytes_in_line = false;
         self.ink_in_line = false;
+        self.after_return = false;
+        self.return_in_line = false;
     }
 }
 
@@ -90,7 +112,25 @@ mod tests {
         for block in [1, 3, 1_000] {
             let mut count = LineCount::new();
             text.chunks(block).for_each(|chunk| count.update(chunk));
-            assert_eq!(count.finish(), Lines { lines, blank, binary }, "{text:?} in blocks of {block}");
+            let found = count.finish();
+            assert_eq!(
+                (found.lines, found.blank, found.binary),
+                (lines, blank, binary),
+                "{text:?} in blocks of {block}"
+            );
+        }
+    }
+
+    #[test]
+    fn carriage_returns_within_lines_are_counted_by_line() {
+        for (text, returns) in
+            [("a\r\nb\r\r\n", 0), ("a\rb\rc", 1), ("a\rb\nc\nd\re\n", 2), ("a\r", 0), ("\ra\n", 1)]
+        {
+            for block in [1, 3, 1_000] {
+                let mut count = LineCount::new();
+                text.as_bytes().chunks(block).for_each(|chunk| count.update(chunk));
+                assert_eq!(count.finish().returns, returns, "{text:?} in blocks of {block}");
+            }
         }
     }
 

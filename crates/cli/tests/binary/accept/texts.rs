@@ -130,6 +130,26 @@ fn found_texts() {
     ] {
         cases.push(case(goal, Want::Refused("no playbook")));
     }
+    // Another encoding, links, and what is no text, each named where it may hide the text.
+    home.file("latin/a.txt", b"Gr\xf6\xdfe\n");
+    let said = texts(&["1 line is not UTF-8, and the text could stand there in another encoding"]);
+    cases.push(case(
+        "find 'Größe' in latin",
+        Want::Gap("everything could be read", vec![("/left_out", said)]),
+    ));
+    home.file("linked/other.txt", "x\n");
+    std::os::unix::fs::symlink("../plain/one", home.work().join("linked/one")).unwrap();
+    let said = texts(&["1 symbolic link was not followed"]);
+    cases
+        .push(case("find 'needle' in linked", Want::Answer(vec![("/count", json!(0)), ("/left_out", said)])));
+    cases.push(case("find 'needle' in coded/utf16.txt", Want::Refused("it is no text")));
+    cases.push(case("count the lines in coded/utf16.txt", Want::Refused("it is no text")));
+    home.file("mac.txt", "one\rtwo\rthree");
+    let said = texts(&["1 line has carriage returns within it, and was read as one line"]);
+    cases.push(case(
+        "how many lines does mac.txt have",
+        Want::Gap("everything could be read", vec![("/left_out", said)]),
+    ));
     hold(&home, &cases);
 }
 
