@@ -24,7 +24,7 @@ pub const EVIDENCE_CHARS_MAX: usize = 24_000;
 /// The same for a probe, whose record code judges by; what a check may then miss is said in its verdict.
 pub const PROBE_EVIDENCE_CHARS_MAX: usize = 48_000;
 /// Bytes of canonical JSON that a record's structured facts may take; larger facts are left out, and the evidence says so.
-pub const FACTS_BYTES_MAX: usize = 64 * 1024;
+pub const FACTS_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of a tool's output that are kept while reading; head and tail are kept, the cut is marked.
 pub const TOOL_OUTPUT_BYTES_MAX: usize = 1024 * 1024;
 /// Model–tool rounds in one attempt of R3; reaching it ends the attempt as `failed`.

@@ -13,6 +13,10 @@ use crate::text::clip;
 
 /// Cells of one row.
 const CELLS_MAX: usize = 32;
+/// Figures of a row that are named where they differ.
+const CELLS_TOLD_MAX: usize = 4;
+/// Characters of such a figure.
+const CELL_CHARS_MAX: usize = 60;
 /// How far a number may be from the one that was measured, relative to it: programs print decimals differently.
 const TOLERANCE: f64 = 1e-9;
 
@@ -106,6 +110,9 @@ impl RowsExpectation {
             }
             match left.next() {
                 Some(record) if row.is(record) => {}
+                Some(record) if self.cells.len() > 1 && rows.len() == 1 && row.0.len() == record.len() => {
+                    return Some(self.cells_that_differ(row, record));
+                }
                 Some(record) => {
                     let (said, seen) = (row.shown(), shown_record(record));
                     return Some(format!(
@@ -129,6 +136,22 @@ impl RowsExpectation {
         let more = left.count();
         let others = if more > 0 { format!(", nor {more} more") } else { String::new() };
         Some(format!("the output's {} does not have {}{others}", Place(&self.of), shown_record(first)))
+    }
+
+    /// The figures of a single row that are others, each by its name.
+    fn cells_that_differ(&self, row: &Row<'_>, record: &[&str]) -> String {
+        let cells = self.cells.iter().zip(&row.0).zip(record);
+        let others = cells.filter(|((_, cell), measured)| !is(**cell, measured));
+        let mut told: Vec<String> = others
+            .map(|((at, cell), measured)| {
+                let (said, seen) = (clip(&plain(*cell), CELL_CHARS_MAX), clip(measured, CELL_CHARS_MAX));
+                format!("{} is {said:?} where {seen:?} was measured", Place(at))
+            })
+            .collect();
+        let more = told.len().saturating_sub(CELLS_TOLD_MAX);
+        told.truncate(CELLS_TOLD_MAX);
+        let more = if more > 0 { format!(", and {more} more differ") } else { String::new() };
+        format!("{}{more}", told.join(", "))
     }
 
     fn records<'t>(&self, text: &'t str) -> Vec<Vec<&'t str>> {

@@ -50,7 +50,9 @@ pub fn answer(
             } else if chance.percent(5) {
                 say(&json!({ "status": "failed", "reason": "this cannot be done" }))
             } else {
-                say(&json!({ "status": "completed", "output": { "found": chance.below(4) } }))
+                say(
+                    &json!({ "status": "completed", "output": { "found": chance.below(4), "how": "by search" } }),
+                )
             }
         }
         Brief::Judge(brief) => {
@@ -87,15 +89,15 @@ fn plan(call: CallId, chance: &mut Chance) -> Value {
             let topic = chance.below(1_000_000);
             let criterion = if chance.percent(60) {
                 let bound = chance.below(4);
-                json!({ "criterion": format!("at least {bound} things of kind {topic} were found"),
+                json!({ "criterion": format!("at least {bound} things of kind k{topic} were found"),
                         "check": { "on": "output", "expect": { "pointer": { "at": "/found", "is": { "at_least": bound } } } } })
             } else if chance.percent(50) {
-                json!({ "criterion": format!("thing a is there in view {topic}"),
+                json!({ "criterion": format!("thing a is there in view v{topic}"),
                         "check": { "on": { "probe": { "tool": "look", "input": { "name": "a" } } },
                                    "expect": { "contains": "changed" } } })
             } else {
                 let mode = if chance.percent(50) { "plausible" } else { "verifiable" };
-                json!({ "criterion": format!("the listing {topic} names every thing once"), "mode": mode })
+                json!({ "criterion": format!("the listing l{topic} names every thing once"), "mode": mode })
             };
             json!({ "intent": format!("step {n} of plan {call} about {topic}"), "success_criteria": [criterion],
                     "sequence": chance.below(3) })

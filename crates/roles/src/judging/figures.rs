@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use setpoint_protocol::Any;
 use setpoint_protocol::predicate::{Check, CheckOn, Comparison, Predicate};
-use setpoint_protocol::tool::ToolRecord;
 
 use super::case::Case;
 
@@ -53,19 +52,27 @@ fn says(expect: &Predicate, number: &str) -> bool {
 
 /// Whether the answer is a figure that no call has shown: `17`, after `wc` said 4. What a record had to leave out may hold it.
 pub(super) fn is_from_nowhere(case: &Case<'_>) -> bool {
-    let figures = of_answer(case.output);
-    let work = case.runs.iter().flat_map(|run| run.calls).chain(case.baseline).chain(case.probes.records());
-    let records: Vec<&ToolRecord> = work.map(|call| &**call).collect();
-    let is_cut = |record: &&ToolRecord| record.evidence.contains('…');
-    if figures.is_empty() || records.iter().any(is_cut) {
+    let mut missing = of_answer(case.output);
+    if missing.is_empty() {
         return false;
     }
-    let mut shown = numbers(case.words);
-    for record in records {
-        shown.extend(numbers(&record.evidence));
-        shown.extend(record.facts.iter().flat_map(|facts| numbers(&facts.to_text())));
+    let work = case.runs.iter().flat_map(|run| run.calls).chain(case.baseline).chain(case.probes.records());
+    let mut strike = |text: &str| {
+        for number in numbers(text) {
+            missing.remove(&number);
+        }
+        missing.is_empty()
+    };
+    if strike(case.words) {
+        return false;
     }
-    figures.iter().any(|figure| !shown.contains(figure))
+    for record in work {
+        let facts = || record.facts.as_ref().map(Any::to_text).unwrap_or_default();
+        if record.evidence.contains('…') || strike(&record.evidence) || strike(&facts()) {
+            return false;
+        }
+    }
+    true
 }
 
 /// The figures of an answer that is short.

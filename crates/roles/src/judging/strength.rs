@@ -16,7 +16,7 @@ const NAMING_WORDS: usize = 2;
 
 /// What a pass by a check is worth.
 pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Strength {
-    if cannot_fail(&check.expect) || says_less(&criterion.criterion, check) || is_from_nowhere(case) {
+    if cannot_fail(&check.expect) || says_less(&criterion.criterion, check) {
         return Strength::Form;
     }
     let expect = &check.expect;
@@ -44,7 +44,7 @@ pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) ->
             })
         }
     };
-    if is_proof { Strength::Proof } else { Strength::Form }
+    if is_proof && !is_from_nowhere(case) { Strength::Proof } else { Strength::Form }
 }
 
 /// Whether its exit code is what it found: `grep -q`, `diff`. That `ls` ends with 0 says nothing.

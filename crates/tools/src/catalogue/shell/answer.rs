@@ -11,7 +11,7 @@ use crate::process::{Ended, Ending};
 use crate::show;
 
 /// Bytes of what a command printed that stand in the facts.
-const FACTS_STDOUT_BYTES_MAX: usize = 40 * 1024;
+const FACTS_STDOUT_BYTES_MAX: usize = 160 * 1024;
 /// Bytes of what it said of errors that stand in the facts.
 const FACTS_STDERR_BYTES_MAX: usize = 8 * 1024;
 /// Bytes that the lines around the output take at most.
