@@ -14,7 +14,7 @@ use setpoint_protocol::tool::{ErrorKind, ToolCall, ToolRecord};
 use super::case::Case;
 use super::cut::{Looked, look};
 use super::executed::changed_by_the_work;
-use super::messages::{class_of_error, first_error, has_printed};
+use super::messages::{NOTHING, class_of_error, first_error, has_printed};
 use super::self_made::is_self_made;
 use super::strength::of_check;
 use crate::evidence::name_of;
@@ -211,5 +211,33 @@ fn of_record(record: &ToolRecord) -> Observed<'_> {
 }
 
 fn observed<'a>(text: &'a str, facts: Option<&'a Any>, exit_code: Option<i32>) -> Observed<'a> {
+    let text = if exit_code.is_some() { without_head(text) } else { text };
     Observed { text, value: facts.map(|facts| &facts.0), exit_code }
+}
+
+/// What a command printed, without the line that the runtime writes above it: `^10$` is about the output.
+fn without_head(text: &str) -> &str {
+    if !text.starts_with("exit ") {
+        return text;
+    }
+    let rest = text.split_once('\n').map_or("", |(_, rest)| rest);
+    if rest.trim_end() == NOTHING { "" } else { rest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_looks_at_what_a_command_printed_and_not_at_the_line_above() {
+        for (text, seen) in [
+            ("exit code zero\n10\n", "10\n"),
+            ("exit code 2\n(it printed nothing)", ""),
+            ("exit code zero", ""),
+            ("10\n", "10\n"),
+        ] {
+            assert_eq!(observed(text, None, Some(0)).text, seen, "{text:?}");
+        }
+        assert_eq!(observed("exit a\nb", None, None).text, "exit a\nb");
+    }
 }

@@ -11,7 +11,7 @@ const LINES_MAX: usize = 40;
 /// What stands above the errors in a command's output.
 const ERRORS_HEAD: &str = "[errors]";
 /// What a command's output says where there was none.
-const NOTHING: &str = "(it printed nothing)";
+pub(super) const NOTHING: &str = "(it printed nothing)";
 
 /// Parts of messages, in lower case: the path, program, network or permission is missing.
 const ENVIRONMENTAL: &[&str] = &[

@@ -9,7 +9,7 @@ use super::bearing::{bears_on, is_about_passing_tests};
 use super::cannot_fail::cannot_fail;
 use super::case::Case;
 use super::figures::{is_from_nowhere, says_less};
-use super::programs::{EXITS, FINDERS, INTERPRETERS, LISTERS, READERS, SPEAKERS};
+use super::programs::{EXITS, FINDERS, INTERPRETERS, LISTERS, NAMERS, READERS, SPEAKERS};
 
 /// Words of a command that a criterion has to say to name it: the program and what it does.
 const NAMING_WORDS: usize = 2;
@@ -82,10 +82,15 @@ fn is_forged(record: &ToolRecord, expect: &Predicate) -> bool {
         return false;
     }
     let is_own_text = |text: &str| !text.is_empty() && command.contains(text);
-    let prints_own = PRINTS.iter().any(|mark| command.contains(mark)) || !only_finds(record);
+    let is_told_to_print = PRINTS.iter().any(|mark| command.contains(mark));
+    let prints_own = is_told_to_print || !only_finds(record);
     // The name of a file is printed where the file is there.
-    let is_name =
-        |text: &str| record.ok && !record.target.contains(&format!("={text}")) && text.contains(['.', '/']);
+    let names = |id: &ToolId| id.as_str().strip_prefix("shell/").is_some_and(|name| NAMERS.contains(&name));
+    let only_names = !is_told_to_print && record.tool_ids().all(names);
+    let is_name = |text: &str| {
+        let is_path = text.contains(['.', '/']) && !command.contains(&format!("={text}"));
+        record.ok && (is_path || (only_names && command.split_whitespace().any(|word| word == text)))
+    };
     expect.has(&|part| match part {
         Predicate::TestRun(_) => true,
         Predicate::Contains(text) => prints_own && is_own_text(text) && !is_name(text),
@@ -253,6 +258,29 @@ mod tests {
             "call_id": "r3.1/1", "attempt": 1, "phase": "after", "tool": "read_file", "input": {"path": "a"},
             "target": "a", "ok": true, "evidence": "", "duration_ms": 1,
         })).unwrap()));
+    }
+
+    #[test]
+    fn texts_that_can_be_the_commands_own_are_told_from_names_of_what_is_there() {
+        for (tool, command, text, is_own) in [
+            ("shell/ls", "ls -d dist", "dist", false),
+            ("shell/find", "find . -name dist", "dist", false),
+            ("shell/ls", "ls report.txt", "report.txt", false),
+            ("shell/grep", "grep -n port app.toml", "port", false),
+            ("shell/git", "git branch --list fix", "fix", false),
+            ("shell/ls", "ls -l a.txt --time-style=+10", "10", true),
+            ("shell/nl", "nl -v10 a.txt", "10", true),
+            ("shell/jq", "jq -n 10", "10", true),
+            ("shell/rg", "rg -r 10 line a.txt", "10", true),
+            ("shell/find", "find . -printf dist", "dist", true),
+        ] {
+            let record: ToolRecord = serde_json::from_value(serde_json::json!({
+                "call_id": "r3.1/1", "attempt": 1, "phase": "after", "tool": tool, "input": {"command": command},
+                "target": command, "ok": true, "evidence": "", "duration_ms": 1, "exit_code": 0,
+            }))
+            .unwrap();
+            assert_eq!(is_forged(&record, &Predicate::Contains(text.to_owned())), is_own, "{command}");
+        }
     }
 
     #[test]
