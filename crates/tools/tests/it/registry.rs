@@ -240,7 +240,7 @@ async fn answers_stay_within_the_limits_of_a_record() {
         let answer = world.run(tool, input).await;
         assert!(answer.ok, "{tool}: {}", answer.text);
         let facts = answer.facts.unwrap();
-        assert!(facts.to_bytes().len() <= 64 * 1024, "{tool}");
+        assert!(facts.to_bytes().len() <= setpoint_protocol::limits::FACTS_BYTES_MAX, "{tool}");
         assert_eq!(facts["count"], json!(3_000), "{tool}");
         assert_eq!(facts["complete"], json!(false), "{tool}");
         assert!(

@@ -84,6 +84,12 @@ fn logs() {
         "how many errors are in asked.log",
         Want::Gap("everything could be read", vec![("/errors", json!(0))]),
     ));
+    home.file(
+        "keys.log",
+        "{\"message\":\"user sent WARN\",\"level\":\"error\"}\nmsg=\"an ERROR page\" level=info\n",
+    );
+    let values = vec![("/errors", json!(1)), ("/levels", json!({"ERROR": 1, "INFO": 1}))];
+    cases.push(case("how many errors are in keys.log", Want::Answer(values)));
     home.file("german.log", format!("{up}10:00:02 FEHLER Datenbank nicht erreichbar\n"));
     cases.push(case(
         "summarise german.log",

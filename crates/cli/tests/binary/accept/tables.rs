@@ -145,6 +145,10 @@ fn tables() {
         ),
         ("mark.csv", "| a | b |\n|---|---|\n| 1 | 2 |\n"),
         ("born.csv", "Ada,1999\nBob,2001\n"),
+        ("dated.csv", "2026-01-01,Ann\n2026-01-02,Bob\n"),
+        ("mails.csv", "ann@x.org,Ann\nbob@x.org,Bob\n"),
+        ("report.csv", "Report,\nid,name\n1,Ann\n"),
+        ("ruled.csv", "id|name\n---|---\n1|Ann\n"),
     ] {
         home.file(file, content);
         cases.push(case(format!("summarise {file}"), Want::Gap("the first row holds names", vec![])));

@@ -262,7 +262,7 @@ fn is_integer(text: &str) -> bool {
 }
 
 /// `2026-01-31`, with or without a time and a zone.
-fn is_date(text: &str) -> bool {
+pub(super) fn is_date(text: &str) -> bool {
     if text.len() < 10 || text.len() > 64 || !text.starts_with(|c: char| c.is_ascii_digit()) {
         return false;
     }

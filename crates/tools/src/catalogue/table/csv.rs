@@ -135,7 +135,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         .collect();
     let is_text = |value: &&[u8]| std::str::from_utf8(value).is_ok();
     let not_utf8 = names.iter().filter(|name| !is_text(name)).count() as u64;
-    let mut table = Table { rows: 0, ragged: 0, not_utf8, wide: names.len() > COLUMNS_MAX };
+    let mut table = Table { rows: 0, ragged: 0, not_utf8, is_ruled: false, wide: names.len() > COLUMNS_MAX };
     let mut room = DISTINCT_MAX;
     let mut record = ByteRecord::new();
     loop {
@@ -144,6 +144,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
             break;
         }
         table.rows += 1;
+        table.is_ruled |= table.rows == 1 && record.iter().all(is_rule);
         table.ragged += u64::from(record.len() != names.len());
         for (value, column) in record.iter().zip(&mut columns) {
             table.not_utf8 += u64::from(!is_text(&value));
@@ -164,11 +165,17 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         .is_some_and(|name| name.starts_with(b"#") || name.to_ascii_lowercase().starts_with(b"sep="));
     let is_value = |(name, column): (&[u8], &Column)| {
         let name = String::from_utf8_lossy(name);
-        column::is_number(&name) && (!column::is_year(&name) || column.is_of_years())
+        let is_of_values = column::is_date(name.trim())
+            || matches!(name.trim().to_ascii_lowercase().as_str(), "true" | "false")
+            || name.contains('@');
+        is_of_values || (column::is_number(&name) && (!column::is_year(&name) || column.is_of_years()))
     };
     // A title above the table, or a line of a table in Markdown, leaves names empty; an index of rows leaves one.
-    let is_title = names.iter().filter(|name| name.trim_ascii().is_empty()).count() > 1;
-    let is_doubtful = is_separator_line || is_title || names.iter().zip(&columns).any(is_value);
+    let nameless = names.iter().filter(|name| name.trim_ascii().is_empty()).count();
+    let is_title = nameless > 1
+        || (nameless == 1 && names.iter().next_back().is_some_and(|name| name.trim_ascii().is_empty()));
+    let is_doubtful =
+        is_separator_line || is_title || table.is_ruled || names.iter().zip(&columns).any(is_value);
     let told = columns.iter().take(COLUMNS_TOLD_MAX);
     let columns: Vec<Value> = told.map(|column| column.facts(table.rows)).collect();
     let mut text = format!(
@@ -306,7 +313,14 @@ struct Table {
     ragged: u64,
     /// Names and values that are not UTF-8.
     not_utf8: u64,
+    /// The first row is the line below the head of a table in Markdown.
+    is_ruled: bool,
     wide: bool,
+}
+
+fn is_rule(value: &[u8]) -> bool {
+    let value = value.trim_ascii();
+    value.contains(&b'-') && value.iter().all(|byte| b"-:".contains(byte))
 }
 
 /// A column's figures for a reader.

@@ -267,6 +267,7 @@ type Place = (usize, bool);
 fn level(head: &[u8]) -> Option<Found> {
     let is_in_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let mut at = 0;
+    let mut first = None;
     while let Some(begin) = head.get(at..)?.iter().position(is_in_word).map(|n| at + n) {
         let word = head.get(begin..)?.iter().take_while(|byte| is_in_word(byte)).count();
         at = begin + word;
@@ -304,10 +305,16 @@ fn level(head: &[u8]) -> Option<Found> {
             let has_digit = before.iter().any(u8::is_ascii_digit);
             let place = (!is_sentence).then(|| (words(before).count(), has_digit));
             let brackets = before.iter().rev().take_while(|byte| b"[<(".contains(byte)).count();
-            return Some(Found { level, begin: begin - brackets, end: at, is_marked, place });
+            let found = Found { level, begin: begin - brackets, end: at, is_marked, place };
+            // In a line of keys and values the level is the value of its key, also behind a message that speaks of one.
+            let is_in_value = before.first() == Some(&b'{') || before.contains(&b'=');
+            if is_after_key || (first.is_none() && !is_in_value) {
+                return Some(found);
+            }
+            first = first.or(Some(found));
         }
     }
-    None
+    first
 }
 
 /// Whether a time in the head of a line is when it was written, and no part of its message: nothing that looks like a time in
@@ -373,6 +380,11 @@ mod tests {
             ("mode=FATAL INFO x", Some("INFO")),
             (r#"{"mode":"FATAL","level":"info"}"#, Some("INFO")),
             (r#"{"msg": "ERROR"}"#, None),
+            (r#"{"message":"user sent WARN","level":"error"}"#, Some("ERROR")),
+            (r#"time=1 msg="an ERROR page" level=info"#, Some("INFO")),
+            (r#"{"message":"got [ERROR] from peer","severity":"INFO"}"#, Some("INFO")),
+            (r#"a=1 ERROR lost"#, Some("ERROR")),
+            ("10:00:00 ERROR set level=info", Some("ERROR")),
             ("smartd: last self-test, no error: all good", None),
             ("result of the check, error: none", None),
             ("a.c:1: error: x", Some("ERROR")),
