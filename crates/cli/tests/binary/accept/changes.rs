@@ -166,7 +166,7 @@ fn renamed_files() {
         "rename .png files to .jpg in photos",
         Want::Gap("has .png in its name", vec![("/count", json!(0))]),
     ));
-    // Words that are no part of a name, and whole names, which are no part of others.
+    // English words are not taken for a part of a name, and a whole name is not replaced within longer ones.
     for way in [
         "rename files in photos to lowercase",
         "rename files to lowercase in photos",
@@ -268,7 +268,7 @@ fn manifests_of_other_sums() {
     assert!(!home.work().join("self.md5").exists() && !home.work().join("m3.sha512").exists());
 }
 
-/// Only the manifest itself is no entry of it, whatever else has its name.
+/// A manifest leaves out itself, but lists other files that have the same name.
 #[test]
 fn manifests_among_their_files() {
     let home = Home::new();
@@ -284,7 +284,7 @@ fn manifests_among_their_files() {
     hold(&home, &cases);
 }
 
-/// Where nothing is there, the folder is probably another; and what no line is about is told.
+/// If every listed file is missing, the answer says that the folder can be named; files that the manifest does not list are counted.
 #[test]
 fn manifests_of_another_folder() {
     let home = Home::new();

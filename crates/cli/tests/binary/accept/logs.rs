@@ -51,7 +51,7 @@ fn logs() {
     home.file("late.log", format!("INFO a\n{{\"trace\": \"{}\", \"level\": \"ERROR\"}}\n", "a".repeat(220)));
     let said = texts(&["1 line without a known level may speak of an error", untimed]);
     cases.push(case("summarise late.log", Want::Gap("everything could be read", vec![("/left_out", said)])));
-    // A level is told from a word of a message by its place.
+    // The place of a word decides whether it is the line's level or a part of its message.
     let up = "10:00:00 INFO up\n10:00:01 INFO down\n";
     home.file("spoken.log", format!("{up}user PANIC logged in\n"));
     let said = texts(&["1 line has its level in another place than the others, and may only speak of it"]);

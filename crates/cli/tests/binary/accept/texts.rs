@@ -130,7 +130,7 @@ fn found_texts() {
     ] {
         cases.push(case(goal, Want::Refused("no playbook")));
     }
-    // Another encoding, links, and what is no text, each named where it may hide the text.
+    // The answer says so where the text may be hidden by another encoding, by a link, or in a file that is not text.
     home.file("latin/a.txt", b"Gr\xf6\xdfe\n");
     let said = texts(&["1 line is not UTF-8, and the text could stand there in another encoding"]);
     cases.push(case(
