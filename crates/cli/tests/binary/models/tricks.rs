@@ -38,6 +38,9 @@ fn serving(criterion: &Value, calls: Vec<Value>) -> Hosted {
     let answer = move |seen: &Seen| match site(seen) {
         Site::Plan => said(&plan),
         Site::Execute => match calls.get(executed.fetch_add(1, Ordering::Relaxed)) {
+            Some(input) if input["content"].is_string() => {
+                Turn::from(Answer::call("write_file", &input.to_string()))
+            }
             Some(input) if input["path"].is_string() => {
                 Turn::from(Answer::call("edit_file", &input.to_string()))
             }
@@ -156,5 +159,36 @@ fn a_script_that_examines_the_work_is_not_the_works_own_to_write() {
         let came = Came::of(&mut command(&home, &server, Wire::Chat, &arguments));
         assert_eq!(came.code, code, "{work}: {came:#?}");
         assert_eq!(came.json()["verdicts"][0]["self_made"].as_bool().unwrap_or(false), code == 3, "{work}");
+    }
+}
+
+/// The name that the person wrote is the file beside theirs, and no copy in the task's workspace, which a probe would read in
+/// its place.
+#[test]
+fn a_file_that_the_person_named_is_written_where_they_look_for_it() {
+    for (goal, wanted) in [
+        ("write the number of lines of a.txt to count.txt", "count.txt"),
+        ("write the number of lines of a.txt to ./count.txt", "count.txt"),
+        ("write the number of lines of a.txt to out/count.txt", "out/count.txt"),
+    ] {
+        for path in ["count.txt", "./count.txt"] {
+            let home = Home::new();
+            home.file("a.txt", "a\n");
+            let on = json!({ "probe": { "tool": "read_file", "input": { "path": path } } });
+            let check = json!({ "on": on, "expect": { "contains": "1" } });
+            let criterion = json!({ "criterion": "count.txt says 1", "check": check });
+            let write = json!({ "path": path, "content": "1\n" });
+            let server = serving(&criterion, vec![write]);
+            let came = Came::of(&mut command(
+                &home,
+                &server,
+                Wire::Chat,
+                &["run", "--json", "--max-replans", "1", goal],
+            ));
+            let is_there = home.work().join(wanted).exists();
+            assert_eq!(is_there, wanted == "count.txt", "{goal}, {path}: {came:#?}");
+            // The executor is told which file the goal names, and made none.
+            assert!(is_there || came.code != 0, "{goal}, {path}: {came:#?}");
+        }
     }
 }
