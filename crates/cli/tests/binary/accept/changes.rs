@@ -179,6 +179,9 @@ fn renamed_files() {
         cases.push(case(way, Want::Refused("no playbook")));
     }
     cases.push(case("preview renaming .tar.gz to .tgz in packed", Want::Answer(vec![("/count", json!(1))])));
+    // "In the names" is everywhere in them, also for what looks like an ending.
+    let anywhere = "preview renaming '.jpeg' to '.jpg' in the file names in photos";
+    cases.push(case(anywhere, Want::Answer(vec![("/count", json!(5))])));
     cases.push(case("rename .jpeg to .jpg in gone", Want::Refused("gone does not exist in ")));
     hold(&home, &cases);
     assert_eq!(tree(&home.work()), before, "nothing was renamed");

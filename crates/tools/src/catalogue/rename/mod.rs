@@ -21,7 +21,7 @@ use crate::show;
 use crate::target::Target;
 use crate::tool::{Limits, ToolCtx};
 use crate::typed::Typed;
-use plan::Renames;
+use plan::{Change, Renames};
 
 /// Renames that a reader is shown.
 const LINES_MAX: usize = 200;
@@ -37,15 +37,23 @@ pub(crate) struct Input {
     find: String,
     /// The text in its place; may be empty.
     replace: String,
+    /// A text that looks like an ending, inside of the names too.
+    #[serde(default)]
+    anywhere: bool,
     /// The files in the folders below too.
     #[serde(default)]
     recursive: bool,
 }
 
 impl Input {
+    fn change(&self) -> Change<'_> {
+        Change { find: &self.find, replace: &self.replace, anywhere: self.anywhere }
+    }
+
     fn target(&self, place: &Place) -> Result<Target, ToolError> {
         let dir = show::path(&place.reading("dir", &self.dir)?);
         Ok(Target::new(format!("{:?} to {:?} in {dir}", self.find, self.replace))
+            .when("anywhere", self.anywhere)
             .when("recursive", self.recursive))
     }
 
@@ -86,7 +94,7 @@ impl Typed for RenamePreview {
         let dir = ctx.existing("dir", &input.dir)?;
         let limits = ctx.limits.clone();
         ctx.blocking(move |halt| {
-            let renames = Renames::plan(&dir, &input.find, &input.replace, input.recursive, &limits, halt)?;
+            let renames = Renames::plan(&dir, &input.change(), input.recursive, &limits, halt)?;
             Ok(answer::walked(text(&renames, "to rename"), facts(&renames), renames.tally.gaps()))
         })
         .await
@@ -132,7 +140,7 @@ fn rename(
     let failed = |source| ToolError::file("list", &dir, source);
     let held = Folder::open(&resolve::fully(&dir)).map_err(failed)?;
     let dir = held.path();
-    let renames = Renames::plan(dir, &input.find, &input.replace, input.recursive, limits, halt)?;
+    let renames = Renames::plan(dir, &input.change(), input.recursive, limits, halt)?;
     if !renames.tally.complete {
         return Err(ToolError::in_the_way(
             "rename the files of",

@@ -38,12 +38,11 @@ pub(super) struct Renames {
 }
 
 impl Renames {
-    /// Every file and link in `dir` whose name holds `find`, or ends in it where it is an ending such as `.txt`. Folders keep their names, and version control folders their
-    /// content.
+    /// Every file and link in `dir` whose name the change is about. Folders keep their names, and version control folders
+    /// their content.
     pub(super) fn plan(
         dir: &Path,
-        find: &str,
-        replace: &str,
+        change: &Change<'_>,
         recursive: bool,
         limits: &Limits,
         halt: &Halt,
@@ -61,18 +60,11 @@ impl Renames {
             }
             let Some(name) = entry.path.file_name() else { return Step::On };
             match name.to_str() {
-                Some(name) if holds(name, find) => {
-                    let new = match is_ending(find) {
-                        true => {
-                            name.strip_suffix(find).map(|stem| format!("{stem}{replace}")).unwrap_or_default()
-                        }
-                        false => name.replace(find, replace),
-                    };
-                    if new != name {
-                        wanted.push((entry.path.to_path_buf(), new));
-                    }
+                Some(name) => {
+                    let new = change.of(name).filter(|new| new != name);
+                    wanted.extend(new.map(|new| (entry.path.to_path_buf(), new)));
                 }
-                None if holds(&name.to_string_lossy(), find) => conflicts.push(Conflict {
+                None if change.of(&name.to_string_lossy()).is_some() => conflicts.push(Conflict {
                     from: entry.path.to_path_buf(),
                     to: show::name(name),
                     reason: "its name is not UTF-8",
@@ -119,15 +111,30 @@ impl Renames {
     }
 }
 
+/// What becomes of a text in a name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change<'t> {
+    pub(super) find: &'t str,
+    pub(super) replace: &'t str,
+    /// An ending such as `.txt` is looked for in the whole name, too.
+    pub(super) anywhere: bool,
+}
+
+impl Change<'_> {
+    /// The new name, where this one is meant. What is nothing but an ending has none.
+    fn of(&self, name: &str) -> Option<String> {
+        if self.anywhere || !is_ending(self.find) {
+            return name.contains(self.find).then(|| name.replace(self.find, self.replace));
+        }
+        let stem = name.strip_suffix(self.find).filter(|stem| !stem.is_empty())?;
+        Some(format!("{stem}{}", self.replace))
+    }
+}
+
 /// Whether a text is what a name ends in, `.txt`: such a one becomes another at the end of names alone.
 fn is_ending(find: &str) -> bool {
     let is_part = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
     find.strip_prefix('.').is_some_and(|rest| rest.split('.').all(is_part))
-}
-
-/// Whether a name gets another one. What is nothing but an ending has none.
-fn holds(name: &str, find: &str) -> bool {
-    if is_ending(find) { name.len() > find.len() && name.ends_with(find) } else { name.contains(find) }
 }
 
 /// The same name to a file system that does not tell capital letters from small ones.
