@@ -38,7 +38,9 @@ fn logs() {
     }
     // Nobody may read “0 errors” out of levels that are not known.
     home.file("other.log", "E0101 12:00:00 failed\nSTATUS=red\n");
-    cases.extend(worded(LOG, "other.log", || Want::Unmet("has a level that is known")));
+    cases.extend(worded(LOG, "other.log", || {
+        Want::Gap("everything could be read", vec![("/errors", Value::Null), ("/without_level", json!(2))])
+    }));
     // Errors and warnings are a log's, whatever its name.
     home.file("server.txt", "2026-01-01 ERROR a\n2026-01-01 WARN b\n");
     cases.extend(worded(&["how many errors are in {}", "count the warnings in {}"], "server.txt", || {
@@ -48,7 +50,7 @@ fn logs() {
     home.file("worse.log", "INFO a\nERROR b\nFATAL c\nCRITICAL d\n");
     cases.push(case("how many errors are in worse.log", Want::Answer(vec![("/errors", json!(3))])));
     let untimed = "no line has a time in a form that is known";
-    home.file("late.log", format!("INFO a\n{{\"trace\": \"{}\", \"level\": \"ERROR\"}}\n", "a".repeat(220)));
+    home.file("late.log", format!("INFO a\n{{\"trace\": \"{}\", \"level\": \"ERROR\"}}\n", "a".repeat(1020)));
     let said = texts(&["1 line without a known level may speak of an error", untimed]);
     cases.push(case("summarise late.log", Want::Gap("everything could be read", vec![("/left_out", said)])));
     // The place of a word decides whether it is the line's level or a part of its message.
@@ -66,6 +68,35 @@ fn logs() {
     home.file("forms.log", format!("{up}E1126 10:00:02.1 1 a.go:1] lost\n{{\"level\":50}}\n"));
     let said = texts(&["2 lines without a known level may speak of errors"]);
     cases.push(case("summarise forms.log", Want::Gap("everything could be read", vec![("/left_out", said)])));
+    home.file(
+        "celery.log",
+        "[2026-01-02 03:04:05,123: INFO/MainProcess] up\n[2026-01-02 03:04:06,123: ERROR/Worker-1] lost\n",
+    );
+    let values = vec![("/errors", json!(1)), ("/last_time", json!("2026-01-02 03:04:06,123"))];
+    cases.push(case("summarise celery.log", Want::Answer(values)));
+    home.file("npm.log", "npm WARN old x\nnpm ERR! code E404\nnpm ERR! 404\nnpm WARN old y\n");
+    cases.push(case("how many errors are in npm.log", Want::Answer(vec![("/errors", json!(2))])));
+    home.file(
+        "access.log",
+        "10.0.0.1 - - [26/Nov/2026:10:00:01 +0000] \"GET / HTTP/1.1\" 200 5\n\
+         10.0.0.2 - - [26/Nov/2026:10:00:02 +0000] \"GET / HTTP/1.1\" 500 5\n",
+    );
+    let values = vec![
+        ("/errors", Value::Null),
+        ("/lines", json!(2)),
+        ("/last_time", json!("26/Nov/2026:10:00:02 +0000")),
+    ];
+    cases.push(case("summarise access.log", Want::Gap("everything could be read", values)));
+    // The value of a key that says so is the time, also behind a message that speaks of another.
+    home.file(
+        "objects.log",
+        "{\"message\":\"next at 2030-01-01 00:00:00\",\"timestamp\":\"2026-01-01T10:00:00Z\",\"level\":\"info\"}\n\
+         {\"message\":\"2031-01-01 00:00:00 next\",\"timestamp\":\"2026-01-01T10:00:01Z\",\"level\":\"info\"}\n\
+         {\"message\":\"next at 2032-01-01 00:00:00\",\"level\":\"info\"}\n",
+    );
+    let values =
+        vec![("/first_time", json!("2026-01-01T10:00:00Z")), ("/last_time", json!("2026-01-01T10:00:01Z"))];
+    cases.push(case("summarise objects.log", Want::Answer(values)));
     // Times and levels of which a message speaks are not the line's.
     home.file(
         "stamped.log",

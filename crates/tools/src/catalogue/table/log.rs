@@ -16,8 +16,10 @@ use crate::show;
 
 /// Bytes of a line that are looked at.
 const LINE_BYTES_MAX: usize = 16 * 1024;
-/// Bytes at the beginning of a line in which its time and level stand.
+/// Bytes at the beginning of a line in which its time and level stand, and of one that begins with `{`: a message may stand
+/// before them there.
 const HEAD_BYTES_MAX: usize = 200;
+const OBJECT_HEAD_BYTES_MAX: usize = 1000;
 /// Different messages that are told apart; further new ones are not counted.
 const MESSAGES_MAX: usize = 50_000;
 /// The most frequent messages that are given.
@@ -82,6 +84,8 @@ static UNCOUNTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Keys whose value is a level.
 const LEVEL_KEYS: &[&str] = &["level", "lvl", "severity", "loglevel", "log_level"];
+/// Keys whose value is the time of a line.
+const TIME_KEYS: &[&str] = &["time", "timestamp", "ts", "t", "date", "datetime", "asctime"];
 /// Words of a line among which a level stands that is marked by a colon alone.
 const COLON_WORDS_MAX: usize = 7;
 
@@ -91,7 +95,7 @@ static COLOUR: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?-u)\x1b
 /// ISO 8601, syslog, the common log format, and a bare time.
 static TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"(?-u)\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:Z| ?[+-]\d{2}:?\d{2})?|\b\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2}(?: [+-]\d{4})?|\b[A-Z][a-z]{2}\s+\d{1,2} \d{2}:\d{2}:\d{2}\b|^\[?\d{2}:\d{2}:\d{2}\b",
+        r"(?-u)\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z| ?[+-]\d{2}:?\d{2})?|\b\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2}(?: [+-]\d{4})?|\b[A-Z][a-z]{2}\s+\d{1,2} \d{2}:\d{2}:\d{2}\b|^\[?\d{2}:\d{2}:\d{2}\b",
     )
     .ok()
 });
@@ -134,7 +138,9 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
     top.sort_by(|one, other| (other.1, &one.0).cmp(&(one.1, &other.0)));
     let repeated = top.len();
     top.truncate(TOP_MESSAGES);
-    let errors: u64 = ERRORS.iter().filter_map(|level| seen.levels.get(level)).sum();
+    // Nobody may read “0 errors” out of lines whose levels are not known.
+    let has_levels = !seen.levels.is_empty() || seen.lines == 0;
+    let errors = has_levels.then(|| ERRORS.iter().filter_map(|level| seen.levels.get(level)).sum::<u64>());
 
     let mut text = format!("{}: {}", show::path_line(source.path), show::count(seen.lines, "line", "lines"));
     for (level, count) in &seen.levels {
@@ -183,12 +189,12 @@ impl Seen {
     fn add(&mut self, line: &[u8], is_cut: bool) {
         self.lines += 1;
         let line = plain(line);
-        let head = line.get(..line.len().min(HEAD_BYTES_MAX)).unwrap_or_default();
+        let head = head(&line);
         let found = level(head);
-        match found {
+        match &found {
             Some(found) => {
                 *self.levels.entry(found.level).or_default() += 1;
-                match found.place {
+                match found.place.clone() {
                     Some(place) => {
                         let [all, unmarked] = self.places.entry(place).or_default();
                         *all += 1;
@@ -207,10 +213,9 @@ impl Seen {
         }
         let end = line.len() - line.iter().rev().take_while(|byte| **byte == b'\r').count();
         self.returns += u64::from(line.get(..end).unwrap_or_default().contains(&b'\r'));
-        let time = TIME.as_ref().and_then(|pattern| pattern.find(head));
-        if let Some(time) = time.filter(|time| is_of_line(head, time.start(), found.as_ref())) {
+        if let Some(time) = time(head, found.as_ref()) {
             self.timed += 1;
-            let text = String::from_utf8_lossy(time.as_bytes()).trim_start_matches('[').to_owned();
+            let text = String::from_utf8_lossy(time).trim_start_matches('[').to_owned();
             self.first_time.get_or_insert_with(|| text.clone());
             self.last_time = Some(text);
         }
@@ -220,8 +225,11 @@ impl Seen {
     /// Lines whose level nothing marks, and that stands in another place than the levels of most lines.
     fn elsewhere(&self) -> u64 {
         let most = self.places.values().map(|[all, _]| *all).max().unwrap_or(0);
-        let rare = self.places.values().filter(|[all, _]| *all < most);
-        self.unplaced + rare.map(|[_, unmarked]| unmarked).sum::<u64>()
+        // What one line has before its level is no habit of the log's.
+        let is_rare =
+            |((_, _, name), [all, _]): &(&Place, &[u64; 2])| *all < most || (name.is_some() && *all < 2);
+        let rare = self.places.iter().filter(is_rare);
+        self.unplaced + rare.map(|(_, [_, unmarked])| unmarked).sum::<u64>()
     }
 
     fn add_message(&mut self, message: &str) {
@@ -247,7 +255,7 @@ fn plain(line: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// A level in the head of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Found {
     level: &'static str,
     /// Where its word, with a bracket before it, begins, and where the word ends.
@@ -255,12 +263,13 @@ struct Found {
     end: usize,
     /// Whether a bracket, a key, a colon or the line's beginning says that it is the level.
     is_marked: bool,
-    /// None where nothing marks it and only plain words stand before it: `user PANIC logged in`.
+    /// None where nothing marks it and only plain words stand before it: `the user PANIC logged in`.
     place: Option<Place>,
 }
 
-/// How many words stand before a level, and whether one of them has a digit, as a time has.
-type Place = (usize, bool);
+/// How many words stand before a level, whether one of them has a digit, as a time has, and which one it is where it is one
+/// plain word: `npm WARN`, `user PANIC`.
+type Place = (usize, bool, Option<String>);
 
 /// The first level in the head of a line: its word in capitals, after a bracket or a key such as `level=`, or among the first
 /// words with a colon behind it. Anywhere else it is a word like any other: “no errors”, “for your information”.
@@ -274,11 +283,13 @@ fn level(head: &[u8]) -> Option<Found> {
         let (before, word, after) = (head.get(..begin)?, head.get(begin..at)?, head.get(at..)?);
         let upper = String::from_utf8_lossy(word).to_ascii_uppercase();
         let Some((_, level)) = LEVELS.iter().find(|(known, _)| *known == upper) else { continue };
-        // A path or an address may have such a part, and a word that is joined with another: `[ERROR-handler]`.
+        // A path or an address may have such a part, and a word that is joined with another: `[ERROR-handler]`. Behind a
+        // time it is one: `[2026-01-02 03:04:05,123: ERROR/ForkPoolWorker-1]`.
         let is_joined_before = matches!(before, [.., one, b'-'] if is_in_word(one));
         let is_joined_after = matches!(after, [b'-', one, ..] if is_in_word(one));
-        if before.last() == Some(&b'/') || after.first() == Some(&b'/') || is_joined_before != is_joined_after
-        {
+        let is_before_slash = after.first() == Some(&b'/')
+            && !matches!(before, [.., digit, b':', b' '] if digit.is_ascii_digit());
+        if before.last() == Some(&b'/') || is_before_slash || is_joined_before != is_joined_after {
             continue;
         }
         let is_after_key = match key(before) {
@@ -303,7 +314,9 @@ fn level(head: &[u8]) -> Option<Found> {
             let is_plain = |word: &[u8]| word.iter().all(u8::is_ascii_lowercase);
             let is_sentence = !is_marked && words(before).all(is_plain);
             let has_digit = before.iter().any(u8::is_ascii_digit);
-            let place = (!is_sentence).then(|| (words(before).count(), has_digit));
+            let before_it = words(before).count();
+            let name = is_sentence.then(|| String::from_utf8_lossy(before.trim_ascii()).into_owned());
+            let place = (!is_sentence || before_it == 1).then_some((before_it, has_digit, name));
             let brackets = before.iter().rev().take_while(|byte| b"[<(".contains(byte)).count();
             let found = Found { level, begin: begin - brackets, end: at, is_marked, place };
             // In a line of keys and values the level is the value of its key, also behind a message that speaks of one.
@@ -311,23 +324,50 @@ fn level(head: &[u8]) -> Option<Found> {
             if is_after_key || (first.is_none() && !is_in_value) {
                 return Some(found);
             }
-            first = first.or(Some(found));
+            first.get_or_insert(found);
         }
     }
     first
 }
 
+/// The part of a line in which its time and level stand.
+fn head(line: &[u8]) -> &[u8] {
+    let most = if line.starts_with(b"{") { OBJECT_HEAD_BYTES_MAX } else { HEAD_BYTES_MAX };
+    line.get(..line.len().min(most)).unwrap_or_default()
+}
+
+/// The time of a line: the value of a key that says so, or the first one of the head where that is of the line.
+fn time<'l>(head: &'l [u8], level: Option<&Found>) -> Option<&'l [u8]> {
+    let pattern = TIME.as_ref()?;
+    let is_value_of_time = |at: usize| {
+        let before = head.get(..at).unwrap_or_default();
+        is_value(before) && key(before).is_some_and(|key| TIME_KEYS.contains(&key.as_str()))
+    };
+    let by_key = pattern.find_iter(head).find(|time| is_value_of_time(time.start()));
+    let first = || pattern.find(head).filter(|time| is_of_line(head, time.start(), level));
+    by_key.or_else(first).map(|time| time.as_bytes())
+}
+
+/// Whether what follows is the value of a key.
+fn is_value(before: &[u8]) -> bool {
+    matches!(before.last(), Some(b'=' | b'"'))
+}
+
 /// Whether a time in the head of a line is when it was written, and no part of its message: nothing that looks like a time in
-/// another form stands before it, nor the level, unless the line begins with that or the time is the value of a key.
+/// another form stands before it, nor the level, unless the line begins with that or the time is the value of a key. In an
+/// object it is such a value.
 fn is_of_line(head: &[u8], at: usize, level: Option<&Found>) -> bool {
     let before = head.get(..at).unwrap_or_default();
-    let is_value = matches!(before.last(), Some(b'=' | b'"'));
+    let is_value = is_value(before);
+    if is_value || head.starts_with(b"{") {
+        return is_value;
+    }
     let is_after_clock = CLOCK.as_ref().is_some_and(|clock| clock.is_match(before));
     let is_in_message = level.is_some_and(|level| {
         let between = head.get(level.end..at);
         between.is_some_and(|between| level.begin > 0 || between.iter().any(u8::is_ascii_alphanumeric))
     });
-    is_value || (!is_after_clock && !is_in_message)
+    !is_after_clock && !is_in_message
 }
 
 /// The key that this ends with, as in `level=` or `"level": "`, with what separates it in an address; small letters.
@@ -376,6 +416,8 @@ mod tests {
             ("user_ERROR", None),
             ("warn everybody", None),
             ("[ERROR-handler] INFO started", Some("INFO")),
+            ("[2026-01-02 03:04:05,123: ERROR/ForkPoolWorker-1] lost", Some("ERROR")),
+            ("ERROR/404.html was asked for", None),
             ("10:00:00,123-ERROR-lost", Some("ERROR")),
             ("mode=FATAL INFO x", Some("INFO")),
             (r#"{"mode":"FATAL","level":"info"}"#, Some("INFO")),
