@@ -34,6 +34,12 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         false,
     ),
     (
+        "decimal_commas",
+        "column holds numbers with decimal commas, and was taken for text",
+        "columns hold numbers with decimal commas, and were taken for texts",
+        false,
+    ),
+    (
         "skipped",
         "hidden or ignored file or folder was left out",
         "hidden or ignored files or folders were left out",
@@ -118,16 +124,17 @@ const TOLD: &[(&str, &str, bool)] = &[
     ("thousands_doubtful", "a point may separate thousands and not a fraction", false),
     (
         "names_doubtful",
-        "the first row was taken for the names of the columns, but it looks like values",
+        "the first row was taken for the names of the columns, but it looks like values or a title",
         false,
     ),
     ("mostly_without_level", "most lines have no level that is known", true),
-    ("separator_doubtful", "another character could separate the values as well", false),
     ("unclosed_quote", "a quote is never closed, so the end of the file was taken for one value", false),
 ];
 
 /// What a call may say by a text: the fact, and the words for it, with the text at `{}`; the answer is as complete as without it.
 const NAMED: &[(&str, &str)] = &[
+    ("separator_rival", "“{}” could separate the values as well"),
+    ("first_ragged", "the first row with another number of values is row {}, the names not counted"),
     ("whole_of", "the figures are those of the whole repository at {}"),
     (
         "none_below",

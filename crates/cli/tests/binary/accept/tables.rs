@@ -71,7 +71,10 @@ fn tables() {
     cases.push(case("summarise mixed.csv", Want::Answer(values)));
     home.file("ragged.csv", "a,b,c\n1,2\n1,2,3\n1,2,3,4\n");
     cases.extend(worded(SUMMARISE, "ragged.csv", || {
-        let said = texts(&["2 rows have more or fewer values than there are columns"]);
+        let said = texts(&[
+            "2 rows have more or fewer values than there are columns",
+            "the first row with another number of values is row 1, the names not counted",
+        ]);
         Want::Gap("as many values as there are columns", vec![("/ragged", json!(2)), ("/left_out", said)])
     }));
     home.file("headless.csv", "1,2\n3,4\n");
@@ -111,22 +114,48 @@ fn tables() {
     let ids = columns(&[("id", "text", 0, 2, no.clone(), no.clone(), no, 0)]);
     cases.push(case("summarise ids.csv", Want::Answer(vec![("/columns", ids)])));
     let separable = "one character alone can separate the values";
-    let said = || texts(&["another character could separate the values as well"]);
+    let said = |rival: &str| {
+        let commas = ["1 column holds numbers with decimal commas, and was taken for text"];
+        let commas = if rival == "," { commas.as_slice() } else { &[] };
+        let rival = format!("“{rival}” could separate the values as well");
+        texts(&[commas, &[rival.as_str()]].concat())
+    };
     home.file("german.csv", "Datum;Netto, EUR;Brutto, EUR\n01.02.2026;1,50;2,75\n02.02.2026;3,25;4,00\n");
-    let values = vec![("/column_count", json!(3)), ("/separator", json!(";")), ("/left_out", said())];
+    let values = vec![("/column_count", json!(3)), ("/separator", json!(";"))];
     cases.push(case("summarise german.csv", Want::Gap(separable, values)));
     home.file("price.csv", "name;price, eur\nx;1,5\n");
-    cases.push(case("summarise price.csv", Want::Gap(separable, vec![("/left_out", said())])));
+    cases.push(case("summarise price.csv", Want::Gap(separable, vec![("/left_out", said(","))])));
     // A title that has the separator of the values, and what separates the values of some tables alone.
-    for (file, content) in [
-        ("title.csv", "Stand: 1.1.2026, Quelle: X\nid;1,n\n1;2,5\n"),
-        ("lists.csv", "id,tags;x,y\n1,p;q\n"),
-        ("users.csv", "user:uid:shell\nroot:0:/bin/sh\nada:1000:/bin/zsh\n"),
-        ("widths.csv", "name    age\nAda      36\nGrace   107\n"),
+    for (file, rival, content) in [
+        ("users.csv", ":", "user:uid:shell\nroot:0:/bin/sh\nada:1000:/bin/zsh\n"),
+        ("widths.csv", " ", "name    age\nAda      36\nGrace   107\n"),
     ] {
         home.file(file, content);
-        cases.push(case(format!("summarise {file}"), Want::Gap(separable, vec![("/left_out", said())])));
+        let said = vec![("/left_out", said(rival))];
+        cases.push(case(format!("summarise {file}"), Want::Gap(separable, said)));
     }
+    home.file("tags.csv", "id,tags;x,y\n1,p;q\n");
+    let values = vec![("/left_out", texts(&["“,” could separate the values as well"]))];
+    cases.push(case("summarise tags.csv", Want::Gap(separable, values)));
+    home.file("title.csv", "Stand: 1.1.2026, Quelle: X\nid;1,n\n1;2,5\n");
+    let values = vec![("/left_out/1", json!("“;” could separate the values as well"))];
+    cases.push(case("summarise title.csv", Want::Gap(separable, values)));
+    // A list in a column, and a column of two words each, are what they are; a title over names is known by the numbers
+    // below them.
+    home.file("skills.csv", "id,skills\n1,python;sql\n2,go;rust\n");
+    cases.push(case("summarise skills.csv", Want::Answer(vec![("/column_count", json!(2))])));
+    home.file("names.csv", "full name\nAda Lovelace\nGrace Hopper\n");
+    cases.push(case("summarise names.csv", Want::Answer(vec![("/column_count", json!(1))])));
+    home.file("pandas.csv", ",0,1,2\n0,1.5,2,x\n1,2.5,3,y\n");
+    cases.push(case("summarise pandas.csv", Want::Answer(vec![("/column_count", json!(4))])));
+    home.file("euro.csv", "name;price\nx;1,5\ny;2,25\n");
+    let values =
+        vec![("/left_out", texts(&["1 column holds numbers with decimal commas, and was taken for text"]))];
+    cases.push(case("summarise euro.csv", Want::Answer(values)));
+    let long = "How much do you agree? ".repeat(15);
+    home.file("survey.csv", format!("id,{long}\n1,\u{a0}\n2,5\n"));
+    let values = vec![("/columns/1/name", json!(long)), ("/columns/1/empty", json!(0))];
+    cases.push(case("summarise survey.csv", Want::Answer(values)));
     home.file("inches.csv", "id\tname\n1\t\"a\n2\t\"b\n3\tc\n");
     let values = vec![("/irregular_quotes", json!(2))];
     cases.push(case("summarise inches.csv", Want::Gap("every quote is closed where its value ends", values)));
@@ -134,7 +163,10 @@ fn tables() {
     cases.push(case("summarise far.csv", Want::Answer(vec![("/columns/1/type", json!("text"))])));
     // As half of Europe writes thousands; a title, a table of Markdown; years that are names and years that are values.
     home.file("thousands.csv", "Artikel;Preis;Umsatz\nA;1,50;1.500\nB;2,75;12.750\nC;0,99;999\n");
-    let said = texts(&["a point may separate thousands and not a fraction"]);
+    let said = texts(&[
+        "1 column holds numbers with decimal commas, and was taken for text",
+        "a point may separate thousands and not a fraction",
+    ]);
     cases.push(case("summarise thousands.csv", Want::Gap("separate thousands", vec![("/left_out", said)])));
     home.file("fractions.csv", "a;b\n0.125;1.5\n1.500;2.25\n");
     cases.push(case("summarise fractions.csv", Want::Answer(vec![("/columns/0/max", json!(1.5))])));
@@ -148,6 +180,7 @@ fn tables() {
         ("dated.csv", "2026-01-01,Ann\n2026-01-02,Bob\n"),
         ("mails.csv", "ann@x.org,Ann\nbob@x.org,Bob\n"),
         ("report.csv", "Report,\nid,name\n1,Ann\n"),
+        ("year.csv", "Sales,2026\nid,amt\n1,2\n3,4\n"),
         ("ruled.csv", "id|name\n---|---\n1|Ann\n"),
     ] {
         home.file(file, content);

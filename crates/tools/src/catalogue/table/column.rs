@@ -36,6 +36,8 @@ pub(super) struct Column {
     thousands: u64,
     /// Values such as `1,50`.
     decimal_commas: u64,
+    /// Whether the first value is a text that may be a name.
+    is_text_first: bool,
     least: f64,
     greatest: f64,
     sum: Sum,
@@ -56,6 +58,7 @@ impl Column {
             pointed: 0,
             thousands: 0,
             decimal_commas: 0,
+            is_text_first: false,
             least: f64::INFINITY,
             greatest: f64::NEG_INFINITY,
             sum: Sum::default(),
@@ -65,11 +68,12 @@ impl Column {
     /// Takes a value; `room` is what is left of [`DISTINCT_MAX`]. An empty value is counted by its not being taken.
     pub(super) fn add(&mut self, raw: &[u8], room: &mut usize) {
         let value = String::from_utf8_lossy(raw);
-        let trimmed = value.trim();
+        let trimmed = value.trim_matches(BLANKS);
         if trimmed.is_empty() {
             return;
         }
         self.filled += 1;
+        self.is_text_first |= self.filled == 1 && may_be_a_name(raw);
         self.add_distinct(raw, room);
         self.decimal_commas += u64::from(is_in_two_parts(trimmed, ','));
         match number(trimmed) {
@@ -133,6 +137,17 @@ impl Column {
     /// Whether a comma separates fractions in it.
     pub(super) const fn has_decimal_commas(&self) -> bool {
         self.decimal_commas > 0
+    }
+
+    /// Whether all of it is numbers with commas before their fractions, which are not reckoned with.
+    pub(super) fn is_in_decimal_commas(&self) -> bool {
+        self.decimal_commas > 0 && self.kind() == "text" && self.numbers + self.decimal_commas == self.filled
+    }
+
+    /// Whether all but the first value are numbers: the first one may be its name.
+    pub(super) fn is_of_figures_below_a_text(&self) -> bool {
+        let figures = self.numbers + self.decimal_commas;
+        self.is_text_first && figures >= 1 && figures + 1 == self.filled
     }
 
     /// Whether it holds years and nothing else.
@@ -199,6 +214,21 @@ impl Sum {
         let mean = (self.total + self.lost) / count as f64;
         mean.is_finite().then_some(mean)
     }
+}
+
+/// What may stand around a value: the blanks of ASCII.
+const BLANKS: [char; 6] = [' ', '\t', '\r', '\n', '\x0b', '\x0c'];
+/// What stands for a value that is missing; small letters.
+const MISSING: &[&str] =
+    &["", "na", "n/a", "nan", "null", "none", "nil", "-", "--", "?", "missing", "unknown"];
+
+/// Whether a value of the first row could be the name of a column: a text with letters that is no date and no word for a missing
+/// one.
+pub(super) fn may_be_a_name(value: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(value);
+    let text = text.trim_matches(BLANKS);
+    let is_missing = MISSING.contains(&text.to_ascii_lowercase().as_str());
+    !is_missing && text.contains(char::is_alphabetic) && !is_number(text) && !is_date(text)
 }
 
 /// What is taken for a year.

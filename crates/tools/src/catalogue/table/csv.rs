@@ -8,6 +8,7 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ToolAnswer;
 
 use super::column::{self, Column, DISTINCT_MAX};
+use super::separator::Separator;
 use super::{Halting, Source};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
@@ -20,99 +21,7 @@ pub(super) const COLUMNS_TOLD_MAX: usize = 250;
 /// Bytes that are read for one row; a table with a longer one (a quote that is never closed) is no table.
 const ROW_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Characters of a column's name.
-const NAME_CHARS_MAX: usize = 200;
-
-/// What separates the values of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Separator {
-    pub(super) byte: u8,
-    /// Whether another character would separate the first lines as well.
-    pub(super) is_doubtful: bool,
-}
-
-impl Separator {
-    pub(super) const fn of(byte: u8) -> Self {
-        Separator { byte, is_doubtful: false }
-    }
-}
-
-/// What separates the values of a table, in the order in which it is guessed where nothing else decides.
-const USUAL: &[u8] = b";\t|,";
-/// What separates the values of some tables, but stands in names as well: never guessed, only doubted.
-const RARE: &[u8] = b":~^ ";
-/// Rows at the beginning that tell whether another character would separate the values as well.
-const ROWS_COMPARED: usize = 20;
-
-/// The separator of a table that begins like this: what stands equally often in its first two rows, quoted values left out, and
-/// most often; a comma where nothing does. It is doubtful where another one is as even: `Netto, EUR;Brutto` over `1,50;2`.
-pub(super) fn guess_separator(beginning: &[u8]) -> Separator {
-    let mut rows: Vec<&[u8]> = rows(beginning).filter(|row| !row.trim_ascii().is_empty()).collect();
-    if beginning.len() >= super::SNIFF_BYTES && rows.len() > 2 {
-        // The last one may be cut.
-        rows.pop();
-    }
-    let (first, rest) =
-        rows.split_first().map_or((b"".as_slice(), [].as_slice()), |(one, rest)| (*one, rest));
-    let rest = rest.get(..rest.len().min(ROWS_COMPARED)).unwrap_or_default();
-    let in_first = |separator: &u8| times(first, *separator);
-    let is_even =
-        |separator: &&u8| rest.first().is_none_or(|row| times(row, **separator) == in_first(separator));
-    let there: Vec<&u8> = USUAL.iter().filter(|separator| in_first(separator) > 0).collect();
-    let even: Vec<&u8> = there.iter().copied().filter(is_even).collect();
-    let of = if even.is_empty() { &there } else { &even };
-    // Of equals the first: `max_by_key` would give the last. A comma is the one that stands in values most often.
-    let byte = of.iter().rev().max_by_key(|separator| in_first(separator)).map_or(b',', |byte| **byte);
-
-    // How often another one stands in each row below the first, where that is the same.
-    let below = |separator: &u8| {
-        let count = rest.first().map_or(0, |row| times(row, *separator));
-        if rest.iter().all(|row| times(row, *separator) == count) { count } else { 0 }
-    };
-    // The first row is perhaps a title: below it another one is as good.
-    let is_title = match there.is_empty() {
-        true => USUAL.iter().any(|separator| rest.first().is_some_and(|row| times(row, *separator) > 0)),
-        false => USUAL.iter().any(|other| {
-            !matches!(*other, b',')
-                && in_first(other) == 0
-                && below(other) > 0
-                && below(other) >= in_first(&byte)
-        }),
-    };
-    let is_rivalled = there.iter().any(|other| in_first(other) > in_first(&byte));
-    let is_one_column = there.is_empty()
-        && RARE
-            .iter()
-            .any(|other| in_first(other) > 0 && (rest.is_empty() || below(other) == in_first(other)));
-    Separator { byte, is_doubtful: even.len() > 1 || is_title || is_rivalled || is_one_column }
-}
-
-/// How often a separator stands in a row, quoted values left out; of blanks those that stand together count once.
-fn times(row: &[u8], separator: u8) -> usize {
-    let row = if separator == b' ' { row.trim_ascii() } else { row };
-    let (mut is_quoted, mut before) = (false, 0);
-    let is_one = |byte: &&u8| {
-        is_quoted ^= **byte == b'"';
-        let is_again = separator == b' ' && std::mem::replace(&mut before, **byte) == b' ';
-        !is_quoted && **byte == separator && !is_again
-    };
-    row.iter().filter(is_one).count()
-}
-
-/// The lines, those within quotes taken together.
-fn rows(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut is_quoted = false;
-    text.split(move |byte| {
-        is_quoted ^= *byte == b'"';
-        *byte == b'\n' && !is_quoted
-    })
-}
-
-/// Tabs, as the name of the file says; doubtful where the first line has none and something else that separates.
-pub(super) fn tabs(beginning: &[u8]) -> Separator {
-    let first = rows(beginning).next().unwrap_or_default();
-    let is_doubtful = !first.contains(&b'\t') && first.iter().any(|byte| b",;|".contains(byte));
-    Separator { byte: b'\t', is_doubtful }
-}
+const NAME_CHARS_MAX: usize = 500;
 
 pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<ToolAnswer, ToolError> {
     let delimiter = separator.byte;
@@ -135,7 +44,8 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         .collect();
     let is_text = |value: &&[u8]| std::str::from_utf8(value).is_ok();
     let not_utf8 = names.iter().filter(|name| !is_text(name)).count() as u64;
-    let mut table = Table { rows: 0, ragged: 0, not_utf8, is_ruled: false, wide: names.len() > COLUMNS_MAX };
+    let wide = names.len() > COLUMNS_MAX;
+    let mut table = Table { not_utf8, wide, ..Table::default() };
     let mut room = DISTINCT_MAX;
     let mut record = ByteRecord::new();
     loop {
@@ -144,8 +54,14 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
             break;
         }
         table.rows += 1;
-        table.is_ruled |= table.rows == 1 && record.iter().all(is_rule);
-        table.ragged += u64::from(record.len() != names.len());
+        if table.rows == 1 {
+            table.is_ruled = record.iter().all(is_rule);
+            table.is_first_of_texts = record.iter().all(column::may_be_a_name);
+        }
+        if record.len() != names.len() {
+            table.ragged += 1;
+            table.first_ragged.get_or_insert(table.rows);
+        }
         for (value, column) in record.iter().zip(&mut columns) {
             table.not_utf8 += u64::from(!is_text(&value));
             column.add(value, &mut room);
@@ -155,6 +71,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     let (is_open, irregular) = (quotes.is_open(), quotes.irregular);
     let is_cut = columns.iter().any(Column::is_cut);
     let complete = !reader.get_ref().reader.is_halted() && !table.wide && !is_cut;
+    let in_commas = columns.iter().filter(|column| column.is_in_decimal_commas()).count();
     let has_commas = delimiter == b';' || columns.iter().any(Column::has_decimal_commas);
     let is_of_thousands = has_commas && columns.iter().any(Column::may_be_of_thousands);
     // A name that is a number is no name: the table may have none, and its first row was taken for them. Nor is the line with
@@ -174,8 +91,18 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     let nameless = names.iter().filter(|name| name.trim_ascii().is_empty()).count();
     let is_title = nameless > 1
         || (nameless == 1 && names.iter().next_back().is_some_and(|name| name.trim_ascii().is_empty()));
-    let is_doubtful =
-        is_separator_line || is_title || table.is_ruled || names.iter().zip(&columns).any(is_value);
+    // The index that pandas writes above its columns: nothing, 0, 1, 2.
+    let is_index = names.len() > 1
+        && names.iter().enumerate().all(|(at, name)| match at {
+            0 => name.is_empty(),
+            _ => *name == *(at - 1).to_string().as_bytes(),
+        });
+    let are_names_below = table.is_first_of_texts && columns.iter().any(Column::is_of_figures_below_a_text);
+    let is_doubtful = is_separator_line
+        || is_title
+        || table.is_ruled
+        || are_names_below
+        || (!is_index && names.iter().zip(&columns).any(is_value));
     let told = columns.iter().take(COLUMNS_TOLD_MAX);
     let columns: Vec<Value> = told.map(|column| column.facts(table.rows)).collect();
     let mut text = format!(
@@ -189,13 +116,18 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         text.push_str(&format!("\n… {} more columns", names.len() - columns.len()));
     }
     if is_doubtful {
-        text.push_str("\nthe first row was taken for the columns' names, but it looks like values");
+        text.push_str(
+            "\nthe first row was taken for the columns' names, but it looks like values or a title",
+        );
     }
     if is_of_thousands {
         text.push_str("\na point may separate thousands and not a fraction");
     }
-    if separator.is_doubtful {
-        text.push_str("\nanother character could separate the values as well");
+    if let Some(rival) = separator.rival {
+        text.push_str(&format!(
+            "\n“{}” could separate the values as well",
+            char::from(rival).escape_default()
+        ));
     }
     if is_open {
         text.push_str("\na quote is never closed, so that the end of the file is one value");
@@ -208,8 +140,15 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     }
     if table.ragged > 0 {
         text.push_str(&format!(
-            "\n{} with more or fewer values than columns",
-            show::count(table.ragged, "row", "rows")
+            "\n{} with more or fewer values than columns, the first one is row {}",
+            show::count(table.ragged, "row", "rows"),
+            table.first_ragged.unwrap_or_default()
+        ));
+    }
+    if in_commas > 0 {
+        text.push_str(&format!(
+            "\n{} numbers with decimal commas, and was taken for text",
+            show::count(in_commas as u64, "column holds", "columns hold")
         ));
     }
     text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
@@ -220,12 +159,15 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         "column_count": names.len(),
         "names_doubtful": is_doubtful,
         "ragged": table.ragged,
+        "first_ragged": table.first_ragged.map(|row| row.to_string()),
+        "decimal_commas": in_commas,
         "not_utf8": table.not_utf8,
         "thousands_doubtful": is_of_thousands,
         "unclosed_quote": is_open,
         "irregular_quotes": irregular,
         "delimiter": char::from(delimiter).to_string(),
-        "separator_doubtful": separator.is_doubtful,
+        "separator_doubtful": separator.rival.is_some(),
+        "separator_rival": separator.rival.map(|rival| char::from(rival).escape_default().to_string()),
         "complete": complete,
     });
     Ok(answer::found(text, facts))
@@ -307,14 +249,18 @@ impl Quotes {
     }
 }
 
+#[derive(Default)]
 struct Table {
     rows: u64,
-    /// Rows with more or fewer values than there are columns.
+    /// Rows with more or fewer values than there are columns, and the first of them.
     ragged: u64,
+    first_ragged: Option<u64>,
     /// Names and values that are not UTF-8.
     not_utf8: u64,
     /// The first row is the line below the head of a table in Markdown.
     is_ruled: bool,
+    /// The first row holds nothing but what could be names.
+    is_first_of_texts: bool,
     wide: bool,
 }
 
@@ -375,36 +321,6 @@ mod tests {
             let mut quotes = Quotes::new(delimiter);
             quotes.see(text.as_bytes());
             assert_eq!(quotes.irregular, irregular, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn the_first_line_tells_the_separator() {
-        for (lines, byte, is_doubtful) in [
-            ("a,b;c,d\n1,2,3", b',', false),
-            ("Stand: 1.1.2026, Quelle: X\nid;1,n\n1;2,5", b',', true),
-            ("id,tags;x,y\n1,p;q", b';', true),
-            ("id,tags,n\n1,a|b,2\n2,c|d,3", b',', false),
-            ("user:uid:shell\nroot:0:/bin/sh\nada:1000:/bin/zsh", b',', true),
-            ("name    age\nAda      36\nGrace   107", b',', true),
-            ("a~b\n1~2", b',', true),
-            ("url\nhttps://example.org", b',', false),
-            ("note\nbuy milk\ncall", b',', false),
-            ("a,b;c\n", b';', true),
-            ("a;b;c\n1,2,3", b';', false),
-            ("\n\na\tb", b'\t', false),
-            ("a|b", b'|', false),
-            ("a", b',', false),
-            ("", b',', false),
-            ("\"a, b\";c;d\n\"x\";1;2", b';', false),
-            ("name;price\nx;1,5", b';', false),
-            ("\"first\nname\";\"last\nname\";age\nA;B;3", b';', false),
-            ("Export\nid;n\n1;2", b',', true),
-            // As spreadsheets of half of Europe write it: both would do.
-            ("k;Netto, EUR;Brutto, EUR\nMeyer;1,50;2,75", b';', true),
-            ("name;price, eur\nx;1,5", b';', true),
-        ] {
-            assert_eq!(guess_separator(lines.as_bytes()), Separator { byte, is_doubtful }, "{lines:?}");
         }
     }
 }

@@ -5,6 +5,7 @@ mod csv;
 mod json;
 mod jsonl;
 mod log;
+mod separator;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -126,12 +127,13 @@ fn summarise(
     let source = Source { path, reader: Halting { reader, halt } };
     match kind {
         Kind::Csv => {
-            let guess = || csv::guess_separator(&beginning);
-            csv::summarise(source, delimiter.map_or_else(guess, csv::Separator::of))
+            let guess = || separator::guess(&beginning);
+            csv::summarise(source, delimiter.map_or_else(guess, separator::Separator::of))
         }
-        Kind::Tsv => {
-            csv::summarise(source, delimiter.map_or_else(|| csv::tabs(&beginning), csv::Separator::of))
-        }
+        Kind::Tsv => csv::summarise(
+            source,
+            delimiter.map_or_else(|| separator::tabs(&beginning), separator::Separator::of),
+        ),
         Kind::Json => json::summarise(source),
         Kind::Jsonl => jsonl::summarise(source),
         Kind::Log => log::summarise(source),

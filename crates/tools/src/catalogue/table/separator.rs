@@ -1,0 +1,159 @@
+//! What separates the values of a table, and whether something else could.
+
+use super::column;
+
+/// What separates the values of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Separator {
+    pub(super) byte: u8,
+    /// Another character that would separate the first lines as well.
+    pub(super) rival: Option<u8>,
+}
+
+impl Separator {
+    pub(super) const fn of(byte: u8) -> Self {
+        Separator { byte, rival: None }
+    }
+}
+
+/// What separates the values of a table, in the order in which it is guessed where nothing else decides.
+const USUAL: &[u8] = b";\t|,";
+/// What separates the values of some tables, but stands in names as well: never guessed, only doubted.
+const RARE: &[u8] = b":~^ ";
+/// Rows at the beginning that tell whether another character would separate the values as well.
+const ROWS_COMPARED: usize = 20;
+
+/// The separator of a table that begins like this: what stands equally often in its first two rows, quoted values left out, and
+/// most often; a comma where nothing does. It has a rival where another one is as even: `Netto, EUR;Brutto` over `1,50;2`.
+pub(super) fn guess(beginning: &[u8]) -> Separator {
+    let mut rows: Vec<&[u8]> = rows(beginning).filter(|row| !row.trim_ascii().is_empty()).collect();
+    if beginning.len() >= super::SNIFF_BYTES && rows.len() > 2 {
+        // The last one may be cut.
+        rows.pop();
+    }
+    let (first, rest) =
+        rows.split_first().map_or((b"".as_slice(), [].as_slice()), |(one, rest)| (*one, rest));
+    let rest = rest.get(..rest.len().min(ROWS_COMPARED)).unwrap_or_default();
+    let in_first = |separator: &u8| times(first, *separator);
+    let is_even =
+        |separator: &&u8| rest.first().is_none_or(|row| times(row, **separator) == in_first(separator));
+    let there: Vec<&u8> = USUAL.iter().filter(|separator| in_first(separator) > 0).collect();
+    let even: Vec<&u8> = there.iter().copied().filter(is_even).collect();
+    let of = if even.is_empty() { &there } else { &even };
+    // Of equals the first: `max_by_key` would give the last. A comma is the one that stands in values most often.
+    let byte = of.iter().rev().max_by_key(|separator| in_first(separator)).map_or(b',', |byte| **byte);
+
+    // How often another one stands in each row below the first, where that is the same.
+    let below = |separator: &u8| {
+        let count = rest.first().map_or(0, |row| times(row, *separator));
+        if rest.iter().all(|row| times(row, *separator) == count) { count } else { 0 }
+    };
+    // The first row is perhaps a title: below it another one is as good. Where the first one is good, too, that is no list
+    // within a value (`1,python;sql`) as long as it gives a column of numbers.
+    let is_title = |other: &u8| match there.is_empty() {
+        true => rest.first().is_some_and(|row| times(row, *other) > 0),
+        false => {
+            *other != b','
+                && in_first(other) == 0
+                && below(other) > 0
+                && below(other) >= in_first(&byte)
+                && (below(&byte) != in_first(&byte) || gives_figures(rest, *other))
+        }
+    };
+    let is_one_column = |other: &u8| {
+        there.is_empty()
+            && in_first(other) > 0
+            && (rest.is_empty() || below(other) == in_first(other))
+            && (*other != b' ' || gives_figures(rest, b' '))
+    };
+    let rival = (even.iter().copied().find(|other| **other != byte))
+        .or_else(|| there.iter().copied().find(|other| in_first(other) > in_first(&byte)))
+        .or_else(|| USUAL.iter().find(|other| is_title(other)))
+        .or_else(|| RARE.iter().find(|other| is_one_column(other)));
+    Separator { byte, rival: rival.copied() }
+}
+
+/// Whether a separator cuts rows so that one of the columns holds numbers or dates alone, the first row aside where there are
+/// more: it may hold the names.
+fn gives_figures(rows: &[&[u8]], separator: u8) -> bool {
+    let skipped = usize::from(rows.len() > 1);
+    let cells = |row: &&[u8]| -> Vec<bool> {
+        let text = String::from_utf8_lossy(row);
+        let cells = text.split(char::from(separator)).map(str::trim);
+        let cells = cells.filter(|cell| separator != b' ' || !cell.is_empty());
+        cells.map(|cell| column::is_number(&cell.replace(',', ".")) || column::is_date(cell)).collect()
+    };
+    let all = rows
+        .iter()
+        .skip(skipped)
+        .map(cells)
+        .reduce(|all, row| all.iter().zip(&row).map(|(one, other)| *one && *other).collect());
+    all.is_some_and(|all| all.contains(&true))
+}
+
+/// How often a separator stands in a row, quoted values left out; of blanks those that stand together count once.
+fn times(row: &[u8], separator: u8) -> usize {
+    let row = if separator == b' ' { row.trim_ascii() } else { row };
+    let (mut is_quoted, mut before) = (false, 0);
+    let is_one = |byte: &&u8| {
+        is_quoted ^= **byte == b'"';
+        let is_again = separator == b' ' && std::mem::replace(&mut before, **byte) == b' ';
+        !is_quoted && **byte == separator && !is_again
+    };
+    row.iter().filter(is_one).count()
+}
+
+/// The lines, those within quotes taken together.
+fn rows(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut is_quoted = false;
+    text.split(move |byte| {
+        is_quoted ^= *byte == b'"';
+        *byte == b'\n' && !is_quoted
+    })
+}
+
+/// Tabs, as the name of the file says; with a rival where the first line has none and something else that separates.
+pub(super) fn tabs(beginning: &[u8]) -> Separator {
+    let first = rows(beginning).next().unwrap_or_default();
+    let other = || first.iter().find(|byte| b",;|".contains(byte)).copied();
+    Separator { byte: b'\t', rival: if first.contains(&b'\t') { None } else { other() } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_tells_the_separator() {
+        for (lines, byte, rival) in [
+            ("a,b;c,d\n1,2,3", b',', None),
+            ("Stand: 1.1.2026, Quelle: X\nid;1,n\n1;2,5", b',', Some(b';')),
+            ("id,tags;x,y\n1,p;q", b';', Some(b',')),
+            ("id,tags,n\n1,a|b,2\n2,c|d,3", b',', None),
+            ("user:uid:shell\nroot:0:/bin/sh\nada:1000:/bin/zsh", b',', Some(b':')),
+            ("name    age\nAda      36\nGrace   107", b',', Some(b' ')),
+            ("a~b\n1~2", b',', Some(b'~')),
+            ("full name\nAda Lovelace\nGrace Hopper", b',', None),
+            ("id,skills\n1,python;sql\n2,go;rust", b',', None),
+            ("id,scores\n1,5;7\n2,6;8", b',', Some(b';')),
+            ("Sales, all\nname;city\nAda;Berlin", b',', Some(b';')),
+            ("url\nhttps://example.org", b',', None),
+            ("note\nbuy milk\ncall", b',', None),
+            ("a,b;c\n", b';', Some(b',')),
+            ("a;b;c\n1,2,3", b';', None),
+            ("\n\na\tb", b'\t', None),
+            ("a|b", b'|', None),
+            ("a", b',', None),
+            ("", b',', None),
+            ("\"a, b\";c;d\n\"x\";1;2", b';', None),
+            ("name;price\nx;1,5", b';', None),
+            ("\"first\nname\";\"last\nname\";age\nA;B;3", b';', None),
+            ("Export\nid;n\n1;2", b',', Some(b';')),
+            // As spreadsheets of half of Europe write it: both would do.
+            ("k;Netto, EUR;Brutto, EUR\nMeyer;1,50;2,75", b';', Some(b',')),
+            ("name;price, eur\nx;1,5", b';', Some(b',')),
+        ] {
+            assert_eq!(guess(lines.as_bytes()), Separator { byte, rival }, "{lines:?}");
+        }
+    }
+}
