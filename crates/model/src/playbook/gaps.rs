@@ -102,6 +102,12 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         false,
     ),
     (
+        "outside_by_links",
+        "path of the manifest leads out of the folder by a link, and says nothing about it",
+        "paths of the manifest lead out of the folder by a link, and say nothing about it",
+        true,
+    ),
+    (
         "unlisted",
         "file in the folder is not listed in the manifest",
         "files in the folder are not listed in the manifest",

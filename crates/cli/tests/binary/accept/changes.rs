@@ -225,6 +225,7 @@ fn manifests_that_lead_elsewhere() {
         mkdir rel && echo a > rel/a && echo b > rel/b && cp -r rel copy && echo tampered > copy/a
         (cd rel; sha256sum "$PWD/a") > abs.sha256
         (cd copy; sha256sum ../rel/a b x/../../rel/b 2> /dev/null) > up.sha256
+        mkdir far && ln -s ../rel far/in && cp rel/b far/b && ln -s b far/c && (cd far; sha256sum in/a b c) > linked.sha256
         (cd rel; sha256sum ./a "$PWD/b"; cd ..; mkdir rel/x; cd rel; sha256sum x/../a) > own.sha256
     "#;
     shell(&home.work(), script);
@@ -233,6 +234,9 @@ fn manifests_that_lead_elsewhere() {
         || Want::Gap("lies below ./copy", vec![("/outside", json!(1)), ("/left_out/0", said()[0].clone())]);
     let mut cases = worded(&["verify {} against ./copy"], "abs.sha256", one);
     cases.extend(worded(&["verify {} against ./copy"], "up.sha256", one));
+    let said = json!("1 path of the manifest leads out of the folder by a link, and says nothing about it");
+    let linked = vec![("/matched", json!(3)), ("/left_out/0", said)];
+    cases.push(case("verify linked.sha256 against far", Want::Gap("everything could be read", linked)));
     let own = || Want::Answer(vec![("/entries", json!(3)), ("/outside", json!(0))]);
     cases.extend(worded(&["verify {} against ./rel", "verify {} against ./copy/../rel"], "own.sha256", own));
     hold(&home, &cases);

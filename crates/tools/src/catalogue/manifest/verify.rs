@@ -93,6 +93,8 @@ struct Verified {
     unreadable: u64,
     /// Entries whose paths lead out of the root: what is there says nothing about it.
     outside: u64,
+    /// Entries whose paths lead out of the root by a link in it.
+    outside_by_links: u64,
     /// What the entries name, below the root.
     listed: BTreeSet<PathBuf>,
     /// Files below the root that no entry names; `None` where there is too much to look at.
@@ -129,13 +131,16 @@ fn verify(manifest: &Path, root: &Path, limits: &Limits, halt: &Halt) -> Result<
 }
 
 impl Verified {
-    fn check(&mut self, entry: &line::Entry, root: &Path, roots: &[PathBuf], halt: &Halt) {
+    fn check(&mut self, entry: &line::Entry, root: &Path, roots: &[PathBuf; 2], halt: &Halt) {
         let name = Path::new(OsStr::from_bytes(&entry.name));
         let path: PathBuf = root.join(name);
         self.count += 1;
         match inside(name, roots) {
             Some(below) => {
                 self.listed.insert(below);
+                let [_, real] = roots;
+                let leads_out = std::fs::canonicalize(&path).is_ok_and(|path| !path.starts_with(real));
+                self.outside_by_links += u64::from(leads_out);
             }
             None => self.outside += 1,
         }
@@ -188,6 +193,12 @@ impl Verified {
             let paths = show::count(self.outside, "path", "paths");
             text.push_str(&format!("\n{paths} leading out of that folder, and checked where they lead"));
         }
+        if self.outside_by_links > 0 {
+            let paths = show::count(self.outside_by_links, "path", "paths");
+            text.push_str(&format!(
+                "\n{paths} leading out of that folder by a link, and checked where they lead"
+            ));
+        }
         if let Some(unlisted @ 1..) = self.unlisted {
             let files = show::count(unlisted, "file", "files");
             text.push_str(&format!("\n{files} below that folder not listed"));
@@ -205,7 +216,8 @@ impl Verified {
             "none_below": is_nothing_there.then(|| show::path(root)), "unlisted": self.unlisted,
             "problems": problems,
             "ok": is_ok, "count": self.count, "matched": self.matched, "missing": self.missing, "changed": self.changed,
-            "malformed": self.malformed, "unreadable": self.unreadable, "outside": self.outside, "complete": complete,
+            "malformed": self.malformed, "unreadable": self.unreadable, "outside": self.outside,
+            "outside_by_links": self.outside_by_links, "complete": complete,
         });
         answer::found(text, facts)
     }
