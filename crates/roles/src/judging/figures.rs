@@ -14,8 +14,9 @@ const WORDS_MAX: usize = 12;
 const FIGURES_MAX: usize = 3;
 
 /// Whether a check says less than its criterion: a number that stands there alone (not within a name, as in `report-2026.txt`)
-/// is nowhere in what is run or expected. A run of tests shows what tests are about.
-pub(super) fn says_less(criterion: &str, check: &Check) -> bool {
+/// is nowhere in what is run or expected, or what is expected holds without it. A run of tests shows what tests are about.
+/// `seen` is what the check was held against, where all of it is known.
+pub(super) fn says_less(criterion: &str, check: &Check, seen: Option<&str>) -> bool {
     let on = match &check.on {
         CheckOn::Probe(call) => call.input.to_text(),
         CheckOn::Call { which, .. } => which.clone().unwrap_or_default(),
@@ -23,8 +24,73 @@ pub(super) fn says_less(criterion: &str, check: &Check) -> bool {
     };
     let on = numbers(&on);
     let is_run = check.expect.has(&|part| matches!(part, Predicate::TestRun(_)));
-    let is_said = |number: &String| on.contains(number) || says(&check.expect, number);
-    !is_run && !amounts(criterion).iter().all(is_said)
+    let claim = Claim {
+        amounts: amounts(criterion),
+        compares: has_one_of(criterion, COMPARING),
+        denies: has_one_of(criterion, DENYING),
+        seen: seen.map(numbers),
+    };
+    let is_said = |number: &String| on.contains(number) || claim.needs(&check.expect, number);
+    !is_run && !claim.amounts.iter().all(is_said)
+}
+
+/// Words of a criterion that speaks of more or fewer than its number.
+const COMPARING: &[&str] = &[
+    "least", "most", "more", "less", "fewer", "over", "under", "above", "below", "between", "than", "up",
+    "maximum", "minimum", "max", "min", "exceed", "exceeds", "within", "range", "from",
+];
+/// Words of a criterion about what is not so.
+const DENYING: &[&str] = &[
+    "no", "not", "never", "none", "nothing", "without", "neither", "nor", "cannot", "lacks", "absent",
+    "gone", "free", "removed", "deleted", "instead",
+];
+
+fn has_one_of(text: &str, words: &[&str]) -> bool {
+    let text = text.to_lowercase();
+    text.contains("n't")
+        || text.contains(['<', '>', '≤', '≥'])
+        || text.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word))
+}
+
+/// A criterion that names numbers.
+struct Claim {
+    amounts: BTreeSet<String>,
+    compares: bool,
+    denies: bool,
+    seen: Option<BTreeSet<String>>,
+}
+
+impl Claim {
+    /// Whether what is expected cannot hold without the number.
+    fn needs(&self, expect: &Predicate, number: &str) -> bool {
+        let is_there = || says(expect, number);
+        let is_seen = || self.seen.as_ref().is_none_or(|seen| seen.contains(number));
+        match expect {
+            Predicate::All(parts) => parts.iter().any(|part| self.needs(part, number)),
+            Predicate::Any(parts) => !parts.is_empty() && parts.iter().all(|part| self.needs(part, number)),
+            // “does not contain 10” holds of whatever prints something else.
+            Predicate::Not(part) => self.denies && says(part, number),
+            // The answer's own figure is held against what was measured.
+            Predicate::Rows(_) | Predicate::Pointer { is: Comparison::Output { .. }, .. } => {
+                self.compares || is_seen()
+            }
+            Predicate::NumberInRange { min, max } => {
+                let is_named = |bound: &f64| self.amounts.contains(&bound.to_string());
+                is_there() && [min, max].into_iter().flatten().all(is_named) && (self.compares || is_seen())
+            }
+            Predicate::Pointer { is: Comparison::AtLeast(_) | Comparison::AtMost(_), .. } => {
+                is_there() && (self.compares || is_seen())
+            }
+            // One way of several to match a pattern may do without it.
+            Predicate::Contains(_) | Predicate::Matches(_) => is_there() && is_seen(),
+            _ => is_there(),
+        }
+    }
+}
+
+/// Whether the number is anywhere in what is expected.
+fn says(expect: &Predicate, number: &str) -> bool {
+    serde_json::to_string(expect).is_ok_and(|text| numbers(&text).contains(number))
 }
 
 /// The numbers of a sentence that are no labels: in “step 2 prints 7 lines” 7 is one.
@@ -37,18 +103,6 @@ fn amounts(text: &str) -> BTreeSet<String> {
         (!is_label).then_some(number)
     };
     words.iter().enumerate().filter_map(amount).collect()
-}
-
-/// Whether what is expected cannot hold without the number.
-fn says(expect: &Predicate, number: &str) -> bool {
-    match expect {
-        Predicate::All(parts) => parts.iter().any(|part| says(part, number)),
-        Predicate::Any(parts) => !parts.is_empty() && parts.iter().all(|part| says(part, number)),
-        Predicate::Not(part) => says(part, number),
-        // The answer's own figure is held against what was measured.
-        Predicate::Rows(_) | Predicate::Pointer { is: Comparison::Output { .. }, .. } => true,
-        part => serde_json::to_string(part).is_ok_and(|text| numbers(&text).contains(number)),
-    }
 }
 
 /// Whether the answer is a figure that no call has shown: `17`, after `wc` said 4. What a record had to leave out may hold it.
@@ -132,27 +186,35 @@ mod tests {
 
     #[test]
     fn a_check_that_says_less_than_its_criterion_is_known() {
-        for (criterion, expect, less) in [
-            ("app.py prints 10", r#"{"exit_code": 0}"#, true),
-            ("app.py prints 10", r#"{"matches": "[0-9]"}"#, true),
-            ("app.py prints 10", r#"{"number_in_range": {"min": 1, "max": 100}}"#, true),
-            ("app.py prints 10", r#"{"any": [{"contains": "10"}, {"contains": "5"}]}"#, true),
-            ("app.py prints 10", r#"{"all": [{"contains": "10"}, {"exit_code": 0}]}"#, false),
-            ("app.py prints 10.", r#"{"matches": "^10$"}"#, false),
-            ("the program prints 10", r#"{"test_run": {}}"#, false),
-            ("a.txt has 1,234 lines", r#"{"pointer": {"at": "/n", "is": {"equals": 1234}}}"#, false),
-            ("report-2026.txt is there", r#"{"exit_code": 0}"#, false),
-            ("step 2 of the plan is done", r#"{"exit_code": 0}"#, false),
-            ("app.py prints 7 lines", r#"{"exit_code": 0}"#, true),
-            ("app.py prints 7", r#"{"exit_code": 0}"#, true),
-            ("python3 runs", r#"{"exit_code": 0}"#, false),
+        for (criterion, expect, seen, less) in [
+            ("app.py prints 10", r#"{"matches": "10|5"}"#, Some("5"), true),
+            ("app.py prints 10", r#"{"not": {"contains": "10"}}"#, Some("5"), true),
+            ("app.py does not print 10", r#"{"not": {"contains": "10"}}"#, Some("5"), false),
+            ("app.py prints 5", r#"{"matches": "10|5"}"#, Some("5"), false),
+            ("app.py prints 10", r#"{"number_in_range": {"min": 5, "max": 10}}"#, Some("5"), true),
+            ("app.py prints 10", r#"{"number_in_range": {"min": 10}}"#, Some("5"), true),
+            ("app.py prints at least 4", r#"{"number_in_range": {"min": 4}}"#, Some("5"), false),
+            ("app.py prints 5", r#"{"number_in_range": {"min": 5, "max": 5}}"#, Some("5"), false),
+            ("app.py prints 10", r#"{"exit_code": 0}"#, None, true),
+            ("app.py prints 10", r#"{"matches": "[0-9]"}"#, None, true),
+            ("app.py prints 10", r#"{"number_in_range": {"min": 1, "max": 100}}"#, None, true),
+            ("app.py prints 10", r#"{"any": [{"contains": "10"}, {"contains": "5"}]}"#, None, true),
+            ("app.py prints 10", r#"{"all": [{"contains": "10"}, {"exit_code": 0}]}"#, None, false),
+            ("app.py prints 10.", r#"{"matches": "^10$"}"#, None, false),
+            ("the program prints 10", r#"{"test_run": {}}"#, None, false),
+            ("a.txt has 1,234 lines", r#"{"pointer": {"at": "/n", "is": {"equals": 1234}}}"#, None, false),
+            ("report-2026.txt is there", r#"{"exit_code": 0}"#, None, false),
+            ("step 2 of the plan is done", r#"{"exit_code": 0}"#, None, false),
+            ("app.py prints 7 lines", r#"{"exit_code": 0}"#, None, true),
+            ("app.py prints 7", r#"{"exit_code": 0}"#, None, true),
+            ("python3 runs", r#"{"exit_code": 0}"#, None, false),
         ] {
             let check = serde_json::from_value(serde_json::json!({
                 "on": {"call": {"tool": "shell", "which": "python3 app.py"}},
                 "expect": serde_json::from_str::<serde_json::Value>(expect).unwrap(),
             }))
             .unwrap();
-            assert_eq!(says_less(criterion, &check), less, "{criterion}: {expect}");
+            assert_eq!(says_less(criterion, &check, seen), less, "{criterion}: {expect}");
         }
     }
 

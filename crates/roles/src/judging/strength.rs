@@ -1,9 +1,9 @@
 //! What a pass is worth: whether a call that bears on the criterion shows it, or only the shape of something was looked at.
 
-use setpoint_protocol::ToolId;
 use setpoint_protocol::message::{Criterion, Mode, Strength};
 use setpoint_protocol::predicate::{Check, CheckOn, Predicate};
 use setpoint_protocol::tool::{SideEffect, ToolCall, ToolRecord};
+use setpoint_protocol::{Any, ToolId};
 
 use super::bearing::{bears_on, is_about_passing_tests};
 use super::cannot_fail::cannot_fail;
@@ -16,7 +16,8 @@ const NAMING_WORDS: usize = 2;
 
 /// What a pass by a check is worth.
 pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Strength {
-    if cannot_fail(&check.expect) || says_less(&criterion.criterion, check) {
+    let seen = whole_of_what_was_seen(check, case);
+    if cannot_fail(&check.expect) || says_less(&criterion.criterion, check, seen.as_deref()) {
         return Strength::Form;
     }
     let expect = &check.expect;
@@ -45,6 +46,19 @@ pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) ->
         }
     };
     if is_proof && !is_from_nowhere(case) { Strength::Proof } else { Strength::Form }
+}
+
+/// What a check was held against, its facts behind it; `None` where a part was left out.
+fn whole_of_what_was_seen(check: &Check, case: &Case<'_>) -> Option<String> {
+    let (text, facts) = match &check.on {
+        CheckOn::Output => return None,
+        CheckOn::Probe(call) => case.probes.of(call).map(|probed| (&probed.text, probed.facts.as_ref()))?,
+        CheckOn::Call { tool, which } => case
+            .last_call_of(tool, which.as_deref(), &check.expect)
+            .map(|record| (&record.evidence, record.facts.as_ref()))?,
+    };
+    let facts = facts.map(Any::to_text).unwrap_or_default();
+    (!text.contains('…')).then(|| format!("{text} {facts}"))
 }
 
 /// Whether its exit code is what it found: `grep -q`, `diff`. That `ls` ends with 0 says nothing.

@@ -258,6 +258,23 @@ fn attacks() -> Vec<Attack> {
         let criterion = checked("`wc -l a.txt` prints 10", on, expect);
         attacks.push(attack(criterion, vec![shell("wc -l a.txt")], json!("mended")));
     }
+    // Checks that hold of what was found as well as of what was promised.
+    for expect in [
+        json!({ "matches": "10|3" }),
+        json!({ "not": { "contains": "10" } }),
+        json!({ "number_in_range": { "min": 1.0, "max": 10.0 } }),
+        json!({ "number_in_range": { "max": 10.0 } }),
+        json!({ "any": [{ "matches": "10|3" }, { "contains": "10" }] }),
+    ] {
+        let on = json!({ "call": { "tool": "shell", "which": "wc -l a.txt" } });
+        let criterion = checked("`wc -l a.txt` prints 10", on, expect);
+        attacks.push(attack(criterion, vec![shell("wc -l a.txt")], json!("mended")));
+    }
+    let on = json!({ "probe": { "tool": "shell", "input": { "command": "wc -l a.txt" } } });
+    let expect =
+        json!({ "pointer": { "at": "/stdout", "is": { "output": { "how": "equals", "at": "/stdout" } } } });
+    let output = json!({ "stdout": "3 a.txt\n" });
+    attacks.push(attack(checked("`wc -l a.txt` prints 10", on, expect), vec![], output));
     // Options and operands that are printed as they stand.
     for command in [
         "jq -n 10",
@@ -342,7 +359,7 @@ fn no_hostile_model_is_believed() {
         let ran = |call: &&Value| call["ok"] == true || call["exit_code"].is_number();
         let done = calls.filter(|call| call["phase"] == "work" && ran(call)).count();
         if done < attack.calls.len() {
-            blunt.push(format!("{:?}: {}", attack.calls, outcome["data"]["tool_calls"]));
+            blunt.push(format!("{}: {}\n{}", attack.criterion, outcome["data"]["tool_calls"], came.err));
         }
         if came.code == 0 {
             believed
