@@ -128,16 +128,14 @@ impl Plan {
         searches: Vec<Search>,
         programs: Vec<String>,
     ) -> Self {
-        let looks_at_tree = [" status", " diff"].iter().any(|name| rendered.contains(name));
+        let looks = [" status", " diff"].iter().map(|name| rendered.matches(name).count()).sum::<usize>();
+        let looks_at_tree = looks > 0;
+        // Forms are the program's own: where each of these leaves submodules alone, it says so.
+        let looks_into_nested = rendered.matches("--ignore-submodules=dirty").count() < looks;
         let directory = reads.first().and_then(|read| read.literal.clone());
         let git = programs.iter().filter(|program| *program == "git");
-        let git = git
-            .map(|_| GitCall {
-                directory: directory.clone(),
-                looks_at_tree,
-                looks_into_nested: looks_at_tree,
-            })
-            .collect();
+        let git =
+            git.map(|_| GitCall { directory: directory.clone(), looks_at_tree, looks_into_nested }).collect();
         Plan { rendered, directory: None, reads, git, programs, searches }
     }
 }

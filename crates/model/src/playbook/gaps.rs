@@ -126,6 +126,7 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
 const TOLD: &[(&str, &str, bool)] = &[
     ("shallow", "this is a shallow clone: older commits are not here", true),
     ("modes_ignored", "Git is told not to look at changes of file modes (core.fileMode)", false),
+    ("submodules_unseen", "what is not committed in submodules was not looked at", true),
     ("no_time_known", "no line has a time in a form that is known", false),
     ("thousands_doubtful", "a point may separate thousands and not a fraction", false),
     (

@@ -368,6 +368,7 @@ impl Report {
             "last_commits": self.last.iter().map(commit).collect::<Vec<_>>(),
             "unsure": self.unsure,
             "submodules_looked_into": !self.has_submodules,
+            "submodules_unseen": self.has_submodules,
             "shallow": self.is_shallow,
             "hidden_changes": self.hidden_changes,
             "modes_ignored": self.are_modes_ignored,

@@ -87,6 +87,26 @@ fn folders_in_a_repository() {
     hold(&home, &cases);
 }
 
+/// What is not committed in a submodule is not looked at, and that is said; another commit of it is a change.
+#[test]
+fn submodules() {
+    let home = Home::new();
+    let script = r"
+        export GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always \
+            GIT_CONFIG_KEY_1=user.name GIT_CONFIG_VALUE_1=Ann GIT_CONFIG_KEY_2=user.email GIT_CONFIG_VALUE_2=a@a
+        git init -q -b trunk inner && cd inner && echo a > a && git add a && git commit -q -m first && cd ..
+        git init -q -b trunk outer && cd outer && git submodule -q add ../inner in && git commit -q -m first && cd ..
+        cp -r outer moved && cd moved/in && git commit -q --allow-empty -m second && echo b >> ../../outer/in/a
+    ";
+    shell(&home.work(), script);
+    let said = || texts(&["what is not committed in submodules was not looked at"]);
+    let cases = [("outer", 0), ("moved", 1)].map(|(folder, changed)| {
+        let values = vec![("/changed_count", json!(changed)), ("/commits", json!(1)), ("/left_out", said())];
+        case(format!("git status of ./{folder}"), Want::Gap("everything could be read", values))
+    });
+    hold(&home, &cases);
+}
+
 /// What was begun and not ended.
 #[test]
 fn unfinished_work() {
