@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use setpoint_protocol::Any;
 use setpoint_protocol::message::{
-    EndState, EndedBy, FinalResult, JudgedBy, Strength, Verdict, VerdictWord, Withdrawal,
+    EndState, EndedBy, FinalResult, JudgedBy, Shown, Strength, Verdict, VerdictWord, Withdrawal,
 };
 use setpoint_protocol::topology::Kind;
 
@@ -237,7 +237,11 @@ fn open(state: &ViewState, result: &FinalResult) -> Vec<Line> {
     for verdict in all().filter(|verdict| verdict.verdict == VerdictWord::Fail || is_weak(verdict)) {
         if !told.contains(&verdict.criterion.as_str()) {
             told.push(&verdict.criterion);
-            lines.push(in_short(state, verdict));
+            lines.push(if is_told_above(result, verdict) {
+                above(verdict)
+            } else {
+                in_short(state, verdict)
+            });
         }
     }
     let is_judged = |name: &&String| all().any(|verdict| verdict.criterion == **name);
@@ -249,6 +253,21 @@ fn open(state: &ViewState, result: &FinalResult) -> Vec<Line> {
     // What never began has nothing to be judged.
     let is_begun = !["Not started", "Stopped"].iter().any(|what| result.summary.starts_with(what));
     if is_begun { lines } else { Vec::new() }
+}
+
+/// Whether it failed for nothing but what the answer says under `left_out`: `complete is false, expected true`.
+fn is_told_above(result: &FinalResult, verdict: &Verdict) -> bool {
+    let left_out = result.output.0.get("left_out").and_then(Value::as_array);
+    let is_flag =
+        |part: &str| part.ends_with(" is false, expected true") || part.ends_with(" is true, expected false");
+    left_out.is_some_and(|texts| !texts.is_empty())
+        && verdict.shown == Some(Shown::Refuted)
+        && verdict.evidence.split("; ").all(is_flag)
+}
+
+fn above(verdict: &Verdict) -> Line {
+    let line = Line::new().and(Tone::Bad, "✗").and(Tone::Plain, " ").and(Tone::Plain, &verdict.criterion);
+    line.and(Tone::Dim, "  see what was left out")
 }
 
 /// Whether it passed, and nothing of the world was looked at.
