@@ -82,7 +82,7 @@ pub(crate) fn brief(state: &ViewState) -> Vec<Line> {
     let Some(result) = &state.result else {
         return Line::block(Tone::Plain, state.answer.as_deref().unwrap_or_default());
     };
-    let output = answer_lines(result);
+    let output = set_apart(answer_lines(result));
     // What there is of a result that was given up is no answer.
     let is_answer = result.directive != EndState::Abandon;
     let (mut lines, second) =
@@ -97,7 +97,7 @@ pub(crate) fn told(state: &ViewState) -> Vec<Line> {
     let Some(result) = &state.result else {
         return Line::block(Tone::Plain, state.answer.as_deref().unwrap_or_default());
     };
-    let mut lines = answer_lines(result);
+    let mut lines = set_apart(answer_lines(result));
     section(&mut lines, Line::block(Tone::Plain, if says_more(result) { &result.summary } else { "" }));
     criteria(&mut lines, state, result, in_full);
     section(&mut lines, made(state, result));
@@ -106,6 +106,32 @@ pub(crate) fn told(state: &ViewState) -> Vec<Line> {
     section(&mut lines, allowing(state, result));
     section(&mut lines, vec![cost(result)]);
     lines
+}
+
+/// An answer with lines that read as if the program said them gets a bar at its left.
+fn set_apart(answer: Vec<Line>) -> Vec<Line> {
+    const OURS: &[&str] = &[
+        "accepted",
+        "unproven",
+        "given up",
+        "stopped",
+        "not started",
+        "cancelled",
+        "made:",
+        "cost:",
+        "task:",
+        "✗",
+        "✔",
+        "what to try",
+    ];
+    let is_ours = |line: &Line| {
+        let text = line.to_text();
+        OURS.iter().any(|ours| text.trim_start().starts_with(ours))
+    };
+    if !answer.iter().any(is_ours) {
+        return answer;
+    }
+    answer.into_iter().map(|line| Line::new().and(Tone::Dim, "│ ").then(line)).collect()
 }
 
 /// The answer alone, as a person reads it.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+use setpoint_protocol::Any;
 use setpoint_protocol::message::Criterion;
 use setpoint_protocol::test_run::counts;
 use setpoint_protocol::tool::{SideEffect, ToolRecord};
@@ -14,6 +16,8 @@ use crate::evidence::command_of;
 const STEM_CHARS: usize = 5;
 /// Shortest word that says something, in characters.
 const WORD_CHARS_MIN: usize = 3;
+/// Lines and numbers of an answer that are looked for in a call.
+const LEAVES_MAX: usize = 200;
 /// Words that stand in every criterion.
 const SAYS_NOTHING: &[&str] = &[
     "all", "and", "any", "are", "been", "each", "every", "file", "files", "for", "from", "has", "have",
@@ -47,6 +51,36 @@ pub(super) fn bears_on(record: &ToolRecord, criterion: &Criterion) -> bool {
     seen.iter().any(|text| stems(text).intersection(&wanted).next().is_some())
 }
 
+/// Whether all of which an answer consists stands in what a call gave: each of its numbers, and its texts line by line. An
+/// answer without any says nothing.
+pub(super) fn gives_the_answer(record: &ToolRecord, output: &Any) -> bool {
+    let facts = record.facts.as_ref().map(Any::to_text).unwrap_or_default();
+    let mut leaves = Vec::new();
+    leaves_of(&output.0, &mut leaves);
+    let is_there = |leaf: &String| {
+        let is_number = leaf.chars().all(|c| c.is_ascii_digit());
+        let has = |text: &str| match is_number {
+            true => text.split(|c: char| !c.is_ascii_digit()).any(|number| number == leaf),
+            false => text.contains(leaf.as_str()),
+        };
+        has(&record.evidence) || has(&facts)
+    };
+    !leaves.is_empty() && leaves.len() <= LEAVES_MAX && leaves.iter().all(is_there)
+}
+
+/// The lines of the texts and the numbers of a value.
+fn leaves_of(value: &Value, leaves: &mut Vec<String>) {
+    match value {
+        Value::String(text) => {
+            leaves.extend(text.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()));
+        }
+        Value::Number(number) => leaves.push(number.to_string()),
+        Value::Array(items) => items.iter().for_each(|item| leaves_of(item, leaves)),
+        Value::Object(fields) => fields.values().for_each(|field| leaves_of(field, leaves)),
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
 /// Whether a criterion says that tests passed.
 pub(super) fn is_about_passing_tests(criterion: &str) -> bool {
     const PASSED: &[&str] =
@@ -54,7 +88,9 @@ pub(super) fn is_about_passing_tests(criterion: &str) -> bool {
     let words = criterion.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
     let words: Vec<String> = words.collect();
     let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    has(&["test", "tests"]) && has(PASSED)
+    // “`python3 -m unittest` passes”, “pytest is green”.
+    let is_of_tests = words.iter().any(|word| word.ends_with("test") || word.ends_with("tests"));
+    is_of_tests && has(PASSED)
 }
 
 fn stems(text: &str) -> BTreeSet<String> {
@@ -92,6 +128,11 @@ mod tests {
         assert!(bears("the bug is gone", "pytest -q", "4 passed"));
         assert!(bears("all tests pass", "pytest tests/", "3 passed in 0.1s"));
         assert!(!bears("all tests pass", "ls tests", "tests/test_a.py"));
+        assert!(!bears(
+            "`python3 -m unittest` passes",
+            "python3 -m unittest",
+            "Ran 2 tests in 0.1s\n\nFAILED (failures=1)"
+        ));
         assert!(!bears("all tests pass", "pytest tests/", "1 failed, 2 passed in 0.1s"));
     }
 }

@@ -4,12 +4,18 @@ use std::collections::BTreeSet;
 
 use setpoint_protocol::Any;
 use setpoint_protocol::predicate::{Check, CheckOn, Comparison, Predicate};
+use setpoint_protocol::tool::ToolRecord;
 
 use super::case::Case;
+use super::executed::{ends_in, words};
 use super::messages::printed;
+use super::strength::{only_looks, only_says};
+use crate::evidence::command_of;
 
 /// Words of an answer that is a figure and no report.
 const WORDS_MAX: usize = 12;
+/// Tool that writes a file whole.
+const WRITE_FILE: &str = "write_file";
 /// Figures of such an answer.
 const FIGURES_MAX: usize = 3;
 
@@ -107,13 +113,24 @@ fn amounts(text: &str) -> BTreeSet<String> {
 
 /// Whether the answer is a figure that no call has shown: `17`, after `wc` said 4. What a record had to leave out may hold it.
 pub(super) fn is_from_nowhere(case: &Case<'_>) -> bool {
-    let mut missing = of_answer(case.output);
+    are_from_nowhere(of_answer(case.output), case)
+}
+
+/// Whether a sentence about the work names a figure that neither the answer nor any call holds.
+pub(crate) fn tells_of_nowhere(sentence: &str, case: &Case<'_>) -> bool {
+    let answer = case.output.to_text();
+    let in_answer: BTreeSet<String> = numbers(&answer).into_iter().chain(claims(&answer)).collect();
+    let missing = claims(sentence).into_iter().filter(|figure| !in_answer.contains(figure)).collect();
+    are_from_nowhere(missing, case)
+}
+
+fn are_from_nowhere(mut missing: BTreeSet<String>, case: &Case<'_>) -> bool {
     if missing.is_empty() {
         return false;
     }
     let work = case.runs.iter().flat_map(|run| run.calls).chain(case.baseline).chain(case.probes.records());
     let mut strike = |text: &str| {
-        for number in numbers(text) {
+        for number in numbers(text).into_iter().chain(claims(text)) {
             missing.remove(&number);
         }
         missing.is_empty()
@@ -122,6 +139,10 @@ pub(super) fn is_from_nowhere(case: &Case<'_>) -> bool {
         return false;
     }
     for record in work {
+        // What a command was told to print, or what the work wrote down itself, comes from nowhere else.
+        if only_says(record) || is_of_own_making(record, case) {
+            continue;
+        }
         // How many lines a call printed, or rows below their heading, can be counted by whoever reads it.
         let lines = printed(record).count();
         let counted = format!("{lines} {}", lines.saturating_sub(1));
@@ -132,6 +153,32 @@ pub(super) fn is_from_nowhere(case: &Case<'_>) -> bool {
         }
     }
     true
+}
+
+/// Whether a call wrote down what the work says, or looked at a file that was written so.
+fn is_of_own_making(record: &ToolRecord, case: &Case<'_>) -> bool {
+    let is_write = |call: &ToolRecord| call.tool.tool() == WRITE_FILE;
+    if is_write(record) {
+        return true;
+    }
+    let written = || case.work().filter(|call| is_write(call) && call.ok).map(|call| call.input.get("path"));
+    let path_of =
+        |path: Option<&serde_json::Value>| path.and_then(serde_json::Value::as_str).map(str::to_owned);
+    let written: Vec<String> = written().filter_map(path_of).collect();
+    match command_of(record).filter(|_| only_looks(record)) {
+        Some(command) => written.iter().any(|path| words(command).any(|word| is_one_file(word, path))),
+        None => record
+            .input
+            .get("path")
+            .and_then(serde_json::Value::as_str)
+            .is_some_and(|read| written.iter().any(|path| is_one_file(read, path))),
+    }
+}
+
+/// Whether two paths may be of one file: one is the end of the other.
+fn is_one_file(one: &str, other: &str) -> bool {
+    let plain = |path: &str| path.trim_start_matches("./").to_owned();
+    plain(one) == plain(other) || ends_in(one, other) || ends_in(other, one)
 }
 
 /// The figures of an answer that is short.
@@ -149,10 +196,48 @@ fn of_answer(output: &Any) -> BTreeSet<String> {
     if is_short { figures } else { BTreeSet::new() }
 }
 
-/// Numbers that are words of their own.
+/// Numbers that are words of their own, also within a sum (`6+6`), in digits of full width, and in English words.
 fn claims(text: &str) -> BTreeSet<String> {
-    text.split_whitespace().filter_map(of_word).collect()
+    let digit = |c: char| match u32::from(c).checked_sub(u32::from('０')) {
+        Some(digit @ 0..=9) => char::from_digit(digit, 10).unwrap_or(c),
+        _ => c,
+    };
+    let text: String = text.chars().map(digit).collect::<String>().to_lowercase();
+    let is_between = |c: char| c.is_whitespace() || "+*=×".contains(c);
+    let in_words = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        IN_WORDS.iter().find(|(known, _)| *known == word).map(|(_, number)| number.to_string())
+    };
+    text.split(is_between).filter_map(|word| of_word(word).or_else(|| in_words(word))).collect()
 }
+
+/// Numbers as they are written out; “one” and “two” are words like any other.
+const IN_WORDS: &[(&str, u32)] = &[
+    ("three", 3),
+    ("four", 4),
+    ("five", 5),
+    ("six", 6),
+    ("seven", 7),
+    ("eight", 8),
+    ("nine", 9),
+    ("ten", 10),
+    ("eleven", 11),
+    ("twelve", 12),
+    ("dozen", 12),
+    ("thirteen", 13),
+    ("fourteen", 14),
+    ("fifteen", 15),
+    ("sixteen", 16),
+    ("seventeen", 17),
+    ("eighteen", 18),
+    ("nineteen", 19),
+    ("twenty", 20),
+    ("thirty", 30),
+    ("forty", 40),
+    ("fifty", 50),
+    ("hundred", 100),
+    ("thousand", 1000),
+];
 
 fn of_word(word: &str) -> Option<String> {
     number(word.trim_matches(|c: char| !c.is_alphanumeric()))
@@ -227,6 +312,8 @@ mod tests {
             (r#"{"way": "amber", "mark": 1}"#, vec![]),
             ("17.50", vec!["17.5"]),
             (r#""done""#, vec![]),
+            (r#""twelve""#, vec!["12"]),
+            (r#""６+6 lines""#, vec!["6"]),
             (r#""summary2.md was written""#, vec![]),
             (r#"[1, 2]"#, vec![]),
             (

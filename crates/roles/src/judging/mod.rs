@@ -47,6 +47,7 @@ pub use self::case::{Case, Run};
 pub(crate) use self::case::{is_elsewhere, is_measured};
 pub use self::check::by_check;
 pub(crate) use self::check::class_of_the_work;
+pub(crate) use self::figures::tells_of_nowhere;
 pub use self::hearing::{Hearing, NoClass};
 pub(crate) use self::messages::printed;
 pub(crate) use self::named::runs_alone;

@@ -45,7 +45,8 @@ pub(super) struct Place<'a> {
 /// go through programs that leave lines out; otherwise nothing may follow but what changes how things are printed.
 pub(super) fn is_named(record: &ToolRecord, which: &str, expect: &Predicate, place: &Place<'_>) -> bool {
     if record.tool.tool() != SHELL {
-        return is_at(&record.target, which.trim().trim_start_matches("./"), place);
+        return is_at(&record.target, which.trim().trim_start_matches("./"), place)
+            || is_given(record, which.trim(), place);
     }
     let input = |name: &str| record.input.0.get(name).and_then(Value::as_str);
     let text = input("command");
@@ -55,6 +56,27 @@ pub(super) fn is_named(record: &ToolRecord, which: &str, expect: &Predicate, pla
     let folders = [input("cwd"), command.folder.as_deref()];
     let is_there = |folder: &str| named.folder.as_deref() == Some(folder) || place.is_spoken_of(folder);
     folders.into_iter().flatten().all(is_there) && is_same(&command, &named, expect)
+}
+
+/// The parameters of file tools that say what a call is about.
+const ABOUT: &[&str] = &["path", "root", "dir", "source", "archive", "manifest", "left", "right"];
+
+/// Whether the path that a file tool was given is the one that is named; further options, and `.`, say nothing against it.
+fn is_given(record: &ToolRecord, which: &str, place: &Place<'_>) -> bool {
+    let cwd = place.cwd.trim_end_matches('/');
+    let plain = |path: &str| -> String {
+        let path =
+            path.strip_prefix(cwd).filter(|rest| rest.is_empty() || rest.starts_with('/')).unwrap_or(path);
+        let is_below = path.is_empty() || !path.starts_with('/') || cwd.is_empty();
+        let parts = path.split('/').filter(|part| !part.is_empty() && *part != ".");
+        let path = parts.collect::<Vec<_>>().join("/");
+        if is_below { path } else { format!("/{path}") }
+    };
+    let input = &record.input.0;
+    let named = ABOUT.iter().filter_map(|name| input.get(name)?.as_str());
+    let listed = input.get("paths").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let mut given = named.chain(listed);
+    given.any(|path| plain(path) == plain(which))
 }
 
 /// Whether a file tool's target is the path that is named: from the working directory on, or from a folder that is spoken of.

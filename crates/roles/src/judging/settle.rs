@@ -8,11 +8,11 @@ use setpoint_protocol::message::{
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 
-use super::bearing::bears_on;
+use super::bearing::{bears_on, gives_the_answer, is_about_passing_tests};
 use super::case::{Case, Cited};
 use super::messages::class_of_error;
 use super::self_made::is_self_made;
-use super::strength::of_judgement;
+use super::strength::{of_judgement, only_says};
 use super::subject::is_about_the_text;
 use crate::evidence::name_of;
 
@@ -30,6 +30,13 @@ pub struct Settled {
     pub class_wanted: bool,
 }
 
+/// Whether a call that a judge cites can show the criterion: it did not only say what it was told, and it bears on the criterion
+/// or gave what the answer consists of.
+fn shows(call: &ToolRecord, criterion: &Criterion, case: &Case<'_>) -> bool {
+    let is_answer = || !is_about_passing_tests(&criterion.criterion) && gives_the_answer(call, case.output);
+    !only_says(call) && (bears_on(call, criterion) || is_answer())
+}
+
 /// The verdict on a criterion that a model judged.
 pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_>) -> Settled {
     let cites = Cites::read(&draft.cites, case);
@@ -38,7 +45,7 @@ pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_
             None => {
                 let is_own = |call: &&ToolRecord| is_self_made(call, criterion, case);
                 let self_made = !cites.ran.is_empty() && cites.ran.iter().all(is_own);
-                let bears = cites.ran.iter().any(|call| bears_on(call, criterion));
+                let bears = cites.ran.iter().any(|call| shows(call, criterion, case));
                 let mut settled = judged(criterion, VerdictWord::Pass, &draft.evidence, cites.valid);
                 settled.verdict.self_made = self_made;
                 settled.verdict.strength = of_judgement(criterion, bears, case);

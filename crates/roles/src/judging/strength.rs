@@ -1,7 +1,8 @@
 //! What a pass is worth: whether a call that bears on the criterion shows it, or only the shape of something was looked at.
 
+use serde_json::Value;
 use setpoint_protocol::message::{Criterion, Mode, Strength};
-use setpoint_protocol::predicate::{Check, CheckOn, Predicate};
+use setpoint_protocol::predicate::{Check, CheckOn, Comparison, Predicate};
 use setpoint_protocol::tool::{SideEffect, ToolCall, ToolRecord};
 use setpoint_protocol::{Any, ToolId};
 
@@ -18,6 +19,9 @@ const NAMING_WORDS: usize = 2;
 pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Strength {
     let seen = whole_of_what_was_seen(check, case);
     if cannot_fail(&check.expect) || says_less(&criterion.criterion, check, seen.as_deref()) {
+        return Strength::Form;
+    }
+    if narrows(criterion, check) || measures_another(check, case) {
         return Strength::Form;
     }
     let expect = &check.expect;
@@ -46,6 +50,45 @@ pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) ->
         }
     };
     if is_proof && !is_from_nowhere(case) { Strength::Proof } else { Strength::Form }
+}
+
+/// Whether a check's command takes less than the one that its criterion names: `python3 -m unittest test_ok`, where the sentence
+/// is “python3 -m unittest passes”.
+fn narrows(criterion: &Criterion, check: &Check) -> bool {
+    let command = match &check.on {
+        CheckOn::Probe(call) => call.input.get("command").and_then(Value::as_str),
+        CheckOn::Call { which, .. } => which.as_deref(),
+        CheckOn::Output => None,
+    };
+    let said = words_of(&criterion.criterion);
+    let words = command.map(words_of).unwrap_or_default();
+    let is_said = |part: &[String]| said.windows(part.len()).any(|window| window == part);
+    let Some(named) = (NAMING_WORDS..=words.len()).rev().find(|n| words.get(..*n).is_some_and(is_said))
+    else {
+        return false;
+    };
+    let mut more = words.iter().skip(named).filter(|word| !word.starts_with('-'));
+    more.any(|word| !said.contains(word) && word.chars().any(char::is_alphanumeric))
+}
+
+/// Whether a check holds a fact against another one of the answer: `/bytes` of the call against the answer's `/lines`, where the
+/// call has lines, too.
+fn measures_another(check: &Check, case: &Case<'_>) -> bool {
+    let facts = match &check.on {
+        CheckOn::Output => None,
+        CheckOn::Probe(call) => case.probes.of(call).and_then(|probed| probed.facts.as_ref()),
+        CheckOn::Call { tool, which } => {
+            case.last_call_of(tool, which.as_deref(), &check.expect).and_then(|record| record.facts.as_ref())
+        }
+    };
+    let Some(facts) = facts else { return false };
+    check.expect.has(&|part| {
+        let Predicate::Pointer { at, is: Comparison::Output { at: said, .. } } = part else { return false };
+        let (Some((before, measured)), Some((_, said))) = (at.rsplit_once('/'), said.rsplit_once('/')) else {
+            return false;
+        };
+        measured != said && facts.0.pointer(&format!("{before}/{said}")).is_some()
+    })
 }
 
 /// What a check was held against, its facts behind it; `None` where a part was left out.
@@ -119,7 +162,7 @@ fn is_a_deed_of_something_else(record: &ToolRecord, criterion: &Criterion) -> bo
 
 /// Whether a command can only say what stands in it: nothing of the world is shown by `echo 42`, nor by a program text that
 /// opens nothing.
-fn only_says(record: &ToolRecord) -> bool {
+pub(super) fn only_says(record: &ToolRecord) -> bool {
     let Some(command) = record.input.get("command").and_then(serde_json::Value::as_str) else { return false };
     let programs: Option<Vec<&str>> =
         record.tool_ids().map(|id| id.as_str().strip_prefix("shell/")).collect();
@@ -214,16 +257,19 @@ fn is_about_the_exit_alone(expect: &Predicate) -> bool {
 
 /// Whether a sentence names the command, by its first words.
 fn names(sentence: &str, command: &str) -> bool {
-    let words = |text: &str| -> Vec<String> {
-        let is_quote = |c: char| "`'\"“”‘’".contains(c);
-        text.split(|c: char| c.is_whitespace() || is_quote(c))
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned)
-            .collect()
-    };
-    let (sentence, mut command) = (words(sentence), words(command));
+    let (sentence, mut command) = (words_of(sentence), words_of(command));
     command.truncate(NAMING_WORDS);
     !command.is_empty() && sentence.windows(command.len()).any(|said| said == command)
+}
+
+/// The words of a sentence or a command, without quotes and what ends a part of a sentence.
+fn words_of(text: &str) -> Vec<String> {
+    let is_quote = |c: char| "`'\"“”‘’".contains(c);
+    text.split(|c: char| c.is_whitespace() || is_quote(c))
+        .map(|word| word.trim_end_matches([',', ';', ':', '.']))
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 #[cfg(test)]

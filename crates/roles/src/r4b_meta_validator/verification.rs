@@ -22,7 +22,7 @@ use super::merged::{merged, picks, places};
 use super::prompt;
 use super::round::{Next, Round, Stage};
 use crate::evidence::Probes;
-use crate::judging::{Case, Hearing, NoClass, by_check};
+use crate::judging::{Case, Hearing, NoClass, by_check, tells_of_nowhere};
 
 /// Characters of an unusable answer that the repair call quotes.
 const PREVIOUS_CHARS_MAX: usize = 4_000;
@@ -153,7 +153,9 @@ fn conclude(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Next {
         End::unjudged(round, why, ctx)
     } else {
         let at_fault = at_fault::of(round, &verdicts, &verification.at_fault, &verification.probes);
-        End::judged(round, verdicts, output, verification.summary.as_deref(), at_fault, ctx)
+        // A sentence with figures that nothing shows would stand beside the answer as if it were accepted, too.
+        let summary = verification.summary.as_deref().filter(|summary| !tells_of_nowhere(summary, &case));
+        End::judged(round, verdicts, output.clone(), summary, at_fault, ctx)
     })
 }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use setpoint_machine::draft::CriterionDraft;
 use setpoint_protocol::limits::{CRITERIA_MAX, CRITERION_CHARS_MAX};
 use setpoint_protocol::message::Mode;
+use setpoint_protocol::predicate::CheckOn;
 
 use super::refusal::{Reasons, criterion_place};
 use super::{Rules, ValidCriterion, beyond, checks, origin};
@@ -179,7 +180,11 @@ fn criterion(draft: &CriterionDraft, intent: &str, rules: &Rules<'_>) -> Result<
     {
         return Err(reason.to_owned());
     }
-    let origin = origin::of(&text, asked, &rules.task.spec.raw_input);
+    let command = check.as_ref().and_then(|check| match &check.on {
+        CheckOn::Call { which, .. } => which.as_deref(),
+        CheckOn::Probe(_) | CheckOn::Output => None,
+    });
+    let origin = origin::of(&text, [asked, command], &rules.task.spec.raw_input);
     let assumes = assumes.map(|assumes| one_line(assumes, ASSUMES_CHARS_MAX)).filter(|text| !text.is_empty());
     Ok(ValidCriterion { text, mode, check, origin, assumes })
 }

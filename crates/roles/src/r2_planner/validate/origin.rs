@@ -7,16 +7,18 @@ const QUOTED_WORDS_MIN: usize = 2;
 /// Shortest name in characters (a path, an option, a number with a unit) that shows it.
 const NAME_CHARS_MIN: usize = 3;
 
-/// The person's where the planner quotes words of theirs, or where the sentence names what they name: a command, a path, an
-/// option, a number. The planner's otherwise.
-pub(super) fn of(text: &str, asked: Option<&str>, words: &str) -> Origin {
+/// The person's where the planner quotes words of theirs, or holds the criterion against a command in them, or where the
+/// sentence names what they name: a command, a path, an option, a number. The planner's otherwise.
+pub(super) fn of(text: &str, quoted: [Option<&str>; 2], words: &str) -> Origin {
     let words = plain(words);
     let is_said = |part: &str| {
         let part = plain(part);
         !part.is_empty() && words.match_indices(&part).any(|(at, _)| is_whole(&words, at, part.len()))
     };
-    let is_quoted =
-        asked.is_some_and(|asked| asked.split_whitespace().count() >= QUOTED_WORDS_MIN && is_said(asked));
+    let is_quoted = quoted
+        .into_iter()
+        .flatten()
+        .any(|part| part.split_whitespace().count() >= QUOTED_WORDS_MIN && is_said(part));
     if is_quoted || names(text).any(is_said) { Origin::Person } else { Origin::Planner }
 }
 
@@ -60,8 +62,9 @@ mod tests {
             ("out.txt is there", None),
             ("the number is said", Some("tell me how  many")),
         ] {
-            assert_eq!(of(text, asked, words), Origin::Person, "{text}");
+            assert_eq!(of(text, [asked, None], words), Origin::Person, "{text}");
         }
+        assert_eq!(of("pytest ends with 0", [None, Some("pytest tests/")], words), Origin::Person);
         for (text, asked) in [
             ("the folder holds at least one test", None),
             ("the number is said", Some("the person wants it")),
@@ -71,7 +74,7 @@ mod tests {
             ("ests/ is there", None),
             ("the number is said", Some("")),
         ] {
-            assert_eq!(of(text, asked, words), Origin::Planner, "{text}");
+            assert_eq!(of(text, [asked, None], words), Origin::Planner, "{text}");
         }
     }
 }
