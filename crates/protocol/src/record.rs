@@ -157,9 +157,6 @@ pub struct Surroundings {
     pub programs: Vec<String>,
     /// Local date and time with zone, for R2, R4a and R4b.
     pub local_time: String,
-    /// The person's words: a bare file name in them means a file of the working directory.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub asked: String,
 }
 
 /// One earlier exchange of the session.

@@ -130,7 +130,6 @@ pub fn surroundings(
         os: std::env::consts::OS.to_owned(),
         programs,
         local_time: local_time(),
-        asked: String::new(),
     }
 }
 

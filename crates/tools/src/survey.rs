@@ -96,7 +96,7 @@ async fn names(ctx: &ToolCtx, named: Vec<String>) -> Result<Survey, ToolError> {
     let paths: Vec<(String, Option<PathBuf>)> = named
         .into_iter()
         .map(|text| {
-            let path = place.reading("path", &text).ok();
+            let path = place.path("path", &text).ok();
             (text, path)
         })
         .collect();

@@ -124,7 +124,7 @@ fn workspace(home: &Home, task: &str) -> PathBuf {
 #[test]
 fn a_fork_has_a_workspace_of_its_own() {
     let home = Home::new();
-    let (ended, at) = writes_thrice(&home, "report.md");
+    let (ended, at) = writes_thrice(&home, "{workspace}/report.md");
     let old = workspace(&home, id(&ended));
     assert_eq!(old, home.data().join("workspaces").join(id(&ended)));
     assert_eq!(std::fs::read_to_string(old.join("report.md")).unwrap(), "made");
@@ -178,7 +178,7 @@ fn a_fork_asks_before_it_changes_what_the_other_task_created() {
 #[test]
 fn a_workspace_that_is_too_large_is_not_copied() {
     let home = Home::new();
-    let (ended, at) = writes_thrice(&home, "report.md");
+    let (ended, at) = writes_thrice(&home, "{workspace}/report.md");
     let old = workspace(&home, id(&ended));
     // It takes no room: nothing was ever written to it.
     let large = std::fs::File::create(old.join("large")).unwrap();

@@ -508,7 +508,6 @@ impl Program {
         interactive: bool,
         preview_plan: Option<bool>,
     ) -> Result<NewTask, ProgramError> {
-        let surroundings = Surroundings { asked: raw_input.clone(), ..self.surroundings() };
         Ok(NewTask {
             raw_input,
             suffix: suffix(),
@@ -519,7 +518,7 @@ impl Program {
                 interactive,
                 preview_plan: preview_plan.unwrap_or_else(|| self.config.yes("run.preview_plan")),
                 direct_answers: false,
-                surroundings: surroundings.into(),
+                surroundings: self.surroundings().into(),
                 tools: vec![],
                 models: Cards::default(),
                 thinking: self.thinking()?,

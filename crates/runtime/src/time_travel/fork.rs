@@ -364,7 +364,7 @@ fn differs(stored: &Record, made: &Record, moved: Option<&Move>) -> Option<&'sta
         RecordKind::Message(Kind::PlanDirective) => {
             let read = |record: &Record| serde_json::from_slice::<PlanDirective>(&record.body).ok();
             let (stored, made) = (read(stored)?, read(made)?);
-            // A bare name means a file of the one workspace there, and of the other one here.
+            // What lies in a workspace is told by the path of the one there, and of the other one here.
             let there =
                 |target: &String| moved.map_or_else(|| target.clone(), |moved| moved.said_there(target));
             let blocked = |one: &PlanDirective| {

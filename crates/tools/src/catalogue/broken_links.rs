@@ -47,7 +47,7 @@ impl Typed for BrokenLinks {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        Ok(Target::new(show::path(&place.reading("path", &input.path)?)).with("limit", input.limit))
+        Ok(Target::new(show::path(&place.path("path", &input.path)?)).with("limit", input.limit))
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {

@@ -53,8 +53,8 @@ impl Typed for CompareDirs {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        let left = place.reading("left", &input.left)?;
-        let right = place.reading("right", &input.right)?;
+        let left = place.path("left", &input.left)?;
+        let right = place.path("right", &input.right)?;
         Ok(Target::new(format!("{} and {}", show::path(&left), show::path(&right)))
             .with("limit", input.limit))
     }

@@ -61,7 +61,7 @@ impl Typed for CountLines {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        let path = place.reading("path", &input.path)?;
+        let path = place.path("path", &input.path)?;
         Ok(Target::new(show::path(&path))
             .when("by_language", input.by.is_some())
             .when("hidden", input.hidden))

@@ -67,7 +67,7 @@ impl Typed for DiskUsage {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        let path = place.reading("path", &input.path)?;
+        let path = place.path("path", &input.path)?;
         Ok(Target::new(show::path(&path))
             .with("depth", input.depth.filter(|depth| *depth != USAGE_DEPTH_DEFAULT))
             .with("limit", input.limit.filter(|limit| *limit != USAGE_LIMIT_DEFAULT))

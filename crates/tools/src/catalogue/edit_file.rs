@@ -60,7 +60,7 @@ impl Typed for EditFile {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        let path = place.reading("path", &input.path)?;
+        let path = place.path("path", &input.path)?;
         Ok(Target::new(show::path(&path))
             .content("find", &input.find)
             .content("replace", &input.replace)

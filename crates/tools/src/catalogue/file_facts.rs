@@ -45,7 +45,7 @@ impl Typed for FileFacts {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        Ok(Target::new(show::path(&place.reading("path", &input.path)?)))
+        Ok(Target::new(show::path(&place.path("path", &input.path)?)))
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {

@@ -85,7 +85,7 @@ impl Typed for FindFiles {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        let root = place.reading("root", input.root.as_deref().unwrap_or("~"))?;
+        let root = place.path("root", input.root.as_deref().unwrap_or("~"))?;
         Ok(Target::new(format!("{:?} below {}", folded(&input.name), show::path(&root)))
             .with("limit", input.limit.filter(|limit| *limit != FIND_LIMIT_DEFAULT)))
     }

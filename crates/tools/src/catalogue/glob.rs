@@ -87,7 +87,7 @@ impl Wanted {
         let text = input.pattern.as_str();
         if !text.starts_with(['/', '~', '$']) {
             let root = input.root.as_deref().unwrap_or(".");
-            return Ok(Wanted { root: place.reading("root", root)?, pattern: text.to_owned() });
+            return Ok(Wanted { root: place.path("root", root)?, pattern: text.to_owned() });
         }
         let is_plain = |part: &&str| !pattern::is_glob(part);
         let plain: Vec<&str> = text.split('/').take_while(is_plain).collect();
@@ -100,7 +100,7 @@ impl Wanted {
         let root = if root.is_empty() { "/" } else { &root };
         // A pattern without a slash matches at any depth; this one says where.
         let pattern = if pattern.contains('/') { pattern } else { format!("./{pattern}") };
-        Ok(Wanted { root: place.reading("pattern", root)?, pattern })
+        Ok(Wanted { root: place.path("pattern", root)?, pattern })
     }
 }
 

@@ -76,7 +76,7 @@ impl Typed for Grep {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        let path = place.reading("path", &input.path)?;
+        let path = place.path("path", &input.path)?;
         let pattern = if input.ignore_case { input.pattern.to_lowercase() } else { input.pattern.clone() };
         Ok(Target::new(format!("{pattern:?} in {}", show::path(&path)))
             .with("glob", input.glob.as_ref())

@@ -62,10 +62,10 @@ impl Typed for HashFiles {
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let about = match (&input.root, &input.paths) {
-            (Some(root), None) => show::path(&place.reading("root", root)?),
+            (Some(root), None) => show::path(&place.path("root", root)?),
             (None, Some(paths)) => {
                 let paths: Result<BTreeSet<PathBuf>, ToolError> =
-                    paths.iter().map(|path| place.reading("paths", path)).collect();
+                    paths.iter().map(|path| place.path("paths", path)).collect();
                 paths?.iter().map(|path| show::path(path)).collect::<Vec<_>>().join(" ")
             }
             _ => return Err(either()),

@@ -47,7 +47,7 @@ impl Typed for ListDir {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        let path = place.reading("path", &input.path)?;
+        let path = place.path("path", &input.path)?;
         Ok(Target::new(show::path(&path)).when("hidden", input.hidden))
     }
 

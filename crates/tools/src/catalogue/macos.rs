@@ -104,7 +104,7 @@ impl Typed for Shortcuts {
     }
 
     fn target(&self, input: &ShortcutInput, place: &Place) -> Result<Target, ToolError> {
-        let file = input.input.as_deref().map(|file| place.reading("input", file)).transpose()?;
+        let file = input.input.as_deref().map(|file| place.path("input", file)).transpose()?;
         Ok(Target::new(&input.name)
             .with("input", file.map(|file| crate::show::path(&file)))
             .with("timeout_s", input.timeout_s))

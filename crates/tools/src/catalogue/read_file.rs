@@ -53,7 +53,7 @@ impl Typed for ReadFile {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        let path = place.reading("path", &input.path)?;
+        let path = place.path("path", &input.path)?;
         Ok(Target::new(show::path(&path))
             .with("offset", input.offset.filter(|offset| *offset > 1))
             .with("limit", input.limit.filter(|limit| *limit != READ_LINES_DEFAULT)))

@@ -26,7 +26,7 @@ pub(crate) struct WriteFile;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
-    /// The file. A bare name is made in the task's workspace; write a path with a folder for any other place.
+    /// The file; a bare name is one of the working directory.
     path: String,
     /// The whole content.
     content: String,
@@ -39,8 +39,7 @@ pub(crate) struct Input {
 impl Typed for WriteFile {
     type Input = Input;
     const NAME: &'static str = "write_file";
-    const ABOUT: &'static str = "Makes a file with this content, and the folders above it. A bare name goes to the task's \
-         workspace. A file outside the working directory, or one that other programs obey, needs a person's consent. \
+    const ABOUT: &'static str = "Makes a file with this content, and the folders above it. A file outside the working directory, or one that other programs obey, needs a person's consent. \
          Replacing a file that this task did not create needs `overwrite` and a person's consent; the old \
          content is kept.";
     const GIVES: &'static str = "/created /bytes /sha256";
@@ -53,14 +52,14 @@ impl Typed for WriteFile {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        let path = place.generating("path", &input.path)?;
+        let path = place.path("path", &input.path)?;
         Ok(Target::new(show::path(&path))
             .content("content", &input.content)
             .when("overwrite", input.overwrite))
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
-        let path = ctx.place().generating("path", &input.path)?;
+        let path = ctx.place().path("path", &input.path)?;
         let gate = Gate::new(ctx);
         let cwd = ctx.place().surroundings.cwd;
         ctx.blocking(move |halt| write(&path, &input, cwd, &gate, halt)).await

@@ -109,14 +109,17 @@ async fn write_file_makes_new_files_unasked() {
 }
 
 #[tokio::test]
-async fn write_file_puts_bare_names_into_the_workspace() {
+async fn a_bare_name_is_a_file_of_the_working_directory() {
     let world = World::new();
     for path in ["report.md", "./report2.md"] {
         assert!(world.run("write_file", json!({"path": path, "content": "generated"})).await.ok);
-        assert!(!world.at(path).exists());
+        assert!(world.at(path).exists() && !world.in_space(path).exists());
         assert_eq!(world.run("read_file", json!({"path": path})).await.text, "generated");
     }
-    assert!(world.in_space("report.md").exists() && world.in_space("report2.md").exists());
+    // What lies in the workspace is not found under a bare name.
+    let scratch = world.in_space("scratch.md");
+    assert!(world.run("write_file", json!({"path": scratch, "content": "x"})).await.ok && scratch.exists());
+    assert!(!world.run("read_file", json!({"path": "scratch.md"})).await.ok);
     for (path, made) in [("../out.txt", "out.txt"), ("~/home.txt", "home/home.txt")] {
         let input = json!({"path": path, "content": ""});
         let need = world.need("write_file", input.clone()).await;
@@ -156,11 +159,13 @@ async fn write_file_does_not_follow_links_out_of_the_workspace() {
     let world = World::new();
     let outside = world.file("dir/outside", "precious");
     symlink(&outside, world.in_space("link")).unwrap();
-    let answer = world.run("write_file", json!({"path": "link", "content": "x", "overwrite": true})).await;
+    let link = world.in_space("link");
+    let answer = world.run("write_file", json!({"path": link, "content": "x", "overwrite": true})).await;
     assert_eq!(answer.error_kind, Some(ErrorKind::ApprovalRequired));
     assert_eq!(answer.approval.unwrap().writes, [outside.to_str().unwrap()]);
     symlink("/nowhere/at/all", world.in_space("dangling")).unwrap();
-    let dangling = world.run("write_file", json!({"path": "dangling", "content": "x"})).await;
+    let dangling = world.in_space("dangling");
+    let dangling = world.run("write_file", json!({"path": dangling, "content": "x"})).await;
     assert_eq!(dangling.error_kind, Some(ErrorKind::InvalidInput), "{}", dangling.text);
     assert_eq!(std::fs::read(outside).unwrap(), b"precious");
 }

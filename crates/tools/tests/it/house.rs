@@ -288,7 +288,7 @@ async fn a_task_in_the_house_is_closed_out() {
     }
     assert!(world.run("read_file", json!({"path": "workspaces/t0/result.md"})).await.ok);
     let own: PathBuf = world.in_space("report.md");
-    assert!(world.run("write_file", json!({"path": "report.md", "content": ""})).await.ok && own.exists());
+    assert!(world.run("write_file", json!({"path": own, "content": ""})).await.ok && own.exists());
 }
 
 /// `~` is awk's sign for a match and `/` a division; beside a `*` they were read as "all that is in the home folder".

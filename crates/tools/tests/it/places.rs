@@ -372,5 +372,6 @@ async fn nothing_is_free_where_the_working_directory_holds_too_much() {
     assert!(need.reason.contains("holds the home directory"), "{}", need.reason);
     assert_eq!(state(&world), before);
     // The workspace is free all the same.
-    assert!(world.run("write_file", json!({"path": "notes.txt", "content": "x"})).await.ok);
+    let notes = world.in_space("notes.txt");
+    assert!(world.run("write_file", json!({"path": notes, "content": "x"})).await.ok);
 }

@@ -82,10 +82,10 @@ what only taste can judge, else \"verifiable\". `asked` quotes the person's word
 static CHECKS: Instruction = Instruction::new("\
 Give a criterion a `check` wherever code can judge it: {\"on\":…,\"expect\":…}. `on` is one of:
 \"output\": the answer; its form proves nothing
-{\"call\":{\"tool\":NAME,\"which\":COMMAND OR PATH}}: the executor's last such call. A command is \
-`which`, with more options at most, and runs alone: after a `cd` at most, and in no pipe where its exit code or test run counts.
-{\"probe\":{\"tool\":NAME,\"input\":{}}}: a call, also of `shell`, that only reads. It is made before the work and after it: a \
-check that is green before counts for nothing.
+{\"call\":{\"tool\":NAME,\"which\":COMMAND OR PATH}}: the executor's last such call. A command runs alone, but for a `cd` before it \
+and options, in no pipe if its exit code or test run counts; its criterion names it if only the code does.
+{\"probe\":{\"tool\":NAME,\"input\":{}}}: a call, also of `shell`, that only reads, made before the work, too: a check \
+that is green then counts for nothing.
 `expect` is one of:
 {\"exit_code\":0}, {\"contains\":\"text\"}, {\"matches\":\"^regular expression$\"}, {\"number_in_range\":{\"min\":1,\"max\":9}}
 {\"pointer\":{\"at\":\"/count\",\"is\":{\"equals\":2}}}: a fact of the call. `is` may be \"exists\", {\"length\":2}, \

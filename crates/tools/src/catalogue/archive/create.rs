@@ -61,14 +61,14 @@ impl Typed for ArchiveCreate {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        let source = show::path(&place.reading("source", &input.source)?);
-        let archive = show::path(&place.reading("archive", &input.archive)?);
+        let source = show::path(&place.path("source", &input.source)?);
+        let archive = show::path(&place.path("archive", &input.archive)?);
         Ok(Target::new(format!("{source} into {archive}")))
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         let source = ctx.existing("source", &input.source)?;
-        let archive = ctx.place().reading("archive", &input.archive)?;
+        let archive = ctx.place().path("archive", &input.archive)?;
         let name = archive.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
         let is_compressed = COMPRESSED.iter().any(|ending| name.ends_with(ending));
         if !is_compressed && !name.ends_with(".tar") {

@@ -53,7 +53,7 @@ impl Typed for ArchiveList {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        Ok(Target::new(show::path(&place.reading("archive", &input.archive)?)))
+        Ok(Target::new(show::path(&place.path("archive", &input.archive)?)))
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {

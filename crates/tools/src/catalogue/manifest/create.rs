@@ -54,15 +54,15 @@ impl Typed for ManifestCreate {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        let root = show::path(&place.reading("root", &input.root)?);
-        let manifest = show::path(&place.reading("manifest", &input.manifest)?);
+        let root = show::path(&place.path("root", &input.root)?);
+        let manifest = show::path(&place.path("manifest", &input.manifest)?);
         let algorithm = input.algorithm.filter(|algorithm| *algorithm != Algorithm::default());
         Ok(Target::new(format!("{root} into {manifest}")).with("algorithm", algorithm.map(Algorithm::name)))
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         let root = ctx.existing("root", &input.root)?;
-        let manifest = ctx.place().reading("manifest", &input.manifest)?;
+        let manifest = ctx.place().path("manifest", &input.manifest)?;
         let algorithm = input.algorithm.unwrap_or_default();
         let other = match name::said(&manifest) {
             Some(Said::Known(said)) if said != algorithm => Some(said.name()),

@@ -59,8 +59,8 @@ impl Typed for ManifestVerify {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        let root = input.root.as_deref().map(|root| place.reading("root", root)).transpose()?;
-        let manifest = place.reading("manifest", &input.manifest)?;
+        let root = input.root.as_deref().map(|root| place.path("root", root)).transpose()?;
+        let manifest = place.path("manifest", &input.manifest)?;
         Ok(Target::new(show::path(&manifest)).with("root", root.map(|root| show::path(&root))))
     }
 

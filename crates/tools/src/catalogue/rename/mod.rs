@@ -51,7 +51,7 @@ impl Input {
     }
 
     fn target(&self, place: &Place) -> Result<Target, ToolError> {
-        let dir = show::path(&place.reading("dir", &self.dir)?);
+        let dir = show::path(&place.path("dir", &self.dir)?);
         Ok(Target::new(format!("{:?} to {:?} in {dir}", self.find, self.replace))
             .when("anywhere", self.anywhere)
             .when("recursive", self.recursive))

@@ -316,7 +316,7 @@ impl Shell {
 
 fn folder(input: &Input, place: &Place) -> Result<PathBuf, ToolError> {
     match &input.cwd {
-        Some(text) => place.reading("cwd", text),
+        Some(text) => place.path("cwd", text),
         None => Ok(place.surroundings.cwd.clone()),
     }
 }

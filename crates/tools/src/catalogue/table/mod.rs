@@ -84,7 +84,7 @@ impl Typed for TableSummary {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        let path = place.reading("path", &input.path)?;
+        let path = place.path("path", &input.path)?;
         Ok(Target::new(show::path(&path))
             .with("kind", input.kind.map(Kind::name))
             .with("delimiter", input.delimiter.as_ref()))
