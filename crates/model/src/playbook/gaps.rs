@@ -108,6 +108,12 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         true,
     ),
     (
+        "other_case",
+        "file has the text in its name with other capitals, and keeps it",
+        "files have the text in their names with other capitals, and keep them",
+        false,
+    ),
+    (
         "unlisted",
         "file in the folder is not listed in the manifest",
         "files in the folder are not listed in the manifest",

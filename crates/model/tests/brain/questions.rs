@@ -36,11 +36,11 @@ fn the_intent_says_how_the_goal_was_read_or_is_the_input_on_one_line() {
         ("archive this directory", "pack the directory . into project.tar.gz"),
         (
             "rename 'draft' to 'final' in the file names",
-            "rename files in .: “draft” becomes “final” anywhere in their names",
+            "rename files right in .: “draft” becomes “final” anywhere in their names",
         ),
         (
             "preview renaming 'draft' to 'final' in the file names",
-            "preview files in .: “draft” becomes “final” anywhere in their names",
+            "preview files right in .: “draft” becomes “final” anywhere in their names",
         ),
         (
             "find 'a b' in src",

@@ -133,7 +133,6 @@ fn renamed_files() {
             {"from": at(&format!("IMG_2.{from}")), "to": at(&format!("IMG_2.{to}"))},
         ])
     };
-    let before = tree(&home.work());
     let mut cases = worded(
         &[
             "preview renaming .jpeg to .jpg in {}",
@@ -179,10 +178,16 @@ fn renamed_files() {
         cases.push(case(way, Want::Refused("no playbook")));
     }
     cases.push(case("preview renaming .tar.gz to .tgz in packed", Want::Answer(vec![("/count", json!(1))])));
+    home.file("cased/x.jpeg", "");
+    home.file("cased/y.JPEG", "");
+    let said = texts(&["1 file has the text in its name with other capitals, and keeps it"]);
+    let values = vec![("/count", json!(1)), ("/left_out", said)];
+    cases.push(case("preview renaming .jpeg to .jpg in cased", Want::Answer(values)));
     // "In the names" is everywhere in them, also for what looks like an ending.
     let anywhere = "preview renaming '.jpeg' to '.jpg' in the file names in photos";
     cases.push(case(anywhere, Want::Answer(vec![("/count", json!(5))])));
     cases.push(case("rename .jpeg to .jpg in gone", Want::Refused("gone does not exist in ")));
+    let before = tree(&home.work());
     hold(&home, &cases);
     assert_eq!(tree(&home.work()), before, "nothing was renamed");
 

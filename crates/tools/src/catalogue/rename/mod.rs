@@ -217,6 +217,7 @@ fn facts(renames: &Renames) -> Value {
             json!({ "from": show::path(&conflict.from), "to": conflict.to, "reason": conflict.reason })
         }).collect::<Vec<_>>(),
         "count": renames.list.len(),
+        "other_case": renames.other_case,
         "unreadable": renames.tally.unreadable,
         "complete": renames.tally.complete,
     })

@@ -34,6 +34,8 @@ pub(super) struct Renames {
     /// Files that get a new name, by path.
     pub(super) list: Vec<Rename>,
     pub(super) conflicts: Vec<Conflict>,
+    /// Files whose names hold the text in capitals where it has small letters, or the other way round: they keep their names.
+    pub(super) other_case: u64,
     pub(super) tally: Tally,
 }
 
@@ -53,6 +55,8 @@ impl Renames {
         }
         let mut wanted: Vec<(PathBuf, String)> = Vec::new();
         let mut conflicts = Vec::new();
+        let lower = Lowered::new(change);
+        let mut other_case = 0;
         let tally = walk(dir, Bounds::new(limits), halt, |entry| {
             if entry.meta.is_dir() {
                 let is_history = entry.path.file_name().is_some_and(|name| name == ".git");
@@ -61,7 +65,9 @@ impl Renames {
             let Some(name) = entry.path.file_name() else { return Step::On };
             match name.to_str() {
                 Some(name) => {
-                    let new = change.of(name).filter(|new| new != name);
+                    let new = change.of(name);
+                    other_case += u64::from(new.is_none() && lower.means(name));
+                    let new = new.filter(|new| new != name);
                     wanted.extend(new.map(|new| (entry.path.to_path_buf(), new)));
                 }
                 None if change.of(&name.to_string_lossy()).is_some() => conflicts.push(Conflict {
@@ -74,7 +80,7 @@ impl Renames {
             Step::On
         });
         let tally = tally.map_err(failed)?;
-        let mut renames = Renames { list: Vec::new(), conflicts, tally };
+        let mut renames = Renames { list: Vec::new(), conflicts, other_case, tally };
         renames.sort_out(wanted);
         Ok(renames)
     }
@@ -128,6 +134,23 @@ impl Change<'_> {
         }
         let stem = name.strip_suffix(self.find).filter(|stem| !stem.is_empty())?;
         Some(format!("{stem}{}", self.replace))
+    }
+}
+
+/// A change with its text in small letters.
+struct Lowered {
+    find: String,
+    anywhere: bool,
+}
+
+impl Lowered {
+    fn new(change: &Change<'_>) -> Self {
+        Lowered { find: change.find.to_lowercase(), anywhere: change.anywhere }
+    }
+
+    /// Whether a name would be meant in small letters.
+    fn means(&self, name: &str) -> bool {
+        Change { find: &self.find, replace: "", anywhere: self.anywhere }.of(&name.to_lowercase()).is_some()
     }
 }
 
