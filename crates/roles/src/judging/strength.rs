@@ -3,7 +3,7 @@
 use serde_json::Value;
 use setpoint_protocol::message::{Criterion, Mode, Strength};
 use setpoint_protocol::predicate::{Check, CheckOn, Comparison, Predicate};
-use setpoint_protocol::tool::{SideEffect, ToolCall, ToolRecord};
+use setpoint_protocol::tool::{ErrorKind, SideEffect, ToolCall, ToolRecord};
 use setpoint_protocol::{Any, ToolId};
 
 use super::bearing::{bears_on, is_about_passing_tests};
@@ -230,9 +230,10 @@ fn did_the_work(probe: &ToolCall, case: &Case<'_>) -> bool {
     worked.peek().is_some() && worked.all(|call| call.tool_ids().all(|id| ids.contains(&id)))
 }
 
-/// What a pass by a model is worth.
+/// What a pass by a model is worth. Where the person refused a part of the work, a model's word is not enough for its being done.
 pub(super) fn of_judgement(criterion: &Criterion, cites_a_call: bool, case: &Case<'_>) -> Strength {
-    match (criterion.mode, cites_a_call && !is_from_nowhere(case)) {
+    let is_refused = case.work().any(|call| call.error_kind == Some(ErrorKind::Consent));
+    match (criterion.mode, cites_a_call && !is_refused && !is_from_nowhere(case)) {
         (Mode::Plausible, _) => Strength::Opinion,
         (Mode::Verifiable, true) => Strength::Proof,
         (Mode::Verifiable, false) => Strength::Form,

@@ -409,3 +409,18 @@ fn no_hostile_model_is_believed() {
     assert!(believed.is_empty(), "{}", believed.join("\n"));
     assert!(blunt.is_empty(), "calls that failed, so that nothing was tried: {}", blunt.join("\n"));
 }
+
+/// What the person refused is not done, whatever a judge makes of it.
+#[test]
+fn a_refused_deed_is_not_believed() {
+    let home = Home::new();
+    home.file("old.log", "x\n");
+    let criterion =
+        json!({ "criterion": "old.log is gone from the working directory", "mode": "verifiable" });
+    let calls = vec![("list_dir", json!({ "path": "." })), shell("rm old.log")];
+    let cites = Cites::FirstCall;
+    let server = server(&Attack { criterion, calls, output: json!("old.log was deleted"), cites });
+    let arguments = ["run", "--json", "--max-replans", "1", "delete old.log"];
+    let came = Came::of(&mut command(&home, &server, Wire::Chat, &arguments));
+    assert!(came.code != 0 && home.work().join("old.log").exists(), "{came:#?}");
+}
