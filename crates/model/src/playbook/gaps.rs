@@ -70,6 +70,7 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         "quoted values could be read in another way: text follows their closing quotes, or they have several lines",
         false,
     ),
+    ("continued", "line belongs to the one before it", "lines belong to the ones before them", false),
     (
         "levels_elsewhere",
         "line has its level in another place than the others, and may only speak of it",

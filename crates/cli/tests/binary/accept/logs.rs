@@ -14,10 +14,10 @@ fn logs() {
     let content = "2026-01-01T10:00:00Z ERROR db: lost 12\n\
                    2026-01-01T10:00:05Z ERROR db: lost 13\n\
                    2026-01-01T10:00:06Z INFO ready\n\
-                   [warning] disk\n\
+                   2026-01-01T10:00:07Z [warning] disk\n\
                    level=debug msg=x\n\
-                   Jan  2 03:04:05 host app[1]: error: no\n\
-                   all is well again\n";
+                   2026-01-01T10:00:08Z all is well again\n\
+                   Jan  2 03:04:05 host app[1]: error: no\n";
     home.file("app.log", content);
     home.file("crlf.log", content.replace('\n', "\r\n"));
     home.file("colour.log", content.replace("ERROR", "\u{1b}[31mERROR\u{1b}[0m"));
@@ -50,23 +50,24 @@ fn logs() {
     home.file("worse.log", "INFO a\nERROR b\nFATAL c\nCRITICAL d\n");
     cases.push(case("how many errors are in worse.log", Want::Answer(vec![("/errors", json!(3))])));
     let untimed = "no line has a time in a form that is known";
-    home.file("late.log", format!("INFO a\n{{\"trace\": \"{}\", \"level\": \"ERROR\"}}\n", "a".repeat(1020)));
+    home.file(
+        "late.log",
+        format!("INFO a\n{{\"trace\": \"{}\", \"level\": \"ERROR\"}}\n", "a".repeat(17_000)),
+    );
     let said = texts(&["1 line without a known level may speak of an error", untimed]);
     cases.push(case("summarise late.log", Want::Gap("everything could be read", vec![("/left_out", said)])));
     // The place of a word decides whether it is the line's level or a part of its message.
     let up = "10:00:00 INFO up\n10:00:01 INFO down\n";
-    home.file("spoken.log", format!("{up}user PANIC logged in\n"));
-    let said = texts(&["1 line has its level in another place than the others, and may only speak of it"]);
+    home.file("spoken.log", "up: INFO a\nup: INFO b\nuser PANIC logged in\n");
+    let said =
+        texts(&["1 line has its level in another place than the others, and may only speak of it", untimed]);
     cases
         .push(case("summarise spoken.log", Want::Gap("everything could be read", vec![("/left_out", said)])));
-    home.file(
-        "joined.log",
-        format!("{up}10:00:02 [ERROR-handler] level=INFO up\n10:00:03 mode=FATAL level=info\n"),
-    );
-    let values = vec![("/errors", json!(0)), ("/levels", json!({"INFO": 4}))];
+    home.file("joined.log", "mode=FATAL level=info\n[ERROR-handler] level=INFO up\n");
+    let values = vec![("/errors", json!(0)), ("/levels", json!({"INFO": 2}))];
     cases.push(case("summarise joined.log", Want::Answer(values)));
-    home.file("forms.log", format!("{up}E1126 10:00:02.1 1 a.go:1] lost\n{{\"level\":50}}\n"));
-    let said = texts(&["2 lines without a known level may speak of errors"]);
+    home.file("forms.log", "INFO up\nINFO down\nE1126 10:00:02.1 1 a.go:1] lost\n{\"level\":50}\n");
+    let said = texts(&["2 lines without a known level may speak of errors", untimed]);
     cases.push(case("summarise forms.log", Want::Gap("everything could be read", vec![("/left_out", said)])));
     home.file(
         "celery.log",
@@ -110,7 +111,7 @@ fn logs() {
         "how many errors are in well.log",
         Want::Gap("everything could be read", vec![("/errors", json!(0))]),
     ));
-    home.file("asked.log", format!("{up}1.2.3.4 - - \"GET /logs?level=error HTTP/1.1\" 200 12\n"));
+    home.file("asked.log", format!("{up}10:00:02 1.2.3.4 - - \"GET /logs?level=error HTTP/1.1\" 200 12\n"));
     cases.push(case(
         "how many errors are in asked.log",
         Want::Gap("everything could be read", vec![("/errors", json!(0))]),

@@ -7,6 +7,7 @@
 mod catalogue;
 mod changes;
 mod lists;
+mod log_lines;
 mod logs;
 mod mutations;
 mod repositories;

@@ -150,7 +150,7 @@ fn a_changed_answer_is_not_accepted() {
     home.file("l.jsonl", "{\"a\": 1}\n{\"b\": 2}\n");
     home.file(
         "x.log",
-        "2026-01-01T10:00:00Z ERROR lost 1\n2026-01-01T10:00:01Z ERROR lost 2\nINFO up\nplain\n",
+        "2026-01-01T10:00:00Z ERROR lost 1\n2026-01-01T10:00:01Z ERROR lost 2\n2026-01-01T10:00:02Z INFO up\n2026-01-01T10:00:03Z plain\n",
     );
     home.file("p/IMG_1.jpeg", "1");
     let goals = [

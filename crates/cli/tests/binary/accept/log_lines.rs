@@ -1,0 +1,150 @@
+//! `log-summary`: what is a line's own and what is not: fields of objects, keys and values, times and levels of which a message
+//! speaks, lines that continue others.
+
+use serde_json::{Value, json};
+
+use super::{Want, case, hold, texts};
+use crate::support::Home;
+
+/// Two lines with times, so that lines without one continue them.
+const TIMED: &str = "2024-03-01 10:00:00 INFO up\n2024-03-01 10:00:01 ERROR lost\n";
+
+#[test]
+fn log_lines() {
+    let home = Home::new();
+    let mut cases = Vec::new();
+    let mut answer = |name: &str, content: String, values: Vec<(&'static str, Value)>| {
+        home.file(name, content);
+        cases.push(case(format!("summarise {name}"), Want::Answer(values)));
+    };
+    let info = || ("/levels", json!({"INFO": 1}));
+    let first = |time: &str| ("/first_time", json!(time));
+    let last = |time: &str| ("/last_time", json!(time));
+
+    // The fields of an object: those of its own depth, in an order of preference.
+    let object = r#"{"message":"Log level: DEBUG","level":"INFO","timestamp":"2024-03-01T10:00:00Z"}"#;
+    answer("object.log", format!("{object}\n"), vec![info(), last("2024-03-01T10:00:00Z")]);
+    let nested = r#"{"user":{"level":"warn"},"level":"info","tags":["level","error"]}"#;
+    answer("nested.log", format!("{nested}\n"), vec![info(), ("/last_time", Value::Null)]);
+    let escaped = r#"{"msg":"\"level\":\"error\" \\","level":"info","a":"{"}"#;
+    answer("escaped.log", format!("{escaped}\n"), vec![info()]);
+    let late = format!(r#"{{"trace":"{}","level":"ERROR"}}"#, "a".repeat(9_000));
+    answer("far.log", format!("{late}\n"), vec![("/errors", json!(1))]);
+    let expires = r#"{"level":"info","ts":1709287201.1,"expires_at":"2030-01-01T00:00:00Z"}"#;
+    answer("expires.log", format!("{expires}\n"), vec![info(), ("/first_time", Value::Null)]);
+    let date = r#"{"date":"2030-01-01T00:00:00Z","@timestamp":"2024-03-01T10:00:00Z","level":"info"}"#;
+    answer("date.log", format!("{date}\n"), vec![info(), first("2024-03-01T10:00:00Z")]);
+    let three: String =
+        ["a", "b", "c"].map(|msg| format!("{{\"level\":\"info\",\"msg\":\"{msg}\"}}\n")).concat();
+    answer("three.log", three, vec![("/top_messages", json!([])), ("/levels", json!({"INFO": 3}))]);
+    let same = "{\"n\":\"a\",\"level\":\"info\",\"msg\":\"job 1 done\"}\n{\"msg\":\"job 2 done\",\"level\":\"info\"}\n";
+    let top = ("/top_messages", json!([{"count": 2, "message": "job # done"}]));
+    answer("same.log", same.to_owned(), vec![top]);
+
+    // Keys and values.
+    let words = r#"msg="user wrote level=error" level=info time=2024-03-01T10:00:00Z"#;
+    answer("words.log", format!("{words}\n"), vec![info(), last("2024-03-01T10:00:00Z")]);
+    let led = r#"2024-03-01T10:00:00Z level=info msg="due \"now\"" time=2030-01-01T00:00:00Z"#;
+    answer("led.log", format!("{led}\n"), vec![info(), last("2024-03-01T10:00:00Z")]);
+
+    // Times of which a message speaks.
+    for (name, speaks) in [
+        ("query.log", "INFO SELECT * FROM t WHERE date=\"2020-01-01 00:00:00\""),
+        ("past.log", "ERROR bad request, timestamp=2020-01-01T00:00:00Z is in the past"),
+    ] {
+        let at = "2024-03-01 10:00:01";
+        answer(name, format!("{at} {speaks}\n"), vec![first(at), last(at)]);
+    }
+    let dump = format!("app v1 built 2020-01-01 00:00:00\n{TIMED}  created: 2020-01-01 00:00:00\n");
+    let values = vec![
+        first("2024-03-01 10:00:00"),
+        last("2024-03-01 10:00:01"),
+        ("/continued", json!(2)),
+        ("/left_out", texts(&["2 lines belong to the ones before them"])),
+    ];
+    answer("dump.log", dump, values);
+
+    // Lines that continue others.
+    let one = || {
+        vec![
+            ("/errors", json!(1)),
+            ("/continued", json!(1)),
+            ("/without_level", json!(0)),
+            ("/lines", json!(3)),
+        ]
+    };
+    let cause = "Caused by: org.postgresql.util.PSQLException: ERROR: relation";
+    answer("cause.log", format!("{TIMED}{cause}\n"), one());
+    answer("indented.log", format!("{TIMED}  \"level\": \"ERROR\"\n"), one());
+    let trace = "Traceback (most recent call last):\n  File \"a.py\", line 1\nValueError: x\n";
+    let values = vec![("/errors", json!(1)), ("/continued", json!(3)), ("/lines", json!(5))];
+    answer("trace.log", format!("{TIMED}{trace}"), values);
+    let rows = "row\nrow\n";
+    answer(
+        "rows.log",
+        format!("{TIMED}{rows}"),
+        vec![("/top_messages", json!([])), ("/continued", json!(2))],
+    );
+
+    // A field that is a level makes a line of its own.
+    let values = vec![("/errors", json!(2)), ("/continued", json!(0)), ("/without_level", json!(0))];
+    answer("own.log", format!("{TIMED}level=error\n"), values);
+
+    // Words for levels.
+    let logrus = "INFO[0000] a\nERRO[0003] boom\nFATA[0004] dead\n".to_owned();
+    answer("logrus.log", logrus, vec![("/levels", json!({"INFO": 1, "ERROR": 1, "FATAL": 1}))]);
+    let serilog = "[10:00:00 INF] a\n[10:00:01 WRN] b\n[10:00:02 FTL] c\n".to_owned();
+    answer("serilog.log", serilog, vec![("/levels", json!({"INFO": 1, "WARN": 1, "FATAL": 1}))]);
+    let laravel =
+        "[2024-03-01 10:00:00] local.ERROR: lost\n[2024-03-01 10:00:01] local.INFO: up\n".to_owned();
+    answer("laravel.log", laravel, vec![("/errors", json!(1)), last("2024-03-01 10:00:01")]);
+
+    // Forms of times.
+    for (name, line, time) in [
+        ("half.log", "2024-03-01 01:00:00 PM INFO b", "2024-03-01 01:00:00 PM"),
+        ("fraction.log", "10:00:00,123 INFO b", "10:00:00,123"),
+        ("syslog.log", "Mar  1 10:00:00.123 host app: INFO b", "Mar  1 10:00:00.123"),
+        ("year.log", "Fri Mar  1 10:00:00 2024 INFO b", "Mar  1 10:00:00 2024"),
+        ("django.log", "[01/Mar/2024 10:00:00] INFO b", "01/Mar/2024 10:00:00"),
+        ("tomcat.log", "01-Mar-2024 10:00:00.123 INFO b", "01-Mar-2024 10:00:00.123"),
+    ] {
+        answer(name, format!("{line}\n"), vec![info(), first(time)]);
+    }
+
+    let mut gap = |name: &str, content: String, values: Vec<(&'static str, Value)>| {
+        home.file(name, content);
+        cases.push(case(format!("summarise {name}"), Want::Gap("everything could be read", values)));
+    };
+    // What begins with a level may be of another program, and continue nothing.
+    let elsewhere = "1 line has its level in another place than the others, and may only speak of it";
+    for (name, other) in [("other1.log", "ERROR x"), ("other2.log", "[ERROR] x")] {
+        let values = vec![
+            ("/errors", json!(1)),
+            ("/continued", json!(0)),
+            ("/without_level", json!(1)),
+            ("/left_out", texts(&[elsewhere])),
+        ];
+        gap(name, format!("{TIMED}{other}\n"), values);
+    }
+    // Levels of which a message speaks.
+    let suspect = "1 line without a known level may speak of an error";
+    for (name, speaks) in [
+        ("colon.log", "info app: severity: error was reported"),
+        ("key.log", "app: set level=error"),
+        ("quoted.log", "he said \"ERROR\" twice"),
+        ("class.log", "lost in com.acme.ERROR"),
+        ("segfault.log", "app[1]: segfault at 0"),
+        ("memory.log", "Out of memory: a was stopped"),
+        ("apt.log", "apt: E: not there"),
+    ] {
+        let values =
+            vec![("/errors", json!(1)), ("/without_level", json!(1)), ("/left_out", texts(&[suspect]))];
+        gap(name, format!("{TIMED}2024-03-01 10:00:02 {speaks}\n"), values);
+    }
+    let number = vec![("/errors", Value::Null), ("/without_level", json!(1))];
+    gap("number.log", "{\"level\":50,\"msg\":\"x\"}\n".to_owned(), number);
+    // Nothing is said about a log all of whose lines continue others.
+    let blanks = vec![("/errors", Value::Null), ("/continued", json!(2))];
+    gap("blanks.log", "  INFO a\n  ERROR b\n".to_owned(), blanks);
+    hold(&home, &cases);
+}

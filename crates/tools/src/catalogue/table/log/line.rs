@@ -1,0 +1,295 @@
+//! What one line of a log says: its level, its time and its message. An object and a line of keys and values say it in fields,
+//! any other line where these stand. What the lines are together is not told here.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+use super::fields::{self, Field};
+use super::time::{self, Time};
+
+/// Bytes at the beginning of a line of prose in which its time and level stand.
+const HEAD_BYTES_MAX: usize = 200;
+/// Characters of a message.
+const MESSAGE_CHARS_MAX: usize = 200;
+
+/// Words for levels, and the level that each stands for. A level counts only where its own word stands.
+const LEVELS: &[(&str, &str)] = &[
+    ("TRACE", "TRACE"),
+    ("TRAC", "TRACE"),
+    ("DEBUG", "DEBUG"),
+    ("DEBU", "DEBUG"),
+    ("INFO", "INFO"),
+    ("NOTICE", "NOTICE"),
+    ("WARN", "WARN"),
+    ("WARNING", "WARN"),
+    ("ERR", "ERROR"),
+    ("ERRO", "ERROR"),
+    ("ERROR", "ERROR"),
+    ("SEVERE", "SEVERE"),
+    ("CRIT", "CRITICAL"),
+    ("CRITICAL", "CRITICAL"),
+    ("ALERT", "ALERT"),
+    ("EMERG", "EMERGENCY"),
+    ("EMERGENCY", "EMERGENCY"),
+    ("FATAL", "FATAL"),
+    ("FATA", "FATAL"),
+    ("PANIC", "PANIC"),
+    ("PANI", "PANIC"),
+];
+
+/// Words that are levels only in capitals and at the end of a bracket: `[INF]`, `[10:00:00 INF]`.
+const BRACKETED: &[(&str, &str)] = &[
+    ("VRB", "TRACE"),
+    ("DBG", "DEBUG"),
+    ("INF", "INFO"),
+    ("WRN", "WARN"),
+    ("CRT", "CRITICAL"),
+    ("FTL", "FATAL"),
+];
+
+/// What a line holds that may speak of an error, though it has no level that is known: `Traceback (most recent call last)`,
+/// `kernel: EXT4-fs error`, `error[E0425]`. Small letters.
+const SUSPECT: &[&str] = &[
+    "error",
+    "exception",
+    "fatal",
+    "critical",
+    "panic",
+    "traceback",
+    "severe",
+    "emerg",
+    "fail",
+    "segfault",
+    "segmentation",
+    "killed",
+    "abort",
+    "crash",
+    "out of memory",
+    "err_",
+    // In other languages.
+    "fehler",
+    "schwerwieg",
+    "erreur",
+    "errore",
+    "grave",
+    "błąd",
+    "ошибка",
+];
+
+/// Levels in forms that are not counted but may be of an error: klog's `E1126 10:00:00`, `[E]`, `E/Tag`, `E: x`, `"level":50`.
+static UNCOUNTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?-u)^[EWF]\d{4} \d{2}:|[\[(<][EWFC][\])>]|(?:^|\s)(?:[EWF]/|E: )|(?i:level|lvl|severity)"?\s*[:=]\s*"?\d"#,
+    )
+    .ok()
+});
+
+/// The level key of a line of prose, and not a part of an address: `/logs?level=error`.
+static LEVEL_KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?-u)(?:^|[^A-Za-z0-9_?&])(?i:level|lvl|severity|loglevel|log_level|levelname)= *$").ok()
+});
+
+/// A time in brackets and the name of a channel.
+static CHANNEL: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?-u)^\[[^\]]*\] [A-Za-z0-9_]+\.$").ok());
+
+/// Keys whose value is the level, the time and the message of a line; the first one that is there counts.
+const LEVEL_KEYS: &[&str] =
+    &["level", "lvl", "severity", "loglevel", "log_level", "levelname", "@l", "severity_text"];
+const TIME_KEYS: &[&str] =
+    &["@timestamp", "timestamp", "time", "ts", "@t", "t", "asctime", "datetime", "eventtime", "date"];
+const MESSAGE_KEYS: &[&str] = &["msg", "message", "event", "@m", "@mt"];
+/// Words of a line among which a level stands that is marked by a colon alone.
+const COLON_WORDS_MAX: usize = 7;
+
+/// What colours a line on a terminal (ECMA-48, control sequences).
+static COLOUR: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?-u)\x1b\[[0-9;?]*[A-Za-z]").ok());
+
+/// What a line says.
+pub(super) struct Entry {
+    pub(super) level: Option<Found>,
+    pub(super) time: Option<String>,
+    /// It begins with a time, or has one in a field.
+    pub(super) is_timed: bool,
+    /// It has a time or a level in a field: it continues no other line.
+    pub(super) is_own: bool,
+    /// It begins with a level, or has one behind a time in a form that is not known: it may continue no other line, though it
+    /// has no time.
+    pub(super) is_levelled: bool,
+    pub(super) message: String,
+}
+
+impl Entry {
+    pub(super) fn of(line: &[u8]) -> Self {
+        let head = line.get(..line.len().min(HEAD_BYTES_MAX)).unwrap_or_default();
+        let time = time::first(head);
+        let lead = time.as_ref().filter(|time| time.leads);
+        if line.starts_with(b"{") {
+            return Self::of_fields(line, &fields::of_object(line), None);
+        }
+        let behind = line.get(lead.map_or(0, |time| time.at.end)..).unwrap_or_default();
+        let ends_lead = |byte: &u8| lead.is_some() && (*byte == b']' || fields::is_blank(*byte));
+        let behind =
+            behind.get(behind.iter().take_while(|byte| ends_lead(byte)).count()..).unwrap_or_default();
+        match fields::key(behind) {
+            Some(_) => Self::of_fields(line, &fields::of_words(behind), lead),
+            None => Self::of_prose(line, head, time),
+        }
+    }
+
+    fn of_fields(line: &[u8], fields: &[Field<'_>], lead: Option<&Time>) -> Self {
+        let level = fields::first(fields, LEVEL_KEYS).and_then(|field| known(LEVELS, field.value));
+        let level =
+            level.map(|level| Found { level, at: 0..0, is_marked: true, place: Some((0, false, None)) });
+        let of_field = || time::iso(fields::first(fields, TIME_KEYS)?.onwards);
+        let time = lead.map(|time| time.text.clone()).or_else(of_field);
+        let text = fields::first(fields, MESSAGE_KEYS).map_or(line, |field| field.value);
+        let (is_timed, is_own) = (time.is_some(), time.is_some() || level.is_some());
+        Self { level, time, is_timed, is_own, is_levelled: false, message: message(text) }
+    }
+
+    fn of_prose(line: &[u8], head: &[u8], time: Option<Time>) -> Self {
+        let level = level(head);
+        let is_levelled = level.as_ref().is_some_and(|level| {
+            let before = head.get(..level.at.start).unwrap_or_default();
+            before.is_empty() || time::has_clock(before)
+        });
+        let is_timed = time.as_ref().is_some_and(|time| time.leads);
+        let time = time.filter(|time| time.leads || is_of_line(head, time.at.start, level.as_ref()));
+        let time = time.map(|time| time.text);
+        Self { level, time, is_timed, is_own: is_timed, is_levelled, message: message(line) }
+    }
+}
+
+/// A line without its colours.
+pub(super) fn plain(line: &[u8]) -> Cow<'_, [u8]> {
+    match COLOUR.as_ref() {
+        Some(colour) if line.contains(&0x1b) => colour.replace_all(line, b"".as_slice()),
+        _ => line.into(),
+    }
+}
+
+/// Whether a line that has no level may speak of an error.
+pub(super) fn is_suspect(line: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(line).to_lowercase();
+    UNCOUNTED.as_ref().is_some_and(|forms| forms.is_match(line))
+        || SUSPECT.iter().any(|word| text.contains(word))
+}
+
+pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| fields::is_blank(*byte)).filter(|word| !word.is_empty())
+}
+
+/// A level in a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) level: &'static str,
+    /// Its word, with a bracket before it.
+    at: Range<usize>,
+    /// Whether a bracket, a key, a colon or the line's beginning says that it is the level.
+    pub(super) is_marked: bool,
+    /// None where nothing marks it and only plain words stand before it: `the user PANIC logged in`.
+    pub(super) place: Option<Place>,
+}
+
+/// How many words stand before a level, whether one of them has a digit, as a time has, and which one it is where it is one
+/// plain word: `npm WARN`, `user PANIC`.
+pub(super) type Place = (usize, bool, Option<String>);
+
+fn known(levels: &[(&str, &'static str)], word: &[u8]) -> Option<&'static str> {
+    levels.iter().find(|(known, _)| word.eq_ignore_ascii_case(known.as_bytes())).map(|(_, level)| *level)
+}
+
+/// The first level in the head of a line of prose: its word in capitals, after a bracket or a key such as `level=`, or among
+/// the first words with a colon behind it. Anywhere else it is a word like any other: “no errors”, “for your information”.
+fn level(head: &[u8]) -> Option<Found> {
+    let mut at = 0;
+    let mut is_spoken_of = false;
+    while let Some(begin) = head.get(at..)?.iter().position(is_in_word).map(|n| at + n) {
+        at = begin + head.get(begin..)?.iter().take_while(|byte| is_in_word(byte)).count();
+        let (before, word, after) = (head.get(..begin)?, head.get(begin..at)?, head.get(at..)?);
+        let is_upper = !word.iter().any(u8::is_ascii_lowercase);
+        let ends_bracket = is_upper && after.first() == Some(&b']');
+        let bracketed = || ends_bracket.then(|| known(BRACKETED, word)).flatten();
+        let Some(level) = known(LEVELS, word).or_else(bracketed) else { continue };
+        let is_quoted = before.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
+        if is_quoted || is_part(before, after) {
+            continue;
+        }
+        let is_value = before.trim_ascii_end().ends_with(b"=");
+        let is_after_key = is_value
+            && !is_spoken_of
+            && !time::has_clock(before)
+            && LEVEL_KEY.as_ref().is_some_and(|key| key.is_match(before));
+        is_spoken_of = true;
+        if is_value && !is_after_key {
+            continue;
+        }
+        let is_of_module = before.last() == Some(&b':') && after.first() == Some(&b']');
+        let is_after_mark =
+            is_of_module || before.last().is_some_and(|byte| b"[<(".contains(byte)) || is_after_key;
+        // “no error: all is well” speaks of one.
+        let is_said = |word: &[u8]| word.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b',');
+        let is_before_colon = after.first() == Some(&b':')
+            && words(before).count() < COLON_WORDS_MAX
+            && !words(before).last().is_some_and(is_said);
+        if !is_upper && !is_after_mark && !is_before_colon {
+            continue;
+        }
+        // A line that begins with the word says nothing before it.
+        let before_it = words(before).count();
+        let is_marked = is_after_mark || is_before_colon || before_it == 0;
+        let is_plain = |word: &[u8]| word.iter().all(u8::is_ascii_lowercase);
+        let is_sentence = !is_marked && words(before).all(is_plain);
+        let has_digit = before.iter().any(u8::is_ascii_digit);
+        let name = is_sentence.then(|| String::from_utf8_lossy(before.trim_ascii()).into_owned());
+        let place = (!is_sentence || before_it == 1).then_some((before_it, has_digit, name));
+        let brackets = before.iter().rev().take_while(|byte| b"[<(".contains(byte)).count();
+        return Some(Found { level, at: begin - brackets..at, is_marked, place });
+    }
+    None
+}
+
+fn is_in_word(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || *byte == b'_'
+}
+
+/// Whether a word is a part of a path, of an address, of a name (`com.acme.ERROR`) or of two joined words (`[ERROR-handler]`).
+/// Behind a time it is none: `[2026-01-02 03:04:05,123: ERROR/ForkPoolWorker-1]`, `[2026-01-02 03:04:05] local.ERROR: lost`.
+fn is_part(before: &[u8], after: &[u8]) -> bool {
+    let is_joined_before = matches!(before, [.., one, b'-'] if is_in_word(one));
+    let is_joined_after = matches!(after, [b'-', one, ..] if is_in_word(one));
+    let is_before_slash =
+        after.first() == Some(&b'/') && !matches!(before, [.., digit, b':', b' '] if digit.is_ascii_digit());
+    let is_named = matches!(before, [.., one, b'.'] if is_in_word(one));
+    let is_channel =
+        after.first() == Some(&b':') && CHANNEL.as_ref().is_some_and(|channel| channel.is_match(before));
+    before.last() == Some(&b'/')
+        || is_before_slash
+        || is_joined_before != is_joined_after
+        || (is_named && !is_channel)
+}
+
+/// Whether a time in a line of prose that does not begin with it is when the line was written, and no part of its message: it
+/// is no value, and nothing that looks like a time in another form stands before it, nor the level, unless the line begins
+/// with that.
+fn is_of_line(head: &[u8], at: usize, level: Option<&Found>) -> bool {
+    let before = head.get(..at).unwrap_or_default();
+    let is_in_message = level.is_some_and(|level| {
+        let between = head.get(level.at.end..at);
+        between.is_some_and(|between| level.at.start > 0 || between.iter().any(u8::is_ascii_alphanumeric))
+    });
+    !matches!(before.last(), Some(b'=' | b'"')) && !time::has_clock(before) && !is_in_message
+}
+
+/// A text without what differs from one to the next although it says the same: each word with a digit in it (a time, a number,
+/// an address) is `#`.
+fn message(text: &[u8]) -> String {
+    let folded: Vec<&[u8]> = words(text)
+        .map(|word| if word.iter().any(u8::is_ascii_digit) { b"#".as_slice() } else { word })
+        .collect();
+    String::from_utf8_lossy(&folded.join(&b' ')).chars().take(MESSAGE_CHARS_MAX).collect()
+}

@@ -1,0 +1,257 @@
+//! Logs: how many lines of which level, from when to when, and what they say most often. What one line says is read in
+//! [`line`]; here it is told which lines continue others, and what all of them come to.
+
+mod fields;
+mod line;
+#[cfg(test)]
+mod tests;
+mod time;
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use setpoint_protocol::tool::ToolAnswer;
+
+use self::line::{Entry, Place};
+use super::Source;
+use crate::answer::{self, Gaps};
+use crate::error::ToolError;
+use crate::files::lines::{self, Line};
+use crate::show;
+
+/// Bytes of a line that are looked at.
+const LINE_BYTES_MAX: usize = 16 * 1024;
+/// Different messages that are told apart; further new ones are not counted.
+const MESSAGES_MAX: usize = 50_000;
+/// The most frequent messages that are given.
+const TOP_MESSAGES: usize = 10;
+/// Levels of what went wrong.
+const ERRORS: &[&str] = &["ERROR", "SEVERE", "CRITICAL", "ALERT", "EMERGENCY", "FATAL", "PANIC"];
+
+/// What was seen. Whether lines without a time continue others is known at the end alone, so they are counted apart.
+#[derive(Default)]
+struct Seen {
+    lines: u64,
+    /// Lines that begin with a blank: each belongs to the one before it.
+    indented: u64,
+    /// Lines with a carriage return that is not at their end.
+    returns: u64,
+    /// Lines that have a time, and begin with it or have it in a field.
+    timed: u64,
+    /// Lines with such a time or with a level in a field, and the others.
+    own: Tally,
+    others: Tally,
+    /// Of the others, those that have nothing in them, and those that begin with a level.
+    empty: u64,
+    levelled: u64,
+}
+
+/// What lines come to.
+#[derive(Default)]
+struct Tally {
+    lines: u64,
+    /// Lines in which no level was found.
+    without_level: u64,
+    /// Of these, lines that speak of an error.
+    suspect: u64,
+    /// Lines in which the place of a level that nothing marks tells nothing.
+    unplaced: u64,
+    /// Where levels stand, and in how many lines: all of them, and those that nothing marks.
+    places: BTreeMap<Place, [u64; 2]>,
+    levels: BTreeMap<&'static str, u64>,
+    /// The first and the last time, each with the number of its line.
+    first_time: Option<(u64, String)>,
+    last_time: Option<(u64, String)>,
+    messages: BTreeMap<String, u64>,
+    are_messages_cut: bool,
+}
+
+/// All lines, when it is known which of them continue others.
+struct Sum {
+    tally: Tally,
+    /// Lines that belong to the ones before them.
+    continued: u64,
+    /// Lines whose level stands in another place than the others'.
+    elsewhere: u64,
+}
+
+pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError> {
+    let mut seen = Seen::default();
+    let mut line = Vec::new();
+    loop {
+        match lines::next(&mut source.reader, &mut line, LINE_BYTES_MAX) {
+            Ok(Line::Some { is_cut, .. }) => seen.add(&line, is_cut),
+            Ok(Line::None) => break,
+            Err(error) => return Err(source.failed(error)),
+        }
+    }
+    let complete = !source.reader.is_halted();
+    let (lines, returns) = (seen.lines, seen.returns);
+    let Sum { tally, continued, elsewhere } = seen.sum();
+    let (first_time, last_time) = (tally.first_time.map(|time| time.1), tally.last_time.map(|time| time.1));
+    let mut top: Vec<(String, u64)> = tally.messages.into_iter().filter(|(_, count)| *count > 1).collect();
+    top.sort_by(|one, other| (other.1, &one.0).cmp(&(one.1, &other.0)));
+    let repeated = top.len();
+    top.truncate(TOP_MESSAGES);
+    // Nobody may read “0 errors” out of lines whose levels are not known.
+    let has_levels = !tally.levels.is_empty() || lines == 0;
+    let errors = has_levels.then(|| ERRORS.iter().filter_map(|level| tally.levels.get(level)).sum::<u64>());
+
+    let mut text = format!("{}: {}", show::path_line(source.path), show::count(lines, "line", "lines"));
+    for (level, count) in &tally.levels {
+        text.push_str(&format!("\n  {level}: {count}"));
+    }
+    if tally.without_level > 0 {
+        text.push_str(&format!("\n  no level that is known: {}", tally.without_level));
+    }
+    if tally.suspect > 0 {
+        text.push_str(&format!("\n  of these, speaking of errors: {}", tally.suspect));
+    }
+    if continued > 0 {
+        text.push_str(&format!("\n  belonging to the line before: {continued}"));
+    }
+    if elsewhere > 0 {
+        text.push_str(&format!("\n  level in another place than in most lines: {elsewhere}"));
+    }
+    if let (Some(first), Some(last)) = (&first_time, &last_time) {
+        text.push_str(&format!("\nfrom {first} to {last}"));
+    }
+    if !top.is_empty() {
+        text.push_str("\nmost frequent:");
+        let shown = top.iter().map(|(message, count)| format!("  {count} × {}", show::line(message)));
+        text.push_str(&answer::listing(shown, TOP_MESSAGES));
+    }
+    text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
+    let facts = json!({
+        "kind": "log",
+        "lines": lines,
+        "levels": tally.levels,
+        "errors": errors,
+        "without_level": tally.without_level,
+        "suspect": tally.suspect,
+        "levels_elsewhere": elsewhere,
+        "continued": continued,
+        "mostly_without_level": lines > 0 && (lines == continued || tally.without_level * 2 > lines - continued),
+        "returns": returns,
+        "no_time_known": first_time.is_none() && lines > 0,
+        "first_time": first_time,
+        "last_time": last_time,
+        "top_messages": top.iter().map(|(message, count)| json!({ "message": message, "count": count })).collect::<Vec<_>>(),
+        "top_messages_count": repeated,
+        "messages_cut": tally.are_messages_cut,
+        "complete": complete,
+    });
+    Ok(answer::found(text, facts))
+}
+
+impl Seen {
+    fn add(&mut self, line: &[u8], is_cut: bool) {
+        self.lines += 1;
+        let line = line::plain(line);
+        let end = line.len() - line.iter().rev().take_while(|byte| **byte == b'\r').count();
+        self.returns += u64::from(line.get(..end).unwrap_or_default().contains(&b'\r'));
+        if matches!(line.first(), Some(b' ' | b'\t')) {
+            self.indented += 1;
+            return;
+        }
+        let entry = Entry::of(&line);
+        self.timed += u64::from(entry.is_timed);
+        if entry.is_own {
+            return self.own.add(self.lines, &line, is_cut, entry);
+        }
+        self.empty += u64::from(line::words(&line).next().is_none());
+        self.levelled += u64::from(entry.is_levelled);
+        self.others.add(self.lines, &line, is_cut, entry);
+    }
+
+    /// In a log in which half of the lines have a time, those that have none continue others: a trace, the rows of a dump. One
+    /// that begins with a level may be of another program.
+    fn sum(self) -> Sum {
+        let Self { mut own, others, .. } = self;
+        let is_timed = self.timed > 0 && self.timed * 2 >= own.lines + others.lines - self.empty;
+        if !is_timed {
+            let tally = own.with(others);
+            return Sum { continued: self.indented, elsewhere: tally.elsewhere(), tally };
+        }
+        own.without_level += self.levelled;
+        Sum {
+            continued: self.indented + others.lines - self.levelled,
+            elsewhere: own.elsewhere() + self.levelled,
+            tally: own,
+        }
+    }
+}
+
+impl Tally {
+    fn add(&mut self, number: u64, line: &[u8], is_cut: bool, entry: Entry) {
+        self.lines += 1;
+        match entry.level {
+            Some(found) => {
+                *self.levels.entry(found.level).or_default() += 1;
+                match found.place {
+                    Some(place) => {
+                        let [all, unmarked] = self.places.entry(place).or_default();
+                        *all += 1;
+                        *unmarked += u64::from(!found.is_marked);
+                    }
+                    None => self.unplaced += 1,
+                }
+            }
+            None => {
+                self.without_level += 1;
+                self.suspect += u64::from(is_cut || line::is_suspect(line));
+            }
+        }
+        if let Some(time) = entry.time {
+            self.first_time.get_or_insert_with(|| (number, time.clone()));
+            self.last_time = Some((number, time));
+        }
+        self.add_message(entry.message, 1);
+    }
+
+    /// Both together.
+    fn with(mut self, other: Self) -> Self {
+        self.lines += other.lines;
+        self.without_level += other.without_level;
+        self.suspect += other.suspect;
+        self.unplaced += other.unplaced;
+        for (place, [all, unmarked]) in other.places {
+            let [all_of_both, unmarked_of_both] = self.places.entry(place).or_default();
+            *all_of_both += all;
+            *unmarked_of_both += unmarked;
+        }
+        for (level, count) in other.levels {
+            *self.levels.entry(level).or_default() += count;
+        }
+        self.first_time = [self.first_time, other.first_time].into_iter().flatten().min();
+        self.last_time = self.last_time.max(other.last_time);
+        for (message, count) in other.messages {
+            self.add_message(message, count);
+        }
+        self.are_messages_cut |= other.are_messages_cut;
+        self
+    }
+
+    /// Lines whose level nothing marks, and that stands in another place than the levels of most lines.
+    fn elsewhere(&self) -> u64 {
+        let most = self.places.values().map(|[all, _]| *all).max().unwrap_or(0);
+        // What one line has before its level is no habit of the log's.
+        let is_rare =
+            |((_, _, name), [all, _]): &(&Place, &[u64; 2])| *all < most || (name.is_some() && *all < 2);
+        let rare = self.places.iter().filter(is_rare);
+        self.unplaced + rare.map(|(_, [_, unmarked])| unmarked).sum::<u64>()
+    }
+
+    fn add_message(&mut self, message: String, times: u64) {
+        if message.is_empty() {
+            return;
+        }
+        if let Some(count) = self.messages.get_mut(&message) {
+            *count += times;
+        } else if self.messages.len() < MESSAGES_MAX {
+            self.messages.insert(message, times);
+        } else {
+            self.are_messages_cut = true;
+        }
+    }
+}
