@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use setpoint_protocol::tool::ToolRecord;
 
 /// What a call may say that it left out: the fact, the words for one and for many of it, and whether the answer is then
-/// incomplete; what is left out on purpose makes none.
+/// incomplete; what is left out on purpose makes none. In the words `{}` stands for the fact of the same name with `_named`.
 const COUNTED: &[(&str, &str, &str, bool)] = &[
     ("unreadable", "file or folder could not be read", "files or folders could not be read", true),
     (
@@ -37,6 +37,12 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         "decimal_commas",
         "column holds numbers with decimal commas, and was taken for text",
         "columns hold numbers with decimal commas, and were taken for texts",
+        false,
+    ),
+    (
+        "missing_words",
+        "column holds numbers beside words for missing values ({}), and was taken for text",
+        "columns hold numbers beside words for missing values ({}), and were taken for texts",
         false,
     ),
     (
@@ -166,7 +172,9 @@ pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
         for (fact, one, many, is_gap) in COUNTED {
             let Some(count @ 1..) = facts.get(fact).and_then(Value::as_u64) else { continue };
             complete &= !is_gap;
-            said.push(format!("{count} {}", if count == 1 { one } else { many }));
+            let named = facts.get(format!("{fact}_named")).and_then(Value::as_str).unwrap_or_default();
+            let words = if count == 1 { one } else { many };
+            said.push(format!("{count} {}", words.replace("{}", named)));
         }
         for (fact, words, is_gap) in TOLD {
             if facts.get(fact) == Some(&Value::Bool(true)) {

@@ -152,6 +152,25 @@ fn tables() {
     let values =
         vec![("/left_out", texts(&["1 column holds numbers with decimal commas, and was taken for text"]))];
     cases.push(case("summarise euro.csv", Want::Answer(values)));
+    // Words for missing values are values, but the answer says why these columns are no numbers.
+    home.file("missing.csv", "id,a,b,c\n1,NA,x,7\n2,2.5,NA,NULL\n3,3,n/a,-\n4,nan,y,8\n");
+    let told =
+        "2 columns hold numbers beside words for missing values (-, NA, NULL, nan), and were taken for texts";
+    let values = vec![
+        ("/columns/1/type", json!("text")),
+        ("/columns/1/empty", json!(0)),
+        ("/columns/1/numbers", json!(2)),
+        ("/left_out", texts(&[told])),
+    ];
+    cases.push(case("summarise missing.csv", Want::Answer(values)));
+    home.file("one missing.csv", "name;price\nx;1,5\ny;N/A\n");
+    let told = [
+        "1 column holds numbers with decimal commas, and was taken for text",
+        "1 column holds numbers beside words for missing values (N/A), and was taken for text",
+    ];
+    cases.push(case("summarise 'one missing.csv'", Want::Answer(vec![("/left_out", texts(&told))])));
+    home.file("no numbers.csv", "grade\nNA\nA\nnull\n-\n");
+    cases.push(case("summarise 'no numbers.csv'", Want::Answer(vec![("/left_out", Value::Null)])));
     let long = "How much do you agree? ".repeat(15);
     home.file("survey.csv", format!("id,{long}\n1,\u{a0}\n2,5\n"));
     let values = vec![("/columns/1/name", json!(long)), ("/columns/1/empty", json!(0))];

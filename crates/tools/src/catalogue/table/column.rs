@@ -36,6 +36,9 @@ pub(super) struct Column {
     thousands: u64,
     /// Values such as `1,50`.
     decimal_commas: u64,
+    /// Values that stand for a missing one, such as `NA`, and the first of these words as they are written.
+    missing: u64,
+    missing_words: BTreeSet<String>,
     /// Whether the first value is a text that may be a name.
     is_text_first: bool,
     least: f64,
@@ -58,6 +61,8 @@ impl Column {
             pointed: 0,
             thousands: 0,
             decimal_commas: 0,
+            missing: 0,
+            missing_words: BTreeSet::new(),
             is_text_first: false,
             least: f64::INFINITY,
             greatest: f64::NEG_INFINITY,
@@ -76,6 +81,12 @@ impl Column {
         self.is_text_first |= self.filled == 1 && may_be_a_name(raw);
         self.add_distinct(raw, room);
         self.decimal_commas += u64::from(is_in_two_parts(trimmed, ','));
+        if is_missing(trimmed) {
+            self.missing += 1;
+            if self.missing_words.len() < MISSING_WORDS_TOLD_MAX {
+                self.missing_words.insert(trimmed.to_owned());
+            }
+        }
         match number(trimmed) {
             Some(number) => {
                 self.numbers += 1;
@@ -139,15 +150,27 @@ impl Column {
         self.decimal_commas > 0
     }
 
-    /// Whether all of it is numbers with commas before their fractions, which are not reckoned with.
+    /// Whether all of it is numbers with commas before their fractions, which are not reckoned with, words for missing values
+    /// aside.
     pub(super) fn is_in_decimal_commas(&self) -> bool {
-        self.decimal_commas > 0 && self.kind() == "text" && self.numbers + self.decimal_commas == self.filled
+        self.decimal_commas > 0
+            && self.kind() == "text"
+            && self.numbers + self.decimal_commas + self.missing == self.filled
     }
 
-    /// Whether all but the first value are numbers: the first one may be its name.
+    /// The words for missing values in a column that is a text for nothing but them: all else in it is numbers. Empty for any other.
+    pub(super) fn words_beside_numbers(&self) -> BTreeSet<String> {
+        let figures = self.numbers + self.decimal_commas;
+        match figures > 0 && self.missing > 0 && figures + self.missing == self.filled {
+            true => self.missing_words.clone(),
+            false => BTreeSet::new(),
+        }
+    }
+
+    /// Whether all but the first value are numbers, or stand for a missing one: the first one may be its name.
     pub(super) fn is_of_figures_below_a_text(&self) -> bool {
         let figures = self.numbers + self.decimal_commas;
-        self.is_text_first && figures >= 1 && figures + 1 == self.filled
+        self.is_text_first && figures >= 1 && figures + self.missing + 1 == self.filled
     }
 
     /// Whether it holds years and nothing else.
@@ -222,13 +245,19 @@ const BLANKS: [char; 6] = [' ', '\t', '\r', '\n', '\x0b', '\x0c'];
 const MISSING: &[&str] =
     &["", "na", "n/a", "nan", "null", "none", "nil", "-", "--", "?", "missing", "unknown"];
 
+/// Words for missing values that are told.
+pub(super) const MISSING_WORDS_TOLD_MAX: usize = 4;
+
+fn is_missing(text: &str) -> bool {
+    MISSING.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
 /// Whether a value of the first row could be the name of a column: a text with letters that is no date and no word for a missing
 /// one.
 pub(super) fn may_be_a_name(value: &[u8]) -> bool {
     let text = String::from_utf8_lossy(value);
     let text = text.trim_matches(BLANKS);
-    let is_missing = MISSING.contains(&text.to_ascii_lowercase().as_str());
-    !is_missing && text.contains(char::is_alphabetic) && !is_number(text) && !is_date(text)
+    !is_missing(text) && text.contains(char::is_alphabetic) && !is_number(text) && !is_date(text)
 }
 
 /// What is taken for a year.

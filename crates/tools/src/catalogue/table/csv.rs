@@ -1,5 +1,6 @@
 //! Tables with separators.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ToolAnswer;
 
-use super::column::{self, Column, DISTINCT_MAX};
+use super::column::{self, Column, DISTINCT_MAX, MISSING_WORDS_TOLD_MAX};
 use super::separator::Separator;
 use super::{Halting, Source};
 use crate::answer::{self, Gaps};
@@ -72,6 +73,10 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     let is_cut = columns.iter().any(Column::is_cut);
     let complete = !reader.get_ref().reader.is_halted() && !table.wide && !is_cut;
     let in_commas = columns.iter().filter(|column| column.is_in_decimal_commas()).count();
+    let missing_words: Vec<_> =
+        columns.iter().map(Column::words_beside_numbers).filter(|words| !words.is_empty()).collect();
+    let with_missing_words = missing_words.len();
+    let missing_words = told_words(missing_words);
     let has_commas = delimiter == b';' || columns.iter().any(Column::has_decimal_commas);
     let is_of_thousands = has_commas && columns.iter().any(Column::may_be_of_thousands);
     // A name that is a number is no name: the table may have none, and its first row was taken for them. Nor is the line with
@@ -151,6 +156,12 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
             show::count(in_commas as u64, "column holds", "columns hold")
         ));
     }
+    if with_missing_words > 0 {
+        text.push_str(&format!(
+            "\n{} numbers beside words for missing values ({missing_words}), and was taken for text",
+            show::count(with_missing_words as u64, "column holds", "columns hold")
+        ));
+    }
     text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
     let facts = json!({
         "kind": if delimiter == b'\t' { "tsv" } else { "csv" },
@@ -161,6 +172,8 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         "ragged": table.ragged,
         "first_ragged": table.first_ragged.map(|row| row.to_string()),
         "decimal_commas": in_commas,
+        "missing_words": with_missing_words,
+        "missing_words_named": (with_missing_words > 0).then_some(missing_words),
         "not_utf8": table.not_utf8,
         "thousands_doubtful": is_of_thousands,
         "unclosed_quote": is_open,
@@ -262,6 +275,13 @@ struct Table {
     /// The first row holds nothing but what could be names.
     is_first_of_texts: bool,
     wide: bool,
+}
+
+/// The words of all columns, each once and few in all.
+fn told_words(columns: Vec<BTreeSet<String>>) -> String {
+    let all: BTreeSet<String> = columns.into_iter().flatten().collect();
+    let told: Vec<String> = all.into_iter().take(MISSING_WORDS_TOLD_MAX).collect();
+    told.join(", ")
 }
 
 fn is_rule(value: &[u8]) -> bool {
