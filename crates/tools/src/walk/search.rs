@@ -106,7 +106,8 @@ pub(crate) fn walk(
                 continue;
             }
         };
-        let is_folder = is_folder(&entry);
+        // What is to be searched may be named by a link, and is what that leads to.
+        let is_folder = is_folder(&entry) || (entry.depth() == 0 && entry.path().is_dir());
         if is_folder && entry.depth() >= bounds.depth_max {
             tally.complete = false;
         }
@@ -193,6 +194,18 @@ mod tests {
         let (found, tally) = seen(folder.path(), false, &Limits::default());
         assert_eq!(found, ["src", "src/a.rs"]);
         assert!(tally.complete);
+    }
+
+    #[test]
+    fn a_link_to_a_folder_stands_for_it() {
+        let folder = tree();
+        let beside = tempfile::tempdir().unwrap();
+        let link = beside.path().join("link");
+        std::os::unix::fs::symlink(folder.path(), &link).unwrap();
+        let (found, tally) = seen(&link, false, &Limits::default());
+        assert_eq!(found, ["src", "src/a.rs"]);
+        assert_eq!(tally.skipped, seen(folder.path(), false, &Limits::default()).1.skipped);
+        assert!(tally.skipped > 0, "{tally:?}");
     }
 
     #[test]

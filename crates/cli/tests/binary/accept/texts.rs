@@ -142,6 +142,14 @@ fn found_texts() {
     let said = texts(&["1 symbolic link was not followed"]);
     cases
         .push(case("find 'needle' in linked", Want::Answer(vec![("/count", json!(0)), ("/left_out", said)])));
+    // A link that is named stands for what it leads to.
+    std::os::unix::fs::symlink("plain", home.work().join("way")).unwrap();
+    let said = texts(&["1 hidden or ignored file or folder was left out"]);
+    let values = vec![("/count", json!(2)), ("/left_out", said.clone())];
+    cases.push(case("find all occurrences of needle in way", Want::Answer(values)));
+    let none = vec![("/count", json!(0)), ("/left_out", said.clone())];
+    cases.push(case("find all occurrences of thread in way", Want::Answer(none)));
+    cases.push(case("count the lines in way", Want::Answer(vec![("/left_out", said)])));
     cases.push(case("find 'needle' in coded/utf16.txt", Want::Refused("it is no text")));
     cases.push(case("count the lines in coded/utf16.txt", Want::Refused("it is no text")));
     home.file("mac.txt", "one\rtwo\rthree");
