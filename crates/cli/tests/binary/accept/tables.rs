@@ -201,12 +201,24 @@ fn tables() {
         ("report.csv", "Report,\nid,name\n1,Ann\n"),
         ("year.csv", "Sales,2026\nid,amt\n1,2\n3,4\n"),
         ("ruled.csv", "id|name\n---|---\n1|Ann\n"),
+        ("joined.csv", "name,city\nAnn,Paris\nName,City\nBob,Rome\n"),
+        ("customers.csv", "Customer list, exported\nname,city\nAnn,Paris\n"),
+        ("units.csv", "name,weight,height\n,kg,cm\nAnn,60,170\nBob,80,NA\n"),
     ] {
         home.file(file, content);
         cases.push(case(format!("summarise {file}"), Want::Gap("the first row holds names", vec![])));
     }
     home.file("years.csv", "region,2024,2025\nnorth,10,20\nsouth,30,40\n");
     cases.push(case("summarise years.csv", Want::Answer(vec![("/columns/1/max", json!(30))])));
+    for (file, content) in [
+        ("alike.csv", "name\nAnn\nname\n"),
+        ("led.csv", "full name, city\nAnn, Paris\nBob, Rome\n"),
+        ("short.csv", "first, last\nAnn,Smith\n"),
+        ("absent.csv", "name,score,note\nAnn,absent,\nBob,3,x\nCleo,4,\n"),
+    ] {
+        home.file(file, content);
+        cases.push(case(format!("summarise {file}"), Want::Answer(vec![])));
+    }
     home.file("index.csv", ",v\n0,1\n1,2\n");
     cases.push(case("summarise index.csv", Want::Answer(vec![("/rows", json!(2))])));
     home.file("latin.csv", b"name,st\xe4dt\nx,K\xf6ln\ny,K\xe4ln\n");

@@ -140,6 +140,10 @@ impl Column {
         }
     }
 
+    pub(super) fn is_text(&self) -> bool {
+        self.kind() == "text"
+    }
+
     /// Whether each point in its numbers may separate thousands.
     pub(super) fn may_be_of_thousands(&self) -> bool {
         self.kind() == "number" && self.pointed > 0 && self.pointed == self.thousands

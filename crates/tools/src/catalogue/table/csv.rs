@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ToolAnswer;
 
-use super::column::{self, Column, DISTINCT_MAX, MISSING_WORDS_TOLD_MAX};
+use super::column::{Column, DISTINCT_MAX, MISSING_WORDS_TOLD_MAX};
+use super::head::Head;
 use super::separator::Separator;
 use super::{Halting, Source};
 use crate::answer::{self, Gaps};
@@ -48,6 +49,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     let wide = names.len() > COLUMNS_MAX;
     let mut table = Table { not_utf8, wide, ..Table::default() };
     let mut room = DISTINCT_MAX;
+    let mut head = Head::new(names.clone());
     let mut record = ByteRecord::new();
     loop {
         reader.get_mut().left = ROW_BYTES_MAX;
@@ -55,10 +57,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
             break;
         }
         table.rows += 1;
-        if table.rows == 1 {
-            table.is_ruled = record.iter().all(is_rule);
-            table.is_first_of_texts = record.iter().all(column::may_be_a_name);
-        }
+        head.see(&record);
         if record.len() != names.len() {
             table.ragged += 1;
             table.first_ragged.get_or_insert(table.rows);
@@ -79,35 +78,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     let missing_words = told_words(missing_words);
     let has_commas = delimiter == b';' || columns.iter().any(Column::has_decimal_commas);
     let is_of_thousands = has_commas && columns.iter().any(Column::may_be_of_thousands);
-    // A name that is a number is no name: the table may have none, and its first row was taken for them. Nor is the line with
-    // which spreadsheets tell the separator.
-    let is_separator_line = names
-        .iter()
-        .next()
-        .is_some_and(|name| name.starts_with(b"#") || name.to_ascii_lowercase().starts_with(b"sep="));
-    let is_value = |(name, column): (&[u8], &Column)| {
-        let name = String::from_utf8_lossy(name);
-        let is_of_values = column::is_date(name.trim())
-            || matches!(name.trim().to_ascii_lowercase().as_str(), "true" | "false")
-            || name.contains('@');
-        is_of_values || (column::is_number(&name) && (!column::is_year(&name) || column.is_of_years()))
-    };
-    // A title above the table, or a line of a table in Markdown, leaves names empty; an index of rows leaves one.
-    let nameless = names.iter().filter(|name| name.trim_ascii().is_empty()).count();
-    let is_title = nameless > 1
-        || (nameless == 1 && names.iter().next_back().is_some_and(|name| name.trim_ascii().is_empty()));
-    // The index that pandas writes above its columns: nothing, 0, 1, 2.
-    let is_index = names.len() > 1
-        && names.iter().enumerate().all(|(at, name)| match at {
-            0 => name.is_empty(),
-            _ => *name == *(at - 1).to_string().as_bytes(),
-        });
-    let are_names_below = table.is_first_of_texts && columns.iter().any(Column::is_of_figures_below_a_text);
-    let is_doubtful = is_separator_line
-        || is_title
-        || table.is_ruled
-        || are_names_below
-        || (!is_index && names.iter().zip(&columns).any(is_value));
+    let is_doubtful = head.is_doubtful(&columns);
     let told = columns.iter().take(COLUMNS_TOLD_MAX);
     let columns: Vec<Value> = told.map(|column| column.facts(table.rows)).collect();
     let mut text = format!(
@@ -270,10 +241,6 @@ struct Table {
     first_ragged: Option<u64>,
     /// Names and values that are not UTF-8.
     not_utf8: u64,
-    /// The first row is the line below the head of a table in Markdown.
-    is_ruled: bool,
-    /// The first row holds nothing but what could be names.
-    is_first_of_texts: bool,
     wide: bool,
 }
 
@@ -282,11 +249,6 @@ fn told_words(columns: Vec<BTreeSet<String>>) -> String {
     let all: BTreeSet<String> = columns.into_iter().flatten().collect();
     let told: Vec<String> = all.into_iter().take(MISSING_WORDS_TOLD_MAX).collect();
     told.join(", ")
-}
-
-fn is_rule(value: &[u8]) -> bool {
-    let value = value.trim_ascii();
-    value.contains(&b'-') && value.iter().all(|byte| b"-:".contains(byte))
 }
 
 /// A column's figures for a reader.

@@ -2,6 +2,7 @@
 
 mod column;
 mod csv;
+mod head;
 mod json;
 mod jsonl;
 mod log;

@@ -1,0 +1,120 @@
+//! Whether the first row of a table holds the names of its columns: it may be a title, a comment or values instead.
+
+use csv::ByteRecord;
+
+use super::column::{self, Column};
+
+/// The first row, and what the rows below it say about it.
+pub(super) struct Head {
+    names: ByteRecord,
+    rows: u64,
+    /// The next row is the line below the head of a table in Markdown.
+    is_ruled: bool,
+    /// The next row holds nothing but what could be names.
+    is_over_texts: bool,
+    /// Which values of the next row are there at all.
+    filled_below: Vec<bool>,
+    /// A row further below is the first one again.
+    is_repeated: bool,
+    /// A value below begins with a blank.
+    has_led_values: bool,
+}
+
+impl Head {
+    pub(super) fn new(names: ByteRecord) -> Self {
+        Head {
+            names,
+            rows: 0,
+            is_ruled: false,
+            is_over_texts: false,
+            filled_below: Vec::new(),
+            is_repeated: false,
+            has_led_values: false,
+        }
+    }
+
+    /// Takes the next row.
+    pub(super) fn see(&mut self, row: &ByteRecord) {
+        self.rows += 1;
+        if self.rows == 1 {
+            self.is_ruled = row.iter().all(is_rule);
+            self.is_over_texts = row.iter().all(column::may_be_a_name);
+            self.filled_below = row.iter().map(|value| !value.trim_ascii().is_empty()).collect();
+        }
+        let is_same =
+            |(value, name): (&[u8], &[u8])| value.trim_ascii().eq_ignore_ascii_case(name.trim_ascii());
+        self.is_repeated |=
+            row.len() > 1 && row.len() == self.names.len() && row.iter().zip(&self.names).all(is_same);
+        self.has_led_values |= row.iter().any(|value| value.starts_with(b" "));
+    }
+
+    /// Whether it looks like something else than names.
+    pub(super) fn is_doubtful(&self, columns: &[Column]) -> bool {
+        let are_names_below = self.is_over_texts && columns.iter().any(Column::is_of_figures_below_a_text);
+        let is_value = |(name, column): (&[u8], &Column)| is_value(name, column);
+        self.is_mark()
+            || self.is_title()
+            || self.is_ruled
+            || self.is_repeated
+            || are_names_below
+            || self.is_over_units(columns)
+            || self.is_phrase(columns)
+            || (!self.is_index() && self.names.iter().zip(columns).any(is_value))
+    }
+
+    /// A comment, or the line with which spreadsheets tell the separator.
+    fn is_mark(&self) -> bool {
+        self.names
+            .iter()
+            .next()
+            .is_some_and(|name| name.starts_with(b"#") || name.to_ascii_lowercase().starts_with(b"sep="))
+    }
+
+    /// What stands below it stands over numbers alone, as the units of these do: `,kg,cm`.
+    fn is_over_units(&self, columns: &[Column]) -> bool {
+        let filled = || columns.iter().zip(&self.filled_below).filter(|(_, is_filled)| **is_filled);
+        filled().count() > 0 && filled().all(|(column, _)| column.is_of_figures_below_a_text())
+    }
+
+    /// A title of several parts above texts, where blanks follow its commas and those of no other row: `Customers, exported today`.
+    fn is_phrase(&self, columns: &[Column]) -> bool {
+        self.rows > 0
+            && self.names.len() > 1
+            && !self.has_led_values
+            && self.names.iter().skip(1).all(|name| name.starts_with(b" "))
+            && self.names.iter().any(|name| name.trim_ascii().contains(&b' '))
+            && columns.iter().all(Column::is_text)
+    }
+
+    /// A title above the table, or a line of a table in Markdown, leaves names empty; an index of rows leaves one.
+    fn is_title(&self) -> bool {
+        let nameless = self.names.iter().filter(|name| name.trim_ascii().is_empty()).count();
+        nameless > 1
+            || (nameless == 1
+                && self.names.iter().next_back().is_some_and(|name| name.trim_ascii().is_empty()))
+    }
+
+    /// The index that pandas writes above its columns: nothing, 0, 1, 2.
+    fn is_index(&self) -> bool {
+        self.names.len() > 1
+            && self.names.iter().enumerate().all(|(at, name)| match at {
+                0 => name.is_empty(),
+                _ => *name == *(at - 1).to_string().as_bytes(),
+            })
+    }
+}
+
+/// Whether a name is a value of its column: a name that is a number is no name, so the table may have none, and its first row
+/// was taken for them.
+fn is_value(name: &[u8], column: &Column) -> bool {
+    let name = String::from_utf8_lossy(name);
+    let is_of_values = column::is_date(name.trim())
+        || matches!(name.trim().to_ascii_lowercase().as_str(), "true" | "false")
+        || name.contains('@');
+    is_of_values || (column::is_number(&name) && (!column::is_year(&name) || column.is_of_years()))
+}
+
+fn is_rule(value: &[u8]) -> bool {
+    let value = value.trim_ascii();
+    value.contains(&b'-') && value.iter().all(|byte| b"-:".contains(byte))
+}
