@@ -203,6 +203,10 @@ fn tables() {
         ("ruled.csv", "id|name\n---|---\n1|Ann\n"),
         ("joined.csv", "name,city\nAnn,Paris\nName,City\nBob,Rome\n"),
         ("customers.csv", "Customer list, exported\nname,city\nAnn,Paris\n"),
+        ("comment.csv", "# exported by Ann\nid,n\n1,2\n"),
+        ("noted.csv", "# all of them, 2026\nAnn,Paris\nBob,Rome\n"),
+        ("dates.csv", "2026-01-01,2026-01-02\n2026-01-03,2026-01-04\n"),
+        ("gap.csv", "a,,\n1,,x\n2,,y\n"),
         ("units.csv", "name,weight,height\n,kg,cm\nAnn,60,170\nBob,80,NA\n"),
     ] {
         home.file(file, content);
@@ -211,13 +215,21 @@ fn tables() {
     home.file("years.csv", "region,2024,2025\nnorth,10,20\nsouth,30,40\n");
     cases.push(case("summarise years.csv", Want::Answer(vec![("/columns/1/max", json!(30))])));
     for (file, content) in [
+        ("none.csv", ""),
+        ("tabs none.tsv", ""),
+        ("number.csv", "#,name\n1,Ann\n2,Bob\n"),
+        ("hash.csv", "#id,name\n1,Ann\n2,Bob\n"),
+        ("led hash.csv", "# id,name\n1,Ann\n2,Bob\n"),
+        ("days.csv", "city,2020-01-01,2020-02-01\nParis,1,2.5\nRome,3,NA\n"),
+        ("trailing.csv", "name,n,\nAnn,1,\nBob,2,\n"),
+        ("trailing two.csv", ",name,,\n0,Ann,,\n1,Bob,,\n"),
         ("alike.csv", "name\nAnn\nname\n"),
         ("led.csv", "full name, city\nAnn, Paris\nBob, Rome\n"),
         ("short.csv", "first, last\nAnn,Smith\n"),
         ("absent.csv", "name,score,note\nAnn,absent,\nBob,3,x\nCleo,4,\n"),
     ] {
         home.file(file, content);
-        cases.push(case(format!("summarise {file}"), Want::Answer(vec![])));
+        cases.push(case(format!("summarise '{file}'"), Want::Answer(vec![])));
     }
     home.file("index.csv", ",v\n0,1\n1,2\n");
     cases.push(case("summarise index.csv", Want::Answer(vec![("/rows", json!(2))])));

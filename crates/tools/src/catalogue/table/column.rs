@@ -140,6 +140,16 @@ impl Column {
         }
     }
 
+    pub(super) const fn is_empty(&self) -> bool {
+        self.filled == 0
+    }
+
+    /// Whether all of it is numbers, in either way to write them, and words for missing ones.
+    pub(super) const fn is_of_figures(&self) -> bool {
+        let figures = self.numbers + self.decimal_commas;
+        figures > 0 && figures + self.missing == self.filled
+    }
+
     pub(super) fn is_text(&self) -> bool {
         self.kind() == "text"
     }
@@ -164,8 +174,7 @@ impl Column {
 
     /// The words for missing values in a column that is a text for nothing but them: all else in it is numbers. Empty for any other.
     pub(super) fn words_beside_numbers(&self) -> BTreeSet<String> {
-        let figures = self.numbers + self.decimal_commas;
-        match figures > 0 && self.missing > 0 && figures + self.missing == self.filled {
+        match self.missing > 0 && self.is_of_figures() {
             true => self.missing_words.clone(),
             false => BTreeSet::new(),
         }

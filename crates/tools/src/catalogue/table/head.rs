@@ -53,7 +53,7 @@ impl Head {
         let are_names_below = self.is_over_texts && columns.iter().any(Column::is_of_figures_below_a_text);
         let is_value = |(name, column): (&[u8], &Column)| is_value(name, column);
         self.is_mark()
-            || self.is_title()
+            || self.is_title(columns)
             || self.is_ruled
             || self.is_repeated
             || are_names_below
@@ -62,12 +62,13 @@ impl Head {
             || (!self.is_index() && self.names.iter().zip(columns).any(is_value))
     }
 
-    /// A comment, or the line with which spreadsheets tell the separator.
+    /// A comment, or the line with which spreadsheets tell the separator. `#` and `# id` are names where others stand beside them.
     fn is_mark(&self) -> bool {
-        self.names
-            .iter()
-            .next()
-            .is_some_and(|name| name.starts_with(b"#") || name.to_ascii_lowercase().starts_with(b"sep="))
+        let first = self.names.iter().next().unwrap_or_default();
+        let comment = first.strip_prefix(b"#").map(<[u8]>::trim_ascii);
+        let is_comment =
+            |text: &[u8]| self.names.len() == 1 || text.contains(&b' ') || text.starts_with(b"#");
+        comment.is_some_and(is_comment) || first.to_ascii_lowercase().starts_with(b"sep=")
     }
 
     /// What stands below it stands over numbers alone, as the units of these do: `,kg,cm`.
@@ -86,12 +87,20 @@ impl Head {
             && columns.iter().all(Column::is_text)
     }
 
-    /// A title above the table, or a line of a table in Markdown, leaves names empty; an index of rows leaves one.
-    fn is_title(&self) -> bool {
-        let nameless = self.names.iter().filter(|name| name.trim_ascii().is_empty()).count();
-        nameless > 1
-            || (nameless == 1
-                && self.names.iter().next_back().is_some_and(|name| name.trim_ascii().is_empty()))
+    /// A title above the table, or a line of a table in Markdown, leaves names empty; an index of rows leaves one. So do
+    /// separators at the end of every row, which leave columns with nothing in them.
+    fn is_title(&self, columns: &[Column]) -> bool {
+        let is_nameless = |name: &[u8]| name.trim_ascii().is_empty();
+        let nameless = self.names.iter().filter(|name| is_nameless(name)).count();
+        let at_end = self.names.iter().rev().take_while(|name| is_nameless(name)).count();
+        let are_empty = self.rows > 0
+            && nameless < self.names.len()
+            && columns.len() == self.names.len()
+            && columns.iter().rev().take(at_end).all(Column::is_empty);
+        let kept = if are_empty { nameless - at_end } else { nameless };
+        // `| a | b |`, as Markdown has it.
+        let is_framed = at_end > 0 && nameless > at_end && columns.first().is_some_and(Column::is_empty);
+        is_framed || kept > 1 || (kept > 0 && at_end == nameless)
     }
 
     /// The index that pandas writes above its columns: nothing, 0, 1, 2.
@@ -105,10 +114,10 @@ impl Head {
 }
 
 /// Whether a name is a value of its column: a name that is a number is no name, so the table may have none, and its first row
-/// was taken for them.
+/// was taken for them. Years and days are names above figures.
 fn is_value(name: &[u8], column: &Column) -> bool {
     let name = String::from_utf8_lossy(name);
-    let is_of_values = column::is_date(name.trim())
+    let is_of_values = (column::is_date(name.trim()) && !column.is_of_figures())
         || matches!(name.trim().to_ascii_lowercase().as_str(), "true" | "false")
         || name.contains('@');
     is_of_values || (column::is_number(&name) && (!column::is_year(&name) || column.is_of_years()))
