@@ -201,21 +201,28 @@ pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
     }
 }
 
-/// Lists of which an answer holds fewer than it counts: `count` is that of its only list, `column_count` that of `columns`.
+/// Lists of which an answer holds fewer than it counts: `column_count` is that of `columns`, and `count` that of the only list
+/// without a count of its own.
 fn shorter_lists(answer: &Map<String, Value>) -> Vec<String> {
     let lists: Vec<(&String, usize)> =
         answer.iter().filter_map(|(name, value)| Some((name, value.as_array()?.len()))).collect();
-    let counts =
-        answer.iter().filter_map(|(name, value)| Some((name.strip_suffix("count")?, value.as_u64()?)));
-    let shorter = counts.filter_map(|(of, count)| {
-        let of = of.trim_end_matches('_');
-        let begins = |name: &str| name.chars().zip(of.chars()).take(4).all(|(a, b)| a == b);
-        let (name, length) = match (of, lists.as_slice()) {
+    let counts: Vec<(&str, u64)> = answer
+        .iter()
+        .filter_map(|(name, value)| {
+            Some((name.strip_suffix("count")?.trim_end_matches('_'), value.as_u64()?))
+        })
+        .collect();
+    let is_of =
+        |name: &str, of: &str| !of.is_empty() && name.chars().zip(of.chars()).take(4).all(|(a, b)| a == b);
+    let others: Vec<&(&String, usize)> =
+        lists.iter().filter(|(name, _)| !counts.iter().any(|(of, _)| is_of(name, of))).collect();
+    let shorter = counts.iter().filter_map(|(of, count)| {
+        let (name, length) = match (*of, others.as_slice()) {
             ("", [only]) => only,
             ("", _) => return None,
-            _ => lists.iter().find(|(name, _)| begins(name))?,
+            (of, _) => lists.iter().find(|(name, _)| is_of(name, of))?,
         };
-        (u64::try_from(*length).ok()? < count).then(|| format!("{length} of {count} {name} are listed"))
+        (u64::try_from(*length).ok()? < *count).then(|| format!("{length} of {count} {name} are listed"))
     });
     shorter.collect()
 }
@@ -232,6 +239,10 @@ mod tests {
             (json!({"count": 2, "links": [1, 2]}), vec![]),
             (json!({"column_count": 9, "columns": [1], "rows": 12}), vec!["1 of 9 columns are listed"]),
             (json!({"count": 9}), vec![]),
+            (
+                json!({"count": 9, "lines": [1, 2], "file_count": 3, "files": [1]}),
+                vec!["2 of 9 lines are listed", "1 of 3 files are listed"],
+            ),
         ] {
             assert_eq!(shorter_lists(answer.as_object().unwrap()), said, "{answer}");
         }

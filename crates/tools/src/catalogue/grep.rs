@@ -127,6 +127,8 @@ struct Search {
 #[derive(Default)]
 struct Found {
     matches: Vec<Match>,
+    /// The first files with matching lines, and how many lines in each.
+    in_files: Vec<(String, u64)>,
     count: u64,
     files: u64,
     searched: u64,
@@ -183,7 +185,7 @@ impl Search {
         found.searched += 1;
         let mut line = Vec::new();
         let mut number: u64 = 0;
-        let mut is_in_file = false;
+        let mut in_file: u64 = 0;
         while !halt.reached() && lines::next(&mut reader, &mut line, GREP_LINE_BYTES_MAX)? != Line::None {
             number += 1;
             let line = line.strip_suffix(b"\r").unwrap_or(&line);
@@ -192,14 +194,17 @@ impl Search {
                 found.undecoded += u64::from(is_foreign);
                 continue;
             }
-            is_in_file = true;
+            in_file += 1;
             found.count += 1;
             if found.matches.len() < self.limit {
                 let text = beginning(&String::from_utf8_lossy(line));
                 found.matches.push(Match { path: show::path(path), line: number, text });
             }
         }
-        found.files += u64::from(is_in_file);
+        found.files += u64::from(in_file > 0);
+        if in_file > 0 && found.in_files.len() < self.limit {
+            found.in_files.push((show::path(path), in_file));
+        }
         Ok(())
     }
 
@@ -226,10 +231,12 @@ impl Search {
             .iter()
             .map(|hit| json!({ "path": hit.path, "line": hit.line, "text": hit.text }))
             .collect();
+        let in_files: Vec<Value> =
+            found.in_files.iter().map(|(path, lines)| json!({ "path": path, "lines": lines })).collect();
         // Where something was found nobody asks what else is linked to.
         let not_followed = if found.count == 0 { found.not_followed } else { 0 };
         let facts = json!({
-            "matches": matches, "count": found.count, "files": found.files, "searched": found.searched,
+            "matches": matches, "count": found.count, "files": found.files, "in_files": in_files, "searched": found.searched,
             "binary": found.binary, "undecoded": found.undecoded, "not_followed": not_followed, "skipped": tally.skipped, "unreadable": tally.unreadable,
             "complete": tally.complete,
         });

@@ -111,9 +111,27 @@ fn found_texts() {
             ("/count", json!(500)),
             ("/file_count", json!(250)),
             ("/lines/199", json!({"path": "many/099.txt", "line": 2, "text": "needle two"})),
-            ("/left_out", texts(&["200 of 500 lines are listed"])),
+            ("/files/0", json!({"path": "many/000.txt", "lines": 2})),
+            ("/files/199", json!({"path": "many/199.txt", "lines": 2})),
+            ("/left_out", texts(&["200 of 500 lines are listed", "200 of 250 files are listed"])),
         ]),
     ));
+    // Whatever the lines of one file are, the others are named.
+    home.file("wf/a.txt", "needle\n".repeat(300));
+    home.file("wf/b.txt", "x\nneedle\n");
+    home.file("wf/c.txt", "thread\n");
+    let files = json!([{"path": "wf/a.txt", "lines": 300}, {"path": "wf/b.txt", "lines": 1}]);
+    cases.extend(worded(&["which files contain 'needle' in {}", "grep for needle in {}"], "wf", || {
+        Want::Answer(vec![
+            ("/count", json!(301)),
+            ("/file_count", json!(2)),
+            ("/files", files.clone()),
+            ("/left_out", texts(&["200 of 301 lines are listed"])),
+        ])
+    }));
+    let files = json!([{"path": "plain/one", "lines": 3}, {"path": "plain/two", "lines": 1}]);
+    let goal = "which files contain 'NEEDLE' in plain, ignoring case";
+    cases.push(case(goal, Want::Answer(vec![("/files", files)])));
     cases.push(case("find 'needle' in wide", Want::Answer(vec![("/count", json!(2))])));
     cases.push(case(
         "find 'to be or not' in plain",
