@@ -302,6 +302,16 @@ fn json_files() {
     home.file("twice.json", "{\"a\": 1, \"b\": 2, \"a\": 3}");
     let said = texts(&["1 key is given more than once"]);
     cases.push(case("summarise twice.json", Want::Gap("given twice", vec![("/left_out", said)])));
+    // A key given twice at any depth, and in the object of a line.
+    for (name, content) in [
+        ("deep twice.json", r#"[{"a": 1}, {"b": {"c": 1, "\u0063": 2}}]"#),
+        ("twice.jsonl", "{\"a\": 1, \"a\": 2}\n{\"b\": 1}\n"),
+        ("deep twice.jsonl", "{\"a\": 1}\n[{\"b\": 1, \"b\": 2}]\n"),
+    ] {
+        home.file(name, content);
+        let said = texts(&["1 key is given more than once"]);
+        cases.push(case(format!("summarise '{name}'"), Want::Gap("given twice", vec![("/left_out", said)])));
+    }
     let many: Vec<String> = (0..1_500).map(|n| format!("\"k{n}\": {n}")).collect();
     home.file("many.json", format!("{{{}}}", many.join(", ")));
     let said = texts(&["200 of 1500 keys are listed"]);

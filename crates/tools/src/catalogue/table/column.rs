@@ -197,8 +197,7 @@ impl Column {
     }
 
     fn add_distinct(&mut self, value: &[u8], room: &mut usize) {
-        let hash = blake3::hash(value);
-        let short = hash.as_bytes().iter().take(8).fold(0_u64, |short, byte| (short << 8) | u64::from(*byte));
+        let short = short_hash(value);
         if *room > 0 {
             *room -= usize::from(self.distinct.insert(short));
         } else {
@@ -224,6 +223,12 @@ impl Column {
             self.last_date = Some(value.to_owned());
         }
     }
+}
+
+/// What tells texts apart in little room.
+pub(super) fn short_hash(value: &[u8]) -> u64 {
+    let hash = blake3::hash(value);
+    hash.as_bytes().iter().take(8).fold(0_u64, |short, byte| (short << 8) | u64::from(*byte))
 }
 
 /// A sum that keeps what rounding loses (Neumaier), so that a mean does not depend on the size of the table.

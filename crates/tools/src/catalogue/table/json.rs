@@ -1,13 +1,16 @@
 //! One JSON value, read without building it.
 
+use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, Read};
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Value, json};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ToolAnswer;
 
+use super::column::short_hash;
 use super::{Halting, Source};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
@@ -17,6 +20,9 @@ use crate::show;
 const KEYS_NAMED: usize = 200;
 /// Keys that are counted; those of a value with more are not counted to their end.
 const KEYS_MAX: usize = 100_000;
+/// Keys that are held against the others of their objects, over all objects that are open at once; what is beyond is not
+/// counted to its end.
+const KEYS_COMPARED_MAX: usize = 1_000_000;
 /// Characters of a key that is named.
 const KEY_CHARS_MAX: usize = 200;
 /// Bytes of one text or number; a value with a longer one is not read, since each is held in memory once.
@@ -31,7 +37,7 @@ pub(super) struct Shape {
     pub(super) keys: Vec<String>,
     /// There are more than were counted.
     pub(super) are_keys_cut: bool,
-    /// Keys of the outermost object that are given more than once.
+    /// Keys that are given more than once in their object, at any depth.
     pub(super) duplicates: u64,
     /// Of an object or array.
     pub(super) length: Option<u64>,
@@ -41,8 +47,9 @@ pub(super) struct Shape {
 
 pub(super) fn summarise(source: Source<'_>) -> Result<ToolAnswer, ToolError> {
     let path = source.path;
+    let room = Cell::new(KEYS_COMPARED_MAX);
     let mut deserializer = serde_json::Deserializer::from_reader(Scalars::of(source.reader));
-    let read = ShapeSeed { names_keys: true }.deserialize(&mut deserializer);
+    let read = ShapeSeed { names_keys: true, room: &room }.deserialize(&mut deserializer);
     let read = read.and_then(|shape| deserializer.end().map(|()| shape));
     let shape = match read {
         Ok(shape) => shape,
@@ -74,6 +81,14 @@ pub(super) fn summarise(source: Source<'_>) -> Result<ToolAnswer, ToolError> {
         object.insert("keys".to_owned(), json!(named));
     }
     Ok(answer::found(text, facts))
+}
+
+/// How often a key of a text is given again in its object, at any depth; nothing for a text that is no JSON.
+pub(super) fn duplicates(text: &[u8]) -> Option<u64> {
+    let room = Cell::new(KEYS_COMPARED_MAX);
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    let shape = ShapeSeed { names_keys: false, room: &room }.deserialize(&mut deserializer).ok()?;
+    (!shape.are_keys_cut).then_some(shape.duplicates)
 }
 
 /// Why a file was not read, from the parser's message. Not all that this parser refuses is wrong JSON.
@@ -143,11 +158,13 @@ pub(super) fn kind_of(value: &Value) -> &'static str {
 }
 
 #[derive(Clone, Copy)]
-struct ShapeSeed {
+struct ShapeSeed<'a> {
     names_keys: bool,
+    /// What is left of [`KEYS_COMPARED_MAX`].
+    room: &'a Cell<usize>,
 }
 
-impl<'de> DeserializeSeed<'de> for ShapeSeed {
+impl<'de> DeserializeSeed<'de> for ShapeSeed<'_> {
     type Value = Shape;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Shape, D::Error> {
@@ -155,7 +172,7 @@ impl<'de> DeserializeSeed<'de> for ShapeSeed {
     }
 }
 
-impl<'de> Visitor<'de> for ShapeSeed {
+impl<'de> Visitor<'de> for ShapeSeed<'_> {
     type Value = Shape;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -188,10 +205,9 @@ impl<'de> Visitor<'de> for ShapeSeed {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Shape, A::Error> {
         let mut shape = Shape { kind: "array", length: Some(0), ..Shape::default() };
-        let mut known = std::collections::BTreeSet::new();
+        let mut known = BTreeSet::new();
         while let Some(inner) = items.next_element_seed(self)? {
             shape.hold(&inner);
-            shape.are_keys_cut |= inner.are_keys_cut;
             if inner.kind == "object" {
                 for key in inner.keys {
                     if known.insert(key.clone()) {
@@ -205,20 +221,21 @@ impl<'de> Visitor<'de> for ShapeSeed {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Shape, A::Error> {
         let mut shape = Shape { kind: "object", length: Some(0), ..Shape::default() };
-        if !self.names_keys {
-            while entries.next_key::<IgnoredAny>()?.is_some() {
-                shape.hold(&entries.next_value_seed(self)?);
-            }
-            return Ok(shape);
-        }
-        let mut known = std::collections::BTreeSet::new();
+        let mut known = BTreeSet::new();
         while let Some(key) = entries.next_key::<String>()? {
-            if known.len() < KEYS_MAX {
-                shape.duplicates += u64::from(!known.insert(key.clone()));
+            match self.room.get() {
+                0 => shape.are_keys_cut = true,
+                room => match known.insert(short_hash(key.as_bytes())) {
+                    true => self.room.set(room - 1),
+                    false => shape.duplicates += 1,
+                },
             }
-            shape.name(clip(&key, KEY_CHARS_MAX));
-            shape.hold(&entries.next_value_seed(ShapeSeed { names_keys: false })?);
+            if self.names_keys {
+                shape.name(clip(&key, KEY_CHARS_MAX));
+            }
+            shape.hold(&entries.next_value_seed(ShapeSeed { names_keys: false, ..self })?);
         }
+        self.room.set(self.room.get() + known.len());
         Ok(shape)
     }
 }
@@ -227,6 +244,8 @@ impl Shape {
     fn hold(&mut self, inner: &Shape) {
         self.length = self.length.map(|length| length + 1);
         self.depth = self.depth.max(inner.depth + 1);
+        self.duplicates += inner.duplicates;
+        self.are_keys_cut |= inner.are_keys_cut;
     }
 
     fn name(&mut self, key: String) {
@@ -247,10 +266,25 @@ mod tests {
     use super::*;
 
     fn check(text: &str, kind: &str, length: Option<u64>, depth: u64, keys: &[&str]) {
+        let room = Cell::new(100);
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        let shape = ShapeSeed { names_keys: true }.deserialize(&mut deserializer).unwrap();
+        let shape = ShapeSeed { names_keys: true, room: &room }.deserialize(&mut deserializer).unwrap();
         assert_eq!((shape.kind, shape.length, shape.depth), (kind, length, depth), "{text}");
         assert_eq!(shape.keys, keys, "{text}");
+        assert_eq!(room.get(), 100, "{text}");
+    }
+
+    #[test]
+    fn keys_that_are_given_again_are_counted_at_any_depth() {
+        for (text, count) in [
+            (r#"{"a": 1, "b": {"a": 2}}"#, 0),
+            (r#"{"a": 1, "b": {"c": 2, "c": 3}, "a": 4, "a": 5}"#, 3),
+            (r#"[{"a": 1, "\u0061": 2}, {"a": 1}, [[{"b": 1, "b": 1}]]]"#, 2),
+        ] {
+            assert_eq!(duplicates(text.as_bytes()), Some(count), "{text}");
+        }
+        let many: Vec<String> = (0..=KEYS_COMPARED_MAX).map(|n| format!("\"{n}\":0")).collect();
+        assert_eq!(duplicates(format!("{{{}}}", many.join(",")).as_bytes()), None);
     }
 
     #[test]
@@ -268,7 +302,8 @@ mod tests {
     fn deep_nesting_is_an_error_and_not_a_crash() {
         let deep = "[".repeat(100_000);
         let mut deserializer = serde_json::Deserializer::from_str(&deep);
-        let error = ShapeSeed { names_keys: true }.deserialize(&mut deserializer).unwrap_err();
+        let room = Cell::new(100);
+        let error = ShapeSeed { names_keys: true, room: &room }.deserialize(&mut deserializer).unwrap_err();
         assert!(error.to_string().starts_with("recursion limit exceeded"), "{error}");
     }
 }

@@ -8,7 +8,7 @@ use setpoint_protocol::tool::ToolAnswer;
 use super::Source;
 use super::column::{Column, DISTINCT_MAX};
 use super::csv::column_line;
-use super::json::kind_of;
+use super::json::{self, kind_of};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::files::lines::{self, Line};
@@ -29,43 +29,65 @@ struct Lines {
     columns: Vec<Column>,
     kinds: std::collections::BTreeMap<&'static str, u64>,
     is_wide: bool,
+    /// Keys that are given more than once in their object.
+    duplicates: u64,
+    /// A line has more keys than can be held against each other.
+    are_keys_cut: bool,
 }
 
 pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError> {
-    let mut seen = Lines::default();
-    let mut room = DISTINCT_MAX;
-    let mut line = Vec::new();
-    loop {
-        match lines::next(&mut source.reader, &mut line, LINE_BYTES_MAX) {
-            Ok(Line::None) => break,
-            Ok(Line::Some { is_cut: true, .. }) => seen.malformed += 1,
-            Ok(Line::Some { .. }) if line.trim_ascii().is_empty() => {}
-            Ok(Line::Some { .. }) => seen.add(&line, &mut room),
-            Err(error) => return Err(source.failed(error)),
-        }
-    }
-    let complete = !source.reader.is_halted() && !seen.is_wide && !seen.columns.iter().any(Column::is_cut);
-    let columns: Vec<Value> = seen.columns.iter().map(|column| column.facts(seen.rows)).collect();
-    let mut text = format!("{}: {}", show::path_line(source.path), show::count(seen.rows, "row", "rows"));
-    text.push_str(&answer::listing(columns.iter().map(column_line), COLUMNS_MAX));
-    if seen.malformed > 0 {
-        text.push_str(&format!("\n{} that are no JSON", show::count(seen.malformed, "line", "lines")));
-    }
-    text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
-    let facts = json!({
-        "kind": "jsonl", "rows": seen.rows, "malformed": seen.malformed, "types": seen.kinds, "columns": columns,
-        "column_count": seen.names.len(), "complete": complete,
-    });
-    Ok(answer::found(text, facts))
+    let seen = Lines::read(&mut source)?;
+    Ok(seen.answer(&source))
 }
 
 impl Lines {
+    fn read(source: &mut Source<'_>) -> Result<Lines, ToolError> {
+        let mut seen = Lines::default();
+        let mut room = DISTINCT_MAX;
+        let mut line = Vec::new();
+        loop {
+            match lines::next(&mut source.reader, &mut line, LINE_BYTES_MAX) {
+                Ok(Line::None) => break,
+                Ok(Line::Some { is_cut: true, .. }) => seen.malformed += 1,
+                Ok(Line::Some { .. }) if line.trim_ascii().is_empty() => {}
+                Ok(Line::Some { .. }) => seen.add(&line, &mut room),
+                Err(error) => return Err(source.failed(error)),
+            }
+        }
+        Ok(seen)
+    }
+
+    fn answer(&self, source: &Source<'_>) -> ToolAnswer {
+        let complete = !source.reader.is_halted()
+            && !self.is_wide
+            && !self.are_keys_cut
+            && !self.columns.iter().any(Column::is_cut);
+        let columns: Vec<Value> = self.columns.iter().map(|column| column.facts(self.rows)).collect();
+        let mut text = format!("{}: {}", show::path_line(source.path), show::count(self.rows, "row", "rows"));
+        text.push_str(&answer::listing(columns.iter().map(column_line), COLUMNS_MAX));
+        if self.malformed > 0 {
+            text.push_str(&format!("\n{} that are no JSON", show::count(self.malformed, "line", "lines")));
+        }
+        text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
+        let facts = json!({
+            "kind": "jsonl", "rows": self.rows, "malformed": self.malformed, "types": self.kinds, "columns": columns,
+            "column_count": self.names.len(), "duplicate_keys": self.duplicates, "complete": complete,
+        });
+        answer::found(text, facts)
+    }
+
     fn add(&mut self, line: &[u8], room: &mut usize) {
         let Ok(value) = serde_json::from_slice::<Value>(line) else {
             self.malformed += 1;
             return;
         };
         self.rows += 1;
+        if value.is_object() || value.is_array() {
+            match json::duplicates(line) {
+                Some(count) => self.duplicates += count,
+                None => self.are_keys_cut = true,
+            }
+        }
         *self.kinds.entry(kind_of(&value)).or_default() += 1;
         let Value::Object(fields) = value else { return };
         for (key, value) in fields {
