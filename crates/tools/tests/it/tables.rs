@@ -100,7 +100,8 @@ async fn json_documents() {
     world.file("o.json", r#"{"name": "x", "list": [1, {"a": [2]}], "none": null}"#);
     world.file("scalar.json", "3");
     world.file("bad.json", r#"{"a": }"#);
-    world.file("two.json", "{}\n{}\n");
+    world.file("two.json", "{}\n3\n");
+    world.file("lines.json", "\u{feff}{\"b\": 1}\n[2]\n");
     world.file("deep.json", "[".repeat(10_000));
     let facts = world.facts("table_summary", json!({"path": "o.json"})).await;
     assert_eq!(
@@ -117,6 +118,11 @@ async fn json_documents() {
         assert_eq!(answer.error_kind, Some(ErrorKind::InvalidData), "{path}: {}", answer.text);
     }
     assert!(world.run("table_summary", json!({"path": "two.json"})).await.text.contains("maybe JSON lines"));
+    let lines = world.facts("table_summary", json!({"path": "lines.json", "kind": "json"})).await;
+    assert_eq!(
+        (lines["kind"].clone(), lines["length"].clone(), lines["keys"].clone()),
+        (json!("jsonl"), json!(2), json!(["b"]))
+    );
 }
 
 #[tokio::test]

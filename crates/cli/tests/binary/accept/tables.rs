@@ -312,6 +312,26 @@ fn json_files() {
         let said = texts(&["1 key is given more than once"]);
         cases.push(case(format!("summarise '{name}'"), Want::Gap("given twice", vec![("/left_out", said)])));
     }
+    // Lines of JSON in a file whose name says JSON; a value a line, and not more than that.
+    let lines = "\u{feff}{\"b\": {\"x\": 1}, \"a\": \"}\"}\n\n[{\"c\": 2}]\r\n{\"é\\u0041\": 3}";
+    home.file("lines.json", lines);
+    cases.extend(worded(&["summarise {}", "what keys are in {}?"], "lines.json", || {
+        Want::Answer(vec![
+            ("/kind", json!("jsonl")),
+            ("/length", json!(3)),
+            ("/keys", texts(&["a", "b", "éA"])),
+            ("/key_count", json!(3)),
+        ])
+    }));
+    for way in ["summarise the jsonl file {}", "describe the json lines file {}"] {
+        cases.push(case(way.replace("{}", "lines.json"), Want::Answer(vec![("/rows", json!(3))])));
+    }
+    for (name, content) in
+        [("numbers.json", "1\n2\n"), ("half.json", "{}\n{\n"), ("parts.json", "{\n\"a\": 1\n}\n{\n}\n")]
+    {
+        home.file(name, content);
+        cases.push(case(format!("summarise {name}"), Want::Refused("it is no JSON")));
+    }
     let many: Vec<String> = (0..1_500).map(|n| format!("\"k{n}\": {n}")).collect();
     home.file("many.json", format!("{{{}}}", many.join(", ")));
     let said = texts(&["200 of 1500 keys are listed"]);

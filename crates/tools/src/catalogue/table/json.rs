@@ -11,13 +11,13 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ToolAnswer;
 
 use super::column::short_hash;
-use super::{Halting, Source};
+use super::{Halting, Source, jsonl};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::show;
 
 /// Keys that are named; more are only counted.
-const KEYS_NAMED: usize = 200;
+pub(super) const KEYS_NAMED: usize = 200;
 /// Keys that are counted; those of a value with more are not counted to their end.
 const KEYS_MAX: usize = 100_000;
 /// Keys that are held against the others of their objects, over all objects that are open at once; what is beyond is not
@@ -45,7 +45,11 @@ pub(super) struct Shape {
     pub(super) depth: u64,
 }
 
-pub(super) fn summarise(source: Source<'_>) -> Result<ToolAnswer, ToolError> {
+/// `again` gives the file from its beginning: where more follows the value, it may hold one a line.
+pub(super) fn summarise<'a>(
+    source: Source<'a>,
+    again: impl FnOnce() -> Result<Source<'a>, ToolError>,
+) -> Result<ToolAnswer, ToolError> {
     let path = source.path;
     let room = Cell::new(KEYS_COMPARED_MAX);
     let mut deserializer = serde_json::Deserializer::from_reader(Scalars::of(source.reader));
@@ -53,6 +57,10 @@ pub(super) fn summarise(source: Source<'_>) -> Result<ToolAnswer, ToolError> {
     let read = read.and_then(|shape| deserializer.end().map(|()| shape));
     let shape = match read {
         Ok(shape) => shape,
+        Err(error) if error.to_string().starts_with(MORE) => {
+            let lines = jsonl::if_lines(again()?)?;
+            return lines.ok_or_else(|| ToolError::unfit(path, unread(&error.to_string())));
+        }
         Err(error) if error.io_error_kind() == Some(io::ErrorKind::FileTooLarge) => {
             return Err(ToolError::unfit(path, "a text or number in it is too long"));
         }
@@ -91,17 +99,15 @@ pub(super) fn duplicates(text: &[u8]) -> Option<u64> {
     (!shape.are_keys_cut).then_some(shape.duplicates)
 }
 
+/// What the parser says where more follows a value.
+const MORE: &str = "trailing characters";
+
 /// Why a file was not read, from the parser's message. Not all that this parser refuses is wrong JSON.
 fn unread(message: &str) -> String {
     let at = |what: &str, why: &str| message.strip_prefix(what).map(|place| format!("{why}{place}"));
     at("recursion limit exceeded", "it is nested more than 127 levels deep, which is not read:")
         .or_else(|| at("number out of range", "a number in it is beyond 1.8e308, which is not read:"))
-        .or_else(|| {
-            at(
-                "trailing characters",
-                "it is no JSON, but maybe JSON lines: there is more after the first value",
-            )
-        })
+        .or_else(|| at(MORE, "it is no JSON, but maybe JSON lines: there is more after the first value"))
         .unwrap_or_else(|| format!("it is no JSON: {message}"))
 }
 

@@ -8,7 +8,7 @@ use setpoint_protocol::tool::ToolAnswer;
 use super::Source;
 use super::column::{Column, DISTINCT_MAX};
 use super::csv::column_line;
-use super::json::{self, kind_of};
+use super::json::{self, KEYS_NAMED, kind_of};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::files::lines::{self, Line};
@@ -40,6 +40,13 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
     Ok(seen.answer(&source))
 }
 
+/// The answer for a file of which every line is an object or an array; of any other none.
+pub(super) fn if_lines(mut source: Source<'_>) -> Result<Option<ToolAnswer>, ToolError> {
+    let seen = Lines::read(&mut source)?;
+    let is_lines = seen.malformed == 0 && seen.kinds.keys().all(|kind| matches!(*kind, "object" | "array"));
+    Ok(is_lines.then(|| seen.answer(&source)))
+}
+
 impl Lines {
     fn read(source: &mut Source<'_>) -> Result<Lines, ToolError> {
         let mut seen = Lines::default();
@@ -69,9 +76,10 @@ impl Lines {
             text.push_str(&format!("\n{} that are no JSON", show::count(self.malformed, "line", "lines")));
         }
         text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
+        let named: Vec<&String> = self.names.iter().take(KEYS_NAMED).collect();
         let facts = json!({
             "kind": "jsonl", "rows": self.rows, "malformed": self.malformed, "types": self.kinds, "columns": columns,
-            "column_count": self.names.len(), "duplicate_keys": self.duplicates, "complete": complete,
+            "column_count": self.names.len(), "key_count": self.names.len(), "keys": named, "length": self.rows, "duplicate_keys": self.duplicates, "complete": complete,
         });
         answer::found(text, facts)
     }

@@ -135,10 +135,20 @@ fn summarise(
             source,
             delimiter.map_or_else(|| separator::tabs(&beginning), separator::Separator::of),
         ),
-        Kind::Json => json::summarise(source),
+        Kind::Json => json::summarise(source, || from_beginning(path, halt)),
         Kind::Jsonl => jsonl::summarise(source),
         Kind::Log => log::summarise(source),
     }
+}
+
+/// A file of JSON once more, without what may stand before the JSON.
+fn from_beginning<'a>(path: &'a Path, halt: &'a Halt) -> Result<Source<'a>, ToolError> {
+    let failed = |source| ToolError::file("read", path, source);
+    let mut reader = BufReader::with_capacity(SNIFF_BYTES, open::regular(path, halt).map_err(failed)?);
+    if reader.fill_buf().map_err(failed)?.starts_with(BYTE_ORDER_MARK) {
+        reader.consume(BYTE_ORDER_MARK.len());
+    }
+    Ok(Source { path, reader: Halting { reader, halt } })
 }
 
 /// By the name, then by the beginning.
