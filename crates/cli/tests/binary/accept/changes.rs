@@ -255,6 +255,7 @@ fn manifests_of_other_sums() {
     let script = r"
         cd simple && b2sum a > ../b2sums.txt && md5sum a > ../md5sums.txt && sha1sum a > ../SHA1SUMS
         b2sum --tag a > ../tagged.txt && sha512sum a > ../a.sha512
+        mkdir ../tags && cd ../tags && printf a > a && printf b > 'b\c' && sha512sum --tag a 'b\c' > ../bsd.sha512 && sha256sum --tag a 'b\c' > ../bsd.sha256
     ";
     shell(&home.work(), script);
     let mut cases = Vec::new();
@@ -272,6 +273,10 @@ fn manifests_of_other_sums() {
     cases
         .push(case("verify the manifest tagged.txt against ./simple", Want::Unmet("has at least one entry")));
     cases.push(case("verify a.sha512 against ./simple", Want::Answer(vec![("/matched", json!(1))])));
+    for name in ["bsd.sha512", "bsd.sha256"] {
+        let goal = format!("verify {name} against ./tags");
+        cases.push(case(goal, Want::Answer(vec![("/matched", json!(2))])));
+    }
     for name in ["b2-backup.sha256", "md5.sha256", "sums.txt"] {
         let goal = format!("create a manifest of ./simple in {name}");
         cases.push(case(goal, Want::Answer(vec![("/entries", json!(1))])));

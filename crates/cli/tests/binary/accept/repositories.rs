@@ -22,6 +22,7 @@ fn repositories() {
         commit Bob second; commit Ann 'third: "quoted"'
         echo b >> 'a b.txt'; git rm -q --cached keep; rm keep; echo n > 'new ü.txt'; mkdir deep; echo d > deep/er
         git init -q -b main ../none
+        git init -q -b main ../tabbed && cd ../tabbed && commit 'Ann	B' 'a	tab	here'
         git init -q -b main ../moved && cd ../moved
         echo one > a; git add a; commit Ann one; git mv a c
         git clone -q --depth 1 "file://$PWD/../repo" ../cut
@@ -46,6 +47,13 @@ fn repositories() {
     cases.extend(worded(GIT, "none", || {
         let values = vec![("/commits", json!(0)), ("/authors", json!([])), ("/last_commit", Value::Null)];
         Want::Answer(values)
+    }));
+    cases.extend(worded(GIT, "tabbed", || {
+        Want::Answer(vec![
+            ("/authors", json!([{"name": "Ann\tB", "commits": 1}])),
+            ("/last_commit/author", json!("Ann\tB")),
+            ("/last_commit/subject", json!("a\ttab\there")),
+        ])
     }));
     cases.extend(worded(GIT, "moved", || {
         Want::Answer(vec![("/commits", json!(1)), ("/changed", json!(["a", "c"])), ("/untracked", json!([]))])
