@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Want, below, case, hold, is_file, odd_home, texts, worded};
 use crate::support::{Home, shell, tree::tree};
@@ -186,6 +186,15 @@ fn renamed_files() {
     // "In the names" is everywhere in them, also for what looks like an ending.
     let anywhere = "preview renaming '.jpeg' to '.jpg' in the file names in photos";
     cases.push(case(anywhere, Want::Answer(vec![("/count", json!(5))])));
+    for way in [
+        "preview replacing '.jpeg' with '.jpg' in the file names in photos",
+        "replace '.jpeg' with '.jpg' in the file names in photos but only show me",
+        "change '.jpeg' to '.jpg' in the names of the files in photos, but only show me",
+        "rename the files in photos, replacing '.jpeg' with '.jpg', but only show me",
+    ] {
+        let values = vec![("/applied", json!(false)), ("/entries_before", Value::Null)];
+        cases.push(case(way, Want::Answer(values)));
+    }
     cases.push(case("rename .jpeg to .jpg in gone", Want::Refused("gone does not exist in ")));
     let before = tree(&home.work());
     hold(&home, &cases);
@@ -280,6 +289,18 @@ fn manifests_of_other_sums() {
     for name in ["b2-backup.sha256", "md5.sha256", "sums.txt"] {
         let goal = format!("create a manifest of ./simple in {name}");
         cases.push(case(goal, Want::Answer(vec![("/entries", json!(1))])));
+    }
+    // Names that people give to manifests.
+    shell(
+        &home.work(),
+        "mkdir named && cd named && echo a > a && sha256sum a > SHA256SUMS && sha512sum a > x.sha512",
+    );
+    for name in ["SHASUMS256.txt", "CHECKSUM", "sha256sum.txt", "CHECKSUMS"] {
+        shell(&home.work(), &format!("cp named/SHA256SUMS named/{name}"));
+    }
+    for name in ["SHASUMS256.txt", "SHA256SUMS", "CHECKSUM", "x.sha512", "sha256sum.txt", "CHECKSUMS"] {
+        let goal = format!("verify named/{name}");
+        cases.push(case(goal, Want::Answer(vec![("/matched", json!(1))])));
     }
     hold(&home, &cases);
     assert!(!home.work().join("self.md5").exists() && !home.work().join("m3.sha512").exists());
