@@ -65,10 +65,9 @@ const ABOUT: &[&str] = &["path", "root", "dir", "source", "archive", "manifest",
 fn is_given(record: &ToolRecord, which: &str, place: &Place<'_>) -> bool {
     let cwd = place.cwd.trim_end_matches('/');
     let plain = |path: &str| -> String {
-        let path =
-            path.strip_prefix(cwd).filter(|rest| rest.is_empty() || rest.starts_with('/')).unwrap_or(path);
-        let is_below = path.is_empty() || !path.starts_with('/') || cwd.is_empty();
-        let parts = path.split('/').filter(|part| !part.is_empty() && *part != ".");
+        let below = path.strip_prefix(cwd).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let is_below = below.is_some() || !path.starts_with('/');
+        let parts = below.unwrap_or(path).split('/').filter(|part| !part.is_empty() && *part != ".");
         let path = parts.collect::<Vec<_>>().join("/");
         if is_below { path } else { format!("/{path}") }
     };
@@ -302,6 +301,40 @@ mod tests {
 
     fn place() -> Place<'static> {
         Place { cwd: "/home/ada/shop", said: vec!["run the tests of app/ and of web/site"] }
+    }
+
+    #[test]
+    fn a_file_tools_call_is_named_by_the_path_that_it_was_given() {
+        let is = |tool: &str, input: Value, which: &str| {
+            let record = json!({
+                "call_id": "r3.1/1", "attempt": 1, "phase": "work", "tool": tool, "input": input,
+                "target": "/home/ada/shop/x and more", "ok": true, "evidence": "", "duration_ms": 1,
+            });
+            let expect = json!({"contains": "1"});
+            is_named(
+                &serde_json::from_value(record).unwrap(),
+                which,
+                &serde_json::from_value(expect).unwrap(),
+                &place(),
+            )
+        };
+        for (input, which) in [
+            (json!({"path": "x.cfg", "content": "a"}), "./x.cfg"),
+            (json!({"path": "/home/ada/shop/x.cfg", "content": "a"}), "x.cfg"),
+            (json!({"path": "x.cfg"}), "/home/ada/shop/x.cfg"),
+            (json!({"root": ".", "name": "*.py"}), "."),
+            (json!({"path": "./"}), "."),
+            (json!({"paths": ["a.json", "b.json"]}), "b.json"),
+        ] {
+            assert!(is("write_file", input.clone(), which), "{input} {which}");
+        }
+        for (input, which) in [
+            (json!({"path": "out/x.cfg"}), "x.cfg"),
+            (json!({"path": "/x.cfg"}), "x.cfg"),
+            (json!({"path": "y", "pattern": "x.cfg"}), "x.cfg"),
+        ] {
+            assert!(!is("grep", input.clone(), which), "{input} {which}");
+        }
     }
 
     #[test]

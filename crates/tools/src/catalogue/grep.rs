@@ -32,6 +32,8 @@ use crate::walk::search;
 pub const GREP_LIMIT_DEFAULT: usize = 200;
 /// Lines that one call may ask for; more is taken as this.
 pub const GREP_LIMIT_MAX: usize = 5_000;
+/// Files that are named beside the lines; all are counted.
+const FILES_TOLD_MAX: usize = 200;
 /// Characters of a line that are given.
 pub const GREP_LINE_CHARS_MAX: usize = 400;
 /// Bytes of a line that are searched; what follows in the line is not.
@@ -202,7 +204,7 @@ impl Search {
             }
         }
         found.files += u64::from(in_file > 0);
-        if in_file > 0 && found.in_files.len() < self.limit {
+        if in_file > 0 && found.in_files.len() < self.limit.min(FILES_TOLD_MAX) {
             found.in_files.push((show::path(path), in_file));
         }
         Ok(())
