@@ -76,7 +76,12 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         "quoted values could be read in another way: text follows their closing quotes, or they have several lines",
         false,
     ),
-    ("continued", "line belongs to the one before it", "lines belong to the ones before them", false),
+    (
+        "continued",
+        "line continues another or has no time of its own, and was not looked at for a level",
+        "lines continue others or have no time of their own, and were not looked at for levels",
+        false,
+    ),
     (
         "levels_elsewhere",
         "line has its level in another place than the others, and may only speak of it",

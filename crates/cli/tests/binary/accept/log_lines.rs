@@ -21,6 +21,15 @@ fn log_lines() {
     let first = |time: &str| ("/first_time", json!(time));
     let last = |time: &str| ("/last_time", json!(time));
 
+    let short = "t=2024-01-02T10:00:00+0000 lvl=eror msg=a\nt=2024-01-02T10:00:01+0000 lvl=dbug msg=b\n";
+    let levels = ("/levels", json!({"DEBUG": 1, "ERROR": 1}));
+    answer("short.log", short.to_owned(), vec![("/errors", json!(1)), levels]);
+    let marked = "\u{feff}2024-01-02 10:00:01 INFO up\n2024-01-02 10:00:02 INFO down\n";
+    answer(
+        "marked.log",
+        marked.to_owned(),
+        vec![first("2024-01-02 10:00:01"), ("/levels", json!({"INFO": 2}))],
+    );
     // The fields of an object: those of its own depth, in an order of preference.
     let object = r#"{"message":"Log level: DEBUG","level":"INFO","timestamp":"2024-03-01T10:00:00Z"}"#;
     answer("object.log", format!("{object}\n"), vec![info(), last("2024-03-01T10:00:00Z")]);
@@ -60,7 +69,12 @@ fn log_lines() {
         first("2024-03-01 10:00:00"),
         last("2024-03-01 10:00:01"),
         ("/continued", json!(2)),
-        ("/left_out", texts(&["2 lines belong to the ones before them"])),
+        (
+            "/left_out",
+            texts(&[
+                "2 lines continue others or have no time of their own, and were not looked at for levels",
+            ]),
+        ),
     ];
     answer("dump.log", dump, values);
 

@@ -122,7 +122,7 @@ fn summarise(
         return Err(ToolError::unfit(path, "it is no text"));
     }
     let kind = kind.unwrap_or_else(|| guess(path, &beginning));
-    if matches!(kind, Kind::Json | Kind::Jsonl) && beginning.starts_with(BYTE_ORDER_MARK) {
+    if matches!(kind, Kind::Json | Kind::Jsonl | Kind::Log) && beginning.starts_with(BYTE_ORDER_MARK) {
         reader.consume(BYTE_ORDER_MARK.len());
     }
     let source = Source { path, reader: Halting { reader, halt } };

@@ -21,12 +21,14 @@ const LEVELS: &[(&str, &str)] = &[
     ("TRAC", "TRACE"),
     ("DEBUG", "DEBUG"),
     ("DEBU", "DEBUG"),
+    ("DBUG", "DEBUG"),
     ("INFO", "INFO"),
     ("NOTICE", "NOTICE"),
     ("WARN", "WARN"),
     ("WARNING", "WARN"),
     ("ERR", "ERROR"),
     ("ERRO", "ERROR"),
+    ("EROR", "ERROR"),
     ("ERROR", "ERROR"),
     ("SEVERE", "SEVERE"),
     ("CRIT", "CRITICAL"),
@@ -111,6 +113,8 @@ static COLOUR: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?-u)\x1b
 /// What a line says.
 pub(super) struct Entry {
     pub(super) level: Option<Found>,
+    /// A field says a level that is not known.
+    pub(super) is_unknown: bool,
     pub(super) time: Option<String>,
     /// It begins with a time, or has one in a field.
     pub(super) is_timed: bool,
@@ -141,14 +145,17 @@ impl Entry {
     }
 
     fn of_fields(line: &[u8], fields: &[Field<'_>], lead: Option<&Time>) -> Self {
-        let level = fields::first(fields, LEVEL_KEYS).and_then(|field| known(LEVELS, field.value));
+        let told = fields::first(fields, LEVEL_KEYS).map(|field| field.value);
+        let level = told.and_then(|told| known(LEVELS, told));
+        let is_unknown = told.is_some() && level.is_none();
         let level =
             level.map(|level| Found { level, at: 0..0, is_marked: true, place: Some((0, false, None)) });
         let of_field = || time::iso(fields::first(fields, TIME_KEYS)?.onwards);
         let time = lead.map(|time| time.text.clone()).or_else(of_field);
         let text = fields::first(fields, MESSAGE_KEYS).map_or(line, |field| field.value);
         let (is_timed, is_own) = (time.is_some(), time.is_some() || level.is_some());
-        Self { level, time, is_timed, is_own, is_levelled: false, message: message(text) }
+        let message = message(text);
+        Self { level, is_unknown, time, is_timed, is_own, is_levelled: false, message }
     }
 
     fn of_prose(line: &[u8], head: &[u8], time: Option<Time>) -> Self {
@@ -160,7 +167,8 @@ impl Entry {
         let is_timed = time.as_ref().is_some_and(|time| time.leads);
         let time = time.filter(|time| time.leads || is_of_line(head, time.at.start, level.as_ref()));
         let time = time.map(|time| time.text);
-        Self { level, time, is_timed, is_own: is_timed, is_levelled, message: message(line) }
+        let message = message(line);
+        Self { level, is_unknown: false, time, is_timed, is_own: is_timed, is_levelled, message }
     }
 }
 

@@ -199,7 +199,7 @@ impl Tally {
             }
             None => {
                 self.without_level += 1;
-                self.suspect += u64::from(is_cut || line::is_suspect(line));
+                self.suspect += u64::from(is_cut || entry.is_unknown || line::is_suspect(line));
             }
         }
         if let Some(time) = entry.time {

@@ -99,6 +99,7 @@ fn forms_that_are_not_counted_are_suspect() {
         ("[E] lost", 1),
         ("11-26 10:00:00 E/Tag: lost", 1),
         (r#"{"level":50,"msg":"lost"}"#, 1),
+        ("t=1 lvl=custom msg=lost", 1),
         ("E: no such package", 1),
         ("app[1]: segfault at 0", 1),
         ("Out of memory: a was Killed", 1),
