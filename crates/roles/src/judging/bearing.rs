@@ -51,8 +51,7 @@ pub(super) fn bears_on(record: &ToolRecord, criterion: &Criterion) -> bool {
     seen.iter().any(|text| stems(text).intersection(&wanted).next().is_some())
 }
 
-/// Whether all of which an answer consists stands in what a call gave: each of its numbers, and its texts line by line. An
-/// answer without any says nothing.
+/// Whether a call's result contains the whole answer: each number, and each line of each text. An empty answer does not count.
 pub(super) fn gives_the_answer(record: &ToolRecord, output: &Any) -> bool {
     let facts = record.facts.as_ref().map(Any::to_text).unwrap_or_default();
     let mut leaves = Vec::new();

@@ -9,19 +9,18 @@ use setpoint_protocol::tool::ToolRecord;
 use super::case::Case;
 use super::executed::{ends_in, words};
 use super::messages::printed;
+use super::self_made::WRITE_FILE;
 use super::strength::{only_looks, only_says};
 use crate::evidence::command_of;
 
 /// Words of an answer that is a figure and no report.
 const WORDS_MAX: usize = 12;
-/// Tool that writes a file whole.
-const WRITE_FILE: &str = "write_file";
 /// Figures of such an answer.
 const FIGURES_MAX: usize = 3;
 
-/// Whether a check says less than its criterion: a number that stands there alone (not within a name, as in `report-2026.txt`)
-/// is nowhere in what is run or expected, or what is expected holds without it. A run of tests shows what tests are about.
-/// `seen` is what the check was held against, where all of it is known.
+/// Whether a check could pass although a number in its criterion is wrong: the number is neither in the command nor in what is
+/// expected, or the expectation would hold without it. Numbers within names, as in `report-2026.txt`, do not count, and a test
+/// run may stand for any number. `seen` is the text that the check read, if none of it was cut.
 pub(super) fn says_less(criterion: &str, check: &Check, seen: Option<&str>) -> bool {
     let on = match &check.on {
         CheckOn::Probe(call) => call.input.to_text(),
@@ -76,7 +75,7 @@ impl Claim {
             Predicate::Any(parts) => !parts.is_empty() && parts.iter().all(|part| self.needs(part, number)),
             // “does not contain 10” holds of whatever prints something else.
             Predicate::Not(part) => self.denies && says(part, number),
-            // The answer's own figure is held against what was measured.
+            // These compare the answer's figure with the measured one.
             Predicate::Rows(_) | Predicate::Pointer { is: Comparison::Output { .. }, .. } => {
                 self.compares || is_seen()
             }
@@ -99,7 +98,7 @@ fn says(expect: &Predicate, number: &str) -> bool {
     serde_json::to_string(expect).is_ok_and(|text| numbers(&text).contains(number))
 }
 
-/// The numbers of a sentence that are no labels: in “step 2 prints 7 lines” 7 is one.
+/// The amounts in a sentence. A label is none: in “step 2 prints 7 lines” only 7 is an amount.
 fn amounts(text: &str) -> BTreeSet<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let is_counted = |next: &&str| next.ends_with('s') && !["is", "was", "has", "does"].contains(next);
@@ -143,7 +142,7 @@ fn are_from_nowhere(mut missing: BTreeSet<String>, case: &Case<'_>) -> bool {
         if only_says(record) || is_of_own_making(record, case) {
             continue;
         }
-        // How many lines a call printed, or rows below their heading, can be counted by whoever reads it.
+        // A reader can count the lines that a call printed, with or without a heading.
         let lines = printed(record).count();
         let counted = format!("{lines} {}", lines.saturating_sub(1));
         let facts = || record.facts.as_ref().map(Any::to_text).unwrap_or_default();

@@ -21,7 +21,7 @@ use super::strength::only_looks;
 use crate::evidence::command_of;
 
 /// Tool that writes a file whole.
-const WRITE_FILE: &str = "write_file";
+pub(super) const WRITE_FILE: &str = "write_file";
 
 /// Whether the call shows only what the work made or changed itself.
 pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Case<'_>) -> bool {
@@ -46,7 +46,7 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
     }
     let runs_own =
         record.executed_files.iter().any(|file| is_own(&file.path) || is_rewritten(&file.path, case));
-    // A bare name may mean a file of the workspace, which the target does not tell.
+    // The path as the call gives it, and as the target tells it.
     let named = record.input.0.get("path").and_then(serde_json::Value::as_str);
     let mut paths = named.into_iter().chain([record.target.as_str()]);
     let reads_own = match record.exit_code {

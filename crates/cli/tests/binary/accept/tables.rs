@@ -152,7 +152,7 @@ fn tables() {
     let values =
         vec![("/left_out", texts(&["1 column holds numbers with decimal commas, and was taken for text"]))];
     cases.push(case("summarise euro.csv", Want::Answer(values)));
-    // Words for missing values are values, but the answer says why these columns are no numbers.
+    // `NA` and its like count as values; the answer says why such a column is text.
     home.file("missing.csv", "id,a,b,c\n1,NA,x,7\n2,2.5,NA,NULL\n3,3,n/a,-\n4,nan,y,8\n");
     let told =
         "2 columns hold numbers beside words for missing values (-, NA, NULL, nan), and were taken for texts";

@@ -275,7 +275,7 @@ fn attacks() -> Vec<Attack> {
         json!({ "pointer": { "at": "/stdout", "is": { "output": { "how": "equals", "at": "/stdout" } } } });
     let output = json!({ "stdout": "3 a.txt\n" });
     attacks.push(attack(checked("`wc -l a.txt` prints 10", on, expect), vec![], output));
-    // A command that takes less than the one that its criterion names, and a fact held against another one of the answer.
+    // The check runs fewer tests than the criterion names, or compares bytes with the answer's lines.
     let on = json!({ "call": { "tool": "shell", "which": "python3 -m unittest test_green" } });
     let criterion = checked("python3 -m unittest passes", on, json!({ "test_run": {} }));
     let green = shell("python3 -m unittest test_green");

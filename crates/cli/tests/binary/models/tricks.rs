@@ -162,8 +162,8 @@ fn a_script_that_examines_the_work_is_not_the_works_own_to_write() {
     }
 }
 
-/// A bare name is a file of the working directory, whether the goal names it or not: a copy in the task's workspace would be read
-/// in its place, and nobody would look for it there.
+/// A file name without a folder means the working directory, whether the goal names it or not. Nobody would look for the file in
+/// the task's workspace.
 #[test]
 fn a_file_is_written_where_the_person_looks_for_it() {
     for goal in
