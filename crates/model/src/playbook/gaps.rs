@@ -84,8 +84,8 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
     ),
     (
         "levels_elsewhere",
-        "line has its level in another place than the others, and may only speak of it",
-        "lines have their levels in another place than the others, and may only speak of them",
+        "line has a word for a level where most lines have none, and may only speak of it",
+        "lines have words for levels where most lines have none, and may only speak of them",
         true,
     ),
     (

@@ -56,6 +56,17 @@ fn log_lines() {
     let led = r#"2024-03-01T10:00:00Z level=info msg="due \"now\"" time=2030-01-01T00:00:00Z"#;
     answer("led.log", format!("{led}\n"), vec![info(), last("2024-03-01T10:00:00Z")]);
 
+    // Keys that say nothing about the line.
+    let elixir = "10:00:00.000 request_id=ab [warning] slow\n10:00:01.000 request_id=cd [error] lost\n";
+    answer("elixir.log", elixir.to_owned(), vec![("/levels", json!({"ERROR": 1, "WARN": 1}))]);
+
+    // Objects without a text: each is one word.
+    let objects: String =
+        [1, 2, 3].map(|n| format!("{{\"level\":\"info\",\"message\":{{\"n\":{n}}}}}\n")).concat()
+            + "{\"level\":\"info\",\"message\":{\"up\":1}}\n";
+    let top = json!([{"count": 3, "message": "{\"level\":\"info\",\"message\":{\"n\":#}}"}]);
+    answer("objects.log", objects, vec![("/top_messages", top)]);
+
     // Times of which a message speaks.
     for (name, speaks) in [
         ("query.log", "INFO SELECT * FROM t WHERE date=\"2020-01-01 00:00:00\""),
@@ -130,7 +141,7 @@ fn log_lines() {
         cases.push(case(format!("summarise {name}"), Want::Gap("everything could be read", values)));
     };
     // What begins with a level may be of another program, and continue nothing.
-    let elsewhere = "1 line has its level in another place than the others, and may only speak of it";
+    let elsewhere = "1 line has a word for a level where most lines have none, and may only speak of it";
     for (name, other) in [("other1.log", "ERROR x"), ("other2.log", "[ERROR] x")] {
         let values = vec![
             ("/errors", json!(1)),
@@ -140,6 +151,9 @@ fn log_lines() {
         ];
         gap(name, format!("{TIMED}{other}\n"), values);
     }
+    // A few lines have a word for a level in their texts.
+    let speaks = "2024-03-01 10:00:00 INFO up\n2024-03-01 10:00:01 mail ERROR report sent\n";
+    gap("speaks.log", speaks.to_owned(), vec![("/errors", json!(1)), ("/left_out", texts(&[elsewhere]))]);
     // Levels of which a message speaks.
     let suspect = "1 line without a known level may speak of an error";
     for (name, speaks) in [

@@ -59,8 +59,10 @@ fn logs() {
     // The place of a word decides whether it is the line's level or a part of its message.
     let up = "10:00:00 INFO up\n10:00:01 INFO down\n";
     home.file("spoken.log", "up: INFO a\nup: INFO b\nuser PANIC logged in\n");
-    let said =
-        texts(&["1 line has its level in another place than the others, and may only speak of it", untimed]);
+    let said = texts(&[
+        "1 line has a word for a level where most lines have none, and may only speak of it",
+        untimed,
+    ]);
     cases
         .push(case("summarise spoken.log", Want::Gap("everything could be read", vec![("/left_out", said)])));
     home.file("joined.log", "mode=FATAL level=info\n[ERROR-handler] level=INFO up\n");

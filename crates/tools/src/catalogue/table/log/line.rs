@@ -138,10 +138,14 @@ impl Entry {
         let ends_lead = |byte: &u8| lead.is_some() && (*byte == b']' || fields::is_blank(*byte));
         let behind =
             behind.get(behind.iter().take_while(|byte| ends_lead(byte)).count()..).unwrap_or_default();
-        match fields::key(behind) {
-            Some(_) => Self::of_fields(line, &fields::of_words(behind), lead),
-            None => Self::of_prose(line, head, time),
+        // Keys alone make no line of fields: `request_id=ab [warning] slow`.
+        let words = fields::key(behind).map(|_| fields::of_words(behind)).unwrap_or_default();
+        let is_of_fields =
+            [LEVEL_KEYS, TIME_KEYS, MESSAGE_KEYS].iter().any(|keys| fields::first(&words, keys).is_some());
+        if is_of_fields {
+            return Self::of_fields(line, &words, lead);
         }
+        Self::of_prose(line, head, time)
     }
 
     fn of_fields(line: &[u8], fields: &[Field<'_>], lead: Option<&Time>) -> Self {
@@ -149,12 +153,16 @@ impl Entry {
         let level = told.and_then(|told| known(LEVELS, told));
         let is_unknown = told.is_some() && level.is_none();
         let level =
-            level.map(|level| Found { level, at: 0..0, is_marked: true, place: Some((0, false, None)) });
+            level.map(|level| Found { level, at: 0..0, is_marked: true, place: Some(Place::default()) });
         let of_field = || time::iso(fields::first(fields, TIME_KEYS)?.onwards);
         let time = lead.map(|time| time.text.clone()).or_else(of_field);
-        let text = fields::first(fields, MESSAGE_KEYS).map_or(line, |field| field.value);
         let (is_timed, is_own) = (time.is_some(), time.is_some() || level.is_some());
-        let message = message(text);
+        let message = match fields::first(fields, MESSAGE_KEYS) {
+            Some(field) => message(field.value),
+            // An object may be one word.
+            None if line.starts_with(b"{") => message_of_object(line),
+            None => message(line),
+        };
         Self { level, is_unknown, time, is_timed, is_own, is_levelled: false, message }
     }
 
@@ -203,9 +211,18 @@ pub(super) struct Found {
     pub(super) place: Option<Place>,
 }
 
-/// How many words stand before a level, whether one of them has a digit, as a time has, and which one it is where it is one
-/// plain word: `npm WARN`, `user PANIC`.
-pub(super) type Place = (usize, bool, Option<String>);
+/// What stands before a level.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// How many words.
+    words: usize,
+    /// One of them has a digit, as a time has.
+    has_digit: bool,
+    /// The only one, where it is a plain word and nothing marks the level: `npm WARN`, `user PANIC`.
+    pub(super) name: Option<String>,
+    /// The last one is a word, and nothing marks the level: `10:00:00 mail ERROR report sent`.
+    pub(super) is_behind_word: bool,
+}
 
 fn known(levels: &[(&str, &'static str)], word: &[u8]) -> Option<&'static str> {
     levels.iter().find(|(known, _)| word.eq_ignore_ascii_case(known.as_bytes())).map(|(_, level)| *level)
@@ -252,13 +269,22 @@ fn level(head: &[u8]) -> Option<Found> {
         let is_marked = is_after_mark || is_before_colon || before_it == 0;
         let is_plain = |word: &[u8]| word.iter().all(u8::is_ascii_lowercase);
         let is_sentence = !is_marked && words(before).all(is_plain);
-        let has_digit = before.iter().any(u8::is_ascii_digit);
-        let name = is_sentence.then(|| String::from_utf8_lossy(before.trim_ascii()).into_owned());
-        let place = (!is_sentence || before_it == 1).then_some((before_it, has_digit, name));
+        let place = (!is_sentence || before_it == 1).then(|| Place {
+            words: before_it,
+            has_digit: before.iter().any(u8::is_ascii_digit),
+            name: is_sentence.then(|| String::from_utf8_lossy(before.trim_ascii()).into_owned()),
+            is_behind_word: !is_marked && words(before).last().is_some_and(is_of_text),
+        });
         let brackets = before.iter().rev().take_while(|byte| b"[<(".contains(byte)).count();
         return Some(Found { level, at: begin - brackets..at, is_marked, place });
     }
     None
+}
+
+/// A word of a sentence, not a time zone or a code: `UTC`, `app[1]`.
+fn is_of_text(word: &[u8]) -> bool {
+    let word = word.strip_suffix(b",").unwrap_or(word);
+    word.iter().all(u8::is_ascii_alphabetic) && word.iter().any(u8::is_ascii_lowercase)
 }
 
 fn is_in_word(byte: &u8) -> bool {
@@ -300,4 +326,13 @@ fn message(text: &[u8]) -> String {
         .map(|word| if word.iter().any(u8::is_ascii_digit) { b"#".as_slice() } else { word })
         .collect();
     String::from_utf8_lossy(&folded.join(&b' ')).chars().take(MESSAGE_CHARS_MAX).collect()
+}
+
+/// An object without what differs: each number in it is `#`.
+fn message_of_object(object: &[u8]) -> String {
+    let mut folded = Vec::new();
+    for part in object.chunk_by(|one, next| one.is_ascii_digit() == next.is_ascii_digit()) {
+        folded.extend(if part.iter().any(u8::is_ascii_digit) { b"#".as_slice() } else { part });
+    }
+    message(&folded)
 }

@@ -235,9 +235,12 @@ impl Tally {
     /// Lines whose level nothing marks, and that stands in another place than the levels of most lines.
     fn elsewhere(&self) -> u64 {
         let most = self.places.values().map(|[all, _]| *all).max().unwrap_or(0);
-        // What one line has before its level is no habit of the log's.
-        let is_rare =
-            |((_, _, name), [all, _]): &(&Place, &[u64; 2])| *all < most || (name.is_some() && *all < 2);
+        // What one line has before its level, or a few have in their texts, is no habit of the log's.
+        let is_rare = |(place, [all, _]): &(&Place, &[u64; 2])| {
+            *all < most
+                || (place.name.is_some() && *all < 2)
+                || (place.is_behind_word && *all * 2 <= self.lines)
+        };
         let rare = self.places.iter().filter(is_rare);
         self.unplaced + rare.map(|(_, [_, unmarked])| unmarked).sum::<u64>()
     }
