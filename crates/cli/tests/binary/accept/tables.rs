@@ -208,6 +208,7 @@ fn tables() {
         ("dates.csv", "2026-01-01,2026-01-02\n2026-01-03,2026-01-04\n"),
         ("gap.csv", "a,,\n1,,x\n2,,y\n"),
         ("units.csv", "name,weight,height\n,kg,cm\nAnn,60,170\nBob,80,NA\n"),
+        ("signs.csv", "price,share\n€,%\n1,2\n3,4\n"),
     ] {
         home.file(file, content);
         cases.push(case(format!("summarise {file}"), Want::Gap("the first row holds names", vec![])));

@@ -39,7 +39,7 @@ pub(super) struct Column {
     /// Values that stand for a missing one, such as `NA`, and the first of these words as they are written.
     missing: u64,
     missing_words: BTreeSet<String>,
-    /// Whether the first value is a text that may be a name.
+    /// Whether the first value is a text that may be a name or a unit.
     is_text_first: bool,
     least: f64,
     greatest: f64,
@@ -78,7 +78,7 @@ impl Column {
             return;
         }
         self.filled += 1;
-        self.is_text_first |= self.filled == 1 && may_be_a_name(raw);
+        self.is_text_first |= self.filled == 1 && (may_be_a_name(raw) || is_sign(trimmed));
         self.add_distinct(raw, room);
         self.decimal_commas += u64::from(is_in_two_parts(trimmed, ','));
         if is_missing(trimmed) {
@@ -276,6 +276,11 @@ pub(super) fn may_be_a_name(value: &[u8]) -> bool {
     let text = String::from_utf8_lossy(value);
     let text = text.trim_matches(BLANKS);
     !is_missing(text) && text.contains(char::is_alphabetic) && !is_number(text) && !is_date(text)
+}
+
+/// A unit without letters: `%`, `€`.
+fn is_sign(text: &str) -> bool {
+    !text.is_empty() && !is_missing(text) && !text.contains(char::is_alphanumeric)
 }
 
 /// What is taken for a year.
