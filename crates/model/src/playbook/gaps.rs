@@ -46,6 +46,18 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         false,
     ),
     (
+        "files_as_large",
+        "further file is as large as the last one listed",
+        "further files are as large as the last one listed",
+        false,
+    ),
+    (
+        "folders_as_large",
+        "further folder is as large as the last one listed",
+        "further folders are as large as the last one listed",
+        false,
+    ),
+    (
         "skipped",
         "hidden or ignored file or folder was left out",
         "hidden or ignored files or folders were left out",

@@ -4,7 +4,7 @@
 //! with two hard links counts twice, and the facts say how much that is. Folders themselves, links and everything on
 //! other file systems do not count.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -109,6 +109,8 @@ struct Measured {
     folders: BTreeMap<PathBuf, Sum>,
     /// The largest files so far, the smallest of them first.
     largest: BTreeSet<(u64, Reverse<OsString>)>,
+    /// The size of the largest file that is not among them, and how many others are as large.
+    next: (u64, u64),
     /// Files with several names, by device and number.
     linked: BTreeSet<(u64, u64)>,
     /// The same, of those whose blocks were counted.
@@ -151,8 +153,15 @@ impl Measured {
             }
         }
         self.largest.insert((bytes, Reverse(path.as_os_str().to_owned())));
-        if self.largest.len() > wanted.files {
-            self.largest.pop_first();
+        if self.largest.len() > wanted.files
+            && let Some((bytes, _)) = self.largest.pop_first()
+        {
+            let (largest, count) = self.next;
+            self.next = match bytes.cmp(&largest) {
+                Ordering::Less => self.next,
+                Ordering::Equal => (largest, count + 1),
+                Ordering::Greater => (bytes, 1),
+            };
         }
     }
 
@@ -177,6 +186,10 @@ impl Measured {
         let mut folders: Vec<(PathBuf, Sum)> = self.folders.into_iter().collect();
         folders
             .sort_by(|one, other| (other.1.disk, one.0.as_os_str()).cmp(&(one.1.disk, other.0.as_os_str())));
+        let is_as_large = |(_, sum): &&(PathBuf, Sum)| {
+            wanted.folders > 0 && folders.get(wanted.folders - 1).is_some_and(|last| last.1.disk == sum.disk)
+        };
+        let folders_as_large = folders.iter().skip(wanted.folders).take_while(is_as_large).count();
         folders.truncate(wanted.folders);
         let largest: Vec<(u64, PathBuf)> = self
             .largest
@@ -184,6 +197,11 @@ impl Measured {
             .rev()
             .map(|(bytes, Reverse(path))| (bytes, PathBuf::from(path)))
             .collect();
+
+        let files_as_large = match largest.last() {
+            Some((bytes, _)) if *bytes == self.next.0 => self.next.1,
+            _ => 0,
+        };
 
         let files = show::count(self.total.files, "file", "files");
         let mut text = format!(
@@ -232,6 +250,8 @@ impl Measured {
             "largest_files": largest.iter().map(|(bytes, path)| {
                 json!({ "path": show::path(path), "bytes": bytes })
             }).collect::<Vec<_>>(),
+            "files_as_large": files_as_large,
+            "folders_as_large": folders_as_large,
             "linked_bytes": self.linked_bytes,
             "unique_bytes": self.total.bytes.saturating_sub(self.linked_bytes),
             "other_file_systems": tally.mounts,

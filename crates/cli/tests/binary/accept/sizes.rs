@@ -45,6 +45,16 @@ fn home() -> Home {
     home
 }
 
+/// What is said where others are as large as the last one listed. Sizes are sorted.
+fn ties(sizes: impl Iterator<Item = u64> + Clone, count: usize, what: &str) -> Option<(&'static str, Value)> {
+    let last = sizes.clone().nth(count - 1)?;
+    match sizes.skip(count).filter(|size| *size == last).count() {
+        0 => None,
+        1 => Some(("/left_out/0", json!(format!("1 further {what} is as large as the last one listed")))),
+        n => Some(("/left_out/0", json!(format!("{n} further {what}s are as large as the last one listed")))),
+    }
+}
+
 #[test]
 fn largest_files() {
     let home = home();
@@ -60,12 +70,13 @@ fn largest_files() {
         ] {
             let listed: Vec<Value> =
                 files.iter().take(count).map(|(bytes, path)| json!({"bytes": bytes, "path": path})).collect();
-            let values = vec![
+            let mut values = vec![
                 ("/files", json!(listed)),
                 ("/out_of", json!(files.len())),
                 ("/total_bytes", json!(total)),
                 ("/complete", json!(true)),
             ];
+            values.extend(ties(files.iter().map(|(bytes, _)| *bytes), count, "file"));
             cases.push(case(way.replace("{}", &format!("'{folder}'")), Want::Answer(values)));
         }
     }
@@ -119,7 +130,9 @@ fn disk_usage() {
             ];
             if told.len() < right_below.len() {
                 let said = format!("{} of {} directories are listed", told.len(), right_below.len());
-                values.push(("/left_out", json!([said])));
+                let tied = ties(listed.iter().map(|(_, bytes)| *bytes), count, "folder");
+                values.push((if tied.is_some() { "/left_out/1" } else { "/left_out/0" }, json!(said)));
+                values.extend(tied);
             }
             cases.push(case(way.replace("{}", &format!("'{folder}'")), Want::Answer(values)));
         }
