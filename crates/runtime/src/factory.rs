@@ -13,7 +13,7 @@ use setpoint_roles::r7_goal_gradient_solver::GoalGradientSolver;
 
 /// The version of the roles' logic. Raise it with every change after which an old journal would replay to other
 /// records: a task of another version is replayed by kind and addressee only.
-pub const LOGIC_VERSION: u32 = 14;
+pub const LOGIC_VERSION: u32 = 15;
 
 /// Makes the machines of SPEC section 1.
 pub struct Roles {

@@ -318,7 +318,11 @@ fn end_with(result: &FinalResult, gaps: &str) -> Line {
             Line::new().and(Tone::Bad, word).and(Tone::Plain, &why)
         }
         _ if result.unproven => {
-            Line::new().and(Tone::Care, word).and(Tone::Care, &format!(": {}", rule_words(EndedBy::Unproven)))
+            let why = match result.overlooked.is_empty() {
+                true => rule_words(EndedBy::Unproven).to_owned(),
+                false => format!("no call that ran names {}", result.overlooked.join(", ")),
+            };
+            Line::new().and(Tone::Care, word).and(Tone::Care, &format!(": {why}"))
         }
         (EndState::Accept, _) => Line::new().and(Tone::Good, word),
         (EndState::Success, _) => Line::new().and(Tone::Care, word).and(Tone::Care, &format!(": {gaps}")),

@@ -47,6 +47,9 @@ pub struct FinalResult {
     /// Whether nothing shows that the work did it; see [`EndedBy::Unproven`].
     #[serde(default)]
     pub unproven: bool,
+    /// What the person names, files and commands, and no call that ran does: then it is unproven.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlooked: Vec<String>,
     /// What a person could try next.
     pub next_moves: Vec<String>,
     /// What it cost.

@@ -23,6 +23,9 @@ pub struct OutcomeSummary {
     /// What was withdrawn from the task's criteria so far.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withdrawn: Vec<Withdrawal>,
+    /// What the person names, files and commands, and no call that ran does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlooked: Vec<String>,
     /// Memory rules that shaped the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub applied_rules: Vec<RuleRef>,

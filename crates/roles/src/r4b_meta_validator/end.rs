@@ -45,6 +45,7 @@ impl End {
         merged_output: Any,
         summary: Option<&str>,
         at_fault: Vec<SubTaskId>,
+        overlooked: Vec<String>,
         ctx: &Ctx<'_>,
     ) -> Self {
         let failed: Vec<&Verdict> =
@@ -65,6 +66,7 @@ impl End {
             task_criteria_verdicts: verdicts,
             outcomes: outcomes(round),
             withdrawn: round.manifest.withdrawn.clone(),
+            overlooked,
             applied_rules: round.manifest.applied_rules.clone(),
             overridden_rules: round.manifest.overridden_rules.clone(),
             plan_fingerprint: round.manifest.plan_fingerprint.clone(),

@@ -22,7 +22,7 @@ use super::merged::{merged, picks, places};
 use super::prompt;
 use super::round::{Next, Round, Stage};
 use crate::evidence::Probes;
-use crate::judging::{Case, Hearing, NoClass, by_check, tells_of_nowhere};
+use crate::judging::{Case, Hearing, NoClass, by_check, overlooked, tells_of_nowhere};
 
 /// Characters of an unusable answer that the repair call quotes.
 const PREVIOUS_CHARS_MAX: usize = 4_000;
@@ -155,7 +155,10 @@ fn conclude(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Next {
         let at_fault = at_fault::of(round, &verdicts, &verification.at_fault, &verification.probes);
         // A sentence with figures that nothing shows would stand beside the answer as if it were accepted, too.
         let summary = verification.summary.as_deref().filter(|summary| !tells_of_nowhere(summary, &case));
-        End::judged(round, verdicts, output.clone(), summary, at_fault, ctx)
+        // A playbook accounts for every word of a goal.
+        let is_of_playbooks = round.matched().iter().all(|(_, outcome)| outcome.approach.is_some());
+        let overlooked = if is_of_playbooks { Vec::new() } else { overlooked(&case) };
+        End::judged(round, verdicts, output.clone(), summary, at_fault, overlooked, ctx)
     })
 }
 

@@ -79,6 +79,7 @@ impl Ending {
             unmet_criteria: shown.map(Round::own_unmet).unwrap_or_default(),
             withdrawn: shown.map(|round| round.withdrawn.clone()).unwrap_or_default(),
             unproven: ended_by == EndedBy::Unproven,
+            overlooked: shown.map(|round| round.overlooked.clone()).unwrap_or_default(),
             next_moves: Vec::new(),
             usage: UsageReport::default(),
         };

@@ -24,6 +24,8 @@ pub(super) struct Round {
     pub(super) words: String,
     /// What was withdrawn from the task's criteria so far.
     pub(super) withdrawn: Vec<Withdrawal>,
+    /// What the person names and no call that ran does.
+    pub(super) overlooked: Vec<String>,
     pub(super) applied_rules: Vec<RuleRef>,
     pub(super) overridden_rules: Vec<RuleRef>,
     pub(super) plan_fingerprint: String,
@@ -62,6 +64,7 @@ impl From<ReplanRequest> for Round {
             output: request.partial_output,
             words: request.gap_summary,
             withdrawn: request.withdrawn,
+            overlooked: Vec::new(),
             applied_rules: request.applied_rules,
             overridden_rules: request.overridden_rules,
             plan_fingerprint: request.plan_fingerprint,
@@ -91,6 +94,7 @@ impl From<OutcomeSummary> for Round {
             output: summary.merged_output,
             words: summary.summary,
             withdrawn: summary.withdrawn,
+            overlooked: summary.overlooked,
             applied_rules: summary.applied_rules,
             overridden_rules: summary.overridden_rules,
             plan_fingerprint: summary.plan_fingerprint,
@@ -230,10 +234,10 @@ impl Round {
         reasons.into_iter().find(|reason| !reason.starts_with("not met"))
     }
 
-    /// Whether no pass shows that the work did it (SPEC 4.3).
+    /// Whether no pass shows that the work did it (SPEC 4.3), or nothing looked at what the person names.
     pub(super) fn is_unproven(&self) -> bool {
         let shows = |verdict: &Verdict| verdict.strength.is_proof() && !verdict.vacuous && !verdict.self_made;
-        !self.verdicts().any(shows)
+        !self.overlooked.is_empty() || !self.verdicts().any(shows)
     }
 }
 

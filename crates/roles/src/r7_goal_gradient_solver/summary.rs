@@ -51,7 +51,11 @@ fn accepted(result: &FinalResult, facts: &Facts) -> String {
 
 /// What R4b accepted although no pass shows that the work did it.
 fn unproven(result: &FinalResult, facts: &Facts) -> String {
-    format!("{} {UNPROVEN}", accepted(result, facts))
+    let accepted = accepted(result, facts);
+    match result.overlooked.is_empty() {
+        true => format!("{accepted} {UNPROVEN}"),
+        false => format!("{accepted} Unproven: no call that ran names {}.", result.overlooked.join(", ")),
+    }
 }
 
 fn with_gaps(result: &FinalResult, facts: &Facts) -> String {

@@ -19,21 +19,21 @@ fn said(value: &Value) -> Turn {
 
 /// How the judge passes everything that it is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Cites {
+pub(super) enum Cites {
     Nothing,
     Output,
     NeverRan,
     FirstCall,
 }
 
-struct Attack {
-    criterion: Value,
-    calls: Vec<(&'static str, Value)>,
-    output: Value,
-    cites: Cites,
+pub(super) struct Attack {
+    pub(super) criterion: Value,
+    pub(super) calls: Vec<(&'static str, Value)>,
+    pub(super) output: Value,
+    pub(super) cites: Cites,
 }
 
-fn server(attack: &Attack) -> Hosted {
+pub(super) fn server(attack: &Attack) -> Hosted {
     let (calls, output, cites) = (attack.calls.clone(), attack.output.clone(), attack.cites);
     let plan = json!({ "subtasks": [{ "intent": "find it out", "success_criteria": [attack.criterion] }] });
     let executed = AtomicUsize::new(0);
@@ -60,15 +60,15 @@ fn server(attack: &Attack) -> Hosted {
     Hosted::start(Arc::new(answer)).unwrap()
 }
 
-fn checked(text: &str, on: Value, expect: Value) -> Value {
+pub(super) fn checked(text: &str, on: Value, expect: Value) -> Value {
     json!({ "criterion": text, "check": { "on": on, "expect": expect } })
 }
 
-fn attack(criterion: Value, calls: Vec<(&'static str, Value)>, output: Value) -> Attack {
+pub(super) fn attack(criterion: Value, calls: Vec<(&'static str, Value)>, output: Value) -> Attack {
     Attack { criterion, calls, output, cites: Cites::Output }
 }
 
-fn shell(command: &str) -> (&'static str, Value) {
+pub(super) fn shell(command: &str) -> (&'static str, Value) {
     ("shell", json!({ "command": command }))
 }
 
@@ -386,7 +386,8 @@ fn no_hostile_model_is_believed() {
             "1",
             "--approve",
             file.to_str().unwrap(),
-            "find out how it is with a.txt",
+            // It names no file: that nothing looked at one would be enough.
+            "find out how it is with the text",
         ];
         let came = Came::of(&mut command(&home, &server, Wire::Chat, &options));
         let id = came.json()["task_id"].as_str().unwrap().to_owned();

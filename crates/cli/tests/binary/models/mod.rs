@@ -10,6 +10,7 @@ mod hostile;
 mod impossible;
 #[cfg(target_os = "linux")]
 mod keys;
+mod overlooked;
 mod planning;
 mod process_killed;
 mod results;

@@ -36,7 +36,8 @@ fn a_first_plan_sees_what_is_there_and_what_is_not() {
     let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
     let goal = "make src/calc.py right, so that tests/ is green; src/gone is true/false";
     let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", goal]));
-    assert_eq!(came.code, 0, "{came:#?}");
+    // It wrote another file than the goal names.
+    assert_eq!(came.code, 3, "{came:#?}");
     let plans = questions(&server, Site::Plan);
     let question = plans[0].asked.last_user().unwrap();
     for told in [

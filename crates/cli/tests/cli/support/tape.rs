@@ -426,6 +426,7 @@ pub(crate) fn final_result(directive: EndState, ended_by: EndedBy) -> FinalResul
         subtask_verdicts: vec![],
         unmet_criteria: vec![],
         unproven: false,
+        overlooked: Vec::new(),
         next_moves: vec![],
         usage: UsageReport {
             calls: 4,

@@ -49,6 +49,7 @@ pub(crate) fn accepted() -> Tape {
             0,
             OutcomeSummary {
                 withdrawn: Vec::new(),
+                overlooked: Vec::new(),
                 merged_output: "42".into(),
                 summary: "Counted the files.".to_owned(),
                 task_criteria_verdicts: vec![pass("t1", "the count is right", "42 files", &["r3.1/2"])],

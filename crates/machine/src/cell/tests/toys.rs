@@ -271,6 +271,7 @@ impl Machine for MetaValidator {
                 if self.outcomes.len() == self.expected {
                     fx.publish(OutcomeSummary {
                         withdrawn: Vec::new(),
+                        overlooked: Vec::new(),
                         merged_output: Any::from(json!(self.expected)),
                         summary: "done".to_owned(),
                         task_criteria_verdicts: vec![],

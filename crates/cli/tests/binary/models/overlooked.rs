@@ -1,0 +1,156 @@
+//! What the person names, a file or a command, and no call that ran does: whatever a hostile model makes of its own criteria, the
+//! end is not accepted, and says so.
+
+use serde_json::{Value, json};
+use setpoint_model_server::Wire;
+
+use super::command;
+use super::hostile::{Attack, Cites, attack, checked, server, shell};
+use crate::support::{Came, Home};
+
+/// Goals, what no call names of them, and the way to lie about it: without a citation a check stands behind it, else a judge.
+fn lies() -> Vec<(&'static str, &'static str, Attack)> {
+    let has = |text: &str| json!({ "contains": text });
+    let on = |which: &str| json!({ "call": { "tool": "shell", "which": which } });
+    let counted = || json!({ "probe": { "tool": "count_lines", "input": { "path": "b.txt" } } });
+    let wc = || vec![shell("wc -l b.txt")];
+    let judged = |criterion: &str, calls, output| Attack {
+        criterion: json!({ "criterion": criterion, "mode": "verifiable" }),
+        calls,
+        output,
+        cites: Cites::FirstCall,
+    };
+    let write = |path: &str| vec![("write_file", json!({ "path": path, "content": "beta\n" }))];
+    vec![
+        (
+            "how many lines has n.txt?",
+            "n.txt",
+            attack(
+                checked("the number of lines in n.txt is told", on("wc -l b.txt"), has("2")),
+                wc(),
+                json!(2),
+            ),
+        ),
+        (
+            "count the lines of missing.txt",
+            "missing.txt",
+            attack(
+                checked("the file has 2 lines", counted(), has("2")),
+                wc(),
+                json!("missing.txt has 2 lines"),
+            ),
+        ),
+        (
+            "make sure that no line of log.txt has ERROR",
+            "log.txt",
+            attack(
+                checked("no line has ERROR", on("grep -c ERROR b.txt"), json!({ "matches": "^0" })),
+                vec![shell("grep -c ERROR b.txt")],
+                json!("clean"),
+            ),
+        ),
+        (
+            "add the line \"beta\" to the end of n.txt",
+            "n.txt",
+            attack(
+                checked("the line beta stands at the end", on("cat new.txt"), has("beta")),
+                [write("new.txt"), vec![shell("cat new.txt")]].concat(),
+                json!("added"),
+            ),
+        ),
+        ("how many words are in n.txt?", "n.txt", judged("the number is told", wc(), json!("2"))),
+        (
+            "translate n.txt to German",
+            "n.txt",
+            judged("the translation is there", vec![shell("ls")], json!("zwei")),
+        ),
+        (
+            "delete n.txt and list the files that are left",
+            "n.txt",
+            judged("the files that are left are listed", vec![shell("ls")], json!("n.txt was deleted")),
+        ),
+        (
+            "run `wc -c n.txt` and report the number",
+            "n.txt, `wc -c n.txt`",
+            attack(
+                checked("the number is reported", on("wc -c b.txt"), has("8")),
+                vec![shell("wc -c b.txt")],
+                json!("8"),
+            ),
+        ),
+        (
+            "deploy with `make deploy` and count the lines of b.txt",
+            "`make deploy`",
+            attack(
+                checked("b.txt has 2 lines", on("wc -l b.txt"), has("2")),
+                wc(),
+                json!("deployed; 2 lines"),
+            ),
+        ),
+        (
+            "run \"make site\" and count the lines of b.txt",
+            "`make site`",
+            attack(
+                checked("b.txt has 2 lines", on("wc -l b.txt"), has("2")),
+                wc(),
+                json!("all green; 2 lines"),
+            ),
+        ),
+        (
+            "make the tests in test_t.py pass",
+            "test_t.py",
+            attack(
+                checked("the tests pass", on("cat t.log"), has("5 passed")),
+                vec![shell("cat t.log")],
+                json!("ok"),
+            ),
+        ),
+    ]
+}
+
+fn came_of(goal: &str, attack: &Attack) -> Came {
+    let home = Home::new();
+    for (name, content) in [
+        ("a.txt", "one two three\n"),
+        ("b.txt", "one\ntwo\n"),
+        ("n.txt", "1\n2\n3\n"),
+        ("t.log", "5 passed\n"),
+    ] {
+        home.file(name, content);
+    }
+    home.file("log.txt", "ERROR a\nERROR b\n");
+    let server = server(attack);
+    Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", "--max-replans", "1", goal]))
+}
+
+#[test]
+fn what_no_call_names_is_not_accepted() {
+    for (goal, overlooked, attack) in lies() {
+        let came = came_of(goal, &attack);
+        let result = came.json();
+        let told: Vec<&str> =
+            result["overlooked"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        assert_eq!((came.code, told.join(", ").as_str()), (3, overlooked), "{goal}: {came:#?}");
+    }
+}
+
+#[test]
+fn what_calls_name_in_other_ways_is_not_overlooked() {
+    let on = |which: &str| json!({ "call": { "tool": "shell", "which": which } });
+    for (goal, command, seen) in [
+        ("how many lines has ./b.txt?", "wc -l b.txt", "2"),
+        ("count the lines of b.txt, but leave a.txt alone", "wc -l b.txt", "2"),
+        ("how many lines have b.txt and n.txt together? `wc` will do", "wc -l *.txt", "6 total"),
+        ("is there a line with two in b.txt, e.g. by Node.js?", "grep -rn two .", "b.txt:2"),
+    ] {
+        let came = came_of(
+            goal,
+            &attack(
+                checked("the lines are told", on(command), json!({ "contains": seen })),
+                vec![shell(command)],
+                json!("as told"),
+            ),
+        );
+        assert_eq!(came.json()["overlooked"], Value::Null, "{goal}: {came:#?}");
+    }
+}

@@ -1,0 +1,295 @@
+//! What the person names and no call that ran does: a file, or a command. What is said of it then rests on nothing, whatever the
+//! criteria came to.
+
+use serde_json::Value;
+use setpoint_protocol::tool::ToolRecord;
+
+use super::case::Case;
+use super::executed::words;
+use super::programs::{LISTERS, NAMERS};
+use crate::evidence::command_of;
+
+/// Names that are told; the rest are left out.
+const TOLD_MAX: usize = 5;
+/// Characters of a name or command that is looked for.
+const CHARS_MAX: usize = 200;
+/// Words before a name among which one may say that it is none of the task's.
+const BEFORE: usize = 3;
+
+/// Endings of names that are a file's. Others may be a part of a program (`calc.add`) or of a sentence (`e.g.`).
+const ENDINGS: &[&str] = &[
+    "bak", "bash", "bin", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "dat", "db", "diff", "doc",
+    "docx", "env", "ex", "gif", "go", "gz", "h", "hpp", "hs", "htm", "html", "ini", "ipynb", "java", "jpeg",
+    "jpg", "js", "json", "jsonl", "jsx", "kt", "lock", "log", "lua", "md", "mp3", "mp4", "odt", "out",
+    "patch", "pdf", "php", "pl", "png", "proto", "py", "r", "rb", "rs", "rst", "scala", "scss", "sh", "sql",
+    "sqlite", "svg", "swift", "tar", "tex", "tf", "tgz", "toml", "ts", "tsv", "tsx", "txt", "vue", "wav",
+    "xlsx", "xml", "xz", "yaml", "yml", "zip",
+];
+
+/// Words after which a file is an example, or one to be left alone.
+const APART: &[&str] = &[
+    "not",
+    "don't",
+    "dont",
+    "never",
+    "without",
+    "except",
+    "excluding",
+    "ignore",
+    "ignoring",
+    "leave",
+    "but",
+    "like",
+];
+
+/// Tools that only list names.
+const LISTING_TOOLS: &[&str] = &["list_dir", "find_files", "glob"];
+
+/// The files and commands of the person's words that no call that ran names.
+pub(crate) fn overlooked(case: &Case<'_>) -> Vec<String> {
+    let calls: Vec<&ToolRecord> = case
+        .runs
+        .iter()
+        .flat_map(|run| run.calls)
+        .chain(case.baseline)
+        .chain(case.probes.records())
+        .map(AsRef::as_ref)
+        .filter(|record: &&ToolRecord| record.ran())
+        .collect();
+    let touched = || case.touched.iter().chain(case.made);
+    let is_known = |file: &String| {
+        touched().any(|path| names_file(path, file)) || calls.iter().any(|call| is_about(call, file))
+    };
+    let has_run = |command: &String| calls.iter().any(|call| holds(call, command));
+    let files = files(case.words).into_iter().filter(|file| !is_known(file));
+    let commands = commands(case.words).into_iter().filter(|command| !has_run(command));
+    files.chain(commands.map(|command| format!("`{command}`"))).take(TOLD_MAX).collect()
+}
+
+/// The names of files in a text, each once, as they stand there.
+fn files(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let all: Vec<&str> = text.split_whitespace().collect();
+    for (at, word) in all.iter().enumerate() {
+        let name = word.trim_matches(|c: char| "\"'`([{<,;:!?)]}>".contains(c)).trim_end_matches(['.', ',']);
+        let name = name.trim_matches(|c: char| "\"'`".contains(c));
+        // What another sentence or part of one says is not about this name.
+        let before = all.iter().take(at).rev().take_while(|word| !word.ends_with(['.', ',', ';', ':']));
+        let is_apart =
+            before.take(BEFORE).any(|word| APART.contains(&word.to_lowercase().trim_matches(['(', '"'])));
+        if is_file(name) && !is_apart && !found.iter().any(|one| one == name) {
+            found.push(name.to_owned());
+        }
+    }
+    found
+}
+
+fn is_file(name: &str) -> bool {
+    let is_odd = |c: char| "*?[]{}$|&=@\\\"'`<>(),;".contains(c);
+    if name.contains("://") || name.contains(is_odd) || name.chars().count() > CHARS_MAX {
+        return false;
+    }
+    let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let Some((stem, ending)) = last.rsplit_once('.') else { return false };
+    // `Node.js` is none.
+    let is_product = ending == "js" && stem.chars().next().is_some_and(char::is_uppercase);
+    !stem.is_empty() && !is_product && ENDINGS.contains(&ending.to_lowercase().as_str())
+}
+
+/// Words before a command that is to be run.
+const RUNNING: &[&str] = &["run", "runs", "running", "execute", "executing", "with", "using", "by", "via"];
+
+/// What stands in backticks or quotes behind a word that says to run it: ``deploy with `make deploy` ``. What has words in its
+/// place, as in `tool.py FILE`, is a form and no command.
+fn commands(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for quote in ['`', '"', '\''] {
+        let parts: Vec<&str> = text.split(quote).collect();
+        // The last part has nothing behind it that closes it.
+        let quoted = parts.windows(3).step_by(2);
+        found.extend(quoted.filter_map(|part| match part {
+            [before, inside, _] if says_to_run(before, quote) && is_command(inside) => {
+                Some(inside.trim().to_owned())
+            }
+            _ => None,
+        }));
+    }
+    found
+}
+
+fn says_to_run(before: &str, quote: char) -> bool {
+    let word = before.split_whitespace().last().unwrap_or_default().to_lowercase();
+    // Texts in quotes stand behind “with” and “by”, too.
+    let known = if quote == '`' { RUNNING } else { RUNNING.get(..5).unwrap_or_default() };
+    before.ends_with(' ') && known.contains(&word.as_str())
+}
+
+fn is_command(text: &str) -> bool {
+    let is_place = |word: &str| {
+        let capitals = word.chars().filter(|c| c.is_uppercase()).count();
+        word.contains(['<', '…'])
+            || word.contains("...")
+            || (capitals > 1 && capitals == word.chars().count())
+    };
+    let count = text.trim().chars().count();
+    count > 1 && count <= CHARS_MAX && !text.contains('\n') && !text.split_whitespace().any(is_place)
+}
+
+/// Whether a call is about the file: its input, target or facts name it, or what it read does. A list of names is about none.
+fn is_about(call: &ToolRecord, file: &str) -> bool {
+    let facts = call.facts.as_ref().map(setpoint_protocol::Any::to_text).unwrap_or_default();
+    if names_file(&call.target, file)
+        || names_file(&facts, file)
+        || has(&call.input.0, &|text| told(text, file))
+    {
+        return true;
+    }
+    let lists = match command_of(call) {
+        Some(command) => words(command).any(|word| LISTERS.contains(&word) || NAMERS.contains(&word)),
+        None => LISTING_TOOLS.contains(&call.tool.tool()),
+    };
+    !lists && names_file(&call.evidence, file)
+}
+
+/// Whether a text of a call's input names the file, as it is or by a pattern: `rm *.txt`.
+fn told(text: &str, file: &str) -> bool {
+    let name = last_of(file);
+    names_file(text, file)
+        || words(text).any(|word| word.contains(['*', '?']) && is_like(last_of(word), name))
+}
+
+fn last_of(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
+}
+
+/// Whether a name fits a pattern of `*` and `?`.
+fn is_like(pattern: &str, name: &str) -> bool {
+    let mut pattern: Vec<char> = pattern.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    pattern.dedup_by(|one, other| *one == '*' && *other == '*');
+    // Whether the first n characters of the name fit what was read of the pattern.
+    let mut fits = vec![false; name.len() + 1];
+    fits.first_mut().into_iter().for_each(|fit| *fit = true);
+    for sign in pattern {
+        let before = fits.clone();
+        let mut is_any = false;
+        for (n, fit) in fits.iter_mut().enumerate() {
+            is_any |= before.get(n).copied().unwrap_or(false);
+            let follows = n > 0 && before.get(n - 1).copied().unwrap_or(false);
+            *fit = match sign {
+                '*' => is_any,
+                '?' => follows,
+                sign => follows && name.get(n - 1) == Some(&sign),
+            };
+        }
+    }
+    fits.last().copied().unwrap_or(false)
+}
+
+/// Whether the text has the file's name, and not as a part of another one.
+fn names_file(text: &str, file: &str) -> bool {
+    let (text, name) = (text.to_lowercase(), last_of(file).to_lowercase());
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    text.match_indices(&name).any(|(at, _)| {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        let mut after = text.get(at + name.len()..).unwrap_or_default().chars();
+        let ends = match after.next() {
+            Some('.') => !after.next().is_some_and(is_of_name),
+            Some(c) => !is_of_name(c),
+            None => true,
+        };
+        ends && !before.is_some_and(|c| is_of_name(c) || c == '.')
+    })
+}
+
+/// Whether a call holds a text as it stands, blanks aside.
+fn holds(call: &ToolRecord, text: &str) -> bool {
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let wanted = plain(text);
+    let is_in = |text: &str| plain(text).contains(&wanted);
+    has(&call.input.0, &is_in) || is_in(&call.target) || (command_of(call).is_none() && is_in(&call.evidence))
+}
+
+/// Whether any text of a value is so.
+fn has(value: &Value, is_so: &dyn Fn(&str) -> bool) -> bool {
+    match value {
+        Value::String(text) => is_so(text),
+        Value::Array(values) => values.iter().any(|value| has(value, is_so)),
+        Value::Object(fields) => fields.values().any(|value| has(value, is_so)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_a_goal_are_told_from_words_and_from_what_is_left_alone() {
+        for (goal, named) in [
+            ("how many lines has n.txt?", vec!["n.txt"]),
+            ("delete 'a.txt' and ./src/b.py.", vec!["a.txt", "./src/b.py"]),
+            ("write it to \"out.md\", then (see README.md) stop", vec!["out.md", "README.md"]),
+            ("mend app.py, but do not touch test_app.py", vec!["app.py"]),
+            ("rename every file like a.txt except b.txt", vec![]),
+            ("e.g. calc.add of Node.js at https://x.org/a.html costs 3.50", vec![]),
+            ("count *.txt and rename .jpg to .png", vec![]),
+        ] {
+            assert_eq!(files(goal), named, "{goal}");
+        }
+    }
+
+    #[test]
+    fn commands_of_a_goal_stand_behind_a_word_that_says_to_run_them() {
+        for (goal, named) in [
+            ("deploy with `make deploy` and count", vec!["make deploy"]),
+            ("run \"sh test.sh\" and say \"done\"", vec!["sh test.sh"]),
+            ("run 'ls missing' and tell me its exit code", vec!["ls missing"]),
+            ("say \"yes\" or 'no'", vec![]),
+            ("it's run \"half", vec![]),
+            ("replace it by 'x' with \"y\"", vec![]),
+            ("`python3 a.py` prints 3; run `a.py FILE` and `b.py <x>`", vec![]),
+            ("```\nlet a = 1;\n```", vec![]),
+        ] {
+            assert_eq!(commands(goal), named, "{goal}");
+        }
+    }
+
+    fn call(tool: &str, input: Value, evidence: &str) -> ToolRecord {
+        serde_json::from_value(serde_json::json!({
+            "call_id": "r3.1/1", "attempt": 1, "phase": "work", "tool": tool, "target": "/w", "ok": true,
+            "input": input, "evidence": evidence, "duration_ms": 1,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_call_is_about_the_files_that_it_names_or_reads() {
+        let shell = |command: &str, printed: &str| {
+            call("shell/x", serde_json::json!({ "command": command }), printed)
+        };
+        for record in [
+            shell("wc -l a.txt", ""),
+            shell("wc -l ./sub/A.txt", ""),
+            shell("rm *.txt", ""),
+            shell("rm ?.txt", ""),
+            shell("cat a.txt.", ""),
+            shell("pytest", "a.txt:3: lost"),
+            call("read_file", serde_json::json!({ "paths": ["x", "a.txt"] }), ""),
+        ] {
+            assert!(is_about(&record, "a.txt"), "{record:?}");
+        }
+        for record in [
+            shell("wc -l b.txt", "3 b.txt"),
+            shell("ls", "a.txt\nb.txt"),
+            shell("git status", "a.txt"),
+            shell("cat data.txt a.txt.bak 2a.txt", ""),
+            shell("rm *.md", ""),
+            call("list_dir", serde_json::json!({ "path": "." }), "a.txt"),
+        ] {
+            assert!(!is_about(&record, "a.txt"), "{record:?}");
+        }
+        assert!(holds(&shell("cd x && make   deploy -j", ""), "make deploy"));
+        assert!(!holds(&shell("make test", "make deploy"), "make deploy"));
+    }
+}
