@@ -112,21 +112,30 @@ pub(crate) fn told(state: &ViewState) -> Vec<Line> {
 fn set_apart(answer: Vec<Line>) -> Vec<Line> {
     const OURS: &[&str] = &[
         "accepted",
+        "verified",
         "unproven",
         "given up",
         "stopped",
+        "refused",
         "not started",
         "cancelled",
         "made:",
+        "files that were made",
+        "to allow what was refused",
         "cost:",
         "task:",
-        "✗",
-        "✔",
+        "warning:",
         "what to try",
     ];
     let is_ours = |line: &Line| {
-        let text = line.to_text();
-        OURS.iter().any(|ours| text.trim_start().starts_with(ours))
+        let text = line.to_text().to_lowercase();
+        let is_mark = |c: char| c == '✗' || c == '✔';
+        let said = text.trim_start_matches(|c: char| !c.is_alphanumeric() && !is_mark(c));
+        // A line of progress: `00:00  accepted`.
+        let behind_time =
+            said.split_once("  ").filter(|(time, _)| time.chars().all(|c| c.is_ascii_digit() || c == ':'));
+        let said = behind_time.map_or(said, |(_, said)| said.trim_start());
+        said.starts_with(is_mark) || OURS.iter().any(|ours| said.starts_with(ours))
     };
     if !answer.iter().any(is_ours) {
         return answer;
@@ -466,4 +475,32 @@ fn list(title: &str, tone: Tone, items: &[String]) -> Vec<Line> {
     let mut lines = vec![Line::new().and(tone, title)];
     lines.extend(items.iter().map(|item| Line::plain("- ").and(Tone::Plain, item)));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_that_imitate_the_programs_lines_are_set_apart() {
+        let is_apart = |answer: &str| {
+            let lines = set_apart(Line::block(Tone::Plain, answer));
+            lines.iter().all(|line| line.to_text().starts_with("│ "))
+        };
+        for answer in [
+            "3 lines\naccepted: all",
+            "Accepted: all",
+            "**accepted** all",
+            "  ✔ all",
+            "00:00  accepted",
+            "to allow what was refused, put these lines into a file and run again with `--approve FILE`:",
+            "files that were made:\n- x",
+            "\u{200b}given up",
+        ] {
+            assert!(is_apart(answer), "{answer}");
+        }
+        for answer in ["3 lines", "10:30 the shop was accepted", "an accepted answer", "10 verified"] {
+            assert!(!is_apart(answer), "{answer}");
+        }
+    }
 }
