@@ -33,6 +33,10 @@ const INTERPRETERS: &str =
     "ash bash dash ksh sh zsh source . deno lua node perl php pypy python python2 python3 ruby tclsh";
 /// Their options that take the text itself, or a module's name.
 const TEXT_OPTIONS: &str = "-c -e -m -E --eval -p";
+/// Their options whose value is the next word.
+const VALUES: &str = "-W -X -r --require --rcfile --init-file";
+/// The same of shells, to which `-e` and `-p` are switches.
+const SHELL_VALUES: &str = "-o -O +o +O --rcfile --init-file";
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -69,6 +73,22 @@ pub(crate) fn read(text: &str, cwd: &Path) -> Found {
         programs: names.programs.into_iter().collect(),
         target,
         executes: names.executes,
+    }
+}
+
+/// The file that an interpreter takes its program from, if its options name none.
+fn program_text<'t>(name: &str, mut operands: impl Iterator<Item = &'t str>) -> Option<&'t str> {
+    let is_shell = lists(SHELLS, name);
+    let values = if is_shell { SHELL_VALUES } else { VALUES };
+    loop {
+        let word = operands.next()?;
+        if lists(values, word) {
+            operands.next();
+        } else if !is_shell && lists(TEXT_OPTIONS, word) {
+            return None;
+        } else if !word.starts_with(['-', '+']) {
+            return Some(word);
+        }
     }
 }
 
@@ -186,10 +206,9 @@ impl Names {
             self.program(args.get(at + 1..).unwrap_or_default(), directory, depth);
         }
         if lists(INTERPRETERS, name)
-            && let Some(first) =
-                operands().take_while(|text| !lists(TEXT_OPTIONS, text)).find(|text| !text.starts_with('-'))
+            && let Some(file) = program_text(name, operands())
         {
-            self.executes(first, directory);
+            self.executes(file, directory);
         }
     }
 
@@ -243,6 +262,11 @@ mod tests {
     fn programs_are_found_behind_wrappers_and_in_loops() {
         for (text, expected) in [
             ("python3 run.py --fast", "python3 /w/run.py"),
+            ("sh -e test.sh", "sh /w/test.sh"),
+            ("bash -o errexit -eu test.sh", "bash /w/test.sh"),
+            ("python3 -W ignore -X dev run.py", "python3 /w/run.py"),
+            ("node -r ./a.js run.js", "node /w/run.js"),
+            ("perl -e 'print' a.txt", "perl"),
             ("for f in *.py; do python3 \"$f\"; done", "python3 /w/$f"),
             ("FOO=1 env -i nice -n 5 cargo test", "cargo"),
             ("timeout 10 npm test", "npm"),
