@@ -34,6 +34,8 @@ pub(super) fn rule(name: &str) -> Rule {
         | "controller.max_replans"
         | "controller.law2_rounds"
         | "controller.theta"
+        // A greater distance is close enough.
+        | "controller.delta"
         | "models.idle_ms" => Rule::Lower,
         "run.preview_plan" => Rule::SwitchOn,
         "models.brain"
@@ -53,7 +55,6 @@ pub(super) fn rule(name: &str) -> Rule {
         | "controller.w1"
         | "controller.w2"
         | "controller.epsilon"
-        | "controller.delta"
         | "controller.rho"
         | "controller.law2_gradient"
         | "controller.urgency" => Rule::Free,

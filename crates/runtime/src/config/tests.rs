@@ -157,6 +157,7 @@ fn a_file_of_the_working_directory_lifts_no_limit() {
         ),
         beside_own("", "[controller]\nlaw2_rounds = 9\n", "controller.law2_rounds"),
         beside_own("", "[controller]\ntheta = 1.0\n", "controller.theta"),
+        beside_own("", "[controller]\ndelta = 0.6\n", "controller.delta"),
         beside_own("", "[models]\nidle_ms = \"2h\"\n", "models.idle_ms"),
         beside_own("[run]\npreview_plan = true\n", "[run]\npreview_plan = false\n", "run.preview_plan"),
         beside_own("", "[run]\npreview_plan = true\n", "run.preview_plan"),
@@ -176,6 +177,7 @@ fn a_file_of_the_working_directory_lifts_no_limit() {
         use foreign.toml:2: `controller.max_replans` is 3, and without that line 2 (own.toml:2): a file of the working directory, which anybody may have written, can only make it stricter
         use foreign.toml:2: `controller.law2_rounds` is 9, and without that line 2 (built in): a file of the working directory, which anybody may have written, can only make it stricter
         use foreign.toml:2: `controller.theta` is 1.0, and without that line 0.8 (built in): a file of the working directory, which anybody may have written, can only make it stricter
+        use foreign.toml:2: `controller.delta` is 0.6, and without that line 0.3 (built in): a file of the working directory, which anybody may have written, can only make it stricter
         use foreign.toml:2: `models.idle_ms` is 7200000, and without that line 60000 (built in): a file of the working directory, which anybody may have written, can only make it stricter
         use foreign.toml:2: `run.preview_plan` is false, and without that line true (own.toml:2): a file of the working directory, which anybody may have written, can only make it stricter
         true by foreign.toml:2
@@ -212,7 +214,7 @@ fn every_key_has_a_rule_for_files_of_the_working_directory() {
         Free controller.w1
         Free controller.w2
         Free controller.epsilon
-        Free controller.delta
+        Lower controller.delta
         Free controller.rho
         Lower controller.theta
         Lower controller.time_budget_ms
