@@ -565,6 +565,35 @@ async fn what_a_command_changed_is_told_by_a_look_before_and_after() {
 }
 
 #[tokio::test]
+async fn process_what_a_removal_removed_is_told_by_its_path() {
+    let mut world = World::new();
+    for name in ["a.txt", "b.txt", "sub/c.txt", "sub/d.txt", "sub/e/f.txt"] {
+        world.file(name, "x");
+    }
+    std::fs::write(world.root().join("home/seen.txt"), "seen").unwrap();
+    std::fs::write(world.root().join("home/kept.txt"), "kept").unwrap();
+    let outside = world.root().join("home/seen.txt");
+    let outside = outside.to_str().unwrap();
+    for (command, line) in [
+        ("rm b.txt", "removed b.txt"),
+        ("rm sub/c.txt", "removed sub/c.txt"),
+        ("rm -r sub/e", "removed sub/e, removed sub/e/f.txt"),
+        ("rm -f none.txt", ""),
+        ("mkdir new", "made new"),
+        (&format!("rm {outside}"), &format!("removed {outside}")),
+    ] {
+        let answer = run_anyhow(&world, command).await;
+        let told = answer.text.split_once("[files: ").map_or("", |(_, line)| line.trim_end_matches(']'));
+        assert_eq!(told, line, "{command}: {}", answer.text);
+    }
+    // Through a link to the working directory it is the same file.
+    std::os::unix::fs::symlink("project", world.root().join("alias")).unwrap();
+    world.cwd = "alias";
+    let answer = run_anyhow(&world, "rm sub/d.txt").await;
+    assert!(answer.text.ends_with("[files: removed sub/d.txt]"), "{}", answer.text);
+}
+
+#[tokio::test]
 async fn a_command_says_where_it_is_about_a_place_elsewhere() {
     let world = World::new();
     world.file("kept.txt", "kept");

@@ -140,11 +140,11 @@ impl Typed for Shell {
             output_bytes_max: ctx.limits.output_bytes_max.saturating_sub(FRAME_BYTES) / 2,
             is_bounded: is_read_only,
         };
-        let before = if is_read_only { None } else { traces(&job.cwd, ctx).await };
+        let worked_in = settled.removal.as_ref().and_then(Removal::folder).unwrap_or(&job.cwd).to_path_buf();
+        let before = if is_read_only { None } else { traces(&worked_in, ctx).await };
         if before.is_some() {
             tokio::time::sleep(traces::TICK).await;
         }
-        let cwd = job.cwd.clone();
         let ended = process::run(job, &self.host, &ctx.cancel)
             .await
             .map_err(|source| ToolError::file("start", &self.shell, source))?;
@@ -155,7 +155,7 @@ impl Typed for Shell {
         let mut after = settled.after();
         after.is_about_elsewhere = is_about_elsewhere;
         if let Some(before) = before
-            && let Some(now) = traces(&cwd, ctx).await
+            && let Some(now) = traces(&worked_in, ctx).await
         {
             let changes = before.until(&now);
             if changes.is_empty() && !acts_elsewhere {
@@ -324,7 +324,11 @@ fn folder(input: &Input, place: &Place) -> Result<PathBuf, ToolError> {
 /// The folders that a command is expected to work in: its own, the working directory and the workspace.
 fn roots(cwd: &Path, ctx: &ToolCtx) -> Vec<PathBuf> {
     let place = ctx.place();
-    let mut roots = vec![place.surroundings.cwd.clone(), place.workspace().to_path_buf(), cwd.to_path_buf()];
+    let mut roots = vec![place.surroundings.cwd.clone(), place.workspace().to_path_buf()];
+    // In the words of the folder that it is below: what lies there is told once, by one path.
+    let real = resolve::fully(cwd);
+    let within = |root: &PathBuf| real.strip_prefix(resolve::fully(root)).ok().map(|below| root.join(below));
+    roots.push(roots.iter().find_map(within).unwrap_or_else(|| cwd.to_path_buf()));
     roots.dedup();
     roots
 }

@@ -22,6 +22,11 @@ pub(super) struct Removal {
 }
 
 impl Removal {
+    /// Where it is done, if that is held open: the path that a person knows it by.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.held.as_ref().map(Folder::path)
+    }
+
     /// What of it is there now.
     pub(super) fn created(self) -> Vec<String> {
         drop(self.held);
