@@ -1,5 +1,7 @@
 //! What the calls of a step say that they left out, in an answer's own words: a figure of a part is not that of the whole.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 use setpoint_protocol::tool::ToolRecord;
 
@@ -138,6 +140,12 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         false,
     ),
     (
+        "conflict_count",
+        "file cannot get its new name ({})",
+        "files cannot get their new names (the first: {})",
+        false,
+    ),
+    (
         "unlisted",
         "file in the folder is not listed in the manifest",
         "files in the folder are not listed in the manifest",
@@ -179,6 +187,10 @@ const NAMED: &[(&str, &str)] = &[
     ),
 ];
 
+/// Bytes of JSON that the parts of an answer may take; the lists of a longer one are shortened. A task keeps no more of what its
+/// calls and checks found than a few times this.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
+
 /// Puts into an answer whether it is complete, and what was left out.
 pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
     let Value::Object(answer) = output else { return };
@@ -210,12 +222,36 @@ pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
             }
         }
     }
-    said.extend(shorter_lists(answer));
+    said.extend(shortened(answer));
     said.dedup();
     answer.insert("complete".to_owned(), Value::Bool(complete));
     if !said.is_empty() {
         answer.insert("left_out".to_owned(), Value::from(said));
     }
+}
+
+/// Leaves out the ends of the longest lists of an answer that is too long, and says of which lists not all is there.
+fn shortened(answer: &mut Map<String, Value>) -> Vec<String> {
+    let size = |value: &Value| value.to_string().len();
+    let size_of_all = |answer: &Map<String, Value>| answer.values().map(size).sum::<usize>();
+    let mut cut: BTreeMap<String, usize> = BTreeMap::new();
+    while size_of_all(answer) > ANSWER_BYTES_MAX {
+        let lists = answer.iter_mut().filter_map(|(name, value)| Some((name, value.as_array_mut()?)));
+        let longer = lists.filter(|(_, list)| list.len() > 1);
+        let Some((name, list)) = longer.max_by_key(|(_, list)| list.iter().map(size).sum::<usize>()) else {
+            break;
+        };
+        cut.entry(name.clone()).or_insert(list.len());
+        list.truncate(list.len() * 3 / 4);
+    }
+    let mut said = shorter_lists(answer);
+    for (name, before) in cut {
+        let length = answer.get(&name).and_then(Value::as_array).map_or(0, Vec::len);
+        if !said.iter().any(|said| said.ends_with(&format!(" {name} are listed"))) {
+            said.push(format!("{length} of {before} {name} are listed"));
+        }
+    }
+    said
 }
 
 /// Lists of which an answer holds fewer than it counts: `column_count` is that of `columns`, and `count` that of the only list
@@ -248,6 +284,24 @@ fn shorter_lists(answer: &Map<String, Value>) -> Vec<String> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn an_answer_that_is_too_long_lists_less_and_says_so() {
+        let long = |count: usize| vec!["x".repeat(200); count];
+        let mut answer = json!({"count": 900, "links": long(500), "keys": long(300), "total": 7});
+        let answer = answer.as_object_mut().unwrap();
+        let said = shortened(answer);
+        let length = |name: &str| answer[name].as_array().unwrap().len();
+        let (links, keys) = (length("links"), length("keys"));
+        assert!((100..300).contains(&links) && (100..300).contains(&keys), "{links} {keys}");
+        assert_eq!(
+            said,
+            [format!("{keys} of 300 keys are listed"), format!("{links} of 500 links are listed")]
+        );
+        let mut short = json!({"links": long(300)});
+        assert_eq!(shortened(short.as_object_mut().unwrap()), [""; 0]);
+        assert_eq!(short["links"].as_array().unwrap().len(), 300);
+    }
 
     #[test]
     fn lists_that_are_cut_are_told_with_their_counts() {
