@@ -31,6 +31,16 @@ pub(crate) fn listing(lines: impl ExactSizeIterator<Item = String>, max: usize) 
     text
 }
 
+/// The first of a list, as many as fit into a number and so many bytes of JSON.
+pub(crate) fn first(list: impl Iterator<Item = Value>, max: usize, bytes_max: usize) -> Vec<Value> {
+    let mut bytes = 0;
+    let fits = |value: &Value| {
+        bytes += value.to_string().len();
+        bytes <= bytes_max
+    };
+    list.take(max).take_while(fits).collect()
+}
+
 /// What a partial result has to say of itself, as the end of its text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gaps {

@@ -374,3 +374,117 @@ fn archives_of_odd_folders() {
     hold(&home, &cases);
     assert_eq!(shell(&home.work(), "tar -tvf plain.tar.gz 2>&1 | grep -c 1970-01-01").trim(), "3");
 }
+
+/// What stands in quotes is taken as it stands, and a name that is taken is named.
+#[test]
+fn renames_to_the_letter() {
+    let home = Home::new();
+    for name in [
+        "stars/ab",
+        "stars/b",
+        "stars/*b",
+        "stars/5*",
+        "stars/5 a",
+        "cf/a.txt",
+        "cf/a.md",
+        "cf/b.txt",
+        "cf/d.txt",
+    ] {
+        home.file(name, name);
+    }
+    fs::create_dir(home.work().join("cf/d.md")).unwrap();
+    home.file("twice/x-", "");
+    home.file("twice/x", "");
+    home.file("twice/-x", "");
+    let work = home.work().canonicalize().unwrap();
+    let at = |name: &str| work.join(name).to_str().unwrap().to_owned();
+    let pair = |from: &str, to: &str| json!({"from": at(from), "to": at(to)});
+    let listed = |pairs: Vec<Value>| vec![("/count", json!(pairs.len())), ("/renames", json!(pairs))];
+    let mut cases = Vec::new();
+    for (goal, pairs) in [
+        ("preview replacing \"*b\" with \"c\" in the file names in stars", vec![pair("stars/*b", "stars/c")]),
+        (
+            "preview replacing \"5*\" with \"five\" in the file names in stars",
+            vec![pair("stars/5*", "stars/five")],
+        ),
+        (
+            "preview replacing \" \" with \"*\" in the file names in stars",
+            vec![pair("stars/5 a", "stars/5*a")],
+        ),
+        (
+            "preview replacing \"*\" with \"_\" in the file names in stars",
+            vec![pair("stars/*b", "stars/_b"), pair("stars/5*", "stars/5_")],
+        ),
+    ] {
+        cases.push(case(goal, Want::Answer(listed(pairs))));
+    }
+    cases.push(case(
+        "preview renaming *.txt to *.htm in cf",
+        Want::Answer(listed(
+            ["a", "b", "d"].map(|name| pair(&format!("cf/{name}.txt"), &format!("cf/{name}.htm"))).into(),
+        )),
+    ));
+    cases.push(case(
+        "preview replacing \"\" with \"_\" in the file names in stars",
+        Want::Refused("it is empty"),
+    ));
+    let mut taken = listed(vec![pair("cf/b.txt", "cf/b.md")]);
+    let first = format!(
+        "2 files cannot get their new names (the first: {} to a.md: something has this name already)",
+        at("cf/a.txt")
+    );
+    taken.extend([("/conflict_count", json!(2)), ("/left_out", json!([first]))]);
+    cases.push(case("preview renaming .txt to .md in cf", Want::Gap("every new name in cf is free", taken)));
+    let values = vec![("/count", json!(0)), ("/conflict_count", json!(2))];
+    let goal = "preview replacing '-' with '' in the file names in twice";
+    cases.push(case(goal, Want::Gap("every new name in twice is free", values)));
+    hold(&home, &cases);
+}
+
+/// A list that is too long for an answer is shortened, which is said.
+#[test]
+fn renames_of_many() {
+    let home = Home::new();
+    let (many, long) = (1_500, 300);
+    for n in 0..many {
+        home.file(format!("many/f{n}.txt"), "");
+    }
+    for n in 0..long {
+        home.file(format!("long/{n:03}{}.txt", "x".repeat(240)), "");
+    }
+    let cases = [
+        case(
+            "preview renaming .txt to .md in many",
+            Want::Answer(vec![
+                ("/count", json!(many)),
+                ("/left_out", texts(&["200 of 1500 renames are listed"])),
+                ("/renames/199/from", json!(home.work().canonicalize().unwrap().join("many/f1177.txt"))),
+                ("/renames/200", Value::Null),
+            ]),
+        ),
+        case(
+            "preview renaming .txt to .md in long",
+            Want::Answer(vec![
+                ("/count", json!(long)),
+                ("/complete", json!(true)),
+                ("/renames/199", Value::Null),
+            ]),
+        ),
+    ];
+    hold(&home, &cases);
+    let rules = home.file("approvals", "path many/**\n");
+    let came = home.run(&[
+        "run",
+        "--json",
+        "--approve",
+        rules.to_str().unwrap(),
+        "rename .txt files to .md in many",
+    ]);
+    let output = &came.json()["output"];
+    assert_eq!(
+        (came.code, &output["count"], &output["left_out"]),
+        (0, &json!(many), &texts(&["200 of 1500 renames are listed"])),
+        "{came:#?}"
+    );
+    assert!(below(&home, "many").iter().all(|(told, _)| told.ends_with(".md")));
+}

@@ -96,13 +96,18 @@ impl Search<'_> {
 
     fn fill(&mut self, slot: &Slot, at: usize, word: usize) -> Option<usize> {
         let kind = &self.params.get(&slot.param)?.kind;
-        if !slot.form.takes(self.goal.words().get(word)?) {
+        let first = self.goal.words().get(word)?;
+        if !slot.form.takes(first) {
             return None;
         }
         for (width, value) in kind.candidates(self.goal, word) {
             if !slot.like.is_empty() && !slot.like.iter().any(|glob| is_like(glob, &value)) {
                 continue;
             }
+            let value = match value {
+                Value::String(text) => Value::String(slot.form.meant(first, text)),
+                other => other,
+            };
             let before = self.taken.len();
             self.taken.push(Taken { param: slot.param.clone(), width, value });
             if let Some(words) = self.run(at + 1, word + width) {
@@ -219,6 +224,18 @@ mod tests {
             for word in leaves {
                 assert!(values(&pattern, &format!("open {word}")).is_none(), "{form}: {word}");
             }
+        }
+        for (form, word, text) in [
+            ("ending", "*.txt", ".txt"),
+            ("ending", "'*.txt'", ".txt"),
+            ("clear", "*.txt", ".txt"),
+            ("clear", "'*.txt'", "*.txt"),
+            ("clear", "'*b'", "*b"),
+            ("clear", "5*", "5*"),
+            ("clear", "'*'", "*"),
+        ] {
+            let found = values(&format!("open {{text {form}}}"), &format!("open {word}"));
+            assert_eq!(found, Some(format!(r#"{{"text":"{text}"}}"#)), "{form}: {word}");
         }
         assert_eq!(
             values("hash with {algorithm}", "hash with BLAKE3").as_deref(),

@@ -73,13 +73,21 @@ impl Form {
                 let is_anchored = text.len() > 1 && (text.starts_with('^') || text.ends_with('$'));
                 !is_anchored && !has(&[".*", ".+", "\\d", "\\w", "\\s", "\\b"])
             }
-            Form::Ending => {
-                let ending = text.strip_prefix('*').unwrap_or(text).strip_prefix('.');
-                let is_part = |part: &str| !part.is_empty() && part.chars().all(char::is_alphanumeric);
-                ending.is_some_and(|ending| ending.split('.').all(is_part))
-            }
+            Form::Ending => is_ending(text.strip_prefix('*').unwrap_or(text)),
         }
     }
+
+    /// What a text means in this form: an ending is what `*` stands before, and where it is not in quotes it may be one.
+    pub(crate) fn meant(self, word: &Word, text: String) -> String {
+        let may_be_ending = self == Form::Ending || (self == Form::Clear && !word.quoted);
+        let ending = text.strip_prefix('*').filter(|ending| may_be_ending && is_ending(ending));
+        ending.map(str::to_owned).unwrap_or(text)
+    }
+}
+
+fn is_ending(text: &str) -> bool {
+    let is_part = |part: &str| !part.is_empty() && part.chars().all(char::is_alphanumeric);
+    text.strip_prefix('.').is_some_and(|ending| ending.split('.').all(is_part))
 }
 
 /// Why a pattern cannot be read.

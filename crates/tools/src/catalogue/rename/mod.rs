@@ -23,8 +23,10 @@ use crate::tool::{Limits, ToolCtx};
 use crate::typed::Typed;
 use plan::{Change, Renames};
 
-/// Renames that a reader is shown.
+/// Renames that are listed.
 const LINES_MAX: usize = 200;
+/// Bytes that a list of them may take.
+const LIST_BYTES_MAX: usize = 48 * 1024;
 
 pub(crate) struct RenamePreview;
 pub(crate) struct RenameFiles;
@@ -209,13 +211,20 @@ fn text(renames: &Renames, verb: &str) -> String {
 }
 
 fn facts(renames: &Renames) -> Value {
+    let conflict = renames.conflicts.first();
+    let conflict = conflict.map(|conflict| {
+        format!("{} to {}: {}", show::path_line(&conflict.from), show::line(&conflict.to), conflict.reason)
+    });
+    let list = renames.list.iter();
+    let list = list.map(|rename| json!({ "from": show::path(&rename.from), "to": show::path(&rename.to) }));
+    let conflicts = renames.conflicts.iter().map(
+        |conflict| json!({ "from": show::path(&conflict.from), "to": conflict.to, "reason": conflict.reason }),
+    );
     json!({
-        "renames": renames.list.iter().map(|rename| {
-            json!({ "from": show::path(&rename.from), "to": show::path(&rename.to) })
-        }).collect::<Vec<_>>(),
-        "conflicts": renames.conflicts.iter().map(|conflict| {
-            json!({ "from": show::path(&conflict.from), "to": conflict.to, "reason": conflict.reason })
-        }).collect::<Vec<_>>(),
+        "renames": answer::first(list, LINES_MAX, LIST_BYTES_MAX),
+        "conflicts": answer::first(conflicts, LINES_MAX, LIST_BYTES_MAX),
+        "conflict_count": renames.conflicts.len(),
+        "conflict_count_named": conflict,
         "count": renames.list.len(),
         "other_case": renames.other_case,
         "unreadable": renames.tally.unreadable,
