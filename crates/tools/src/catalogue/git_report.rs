@@ -23,6 +23,8 @@ use crate::typed::Typed;
 const LIMITS: Limits = Limits { ms_max: 30_000, bytes_max: 16 * 1024 * 1024 };
 /// Authors that are given, those with most commits first.
 const AUTHORS_MAX: usize = 100;
+/// Changed and untracked files that are listed.
+const LISTED_MAX: usize = 1_000;
 /// How many of the last commits are given, as Git takes it.
 const LAST: &str = "-5";
 /// Settings of a repository that are looked through for filters.
@@ -352,6 +354,7 @@ impl Report {
         if self.has_submodules {
             text.push_str("\n(what is not committed in submodules was not looked at)");
         }
+        let first = |list: &[String]| list.get(..LISTED_MAX).unwrap_or(list).to_vec();
         let commit = |one: &Commit| json!({ "hash": one.hash, "author": one.author, "time": one.time, "subject": one.subject });
         let facts = json!({
             "below_top": self.below_top,
@@ -360,13 +363,13 @@ impl Report {
             "unfinished": self.unfinished,
             "commits": self.commits,
             "authors": self.authors.iter().map(|(name, commits)| json!({ "name": name, "commits": commits })).collect::<Vec<_>>(),
-            "changed": self.changed,
+            "changed": first(&self.changed),
             "changed_count": self.changed.len(),
-            "untracked": self.untracked,
+            "untracked": first(&self.untracked),
             "untracked_count": self.untracked.len(),
             "last_commit": self.last.first().map(commit),
             "last_commits": self.last.iter().map(commit).collect::<Vec<_>>(),
-            "unsure": self.unsure,
+            "unsure": first(&self.unsure),
             "submodules_looked_into": !self.has_submodules,
             "submodules_unseen": self.has_submodules,
             "shallow": self.is_shallow,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Want, case, hold, texts, worded};
-use crate::support::{Home, shell};
+use crate::support::{Came, Home, shell};
 
 const GIT: &[&str] = &[
     "report on the git repository in {}",
@@ -140,4 +140,52 @@ fn unfinished_work() {
     }
     cases.push(case("git status of tree", Want::Answer(vec![("/unfinished", json!("merge"))])));
     hold(&home, &cases);
+}
+
+/// A goal that names no folder is about the whole repository, wherever in it one is; the time is that of the commit as it is now.
+#[test]
+fn repositories_around() {
+    let home = Home::new();
+    let script = r"
+        git init -q -b trunk . && mkdir -p docs && echo a > docs/a && for n in $(seq -w 2500); do echo a > file-with-a-long-name-$n; done
+        git config user.name Ann && git config user.email a@a && git config github.user ann && git config gitflow.branch.master trunk
+        git add . && GIT_AUTHOR_DATE='2020-01-01T00:00:00+0900' GIT_COMMITTER_DATE='2021-02-03T04:05:06+0200' git commit -q -m first
+        for n in $(seq -w 2500); do echo b > file-with-a-long-name-$n; done
+    ";
+    shell(&home.work(), script);
+    let top = home.work().canonicalize().unwrap();
+    let whole = format!("the figures are those of the whole repository at {}", top.display());
+    let said = "200 of 2500 changed are listed";
+    let values = |left_out: Value| {
+        vec![
+            ("/commits", json!(1)),
+            ("/changed_count", json!(2500)),
+            ("/changed/199", json!("file-with-a-long-name-0200")),
+            ("/changed/200", Value::Null),
+            ("/last_commit/time", json!("2021-02-03T04:05:06+02:00")),
+            ("/left_out", left_out),
+        ]
+    };
+    let ways = [
+        "summarise the git repository",
+        "how many commits does this repository have",
+        "git status",
+        "who worked on this project",
+        "git status of this repo",
+    ];
+    let mut cases = worded(&ways, "", || Want::Answer(values(texts(&[said]))));
+    cases.push(case("find the largest files in this repository", Want::Refused("no playbook")));
+    cases.push(case("find the largest files in this project", Want::Refused("no playbook")));
+    hold(&home, &cases);
+    // One level further down.
+    for (goal, code) in ways.iter().map(|goal| (*goal, 0)).chain([("how many commits are in .", 3)]) {
+        let came = Came::of(home.command(&["run", "--json", goal]).current_dir(home.work().join("docs")));
+        let output = &came.json()["output"];
+        let left_out = texts(&[&whole, said]);
+        assert_eq!(
+            (came.code, &output["commits"], &output["left_out"]),
+            (code, &json!(1), &left_out),
+            "{goal}"
+        );
+    }
 }

@@ -24,18 +24,32 @@ const SECTIONS: &str = "advice alias author branch color column commit committer
     index init interactive lfs maintenance merge pack pager pull push rebase receive rerere stash submodule tag \
     transfer url user";
 
-/// Settings of other sections that are.
-const SETTINGS: &str = "blame.date core.abbrev core.autocrlf core.bare core.bigfilethreshold \
-    core.checkstat core.commentchar core.commitgraph core.compression core.deltabasecachelimit core.editor core.eol \
-    core.filemode core.fscache core.hookspath core.ignorecase core.logallrefupdates core.longpaths \
-    core.pager core.precomposeunicode core.preloadindex core.protecthfs core.protectntfs core.quotepath \
+/// Sections that other programs keep their settings in, and Git reads nothing of.
+const OTHERS: &str = "depot-tools gitflow gitreview jira magit svn-remote";
+
+/// Settings of other sections that are. What reads a file stays out: Git shows lines that it does not understand.
+const SETTINGS: &str = "\
+    am.keepcr am.threeway apply.ignorewhitespace apply.whitespace blame.date checkout.defaultremote \
+    checkout.guess checkout.workers clone.defaultremotename core.abbrev core.autocrlf core.bare \
+    core.bigfilethreshold core.checkstat core.commentchar core.commitgraph core.compression \
+    core.deltabasecachelimit core.editor core.eol core.filemode core.fscache core.fsync core.fsyncmethod \
+    core.fsyncobjectfiles core.hookspath core.ignorecase core.logallrefupdates core.longpaths \
+    core.loosecompression core.multipackindex core.packedgitlimit core.packedgitwindowsize core.pager \
+    core.precomposeunicode core.preloadindex core.protecthfs core.protectntfs core.quotepath \
     core.repositoryformatversion core.safecrlf core.sharedrepository core.sparsecheckout core.sparsecheckoutcone \
-    core.sshcommand core.symlinks core.trustctime core.untrackedcache core.whitespace core.worktree diff.algorithm \
-    diff.colormoved diff.context diff.indentheuristic diff.interhunkcontext diff.mnemonicprefix diff.noprefix \
-    diff.renamelimit diff.renames diff.tool extensions.objectformat extensions.partialclone extensions.refstorage \
-    extensions.worktreeconfig feature.manyfiles gpg.format grep.column grep.linenumber grep.patterntype \
-    i18n.commitencoding i18n.logoutputencoding log.abbrevcommit log.date log.decorate log.follow protocol.version \
-    remote.pushdefault status.branch status.renames status.short status.showuntrackedfiles versionsort.suffix";
+    core.splitindex core.sshcommand core.symlinks core.trustctime core.untrackedcache core.warnambiguousrefs \
+    core.whitespace core.worktree diff.algorithm diff.colormoved diff.colormovedws diff.context diff.dirstat \
+    diff.ignoresubmodules diff.indentheuristic diff.interhunkcontext diff.mnemonicprefix diff.noprefix \
+    diff.relative diff.renamelimit diff.renames diff.statgraphwidth diff.statnamewidth diff.suppressblankempty \
+    diff.tool diff.wserrorhighlight difftool.prompt extensions.objectformat extensions.partialclone \
+    extensions.preciousobjects extensions.refstorage extensions.worktreeconfig feature.experimental \
+    feature.manyfiles github.user gpg.format grep.column grep.extendedregexp grep.fullname grep.linenumber \
+    grep.patterntype grep.threads hub.host hub.protocol i18n.commitencoding i18n.filesencoding \
+    i18n.logoutputencoding log.abbrevcommit log.date log.decorate log.diffmerges log.excludedecoration \
+    log.follow log.graphcolors log.mailmap log.showroot mergetool.keepbackup mergetool.prompt notes.displayref \
+    protocol.version remote.pushdefault safe.directory status.aheadbehind status.branch \
+    status.displaycommentprefix status.relativepaths status.renamelimit status.renames status.short \
+    status.showstash status.showuntrackedfiles versionsort.suffix worktree.guessremote";
 
 /// Settings of a remote that are.
 const REMOTE: &str = "fetch gh-resolved mirror partialclonefilter promisor prune pushurl tagopt url \
@@ -136,7 +150,9 @@ fn is_harmless(name: &str) -> bool {
     let lists = |list: &str, wanted: &str| list.split_ascii_whitespace().any(|one| one == wanted);
     let Some((section, rest)) = name.split_once('.') else { return false };
     let last = rest.rsplit('.').next().unwrap_or_default();
-    lists(SETTINGS, name) || lists(SECTIONS, section) || (section == "remote" && lists(REMOTE, last))
+    [SECTIONS, OTHERS].iter().any(|sections| lists(sections, section))
+        || lists(SETTINGS, name)
+        || (section == "remote" && lists(REMOTE, last))
 }
 
 #[cfg(test)]
@@ -152,6 +168,10 @@ mod tests {
             "branch.main.merge",
             "submodule.x.url",
             "lfs.repositoryformatversion",
+            "gitflow.branch.master",
+            "svn-remote.svn.fetch",
+            "mergetool.keepbackup",
+            "safe.directory",
         ] {
             assert!(is_harmless(name), "{name}");
         }
@@ -167,6 +187,11 @@ mod tests {
             "blame.ignorerevsfile",
             "remote.origin.uploadpack",
             "pretty.x",
+            "difftool.x.cmd",
+            "mergetool.x.path",
+            "mailmap.file",
+            "core.ignorestat",
+            "status.submodulesummary",
             "format.pretty",
             "core.alternaterefscommand",
             "unknown",
