@@ -70,6 +70,19 @@ pub(crate) enum There {
     FileOrDirectory,
 }
 
+impl There {
+    /// Words that may stand in front of such a path.
+    const fn kinds(self) -> &'static [&'static [&'static str]] {
+        match self {
+            There::File => &[&["file"]],
+            There::Directory => &[FOLDERS],
+            There::Anything | There::FileOrDirectory => &[&["file"], FOLDERS],
+        }
+    }
+}
+
+const FOLDERS: &[&str] = &["directory", "folder", "dir"];
+
 /// One value of a choice with the words it goes by.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
@@ -108,6 +121,7 @@ const PATH_PHRASES: &[(&[&str], &str)] = &[
     (&["my", "home", "folder"], "~"),
     (&["my", "home"], "~"),
     (&["the", "home", "directory"], "~"),
+    (&["home", "directory"], "~"),
 ];
 
 impl ParamKind {
@@ -145,7 +159,7 @@ impl ParamKind {
         let words = goal.words().get(at..).unwrap_or_default();
         let Some(first) = words.first() else { return Vec::new() };
         match self {
-            ParamKind::Path(_) => path(words),
+            ParamKind::Path(there) => path(*there, words),
             ParamKind::Number { .. } => numbers(words),
             ParamKind::Size => sizes(words),
             // Several words that do not stand in quotes may mean anything.
@@ -202,7 +216,7 @@ fn is_function_word(word: &Word) -> bool {
     FUNCTION_WORDS.contains(&word.fold.as_str())
 }
 
-fn path(words: &[Word]) -> Vec<(usize, Value)> {
+fn path(there: There, words: &[Word]) -> Vec<(usize, Value)> {
     // The longest phrase first: “the current directory” before anything shorter.
     let mut phrases: Vec<(usize, &str)> = PATH_PHRASES
         .iter()
@@ -215,8 +229,17 @@ fn path(words: &[Word]) -> Vec<(usize, Value)> {
     phrases.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
     let mut found: Vec<(usize, Value)> =
         phrases.into_iter().map(|(length, path)| (length, Value::String(path.to_owned()))).collect();
-    if let Some(first) = words.first() {
-        found.extend(one(first, first.quoted || !is_function_word(first)));
+    let names = |word: &&Word| word.quoted || !is_function_word(word);
+    // “the folder x” is x.
+    if let [kind, named, ..] = words
+        && !kind.quoted
+        && there.kinds().iter().any(|kinds| kinds.contains(&kind.fold.as_str()))
+        && names(&named)
+    {
+        found.push((2, Value::String(named.text.clone())));
+    }
+    if let Some(first) = words.first().filter(names) {
+        found.extend(one(first, true));
     }
     found
 }
@@ -281,6 +304,10 @@ mod tests {
         check(&ParamKind::Path(There::Anything), "the current directory", &expect![[r#"3 ".""#]]);
         check(&ParamKind::Path(There::Anything), "the attic", &expect![""]);
         check(&ParamKind::Path(There::Anything), "'the' attic", &expect![[r#"1 "the""#]]);
+        check(&ParamKind::Path(There::Directory), "folder 'a b'", &expect![[r#"2 "a b", 1 "folder""#]]);
+        check(&ParamKind::Path(There::Directory), "folder by size", &expect![[r#"1 "folder""#]]);
+        check(&ParamKind::Path(There::File), "folder x", &expect![[r#"1 "folder""#]]);
+        check(&ParamKind::Path(There::FileOrDirectory), "file x.txt", &expect![[r#"2 "x.txt", 1 "file""#]]);
         check(&ParamKind::Path(There::Anything), "my home directory", &expect![[r#"3 "~", 2 "~""#]]);
     }
 
