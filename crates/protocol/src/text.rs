@@ -1,4 +1,4 @@
-//! Cutting text without breaking characters, always with a mark of what was cut.
+//! Cutting text without breaking characters, always with a mark of what was cut, and what a text looks like.
 
 /// A text without the part that had no room, and the line that stands for that part.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,18 @@ pub fn clip(text: &str, chars_max: usize) -> String {
         _ => head,
     };
     cut + "…"
+}
+
+/// Whether a text holds signs of a regular expression: `^fn`, `fn.*main`, `[Tt]odo`, `a|b`, `\d`. What code is full of is none:
+/// `f(x)`, `a.b`, `x[]`, `c++`.
+#[must_use]
+pub fn reads_as_pattern(text: &str) -> bool {
+    let is_anchored = text.len() > 1 && (text.starts_with('^') || text.ends_with('$'));
+    let mut sets = text.split('[').skip(1).map(|after| after.find(']'));
+    let signs = ["\\", "*", "|", ".+", "]+", ")+"];
+    is_anchored
+        || sets.any(|end| end.is_some_and(|at| at > 0))
+        || signs.iter().any(|sign| text.contains(sign))
 }
 
 /// Head and tail of `text` (one third, two thirds) with a line that says how much was cut between them.

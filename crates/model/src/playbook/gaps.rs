@@ -166,6 +166,11 @@ const TOLD: &[(&str, &str, bool)] = &[
     ("modes_ignored", "Git is told not to look at changes of file modes (core.fileMode)", false),
     ("submodules_unseen", "what is not committed in submodules was not looked at", true),
     ("no_time_known", "no line has a time in a form that is known", false),
+    (
+        "reads_as_pattern",
+        "the text holds signs of a regular expression, and was looked for as it is written",
+        false,
+    ),
     ("thousands_doubtful", "a point may separate thousands and not a fraction", false),
     (
         "names_doubtful",

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use setpoint_protocol::limits::PATTERN_COMPILED_BYTES_MAX;
-use setpoint_protocol::text::clip;
+use setpoint_protocol::text::{clip, reads_as_pattern};
 use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
 use super::pattern;
@@ -92,6 +92,7 @@ impl Typed for Grep {
         let path = ctx.existing("path", &input.path)?;
         let search = Search {
             pattern: compile(&input)?,
+            is_doubtful: input.fixed && reads_as_pattern(&input.pattern),
             glob: input.glob.as_deref().map(|glob| pattern::path_glob("glob", glob)).transpose()?,
             limit: input.limit.unwrap_or(GREP_LIMIT_DEFAULT).min(GREP_LIMIT_MAX),
             hidden: input.hidden,
@@ -120,6 +121,8 @@ fn beginning(line: &str) -> String {
 
 struct Search {
     pattern: Regex,
+    /// The pattern is taken as plain text, and does not look like it.
+    is_doubtful: bool,
     glob: Option<GlobMatcher>,
     limit: usize,
     hidden: bool,
@@ -237,11 +240,14 @@ impl Search {
             found.in_files.iter().map(|(path, lines)| json!({ "path": path, "lines": lines })).collect();
         // Where something was found nobody asks what else is linked to.
         let not_followed = if found.count == 0 { found.not_followed } else { 0 };
-        let facts = json!({
+        let mut facts = json!({
             "matches": matches, "count": found.count, "files": found.files, "in_files": in_files, "searched": found.searched,
             "binary": found.binary, "undecoded": found.undecoded, "not_followed": not_followed, "skipped": tally.skipped, "unreadable": tally.unreadable,
             "complete": tally.complete,
         });
+        if found.count == 0 && self.is_doubtful {
+            facts["reads_as_pattern"] = json!(true);
+        }
         answer::walked(text, facts, tally.gaps())
     }
 }

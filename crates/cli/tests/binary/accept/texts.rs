@@ -137,6 +137,12 @@ fn found_texts() {
         "find 'to be or not' in plain",
         Want::Answer(vec![("/count", json!(0)), ("/lines", json!([]))]),
     ));
+    let said = texts(&["the text holds signs of a regular expression, and was looked for as it is written"]);
+    let values = vec![("/count", json!(0)), ("/left_out/0", said[0].clone())];
+    cases.push(case("find 'need[a-z]+' in plain/one", Want::Answer(values)));
+    home.file("signs/a", "x|y\n");
+    let values = vec![("/count", json!(1)), ("/left_out", Value::Null)];
+    cases.push(case("find 'x|y' in signs", Want::Answer(values)));
     cases.push(case("find 'a.c' in repo", Want::Answer(vec![("/count", json!(0))])));
     cases.push(case("find 'needle' in nowhere", Want::Refused("nowhere does not exist in ")));
     // Words that are no text of anybody's.

@@ -215,6 +215,8 @@ mod tests {
         for (form, takes, leaves) in [
             ("clear", ["TODO", "IMG_1", "fn()", "'two words'", "'spaces'"], ["spaces", "a", "größe"]),
             ("literal", ["main", "a.b", "'x y'", "f(x)", "$1"], ["^fn", "'fn.*main'", "\\d"]),
+            ("literal", ["a[]", "c++", "'-n'", "x?", "it's"], ["[Tt]odo", "'h[a-z]+'", "a\\.b"]),
+            ("literal", ["a+b", "{1}", "]", "$x", "a^b"], ["'hel*'", "'a|b'", "'(ab)+'"]),
             ("ending", [".txt", "*.tar.gz", "'.jpeg'", ".c", ".7z"], ["txt", "a.txt", "."]),
         ] {
             let pattern = format!("open {{text {form}}}");

@@ -164,7 +164,7 @@ impl ParamKind {
             ParamKind::Size => sizes(words),
             // Several words that do not stand in quotes may mean anything.
             ParamKind::Text | ParamKind::TextOrNothing => {
-                one(first, first.quoted || !is_function_word(first))
+                one(first, !first.glued && (first.quoted || !is_function_word(first)))
             }
             ParamKind::Pattern => one(first, true),
             ParamKind::Glob => one(first, first.quoted || !is_function_word(first)),

@@ -9,6 +9,8 @@
 use std::collections::BTreeMap;
 
 use super::words::{Word, fold};
+use setpoint_protocol::text::reads_as_pattern;
+
 use crate::playbook::limits::{NAME_CHARS_MAX, PATTERN_CHARS_MAX, PATTERN_DEPTH_MAX, PATTERN_PARTS_MAX};
 
 /// One part of a pattern.
@@ -45,7 +47,7 @@ pub(crate) enum Form {
     Quoted,
     /// A text in quotes, or a word with something else in it than small letters: `IMG_`, `README`; not `spaces`.
     Clear,
-    /// Nothing that reads as a regular expression, in quotes or not: `^fn`, `fn.*main`, `\d`.
+    /// Nothing that reads as a regular expression, in quotes or not, and no flag: `^fn`, `fn.*main`, `[Tt]odo`, `a|b`, `-i`.
     Literal,
     /// The ending of a name: `.txt`, `*.tar.gz`.
     Ending,
@@ -68,11 +70,7 @@ impl Form {
             Form::Any => true,
             Form::Quoted => word.quoted,
             Form::Clear => word.quoted || !text.chars().all(char::is_lowercase),
-            Form::Literal => {
-                let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
-                let is_anchored = text.len() > 1 && (text.starts_with('^') || text.ends_with('$'));
-                !is_anchored && !has(&[".*", ".+", "\\d", "\\w", "\\s", "\\b"])
-            }
+            Form::Literal => !reads_as_pattern(text) && (word.quoted || !text.starts_with('-')),
             Form::Ending => is_ending(text.strip_prefix('*').unwrap_or(text)),
         }
     }

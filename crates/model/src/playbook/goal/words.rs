@@ -11,6 +11,8 @@ pub(crate) struct Word {
     pub(crate) fold: String,
     /// It stood in quotes: it is a value and no word of the language.
     pub(crate) quoted: bool,
+    /// A quote closes within it too, as in `"a"/"b"`: it may be several texts.
+    pub(crate) glued: bool,
 }
 
 /// A goal that can be held against patterns.
@@ -73,7 +75,7 @@ impl Goal {
     /// What the goal is about, as far as a look at the words tells: the first that looks like a path, else the one behind “in” and
     /// its like.
     pub(crate) fn path(&self) -> Option<&str> {
-        let looks_like_one = |word: &&Word| word.text.contains(['/', '.', '~']);
+        let looks_like_one = |word: &&Word| !word.glued && word.text.contains(['/', '.', '~']);
         let mut behind = self.words.windows(2).rev().filter_map(|pair| match pair {
             [before, word] if IN.contains(&before.fold.as_str()) && !before.quoted => Some(word),
             _ => None,
@@ -108,7 +110,8 @@ fn split(text: &str) -> Vec<Word> {
             }
         };
         if quoted || !value.is_empty() {
-            words.push(Word { fold: fold(&value), text: value, quoted });
+            let glued = quoted && is_glued(&value, closing(first).unwrap_or(first));
+            words.push(Word { fold: fold(&value), text: value, quoted, glued });
         }
         rest = trimmed.get(length..).unwrap_or_default();
         // One more than the limit is enough to see that there are too many.
@@ -119,15 +122,35 @@ fn split(text: &str) -> Vec<Word> {
     words
 }
 
+fn closing(open: char) -> Option<char> {
+    match open {
+        '"' | '\'' | '`' => Some(open),
+        '“' | '„' => Some('”'),
+        '‘' => Some('’'),
+        '«' => Some('»'),
+        _ => None,
+    }
+}
+
+/// Whether the closing quote stands within a text, other than as the apostrophe of a word.
+fn is_glued(text: &str, close: char) -> bool {
+    let mut before = None;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let is_apostrophe = matches!(close, '\'' | '’')
+            && before.is_some_and(char::is_alphanumeric)
+            && chars.peek().is_some_and(|after| after.is_alphanumeric());
+        if c == close && !is_apostrophe {
+            return true;
+        }
+        before = Some(c);
+    }
+    false
+}
+
 /// A word in quotes that close again before white space, punctuation or the end: its text, and its length with quotes.
 fn quoted_word(text: &str, open: char) -> Option<(String, usize)> {
-    let close = match open {
-        '"' | '\'' | '`' => open,
-        '“' | '„' => '”',
-        '‘' => '’',
-        '«' => '»',
-        _ => return None,
-    };
+    let close = closing(open)?;
     let inner = text.get(open.len_utf8()..)?;
     let mut at = 0;
     while let Some(found) = inner.get(at..)?.find(close) {
