@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::text::clip;
+use crate::text::{as_decoded, clip};
 
 /// Cells of one row.
 const CELLS_MAX: usize = 32;
@@ -114,7 +114,9 @@ impl RowsExpectation {
         let mut rows: Vec<Row<'_>> = rows.iter().map(|row| Row::of(row, &self.cells)).collect();
         if !matches!(self.how, RowsAgreement::InOrder | RowsAgreement::Beginning) {
             records.sort_by_cached_key(|record| key(record.iter().map(|cell| (*cell).to_owned())));
-            rows.sort_by_cached_key(|row| key(row.0.iter().map(|cell| plain(*cell))));
+            rows.sort_by_cached_key(|row| {
+                key(row.0.iter().map(|cell| as_decoded(&plain(*cell)).into_owned()))
+            });
         }
         let mut left = records.into_iter().peekable();
         for row in &rows {
@@ -226,11 +228,12 @@ impl<'v> Row<'v> {
     }
 }
 
-/// Whether a cell of the output is what was measured: a number by its value, anything else to the letter.
+/// Whether a cell of the output is what was measured: a number by its value, anything else to the letter, as far as it could
+/// be decoded.
 fn is(cell: Option<&Value>, measured: &str) -> bool {
     match cell {
         None => measured.is_empty(),
-        Some(Value::String(text)) => text == measured,
+        Some(Value::String(text)) => as_decoded(text) == measured,
         Some(Value::Number(number)) => match (number.as_f64(), measured.trim().parse::<f64>()) {
             (Some(x), Ok(y)) if number.is_f64() || measured.contains(['.', 'e', 'E']) => {
                 (x - y).abs() <= TOLERANCE * x.abs().max(1.0)
@@ -361,6 +364,15 @@ mod tests {
         assert!(holds("\n", Value::Null) && !holds("null\n", Value::Null));
         assert!(!holds("9007199254740993\n", json!(9_007_199_254_740_992_u64)));
         assert!(holds("true\n", json!(true)));
+    }
+
+    #[test]
+    fn names_that_are_no_text_are_compared_as_decoded() {
+        let of = json!({"cells": [""]});
+        let rows = json!({"rows": ["z", "\\xffa [name is not UTF-8]", "a\\xff"]});
+        assert!(agree(of.clone(), "a\\xff\u{0}\u{fffd}a\u{0}z\u{0}", rows.clone()).0);
+        assert!(!agree(of.clone(), "a\u{fffd}\u{0}\u{fffd}a\u{0}z\u{0}", rows.clone()).0);
+        assert!(!agree(of, "a\\xff\u{0}\u{fffd}b\u{0}z\u{0}", rows).0);
     }
 
     #[test]

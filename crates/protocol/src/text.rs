@@ -1,5 +1,7 @@
 //! Cutting text without breaking characters, always with a mark of what was cut, and what a text looks like.
 
+use std::borrow::Cow;
+
 /// A text without the part that had no room, and the line that stands for that part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt<'t> {
@@ -33,6 +35,28 @@ pub fn clip(text: &str, chars_max: usize) -> String {
         _ => head,
     };
     cut + "…"
+}
+
+/// Follows a name whose bytes are not UTF-8; each such byte is written `\xNN`.
+pub const NOT_UTF8_MARK: &str = " [name is not UTF-8]";
+
+/// A name as a program's output shows it once it is taken for UTF-8: U+FFFD for what was written `\xNN`. Other texts stay.
+#[must_use]
+pub fn as_decoded(name: &str) -> Cow<'_, str> {
+    let Some(name) = name.strip_suffix(NOT_UTF8_MARK) else { return Cow::Borrowed(name) };
+    let mut pieces = name.split("\\x");
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        let escaped = piece.split_at_checked(2);
+        match escaped.and_then(|(digits, rest)| Some((u8::from_str_radix(digits, 16).ok()?, rest))) {
+            Some((byte @ 0x80.., rest)) => {
+                bytes.push(byte);
+                bytes.extend_from_slice(rest.as_bytes());
+            }
+            _ => bytes.extend_from_slice(&[b"\\x", piece.as_bytes()].concat()),
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Whether a text holds signs of a regular expression: `^fn`, `fn.*main`, `[Tt]odo`, `a|b`, `\d`. What code is full of is none:
@@ -243,6 +267,19 @@ mod tests {
         let text = "  a\n  b\n  c\n";
         assert_eq!(head_lines(text, 4, None).to_text("  "), "  a\n  [… 2 more lines, 8 characters, cut …]");
         assert_eq!(head_and_tail_lines(text, 9).to_text("  "), "  a\n  [… 4 of 12 characters cut …]\n  c\n");
+    }
+
+    #[test]
+    fn a_marked_name_is_held_against_what_decoding_leaves_of_it() {
+        for (name, bytes) in [
+            ("a\\xff\\xfe.txt", b"a\xff\xfe.txt".as_slice()),
+            ("\\xe2\\x82z", b"\xe2\x82z"),
+            ("é\\xe9", b"\xc3\xa9\xe9"),
+            ("\\x41\\x\\xg0 \\xé\\xff", "\\x41\\x\\xg0 \\xé\u{fffd}".as_bytes()),
+        ] {
+            assert_eq!(as_decoded(&[name, NOT_UTF8_MARK].concat()), String::from_utf8_lossy(bytes), "{name}");
+            assert_eq!(as_decoded(name), name);
+        }
     }
 
     #[test]

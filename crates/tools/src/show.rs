@@ -4,8 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Follows a name whose bytes are not UTF-8; each such byte is written `\xNN`.
-pub(crate) const NOT_UTF8_MARK: &str = " [name is not UTF-8]";
+use setpoint_protocol::text::NOT_UTF8_MARK;
 
 /// A path as a value: itself where it is UTF-8; otherwise with `\xNN` for what is not, and a mark.
 #[must_use]
