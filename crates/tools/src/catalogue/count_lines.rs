@@ -172,7 +172,7 @@ impl Counted {
         if self.binary > 0 {
             text.push_str(&format!("\n{} left out", show::count(self.binary, "binary file", "binary files")));
         }
-        let facts = json!({
+        let mut facts = json!({
             "total": { "files": self.total.files, "lines": self.total.lines, "blank": self.total.blank },
             "languages": languages.iter().map(|(name, sum)| {
                 json!({ "language": name, "files": sum.files, "lines": sum.lines, "blank": sum.blank })
@@ -187,6 +187,7 @@ impl Counted {
             "unreadable": tally.unreadable,
             "complete": tally.complete,
         });
+        tally.tell_links(&mut facts);
         answer::walked(text, facts, tally.gaps())
     }
 }

@@ -238,7 +238,7 @@ impl Measured {
                 show::count(tally.mounts, "folder", "folders")
             ));
         }
-        let facts = json!({
+        let mut facts = json!({
             "path": show::path(root),
             "total_bytes": self.total.bytes,
             "disk_bytes": self.total.disk,
@@ -258,6 +258,7 @@ impl Measured {
             "unreadable": tally.unreadable,
             "complete": tally.complete,
         });
+        tally.tell_links(&mut facts);
         answer::walked(text, facts, tally.gaps())
     }
 }

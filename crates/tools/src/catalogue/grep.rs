@@ -1,6 +1,7 @@
 //! `grep`: the lines that hold a pattern.
 
-use std::io::{self, BufRead, BufReader};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -18,7 +19,7 @@ use super::pattern;
 use crate::answer;
 use crate::error::ToolError;
 use crate::files::lines::{self, Line};
-use crate::files::{open, text};
+use crate::files::open;
 use crate::halt::Halt;
 use crate::place::Place;
 use crate::show;
@@ -119,6 +120,26 @@ fn beginning(line: &str) -> String {
     }
 }
 
+/// A file as it is read, and whether a NUL was in it: such a file is no text, however late the NUL comes.
+struct Watched {
+    file: File,
+    has_nul: bool,
+}
+
+impl Watched {
+    fn new(file: File) -> Self {
+        Watched { file, has_nul: false }
+    }
+}
+
+impl Read for Watched {
+    fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
+        let got = self.file.read(block)?;
+        self.has_nul |= block.iter().take(got).any(|byte| *byte == 0);
+        Ok(got)
+    }
+}
+
 struct Search {
     pattern: Regex,
     /// The pattern is taken as plain text, and does not look like it.
@@ -140,8 +161,6 @@ struct Found {
     binary: u64,
     /// Lines in another encoding, where a text is looked for that has letters beyond ASCII.
     undecoded: u64,
-    /// Symbolic links, which are not followed.
-    not_followed: u64,
 }
 
 struct Match {
@@ -163,7 +182,6 @@ impl Search {
             tally.complete = !halt.reached();
         } else {
             tally = search::walk(root, search::Bounds::new(&self.limits, self.hidden), halt, |entry| {
-                found.not_followed += u64::from(entry.file_type().is_some_and(|kind| kind.is_symlink()));
                 let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
                 let is_wanted = self.glob.as_ref().is_none_or(|glob| glob.is_match(below));
                 if is_wanted
@@ -182,16 +200,15 @@ impl Search {
     }
 
     fn file(&self, path: &Path, found: &mut Found, halt: &Halt) -> io::Result<()> {
-        let mut reader = BufReader::with_capacity(64 * 1024, open::regular(path, halt)?);
-        if text::is_binary(reader.fill_buf()?) {
-            found.binary += 1;
-            return Ok(());
-        }
-        found.searched += 1;
+        let mut reader = BufReader::with_capacity(64 * 1024, Watched::new(open::regular(path, halt)?));
         let mut line = Vec::new();
         let mut number: u64 = 0;
         let mut in_file: u64 = 0;
+        let (shown_before, undecoded_before) = (found.matches.len(), found.undecoded);
         while !halt.reached() && lines::next(&mut reader, &mut line, GREP_LINE_BYTES_MAX)? != Line::None {
+            if reader.get_ref().has_nul {
+                break;
+            }
             number += 1;
             let line = line.strip_suffix(b"\r").unwrap_or(&line);
             if !self.pattern.is_match(line) {
@@ -206,6 +223,14 @@ impl Search {
                 found.matches.push(Match { path: show::path(path), line: number, text });
             }
         }
+        if reader.get_ref().has_nul {
+            found.matches.truncate(shown_before);
+            found.count -= in_file;
+            found.undecoded = undecoded_before;
+            found.binary += 1;
+            return Ok(());
+        }
+        found.searched += 1;
         found.files += u64::from(in_file > 0);
         if in_file > 0 && found.in_files.len() < self.limit.min(FILES_TOLD_MAX) {
             found.in_files.push((show::path(path), in_file));
@@ -238,13 +263,12 @@ impl Search {
             .collect();
         let in_files: Vec<Value> =
             found.in_files.iter().map(|(path, lines)| json!({ "path": path, "lines": lines })).collect();
-        // Where something was found nobody asks what else is linked to.
-        let not_followed = if found.count == 0 { found.not_followed } else { 0 };
         let mut facts = json!({
             "matches": matches, "count": found.count, "files": found.files, "in_files": in_files, "searched": found.searched,
-            "binary": found.binary, "undecoded": found.undecoded, "not_followed": not_followed, "skipped": tally.skipped, "unreadable": tally.unreadable,
+            "binary": found.binary, "undecoded": found.undecoded, "skipped": tally.skipped, "unreadable": tally.unreadable,
             "complete": tally.complete,
         });
+        tally.tell_links(&mut facts);
         if found.count == 0 && self.is_doubtful {
             facts["reads_as_pattern"] = json!(true);
         }

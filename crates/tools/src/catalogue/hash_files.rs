@@ -228,7 +228,7 @@ fn answer(hashed: &[Hashed], considered: usize, wanted: Wanted, tally: Tally) ->
     text.push_str(&answer::listing(lines.into_iter(), LINES_MAX));
 
     let listed = if wanted.only_duplicates { &[] } else { hashed };
-    let facts = json!({
+    let mut facts = json!({
         "algorithm": wanted.algorithm.name(),
         "files": listed.iter().map(|file| {
             json!({ "path": show::path(&file.path), "hash": file.hash, "bytes": file.bytes })
@@ -243,5 +243,6 @@ fn answer(hashed: &[Hashed], considered: usize, wanted: Wanted, tally: Tally) ->
         "unreadable": tally.unreadable,
         "complete": tally.complete,
     });
+    tally.tell_links(&mut facts);
     answer::walked(text, facts, tally.gaps())
 }

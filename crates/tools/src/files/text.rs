@@ -30,7 +30,6 @@ pub(crate) struct LineCount {
     /// The byte before was one, and such a one is in the line.
     after_return: bool,
     return_in_line: bool,
-    seen: usize,
     binary: bool,
 }
 
@@ -55,21 +54,16 @@ impl LineCount {
             returns: 0,
             after_return: false,
             return_in_line: false,
-            seen: 0,
             binary: false,
         }
     }
 
     pub(crate) fn update(&mut self, block: &[u8]) {
-        if self.seen < SNIFF_BYTES {
-            let beginning = block.get(..SNIFF_BYTES - self.seen).unwrap_or(block);
-            self.binary |= is_binary(beginning);
-            self.seen += block.len();
-        }
         for byte in block {
             match byte {
                 b'\n' => self.end_line(),
                 byte => {
+                    self.binary |= *byte == 0;
                     self.bytes_in_line = true;
                     self.ink_in_line |= !byte.is_ascii_whitespace();
                     self.return_in_line |= self.after_return && *byte != b'\r';
@@ -146,9 +140,9 @@ mod tests {
     }
 
     #[test]
-    fn a_late_nul_is_not_looked_for() {
+    fn a_late_nul_makes_no_text_of_a_file_either() {
         let mut text = vec![b'a'; SNIFF_BYTES];
         text.push(0);
-        check(&text, 1, 0, false);
+        check(&text, 1, 0, true);
     }
 }

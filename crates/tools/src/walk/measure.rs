@@ -84,6 +84,7 @@ pub(crate) fn walk(
             tally.closed += 1;
             continue;
         }
+        tally.links += u64::from(meta.is_symlink());
         match visit(Entry { path: &path, depth, meta: &meta }) {
             Step::On => {}
             Step::Over => continue,
@@ -167,7 +168,7 @@ mod tests {
         let folder = tree();
         let (seen, tally) = seen(folder.path(), bounds());
         assert_eq!(seen, ["0:", "1:a", "1:b", "2:b/.hidden", "3:b/.hidden/x", "2:b/loop", "1:b.txt"]);
-        assert_eq!(tally, Tally { entries: 7, ..Tally::new() });
+        assert_eq!(tally, Tally { entries: 7, links: 1, ..Tally::new() });
     }
 
     #[test]

@@ -8,6 +8,8 @@ pub(crate) mod search;
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::answer::Gaps;
 use crate::error::ToolError;
 use crate::house::Refusal;
@@ -28,11 +30,13 @@ pub(crate) struct Tally {
     pub(crate) closed: u64,
     /// Files and folders that a search leaves out: hidden, ignored and cached ones.
     pub(crate) skipped: u64,
+    /// Symbolic links that were met and not followed.
+    pub(crate) links: u64,
 }
 
 impl Tally {
     pub(crate) fn new() -> Self {
-        Tally { entries: 0, unreadable: 0, complete: true, mounts: 0, closed: 0, skipped: 0 }
+        Tally { entries: 0, unreadable: 0, complete: true, mounts: 0, closed: 0, skipped: 0, links: 0 }
     }
 
     /// Counts a file that was not read.
@@ -53,6 +57,13 @@ impl Tally {
         }
         let missed = show::count(self.unreadable, "file or folder", "files or folders");
         Err(ToolError::unfit(root, format!("{missed} in it could not be read, so nothing was made")))
+    }
+
+    /// Says in the facts of a tool that there were links, where there were any.
+    pub(crate) fn tell_links(self, facts: &mut Value) {
+        if self.links > 0 {
+            facts["not_followed"] = self.links.into();
+        }
     }
 
     /// For the end of a text.

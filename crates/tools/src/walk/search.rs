@@ -118,6 +118,8 @@ pub(crate) fn walk(
             continue;
         }
         seen += u64::from(entry.depth() > 0);
+        let is_link = entry.depth() > 0 && entry.file_type().is_some_and(|kind| kind.is_symlink());
+        tally.links += u64::from(is_link);
         if visit(&entry).is_break() {
             tally.complete = false;
             break;

@@ -83,7 +83,11 @@ fn found_texts() {
                 ("odd dir/tab\there.txt", 1, "a needle"),
                 ("odd dir/ünï.md", 3, "NEEDLE needle"),
             ],
-            texts(&["1 hidden or ignored file or folder was left out", "1 binary file was left out"]),
+            texts(&[
+                "6 symbolic links were not followed",
+                "1 hidden or ignored file or folder was left out",
+                "1 binary file was left out",
+            ]),
         ),
         ("repo/x.log", vec![("repo/x.log", 1, "needle")], Value::Null),
     ];
@@ -164,8 +168,22 @@ fn found_texts() {
     home.file("linked/other.txt", "x\n");
     std::os::unix::fs::symlink("../plain/one", home.work().join("linked/one")).unwrap();
     let said = texts(&["1 symbolic link was not followed"]);
-    cases
-        .push(case("find 'needle' in linked", Want::Answer(vec![("/count", json!(0)), ("/left_out", said)])));
+    for goal in [
+        "find 'needle' in linked",
+        "count the lines in linked",
+        "largest files in linked",
+        "disk usage of linked",
+        "find duplicates in linked",
+    ] {
+        cases.push(case(goal, Want::Answer(vec![("/left_out", said.clone())])));
+    }
+    // A file is none of text however late its NUL comes.
+    home.file("late/a.txt", format!("{}a\0b\n", "needle\n".repeat(50_000)));
+    home.file("late/b.txt", "needle\n");
+    let left_out = || ("/left_out", texts(&["1 binary file was left out"]));
+    let found = lines(&[("late/b.txt", 1, "needle")]);
+    cases.push(case("find 'needle' in late", Want::Answer(vec![("/lines", found), left_out()])));
+    cases.push(case("count the lines in late", Want::Answer(vec![("/lines", json!(1)), left_out()])));
     // A link that is named stands for what it leads to.
     std::os::unix::fs::symlink("plain", home.work().join("way")).unwrap();
     let said = texts(&["1 hidden or ignored file or folder was left out"]);
@@ -226,4 +244,40 @@ fn counted_lines() {
     cases.push(case("count the lines in 'odd dir/empty'", Want::Gap("a text file to count", vec![])));
     cases.push(case("count the lines in nowhere", Want::Refused("nowhere does not exist in ")));
     hold(&home, &cases);
+}
+
+/// What a program prints of such names is decoded before it is compared.
+#[test]
+#[cfg(target_os = "linux")]
+fn names_that_are_not_utf8() {
+    let home = Home::new();
+    let make = "mkdir -p one/sub two/sub && for d in one two; do printf 'needle\\n' > $d/$(printf 'a\\377b'); done &&
+        printf 'needle 2\\n' > one/sub/$(printf '\\342\\202z') && ln -s gone \"one/$(printf 'l\\351\\tx')\"";
+    shell(&home.work(), make);
+    let (a, z, link) = (
+        "one/a\\xffb [name is not UTF-8]",
+        "one/sub/\\xe2\\x82z [name is not UTF-8]",
+        "one/l\\xe9\tx [name is not UTF-8]",
+    );
+    let size = |bytes: u64, path: &str| json!({"bytes": bytes, "path": path});
+    let differs = json!([{"path": "l\\xe9\tx [name is not UTF-8]", "what": "only in left"}, {"path": "sub/\\xe2\\x82z [name is not UTF-8]", "what": "only in left"}]);
+    hold(
+        &home,
+        &[
+            case(
+                "grep for needle in one",
+                Want::Answer(vec![("/lines", lines(&[(a, 1, "needle"), (z, 1, "needle 2")]))]),
+            ),
+            case("largest files in one", Want::Answer(vec![("/files", json!([size(9, z), size(7, a)]))])),
+            case(
+                "find duplicate files in .",
+                Want::Answer(vec![("/files/0/path", json!(format!("./{a}"))), ("/groups", json!(1))]),
+            ),
+            case(
+                "find broken links in one",
+                Want::Answer(vec![("/links", json!([{"path": link, "target": "gone"}]))]),
+            ),
+            case("compare one with two", Want::Gap("identical", vec![("/differences", differs)])),
+        ],
+    );
 }
