@@ -290,6 +290,23 @@ fn manifests_of_other_sums() {
         let goal = format!("create a manifest of ./simple in {name}");
         cases.push(case(goal, Want::Answer(vec![("/entries", json!(1))])));
     }
+    // The algorithm that the goal names is that of the sums.
+    shell(
+        &home.work(),
+        "sha512sum simple/* > std.sha512; sha256sum simple/* > std.sha256; sha512sum --tag simple/* > tag.sha512",
+    );
+    for (kind, manifest, is_so) in [
+        ("sha512", "std.sha512", true),
+        ("sha512", "tag.sha512", true),
+        ("sha-256", "std.sha256", true),
+        ("sha256", "std.sha512", false),
+        ("sha256", "tag.sha512", false),
+        ("SHA512", "std.sha256", false),
+    ] {
+        let other = "no sums of another algorithm than the goal names";
+        let want = if is_so { Want::Answer(vec![]) } else { Want::Gap(other, vec![]) };
+        cases.push(case(format!("verify the {kind} manifest {manifest} against ."), want));
+    }
     // Names that people give to manifests.
     shell(
         &home.work(),
