@@ -1,13 +1,16 @@
 //! R2's report of an abandon: what the verdicts say, in words.
 
+use serde_json::Value;
 use setpoint_machine::brief::ReportBrief;
 use setpoint_machine::draft::ReportDraft;
-use setpoint_protocol::message::VerdictWord;
+use setpoint_protocol::Any;
+use setpoint_protocol::message::{Shown, Verdict, VerdictWord};
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::text::clip;
 
+use super::book::Book;
 use super::library::Library;
-use super::template::Scope;
+use super::template::{Scope, TextTemplate};
 use super::{unable, values};
 
 /// Criteria that are named; the rest is counted.
@@ -41,9 +44,25 @@ fn next_moves(library: &Library, brief: &ReportBrief) -> Vec<String> {
     if let Some(found) = library.look_up(&brief.spec.raw_input)
         && let Ok(values) = values::complete(found.book, &found.values, &nowhere)
     {
-        moves = unable::own_moves(found.book, &Scope::new(&values, &nowhere));
+        let scope = Scope::new(&values, &nowhere);
+        let doubt = disagreement(found.book, &scope, brief);
+        moves = doubt.map_or_else(|| unable::own_moves(found.book, &scope), |doubt| vec![doubt]);
     }
     moves
+}
+
+/// That there is an answer, and that another program comes to another one: looking whether the files are there is no use then.
+fn disagreement(book: &Book, scope: &Scope<'_>, brief: &ReportBrief) -> Option<String> {
+    let Any(Value::Object(answer)) = &brief.partial_output else { return None };
+    answer.values().find(|value| value.is_array() || value.is_number())?;
+    let compares = |verdict: &&Verdict| {
+        let is_said = |text: &TextTemplate| text.text(scope).is_ok_and(|text| text == verdict.criterion);
+        verdict.shown == Some(Shown::Refuted)
+            && book.criteria.values().any(|form| form.check.has_key("rows") && is_said(&form.text))
+    };
+    let refuted = brief.verdicts.iter().find(compares)?;
+    let criterion = clip(&refuted.criterion, NAMED_CHARS_MAX);
+    Some(format!("do not rely on this answer: two programs do not agree on it (“{criterion}” was refuted)"))
 }
 
 fn named<'t>(texts: impl ExactSizeIterator<Item = &'t str>) -> String {

@@ -222,6 +222,37 @@ fn the_report_says_what_holds_and_what_does_not() {
     .assert_eq(&serde_json::to_string_pretty(&said).unwrap());
 }
 
+/// Where an answer is there and another program has another one, nothing is amiss with the files.
+#[test]
+fn a_report_says_that_two_programs_do_not_agree() {
+    let criterion = "find and sort put the same files of src first, with the same sizes, and count as many files and bytes";
+    let verdict: Verdict = serde_json::from_value(json!({
+        "criterion_id": "t1", "criterion": criterion, "mode": "verifiable", "verdict": "fail", "shown": "refuted",
+        "evidence": "others", "cites": [], "judged_by": "check",
+    }))
+    .unwrap();
+    for (output, next) in [
+        (
+            json!({"files": []}),
+            format!(
+                "do not rely on this answer: two programs do not agree on it (“{criterion}” was refuted)"
+            ),
+        ),
+        (json!({"files": null, "complete": true}), "check that src is there and may be read".to_owned()),
+    ] {
+        let brief = ReportBrief {
+            spec: plan_brief("find the two largest files in src").spec,
+            ended_by: EndedBy::Law2,
+            reason: "worse twice".to_owned(),
+            verdicts: vec![verdict.clone()],
+            subtask_verdicts: vec![],
+            unmet_criteria: vec![criterion.to_owned()],
+            partial_output: Any(output),
+        };
+        assert_eq!(said(&Brief::Report(Box::new(brief)))["next_moves"], json!([next]));
+    }
+}
+
 #[tokio::test]
 async fn as_a_model_it_says_the_same() {
     let brain = brain();

@@ -41,6 +41,18 @@ impl ValueTemplate {
         }
     }
 
+    /// Whether a table in it has this key.
+    pub(crate) fn has_key(&self, wanted: &str) -> bool {
+        match self {
+            ValueTemplate::Plain(_) | ValueTemplate::Text(_) => false,
+            ValueTemplate::List(items) => items.iter().any(|item| item.has_key(wanted)),
+            ValueTemplate::Table(fields) => {
+                fields.iter().any(|(key, value)| key == wanted || value.has_key(wanted))
+            }
+            ValueTemplate::Repeat { of, .. } => of.has_key(wanted),
+        }
+    }
+
     /// The value with its placeholders filled in; a result that is not there becomes null.
     pub(crate) fn value(&self, scope: &Scope<'_>) -> Result<Value, TemplateError> {
         self.render(scope, &|template, scope| template.value(scope))
