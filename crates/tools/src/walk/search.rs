@@ -34,7 +34,7 @@ const SKIPPED: &[&str] = &[
 const CACHE_MARK: &str = "CACHEDIR.TAG";
 
 /// Files whose rules leave others out.
-const RULES: &[&str] = &[".gitignore", ".ignore", ".git/info/exclude"];
+const RULES: &[&str] = &[".gitignore", ".git/info/exclude"];
 
 /// How to search.
 #[derive(Clone, Copy, Debug)]
@@ -53,8 +53,10 @@ impl Bounds {
 
 /// Visits all below `root` but not `root` itself when it is a folder: a folder before its content, names in byte order.
 ///
-/// Without `hidden` it leaves out hidden names, what `.gitignore` and `.ignore` files exclude, version control folders and
-/// caches. What the person's own git configuration ignores plays no part: the result must not depend on it.
+/// Without `hidden` it leaves out hidden names, what the rules of a Git repository exclude, version control folders and caches.
+/// A hidden name stays so where a rule of exclusion spares it. What the person's own git configuration ignores plays no part,
+/// nor do `.ignore` files: the result must be one that Git can confirm. In a folder that is itself excluded, and was named
+/// all the same, nothing is excluded.
 pub(crate) fn walk(
     root: &Path,
     bounds: Bounds,
@@ -66,12 +68,15 @@ pub(crate) fn walk(
     builder
         .standard_filters(!bounds.hidden)
         .git_global(false)
+        .ignore(false)
         .follow_links(false)
         .max_depth(Some(bounds.depth_max))
         .sort_by_file_name(|one, other| one.cmp(other));
-    if !bounds.hidden && root.ancestors().any(|above| has_strange_rules(above, halt)) {
-        builder.ignore(false).git_ignore(false).git_exclude(false).parents(false);
-        tally.unreadable += 1;
+    let real = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
+    let is_strange = !bounds.hidden && real.ancestors().any(|above| has_strange_rules(above, halt));
+    tally.unreadable += u64::from(is_strange);
+    if is_strange || (!bounds.hidden && is_excluded(&real)) {
+        builder.git_ignore(false).git_exclude(false).parents(false);
     }
     let (halt_too, closed, strange) =
         (halt.clone(), Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
@@ -132,6 +137,22 @@ pub(crate) fn walk(
     tally
 }
 
+/// Whether the rules of its repository exclude this folder, or one that it lies in.
+fn is_excluded(folder: &Path) -> bool {
+    let is_top = |above: &&Path| above.join(".git").exists();
+    let is_seen = |below: &Path| {
+        let (Some(above), Some(name)) = (below.parent(), below.file_name().map(ToOwned::to_owned)) else {
+            return true;
+        };
+        let mut builder = WalkBuilder::new(above);
+        builder.hidden(false).ignore(false).git_global(false).max_depth(Some(1));
+        builder.filter_entry(move |entry| entry.depth() == 0 || entry.file_name() == name);
+        builder.build().flatten().any(|entry| entry.depth() == 1)
+    };
+    folder.ancestors().any(|above| is_top(&above))
+        && folder.ancestors().take_while(|above| !is_top(above)).any(|below| !is_seen(below))
+}
+
 fn is_folder(entry: &DirEntry) -> bool {
     entry.file_type().is_some_and(|kind| kind.is_dir())
 }
@@ -155,6 +176,9 @@ fn is_closed(entry: &DirEntry, halt: &Halt) -> bool {
 }
 
 fn is_skipped(entry: &DirEntry) -> bool {
+    if entry.file_name().as_encoded_bytes().starts_with(b".") {
+        return true;
+    }
     if !is_folder(entry) {
         return false;
     }
@@ -213,7 +237,7 @@ mod tests {
     #[test]
     fn a_pipe_in_the_place_of_rules_is_not_opened() {
         let folder = tree();
-        for name in ["src/.gitignore", "pipe/.ignore"] {
+        for name in ["src/.gitignore", "pipe/.gitignore"] {
             let path = folder.path().join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());

@@ -246,6 +246,69 @@ fn counted_lines() {
     hold(&home, &cases);
 }
 
+/// Rules that leave all out but some, that spare hidden names, or that name the very folder that is searched.
+#[test]
+fn what_rules_leave_out() {
+    let home = Home::new();
+    for (repo, rules) in [
+        ("spare", "*.log\n.*\n!.env.example\n!.github\n"),
+        ("allow", "*\n!*.py\n"),
+        ("deep", "*\n!*/\n!*.py\n"),
+        ("named", "dist/\n*.map\n/out/*\n"),
+        ("other", ""),
+    ] {
+        shell(&home.work(), &format!("git init -q {repo}"));
+        home.file(&format!("{repo}/.gitignore"), rules);
+        for name in [
+            "a.py",
+            "b.log",
+            "c.map",
+            ".env.example",
+            ".github/x",
+            "dist/a.py",
+            "dist/c.map",
+            "dist/sub/d",
+            "out/e",
+        ] {
+            home.file(&format!("{repo}/{name}"), "needle\n");
+        }
+    }
+    home.file("other/.ignore", "a.py\n");
+    std::os::unix::fs::symlink("dist", home.work().join("named/link")).unwrap();
+    let worlds: [(&str, &[&str]); 9] = [
+        ("spare", &["a.py", "c.map", "dist/a.py", "dist/c.map", "dist/sub/d", "out/e"]),
+        ("allow", &["a.py"]),
+        ("deep", &["a.py", "dist/a.py"]),
+        ("deep/dist", &["a.py"]),
+        ("named", &["a.py", "b.log"]),
+        ("named/dist", &["a.py", "c.map", "sub/d"]),
+        ("named/dist/sub", &["d"]),
+        ("named/link", &["a.py", "c.map", "sub/d"]),
+        // Such a file is none of Git's.
+        ("other", &["a.py", "b.log", "c.map", "dist/a.py", "dist/c.map", "dist/sub/d", "out/e"]),
+    ];
+    let mut cases = Vec::new();
+    for (folder, names) in worlds {
+        let found: Value = names
+            .iter()
+            .map(|name| json!({"path": format!("{folder}/{name}"), "line": 1, "text": "needle"}))
+            .collect();
+        cases.push(case(
+            format!("grep for needle in ./{folder}"),
+            Want::Answer(vec![("/count", json!(names.len()))]),
+        ));
+        cases.push(case(
+            format!("find all occurrences of needle in '{folder}'"),
+            Want::Answer(vec![("/lines", found)]),
+        ));
+        cases.push(case(
+            format!("count the lines in ./{folder}"),
+            Want::Answer(vec![("/lines", json!(names.len()))]),
+        ));
+    }
+    hold(&home, &cases);
+}
+
 /// What a program prints of such names is decoded before it is compared.
 #[test]
 #[cfg(target_os = "linux")]
