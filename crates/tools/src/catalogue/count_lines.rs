@@ -107,7 +107,7 @@ fn count(path: &Path, input: &Input, limits: &Limits, halt: &Halt) -> Result<Too
     let mut tally = Tally::new();
     if meta.is_dir() {
         let mut missed = Tally::new();
-        tally = search::walk(path, search::Bounds::new(limits, input.hidden), halt, |entry| {
+        tally = search::walk(path, search::Bounds::new(limits, input.hidden).by_git_only(), halt, |entry| {
             if entry.file_type().is_some_and(|kind| kind.is_file())
                 && let Err(error) = counted.file(entry.path(), halt)
             {

@@ -181,17 +181,22 @@ impl Search {
             }
             tally.complete = !halt.reached();
         } else {
-            tally = search::walk(root, search::Bounds::new(&self.limits, self.hidden), halt, |entry| {
-                let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
-                let is_wanted = self.glob.as_ref().is_none_or(|glob| glob.is_match(below));
-                if is_wanted
-                    && entry.file_type().is_some_and(|kind| kind.is_file())
-                    && let Err(error) = self.file(entry.path(), &mut found, halt)
-                {
-                    missed.miss(&error);
-                }
-                ControlFlow::Continue(())
-            });
+            tally = search::walk(
+                root,
+                search::Bounds::new(&self.limits, self.hidden).by_git_only(),
+                halt,
+                |entry| {
+                    let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
+                    let is_wanted = self.glob.as_ref().is_none_or(|glob| glob.is_match(below));
+                    if is_wanted
+                        && entry.file_type().is_some_and(|kind| kind.is_file())
+                        && let Err(error) = self.file(entry.path(), &mut found, halt)
+                    {
+                        missed.miss(&error);
+                    }
+                    ControlFlow::Continue(())
+                },
+            );
             tally.complete &= !halt.reached();
         }
         tally.unreadable += missed.unreadable;

@@ -21,7 +21,7 @@ const SEEN_MAX: usize = 5_000;
 pub(super) fn below(root: &Path, halt: &Halt) -> (Vec<SurveyEntry>, u64) {
     let mut top: Vec<SurveyEntry> = Vec::new();
     let mut inside: BTreeMap<String, Vec<SurveyEntry>> = BTreeMap::new();
-    let bounds = Bounds { entries_max: SEEN_MAX, depth_max: DEPTH_MAX, hidden: false };
+    let bounds = Bounds { entries_max: SEEN_MAX, depth_max: DEPTH_MAX, hidden: false, only_git: false };
     walk(root, bounds, halt, |entry| {
         let Ok(path) = entry.path().strip_prefix(root) else { return ControlFlow::Continue(()) };
         let Ok(meta) = entry.metadata() else { return ControlFlow::Continue(()) };

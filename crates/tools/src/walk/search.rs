@@ -34,7 +34,7 @@ const SKIPPED: &[&str] = &[
 const CACHE_MARK: &str = "CACHEDIR.TAG";
 
 /// Files whose rules leave others out.
-const RULES: &[&str] = &[".gitignore", ".git/info/exclude"];
+const RULES: &[&str] = &[".gitignore", ".ignore", ".git/info/exclude"];
 
 /// How to search.
 #[derive(Clone, Copy, Debug)]
@@ -43,20 +43,25 @@ pub(crate) struct Bounds {
     pub(crate) depth_max: usize,
     /// Whether hidden, ignored and cached files are seen too.
     pub(crate) hidden: bool,
+    /// Whether `.ignore` files play no part, so that Git can confirm what is left out.
+    pub(crate) only_git: bool,
 }
 
 impl Bounds {
     pub(crate) fn new(limits: &Limits, hidden: bool) -> Self {
-        Bounds { entries_max: limits.entries_max, depth_max: limits.depth_max, hidden }
+        Bounds { entries_max: limits.entries_max, depth_max: limits.depth_max, hidden, only_git: false }
+    }
+
+    pub(crate) fn by_git_only(self) -> Self {
+        Bounds { only_git: true, ..self }
     }
 }
 
 /// Visits all below `root` but not `root` itself when it is a folder: a folder before its content, names in byte order.
 ///
 /// Without `hidden` it leaves out hidden names, what the rules of a Git repository exclude, version control folders and caches.
-/// A hidden name stays so where a rule of exclusion spares it. What the person's own git configuration ignores plays no part,
-/// nor do `.ignore` files: the result must be one that Git can confirm. In a folder that is itself excluded, and was named
-/// all the same, nothing is excluded.
+/// A hidden name stays so where a rule of exclusion spares it. What the person's own git configuration ignores plays no part:
+/// the result must not depend on it. In a folder that is itself excluded, and was named all the same, no rule of Git's holds.
 pub(crate) fn walk(
     root: &Path,
     bounds: Bounds,
@@ -68,13 +73,16 @@ pub(crate) fn walk(
     builder
         .standard_filters(!bounds.hidden)
         .git_global(false)
-        .ignore(false)
+        .ignore(!bounds.hidden && !bounds.only_git)
         .follow_links(false)
         .max_depth(Some(bounds.depth_max))
         .sort_by_file_name(|one, other| one.cmp(other));
     let real = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
-    let is_strange = !bounds.hidden && real.ancestors().any(|above| has_strange_rules(above, halt));
+    let is_strange = !bounds.hidden && real.ancestors().any(|above| has_strange_rules(above, bounds, halt));
     tally.unreadable += u64::from(is_strange);
+    if is_strange {
+        builder.ignore(false);
+    }
     if is_strange || (!bounds.hidden && is_excluded(&real)) {
         builder.git_ignore(false).git_exclude(false).parents(false);
     }
@@ -88,7 +96,7 @@ pub(crate) fn walk(
         if !bounds.hidden && is_skipped(entry) {
             return false;
         }
-        if !bounds.hidden && is_folder(entry) && has_strange_rules(entry.path(), &halt_too) {
+        if !bounds.hidden && is_folder(entry) && has_strange_rules(entry.path(), bounds, &halt_too) {
             strange_too.fetch_add(1, Ordering::Relaxed);
             return false;
         }
@@ -159,13 +167,13 @@ fn is_folder(entry: &DirEntry) -> bool {
 
 /// Whether a file of rules in this folder may not be read: a pipe, or a link to a closed file. Opening it would wait for
 /// ever, or show by what is left out what is in it.
-fn has_strange_rules(folder: &Path, halt: &Halt) -> bool {
+fn has_strange_rules(folder: &Path, bounds: Bounds, halt: &Halt) -> bool {
     // What the system refuses is refused to the search too.
     let is_strange = |name: &&str| {
         let opened = open::regular(&folder.join(name), halt);
         opened.is_err_and(|error| error.raw_os_error().is_none() && error.kind() != ErrorKind::IsADirectory)
     };
-    RULES.iter().any(is_strange)
+    RULES.iter().filter(|name| !bounds.only_git || **name != ".ignore").any(is_strange)
 }
 
 /// Whether a folder is one of Setpoint's own. Files are looked at when they are opened.
@@ -237,7 +245,7 @@ mod tests {
     #[test]
     fn a_pipe_in_the_place_of_rules_is_not_opened() {
         let folder = tree();
-        for name in ["src/.gitignore", "pipe/.gitignore"] {
+        for name in ["src/.gitignore", "pipe/.ignore"] {
             let path = folder.path().join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
