@@ -36,15 +36,21 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         false,
     ),
     (
-        "decimal_commas",
-        "column holds numbers with decimal commas, and was taken for text",
-        "columns hold numbers with decimal commas, and were taken for texts",
+        "figures_unread",
+        "column holds figures in a form that is not read as numbers or dates, and was taken for text ({})",
+        "columns hold figures in a form that is not read as numbers or dates, and were taken for texts ({})",
         false,
     ),
     (
-        "missing_words",
-        "column holds numbers beside words for missing values ({}), and was taken for text",
-        "columns hold numbers beside words for missing values ({}), and were taken for texts",
+        "beside_numbers",
+        "column holds numbers beside other values, and was taken for text ({})",
+        "columns hold numbers beside other values, and were taken for texts ({})",
+        false,
+    ),
+    (
+        "beside_dates",
+        "column holds dates beside other values, and was taken for text ({})",
+        "columns hold dates beside other values, and were taken for texts ({})",
         false,
     ),
     (

@@ -13,6 +13,7 @@ mod mutations;
 mod repositories;
 mod rights;
 mod sizes;
+mod table_forms;
 mod tables;
 mod texts;
 mod unread;

@@ -115,7 +115,9 @@ fn tables() {
     cases.push(case("summarise ids.csv", Want::Answer(vec![("/columns", ids)])));
     let separable = "one character alone can separate the values";
     let said = |rival: &str| {
-        let commas = ["1 column holds numbers with decimal commas, and was taken for text"];
+        let commas = [
+            "1 column holds figures in a form that is not read as numbers or dates, and was taken for text (price, eur: 1,5)",
+        ];
         let commas = if rival == "," { commas.as_slice() } else { &[] };
         let rival = format!("“{rival}” could separate the values as well");
         texts(&[commas, &[rival.as_str()]].concat())
@@ -138,7 +140,7 @@ fn tables() {
     let values = vec![("/left_out", texts(&["“,” could separate the values as well"]))];
     cases.push(case("summarise tags.csv", Want::Gap(separable, values)));
     home.file("title.csv", "Stand: 1.1.2026, Quelle: X\nid;1,n\n1;2,5\n");
-    let values = vec![("/left_out/1", json!("“;” could separate the values as well"))];
+    let values = vec![("/left_out/2", json!("“;” could separate the values as well"))];
     cases.push(case("summarise title.csv", Want::Gap(separable, values)));
     // A list in a column, and a column of two words each, are what they are; a title over names is known by the numbers
     // below them.
@@ -149,26 +151,21 @@ fn tables() {
     home.file("pandas.csv", ",0,1,2\n0,1.5,2,x\n1,2.5,3,y\n");
     cases.push(case("summarise pandas.csv", Want::Answer(vec![("/column_count", json!(4))])));
     home.file("euro.csv", "name;price\nx;1,5\ny;2,25\n");
-    let values =
-        vec![("/left_out", texts(&["1 column holds numbers with decimal commas, and was taken for text"]))];
-    cases.push(case("summarise euro.csv", Want::Answer(values)));
+    let told = "1 column holds figures in a form that is not read as numbers or dates, and was taken for text (price: 1,5)";
+    let values = vec![("/left_out", texts(&[told]))];
+    cases.push(case("summarise euro.csv", Want::Answer(values.clone())));
     // `NA` and its like count as values; the answer says why such a column is text.
     home.file("missing.csv", "id,a,b,c\n1,NA,x,7\n2,2.5,NA,NULL\n3,3,n/a,-\n4,nan,y,8\n");
-    let told =
-        "2 columns hold numbers beside words for missing values (-, NA, NULL, nan), and were taken for texts";
-    let values = vec![
+    let told = "2 columns hold numbers beside other values, and were taken for texts (a: NA, c: NULL)";
+    let missing = vec![
         ("/columns/1/type", json!("text")),
         ("/columns/1/empty", json!(0)),
         ("/columns/1/numbers", json!(2)),
         ("/left_out", texts(&[told])),
     ];
-    cases.push(case("summarise missing.csv", Want::Answer(values)));
+    cases.push(case("summarise missing.csv", Want::Answer(missing)));
     home.file("one missing.csv", "name;price\nx;1,5\ny;N/A\n");
-    let told = [
-        "1 column holds numbers with decimal commas, and was taken for text",
-        "1 column holds numbers beside words for missing values (N/A), and was taken for text",
-    ];
-    cases.push(case("summarise 'one missing.csv'", Want::Answer(vec![("/left_out", texts(&told))])));
+    cases.push(case("summarise 'one missing.csv'", Want::Answer(values)));
     home.file("no numbers.csv", "grade\nNA\nA\nnull\n-\n");
     cases.push(case("summarise 'no numbers.csv'", Want::Answer(vec![("/left_out", Value::Null)])));
     let long = "How much do you agree? ".repeat(15);
@@ -183,7 +180,7 @@ fn tables() {
     // As half of Europe writes thousands; a title, a table of Markdown; years that are names and years that are values.
     home.file("thousands.csv", "Artikel;Preis;Umsatz\nA;1,50;1.500\nB;2,75;12.750\nC;0,99;999\n");
     let said = texts(&[
-        "1 column holds numbers with decimal commas, and was taken for text",
+        "1 column holds figures in a form that is not read as numbers or dates, and was taken for text (Preis: 1,50)",
         "a point may separate thousands and not a fraction",
     ]);
     cases.push(case("summarise thousands.csv", Want::Gap("separate thousands", vec![("/left_out", said)])));

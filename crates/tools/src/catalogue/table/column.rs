@@ -3,17 +3,24 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use setpoint_protocol::text::clip;
+
+use super::value;
 
 /// Distinct values that are told apart, over all columns of a table; beyond it `distinct` is a lower bound.
 pub(super) const DISTINCT_MAX: usize = 1_000_000;
 
-/// What the values of a column are, as long as all of them are.
-#[derive(Clone, Copy, Debug)]
-struct All {
-    integers: bool,
-    numbers: bool,
-    booleans: bool,
-    dates: bool,
+/// Characters of a value that is told as an example.
+const EXAMPLE_CHARS_MAX: usize = 40;
+
+/// Why a column that is mostly figures was taken for text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// Its figures are in a form that is not read as numbers or dates.
+    Form,
+    /// Something else stands beside its numbers.
+    BesideNumbers,
+    BesideDates,
 }
 
 /// A column so far.
@@ -21,7 +28,9 @@ struct All {
 pub(super) struct Column {
     name: String,
     pub(super) filled: u64,
-    all: All,
+    integers: u64,
+    booleans: u64,
+    dates: u64,
     distinct: BTreeSet<u64>,
     is_distinct_cut: bool,
     first_date: Option<String>,
@@ -34,11 +43,15 @@ pub(super) struct Column {
     /// Of these, how many have a point, and how many of those three digits behind it and no zero before it, as `1.500` has.
     pointed: u64,
     thousands: u64,
-    /// Values such as `1,50`.
-    decimal_commas: u64,
-    /// Values that stand for a missing one, such as `NA`, and the first of these words as they are written.
+    /// Values such as `1,50`, `$5` and `01.02.2026`.
+    figures: u64,
+    has_decimal_commas: bool,
+    /// Values that stand for a missing one, such as `NA`.
     missing: u64,
-    missing_words: BTreeSet<String>,
+    /// The first value that is such a figure, that is no number, and that is no date.
+    figure: Option<String>,
+    no_number: Option<String>,
+    no_date: Option<String>,
     /// Whether the first value is a text that may be a name or a unit.
     is_text_first: bool,
     least: f64,
@@ -51,7 +64,9 @@ impl Column {
         Column {
             name,
             filled: 0,
-            all: All { integers: true, numbers: true, booleans: true, dates: true },
+            integers: 0,
+            booleans: 0,
+            dates: 0,
             distinct: BTreeSet::new(),
             is_distinct_cut: false,
             first_date: None,
@@ -60,9 +75,12 @@ impl Column {
             numbers: 0,
             pointed: 0,
             thousands: 0,
-            decimal_commas: 0,
+            figures: 0,
+            has_decimal_commas: false,
             missing: 0,
-            missing_words: BTreeSet::new(),
+            figure: None,
+            no_number: None,
+            no_date: None,
             is_text_first: false,
             least: f64::INFINITY,
             greatest: f64::NEG_INFINITY,
@@ -73,36 +91,39 @@ impl Column {
     /// Takes a value; `room` is what is left of [`DISTINCT_MAX`]. An empty value is counted by its not being taken.
     pub(super) fn add(&mut self, raw: &[u8], room: &mut usize) {
         let value = String::from_utf8_lossy(raw);
-        let trimmed = value.trim_matches(BLANKS);
-        if trimmed.is_empty() {
+        let value = value::trimmed(&value);
+        if value.is_empty() {
             return;
         }
         self.filled += 1;
-        self.is_text_first |= self.filled == 1 && (may_be_a_name(raw) || is_sign(trimmed));
+        self.is_text_first |= self.filled == 1 && (value::may_be_a_name(raw) || value::is_sign(value));
         self.add_distinct(raw, room);
-        self.decimal_commas += u64::from(is_in_two_parts(trimmed, ','));
-        if is_missing(trimmed) {
-            self.missing += 1;
-            if self.missing_words.len() < MISSING_WORDS_TOLD_MAX {
-                self.missing_words.insert(trimmed.to_owned());
-            }
-        }
-        match number(trimmed) {
+        self.missing += u64::from(value::is_missing(value));
+        self.booleans += u64::from(matches!(value.to_ascii_lowercase().as_str(), "true" | "false"));
+        let example = || Some(clip(value, EXAMPLE_CHARS_MAX));
+        let number = value::number(value);
+        match number {
             Some(number) => {
                 self.numbers += 1;
-                self.pointed += u64::from(trimmed.contains('.'));
-                self.thousands += u64::from(is_of_thousands(trimmed));
-                self.all.integers &= is_integer(trimmed);
+                self.pointed += u64::from(value.contains('.'));
+                self.thousands += u64::from(value::is_of_thousands(value));
+                self.integers += u64::from(value::is_integer(value));
                 self.least = self.least.min(number);
                 self.greatest = self.greatest.max(number);
                 self.sum.add(number);
             }
-            None => self.all = All { integers: false, numbers: false, ..self.all },
+            None => self.no_number = self.no_number.take().or_else(example),
         }
-        self.all.booleans &= matches!(trimmed.to_ascii_lowercase().as_str(), "true" | "false");
-        self.all.dates = self.all.dates && is_date(trimmed);
-        if self.all.dates {
-            self.add_date(trimmed);
+        if value::is_date(value) {
+            self.dates += 1;
+            self.add_date(value);
+        } else {
+            self.no_date = self.no_date.take().or_else(example);
+            if number.is_none() && value::is_figure(value) {
+                self.figures += 1;
+                self.has_decimal_commas |= value::is_in_two_parts(value, ',');
+                self.figure = self.figure.take().or_else(example);
+            }
         }
     }
 
@@ -130,12 +151,12 @@ impl Column {
     }
 
     fn kind(&self) -> &'static str {
-        match self.all {
-            _ if self.filled == 0 => "empty",
-            All { booleans: true, .. } => "boolean",
-            All { integers: true, .. } => "integer",
-            All { numbers: true, .. } => "number",
-            All { dates: true, .. } => "date",
+        match self.filled {
+            0 => "empty",
+            all if self.booleans == all => "boolean",
+            all if self.integers == all => "integer",
+            all if self.numbers == all => "number",
+            all if self.dates == all => "date",
             _ => "text",
         }
     }
@@ -144,9 +165,9 @@ impl Column {
         self.filled == 0
     }
 
-    /// Whether all of it is numbers, in either way to write them, and words for missing ones.
+    /// Whether all of it is numbers, in any way to write them, and words for missing ones.
     pub(super) const fn is_of_figures(&self) -> bool {
-        let figures = self.numbers + self.decimal_commas;
+        let figures = self.numbers + self.figures;
         figures > 0 && figures + self.missing == self.filled
     }
 
@@ -159,36 +180,38 @@ impl Column {
         self.kind() == "number" && self.pointed > 0 && self.pointed == self.thousands
     }
 
-    /// Whether a comma separates fractions in it.
+    /// Whether a comma may separate fractions in it.
     pub(super) const fn has_decimal_commas(&self) -> bool {
-        self.decimal_commas > 0
+        self.has_decimal_commas
     }
 
-    /// Whether all of it is numbers with commas before their fractions, which are not reckoned with, words for missing values
-    /// aside.
-    pub(super) fn is_in_decimal_commas(&self) -> bool {
-        self.decimal_commas > 0
-            && self.kind() == "text"
-            && self.numbers + self.decimal_commas + self.missing == self.filled
+    /// Why it was taken for text although at least half of it, words for missing values aside, is figures; with the first value
+    /// that makes it one.
+    pub(super) fn text_beside_figures(&self) -> Option<(Why, &str)> {
+        let is_most = |count: u64| count > 0 && count * 2 >= self.filled - self.missing;
+        let read = self.numbers + self.dates;
+        let (why, value) = match self.is_text() {
+            true if is_most(read) && self.numbers >= self.dates => (Why::BesideNumbers, &self.no_number),
+            true if is_most(read) => (Why::BesideDates, &self.no_date),
+            true if self.figures > 0 && is_most(read + self.figures) => (Why::Form, &self.figure),
+            _ => return None,
+        };
+        value.as_deref().map(|value| (why, value))
     }
 
-    /// The words for missing values in a column that is a text for nothing but them: all else in it is numbers. Empty for any other.
-    pub(super) fn words_beside_numbers(&self) -> BTreeSet<String> {
-        match self.missing > 0 && self.is_of_figures() {
-            true => self.missing_words.clone(),
-            false => BTreeSet::new(),
-        }
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Whether all but the first value are numbers, or stand for a missing one: the first one may be its name.
     pub(super) fn is_of_figures_below_a_text(&self) -> bool {
-        let figures = self.numbers + self.decimal_commas;
+        let figures = self.numbers + self.figures;
         self.is_text_first && figures >= 1 && figures + self.missing + 1 == self.filled
     }
 
     /// Whether it holds years and nothing else.
     pub(super) fn is_of_years(&self) -> bool {
-        self.kind() == "integer" && self.least >= YEARS.0 && self.greatest <= YEARS.1
+        self.kind() == "integer" && self.least >= value::YEARS.0 && self.greatest <= value::YEARS.1
     }
 
     /// Whether `distinct` is a lower bound.
@@ -255,102 +278,6 @@ impl Sum {
         let mean = (self.total + self.lost) / count as f64;
         mean.is_finite().then_some(mean)
     }
-}
-
-/// What may stand around a value: the blanks of ASCII.
-const BLANKS: [char; 6] = [' ', '\t', '\r', '\n', '\x0b', '\x0c'];
-/// What stands for a value that is missing; small letters.
-const MISSING: &[&str] =
-    &["", "na", "n/a", "nan", "null", "none", "nil", "-", "--", "?", "missing", "unknown"];
-
-/// Words for missing values that are told.
-pub(super) const MISSING_WORDS_TOLD_MAX: usize = 4;
-
-fn is_missing(text: &str) -> bool {
-    MISSING.iter().any(|word| text.eq_ignore_ascii_case(word))
-}
-
-/// Whether a value of the first row could be the name of a column: a text with letters that is no date and no word for a missing
-/// one.
-pub(super) fn may_be_a_name(value: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(value);
-    let text = text.trim_matches(BLANKS);
-    !is_missing(text) && text.contains(char::is_alphabetic) && !is_number(text) && !is_date(text)
-}
-
-/// A unit without letters: `%`, `€`.
-fn is_sign(text: &str) -> bool {
-    !text.is_empty() && !is_missing(text) && !text.contains(char::is_alphanumeric)
-}
-
-/// What is taken for a year.
-const YEARS: (f64, f64) = (1900.0, 2100.0);
-
-/// Whether a column's name is a year.
-pub(super) fn is_year(name: &str) -> bool {
-    number(name.trim()).is_some_and(|year| is_integer(name.trim()) && year >= YEARS.0 && year <= YEARS.1)
-}
-
-fn is_in_two_parts(text: &str, sign: char) -> bool {
-    text.trim_start_matches(['+', '-'])
-        .split_once(sign)
-        .is_some_and(|(whole, part)| is_integer(whole) && is_integer(part))
-}
-
-/// Whether a point in a number may separate thousands: `1.500`, not `0.125`.
-fn is_of_thousands(text: &str) -> bool {
-    let plain = text.trim_start_matches(['+', '-']);
-    is_in_two_parts(plain, '.')
-        && plain
-            .split_once('.')
-            .is_some_and(|(whole, part)| part.len() == 3 && whole.len() <= 3 && !whole.starts_with('0'))
-}
-
-/// Whether a text is a number as a column's values are.
-pub(super) fn is_number(text: &str) -> bool {
-    number(text.trim()).is_some()
-}
-
-/// Digits of a whole number that is exact in the arithmetic here. One with more is a name (an account, an id) and no amount.
-const INTEGER_DIGITS_MAX: usize = 15;
-
-/// A plain decimal number; neither `inf` nor `nan` nor anything with separators of thousands, nor one that would lose digits
-/// before its point, nor one with zeros before it: a postal code or an article's number is a name.
-fn number(text: &str) -> Option<f64> {
-    let digits = text.trim_start_matches(['+', '-']).trim_start_matches('0');
-    let whole = digits.split('.').next().unwrap_or_default();
-    if whole.len() > INTEGER_DIGITS_MAX && whole.bytes().all(|byte| byte.is_ascii_digit()) && !has_power(text)
-    {
-        return None;
-    }
-    let mut after_sign = text.trim_start_matches(['+', '-']).bytes();
-    if after_sign.next() == Some(b'0') && after_sign.next().is_some_and(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let is_plain =
-        text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
-    let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
-    let number: f64 = if is_plain && has_digit { text.parse().ok()? } else { return None };
-    number.is_finite().then_some(number)
-}
-
-fn has_power(text: &str) -> bool {
-    text.contains(['e', 'E'])
-}
-
-fn is_integer(text: &str) -> bool {
-    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// `2026-01-31`, with or without a time and a zone.
-pub(super) fn is_date(text: &str) -> bool {
-    if text.len() < 10 || text.len() > 64 || !text.starts_with(|c: char| c.is_ascii_digit()) {
-        return false;
-    }
-    text.parse::<jiff::civil::Date>().is_ok()
-        || text.parse::<jiff::civil::DateTime>().is_ok()
-        || text.parse::<jiff::Timestamp>().is_ok()
 }
 
 /// A number as JSON writes it: whole ones without a fraction, as far as they are exact.

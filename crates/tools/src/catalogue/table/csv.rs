@@ -1,6 +1,5 @@
 //! Tables with separators.
 
-use std::collections::BTreeSet;
 use std::io::{self, Read};
 
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
@@ -8,7 +7,7 @@ use serde_json::{Value, json};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ToolAnswer;
 
-use super::column::{Column, DISTINCT_MAX, MISSING_WORDS_TOLD_MAX};
+use super::column::{Column, DISTINCT_MAX, Why};
 use super::head::Head;
 use super::separator::Separator;
 use super::{Halting, Source};
@@ -22,6 +21,9 @@ const COLUMNS_MAX: usize = 16_000;
 pub(super) const COLUMNS_TOLD_MAX: usize = 250;
 /// Bytes that are read for one row; a table with a longer one (a quote that is never closed) is no table.
 const ROW_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Columns that a remark names, and characters of each name.
+const COLUMNS_NAMED_MAX: usize = 3;
+const NAMED_CHARS_MAX: usize = 60;
 /// Characters of a column's name.
 const NAME_CHARS_MAX: usize = 500;
 
@@ -71,11 +73,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     let (is_open, irregular) = (quotes.is_open(), quotes.irregular);
     let is_cut = columns.iter().any(Column::is_cut);
     let complete = !reader.get_ref().reader.is_halted() && !table.wide && !is_cut;
-    let in_commas = columns.iter().filter(|column| column.is_in_decimal_commas()).count();
-    let missing_words: Vec<_> =
-        columns.iter().map(Column::words_beside_numbers).filter(|words| !words.is_empty()).collect();
-    let with_missing_words = missing_words.len();
-    let missing_words = told_words(missing_words);
+    let texts = [Why::Form, Why::BesideNumbers, Why::BesideDates].map(|why| of_figures(&columns, why));
     let has_commas = delimiter == b';' || columns.iter().any(Column::has_decimal_commas);
     let is_of_thousands = has_commas && columns.iter().any(Column::may_be_of_thousands);
     let is_doubtful = head.is_doubtful(&columns);
@@ -121,19 +119,15 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
             table.first_ragged.unwrap_or_default()
         ));
     }
-    if in_commas > 0 {
+    let holds = ["figures in another form", "numbers beside other values", "dates beside other values"];
+    for ((count, named), held) in texts.iter().zip(holds).filter(|((count, _), _)| *count > 0) {
         text.push_str(&format!(
-            "\n{} numbers with decimal commas, and was taken for text",
-            show::count(in_commas as u64, "column holds", "columns hold")
-        ));
-    }
-    if with_missing_words > 0 {
-        text.push_str(&format!(
-            "\n{} numbers beside words for missing values ({missing_words}), and was taken for text",
-            show::count(with_missing_words as u64, "column holds", "columns hold")
+            "\n{} {held}, and was taken for text ({named})",
+            show::count(*count, "column holds", "columns hold")
         ));
     }
     text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
+    let [form, numbers, dates] = texts;
     let facts = json!({
         "kind": if delimiter == b'\t' { "tsv" } else { "csv" },
         "rows": table.rows,
@@ -142,9 +136,12 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         "names_doubtful": is_doubtful,
         "ragged": table.ragged,
         "first_ragged": table.first_ragged.map(|row| row.to_string()),
-        "decimal_commas": in_commas,
-        "missing_words": with_missing_words,
-        "missing_words_named": (with_missing_words > 0).then_some(missing_words),
+        "figures_unread": form.0,
+        "figures_unread_named": form.1,
+        "beside_numbers": numbers.0,
+        "beside_numbers_named": numbers.1,
+        "beside_dates": dates.0,
+        "beside_dates_named": dates.1,
         "not_utf8": table.not_utf8,
         "thousands_doubtful": is_of_thousands,
         "unclosed_quote": is_open,
@@ -244,11 +241,20 @@ struct Table {
     wide: bool,
 }
 
-/// The words of all columns, each once and few in all.
-fn told_words(columns: Vec<BTreeSet<String>>) -> String {
-    let all: BTreeSet<String> = columns.into_iter().flatten().collect();
-    let told: Vec<String> = all.into_iter().take(MISSING_WORDS_TOLD_MAX).collect();
-    told.join(", ")
+/// How many columns are texts for this reason, and the first of them with a value of each: `price: $5`.
+fn of_figures(columns: &[Column], why: Why) -> (u64, String) {
+    let all = columns.iter().enumerate().filter_map(|(at, column)| {
+        let (_, value) = column.text_beside_figures().filter(|(of, _)| *of == why)?;
+        let name = clip(column.name().trim(), NAMED_CHARS_MAX);
+        let name = if name.is_empty() { format!("column {}", at + 1) } else { name };
+        Some(show::line(&format!("{name}: {value}")))
+    });
+    let all: Vec<String> = all.collect();
+    let mut named = all.iter().take(COLUMNS_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+    if all.len() > COLUMNS_NAMED_MAX {
+        named.push_str(", …");
+    }
+    (all.len() as u64, named)
 }
 
 /// A column's figures for a reader.

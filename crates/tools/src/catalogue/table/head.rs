@@ -2,7 +2,8 @@
 
 use csv::ByteRecord;
 
-use super::column::{self, Column};
+use super::column::Column;
+use super::value;
 
 /// The first row, and what the rows below it say about it.
 pub(super) struct Head {
@@ -38,7 +39,7 @@ impl Head {
         self.rows += 1;
         if self.rows == 1 {
             self.is_ruled = row.iter().all(is_rule);
-            self.is_over_texts = row.iter().all(column::may_be_a_name);
+            self.is_over_texts = row.iter().all(value::may_be_a_name);
             self.filled_below = row.iter().map(|value| !value.trim_ascii().is_empty()).collect();
         }
         let is_same =
@@ -117,10 +118,10 @@ impl Head {
 /// was taken for them. Years and days are names above figures.
 fn is_value(name: &[u8], column: &Column) -> bool {
     let name = String::from_utf8_lossy(name);
-    let is_of_values = (column::is_date(name.trim()) && !column.is_of_figures())
+    let is_of_values = (value::is_date(name.trim()) && !column.is_of_figures())
         || matches!(name.trim().to_ascii_lowercase().as_str(), "true" | "false")
         || name.contains('@');
-    is_of_values || (column::is_number(&name) && (!column::is_year(&name) || column.is_of_years()))
+    is_of_values || (value::is_number(&name) && (!value::is_year(&name) || column.is_of_years()))
 }
 
 fn is_rule(value: &[u8]) -> bool {

@@ -7,6 +7,7 @@ mod json;
 mod jsonl;
 mod log;
 mod separator;
+mod value;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};

@@ -1,6 +1,6 @@
 //! What separates the values of a table, and whether something else could.
 
-use super::column;
+use super::value;
 
 /// What separates the values of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ fn gives_figures(rows: &[&[u8]], separator: u8) -> bool {
         let text = String::from_utf8_lossy(row);
         let cells = text.split(char::from(separator)).map(str::trim);
         let cells = cells.filter(|cell| separator != b' ' || !cell.is_empty());
-        cells.map(|cell| column::is_number(&cell.replace(',', ".")) || column::is_date(cell)).collect()
+        cells.map(|cell| value::is_number(&cell.replace(',', ".")) || value::is_date(cell)).collect()
     };
     let all = rows
         .iter()

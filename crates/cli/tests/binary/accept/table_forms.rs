@@ -1,0 +1,53 @@
+//! `csv-summary`: the forms that people give to values, names and rows, and what is said of them.
+
+use serde_json::Value;
+
+use super::{Want, case, hold, texts};
+use crate::support::Home;
+
+#[test]
+fn columns_of_figures_that_are_texts_are_named() {
+    let home = Home::new();
+    let form =
+        "1 column holds figures in a form that is not read as numbers or dates, and was taken for text";
+    let numbers = "1 column holds numbers beside other values, and was taken for text";
+    let dates = "1 column holds dates beside other values, and was taken for text";
+    let mut cases = Vec::new();
+    let mut told = |content: String, said: Value| {
+        let file = format!("t{}.csv", cases.len());
+        home.file(&file, content);
+        cases.push(case(format!("summarise {file}"), Want::Answer(vec![("/left_out", said)])));
+    };
+    for (value, other) in [
+        ("1,234", "12,345"),
+        ("1,2", "3,4,5"),
+        ("1.234,50", "7,00"),
+        ("$12.50", "$3"),
+        ("12%", "7.5 %"),
+        ("12,5 €", "3,0 €"),
+        ("(5.00)", "(7.00)"),
+        ("1'234", "12'345"),
+        ("1\u{a0}234", "5\u{202f}678"),
+        ("\u{2212}5", "\u{2212}7"),
+        ("01.02.2024", "02.02.2024"),
+        ("2/1/2024", "3/1/2024"),
+        ("10:30", "n/a"),
+        ("1234567890123456789", "1234567890123456790"),
+    ] {
+        let said = texts(&[&format!("{form} (price: {value})")]);
+        told(format!("name,price\nx,\"{value}\"\ny,\"{other}\"\n"), said);
+    }
+    let words = ["\\N", "#N/A", "N.A.", "<NA>", "(null)", "undefined", "#DIV/0!", "TBD", "Inf", "1,5", "n/a"];
+    for word in words {
+        let said = texts(&[&format!("{numbers} (v: {word})")]);
+        told(format!("id;v\nx;1\ny;{word}\nz;2\n"), said);
+    }
+    told("day\n2024-01-01\nNULL\n2024-01-02\n".to_owned(), texts(&[&format!("{dates} (day: NULL)")]));
+    told("v,w\n1,2024-01-01\nx,y\nz,\n,\nq,3\n".to_owned(), texts(&[&format!("{numbers} (w: 2024-01-01)")]));
+    told("a\n1\nx\ny\n".to_owned(), Value::Null);
+    told("a,b\nx1,1 kg\nx2,2 kg\n".to_owned(), Value::Null);
+    let said =
+        "4 columns hold numbers beside other values, and were taken for texts (a: -, b: x y, c d: n/a, …)";
+    told("a,b,c d,e\n1,2,3,4\n-,x y,n/a,?\n".to_owned(), texts(&[said]));
+    hold(&home, &cases);
+}

@@ -1,0 +1,106 @@
+//! What one value of a table is: a number, a date, a word for a missing one, a figure in another form, or perhaps a name.
+
+/// What may stand around a value: the blanks of ASCII.
+const BLANKS: [char; 6] = [' ', '\t', '\r', '\n', '\x0b', '\x0c'];
+/// What stands for a value that is missing; small letters.
+const MISSING: &[&str] =
+    &["", "na", "n/a", "nan", "null", "none", "nil", "-", "--", "?", "missing", "unknown"];
+/// What is taken for a year.
+pub(super) const YEARS: (f64, f64) = (1900.0, 2100.0);
+/// Digits of a whole number that is exact in the arithmetic here. One with more is a name (an account, an id) and no amount.
+const INTEGER_DIGITS_MAX: usize = 15;
+
+pub(super) fn trimmed(text: &str) -> &str {
+    text.trim_matches(BLANKS)
+}
+
+pub(super) fn is_missing(text: &str) -> bool {
+    MISSING.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// Whether a value of the first row could be the name of a column: a text with letters that is no date and no word for a missing
+/// one.
+pub(super) fn may_be_a_name(value: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(value);
+    let text = trimmed(&text);
+    !is_missing(text) && text.contains(char::is_alphabetic) && !is_number(text) && !is_date(text)
+}
+
+/// A unit without letters: `%`, `€`.
+pub(super) fn is_sign(text: &str) -> bool {
+    !text.is_empty() && !is_missing(text) && !text.contains(char::is_alphanumeric)
+}
+
+/// Whether a column's name is a year.
+pub(super) fn is_year(name: &str) -> bool {
+    number(name.trim()).is_some_and(|year| is_integer(name.trim()) && year >= YEARS.0 && year <= YEARS.1)
+}
+
+pub(super) fn is_in_two_parts(text: &str, sign: char) -> bool {
+    text.trim_start_matches(['+', '-'])
+        .split_once(sign)
+        .is_some_and(|(whole, part)| is_integer(whole) && is_integer(part))
+}
+
+/// Whether a point in a number may separate thousands: `1.500`, not `0.125`.
+pub(super) fn is_of_thousands(text: &str) -> bool {
+    let plain = text.trim_start_matches(['+', '-']);
+    is_in_two_parts(plain, '.')
+        && plain
+            .split_once('.')
+            .is_some_and(|(whole, part)| part.len() == 3 && whole.len() <= 3 && !whole.starts_with('0'))
+}
+
+/// Whether a text that is no number and no date is made of what numbers, dates and times are made of, in any country's form:
+/// `1.234,50`, `$5`, `12 %`, `01.02.2026`.
+pub(super) fn is_figure(text: &str) -> bool {
+    let is_currency = |c| "$¢£¤¥".contains(c) || ('\u{20a0}'..='\u{20cf}').contains(&c);
+    let is_part = |c: char| {
+        c.is_ascii_digit() || c.is_whitespace() || ".,':/-+()%\u{2019}\u{2212}".contains(c) || is_currency(c)
+    };
+    text.contains(|c: char| c.is_ascii_digit()) && text.chars().all(is_part)
+}
+
+/// Whether a text is a number as a column's values are.
+pub(super) fn is_number(text: &str) -> bool {
+    number(text.trim()).is_some()
+}
+
+/// A plain decimal number; neither `inf` nor `nan` nor anything with separators of thousands, nor one that would lose digits
+/// before its point, nor one with zeros before it: a postal code or an article's number is a name.
+pub(super) fn number(text: &str) -> Option<f64> {
+    let digits = text.trim_start_matches(['+', '-']).trim_start_matches('0');
+    let whole = digits.split('.').next().unwrap_or_default();
+    if whole.len() > INTEGER_DIGITS_MAX && whole.bytes().all(|byte| byte.is_ascii_digit()) && !has_power(text)
+    {
+        return None;
+    }
+    let mut after_sign = text.trim_start_matches(['+', '-']).bytes();
+    if after_sign.next() == Some(b'0') && after_sign.next().is_some_and(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let is_plain =
+        text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
+    let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    let number: f64 = if is_plain && has_digit { text.parse().ok()? } else { return None };
+    number.is_finite().then_some(number)
+}
+
+fn has_power(text: &str) -> bool {
+    text.contains(['e', 'E'])
+}
+
+pub(super) fn is_integer(text: &str) -> bool {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `2026-01-31`, with or without a time and a zone.
+pub(super) fn is_date(text: &str) -> bool {
+    if text.len() < 10 || text.len() > 64 || !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
+    text.parse::<jiff::civil::Date>().is_ok()
+        || text.parse::<jiff::civil::DateTime>().is_ok()
+        || text.parse::<jiff::Timestamp>().is_ok()
+}
