@@ -1,6 +1,6 @@
 //! `csv-summary`: the forms that people give to values, names and rows, and what is said of them.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Want, case, hold, texts};
 use crate::support::Home;
@@ -49,5 +49,25 @@ fn columns_of_figures_that_are_texts_are_named() {
     let said =
         "4 columns hold numbers beside other values, and were taken for texts (a: -, b: x y, c d: n/a, …)";
     told("a,b,c d,e\n1,2,3,4\n-,x y,n/a,?\n".to_owned(), texts(&[said]));
+    hold(&home, &cases);
+}
+
+#[test]
+fn a_value_in_another_spelling_is_not_another_value() {
+    let home = Home::new();
+    let mut cases = Vec::new();
+    for (name, values, kind, distinct) in [
+        ("truths", "true\nTRUE\nTrue\nfalse", "boolean", 2),
+        ("days", "2024-01-01\n\"2024-01-01 \"\n 2024-01-02", "date", 2),
+        ("numbers", "1\n1.0\n+1\n1.\n10\n10.00\n-1.50\n-1.5", "number", 3),
+        ("powers", "1000\n1e3\n0.5\n.5", "number", 4),
+        ("ids", "1234567890123456789\n1234567890123456790", "text", 2),
+        ("codes", "007\n7\n07", "text", 3),
+        ("words", "Ann\nann\n Ann", "text", 2),
+    ] {
+        home.file(format!("{name}.csv"), format!("v\n{values}\n"));
+        let values = vec![("/columns/0/type", json!(kind)), ("/columns/0/distinct", json!(distinct))];
+        cases.push(case(format!("summarise {name}.csv"), Want::Answer(values)));
+    }
     hold(&home, &cases);
 }

@@ -97,9 +97,9 @@ impl Column {
         }
         self.filled += 1;
         self.is_text_first |= self.filled == 1 && (value::may_be_a_name(raw) || value::is_sign(value));
-        self.add_distinct(raw, room);
+        self.add_distinct(&value::key(raw), room);
         self.missing += u64::from(value::is_missing(value));
-        self.booleans += u64::from(matches!(value.to_ascii_lowercase().as_str(), "true" | "false"));
+        self.booleans += u64::from(value::is_truth(value.as_bytes()));
         let example = || Some(clip(value, EXAMPLE_CHARS_MAX));
         let number = value::number(value);
         match number {
@@ -309,7 +309,7 @@ mod tests {
         check(
             &["1", " 2 ", "", "-3", "2"],
             &expect![[
-                r#"{"distinct":4,"empty":1,"max":2,"mean":0.5,"min":-3,"name":"c","numbers":4,"type":"integer"}"#
+                r#"{"distinct":3,"empty":1,"max":2,"mean":0.5,"min":-3,"name":"c","numbers":4,"type":"integer"}"#
             ]],
         );
         check(

@@ -1,5 +1,7 @@
 //! What one value of a table is: a number, a date, a word for a missing one, a figure in another form, or perhaps a name.
 
+use std::borrow::Cow;
+
 /// What may stand around a value: the blanks of ASCII.
 const BLANKS: [char; 6] = [' ', '\t', '\r', '\n', '\x0b', '\x0c'];
 /// What stands for a value that is missing; small letters.
@@ -12,6 +14,37 @@ const INTEGER_DIGITS_MAX: usize = 15;
 
 pub(super) fn trimmed(text: &str) -> &str {
     text.trim_matches(BLANKS)
+}
+
+pub(super) fn is_truth(text: &[u8]) -> bool {
+    text.eq_ignore_ascii_case(b"true") || text.eq_ignore_ascii_case(b"false")
+}
+
+/// What tells a value apart from others: without the blanks around it, truths without capitals, and plain decimal numbers
+/// without a plus and without what does not count behind the point.
+pub(super) fn key(raw: &[u8]) -> Cow<'_, [u8]> {
+    let is_in = |byte: &u8| !BLANKS.contains(&char::from(*byte));
+    let from = raw.iter().position(is_in).unwrap_or(raw.len());
+    let to = raw.iter().rposition(is_in).map_or(from, |last| last + 1);
+    let value = raw.get(from..to).unwrap_or_default();
+    if is_truth(value) {
+        return value.to_ascii_lowercase().into();
+    }
+    let without_plus = value.strip_prefix(b"+").unwrap_or(value);
+    let mut parts = value.strip_prefix(b"-").unwrap_or(without_plus).splitn(2, |byte| *byte == b'.');
+    let are_digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
+    if !parts.next().is_some_and(|whole| !whole.is_empty() && are_digits(whole)) {
+        return value.into();
+    }
+    match parts.next() {
+        None => without_plus.into(),
+        Some(part) if are_digits(part) => {
+            let kept = without_plus.iter().rposition(|byte| *byte != b'0').map_or(0, |last| last + 1);
+            let kept = without_plus.get(..kept).unwrap_or_default();
+            kept.strip_suffix(b".").unwrap_or(kept).into()
+        }
+        Some(_) => value.into(),
+    }
 }
 
 pub(super) fn is_missing(text: &str) -> bool {
@@ -103,4 +136,36 @@ pub(super) fn is_date(text: &str) -> bool {
     text.parse::<jiff::civil::Date>().is_ok()
         || text.parse::<jiff::civil::DateTime>().is_ok()
         || text.parse::<jiff::Timestamp>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_value_in_another_spelling_is_not_another_one() {
+        for (value, told) in [
+            (" TRUE\t", "true"),
+            ("False", "false"),
+            ("+1", "1"),
+            ("1.0", "1"),
+            ("1.", "1"),
+            ("-1.50", "-1.5"),
+            ("100", "100"),
+            ("100.00", "100"),
+            ("+0.0", "0"),
+            ("007", "007"),
+            (".50", ".50"),
+            ("1e3", "1e3"),
+            ("1.5.0", "1.5.0"),
+            ("+-1.0", "+-1.0"),
+            ("+x", "+x"),
+            ("1234567890123456789", "1234567890123456789"),
+            ("2024-01-01 ", "2024-01-01"),
+            ("+", "+"),
+            ("-.0", "-.0"),
+        ] {
+            assert_eq!(String::from_utf8_lossy(&key(value.as_bytes())), told, "{value:?}");
+        }
+    }
 }
