@@ -71,3 +71,45 @@ fn a_value_in_another_spelling_is_not_another_value() {
     }
     hold(&home, &cases);
 }
+
+#[test]
+fn a_first_row_of_values_is_doubted() {
+    let home = Home::new();
+    let mut cases = Vec::new();
+    let uuid = "123e4567-e89b-12d3-a456-42661417400";
+    for (at, content) in [
+        "01.02.2024;foo\n02.02.2024;bar\n",
+        "1/2/2024,foo\n1/3/2024,bar\n",
+        "10:30,foo\n11:30,bar\n",
+        "10.0.0.1,web\n10.0.0.2,db\n",
+        "https://a.b/c,x\nhttps://a.b/d,y\n",
+        &format!("{uuid}0,x\n{uuid}1,y\n"),
+        "007,x\n008,y\n",
+        "1234567890123456789,x\n1234567890123456790,y\n",
+        "alice,$5.00\nbob,$6.00\n",
+        "alice,12%\nbob,7%\n",
+        "\"1,5\";x\n\"2,5\";y\n",
+        "#1,Ann\n#2,Bob\n",
+    ]
+    .iter()
+    .enumerate()
+    {
+        home.file(format!("v{at}.csv"), content);
+        cases.push(case(format!("summarise v{at}.csv"), Want::Gap("the first row holds names", vec![])));
+    }
+    for (at, content) in [
+        "region,2023/24,2024/25\nnorth,1,2\nsouth,$5,3\n",
+        "month,01,02,03\na,1,2,3\nb,4,5,6\n",
+        "Stadt;01.01.2020;01.02.2020\nParis;1,5;2\nRom;3;4,5\n",
+        "name,2024\nAnn,yes\nBob,no\n",
+        "age,%,#\n1,2,3\n",
+        "deadbeef-cafe,x\n1,2\n",
+    ]
+    .iter()
+    .enumerate()
+    {
+        home.file(format!("n{at}.csv"), content);
+        cases.push(case(format!("summarise n{at}.csv"), Want::Answer(vec![])));
+    }
+    hold(&home, &cases);
+}

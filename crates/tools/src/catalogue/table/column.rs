@@ -13,6 +13,10 @@ pub(super) const DISTINCT_MAX: usize = 1_000_000;
 /// Characters of a value that is told as an example.
 const EXAMPLE_CHARS_MAX: usize = 40;
 
+/// Forms of figures that are known of a column, and bytes of a figure whose form is.
+const FORMS_MAX: usize = 20;
+const FORM_BYTES_MAX: usize = 60;
+
 /// Why a column that is mostly figures was taken for text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
@@ -45,6 +49,8 @@ pub(super) struct Column {
     thousands: u64,
     /// Values such as `1,50`, `$5` and `01.02.2026`.
     figures: u64,
+    /// The forms in which they are written, as far as there are few and short ones.
+    forms: BTreeSet<String>,
     has_decimal_commas: bool,
     /// Values that stand for a missing one, such as `NA`.
     missing: u64,
@@ -76,6 +82,7 @@ impl Column {
             pointed: 0,
             thousands: 0,
             figures: 0,
+            forms: BTreeSet::new(),
             has_decimal_commas: false,
             missing: 0,
             figure: None,
@@ -121,6 +128,9 @@ impl Column {
             self.no_date = self.no_date.take().or_else(example);
             if number.is_none() && value::is_figure(value) {
                 self.figures += 1;
+                if self.forms.len() < FORMS_MAX && value.len() <= FORM_BYTES_MAX {
+                    self.forms.insert(value::form(value));
+                }
                 self.has_decimal_commas |= value::is_in_two_parts(value, ',');
                 self.figure = self.figure.take().or_else(example);
             }
@@ -197,6 +207,11 @@ impl Column {
             _ => return None,
         };
         value.as_deref().map(|value| (why, value))
+    }
+
+    /// Whether figures in it that are not read as numbers are written as this text is.
+    pub(super) fn has_form_of(&self, text: &str) -> bool {
+        self.forms.contains(&value::form(text))
     }
 
     pub(super) fn name(&self) -> &str {

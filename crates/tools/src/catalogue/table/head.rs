@@ -115,13 +115,28 @@ impl Head {
 }
 
 /// Whether a name is a value of its column: a name that is a number is no name, so the table may have none, and its first row
-/// was taken for them. Years and days are names above figures.
+/// was taken for them; nor is one without letters, such as `01.02.2026`, `10:30` and `$5`. Years and days are names above
+/// figures that have another form than they.
 fn is_value(name: &[u8], column: &Column) -> bool {
     let name = String::from_utf8_lossy(name);
-    let is_of_values = (value::is_date(name.trim()) && !column.is_of_figures())
-        || matches!(name.trim().to_ascii_lowercase().as_str(), "true" | "false")
-        || name.contains('@');
-    is_of_values || (value::is_number(&name) && (!value::is_year(&name) || column.is_of_years()))
+    let name = name.trim();
+    if value::is_number(name) {
+        return !value::is_year(name) || column.is_of_years();
+    }
+    if value::is_date(name) {
+        return !column.is_of_figures();
+    }
+    let is_of_signs = name.contains(|c: char| c.is_ascii_digit()) && !name.contains(char::is_alphabetic);
+    value::is_truth(name.as_bytes())
+        || name.contains('@')
+        || name.contains("://")
+        || is_uuid(name)
+        || (is_of_signs && (!column.is_of_figures() || column.has_form_of(name)))
+}
+
+fn is_uuid(name: &str) -> bool {
+    let is_hex = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    name.split('-').map(str::len).eq([8, 4, 4, 4, 12]) && name.split('-').all(is_hex)
 }
 
 fn is_rule(value: &[u8]) -> bool {

@@ -94,6 +94,13 @@ pub(super) fn is_figure(text: &str) -> bool {
     text.contains(|c: char| c.is_ascii_digit()) && text.chars().all(is_part)
 }
 
+/// How a figure is written, whatever its digits are: `9.9.9` for `01.02.2026`.
+pub(super) fn form(text: &str) -> String {
+    let mut form: Vec<char> = text.chars().map(|c| if c.is_ascii_digit() { '9' } else { c }).collect();
+    form.dedup_by(|one, other| *one == '9' && *other == '9');
+    form.into_iter().collect()
+}
+
 /// Whether a text is a number as a column's values are.
 pub(super) fn is_number(text: &str) -> bool {
     number(text.trim()).is_some()
