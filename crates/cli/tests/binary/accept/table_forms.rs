@@ -113,3 +113,33 @@ fn a_first_row_of_values_is_doubted() {
     }
     hold(&home, &cases);
 }
+
+#[test]
+fn one_column_that_could_be_several_is_doubted() {
+    let home = Home::new();
+    let mut cases = Vec::new();
+    for (file, rival, content) in [
+        ("r.csv", " ", "x y\n1 1 2\n2 3 4\n"),
+        ("pods.csv", " ", "NAME READY STATUS\npod-1   1/1   Running\npod-2   0/1   Pending\n"),
+        ("df.csv", " ", "Filesystem Used Use% Mounted on\n/dev/sda 5 7% /\ntmpfs 0 0% /run\n"),
+        ("words.tsv", " ", "x y z\na b c\nd e f\n"),
+        ("hive.csv", "\\u{1}", "id\u{1}name\n1\u{1}Ann\n"),
+        ("units.csv", "\\u{1f}", "id\u{1f}name\n1\u{1f}Ann\n"),
+    ] {
+        home.file(file, content);
+        let values = vec![("/column_count", json!(1)), ("/separator_doubtful", json!(true))];
+        cases.push(case(format!("summarise {file}"), Want::Gap("one character alone can separate", values)));
+        let told = home.run(&["run", "--json", &format!("summarise {file}")]).json()["output"]["left_out"]
+            .to_string();
+        assert!(told.contains(&format!("“{}” could separate", rival.escape_default())), "{file}: {told}");
+    }
+    for (file, content) in [
+        ("note.csv", "note\nbuy some milk\ncall the doctor\n"),
+        ("uneven.csv", "what is said\nbuy milk\ncall the doctor now\n"),
+        ("two.csv", "id,note\n1,buy some milk\n2,call the doctor\n"),
+    ] {
+        home.file(file, content);
+        cases.push(case(format!("summarise {file}"), Want::Answer(vec![])));
+    }
+    hold(&home, &cases);
+}

@@ -69,8 +69,22 @@ pub(super) fn guess(beginning: &[u8]) -> Separator {
     let rival = (even.iter().copied().find(|other| **other != byte))
         .or_else(|| there.iter().copied().find(|other| in_first(other) > in_first(&byte)))
         .or_else(|| USUAL.iter().find(|other| is_title(other)))
-        .or_else(|| RARE.iter().find(|other| is_one_column(other)));
-    Separator { byte, rival: rival.copied() }
+        .or_else(|| RARE.iter().find(|other| is_one_column(other)))
+        .copied();
+    Separator { byte, rival: rival.or_else(|| if there.is_empty() { unusual(first, rest) } else { None }) }
+}
+
+/// What else may separate the values of rows that seem to have one each: a control character, as Hive writes, or blanks where
+/// each row has as many words, three or more. The head may have one less (R leaves out the name of the first column) or one
+/// more (`Mounted on`).
+fn unusual(first: &[u8], rest: &[&[u8]]) -> Option<u8> {
+    let is_control = |byte: &&u8| byte.is_ascii_control() && !b"\t\r\n".contains(byte);
+    let blanks = |row: &[u8]| times(row, b' ');
+    let below = rest.first().map_or(0, |row| blanks(row));
+    let are_words =
+        below >= 2 && blanks(first).abs_diff(below) <= 1 && rest.iter().all(|row| blanks(row) == below);
+    let control = first.iter().chain(rest.iter().copied().flatten()).find(is_control).copied();
+    control.or(are_words.then_some(b' '))
 }
 
 /// Whether a separator cuts rows so that one of the columns holds numbers or dates alone, the first row aside where there are
@@ -114,8 +128,11 @@ fn rows(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Tabs, as the name of the file says; with a rival where the first line has none and something else that separates.
 pub(super) fn tabs(beginning: &[u8]) -> Separator {
-    let first = rows(beginning).next().unwrap_or_default();
-    let other = || first.iter().find(|byte| b",;|".contains(byte)).copied();
+    let rows: Vec<&[u8]> = rows(beginning).filter(|row| !row.trim_ascii().is_empty()).collect();
+    let (first, rest) =
+        rows.split_first().map_or((b"".as_slice(), [].as_slice()), |(one, rest)| (*one, rest));
+    let rest = rest.get(..rest.len().min(ROWS_COMPARED)).unwrap_or_default();
+    let other = || first.iter().find(|byte| b",;|".contains(byte)).copied().or_else(|| unusual(first, rest));
     Separator { byte: b'\t', rival: if first.contains(&b'\t') { None } else { other() } }
 }
 
@@ -144,6 +161,12 @@ mod tests {
             ("\n\na\tb", b'\t', None),
             ("a|b", b'|', None),
             ("a", b',', None),
+            ("x y\n1 1 2\n2 3 4", b',', Some(b' ')),
+            ("NAME READY AGE\npod-1 1/1 5d\npod-2 0/1 3h", b',', Some(b' ')),
+            ("Filesystem Used Use% Mounted on\n/dev/sda 5 7% /\ntmpfs 0 0% /run", b',', Some(b' ')),
+            ("id\x01name\n1\x01x", b',', Some(1)),
+            ("id\x1fname\n1\x1fx", b',', Some(0x1f)),
+            ("note\nbuy some milk\ncall the doctor", b',', None),
             ("", b',', None),
             ("\"a, b\";c;d\n\"x\";1;2", b';', None),
             ("name;price\nx;1,5", b';', None),
