@@ -35,6 +35,7 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         "rows have more or fewer values than there are columns",
         false,
     ),
+    ("empty_lines", "empty line was left out", "empty lines were left out", false),
     (
         "figures_unread",
         "column holds figures in a form that is not read as numbers or dates, and was taken for text ({})",
@@ -183,6 +184,7 @@ const TOLD: &[(&str, &str, bool)] = &[
         "the first row was taken for the names of the columns, but it looks like values or a title",
         false,
     ),
+    ("total_row", "the last row looks like a total, and was counted as a row", false),
     ("mostly_without_level", "most lines have no level that is known", true),
     ("unclosed_quote", "a quote is never closed, so the end of the file was taken for one value", false),
 ];

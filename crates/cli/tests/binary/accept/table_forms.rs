@@ -143,3 +143,28 @@ fn one_column_that_could_be_several_is_doubted() {
     }
     hold(&home, &cases);
 }
+
+#[test]
+fn empty_lines_and_totals_are_told() {
+    let home = Home::new();
+    let mut cases = Vec::new();
+    let total = "the last row looks like a total, and was counted as a row";
+    for (at, (content, rows, said)) in [
+        ("v\n1\n\n3\n", 2, texts(&["1 empty line was left out"])),
+        ("a,b\r\n1,2\r\n\r\n\r\n3,4\r\n", 2, texts(&["2 empty lines were left out"])),
+        ("\nv\n1\n3\n\n\n", 2, Value::Null),
+        ("v\n\"a\n\nb\"\nc\n", 2, Value::Null),
+        ("a,b\nx,1\ny,2\nTotal,3\n", 3, texts(&[total])),
+        ("a,b\nx,1\ny,2\nGRAND TOTAL:,3\n", 3, texts(&[total])),
+        ("a,b\nTotal,1\ny,2\n", 2, Value::Null),
+        ("a,b\nx,y\nsum,z\n", 2, Value::Null),
+    ]
+    .iter()
+    .enumerate()
+    {
+        home.file(format!("t{at}.csv"), content);
+        let values = vec![("/rows", json!(rows)), ("/left_out", said.clone())];
+        cases.push(case(format!("summarise t{at}.csv"), Want::Answer(values)));
+    }
+    hold(&home, &cases);
+}

@@ -10,7 +10,7 @@ use setpoint_protocol::tool::ToolAnswer;
 use super::column::{Column, DISTINCT_MAX, Why};
 use super::head::Head;
 use super::separator::Separator;
-use super::{Halting, Source};
+use super::{Halting, Source, value};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::show;
@@ -21,6 +21,8 @@ const COLUMNS_MAX: usize = 16_000;
 pub(super) const COLUMNS_TOLD_MAX: usize = 250;
 /// Bytes that are read for one row; a table with a longer one (a quote that is never closed) is no table.
 const ROW_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// What stands before the figures of a last row that holds their sums.
+const TOTALS: &[&str] = &["total", "totals", "grand total", "sum", "summe"];
 /// Columns that a remark names, and characters of each name.
 const COLUMNS_NAMED_MAX: usize = 3;
 const NAMED_CHARS_MAX: usize = 60;
@@ -59,6 +61,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
             break;
         }
         table.rows += 1;
+        table.is_total_last = is_total(&record);
         head.see(&record);
         if record.len() != names.len() {
             table.ragged += 1;
@@ -70,7 +73,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         }
     }
     let quotes = &reader.get_ref().quotes;
-    let (is_open, irregular) = (quotes.is_open(), quotes.irregular);
+    let (is_open, irregular, empty_lines) = (quotes.is_open(), quotes.irregular, quotes.empty_lines);
     let is_cut = columns.iter().any(Column::is_cut);
     let complete = !reader.get_ref().reader.is_halted() && !table.wide && !is_cut;
     let texts = [Why::Form, Why::BesideNumbers, Why::BesideDates].map(|why| of_figures(&columns, why));
@@ -119,6 +122,15 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
             table.first_ragged.unwrap_or_default()
         ));
     }
+    if empty_lines > 0 {
+        text.push_str(&format!(
+            "\n{} left out",
+            show::count(empty_lines, "empty line is", "empty lines are")
+        ));
+    }
+    if table.is_total_last {
+        text.push_str("\nthe last row looks like a total, and is counted as a row");
+    }
     let holds = ["figures in another form", "numbers beside other values", "dates beside other values"];
     for ((count, named), held) in texts.iter().zip(holds).filter(|((count, _), _)| *count > 0) {
         text.push_str(&format!(
@@ -143,6 +155,8 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         "beside_dates": dates.0,
         "beside_dates_named": dates.1,
         "not_utf8": table.not_utf8,
+        "empty_lines": empty_lines,
+        "total_row": table.is_total_last,
         "thousands_doubtful": is_of_thousands,
         "unclosed_quote": is_open,
         "irregular_quotes": irregular,
@@ -182,6 +196,11 @@ struct Quotes {
     /// Quoted values that a person would perhaps read in another way: text follows the closing quote (RFC 4180, section 2,
     /// has none there), or lines end within a table with tabs, where a quote is mostly a letter like any other.
     irregular: u64,
+    /// Empty lines between rows, and those that are some as soon as something follows them.
+    empty_lines: u64,
+    empty_lines_waiting: u64,
+    is_line_empty: bool,
+    has_begun: bool,
     /// Bytes of a byte order mark that may still come.
     mark: &'static [u8],
 }
@@ -197,7 +216,32 @@ enum Spot {
 
 impl Quotes {
     const fn new(delimiter: u8) -> Self {
-        Quotes { delimiter, at: Spot::Beginning, irregular: 0, mark: b"\xef\xbb\xbf" }
+        Quotes {
+            delimiter,
+            at: Spot::Beginning,
+            irregular: 0,
+            empty_lines: 0,
+            empty_lines_waiting: 0,
+            is_line_empty: true,
+            has_begun: false,
+            mark: b"\xef\xbb\xbf",
+        }
+    }
+
+    fn see_line(&mut self, byte: u8) {
+        let is_quoted = self.at == Spot::Quoted;
+        match byte {
+            b'\n' if self.is_line_empty && !is_quoted => {
+                self.empty_lines_waiting += u64::from(self.has_begun);
+            }
+            b'\n' => self.is_line_empty = !is_quoted,
+            b'\r' => {}
+            _ => {
+                self.empty_lines += std::mem::take(&mut self.empty_lines_waiting);
+                self.is_line_empty = false;
+                self.has_begun = true;
+            }
+        }
     }
 
     const fn is_open(&self) -> bool {
@@ -213,6 +257,7 @@ impl Quotes {
                 continue;
             }
             self.mark = &[];
+            self.see_line(*byte);
             let is_end = *byte == self.delimiter || matches!(byte, b'\n' | b'\r');
             let is_irregular = match self.at {
                 Spot::Closing => *byte != b'"' && !is_end,
@@ -239,6 +284,18 @@ struct Table {
     /// Names and values that are not UTF-8.
     not_utf8: u64,
     wide: bool,
+    is_total_last: bool,
+}
+
+/// Whether a row begins with a word for a total and has figures behind it.
+fn is_total(row: &ByteRecord) -> bool {
+    let first = row.iter().next().unwrap_or_default().trim_ascii();
+    let first = first.strip_suffix(b":").unwrap_or(first);
+    let is_figure = |value: &[u8]| {
+        let value = String::from_utf8_lossy(value);
+        value::is_number(&value) || value::is_figure(&value)
+    };
+    TOTALS.iter().any(|word| first.eq_ignore_ascii_case(word.as_bytes())) && row.iter().skip(1).any(is_figure)
 }
 
 /// How many columns are texts for this reason, and the first of them with a value of each: `price: $5`.
@@ -294,6 +351,21 @@ mod tests {
                 quotes.see(other);
                 assert_eq!(quotes.is_open(), is_open, "{text:?} cut at {cut}");
             }
+        }
+    }
+
+    #[test]
+    fn empty_lines_between_rows_are_counted() {
+        for (text, count) in [
+            ("v\n1\n\n3\n", 1),
+            ("\n\nv\r\n\r\n1\r\n\r\n\r\n", 1),
+            ("v\n\"a\n\n\nb\"\n\n\nc", 2),
+            ("v\n1\n\n", 0),
+            ("\u{feff}\nv\n", 0),
+        ] {
+            let mut quotes = Quotes::new(b',');
+            quotes.see(text.as_bytes());
+            assert_eq!(quotes.empty_lines, count, "{text:?}");
         }
     }
 
