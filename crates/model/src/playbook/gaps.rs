@@ -93,8 +93,8 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
     ),
     (
         "irregular_quotes",
-        "quoted value could be read in another way: text follows its closing quote, or it has several lines",
-        "quoted values could be read in another way: text follows their closing quotes, or they have several lines",
+        "quoted value could be read in another way: text follows its closing quote, a blank stands before its first one, it has several lines, or its quotes are single ones",
+        "quoted values could be read in another way: text follows their closing quotes, blanks stand before their first ones, they have several lines, or their quotes are single ones",
         false,
     ),
     (
@@ -192,6 +192,7 @@ const TOLD: &[(&str, &str, bool)] = &[
 /// What a call may say by a text: the fact, and the words for it, with the text at `{}`; the answer is as complete as without it.
 const NAMED: &[(&str, &str)] = &[
     ("separator_rival", "“{}” could separate the values as well"),
+    ("name_repeated", "a column name is given more than once ({})"),
     ("first_ragged", "the first row with another number of values is row {}, the names not counted"),
     ("whole_of", "the figures are those of the whole repository at {}"),
     (

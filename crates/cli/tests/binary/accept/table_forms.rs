@@ -168,3 +168,26 @@ fn empty_lines_and_totals_are_told() {
     }
     hold(&home, &cases);
 }
+
+#[test]
+fn what_is_no_table_and_odd_names_are_told() {
+    let home = Home::new();
+    let mut cases = Vec::new();
+    home.file("twice.csv", "id,v,w,v\n1,2,3,4\n");
+    let said = texts(&["a column name is given more than once (v)"]);
+    cases.push(case("summarise twice.csv", Want::Answer(vec![("/left_out", said)])));
+    for (file, content) in [
+        ("page.csv", "<!DOCTYPE html>\n<html><body>not found</body></html>\n"),
+        ("error.csv", "{\"error\": \"no\"}\n"),
+        ("array.csv", "[{\"a\":1},{\"a\":2}]\n"),
+    ] {
+        home.file(file, content);
+        cases.push(case(format!("summarise {file}"), Want::Gap("the first row holds names", vec![])));
+    }
+    for (file, content) in [("led.csv", "a, \"b\"\n1, \"x\"\n"), ("single.csv", "'a','b'\n'x','y'\n")] {
+        home.file(file, content);
+        let values = vec![("/irregular_quotes", json!(2))];
+        cases.push(case(format!("summarise {file}"), Want::Gap("every quote is closed where", values)));
+    }
+    hold(&home, &cases);
+}

@@ -1,5 +1,6 @@
 //! Tables with separators.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
@@ -73,7 +74,14 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         }
     }
     let quotes = &reader.get_ref().quotes;
-    let (is_open, irregular, empty_lines) = (quotes.is_open(), quotes.irregular, quotes.empty_lines);
+    let (is_open, mut irregular, empty_lines) = (quotes.is_open(), quotes.irregular, quotes.empty_lines);
+    let are_single = |name: &[u8]| matches!(name.trim_ascii(), [b'\'', .., b'\'']);
+    if names.iter().all(are_single) {
+        irregular += names.len() as u64;
+    }
+    let mut known = BTreeSet::new();
+    let repeated = names.iter().find(|name| !name.is_empty() && !known.insert(*name));
+    let repeated = repeated.map(|name| show::line(&clip(&String::from_utf8_lossy(name), NAMED_CHARS_MAX)));
     let is_cut = columns.iter().any(Column::is_cut);
     let complete = !reader.get_ref().reader.is_halted() && !table.wide && !is_cut;
     let texts = [Why::Form, Why::BesideNumbers, Why::BesideDates].map(|why| of_figures(&columns, why));
@@ -111,7 +119,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     }
     if irregular > 0 {
         text.push_str(&format!(
-            "\n{} irregular: text follows the closing quote, or a line ends within it",
+            "\n{} irregular: text follows the closing quote, a blank stands before the first one, a line ends within it, or the quotes are single ones",
             show::count(irregular, "quoted value is", "quoted values are")
         ));
     }
@@ -127,6 +135,9 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
             "\n{} left out",
             show::count(empty_lines, "empty line is", "empty lines are")
         ));
+    }
+    if let Some(name) = &repeated {
+        text.push_str(&format!("\na column name is given more than once ({name})"));
     }
     if table.is_total_last {
         text.push_str("\nthe last row looks like a total, and is counted as a row");
@@ -156,6 +167,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         "beside_dates_named": dates.1,
         "not_utf8": table.not_utf8,
         "empty_lines": empty_lines,
+        "name_repeated": repeated,
         "total_row": table.is_total_last,
         "thousands_doubtful": is_of_thousands,
         "unclosed_quote": is_open,
@@ -194,7 +206,7 @@ struct Quotes {
     delimiter: u8,
     at: Spot,
     /// Quoted values that a person would perhaps read in another way: text follows the closing quote (RFC 4180, section 2,
-    /// has none there), or lines end within a table with tabs, where a quote is mostly a letter like any other.
+    /// has none there), a blank stands before the first one, or lines end within a table with tabs, where a quote is mostly a letter like any other.
     irregular: u64,
     /// Empty lines between rows, and those that are some as soon as something follows them.
     empty_lines: u64,
@@ -208,6 +220,8 @@ struct Quotes {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Spot {
     Beginning,
+    /// Behind blanks at the beginning: a quote is a letter there.
+    Led,
     Bare,
     Quoted,
     /// After a quote inside of a quoted value: its end, unless another one follows.
@@ -262,6 +276,7 @@ impl Quotes {
             let is_irregular = match self.at {
                 Spot::Closing => *byte != b'"' && !is_end,
                 Spot::Quoted => *byte == b'\n' && self.delimiter == b'\t',
+                Spot::Led => *byte == b'"',
                 Spot::Beginning | Spot::Bare => false,
             };
             self.irregular += u64::from(is_irregular);
@@ -269,6 +284,7 @@ impl Quotes {
                 (Spot::Quoted, b'"') => Spot::Closing,
                 (Spot::Quoted, _) | (Spot::Closing | Spot::Beginning, b'"') => Spot::Quoted,
                 _ if is_end => Spot::Beginning,
+                (Spot::Beginning | Spot::Led, b' ') => Spot::Led,
                 _ => Spot::Bare,
             };
         }
@@ -376,6 +392,7 @@ mod tests {
             ("a,b\n\"x\ny\",1\n", b',', 0),
             ("a,b\n\"\"\"x\"\"\",5\" pipe\n", b',', 0),
             ("a\tb\n1\t\"a\n2\t\"b\n", b'\t', 2),
+            ("a, \"b\"\n1,  \"x\"\n2, 5\" pipe\n", b',', 2),
             ("a\tb\n1\t\"x\ny\"\n", b'\t', 1),
         ] {
             let mut quotes = Quotes::new(delimiter);

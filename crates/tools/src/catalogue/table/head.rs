@@ -63,13 +63,15 @@ impl Head {
             || (!self.is_index() && self.names.iter().zip(columns).any(is_value))
     }
 
-    /// A comment, or the line with which spreadsheets tell the separator. `#` and `# id` are names where others stand beside them.
+    /// A page of HTML, a text of JSON, a comment, or the line with which spreadsheets tell the separator. `#` and `# id` are names where others stand beside them.
     fn is_mark(&self) -> bool {
         let first = self.names.iter().next().unwrap_or_default();
         let comment = first.strip_prefix(b"#").map(<[u8]>::trim_ascii);
         let is_comment =
             |text: &[u8]| self.names.len() == 1 || text.contains(&b' ') || text.starts_with(b"#");
-        comment.is_some_and(is_comment) || first.to_ascii_lowercase().starts_with(b"sep=")
+        matches!(first.trim_ascii(), [b'<' | b'{', ..] | [b'['] | [b'[', b'{', ..])
+            || comment.is_some_and(is_comment)
+            || first.to_ascii_lowercase().starts_with(b"sep=")
     }
 
     /// What stands below it stands over numbers alone, as the units of these do: `,kg,cm`.
