@@ -127,6 +127,7 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         "files are marked so that Git does not see changes of them",
         true,
     ),
+    ("not_objects", "of the rows is no object", "of the rows are no objects", false),
     ("duplicate_keys", "key is given more than once", "keys are given more than once", false),
     (
         "outside",

@@ -271,6 +271,9 @@ fn json_files() {
         ("empty.json", "{}", "object", json!(0), 0, vec![]),
         ("text.json", " \"a: {b}\" ", "string", Value::Null, 0, vec![]),
         ("number.json", "-12.5e3", "number", Value::Null, 0, vec![]),
+        ("null.json", "null\n", "null", Value::Null, 0, vec![]),
+        ("true.json", "true", "boolean", Value::Null, 0, vec![]),
+        ("false.json", " false\n", "boolean", Value::Null, 0, vec![]),
         ("tricky.json", r#"{"k:{": "},[\\", "[": ["\"", {}]}"#, "object", json!(2), 2, vec!["k:{", "["]),
     ] {
         home.file(name, content);
@@ -291,6 +294,15 @@ fn json_files() {
     cases.extend(worded(&["summarise {}", "give me an overview of {}"], "lines.jsonl", || {
         Want::Answer(vec![("/rows", json!(4)), ("/malformed", json!(0)), ("/keys", texts(&["a", "b", "c"]))])
     }));
+    for (name, content, said) in [
+        ("mixed.jsonl", "{\"a\":1}\n[1]\n5\n", texts(&["2 of the rows are no objects"])),
+        ("mixed.json", "[{\"a\": true}, null, {\"b\": false}]", texts(&["1 of the rows is no object"])),
+        ("texts.json", "[\"a\", null, true]", Value::Null),
+        ("inner.json", "{\"a\": [{}, 1]}", Value::Null),
+    ] {
+        home.file(name, content);
+        cases.push(case(format!("summarise {name}"), Want::Answer(vec![("/left_out", said)])));
+    }
     home.file("broken.jsonl", "{\"a\": 1}\n{oops\n\"x\" 2\n{\"b\": 1}\n");
     let values = vec![("/rows", json!(2)), ("/left_out", texts(&["2 lines could not be understood"]))];
     cases.push(case("summarise broken.jsonl", Want::Gap("everything could be read", values)));
@@ -301,13 +313,13 @@ fn json_files() {
     let said = texts(&["1 key is given more than once"]);
     cases.push(case("summarise twice.json", Want::Gap("given twice", vec![("/left_out", said)])));
     // A key given twice at any depth, and in the object of a line.
-    for (name, content) in [
-        ("deep twice.json", r#"[{"a": 1}, {"b": {"c": 1, "\u0063": 2}}]"#),
-        ("twice.jsonl", "{\"a\": 1, \"a\": 2}\n{\"b\": 1}\n"),
-        ("deep twice.jsonl", "{\"a\": 1}\n[{\"b\": 1, \"b\": 2}]\n"),
+    for (name, content, said) in [
+        ("deep twice.json", r#"[{"a": 1}, {"b": {"c": 1, "\u0063": 2}}]"#, [].as_slice()),
+        ("twice.jsonl", "{\"a\": 1, \"a\": 2}\n{\"b\": 1}\n", &[]),
+        ("deep twice.jsonl", "{\"a\": 1}\n[{\"b\": 1, \"b\": 2}]\n", &["1 of the rows is no object"]),
     ] {
         home.file(name, content);
-        let said = texts(&["1 key is given more than once"]);
+        let said = texts(&[said, &["1 key is given more than once"]].concat());
         cases.push(case(format!("summarise '{name}'"), Want::Gap("given twice", vec![("/left_out", said)])));
     }
     // Lines of JSON in a file whose name says JSON; a value a line, and not more than that.

@@ -39,6 +39,8 @@ pub(super) struct Shape {
     pub(super) are_keys_cut: bool,
     /// Keys that are given more than once in their object, at any depth.
     pub(super) duplicates: u64,
+    /// Of an array that has objects: what else it has.
+    pub(super) others: u64,
     /// Of an object or array.
     pub(super) length: Option<u64>,
     /// The longest way from the value down to a value in it; 0 where there is none.
@@ -87,6 +89,9 @@ pub(super) fn summarise<'a>(
         object.insert("length".to_owned(), json!(length));
         let named: Vec<&String> = shape.keys.iter().take(KEYS_NAMED).collect();
         object.insert("keys".to_owned(), json!(named));
+    }
+    if let Some(object) = facts.as_object_mut().filter(|_| shape.others > 0) {
+        object.insert("not_objects".to_owned(), json!(shape.others));
     }
     Ok(answer::found(text, facts))
 }
@@ -211,10 +216,11 @@ impl<'de> Visitor<'de> for ShapeSeed<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Shape, A::Error> {
         let mut shape = Shape { kind: "array", length: Some(0), ..Shape::default() };
-        let mut known = BTreeSet::new();
+        let (mut known, mut objects) = (BTreeSet::new(), 0);
         while let Some(inner) = items.next_element_seed(self)? {
             shape.hold(&inner);
             if inner.kind == "object" {
+                objects += 1;
                 for key in inner.keys {
                     if known.insert(key.clone()) {
                         shape.name(key);
@@ -222,6 +228,7 @@ impl<'de> Visitor<'de> for ShapeSeed<'_> {
                 }
             }
         }
+        shape.others = shape.length.filter(|_| objects > 0).map_or(0, |length| length - objects);
         Ok(shape)
     }
 

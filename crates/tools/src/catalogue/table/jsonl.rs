@@ -76,10 +76,12 @@ impl Lines {
             text.push_str(&format!("\n{} that are no JSON", show::count(self.malformed, "line", "lines")));
         }
         text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
+        let objects = self.kinds.get("object").copied().unwrap_or_default();
+        let others = if objects > 0 { self.rows - objects } else { 0 };
         let named: Vec<&String> = self.names.iter().take(KEYS_NAMED).collect();
         let facts = json!({
             "kind": "jsonl", "rows": self.rows, "malformed": self.malformed, "types": self.kinds, "columns": columns,
-            "column_count": self.names.len(), "key_count": self.names.len(), "keys": named, "length": self.rows, "duplicate_keys": self.duplicates, "complete": complete,
+            "column_count": self.names.len(), "key_count": self.names.len(), "keys": named, "length": self.rows, "duplicate_keys": self.duplicates, "not_objects": others, "complete": complete,
         });
         answer::found(text, facts)
     }
