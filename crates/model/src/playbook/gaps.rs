@@ -185,6 +185,7 @@ const TOLD: &[(&str, &str, bool)] = &[
         "the first row was taken for the names of the columns, but it looks like values or a title",
         false,
     ),
+    ("distinct_cut", "distinct values were counted up to 1,000,000 in all", true),
     ("total_row", "the last row looks like a total, and was counted as a row", false),
     ("mostly_without_level", "most lines have no level that is known", true),
     ("unclosed_quote", "a quote is never closed, so the end of the file was taken for one value", false),

@@ -191,3 +191,47 @@ fn what_is_no_table_and_odd_names_are_told() {
     }
     hold(&home, &cases);
 }
+
+#[test]
+fn numbers_and_days_are_judged_alike_wherever_they_are_read() {
+    let home = Home::new();
+    let mut cases = Vec::new();
+    for (at, (value, kind)) in [
+        ("6e40219", "text"),
+        ("1e400", "text"),
+        ("-1e309", "text"),
+        ("1e308", "number"),
+        ("1e-400", "number"),
+        ("0000-00-00", "text"),
+        ("2024-00-10", "text"),
+        ("2024-04-31", "text"),
+        ("2024-01-01 24:00:00", "text"),
+        ("2024-01-01T25:00:00", "text"),
+        ("2024-01-01T10:60", "text"),
+        ("2024-01-01T10:00:00+99:99", "text"),
+        ("2024-01-01T10", "text"),
+        ("2024-01-01T10:00:00[Europe/Berlin]", "text"),
+        ("2024-01-01 10:00:00,123", "date"),
+        ("2024-01-01t10:00:00.5z", "date"),
+        ("2016-12-31T23:59:60Z", "date"),
+        ("2024-01-01T10:00+0530", "date"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        home.file(format!("j{at}.csv"), format!("a;b\n{value};x\n{value};y\n"));
+        let values = vec![("/columns/0/type", json!(kind)), ("/columns/0/distinct", json!(1))];
+        cases.push(case(format!("summarise j{at}.csv"), Want::Answer(values)));
+    }
+    // Their sum is not finite.
+    home.file("far.csv", "v\n1e308\n1.5e308\n");
+    let values = vec![("/columns/0/mean", Value::Null), ("/columns/0/max", json!(1.5e308))];
+    cases.push(case("summarise far.csv", Want::Answer(values)));
+    // As many distinct values as are told apart, and the row with the next one.
+    let rows: String = (0..=500_000).map(|n| format!("{n},x{n}\n")).collect();
+    home.file("many.csv", format!("a,b\n{rows}"));
+    let said = texts(&["distinct values were counted up to 1,000,000 in all"]);
+    let values = vec![("/columns/1/distinct", json!(500_000)), ("/left_out", said)];
+    cases.push(case("summarise many.csv", Want::Gap("was counted", values)));
+    hold(&home, &cases);
+}

@@ -83,7 +83,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     let repeated = names.iter().find(|name| !name.is_empty() && !known.insert(*name));
     let repeated = repeated.map(|name| show::line(&clip(&String::from_utf8_lossy(name), NAMED_CHARS_MAX)));
     let is_cut = columns.iter().any(Column::is_cut);
-    let complete = !reader.get_ref().reader.is_halted() && !table.wide && !is_cut;
+    let complete = !reader.get_ref().reader.is_halted() && !table.wide;
     let texts = [Why::Form, Why::BesideNumbers, Why::BesideDates].map(|why| of_figures(&columns, why));
     let has_commas = delimiter == b';' || columns.iter().any(Column::has_decimal_commas);
     let is_of_thousands = has_commas && columns.iter().any(Column::may_be_of_thousands);
@@ -149,6 +149,9 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
             show::count(*count, "column holds", "columns hold")
         ));
     }
+    if is_cut {
+        text.push_str(&format!("\ndistinct values were counted up to {DISTINCT_MAX} in all"));
+    }
     text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
     let [form, numbers, dates] = texts;
     let facts = json!({
@@ -168,6 +171,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         "not_utf8": table.not_utf8,
         "empty_lines": empty_lines,
         "name_repeated": repeated,
+        "distinct_cut": is_cut,
         "total_row": table.is_total_last,
         "thousands_doubtful": is_of_thousands,
         "unclosed_quote": is_open,

@@ -65,10 +65,7 @@ impl Lines {
     }
 
     fn answer(&self, source: &Source<'_>) -> ToolAnswer {
-        let complete = !source.reader.is_halted()
-            && !self.is_wide
-            && !self.are_keys_cut
-            && !self.columns.iter().any(Column::is_cut);
+        let complete = !source.reader.is_halted() && !self.is_wide && !self.are_keys_cut;
         let columns: Vec<Value> = self.columns.iter().map(|column| column.facts(self.rows)).collect();
         let mut text = format!("{}: {}", show::path_line(source.path), show::count(self.rows, "row", "rows"));
         text.push_str(&answer::listing(columns.iter().map(column_line), COLUMNS_MAX));

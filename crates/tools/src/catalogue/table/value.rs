@@ -1,6 +1,9 @@
 //! What one value of a table is: a number, a date, a word for a missing one, a figure in another form, or perhaps a name.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 /// What may stand around a value: the blanks of ASCII.
 const BLANKS: [char; 6] = [' ', '\t', '\r', '\n', '\x0b', '\x0c'];
@@ -135,14 +138,23 @@ pub(super) fn is_integer(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// A day as ISO 8601 writes it, with or without a time and an offset (RFC 3339, and what programs make of it).
+static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])",
+        "([Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:([0-5][0-9]|60)([.,][0-9]+)?)?",
+        "([Zz]|[+-]([01][0-9]|2[0-3])(:?[0-5][0-9])?)?)?$",
+    ))
+    .ok()
+});
+
 /// `2026-01-31`, with or without a time and a zone.
 pub(super) fn is_date(text: &str) -> bool {
-    if text.len() < 10 || text.len() > 64 || !text.starts_with(|c: char| c.is_ascii_digit()) {
-        return false;
-    }
-    text.parse::<jiff::civil::Date>().is_ok()
-        || text.parse::<jiff::civil::DateTime>().is_ok()
-        || text.parse::<jiff::Timestamp>().is_ok()
+    let is_in_form = || DATE.as_ref().is_some_and(|form| form.is_match(text));
+    let day = || text.chars().take(10).collect::<String>();
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && is_in_form()
+        && day().parse::<jiff::civil::Date>().is_ok()
 }
 
 #[cfg(test)]
