@@ -154,6 +154,12 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         false,
     ),
     (
+        "links_broken",
+        "symbolic link in the folder leads nowhere now",
+        "symbolic links in the folder lead nowhere now",
+        false,
+    ),
+    (
         "unlisted",
         "file in the folder is not listed in the manifest",
         "files in the folder are not listed in the manifest",

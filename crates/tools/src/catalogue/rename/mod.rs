@@ -3,7 +3,8 @@
 mod apply;
 mod plan;
 
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -176,15 +177,27 @@ fn rename(
         always: None,
     };
     gate.check_at(&plan, &held)?;
+    let broken_before = broken_links(dir);
     apply::apply(&renames.list, &held)?;
+    let mut facts = facts(&renames);
+    facts["links_broken"] = broken_links(dir).saturating_sub(broken_before).into();
     let created = renames.list.iter().filter(|rename| gate.is_own(&rename.from));
     let created = created.map(|rename| show::path(&rename.to)).collect();
     let side_effect = if renames.list.is_empty() { SideEffect::None } else { SideEffect::Reversible };
     Ok(ToolAnswer {
         created,
         side_effect,
-        ..answer::walked(text(&renames, "renamed"), facts(&renames), renames.tally.gaps())
+        ..answer::walked(text(&renames, "renamed"), facts, renames.tally.gaps())
     })
+}
+
+/// How many symbolic links right in the folder lead nowhere.
+fn broken_links(dir: &Path) -> usize {
+    let is_broken = |entry: &std::fs::DirEntry| {
+        entry.file_type().is_ok_and(|kind| kind.is_symlink())
+            && std::fs::metadata(entry.path()).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    };
+    std::fs::read_dir(dir).into_iter().flatten().flatten().filter(is_broken).count()
 }
 
 fn text(renames: &Renames, verb: &str) -> String {
