@@ -84,8 +84,11 @@ fn accepted(param: &Param, value: Value, surroundings: &Surroundings) -> Result<
     }
 }
 
-/// A path as every program understands it: the home directory by its name, and never mistaken for a flag.
+/// A path as every program understands it: the home directory by its name, one slash at a time, and never mistaken for a flag.
 fn as_argument(path: &str, home: &str) -> String {
+    if path.contains("//") {
+        return as_argument(&path.replace("//", "/"), home);
+    }
     for prefix in ["~", "$HOME", "${HOME}"] {
         match path.strip_prefix(prefix) {
             Some("") => return home.to_owned(),
@@ -110,6 +113,8 @@ mod tests {
             ("-rf", "./-rf"),
             ("a/~", "a/~"),
             ("./x", "./x"),
+            ("x//", "x/"),
+            ("//x////y", "/x/y"),
         ] {
             assert_eq!(as_argument(path, "/home/ada"), argument);
         }

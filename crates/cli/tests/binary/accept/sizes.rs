@@ -198,3 +198,16 @@ fn a_home_without_setpoints_own() {
     let goal = format!("archive {beside} to pictures.tar.gz");
     hold(&home, &[case(goal, Want::Answer(vec![("/entries", json!(2)), ("/problems", json!([]))]))]);
 }
+
+/// A slash more is no other path, and what `$` means in one is said.
+#[test]
+fn paths_with_signs() {
+    let home = Home::new();
+    home.file("x/f", "abc");
+    home.file("$RECYCLE.BIN/f", "abc");
+    let cases = [
+        case("largest files in x//", Want::Answer(vec![("/files", json!([{"path": "x/f", "bytes": 3}]))])),
+        case("largest files in '$RECYCLE.BIN'", Want::Refused("`$` begins the name of a variable there")),
+    ];
+    hold(&home, &cases);
+}

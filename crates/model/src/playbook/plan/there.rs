@@ -29,7 +29,9 @@ fn wrong(wanted: There, found: &NamedPath, cwd: &str) -> Option<String> {
     let Some(kind) = found.kind.as_deref() else {
         let is_relative = !found.path.starts_with(['/', '~', '$']);
         let place = if is_relative { format!(" in {cwd}") } else { String::new() };
-        return (wanted != There::Anything).then(|| format!("does not exist{place}"));
+        let variable =
+            if found.path.contains('$') { "; `$` begins the name of a variable there" } else { "" };
+        return (wanted != There::Anything).then(|| format!("does not exist{place}{variable}"));
     };
     let is_directory = matches!(kind, "directory" | "link to a directory");
     let is_file = matches!(kind, "file" | "link to a file");
