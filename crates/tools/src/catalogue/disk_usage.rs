@@ -37,6 +37,8 @@ pub const USAGE_LIMIT_MAX: usize = 1_000;
 const BLOCK_BYTES: u64 = 512;
 /// Folders that are measured one by one; those of the levels below these many are counted with their parents.
 const FOLDERS_MAX: usize = 100_000;
+/// Bytes that the list of folders may take; they are counted beside it.
+const LIST_BYTES_MAX: usize = 96 * 1024;
 
 pub(crate) struct DiskUsage;
 
@@ -238,15 +240,16 @@ impl Measured {
                 show::count(tally.mounts, "folder", "folders")
             ));
         }
+        let directories = folders.iter().map(|(path, sum)| {
+            json!({ "path": show::path(path), "bytes": sum.bytes, "disk_bytes": sum.disk, "files": sum.files })
+        });
         let mut facts = json!({
             "path": show::path(root),
             "total_bytes": self.total.bytes,
             "disk_bytes": self.total.disk,
             "directory_count": folders_total,
             "files": self.total.files,
-            "directories": folders.iter().map(|(path, sum)| {
-                json!({ "path": show::path(path), "bytes": sum.bytes, "disk_bytes": sum.disk, "files": sum.files })
-            }).collect::<Vec<_>>(),
+            "directories": answer::first(directories, USAGE_LIMIT_MAX, LIST_BYTES_MAX),
             "largest_files": largest.iter().map(|(bytes, path)| {
                 json!({ "path": show::path(path), "bytes": bytes })
             }).collect::<Vec<_>>(),

@@ -211,3 +211,19 @@ fn paths_with_signs() {
     ];
     hold(&home, &cases);
 }
+
+/// A list that is too long for an answer is shortened, which is said.
+#[test]
+fn many_folders_with_long_names() {
+    let home = Home::new();
+    for n in 0..1_000 {
+        fs::create_dir_all(home.work().join(format!("d/{n:03}{}", "x".repeat(200)))).unwrap();
+    }
+    let values = vec![
+        ("/directory_count", json!(1_000)),
+        ("/complete", json!(true)),
+        ("/directories/0/path", json!(format!("d/000{}", "x".repeat(200)))),
+        ("/directories/999", Value::Null),
+    ];
+    hold(&home, &[case("list the 1000 largest directories in d", Want::Answer(values))]);
+}
