@@ -239,6 +239,7 @@ fn facts(renames: &Renames) -> Value {
         "conflict_count": renames.conflicts.len(),
         "conflict_count_named": conflict,
         "count": renames.list.len(),
+        "entries": renames.entries,
         "other_case": renames.other_case,
         "unreadable": renames.tally.unreadable,
         "complete": renames.tally.complete,

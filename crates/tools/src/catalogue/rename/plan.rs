@@ -36,6 +36,8 @@ pub(super) struct Renames {
     pub(super) conflicts: Vec<Conflict>,
     /// Files whose names hold the text in capitals where it has small letters, or the other way round: they keep their names.
     pub(super) other_case: u64,
+    /// Entries that were looked at, folders too.
+    pub(super) entries: u64,
     pub(super) tally: Tally,
 }
 
@@ -56,8 +58,9 @@ impl Renames {
         let mut wanted: Vec<(PathBuf, String)> = Vec::new();
         let mut conflicts = Vec::new();
         let lower = Lowered::new(change);
-        let mut other_case = 0;
+        let (mut other_case, mut entries) = (0, 0);
         let tally = walk(dir, Bounds::new(limits), halt, |entry| {
+            entries += u64::from(entry.depth > 0);
             if entry.meta.is_dir() {
                 let is_history = entry.path.file_name().is_some_and(|name| name == ".git");
                 return if entry.depth == 0 || (recursive && !is_history) { Step::On } else { Step::Over };
@@ -80,7 +83,7 @@ impl Renames {
             Step::On
         });
         let tally = tally.map_err(failed)?;
-        let mut renames = Renames { list: Vec::new(), conflicts, other_case, tally };
+        let mut renames = Renames { list: Vec::new(), conflicts, other_case, entries, tally };
         renames.sort_out(wanted);
         Ok(renames)
     }
