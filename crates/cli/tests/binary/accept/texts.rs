@@ -258,7 +258,7 @@ fn what_rules_leave_out() {
         ("other", ""),
     ] {
         shell(&home.work(), &format!("git init -q {repo}"));
-        home.file(&format!("{repo}/.gitignore"), rules);
+        home.file(format!("{repo}/.gitignore"), rules);
         for name in [
             "a.py",
             "b.log",
@@ -270,7 +270,7 @@ fn what_rules_leave_out() {
             "dist/sub/d",
             "out/e",
         ] {
-            home.file(&format!("{repo}/{name}"), "needle\n");
+            home.file(format!("{repo}/{name}"), "needle\n");
         }
     }
     home.file("other/.ignore", "a.py\n");
