@@ -183,6 +183,7 @@ fn answer(output: &Any) -> Any {
         ("complete", json!(true)),
         ("duplicate_keys", json!(0)),
         ("irregular_quotes", json!(0)),
+        ("links_not_followed", json!(0)),
         ("names_doubtful", json!(false)),
         ("outside", json!(0)),
         ("ragged", json!(0)),

@@ -67,7 +67,7 @@ fn a_command_line_that_means_nothing() {
 #[test]
 fn a_value_that_cannot_be_used_is_named_with_key_file_and_line() {
     for (content, line, key, said) in [
-        ("[controller]\nalpha = 1\ndelta = 2.5\n", 3, "controller.delta", "from 0 to"),
+        ("[controller]\nalpha = 1\nrho = 2.5\n", 3, "controller.rho", "from 0 to"),
         ("[controller]\ndelta = \"near\"\n", 2, "controller.delta", "a finite number"),
         ("[controller]\nmax_replans = 0\n", 2, "controller.max_replans", "from 1 to"),
         ("[controller]\nmax_replans = -1\n", 2, "controller.max_replans", "a whole number"),

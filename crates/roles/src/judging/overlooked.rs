@@ -38,9 +38,14 @@ const APART: &[&str] = &[
     "ignore",
     "ignoring",
     "leave",
+    "keep",
     "but",
     "like",
 ];
+/// The same behind a file: `CHANGELOG.md stays as it is`.
+const KEPT: &[&str] = &["stays", "stay", "remains", "remain", "unchanged", "untouched", "alone", "keeps"];
+/// Words with which something else begins.
+const JOINTS: &[&str] = &["and", "then", "or", "but"];
 
 /// Tools that only list names.
 const LISTING_TOOLS: &[&str] = &["list_dir", "find_files", "glob"];
@@ -77,7 +82,11 @@ fn files(text: &str) -> Vec<String> {
         let before = all.iter().take(at).rev().take_while(|word| !word.ends_with(['.', ',', ';', ':']));
         let is_apart =
             before.take(BEFORE).any(|word| APART.contains(&word.to_lowercase().trim_matches(['(', '"'])));
-        if is_file(name) && !is_apart && !found.iter().any(|one| one == name) {
+        let ends = word.ends_with(['.', ',', ';', ':', '?', '!']);
+        let behind = all.iter().skip(at + 1).take_while(|word| !ends && !JOINTS.contains(*word)).take(BEFORE);
+        let is_kept =
+            behind.map(|word| word.trim_end_matches(['.', ',', ';'])).any(|word| KEPT.contains(&word));
+        if is_file(name) && !is_apart && !is_kept && !found.iter().any(|one| one == name) {
             found.push(name.to_owned());
         }
     }
@@ -231,6 +240,8 @@ mod tests {
             ("delete 'a.txt' and ./src/b.py.", vec!["a.txt", "./src/b.py"]),
             ("write it to \"out.md\", then (see README.md) stop", vec!["out.md", "README.md"]),
             ("mend app.py, but do not touch test_app.py", vec!["app.py"]),
+            ("rename f everywhere; CHANGELOG.md stays as it is", vec![]),
+            ("delete a.txt and keep b.txt, c.txt stays", vec!["a.txt"]),
             ("rename every file like a.txt except b.txt", vec![]),
             ("e.g. calc.add of Node.js at https://x.org/a.html costs 3.50", vec![]),
             ("count *.txt and rename .jpg to .png", vec![]),

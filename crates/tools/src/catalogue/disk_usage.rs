@@ -243,7 +243,7 @@ impl Measured {
         let directories = folders.iter().map(|(path, sum)| {
             json!({ "path": show::path(path), "bytes": sum.bytes, "disk_bytes": sum.disk, "files": sum.files })
         });
-        let mut facts = json!({
+        let facts = json!({
             "path": show::path(root),
             "total_bytes": self.total.bytes,
             "disk_bytes": self.total.disk,
@@ -257,11 +257,11 @@ impl Measured {
             "folders_as_large": folders_as_large,
             "linked_bytes": self.linked_bytes,
             "unique_bytes": self.total.bytes.saturating_sub(self.linked_bytes),
+            "links": tally.links,
             "other_file_systems": tally.mounts,
             "unreadable": tally.unreadable,
             "complete": tally.complete,
         });
-        tally.tell_links(&mut facts);
         answer::walked(text, facts, tally.gaps())
     }
 }

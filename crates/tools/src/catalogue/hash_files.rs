@@ -243,6 +243,6 @@ fn answer(hashed: &[Hashed], considered: usize, wanted: Wanted, tally: Tally) ->
         "unreadable": tally.unreadable,
         "complete": tally.complete,
     });
-    tally.tell_links(&mut facts);
+    facts["links"] = tally.links.into();
     answer::walked(text, facts, tally.gaps())
 }
