@@ -19,7 +19,7 @@ pub(crate) fn right(name: &str) -> String {
         "middle-bug" => "sed -i 's/total = int/total += int/' units.py; echo done".to_owned(),
         "rename-eight" => "sed -i 's/\\bfetch_rows\\b/load_rows/g' shop/*.py README.md".to_owned(),
         "long-spec" => WORDSTAT.to_owned(),
-        "already-done" => "grep -n 'def greet' greet.py && echo it is all there".to_owned(),
+        "already-done" => "grep -n 'def greet' greet.py && grep -n 'greet(' README.md".to_owned(),
         "failing-test" => {
             "sed -i 's|- cents \\* percent // 100|- (cents * percent + 50) // 100|' invoice.py".to_owned()
         }

@@ -13,8 +13,8 @@ use crate::evidence::command_of;
 const TOLD_MAX: usize = 5;
 /// Characters of a name or command that is looked for.
 const CHARS_MAX: usize = 200;
-/// Words before a name among which one may say that it is none of the task's.
-const BEFORE: usize = 3;
+/// Words near a name among which one may say that it is none of the task's.
+const NEAR: usize = 4;
 
 /// Endings of names that are a file's. Others may be a part of a program (`calc.add`) or of a sentence (`e.g.`).
 const ENDINGS: &[&str] = &[
@@ -39,11 +39,18 @@ const APART: &[&str] = &[
     "ignoring",
     "leave",
     "keep",
+    "skip",
     "but",
     "like",
+    "than",
+    "such",
+    "e.g",
+    "außer",
+    "sauf",
 ];
 /// The same behind a file: `CHANGELOG.md stays as it is`.
-const KEPT: &[&str] = &["stays", "stay", "remains", "remain", "unchanged", "untouched", "alone", "keeps"];
+const KEPT: &[&str] =
+    &["stays", "stay", "remains", "remain", "unchanged", "untouched", "touched", "alone", "keeps"];
 /// Words with which something else begins.
 const JOINTS: &[&str] = &["and", "then", "or", "but"];
 
@@ -76,14 +83,16 @@ fn files(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let all: Vec<&str> = text.split_whitespace().collect();
     for (at, word) in all.iter().enumerate() {
-        let name = word.trim_matches(|c: char| "\"'`([{<,;:!?)]}>".contains(c)).trim_end_matches(['.', ',']);
-        let name = name.trim_matches(|c: char| "\"'`".contains(c));
+        let name =
+            word.trim_matches(|c: char| "\"'`([{<,;:!?)]}>*@«»“”".contains(c)).trim_end_matches(['.', ',']);
+        let name = name.trim_matches(|c: char| "\"'`*".contains(c));
         // What another sentence or part of one says is not about this name.
-        let before = all.iter().take(at).rev().take_while(|word| !word.ends_with(['.', ',', ';', ':']));
-        let is_apart =
-            before.take(BEFORE).any(|word| APART.contains(&word.to_lowercase().trim_matches(['(', '"'])));
+        let is_end = |word: &&&str| word.ends_with(['.', ',', ';', ':']) && !word.ends_with("e.g.");
+        let before = all.iter().take(at).rev().take_while(|word| !is_end(word)).take(NEAR - 1);
+        let plain = |word: &&str| word.to_lowercase().trim_matches(['(', '"', '.', ',']).to_owned();
+        let is_apart = before.map(plain).any(|word| APART.contains(&word.as_str()));
         let ends = word.ends_with(['.', ',', ';', ':', '?', '!']);
-        let behind = all.iter().skip(at + 1).take_while(|word| !ends && !JOINTS.contains(*word)).take(BEFORE);
+        let behind = all.iter().skip(at + 1).take_while(|word| !ends && !JOINTS.contains(*word)).take(NEAR);
         let is_kept =
             behind.map(|word| word.trim_end_matches(['.', ',', ';'])).any(|word| KEPT.contains(&word));
         if is_file(name) && !is_apart && !is_kept && !found.iter().any(|one| one == name) {
@@ -117,7 +126,7 @@ fn commands(text: &str) -> Vec<String> {
         // The last part has nothing behind it that closes it.
         let quoted = parts.windows(3).step_by(2);
         found.extend(quoted.filter_map(|part| match part {
-            [before, inside, _] if says_to_run(before, quote) && is_command(inside) => {
+            [before, inside, after] if says_to_run(before, after, quote) && is_command(inside) => {
                 Some(inside.trim().to_owned())
             }
             _ => None,
@@ -126,26 +135,59 @@ fn commands(text: &str) -> Vec<String> {
     found
 }
 
-fn says_to_run(before: &str, quote: char) -> bool {
-    let word = before.split_whitespace().last().unwrap_or_default().to_lowercase();
+/// Words near it with which it is only spoken of, or is one way of several.
+const SPOKEN_OF: &[&str] = &[
+    "not", "never", "without", "don't", "explain", "would", "if", "else", "when", "happens", "or", "i",
+    "users", "people", "they", "you", "instead", "either", "daily",
+];
+
+fn says_to_run(before: &str, after: &str, quote: char) -> bool {
+    let said = before.strip_suffix("the command ").unwrap_or(before);
+    let mut words = said.split_whitespace().rev().map(str::to_lowercase);
+    let word = words.next().unwrap_or_default();
     // Texts in quotes stand behind “with” and “by”, too.
     let known = if quote == '`' { RUNNING } else { RUNNING.get(..5).unwrap_or_default() };
-    before.ends_with(' ') && known.contains(&word.as_str())
+    let mut near = words.take(NEAR).take_while(|word| !word.ends_with(['.', ';', '?', '!']));
+    let is_spoken_of = near.any(|word| SPOKEN_OF.contains(&word.trim_matches([',', '('])));
+    let is_one_way = after.split_whitespace().take(2).any(|word| SPOKEN_OF.contains(&word));
+    before.ends_with(' ') && known.contains(&word.as_str()) && !is_spoken_of && !is_one_way
 }
 
 fn is_command(text: &str) -> bool {
     let is_place = |word: &str| {
-        let capitals = word.chars().filter(|c| c.is_uppercase()).count();
-        word.contains(['<', '…'])
+        let name = word.split('.').next().unwrap_or_default();
+        let is_capitals = !name.is_empty() && name.chars().all(char::is_uppercase);
+        is_capitals
+            || word.contains(['<', '…', '$', '%', '{', '['])
             || word.contains("...")
-            || (capitals > 1 && capitals == word.chars().count())
+            || word.contains("path/to")
     };
     let count = text.trim().chars().count();
     count > 1 && count <= CHARS_MAX && !text.contains('\n') && !text.split_whitespace().any(is_place)
 }
 
-/// Whether a call is about the file: its input, target or facts name it, or what it read does. A list of names is about none.
+/// Endings of program texts, which a test run may be about without a word of them.
+const CODE: &[&str] = &[
+    "c", "cc", "cpp", "cs", "go", "h", "hpp", "java", "js", "jsx", "kt", "php", "py", "rb", "rs", "swift",
+    "ts", "tsx",
+];
+
+/// Whether a call is about the file: its input, target or facts name it, or what it read does. A list of names is about none
+/// that it holds; that a file is not there is seen by one.
 fn is_about(call: &ToolRecord, file: &str) -> bool {
+    if looks_below(call, file) {
+        return true;
+    }
+    let (stem, ending) = last_of(file).rsplit_once('.').unwrap_or((last_of(file), ""));
+    if CODE.contains(&ending)
+        && let Some(command) = command_of(call)
+    {
+        // `python3 -m unittest`, `import main`: a module goes by its name alone.
+        let mut parts = command.split(|c: char| !c.is_alphanumeric() && c != '_');
+        if command.to_lowercase().contains("test") || parts.any(|part| part == stem) {
+            return true;
+        }
+    }
     let facts = call.facts.as_ref().map(setpoint_protocol::Any::to_text).unwrap_or_default();
     if names_file(&call.target, file)
         || names_file(&facts, file)
@@ -157,7 +199,24 @@ fn is_about(call: &ToolRecord, file: &str) -> bool {
         Some(command) => words(command).any(|word| LISTERS.contains(&word) || NAMERS.contains(&word)),
         None => LISTING_TOOLS.contains(&call.tool.tool()),
     };
-    !lists && names_file(&call.evidence, file)
+    let is_named = names_file(&call.evidence, file);
+    if lists { !is_named && !call.evidence.contains('…') } else { is_named }
+}
+
+/// Whether a call looks for something in all files of a folder that holds the file.
+fn looks_below(call: &ToolRecord, file: &str) -> bool {
+    let Some(command) = command_of(call) else {
+        let path = call.input.get("path").or_else(|| call.input.get("root")).and_then(Value::as_str);
+        let path = path.unwrap_or(".").trim_start_matches("./").trim_end_matches('/');
+        let below = file.trim_start_matches("./").strip_prefix(path);
+        let is_above = matches!(path, "" | ".") || below.is_some_and(|rest| rest.starts_with('/'));
+        return ["grep", "count_lines"].contains(&call.tool.tool()) && is_above;
+    };
+    let is_recursive =
+        |word: &&str| word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R']);
+    let all: Vec<&str> = words(command).collect();
+    let is_search = all.iter().any(|word| ["grep", "egrep", "fgrep"].contains(word));
+    all.contains(&"rg") || (is_search && (all.contains(&"git") || all.iter().any(is_recursive)))
 }
 
 /// Whether a text of a call's input names the file, as it is or by a pattern: `rm *.txt`.
@@ -211,12 +270,31 @@ fn names_file(text: &str, file: &str) -> bool {
     })
 }
 
-/// Whether a call holds a text as it stands, blanks aside.
+/// Whether a call runs the command: its words in their order, others between them. `python` may go by `python3`, and what is
+/// only read by the file tools.
 fn holds(call: &ToolRecord, text: &str) -> bool {
-    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let wanted = plain(text);
-    let is_in = |text: &str| plain(text).contains(&wanted);
-    has(&call.input.0, &is_in) || is_in(&call.target) || (command_of(call).is_none() && is_in(&call.evidence))
+    let wanted: Vec<&str> = text.split_whitespace().map(plain_word).collect();
+    let has_run = |text: &str| {
+        let mut words = text.split_whitespace().map(plain_word);
+        wanted.iter().all(|wanted| words.any(|word| word == *wanted))
+    };
+    let is_read = || match wanted.as_slice() {
+        ["cat" | "ls", name] => {
+            command_of(call).is_none() && has(&call.input.0, &|text| plain_word(text) == *name)
+        }
+        _ => false,
+    };
+    has(&call.input.0, &has_run) || has_run(&call.target) || is_read()
+}
+
+fn plain_word(word: &str) -> &str {
+    let word = word.trim_matches(['"', '\'', ';', '(', ')']).trim_start_matches("./").trim_end_matches('/');
+    match word {
+        "python3" => "python",
+        "pip3" => "pip",
+        "bash" => "sh",
+        word => word,
+    }
 }
 
 /// Whether any text of a value is so.
@@ -240,6 +318,9 @@ mod tests {
             ("delete 'a.txt' and ./src/b.py.", vec!["a.txt", "./src/b.py"]),
             ("write it to \"out.md\", then (see README.md) stop", vec!["out.md", "README.md"]),
             ("mend app.py, but do not touch test_app.py", vec!["app.py"]),
+            ("count the words, skip log.txt; see **n.txt**", vec!["n.txt"]),
+            ("convert it, e.g. to out.json, rather than b.txt", vec![]),
+            ("a.txt must not be touched", vec![]),
             ("rename f everywhere; CHANGELOG.md stays as it is", vec![]),
             ("delete a.txt and keep b.txt, c.txt stays", vec!["a.txt"]),
             ("rename every file like a.txt except b.txt", vec![]),
@@ -257,6 +338,10 @@ mod tests {
             ("run \"sh test.sh\" and say \"done\"", vec!["sh test.sh"]),
             ("run 'ls missing' and tell me its exit code", vec!["ls missing"]),
             ("say \"yes\" or 'no'", vec![]),
+            ("run the command `make site` now", vec!["make site"]),
+            ("do not run `make test`; run `a b` or `c d`; if it fails run `make fix`", vec![]),
+            ("what would happen when I run `make clean`?", vec![]),
+            ("run `wc -l $FILE` and `cat X.py`", vec![]),
             ("it's run \"half", vec![]),
             ("replace it by 'x' with \"y\"", vec![]),
             ("`python3 a.py` prints 3; run `a.py FILE` and `b.py <x>`", vec![]),
@@ -300,7 +385,26 @@ mod tests {
         ] {
             assert!(!is_about(&record, "a.txt"), "{record:?}");
         }
-        assert!(holds(&shell("cd x && make   deploy -j", ""), "make deploy"));
+        for (command, wanted) in [
+            ("cd x && make   deploy -j", "make deploy"),
+            ("make -s deploy", "make deploy"),
+            ("python3 n.py", "python n.py"),
+            ("bash ./run.sh", "sh run.sh"),
+        ] {
+            assert!(holds(&shell(command, ""), wanted), "{command}");
+        }
         assert!(!holds(&shell("make test", "make deploy"), "make deploy"));
+        assert!(!holds(&shell("wc -w a.txt", ""), "wc -c a.txt"));
+        assert!(holds(&call("read_file", serde_json::json!({ "path": "a.txt" }), ""), "cat a.txt"));
+        for (command, file) in [
+            ("python3 -m unittest", "test_main.py"),
+            ("python3 -c 'import main; print(main.f())'", "src/main.py"),
+            ("grep -rn TODO src", "src/main.py"),
+            ("git grep -n TODO", "src/main.py"),
+            ("ls -la", "LICENSE.md"),
+        ] {
+            assert!(is_about(&shell(command, "x"), file), "{command}");
+        }
+        assert!(!is_about(&shell("grep -n TODO b.txt", ""), "a.txt"));
     }
 }
