@@ -179,6 +179,7 @@ pub(crate) fn about(state: &ViewState, result: &FinalResult, has_end: bool) -> V
 /// An answer as a person wants it: that it is complete, and has nothing odd about it, goes without saying. `--json` has it all.
 fn answer(output: &Any) -> Any {
     let without_saying = [
+        ("algorithm", json!("any")),
         ("below_top", json!("")),
         ("complete", json!(true)),
         ("duplicate_keys", json!(0)),
