@@ -188,6 +188,7 @@ fn answer(output: &Any) -> Any {
         ("names_doubtful", json!(false)),
         ("outside", json!(0)),
         ("ragged", json!(0)),
+        ("separator", json!(",")),
         ("separator_doubtful", json!(false)),
         ("thousands_doubtful", json!(false)),
         ("unclosed_quote", json!(false)),
