@@ -9,7 +9,7 @@ use super::executed::words;
 use super::programs::{LISTERS, NAMERS};
 use crate::evidence::command_of;
 
-/// Names that are told; the rest are left out.
+/// The most names that the result lists.
 const TOLD_MAX: usize = 5;
 /// Characters of a name or command that is looked for.
 const CHARS_MAX: usize = 200;
@@ -117,8 +117,8 @@ fn is_file(name: &str) -> bool {
 /// Words before a command that is to be run.
 const RUNNING: &[&str] = &["run", "runs", "running", "execute", "executing", "with", "using", "by", "via"];
 
-/// What stands in backticks or quotes behind a word that says to run it: ``deploy with `make deploy` ``. What has words in its
-/// place, as in `tool.py FILE`, is a form and no command.
+/// The commands that a text says to run, in backticks or quotes: ``deploy with `make deploy` ``. One with a placeholder, such as
+/// `tool.py FILE`, cannot be looked for as it stands.
 fn commands(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for quote in ['`', '"', '\''] {

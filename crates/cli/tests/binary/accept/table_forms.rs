@@ -60,7 +60,7 @@ fn a_value_in_another_spelling_is_not_another_value() {
         ("truths", "true\nTRUE\nTrue\nfalse", "boolean", 2),
         ("days", "2024-01-01\n\"2024-01-01 \"\n 2024-01-02", "date", 2),
         ("numbers", "1\n1.0\n+1\n1.\n10\n10.00\n-1.50\n-1.5", "number", 3),
-        ("powers", "1000\n1e3\n0.5\n.5", "number", 4),
+        ("powers", "1000\n1e3\n0.5\n.5\n-0\n0.0", "number", 3),
         ("ids", "1234567890123456789\n1234567890123456790", "text", 2),
         ("codes", "007\n7\n07", "text", 3),
         ("words", "Ann\nann\n Ann", "text", 2),

@@ -23,8 +23,8 @@ pub(super) fn is_truth(text: &[u8]) -> bool {
     text.eq_ignore_ascii_case(b"true") || text.eq_ignore_ascii_case(b"false")
 }
 
-/// What tells a value apart from others: without the blanks around it, truths without capitals, and plain decimal numbers
-/// without a plus and without what does not count behind the point.
+/// What tells a value apart from others: without the blanks around it, truths without capitals, and numbers of no more digits
+/// than are exact by what they come to.
 pub(super) fn key(raw: &[u8]) -> Cow<'_, [u8]> {
     let is_in = |byte: &u8| !BLANKS.contains(&char::from(*byte));
     let from = raw.iter().position(is_in).unwrap_or(raw.len());
@@ -33,21 +33,10 @@ pub(super) fn key(raw: &[u8]) -> Cow<'_, [u8]> {
     if is_truth(value) {
         return value.to_ascii_lowercase().into();
     }
-    let without_plus = value.strip_prefix(b"+").unwrap_or(value);
-    let mut parts = value.strip_prefix(b"-").unwrap_or(without_plus).splitn(2, |byte| *byte == b'.');
-    let are_digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
-    if !parts.next().is_some_and(|whole| !whole.is_empty() && are_digits(whole)) {
-        return value.into();
-    }
-    match parts.next() {
-        None => without_plus.into(),
-        Some(part) if are_digits(part) => {
-            let kept = without_plus.iter().rposition(|byte| *byte != b'0').map_or(0, |last| last + 1);
-            let kept = without_plus.get(..kept).unwrap_or_default();
-            kept.strip_suffix(b".").unwrap_or(kept).into()
-        }
-        Some(_) => value.into(),
-    }
+    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let number = str::from_utf8(value).ok().filter(|_| digits <= INTEGER_DIGITS_MAX).and_then(number);
+    // Minus zero is zero.
+    number.map_or(value.into(), |number| (number + 0.0).to_string().into_bytes().into())
 }
 
 pub(super) fn is_missing(text: &str) -> bool {
@@ -174,15 +163,17 @@ mod tests {
             ("100.00", "100"),
             ("+0.0", "0"),
             ("007", "007"),
-            (".50", ".50"),
-            ("1e3", "1e3"),
+            (".50", "0.5"),
+            ("1e3", "1000"),
             ("1.5.0", "1.5.0"),
             ("+-1.0", "+-1.0"),
             ("+x", "+x"),
             ("1234567890123456789", "1234567890123456789"),
             ("2024-01-01 ", "2024-01-01"),
             ("+", "+"),
-            ("-.0", "-.0"),
+            ("-.0", "0"),
+            ("-0", "0"),
+            ("0.1234567890123450", "0.1234567890123450"),
         ] {
             assert_eq!(String::from_utf8_lossy(&key(value.as_bytes())), told, "{value:?}");
         }
