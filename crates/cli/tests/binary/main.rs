@@ -36,6 +36,8 @@ mod models;
 #[cfg(test)]
 mod accept;
 #[cfg(test)]
+mod net;
+#[cfg(test)]
 mod observing;
 #[cfg(test)]
 #[cfg(feature = "failpoints")]
