@@ -3,17 +3,18 @@
 //! It sees an organisation only through `setpoint-client`, decides nothing about a goal, and never shows a
 //! character from data that a terminal would obey. What a person sees is a pure function of a task's records.
 //!
-//! Reading order: [`parse`] and [`invocation`] (what is asked for), [`host`] (what the binary hands in),
-//! [`execute`] with one file a command, [`session`] (following a task), [`state`] and [`view`] (what it looks
+//! Reading order: [`parse`] (arguments to a command), `command` (one file per command: its arguments, its help, its work),
+//! [`host`] (what the binary hands in), [`session`] (following a task), [`state`] and [`view`] (what it looks
 //! like), [`text`] (how it is shown), [`io`] (where it goes).
 
+mod app;
 mod args;
 mod command;
 mod exit;
 pub mod host;
-pub mod invocation;
 pub mod io;
 mod moment;
+mod options;
 mod render;
 mod report;
 pub mod session;
@@ -22,13 +23,12 @@ pub mod state;
 pub mod text;
 pub mod view;
 
-pub use self::args::{
-    FINDINGS_LISTED, NamedTask, RECORDS_LISTED, RECORDS_LISTED_MAX, Refusal, TASKS_LISTED, TASKS_LISTED_MAX,
-    complete, parse,
-};
-pub use self::command::execute;
+pub use self::app::App;
+pub use self::args::values::LISTED_MAX;
+pub use self::args::{CommandLine, NamedTask, Refusal, complete, parse};
+pub use self::command::{Command, FINDINGS_LISTED, RECORDS_LISTED, TASKS_LISTED, execute};
 pub use self::exit::Exit;
 pub use self::host::{Allowance, ApprovalPolicy, Host};
-pub use self::invocation::{Cassette, Color, Command, GlobalOptions, Invocation, OwnValue};
 pub use self::io::Io;
+pub use self::options::{Cassette, Color, Options, Setting};
 pub use self::report::error as report_error;

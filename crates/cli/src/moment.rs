@@ -13,7 +13,7 @@ const UNITS: [(&str, i64); 4] = [("w", 7 * DAY_MS), ("d", DAY_MS), ("h", 3_600_0
 
 /// A moment as the command line names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum At {
+pub(crate) enum At {
     /// This one.
     Moment(Timestamp),
     /// The beginning of this day where the reader is.

@@ -2,13 +2,37 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use setpoint_client::{ClientError, ErrorKind};
 use setpoint_own_files::named;
 use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
 
-use crate::invocation::TextSource;
+/// Where a text is: a goal, a fact, records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TextSource {
+    /// On the command line.
+    Words(String),
+    /// On stdin.
+    Stdin,
+    /// In a file.
+    File(PathBuf),
+}
+
+impl TextSource {
+    /// The words of a command line; `-` alone means stdin.
+    pub(crate) fn of_words(words: &[String]) -> Self {
+        match words {
+            [dash] if dash == "-" => TextSource::Stdin,
+            words => TextSource::Words(words.join(" ")),
+        }
+    }
+
+    /// A file; `-` means stdin.
+    pub(crate) fn of_file(file: PathBuf) -> Self {
+        if file.as_os_str() == "-" { TextSource::Stdin } else { TextSource::File(file) }
+    }
+}
 
 /// What kind of text is read.
 pub(crate) struct Wanted {

@@ -1,6 +1,9 @@
 //! Values of options.
 
-use super::{RECORDS_LISTED_MAX, TASKS_LISTED_MAX};
+use crate::options::Setting;
+
+/// Tasks, records or findings that can be listed at once.
+pub const LISTED_MAX: usize = 10_000;
 
 /// Characters of an id that are enough to mean one record; fewer are more likely a slip.
 const ID_CHARS_MIN: usize = 4;
@@ -9,7 +12,7 @@ const ID_CHARS_MAX: usize = 36;
 
 /// A time in milliseconds: a whole number with `ms`, `s`, `m` or `h`. A bare number means different things to different
 /// people.
-pub(super) fn duration_ms(text: &str) -> Result<u64, String> {
+pub(crate) fn duration_ms(text: &str) -> Result<u64, String> {
     const EXPECTED: &str = "expected a time of at least 1 ms with its unit, such as 90s, 5m or 1h";
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -26,7 +29,7 @@ pub(super) fn duration_ms(text: &str) -> Result<u64, String> {
 }
 
 /// An age in milliseconds: a whole number with `h`, `d` or `w`. No age at all is everything there is.
-pub(super) fn age_ms(text: &str) -> Result<u64, String> {
+pub(crate) fn age_ms(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -41,42 +44,36 @@ pub(super) fn age_ms(text: &str) -> Result<u64, String> {
 }
 
 /// `KEY=VALUE`; the key is not empty.
-pub(super) fn setting(text: &str) -> Result<(String, String), String> {
+pub(crate) fn setting(text: &str) -> Result<Setting, String> {
     match text.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.to_owned())),
+        Some((key, value)) if !key.trim().is_empty() => {
+            let (key, value) = (key.trim().to_owned(), value.to_owned());
+            Ok(Setting { option: format!("--set {key}"), key, value })
+        }
         _ => Err("expected KEY=VALUE, such as controller.delta=0.2".to_owned()),
     }
 }
 
 /// A whole number from 1 on.
-pub(super) fn count(text: &str) -> Result<u64, String> {
+pub(crate) fn count(text: &str) -> Result<u64, String> {
     let number = text.parse::<u64>().ok().filter(|number| *number > 0);
     number.ok_or_else(|| "expected a whole number, 1 or more".to_owned())
 }
 
 /// An amount of money above nothing.
-pub(super) fn amount(text: &str) -> Result<f64, String> {
+pub(crate) fn amount(text: &str) -> Result<f64, String> {
     let amount = text.trim().parse::<f64>().ok().filter(|amount| amount.is_finite() && *amount > 0.0);
     amount.ok_or_else(|| "expected an amount above 0, such as 0.50".to_owned())
 }
 
-/// How many tasks are wanted.
-pub(super) fn tasks(text: &str) -> Result<usize, String> {
-    within(text, TASKS_LISTED_MAX)
-}
-
-/// How many records are wanted.
-pub(super) fn records(text: &str) -> Result<usize, String> {
-    within(text, RECORDS_LISTED_MAX)
-}
-
-fn within(text: &str, most: usize) -> Result<usize, String> {
-    let number = text.parse::<usize>().ok().filter(|number| (1..=most).contains(number));
-    number.ok_or_else(|| format!("expected a whole number from 1 to {most}"))
+/// How many lines are wanted.
+pub(crate) fn listed(text: &str) -> Result<usize, String> {
+    let number = text.parse::<usize>().ok().filter(|number| (1..=LISTED_MAX).contains(number));
+    number.ok_or_else(|| format!("expected a whole number from 1 to {LISTED_MAX}"))
 }
 
 /// The id of a record, or the beginning or the end of one.
-pub(super) fn megram(text: &str) -> Result<String, String> {
+pub(crate) fn megram(text: &str) -> Result<String, String> {
     let is_id = (ID_CHARS_MIN..=ID_CHARS_MAX).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     if is_id {
@@ -128,8 +125,9 @@ mod tests {
 
     #[test]
     fn settings_have_a_key() {
-        assert_eq!(setting("a.b=c=d"), Ok(("a.b".to_owned(), "c=d".to_owned())));
-        assert_eq!(setting("a="), Ok(("a".to_owned(), String::new())));
+        let read = |text: &str| setting(text).map(|one| (one.key, one.value));
+        assert_eq!(read("a.b=c=d"), Ok(("a.b".to_owned(), "c=d".to_owned())));
+        assert_eq!(read("a="), Ok(("a".to_owned(), String::new())));
         assert!(setting("a").is_err());
         assert!(setting("=b").is_err());
     }

@@ -1,5 +1,6 @@
-//! `completions`: a script that makes a shell ask this program for words.
+//! `completions`: what a shell evaluates to complete the command line.
 
+use clap::Args;
 use clap_complete::Shell;
 use setpoint_client::{ClientError, ErrorKind};
 
@@ -7,9 +8,22 @@ use crate::args::script;
 use crate::exit::Exit;
 use crate::io::Io;
 
-pub(super) fn completions(shell: Shell, io: &mut Io) -> Result<Exit, ClientError> {
-    let text = script(shell)
-        .map_err(|error| ClientError::new(ErrorKind::Internal, format!("failed to write it: {error}")))?;
-    io.out.write_text(&text)?;
-    Ok(Exit::DONE)
+/// Print what makes a shell complete commands, options and task ids
+///
+/// For bash: `source <(setpoint completions bash)` in ~/.bashrc. For zsh the same in ~/.zshrc, for fish
+/// `setpoint completions fish | source` in ~/.config/fish/config.fish. The script asks this program, so it has
+/// to be read anew by each shell.
+#[derive(Args, Debug)]
+pub struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+impl Completions {
+    pub(super) fn run(self, io: &mut Io) -> Result<Exit, ClientError> {
+        let text = script(self.shell)
+            .map_err(|error| ClientError::new(ErrorKind::Internal, format!("failed to write it: {error}")))?;
+        io.out.write_text(&text)?;
+        Ok(Exit::DONE)
+    }
 }

@@ -1,17 +1,47 @@
 //! `config`: every value with its origin, and the files that are read.
 
+use clap::{Args, Subcommand};
 use serde_json::json;
-use setpoint_client::{ClientError, Desk};
+use setpoint_client::ClientError;
 
+use crate::app::App;
 use crate::exit::Exit;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
 use crate::text::Tone;
 use crate::text::table::{Cell, table};
 
-pub(super) fn show(options: &GlobalOptions, desk: &dyn Desk, io: &mut Io) -> Result<Exit, ClientError> {
-    let values = desk.config()?;
-    if options.is_json {
+/// Show the configuration with its origins
+#[derive(Args, Debug)]
+pub struct Config {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+enum Verb {
+    /// Every value with where it comes from
+    Show,
+    /// The files that are read, weakest first
+    Path,
+}
+
+impl Config {
+    /// Where the files are can be asked whatever is wrong with them.
+    pub(super) fn needs_configuration(&self) -> bool {
+        self.verb != Some(Verb::Path)
+    }
+
+    pub(super) fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        match self.verb.unwrap_or(Verb::Show) {
+            Verb::Show => show(app, io),
+            Verb::Path => path(app, io),
+        }
+    }
+}
+
+fn show(app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    let values = app.host.desk().config()?;
+    if app.options.is_json {
         io.out.json(&json!(values))?;
         return Ok(Exit::DONE);
     }
@@ -35,9 +65,9 @@ pub(super) fn show(options: &GlobalOptions, desk: &dyn Desk, io: &mut Io) -> Res
     Ok(Exit::DONE)
 }
 
-pub(super) fn path(options: &GlobalOptions, desk: &dyn Desk, io: &mut Io) -> Result<Exit, ClientError> {
-    let files = desk.config_files();
-    if options.is_json {
+fn path(app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    let files = app.host.desk().config_files();
+    if app.options.is_json {
         let files: Vec<_> =
             files.iter().map(|(path, is_there)| json!({ "path": path, "exists": is_there })).collect();
         io.out.json(&json!(files))?;

@@ -1,24 +1,41 @@
 //! `doctor`: how everything stands, and with `--model` what the chosen models can do.
 
+use clap::Args;
 use serde_json::json;
+use setpoint_client::ClientError;
 use setpoint_client::desk::{Diagnosis, Health};
 use setpoint_client::models::Trial;
-use setpoint_client::{ClientError, Desk};
 
+use crate::app::App;
 use crate::exit::Exit;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
+use crate::options::Options;
 use crate::report;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 
+/// Say how everything stands
+#[derive(Args, Debug)]
+pub struct Doctor {
+    /// Ask the chosen models, or NAME, a few questions, too; this costs some tokens, which are told
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    model: Option<String>,
+}
+
+impl Doctor {
+    /// The same option as everywhere, but that its value may be left out.
+    pub(super) fn settle(&self, options: &mut Options) {
+        options.model = self.model.clone().filter(|model| !model.is_empty());
+    }
+
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        doctor(self.model.is_some(), app, io).await
+    }
+}
+
 /// Something that does not work makes the exit code 1.
-pub(super) async fn doctor(
-    has_models: bool,
-    options: &GlobalOptions,
-    desk: &dyn Desk,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
+async fn doctor(has_models: bool, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    let (options, desk) = (&app.options, app.host.desk());
     let mut diagnoses = desk.doctor();
     if has_models && io.err.is_terminal && !options.is_quiet {
         report::note(io, "asking the chosen models; a slow one takes its time");

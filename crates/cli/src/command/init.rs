@@ -1,52 +1,65 @@
 //! `init`: a first configuration from what is there.
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::ClientError;
 use setpoint_client::models::{InitWishes, Initialised, KeyVariable, UnnamedProvider};
 
 use super::memory;
 use super::pursue::is_interactive;
+use crate::app::App;
 use crate::exit::Exit;
-use crate::host::Host;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
 use crate::report;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 
-/// Nothing found is no error: the embedded brain answers then.
-pub(super) async fn init(
-    wishes: &InitWishes,
-    options: &GlobalOptions,
-    host: &dyn Host,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
-    let done = host.desk().initialise(wishes).await?;
-    if options.is_json {
-        io.out.json(&json!(done))?;
-        return Ok(Exit::DONE);
-    }
-    if done.brain.is_none() {
-        io.out.lines(&nothing(&done))?;
-    } else if done.is_written {
-        io.out.lines(&written(&done))?;
-    } else {
-        for found in &done.found {
-            report::note(io, &format!("found  {found}"));
+/// Look for keys and local servers, and write a first configuration
+#[derive(Args, Debug)]
+pub struct Init {
+    /// Look at this address instead of the usual ports of this machine; may be given again
+    #[arg(long, value_name = "URL")]
+    look_at: Vec<String>,
+    /// Write files that are there anew, and keep the old ones as `.bak`
+    #[arg(long = "force", conflicts_with = "is_shown_only")]
+    is_forced: bool,
+    /// Show what would be written, and write nothing
+    #[arg(long = "print", visible_alias = "dry-run")]
+    is_shown_only: bool,
+}
+
+impl Init {
+    /// Nothing found is no error: the embedded brain answers then.
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let Init { look_at, is_forced, is_shown_only } = self;
+        let wishes = InitWishes { look_at, is_forced, is_shown_only };
+        let done = app.host.desk().initialise(&wishes).await?;
+        if app.options.is_json {
+            io.out.json(&json!(done))?;
+            return Ok(Exit::DONE);
         }
-        for file in &done.files {
-            io.out.data(&format!("# {}\n{}\n", file.path, file.text))?;
+        if done.brain.is_none() {
+            io.out.lines(&nothing(&done))?;
+        } else if done.is_written {
+            io.out.lines(&written(&done))?;
+        } else {
+            for found in &done.found {
+                report::note(io, &format!("found  {found}"));
+            }
+            for file in &done.files {
+                io.out.data(&format!("# {}\n{}\n", file.path, file.text))?;
+            }
         }
+        for note in &done.notes {
+            report::warning(io, note);
+        }
+        let chosen: Vec<String> = [&done.brain, &done.tool].into_iter().flatten().cloned().collect();
+        if done.is_written && !chosen.is_empty() && is_interactive(&app.options, io) {
+            // The configuration is written, whatever is said.
+            let _said = memory::ask(&chosen, app, io).await;
+        }
+        Ok(Exit::DONE)
     }
-    for note in &done.notes {
-        report::warning(io, note);
-    }
-    let chosen: Vec<String> = [&done.brain, &done.tool].into_iter().flatten().cloned().collect();
-    if done.is_written && !chosen.is_empty() && is_interactive(options, io) {
-        // The configuration is written, whatever is said.
-        let _said = memory::ask(&chosen, options, host, io).await;
-    }
-    Ok(Exit::DONE)
 }
 
 fn row(name: &str, text: String) -> Vec<Cell> {

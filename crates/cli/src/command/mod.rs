@@ -1,24 +1,19 @@
-//! One file a command. Each gets what it needs and gives an exit code, or an error that is reported for it.
+//! The commands. One file per command holds its arguments with their help, its work and what it prints. To add one: write its
+//! file with a `#[derive(Args)]` struct and `run`, and name it in [`Command`] and [`Command::run`].
 
 mod audit;
-mod cancel;
 mod completions;
 mod config;
 mod confirm;
-mod cost;
 mod doctor;
-mod export;
-mod fork;
 mod ggs;
 mod init;
 mod memory;
 mod models;
 mod named;
 mod playbooks;
-mod prune;
 mod pursue;
 mod replay;
-mod resume;
 mod retention;
 mod run;
 mod schema;
@@ -28,74 +23,110 @@ mod whole_file;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::{Parser, Subcommand};
 use setpoint_client::{ClientError, Organisation};
 use tokio::sync::mpsc;
 
-use self::named::Named;
+pub use self::audit::FINDINGS_LISTED;
+pub use self::memory::RECORDS_LISTED;
+pub use self::tasks::TASKS_LISTED;
+use crate::app::App;
 use crate::exit::Exit;
-use crate::host::Host;
-use crate::invocation::{Command, Invocation};
 use crate::io::Io;
+use crate::options::Options;
 use crate::report;
 
 /// Milliseconds that giving tasks back may take at the end; the journal keeps what is not given back.
 const SHUTDOWN_MS_MAX: u64 = 5_000;
 
-/// Does what the command line asks for, and reports what goes wrong.
-pub async fn execute(invocation: Invocation, host: &dyn Host, io: &mut Io) -> Exit {
-    let is_json = invocation.global.is_json;
-    match dispatch(invocation, host, io).await {
-        Ok(exit) => exit,
-        Err(error) => report::error(io, &error, is_json),
+/// A closed-loop agent runtime: states are measured, not claimed.
+///
+/// A goal is planned, carried out with tools, and every success criterion is measured on its own evidence;
+/// what falls short is planned again in a direction that follows from the measurement.
+#[derive(Debug, Parser)]
+#[command(name = "setpoint", version, after_help = EXIT_CODES)]
+pub(crate) struct Grammar {
+    #[command(flatten)]
+    pub(crate) options: Options,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// Shown below the help.
+const EXIT_CODES: &str = "Exit codes of `run`, `tasks resume` and `tasks fork`:
+  0    accepted: every criterion is met
+  3    accepted with gaps, which are named
+  4    given up
+  5    ended because consent was refused
+  130  stopped by Ctrl-C, or cancelled
+  2    the command line or the configuration cannot be used
+  1    internal error";
+
+/// A command with its arguments. Its help is the comment of its type.
+#[derive(Debug, Subcommand)]
+#[expect(missing_docs, reason = "a comment here would replace the help that the command's own file gives")]
+pub enum Command {
+    Run(run::Run),
+    Tasks(tasks::Tasks),
+    Replay(replay::Replay),
+    Memory(memory::Memory),
+    Audit(audit::Audit),
+    Ggs(ggs::Ggs),
+    Playbooks(playbooks::Playbooks),
+    Init(init::Init),
+    Models(models::Models),
+    Doctor(doctor::Doctor),
+    Config(config::Config),
+    Schema(schema::Schema),
+    Completions(completions::Completions),
+}
+
+impl Command {
+    /// Whether it goes by the configuration. What helps to mend one that cannot be used does not.
+    #[must_use]
+    pub fn needs_configuration(&self) -> bool {
+        match self {
+            Command::Config(config) => config.needs_configuration(),
+            Command::Init(_) | Command::Schema(_) | Command::Completions(_) => false,
+            _ => true,
+        }
+    }
+
+    /// Moves what a command's own options say about the whole program to the options that hold for every command, and back.
+    pub(crate) fn settle(&mut self, options: &mut Options) {
+        match self {
+            Command::Run(run) => run.settle(options),
+            Command::Tasks(tasks) => tasks.settle(options),
+            Command::Replay(replay) => replay.settle(options),
+            Command::Doctor(doctor) => doctor.settle(options),
+            _ => {}
+        }
+    }
+
+    async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        match self {
+            Command::Run(run) => run.run(app, io).await,
+            Command::Tasks(tasks) => tasks.run(app, io).await,
+            Command::Replay(replay) => replay.run(app, io).await,
+            Command::Memory(memory) => memory.run(app, io).await,
+            Command::Audit(audit) => audit.run(app, io).await,
+            Command::Ggs(ggs) => ggs.run(app, io),
+            Command::Playbooks(playbooks) => playbooks.run(app, io),
+            Command::Init(init) => init.run(app, io).await,
+            Command::Models(models) => models.run(app, io).await,
+            Command::Doctor(doctor) => doctor.run(app, io).await,
+            Command::Config(config) => config.run(app, io),
+            Command::Schema(schema) => schema.run(app, io),
+            Command::Completions(completions) => completions.run(io),
+        }
     }
 }
 
-async fn dispatch(invocation: Invocation, host: &dyn Host, io: &mut Io) -> Result<Exit, ClientError> {
-    let Invocation { global, command } = invocation;
-    match command {
-        Command::Run(run) => run::run(&run, &global, host, io).await,
-        Command::TasksResume(resume) => resume::resume(&resume, &global, host, io).await,
-        Command::TasksList { is_open_only, limit } => {
-            let organisation = host.open_without_models().await?;
-            let listed = tasks::list(&*organisation, is_open_only, limit, &global, io).await;
-            shut_down(&organisation).await;
-            listed
-        }
-        Command::TasksShow { task, html } => {
-            let Named { organisation, task } = named::open(&task, host).await?;
-            let shown = tasks::show(&*organisation, task.as_str(), html.as_deref(), &global, io).await;
-            shut_down(&organisation).await;
-            shown
-        }
-        Command::TasksCost { task } => {
-            let Named { organisation, task } = named::open(&task, host).await?;
-            let told = cost::cost(&*organisation, task.as_str(), &global, io).await;
-            shut_down(&organisation).await;
-            told
-        }
-        Command::TasksFork(fork) => fork::fork(&fork, &global, host, io).await,
-        Command::Replay(replay) => replay::replay(&replay, &global, host, io).await,
-        Command::TasksCancel { task } => cancel::cancel(&task, &global, host, io).await,
-        Command::TasksExport { task, output } => {
-            let organisation = host.open_without_models().await?;
-            let exported = export::export(&*organisation, &task, output.as_deref(), io).await;
-            shut_down(&organisation).await;
-            exported
-        }
-        Command::TasksPrune(asked) => prune::prune(asked, &global, host, io).await,
-        Command::Memory(command) => memory::memory(command, &global, host, io).await,
-        Command::Audit(command) => audit::audit(command, &global, host, io).await,
-        Command::Ggs => ggs::ggs(&global, host.desk(), io),
-        Command::PlaybooksList => playbooks::list(&global, host.desk(), io),
-        Command::PlaybooksShow { name } => playbooks::show(&name, &global, host.desk(), io),
-        Command::PlaybooksCheck { file } => playbooks::check(file.as_deref(), &global, host.desk(), io),
-        Command::Init(wishes) => init::init(&wishes, &global, host, io).await,
-        Command::Models { is_all } => models::models(is_all, &global, host.desk(), io).await,
-        Command::Doctor { has_models } => doctor::doctor(has_models, &global, host.desk(), io).await,
-        Command::ConfigShow => config::show(&global, host.desk(), io),
-        Command::ConfigPath => config::path(&global, host.desk(), io),
-        Command::Schema { name, is_asyncapi } => schema::schema(name.as_deref(), is_asyncapi, &global, io),
-        Command::Completions { shell } => completions::completions(shell, io),
+/// Does what the command line asks for, and reports what goes wrong.
+pub async fn execute(command: Command, app: &App<'_>, io: &mut Io) -> Exit {
+    match command.run(app, io).await {
+        Ok(exit) => exit,
+        Err(error) => report::error(io, &error, app.options.is_json),
     }
 }
 

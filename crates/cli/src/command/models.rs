@@ -1,13 +1,14 @@
 //! `models`: which models are chosen, by what, what is known of them, and whether they are there.
 
+use clap::Args;
 use serde_json::json;
+use setpoint_client::ClientError;
 use setpoint_client::desk::Health;
 use setpoint_client::models::{ModelLine, ModelsReport, ProviderLine, ServerLine};
-use setpoint_client::{ClientError, Desk};
 
 use super::doctor;
+use crate::app::App;
 use crate::exit::Exit;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
 use crate::report;
 use crate::text::table::{Cell, table};
@@ -16,16 +17,25 @@ use crate::text::{Line, Tone};
 /// Models of one server that are listed for a person; a program gets them all.
 pub(crate) const LISTED_MAX: usize = 200;
 
-/// A choice that cannot be used is a configuration that cannot be used; a model that is not there makes the exit code 1.
-pub(super) async fn models(
+/// Show which models are chosen and whether they are there
+#[derive(Args, Debug)]
+pub struct Models {
+    /// List the models that their servers have, too
+    #[arg(long = "all")]
     is_all: bool,
-    options: &GlobalOptions,
-    desk: &dyn Desk,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
-    let report = desk.models().await;
+}
+
+impl Models {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        models(self.is_all, app, io).await
+    }
+}
+
+/// A choice that cannot be used is a configuration that cannot be used; a model that is not there makes the exit code 1.
+async fn models(is_all: bool, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    let report = app.host.desk().models().await;
     let worst = report.models.iter().map(|model| model.state).max().unwrap_or(Health::Good);
-    if options.is_json {
+    if app.options.is_json {
         io.out.json(&value(is_all, worst, &report))?;
     } else {
         io.out.lines(&lines(is_all, &report))?;

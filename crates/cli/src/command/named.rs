@@ -6,7 +6,7 @@ use std::sync::Arc;
 use setpoint_client::{ClientError, ErrorKind, Organisation};
 use setpoint_protocol::TaskId;
 
-use crate::host::Host;
+use crate::app::App;
 
 /// What an exported file ends in, unless somebody calls it otherwise.
 const EXTENSION: &str = ".jsonl";
@@ -20,13 +20,13 @@ pub(super) struct Named {
 /// Opens what is called so. A name with a separator of paths in it, or that ends in `.jsonl`, is a file: no id looks like
 /// that. Any other is the beginning of an id, and a file only where it begins none and there is such a file: what begins
 /// several, or a journal that cannot be read, is said and not passed over.
-pub(super) async fn open(name: &str, host: &dyn Host) -> Result<Named, ClientError> {
+pub(super) async fn open(name: &str, app: &App<'_>) -> Result<Named, ClientError> {
     if is_path(name) {
-        return open_file(name, host).await;
+        return open_file(name, app).await;
     }
-    match open_task(name, host).await {
+    match open_task(name, app).await {
         Err(error) if error.kind == ErrorKind::Unknown && Path::new(name).is_file() => {
-            open_file(name, host).await
+            open_file(name, app).await
         }
         found => found,
     }
@@ -36,13 +36,13 @@ fn is_path(name: &str) -> bool {
     name.contains(std::path::is_separator) || name.ends_with(EXTENSION)
 }
 
-async fn open_file(name: &str, host: &dyn Host) -> Result<Named, ClientError> {
-    let (organisation, task) = host.open_exported(Path::new(name)).await?;
+async fn open_file(name: &str, app: &App<'_>) -> Result<Named, ClientError> {
+    let (organisation, task) = app.host.open_exported(Path::new(name)).await?;
     Ok(Named { organisation, task })
 }
 
-async fn open_task(name: &str, host: &dyn Host) -> Result<Named, ClientError> {
-    let organisation = host.open_without_models().await?;
+async fn open_task(name: &str, app: &App<'_>) -> Result<Named, ClientError> {
+    let organisation = app.host.open_without_models().await?;
     match organisation.resolve(name).await {
         Ok(task) => Ok(Named { organisation, task }),
         Err(error) => {

@@ -1,21 +1,55 @@
 //! `playbooks`: what the embedded brain knows.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, Subcommand};
 use serde_json::json;
+use setpoint_client::ClientError;
 use setpoint_client::desk::PlaybookProblem;
-use setpoint_client::{ClientError, Desk};
 
+use crate::app::App;
 use crate::exit::Exit;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
 use crate::report;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 
-pub(super) fn list(options: &GlobalOptions, desk: &dyn Desk, io: &mut Io) -> Result<Exit, ClientError> {
-    let (playbooks, problems) = desk.playbooks();
-    if options.is_json {
+/// Look at the playbooks that the embedded brain answers from
+#[derive(Args, Debug)]
+pub struct Playbooks {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// List them
+    List,
+    /// Print one as it is written
+    Show {
+        /// Its name
+        name: String,
+    },
+    /// Check all of them, or one file
+    Check {
+        /// The file
+        file: Option<PathBuf>,
+    },
+}
+
+impl Playbooks {
+    pub(super) fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        match self.verb.unwrap_or(Verb::List) {
+            Verb::List => list(app, io),
+            Verb::Show { name } => show(&name, app, io),
+            Verb::Check { file } => check(file.as_deref(), app, io),
+        }
+    }
+}
+
+fn list(app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    let (playbooks, problems) = app.host.desk().playbooks();
+    if app.options.is_json {
         io.out.json(&json!({ "playbooks": playbooks, "problems": problems }))?;
         return Ok(Exit::DONE);
     }
@@ -39,14 +73,9 @@ pub(super) fn list(options: &GlobalOptions, desk: &dyn Desk, io: &mut Io) -> Res
     Ok(Exit::DONE)
 }
 
-pub(super) fn show(
-    name: &str,
-    options: &GlobalOptions,
-    desk: &dyn Desk,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
-    let text = desk.playbook(name)?;
-    if options.is_json {
+fn show(name: &str, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    let text = app.host.desk().playbook(name)?;
+    if app.options.is_json {
         io.out.json(&json!({ "name": name, "text": text }))?;
     } else {
         io.out.data(&text)?;
@@ -58,14 +87,9 @@ pub(super) fn show(
 }
 
 /// A playbook that cannot be used is a configuration that cannot be used.
-pub(super) fn check(
-    file: Option<&Path>,
-    options: &GlobalOptions,
-    desk: &dyn Desk,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
-    let problems = desk.check_playbooks(file)?;
-    if options.is_json {
+fn check(file: Option<&Path>, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    let problems = app.host.desk().check_playbooks(file)?;
+    if app.options.is_json {
         io.out.json(&json!({ "problems": problems }))?;
     } else if problems.is_empty() {
         io.out.lines(&[Line::new().and(Tone::Good, "no problems")])?;

@@ -8,22 +8,23 @@ use setpoint_protocol::TaskId;
 use setpoint_protocol::message::EndState;
 use tokio::sync::mpsc;
 
+use crate::app::App;
 use crate::exit::Exit;
-use crate::host::{ApprovalPolicy, Host};
-use crate::invocation::GlobalOptions;
+use crate::host::ApprovalPolicy;
 use crate::io::Io;
+use crate::options::Options;
 use crate::render::result;
 use crate::report;
 use crate::session::{Followed, Manner, Show, follow};
 use crate::state::ViewState;
 
 /// Whether a person can be asked on the way.
-pub(super) fn is_interactive(options: &GlobalOptions, io: &Io) -> bool {
+pub(super) fn is_interactive(options: &Options, io: &Io) -> bool {
     io.can_ask() && !options.is_json
 }
 
 /// What is shown on the way. A live view and a log would write over one another.
-pub(super) fn show(options: &GlobalOptions, io: &Io) -> Show {
+pub(super) fn show(options: &Options, io: &Io) -> Show {
     if options.is_quiet {
         Show::Nothing
     } else if io.err.is_terminal && io.can_redraw && !options.is_json && !options.is_verbose {
@@ -34,8 +35,8 @@ pub(super) fn show(options: &GlobalOptions, io: &Io) -> Show {
 }
 
 /// Says what a person should know before a task is driven.
-pub(super) fn tell_notices(host: &dyn Host, io: &mut Io) {
-    for notice in host.desk().notices() {
+pub(super) fn tell_notices(app: &App<'_>, io: &mut Io) {
+    for notice in app.host.desk().notices() {
         report::warning(io, &notice);
     }
 }
@@ -43,9 +44,9 @@ pub(super) fn tell_notices(host: &dyn Host, io: &mut Io) {
 /// The approval policy of a file, when one is named.
 pub(super) fn policy(
     file: Option<&Path>,
-    host: &dyn Host,
+    app: &App<'_>,
 ) -> Result<Option<Box<dyn ApprovalPolicy>>, ClientError> {
-    file.map(|file| host.approvals(file)).transpose()
+    file.map(|file| app.host.approvals(file)).transpose()
 }
 
 /// Starts listening for interrupts.
@@ -72,7 +73,7 @@ pub(super) async fn pursue(
 }
 
 /// Says that the task was interrupted before it ended, and how to go on.
-pub(super) fn left(io: &mut Io, task: &TaskId, options: &GlobalOptions) -> Exit {
+pub(super) fn left(io: &mut Io, task: &TaskId, options: &Options) -> Exit {
     let stopped = stopped(io, task);
     if options.is_json {
         // Leaving must not fail because nobody reads why.
@@ -115,7 +116,7 @@ pub(super) enum Tell {
 }
 
 impl Tell {
-    pub(super) const fn of(options: &GlobalOptions) -> Self {
+    pub(super) const fn of(options: &Options) -> Self {
         match (options.is_json, options.is_quiet) {
             (true, _) => Tell::Json,
             (false, true) => Tell::Answer,

@@ -2,6 +2,7 @@
 
 use std::io::BufRead as _;
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::comparison::Comparison;
 use setpoint_client::{ClientError, ErrorKind, Organisation};
@@ -10,43 +11,73 @@ use setpoint_protocol::record::{FragmentHash, Prompts, Record};
 
 use super::named::{self, Named};
 use super::shut_down;
+use crate::app::App;
+use crate::args::values::{count, setting};
 use crate::exit::Exit;
-use crate::host::Host;
-use crate::invocation::{GlobalOptions, Replay};
 use crate::io::Io;
+use crate::options::{Options, Setting};
 use crate::render::{comparison, replay as render};
 use crate::state::ViewState;
 use crate::text::{Line, Tone};
 use crate::view::Look;
 
-pub(super) async fn replay(
-    replay: &Replay,
-    options: &GlobalOptions,
-    host: &dyn Host,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
-    if replay.diff.is_some() && !replay.set.is_empty() {
-        return Err(ClientError::new(ErrorKind::Usage, "`--set` and `--diff` cannot be used together")
-            .hint("`--set` tries settings on one task; `--diff` compares two"));
+/// Go through a task again without a model: step by step, under other settings, or beside another one
+#[derive(Args, Debug)]
+pub struct Replay {
+    /// Its id, or the beginning or the end of it, or a file that `tasks export` wrote
+    task: String,
+    /// Try another setting of the controller, such as delta=0.2, and show what it would have decided
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting, conflicts_with = "diff")]
+    set: Vec<Setting>,
+    /// Show what it has in common with OTHER, a task or an exported file, and where the two part
+    #[arg(long, value_name = "OTHER")]
+    diff: Option<String>,
+    /// Show records from N on
+    #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["set", "diff"])]
+    from: Option<u64>,
+    /// Show records up to N
+    #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["set", "diff"])]
+    to: Option<u64>,
+    /// Wait for Enter after every step; without a terminal, nothing waits
+    #[arg(long = "step", conflicts_with_all = ["set", "diff"])]
+    is_stepwise: bool,
+    /// Show what the models were asked and what they answered in full
+    #[arg(long = "prompts", conflicts_with_all = ["set", "diff"])]
+    has_prompts: bool,
+}
+
+impl Replay {
+    /// What is set here is tried on the task; it is no configuration of the program.
+    pub(super) fn settle(&mut self, options: &mut Options) {
+        self.set = std::mem::take(&mut options.set);
     }
-    let Named { organisation, task } = named::open(&replay.task, host).await?;
-    let done = match &replay.diff {
-        Some(other) => beside(&*organisation, &task, other, options, host, io).await,
-        None if !replay.set.is_empty() => rerun(&*organisation, &task, replay, options, io).await,
-        None => steps(&*organisation, &task, replay, options, io).await,
-    };
-    shut_down(&organisation).await;
-    done
+
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        if self.diff.is_some() && !self.set.is_empty() {
+            return Err(ClientError::new(ErrorKind::Usage, "`--set` and `--diff` cannot be used together")
+                .hint("`--set` tries settings on one task; `--diff` compares two"));
+        }
+        let Named { organisation, task } = named::open(&self.task, app).await?;
+        let done = match &self.diff {
+            Some(other) => beside(&*organisation, &task, other, app, io).await,
+            None if !self.set.is_empty() => {
+                rerun(&*organisation, &task, &Setting::pairs(&self.set), &app.options, io).await
+            }
+            None => steps(&*organisation, &task, &self, &app.options, io).await,
+        };
+        shut_down(&organisation).await;
+        done
+    }
 }
 
 async fn rerun(
     organisation: &dyn Organisation,
     task: &TaskId,
-    replay: &Replay,
-    options: &GlobalOptions,
+    set: &[(String, String)],
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
-    let rerun = organisation.rerun(task, &replay.set).await?;
+    let rerun = organisation.rerun(task, set).await?;
     if options.is_json {
         let words = render::rerun::words_of(&rerun);
         let mut value = serde_json::to_value(&rerun).unwrap_or_default();
@@ -64,16 +95,15 @@ async fn beside(
     organisation: &dyn Organisation,
     task: &TaskId,
     other: &str,
-    options: &GlobalOptions,
-    host: &dyn Host,
+    app: &App<'_>,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let records = organisation.records(task).await?;
-    let other = named::open(other, host).await?;
+    let other = named::open(other, app).await?;
     let read = other.organisation.records(&other.task).await;
     shut_down(&other.organisation).await;
     let compared = Comparison::of((task, &records), (&other.task, &read?));
-    if options.is_json {
+    if app.options.is_json {
         io.out.json(&serde_json::to_value(&compared).unwrap_or_default())?;
     } else {
         io.out.lines(&comparison::lines(&compared))?;
@@ -86,7 +116,7 @@ async fn steps(
     organisation: &dyn Organisation,
     task: &TaskId,
     replay: &Replay,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let report = organisation.replay(task).await?;

@@ -1,5 +1,8 @@
 //! `run`: one goal to its end.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use setpoint_client::{ClientError, ErrorKind, Goal, Organisation};
 use tokio::sync::mpsc;
 
@@ -8,44 +11,112 @@ use super::pursue::{
     Tell, exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices,
 };
 use super::{leave, memory};
+use crate::app::App;
+use crate::args::values::{amount, count, duration_ms};
 use crate::exit::Exit;
-use crate::host::{ApprovalPolicy, Host};
-use crate::invocation::{Cassette, GlobalOptions, Run};
+use crate::host::ApprovalPolicy;
 use crate::io::Io;
+use crate::options::{Cassette, Options, Setting};
 use crate::render::result;
 use crate::session::{Manner, Show};
-use crate::source;
+use crate::source::{self, TextSource};
 use crate::state::ViewState;
 
-/// Everything that can be wrong with the command line is found before a data directory is touched.
-pub(super) async fn run(
-    run: &Run,
-    options: &GlobalOptions,
-    host: &dyn Host,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
-    let is_interactive = is_interactive(options, io);
-    if run.is_plan_shown && !is_interactive {
-        return Err(ClientError::new(ErrorKind::Usage, "`--plan` needs a terminal to show the plan on")
-            .hint("leave `--plan` out, or run it on a terminal without `--json`"));
+/// Pursue one goal to its end
+#[derive(Args, Debug)]
+pub struct Run {
+    /// The goal in your own words; `-` reads it from stdin
+    #[arg(required_unless_present = "file", conflicts_with = "file")]
+    goal: Vec<String>,
+    /// Read the goal from FILE
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Allow without asking what FILE covers
+    #[arg(long, value_name = "FILE")]
+    approve: Option<PathBuf>,
+    /// Show each plan and ask before it runs
+    #[arg(long = "plan")]
+    is_plan_shown: bool,
+    /// Write every record to stdout as one JSON line while the task runs
+    #[arg(long = "stream")]
+    is_stream: bool,
+    /// Write the answer and nothing else to stdout, for other programs: text as it is, anything else as JSON
+    #[arg(long = "output-only", conflicts_with_all = ["is_stream", "is_json"])]
+    is_output_only: bool,
+    /// Plan for TIME, such as 90s, 5m or 1h, and stop at twice TIME; time spent waiting for people does not count
+    #[arg(long, value_name = "TIME", value_parser = duration_ms)]
+    time_budget: Option<u64>,
+    /// Replans after the first plan
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_replans: Option<u32>,
+    /// Model calls at most
+    #[arg(long, value_name = "N", value_parser = count)]
+    max_calls: Option<u64>,
+    /// Tokens at most, in and out
+    #[arg(long, value_name = "N", value_parser = count)]
+    max_tokens: Option<u64>,
+    /// Money at most, in the currency of the price table
+    #[arg(long, value_name = "AMOUNT", value_parser = amount)]
+    max_cost: Option<f64>,
+    /// Record what the models say to FILE, which must not be there yet
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    record: Option<PathBuf>,
+    /// Let a recording answer instead of the models
+    #[arg(long, value_name = "FILE")]
+    replay: Option<PathBuf>,
+}
+
+impl Run {
+    /// What these options set, last, so that they are stronger than `--set`.
+    pub(super) fn settle(&mut self, options: &mut Options) {
+        let settings = [
+            ("--time-budget", "controller.time_budget_ms", self.time_budget.map(|ms| ms.to_string())),
+            ("--max-replans", "controller.max_replans", self.max_replans.map(|n| n.to_string())),
+            ("--max-calls", "budgets.calls", self.max_calls.map(|n| n.to_string())),
+            ("--max-tokens", "budgets.tokens", self.max_tokens.map(|n| n.to_string())),
+            ("--max-cost", "budgets.money", self.max_cost.map(|amount| amount.to_string())),
+        ];
+        let own = |(option, key, value): (&str, &str, Option<String>)| {
+            Some(Setting { key: key.to_owned(), value: value?, option: option.to_owned() })
+        };
+        options.set.extend(settings.into_iter().filter_map(own));
+        options.cassette = match (self.record.take(), self.replay.take()) {
+            (Some(file), _) => Some(Cassette::Record(file)),
+            (None, Some(file)) => Some(Cassette::Replay(file)),
+            (None, None) => None,
+        };
     }
-    let raw_input = source::read(&run.goal, &source::GOAL, &mut io.input)?;
-    let policy = policy(run.approve.as_deref(), host)?;
-    let goal =
-        Goal { raw_input, interactive: is_interactive, preview_plan: run.is_plan_shown.then_some(true) };
-    tell_notices(host, io);
-    // With a recording no model is asked, so nothing can be sent to one.
-    if is_interactive
-        && !matches!(options.cassette, Some(Cassette::Replay(_)))
-        && memory::ask(&[], options, host, io).await == Some(Word::Left)
-    {
-        return Ok(Exit::CANCELLED);
+
+    /// Everything that can be wrong with the command line is found before a data directory is touched.
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let is_interactive = is_interactive(&app.options, io);
+        if self.is_plan_shown && !is_interactive {
+            return Err(ClientError::new(ErrorKind::Usage, "`--plan` needs a terminal to show the plan on")
+                .hint("leave `--plan` out, or run it on a terminal without `--json`"));
+        }
+        let goal = match &self.file {
+            Some(file) => TextSource::File(file.clone()),
+            None => TextSource::of_words(&self.goal),
+        };
+        let raw_input = source::read(&goal, &source::GOAL, &mut io.input)?;
+        let policy = policy(self.approve.as_deref(), app)?;
+        let goal =
+            Goal { raw_input, interactive: is_interactive, preview_plan: self.is_plan_shown.then_some(true) };
+        tell_notices(app, io);
+        // With a recording no model is asked, so nothing can be sent to one.
+        if is_interactive
+            && !matches!(app.options.cassette, Some(Cassette::Replay(_)))
+            && memory::ask(&[], app, io).await == Some(Word::Left)
+        {
+            return Ok(Exit::CANCELLED);
+        }
+        let organisation = app.host.open().await?;
+        let mut interrupts = interrupts(io)?;
+        let ended =
+            start(&*organisation, goal, policy.as_deref(), &self, &app.options, &mut interrupts, io).await;
+        leave(&organisation, &mut interrupts, io).await;
+        ended
     }
-    let organisation = host.open().await?;
-    let mut interrupts = interrupts(io)?;
-    let ended = start(&*organisation, goal, policy.as_deref(), run, options, &mut interrupts, io).await;
-    leave(&organisation, &mut interrupts, io).await;
-    ended
 }
 
 async fn start(
@@ -53,7 +124,7 @@ async fn start(
     goal: Goal,
     policy: Option<&dyn ApprovalPolicy>,
     run: &Run,
-    options: &GlobalOptions,
+    options: &Options,
     interrupts: &mut mpsc::Receiver<()>,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {

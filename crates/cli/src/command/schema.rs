@@ -1,18 +1,36 @@
 //! `schema`: what the messages look like, for other programs.
 
+use clap::Args;
 use setpoint_client::{ClientError, ErrorKind};
 use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{asyncapi, schema};
 
+use crate::app::App;
 use crate::exit::Exit;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
+use crate::options::Options;
+
+/// Print the JSON Schema of the messages
+#[derive(Args, Debug)]
+pub struct Schema {
+    /// One message's name, such as `FinalResult`; all of them when left out
+    name: Option<String>,
+    /// Print the AsyncAPI document of the bus instead
+    #[arg(long = "asyncapi", conflicts_with = "name")]
+    is_asyncapi: bool,
+}
+
+impl Schema {
+    pub(super) fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        schema(self.name.as_deref(), self.is_asyncapi, &app.options, io)
+    }
+}
 
 /// Always JSON; on a terminal, and without `--json`, laid out.
-pub(super) fn schema(
+fn schema(
     name: Option<&str>,
     is_asyncapi: bool,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let document = match name {

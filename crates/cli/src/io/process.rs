@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::terminal::ProcessTerminal;
 use super::{Io, Out};
-use crate::invocation::Color;
+use crate::options::Color;
 
 impl Io {
     /// stdin, stdout and stderr of this process, with colours as `color` and the environment say.

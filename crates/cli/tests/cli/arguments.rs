@@ -5,41 +5,48 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use expect_test::expect;
-use setpoint_cli::invocation::{Command, TextSource};
-use setpoint_cli::{Color, Invocation, parse};
+use setpoint_cli::{Color, CommandLine, Options, parse};
 
-use crate::support::organisation::Fake;
+use crate::support::organisation::{Beat, Fake};
+use crate::support::tapes;
 use crate::support::world::{Came, World, words};
 
-fn parsed(line: &str) -> Invocation {
-    parse(std::iter::once("setpoint".into()).chain(words(line))).unwrap()
+fn options(line: &str) -> Options {
+    let CommandLine { options, command: _ } =
+        parse(std::iter::once("setpoint".into()).chain(words(line))).unwrap();
+    options
 }
 
 async fn refused(arguments: Vec<OsString>) -> Came {
     World::headless(Fake::with(vec![])).run_arguments(arguments).await.0
 }
 
-fn goal(line: &str) -> TextSource {
-    match parsed(line).command {
-        Command::Run(run) => run.goal,
-        other => panic!("{other:?}"),
-    }
+/// The goal that a task is started with.
+async fn goal(line: &str, stdin: &str) -> String {
+    let fake = Fake::starting(tapes::accepted(), vec![Beat::TellRest]);
+    let mut world = World::headless(fake.clone());
+    world.stdin = stdin.as_bytes().to_vec();
+    assert_eq!(world.run(line).await.code, 0, "{line}");
+    let goals = fake.goals.lock().unwrap();
+    goals[0].raw_input.clone()
 }
 
-#[test]
-fn a_goal_is_words_stdin_or_a_file() {
-    assert_eq!(goal("run count the files"), TextSource::Words("count the files".to_owned()));
-    assert_eq!(goal("run 'count  the' files"), TextSource::Words("count  the files".to_owned()));
-    assert_eq!(goal("run -"), TextSource::Stdin);
-    assert_eq!(goal("run --file goal.txt"), TextSource::File("goal.txt".into()));
-    assert_eq!(goal("run -- --odd -words"), TextSource::Words("--odd -words".to_owned()));
+#[tokio::test]
+async fn a_goal_is_words_stdin_or_a_file() {
+    assert_eq!(goal("run count the files", "").await, "count the files");
+    assert_eq!(goal("run 'count  the' files", "").await, "count  the files");
+    assert_eq!(goal("run -", "from stdin").await, "from stdin");
+    assert_eq!(goal("run -- --odd -words", "").await, "--odd -words");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("goal.txt");
+    std::fs::write(&file, "from a file").unwrap();
+    assert_eq!(goal(&format!("run --file {}", file.display()), "").await, "from a file");
 }
 
 #[test]
 fn options_of_run_become_settings_after_the_others() {
     let global =
-        parsed("run --time-budget 5m --max-replans 2 --set a.b=c=d --max-calls 7 --model m --color never x")
-            .global;
+        options("run --time-budget 5m --max-replans 2 --set a.b=c=d --max-calls 7 --model m --color never x");
     let set: Vec<(&str, &str, &str)> =
         global.set.iter().map(|one| (one.key.as_str(), one.value.as_str(), one.option.as_str())).collect();
     assert_eq!(
@@ -61,19 +68,29 @@ fn global_options_stand_before_or_after_the_command() {
         "tasks --json list --data-dir /d",
         "tasks list --data-dir=/d --json",
     ] {
-        let global = parsed(line).global;
+        let global = options(line);
         assert!(global.is_json, "{line}");
         assert_eq!(global.data_dir, Some(PathBuf::from("/d")), "{line}");
     }
 }
 
-#[test]
-fn a_command_that_can_do_one_obvious_thing_does_it() {
-    assert_eq!(parsed("playbooks").command, Command::PlaybooksList);
-    assert_eq!(parsed("config").command, Command::ConfigShow);
-    assert_eq!(parsed("tasks list").command, Command::TasksList { is_open_only: false, limit: 20 });
-    for (bare, listed) in [("tasks", "tasks list"), ("memory", "memory list"), ("audit", "audit query")] {
-        assert_eq!(parsed(bare).command, parsed(listed).command);
+#[tokio::test]
+async fn a_command_that_can_do_one_obvious_thing_does_it() {
+    let out = async |line: &str| {
+        let came = World::headless(Fake::with(vec![(tapes::accepted(), 99, vec![], None)])).run(line).await;
+        assert_eq!(came.code, 0, "{line}: {}", came.err);
+        came.out + &came.err
+    };
+    for (bare, meant) in [
+        ("tasks", "tasks list --limit 20"),
+        ("memory", "memory list --limit 20"),
+        ("audit", "audit query --limit 50"),
+        ("playbooks", "playbooks list"),
+        ("config", "config show"),
+    ] {
+        let said = out(bare).await;
+        assert!(!said.is_empty(), "{bare}");
+        assert_eq!(said, out(meant).await, "{bare}");
     }
 }
 
@@ -183,7 +200,7 @@ async fn arguments_that_are_not_utf8_are_named() {
 fn paths_need_not_be_utf8() {
     let bad = OsString::from_vec(b"caf\xe9".to_vec());
     let arguments = ["setpoint".into(), "--data-dir".into(), bad.clone(), "doctor".into()];
-    assert_eq!(parse(arguments).unwrap().global.data_dir, Some(PathBuf::from(bad)));
+    assert_eq!(parse(arguments).unwrap().options.data_dir, Some(PathBuf::from(bad)));
 }
 
 #[tokio::test]

@@ -1,8 +1,7 @@
 //! `replay` and `tasks fork`: what they show, when they wait, and what they hand on.
 
 use serde_json::{Value, json};
-use setpoint_cli::invocation::Command;
-use setpoint_cli::parse;
+use setpoint_cli::{Options, parse};
 use setpoint_protocol::RoleId::*;
 use setpoint_protocol::message::*;
 use setpoint_protocol::record::*;
@@ -173,21 +172,31 @@ async fn two_tasks_stand_side_by_side() {
     assert!(same["aspects"].as_array().unwrap().iter().all(|aspect| aspect["is_same"] == true), "{same}");
 }
 
-#[test]
-fn settings_of_a_replay_are_no_configuration() {
-    let parsed = |line: &str| parse(std::iter::once("setpoint".into()).chain(words(line))).unwrap();
-    for line in ["replay t --set delta=0.2 --set a.b=c", "--set delta=0.2 --set a.b=c replay t"] {
-        let invocation = parsed(line);
-        assert_eq!(invocation.global.set, vec![], "{line}");
-        let Command::Replay(replay) = invocation.command else { panic!("{line}") };
-        let set: Vec<(&str, &str)> = replay.set.iter().map(|(name, value)| (&**name, &**value)).collect();
-        assert_eq!(set, [("delta", "0.2"), ("a.b", "c")], "{line}");
+/// What is tried on a task is no configuration of the program.
+#[tokio::test]
+async fn settings_of_a_replay_are_no_configuration() {
+    for line in
+        ["replay count --json --set delta=0.2 --set a.b=c", "--set delta=0.2 --set a.b=c replay count --json"]
+    {
+        assert_eq!(options(line).set, vec![], "{line}");
+        let fake = journal();
+        *fake.rerun.lock().unwrap() = Some(rerun(None, decided(MacroState::Refine, None, 0.5), None));
+        let tried = World::headless(fake).run(line).await.json();
+        let set: Vec<_> =
+            tried["settings"].as_array().unwrap().iter().map(|one| (&one["name"], &one["tried"])).collect();
+        assert_eq!(set, [(&json!("delta"), &json!("0.2")), (&json!("a.b"), &json!("c"))], "{line}");
     }
-    let invocation =
-        parsed("tasks fork t --at 7 --set delta=0.2 --set memory.recall=false --set controller.rho=1");
-    let Command::TasksFork(fork) = invocation.command else { panic!() };
-    assert_eq!(fork.set.len(), 2, "{:?}", fork.set);
-    assert_eq!(invocation.global.set.iter().map(|one| &*one.key).collect::<Vec<_>>(), ["memory.recall"]);
+    let line = "tasks fork count --at 7 --set delta=0.2 --set memory.recall=false --set controller.rho=1";
+    assert_eq!(options(line).set.iter().map(|one| &*one.key).collect::<Vec<_>>(), ["memory.recall"]);
+    let fake = journal();
+    World::headless(fake.clone()).run(line).await;
+    let forks = fake.forks.lock().unwrap();
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(forks[0].set, [pair("delta", "0.2"), pair("controller.rho", "1")]);
+}
+
+fn options(line: &str) -> Options {
+    parse(std::iter::once("setpoint".into()).chain(words(line))).unwrap().options
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use setpoint_cli::{Allowance, ApprovalPolicy, Exit, Host, Invocation, Io, NamedTask};
+use setpoint_cli::{Allowance, App, ApprovalPolicy, CommandLine, Exit, Host, Io, NamedTask, Options};
 use setpoint_client::{Audit, ClientError, Desk, ErrorKind, Memory, Organisation};
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::{TaskId, Timestamp};
@@ -60,17 +60,17 @@ fn main() -> ExitCode {
         Ok(true) => return ExitCode::SUCCESS,
         Err(_) => return ExitCode::FAILURE,
     }
-    let invocation = match setpoint_cli::parse(std::env::args_os()) {
-        Ok(invocation) => invocation,
+    let CommandLine { options, command } = match setpoint_cli::parse(std::env::args_os()) {
+        Ok(line) => line,
         Err(refusal) => {
             let mut io = Io::of_process(setpoint_cli::Color::Auto);
             return refusal.report(&mut io).into();
         }
     };
-    let mut io = Io::of_process(invocation.global.color);
-    let is_json = invocation.global.is_json;
-    let wishes = wishes(&invocation);
-    let program = if invocation.command.needs_configuration() {
+    let mut io = Io::of_process(options.color);
+    let is_json = options.is_json;
+    let wishes = wishes(&options);
+    let program = if command.needs_configuration() {
         runtime::program::Program::load(&wishes)
     } else {
         runtime::program::Program::without_files(&wishes)
@@ -79,18 +79,19 @@ fn main() -> ExitCode {
         Ok(program) => program,
         Err(error) => return setpoint_cli::report_error(&mut io, &program_error(&error), is_json).into(),
     };
-    start_logging(&program, invocation.global.is_verbose);
+    start_logging(&program, options.is_verbose);
     if let Err(error) = kept {
         tracing::warn!(%error, "other processes of this person can read this one's environment");
     }
     let host = Local { program };
+    let app = App { options, host: &host };
     match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(tokio) => {
             let inside = tokio.enter();
             if let Err(error) = runtime::program::outlive_file_size_limits() {
                 tracing::warn!(%error, "a limit on the size of files will end this process");
             }
-            let exit = tokio.block_on(setpoint_cli::execute(invocation, &host, &mut io));
+            let exit = tokio.block_on(setpoint_cli::execute(command, &app, &mut io));
             drop(inside);
             // A person who has interrupted it does not wait for a search of a large journal or for a file that never
             // answers.
@@ -123,20 +124,19 @@ fn warn_of_time_zone(name: &str, value: &OsStr) {
     drop(std::io::stderr().write_all(line.as_bytes()));
 }
 
-fn wishes(invocation: &Invocation) -> runtime::program::Wishes {
-    let global = &invocation.global;
+fn wishes(options: &Options) -> runtime::program::Wishes {
     runtime::program::Wishes {
-        data_dir: global.data_dir.clone(),
-        model: global.model.clone(),
-        set: own(&global.set),
-        cassette: global.cassette.as_ref().map(|cassette| match cassette {
+        data_dir: options.data_dir.clone(),
+        model: options.model.clone(),
+        set: own(&options.set),
+        cassette: options.cassette.as_ref().map(|cassette| match cassette {
             setpoint_cli::Cassette::Record(path) => runtime::program::Cassette::Record(path.clone()),
             setpoint_cli::Cassette::Replay(path) => runtime::program::Cassette::Play(path.clone()),
         }),
     }
 }
 
-fn own(set: &[setpoint_cli::OwnValue]) -> Vec<(String, String, String)> {
+fn own(set: &[setpoint_cli::Setting]) -> Vec<(String, String, String)> {
     set.iter().map(|one| (one.key.clone(), one.value.clone(), one.option.clone())).collect()
 }
 

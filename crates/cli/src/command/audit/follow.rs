@@ -1,22 +1,43 @@
 //! `audit follow`: auditing in this process, and saying what is found as it is found.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::audit::{AUDIT_EVENTS_MAX, AuditEvent, MetricsDoor};
 use setpoint_client::{Audit, ClientError, ErrorKind};
 use tokio::sync::mpsc;
 
+use crate::app::App;
 use crate::exit::Exit;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
+use crate::options::Options;
 use crate::render::audit;
 use crate::report;
 
-pub(super) async fn follow(
+/// Audit in this process until it is stopped, and say what is found as it is found
+#[derive(Args, Debug)]
+pub(super) struct Follow {
+    /// Serve the totals for Prometheus at this address, such as 127.0.0.1:9464, under /metrics
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<SocketAddr>,
+    /// Let others than this machine read them
+    #[arg(long, requires = "metrics")]
+    metrics_public: bool,
+}
+
+impl Follow {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let metrics = self.metrics.map(|address| MetricsDoor { address, is_public: self.metrics_public });
+        follow(app.host.audit().await?, metrics, &app.options, io).await
+    }
+}
+
+async fn follow(
     auditor: Arc<dyn Audit>,
     metrics: Option<MetricsDoor>,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let mut interrupts = (io.interrupts)().map_err(|error| {
@@ -58,7 +79,7 @@ pub(super) async fn follow(
     }
 }
 
-fn show(event: &AuditEvent, options: &GlobalOptions, io: &mut Io) -> Result<(), ClientError> {
+fn show(event: &AuditEvent, options: &Options, io: &mut Io) -> Result<(), ClientError> {
     match event {
         AuditEvent::Finding(line) if options.is_json => io.out.json(&json!({ "finding": line })),
         AuditEvent::Report(report) if options.is_json => io.out.json(&json!({ "report": report })),

@@ -5,35 +5,36 @@ mod query;
 mod report;
 mod verify;
 
-use setpoint_client::{ClientError, ErrorKind};
-use setpoint_protocol::Timestamp;
+use clap::{Args, Subcommand};
+use setpoint_client::ClientError;
 
+pub use self::query::FINDINGS_LISTED;
+use crate::app::App;
 use crate::exit::Exit;
-use crate::host::Host;
-use crate::invocation::{At, AuditCommand, GlobalOptions};
 use crate::io::Io;
 
-pub(super) async fn audit(
-    command: AuditCommand,
-    options: &GlobalOptions,
-    host: &dyn Host,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
-    match command {
-        AuditCommand::Report => report::report(&*host.audit().await?, host.now(), options, io).await,
-        AuditCommand::Query(asked) => {
-            let since = asked.since.map(|at| moment(at, host, io)).transpose()?;
-            query::query(&*host.audit().await?, asked, since, options, io).await
-        }
-        AuditCommand::Verify(against) => verify::verify(&*host.audit().await?, against, options, io).await,
-        AuditCommand::Follow { metrics } => follow::follow(host.audit().await?, metrics, options, io).await,
-    }
+/// Ask the Auditor what happened, and whether it was right; its findings are listed when nothing else is said
+#[derive(Args, Debug)]
+pub struct Audit {
+    #[command(subcommand)]
+    verb: Option<Verb>,
 }
 
-/// The moment that `--since` names.
-fn moment(at: At, host: &dyn Host, io: &Io) -> Result<Timestamp, ClientError> {
-    at.anywhen(host.now(), &io.zone).map_err(|error| {
-        ClientError::new(ErrorKind::Usage, format!("the moment of `--since` cannot be used: {error}"))
-            .hint("name a day or a while before now, such as `--since -7d`")
-    })
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Report(report::Report),
+    Query(query::Query),
+    Verify(verify::Verify),
+    Follow(follow::Follow),
+}
+
+impl Audit {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        match self.verb.unwrap_or(Verb::Query(query::Query::default())) {
+            Verb::Report(report) => report.run(app, io).await,
+            Verb::Query(query) => query.run(app, io).await,
+            Verb::Verify(verify) => verify.run(app, io).await,
+            Verb::Follow(follow) => follow.run(app, io).await,
+        }
+    }
 }

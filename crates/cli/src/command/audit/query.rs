@@ -1,25 +1,91 @@
 //! `audit query`: what was found.
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::audit::FindingFilter;
-use setpoint_client::{Audit, ClientError};
-use setpoint_protocol::Timestamp;
+use setpoint_client::{Audit, ClientError, ErrorKind};
+use setpoint_protocol::message::{FindingKind, Severity};
+use setpoint_protocol::{RoleId, Timestamp};
 
+use crate::app::App;
+use crate::args::values::listed;
 use crate::exit::Exit;
-use crate::invocation::{AskedFindings, GlobalOptions};
 use crate::io::Io;
+use crate::moment::{self, At};
+use crate::options::Options;
 use crate::render::audit;
 use crate::report;
 
-pub(super) async fn query(
+/// Findings that are listed unless another number is asked for.
+pub const FINDINGS_LISTED: usize = 50;
+
+/// List what was found, newest first
+#[derive(Args, Debug, Default)]
+pub(super) struct Query {
+    /// Only findings of this kind, such as `false_claim`
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    kind: Option<FindingKind>,
+    /// Only this task's: its id, or the beginning or the end of it
+    #[arg(long, value_name = "TASK")]
+    task: Option<String>,
+    /// Only those that this role is accountable for, such as `R3` or `planner`
+    #[arg(long, value_name = "ROLE", value_parser = role)]
+    role: Option<RoleId>,
+    /// Only those that weigh at least so much: notice, warning, violation
+    #[arg(long, value_name = "SEVERITY", value_parser = severity)]
+    severity: Option<Severity>,
+    /// Only from TIME on: a time, a day, or a while before now such as -7d
+    #[arg(long, value_name = "TIME", value_parser = moment::read, allow_hyphen_values = true)]
+    since: Option<At>,
+    /// How many at most
+    #[arg(long, value_name = "N", value_parser = listed)]
+    limit: Option<usize>,
+}
+
+fn kind(text: &str) -> Result<FindingKind, String> {
+    text.parse()
+        .map_err(|_| format!("expected one of {}", FindingKind::ALL.map(FindingKind::name).join(", ")))
+}
+
+fn role(text: &str) -> Result<RoleId, String> {
+    let is_it = |role: &RoleId| role.name() == text || role.label().eq_ignore_ascii_case(text);
+    RoleId::ALL
+        .into_iter()
+        .find(is_it)
+        .ok_or_else(|| format!("expected one of {}", RoleId::ALL.map(RoleId::label).join(", ")))
+}
+
+fn severity(text: &str) -> Result<Severity, String> {
+    let all = [Severity::Notice, Severity::Warning, Severity::Violation];
+    let found = all.into_iter().find(|severity| severity.name() == text);
+    found.ok_or_else(|| format!("expected one of {}", all.map(Severity::name).join(", ")))
+}
+
+impl Query {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let Query { kind, task, role, severity, since, limit } = self;
+        let since = since.map(|at| self::since(at, app, io)).transpose()?;
+        let limit = limit.unwrap_or(FINDINGS_LISTED);
+        let filter = FindingFilter { kind, task, role, severity, since, limit };
+        query(&*app.host.audit().await?, &filter, &app.options, io).await
+    }
+}
+
+/// The moment that `--since` names.
+fn since(at: At, app: &App<'_>, io: &Io) -> Result<Timestamp, ClientError> {
+    at.anywhen(app.now(), &io.zone).map_err(|error| {
+        ClientError::new(ErrorKind::Usage, format!("the moment of `--since` cannot be used: {error}"))
+            .hint("name a day or a while before now, such as `--since -7d`")
+    })
+}
+
+async fn query(
     auditor: &dyn Audit,
-    asked: AskedFindings,
-    since: Option<Timestamp>,
-    options: &GlobalOptions,
+    filter: &FindingFilter,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
-    let AskedFindings { kind, task, role, severity, since: _, limit } = asked;
-    let found = auditor.findings(&FindingFilter { kind, task, role, severity, since, limit }).await?;
+    let found = auditor.findings(filter).await?;
     if options.is_json {
         io.out.json(&json!(found))?;
     } else if !found.is_empty() {

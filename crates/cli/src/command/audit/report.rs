@@ -1,20 +1,32 @@
 //! `audit report`: what the Auditor saw, as Markdown or JSON.
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::{Audit, ClientError};
 use setpoint_protocol::Timestamp;
 use setpoint_protocol::message::AuditQuery;
 
+use crate::app::App;
 use crate::exit::Exit;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
+use crate::options::Options;
 use crate::render::audit;
 use crate::report;
 
-pub(super) async fn report(
+/// Say what the system did of late, whether it kept its rules, and where it degrades
+#[derive(Args, Debug)]
+pub(super) struct Report {}
+
+impl Report {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        report(&*app.host.audit().await?, app.now(), &app.options, io).await
+    }
+}
+
+async fn report(
     auditor: &dyn Audit,
     now: Timestamp,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let query = AuditQuery { query_id: format!("query-{}", now.as_micros()) };

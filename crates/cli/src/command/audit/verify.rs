@@ -1,22 +1,46 @@
 //! `audit verify`: whether what was written down still stands.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use serde_json::json;
 use setpoint_client::audit::Against;
 use setpoint_client::{Audit, ClientError};
 
+use crate::app::App;
 use crate::exit::Exit;
-use crate::invocation::{AuditVerify, GlobalOptions};
 use crate::io::Io;
+use crate::options::Options;
 use crate::render::audit;
 
-pub(super) async fn verify(
+/// Check that nobody changed the audit log, nor the journal behind its back
+#[derive(Args, Debug)]
+pub(super) struct Verify {
+    /// Hold the log against these exported checkpoints
+    #[arg(long, value_name = "FILE")]
+    checkpoints: Option<PathBuf>,
+    /// The key that the log must be signed with, in hexadecimal
+    #[arg(long, value_name = "HEX")]
+    key: Option<String>,
+    /// Check the log alone, not the journal against it
+    #[arg(long)]
+    log_only: bool,
+}
+
+impl Verify {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let Verify { checkpoints, key, log_only } = self;
+        verify(&*app.host.audit().await?, &Against { checkpoints, key, log_only }, &app.options, io).await
+    }
+}
+
+async fn verify(
     auditor: &dyn Audit,
-    against: AuditVerify,
-    options: &GlobalOptions,
+    against: &Against,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
-    let AuditVerify { checkpoints, key, log_only } = against;
-    let verdict = auditor.verify(&Against { checkpoints, key, log_only }).await?;
+    let verdict = auditor.verify(against).await?;
     if options.is_json {
         io.out.json(&json!(verdict))?;
     } else {

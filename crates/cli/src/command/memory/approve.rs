@@ -1,21 +1,38 @@
 //! `memory approve`: what is proposed for the system's own thinking.
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::{ClientError, Memory};
 
-use super::note;
+use super::{look, note, opened};
+use crate::app::App;
+use crate::args::values::megram;
 use crate::exit::Exit;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
+use crate::options::Options;
 use crate::render::memory::{Look, records, short};
 use crate::text::{Line, Tone};
 
-pub(super) async fn list(
-    memory: &dyn Memory,
-    look: &Look,
-    options: &GlobalOptions,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
+/// Approve what is proposed for the system's own thinking; list it when no ID is given
+#[derive(Args, Debug)]
+pub(super) struct Approve {
+    /// Its id, or the beginning or the end of it
+    #[arg(value_parser = megram)]
+    id: Option<String>,
+}
+
+impl Approve {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let look = look(None, app, io);
+        opened(app, async |memory| match &self.id {
+            None => list(memory, &look, &app.options, io).await,
+            Some(id) => approve(memory, id, &app.options, io).await,
+        })
+        .await
+    }
+}
+
+async fn list(memory: &dyn Memory, look: &Look, options: &Options, io: &mut Io) -> Result<Exit, ClientError> {
     let proposals = memory.proposals().await?;
     if options.is_json {
         io.out.json(&json!(proposals))?;
@@ -32,12 +49,7 @@ pub(super) async fn list(
     Ok(Exit::DONE)
 }
 
-pub(super) async fn approve(
-    memory: &dyn Memory,
-    id: &str,
-    options: &GlobalOptions,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
+async fn approve(memory: &dyn Memory, id: &str, options: &Options, io: &mut Io) -> Result<Exit, ClientError> {
     let proposal = memory.show(id, None).await?.record;
     let approved = memory.approve(&proposal.megram.id).await?;
     if options.is_json {

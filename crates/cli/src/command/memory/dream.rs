@@ -1,21 +1,34 @@
 //! `memory dream`: one pass of the Dreamer now.
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::memory::DreamReport;
 use setpoint_client::{ClientError, Memory};
 
-use super::note;
+use super::{look, note, opened};
+use crate::app::App;
 use crate::exit::Exit;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
+use crate::options::Options;
 use crate::render::memory::{Look, told};
 use crate::text::{Line, Tone};
 use crate::view::words;
 
-pub(super) async fn dream(
+/// Let the Dreamer go through memory now: make rules, demote rules, delete what has faded
+#[derive(Args, Debug)]
+pub(super) struct Dream {}
+
+impl Dream {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let look = look(None, app, io);
+        opened(app, async |memory| dream(memory, &look, &app.options, io).await).await
+    }
+}
+
+async fn dream(
     memory: &dyn Memory,
     look: &Look,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     if io.err.is_terminal {

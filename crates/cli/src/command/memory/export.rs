@@ -1,25 +1,48 @@
 //! `memory export`: all records as JSON lines, or the rules in force as folders.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::{ClientError, ErrorKind, Memory};
 
-use super::note;
+use super::{note, opened};
+use crate::app::App;
 use crate::command::whole_file::{OR_STANDARD_OUTPUT, WholeFile};
 use crate::exit::Exit;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
+use crate::options::Options;
 use crate::text::Line;
 use crate::view::words;
 
 /// What to do about a memory that says what it cannot.
 const SEE_DOCTOR: &str = "`setpoint doctor` says how everything stands";
 
-pub(super) async fn records(
+/// Write all records, one JSON object a line
+#[derive(Args, Debug)]
+pub(super) struct Export {
+    /// Write to FILE, whole or not at all, instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write the rules in force instead, each as a folder with a SKILL.md below DIR
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    skills: Option<PathBuf>,
+}
+
+impl Export {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        opened(app, async |memory| match &self.skills {
+            Some(folder) => skills(memory, folder, &app.options, io).await,
+            None => records(memory, self.output.as_deref(), &app.options, io).await,
+        })
+        .await
+    }
+}
+
+async fn records(
     memory: &dyn Memory,
     output: Option<&Path>,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let Some(path) = output else {
@@ -38,10 +61,10 @@ pub(super) async fn records(
     Ok(Exit::DONE)
 }
 
-pub(super) async fn skills(
+async fn skills(
     memory: &dyn Memory,
     folder: &Path,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let folders = memory.export_skills(folder).await?;

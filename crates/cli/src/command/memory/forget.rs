@@ -1,22 +1,45 @@
 //! `memory forget`: records go for good, once somebody has agreed.
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::memory::RecordLine;
 use setpoint_client::{ClientError, ErrorKind, Memory};
 use setpoint_protocol::MegramId;
 
-use super::note;
+use super::{look, note, opened};
+use crate::app::App;
+use crate::args::values::megram;
 use crate::command::confirm::{Word, confirm};
 use crate::command::pursue::is_interactive;
 use crate::exit::Exit;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
+use crate::options::Options;
 use crate::render::memory::{Look, records, told};
 use crate::text::Tone;
 use crate::view::words;
 
+/// Delete records for good, after asking
+#[derive(Args, Debug)]
+pub(super) struct Forget {
+    /// Their ids, or the beginnings or the ends of them
+    #[arg(value_name = "ID", required = true, value_parser = megram)]
+    ids: Vec<String>,
+    /// Delete them without asking
+    #[arg(long = "yes")]
+    is_agreed: bool,
+}
+
+impl Forget {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        check(self.is_agreed, &app.options, io)?;
+        let look = look(None, app, io);
+        opened(app, async |memory| forget(memory, &self.ids, self.is_agreed, &look, &app.options, io).await)
+            .await
+    }
+}
+
 /// Whether there is somebody to agree.
-pub(super) fn check(is_agreed: bool, options: &GlobalOptions, io: &Io) -> Result<(), ClientError> {
+fn check(is_agreed: bool, options: &Options, io: &Io) -> Result<(), ClientError> {
     if is_agreed || is_interactive(options, io) {
         return Ok(());
     }
@@ -25,12 +48,12 @@ pub(super) fn check(is_agreed: bool, options: &GlobalOptions, io: &Io) -> Result
         .hint("`--yes` deletes them without asking; `setpoint memory show ID` shows what would go"))
 }
 
-pub(super) async fn forget(
+async fn forget(
     memory: &dyn Memory,
     ids: &[String],
     is_agreed: bool,
     look: &Look,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let found = find(memory, ids).await?;

@@ -1,14 +1,19 @@
 //! `memory import`: records from elsewhere, one JSON object a line.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use serde_json::json;
 use setpoint_client::memory::ImportReport;
 use setpoint_client::{ClientError, ErrorKind, Memory};
 
+use super::opened;
+use crate::app::App;
 use crate::exit::Exit;
-use crate::invocation::{GlobalOptions, TextSource};
 use crate::io::Io;
+use crate::options::Options;
 use crate::report;
-use crate::source::{self, Wanted};
+use crate::source::{self, TextSource, Wanted};
 use crate::text::{Line, Tone};
 use crate::view::words;
 
@@ -25,15 +30,28 @@ const IMPORT: Wanted = Wanted {
     when_unreadable: "name a file that can be read, or give the records with `-` on stdin",
 };
 
-pub(super) fn read(source: &TextSource, io: &mut Io) -> Result<String, ClientError> {
-    source::read(source, &IMPORT, &mut io.input)
+/// Take in records, one JSON object a line: all of them or none
+#[derive(Args, Debug)]
+pub(super) struct Import {
+    /// The file; `-` reads stdin
+    file: PathBuf,
+    /// Take what can be taken, and name the rest
+    #[arg(long = "lenient")]
+    is_lenient: bool,
 }
 
-pub(super) async fn import(
+impl Import {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let text = source::read(&TextSource::of_file(self.file), &IMPORT, &mut io.input)?;
+        opened(app, async |memory| import(memory, &text, self.is_lenient, &app.options, io).await).await
+    }
+}
+
+async fn import(
     memory: &dyn Memory,
     text: &str,
     is_lenient: bool,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let report = memory.import(text, is_lenient).await?;

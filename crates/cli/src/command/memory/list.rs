@@ -1,27 +1,79 @@
 //! `memory list` and `memory show`: records, and one of them in full.
 
+use clap::{Args, ValueEnum};
 use serde_json::json;
 use setpoint_client::memory::RecordFilter;
 use setpoint_client::{ClientError, Memory};
-use setpoint_protocol::Timestamp;
+use setpoint_protocol::message::Level;
 
-use super::note;
+use super::{RECORDS_LISTED, Seen, look, note, opened};
+use crate::app::App;
+use crate::args::values::listed;
 use crate::exit::Exit;
-use crate::invocation::{AskedRecords, GlobalOptions};
 use crate::io::Io;
-use crate::render::memory::{Look, records, report};
+use crate::options::Options;
+use crate::render::memory::{Look, records};
 
-pub(super) async fn list(
+/// List records, newest first
+#[derive(Args, Debug, Default)]
+pub(super) struct List {
+    /// Only this space
+    #[arg(long)]
+    space: Option<String>,
+    /// Only this entity
+    #[arg(long)]
+    entity: Option<String>,
+    /// Only this layer: raw records, knowledge, common sense, thinking
+    #[arg(long, value_enum, ignore_case = true)]
+    level: Option<LevelName>,
+    /// How many at most
+    #[arg(long, value_name = "N", value_parser = listed)]
+    limit: Option<usize>,
+    #[command(flatten)]
+    seen: Seen,
+}
+
+/// A layer, as it is typed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+#[value(rename_all = "UPPER")]
+enum LevelName {
+    M,
+    K,
+    C,
+    T,
+}
+
+impl LevelName {
+    fn level(self) -> Level {
+        match self {
+            LevelName::M => Level::M,
+            LevelName::K => Level::K,
+            LevelName::C => Level::C,
+            LevelName::T => Level::T,
+        }
+    }
+}
+
+impl List {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let at = self.seen.moment(app, io)?;
+        let look = look(at, app, io);
+        let List { space, entity, level, limit, seen: _ } = self;
+        let (level, limit) = (level.map(LevelName::level), limit.unwrap_or(RECORDS_LISTED));
+        let filter = RecordFilter { space, entity, level, limit, at };
+        opened(app, async |memory| list(memory, &filter, &look, &app.options, io).await).await
+    }
+}
+
+async fn list(
     memory: &dyn Memory,
-    asked: AskedRecords,
-    at: Option<Timestamp>,
+    filter: &RecordFilter,
     look: &Look,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
-    let AskedRecords { space, entity, level, limit, at: _ } = asked;
-    let is_everything = space.is_none() && entity.is_none() && level.is_none();
-    let found = memory.list(&RecordFilter { space, entity, level, limit, at }).await?;
+    let is_everything = filter.space.is_none() && filter.entity.is_none() && filter.level.is_none();
+    let found = memory.list(filter).await?;
     if options.is_json {
         io.out.json(&json!(found))?;
     } else if !found.is_empty() {
@@ -30,23 +82,6 @@ pub(super) async fn list(
         note("nothing is remembered yet", options, io);
     } else {
         note("no record is like that", options, io);
-    }
-    Ok(Exit::DONE)
-}
-
-pub(super) async fn show(
-    memory: &dyn Memory,
-    id: &str,
-    at: Option<Timestamp>,
-    look: &Look,
-    options: &GlobalOptions,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
-    let found = memory.show(id, at).await?;
-    if options.is_json {
-        io.out.json(&json!(found))?;
-    } else {
-        io.out.lines(&report(&found, look))?;
     }
     Ok(Exit::DONE)
 }

@@ -11,112 +11,106 @@ mod query;
 mod remember;
 mod rules;
 mod share;
+mod show;
 mod stats;
 
 pub(super) use self::share::ask;
 
+/// Records that are listed unless another number is asked for.
+pub const RECORDS_LISTED: usize = 20;
+
 use std::time::Duration;
 
-use setpoint_client::{ClientError, ErrorKind, Memory};
+use clap::{Args, Subcommand};
+use setpoint_client::{ClientError, ErrorKind, Memory as Remembers};
 use setpoint_protocol::Timestamp;
 
-use super::retention::age_ms;
+use crate::app::App;
 use crate::exit::Exit;
-use crate::host::Host;
-use crate::invocation::{At, GlobalOptions, MemoryCommand};
 use crate::io::Io;
-use crate::moment::MomentError;
+use crate::moment::{self, At, MomentError};
+use crate::options::Options;
 use crate::render::memory::Look;
 use crate::report;
 
 /// Milliseconds that closing memory may take; what was acknowledged is kept whether or not it closes.
 const CLOSE_MS_MAX: u64 = 5_000;
 
-/// Everything that can be wrong with the command line is found before memory is opened.
-pub(super) async fn memory(
-    command: MemoryCommand,
-    options: &GlobalOptions,
-    host: &dyn Host,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
-    match command {
-        MemoryCommand::Stats => {
-            let look = look(None, host, io);
-            opened(host, async |memory| stats::stats(memory, &look, options, io).await).await
+/// Look at what is remembered, state facts, forget, and move memories; list them when nothing else is said
+#[derive(Args, Debug)]
+pub struct Memory {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Stats(stats::Stats),
+    Query(query::Query),
+    List(list::List),
+    Show(show::Show),
+    Rules(rules::Rules),
+    Remember(remember::Remember),
+    Forget(forget::Forget),
+    Prune(prune::Prune),
+    Dream(dream::Dream),
+    Export(export::Export),
+    Import(import::Import),
+    Share(share::Share),
+    Approve(approve::Approve),
+}
+
+impl Memory {
+    /// Everything that can be wrong with the command line is found before memory is opened.
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        match self.verb.unwrap_or(Verb::List(list::List::default())) {
+            Verb::Stats(stats) => stats.run(app, io).await,
+            Verb::Query(query) => query.run(app, io).await,
+            Verb::List(list) => list.run(app, io).await,
+            Verb::Show(show) => show.run(app, io).await,
+            Verb::Rules(rules) => rules.run(app, io).await,
+            Verb::Remember(remember) => remember.run(app, io).await,
+            Verb::Forget(forget) => forget.run(app, io).await,
+            Verb::Prune(prune) => prune.run(app, io).await,
+            Verb::Dream(dream) => dream.run(app, io).await,
+            Verb::Export(export) => export.run(app, io).await,
+            Verb::Import(import) => import.run(app, io).await,
+            Verb::Share(share) => share.run(app, io).await,
+            Verb::Approve(approve) => approve.run(app, io).await,
         }
-        MemoryCommand::Query(pairs) => {
-            let at = moment(pairs.at, host, io)?;
-            let look = look(at, host, io);
-            opened(host, async |memory| query::query(memory, pairs, at, &look, options, io).await).await
-        }
-        MemoryCommand::List(asked) => {
-            let at = moment(asked.at, host, io)?;
-            let look = look(at, host, io);
-            opened(host, async |memory| list::list(memory, asked, at, &look, options, io).await).await
-        }
-        MemoryCommand::Show { id, at } => {
-            let at = moment(at, host, io)?;
-            let look = look(at, host, io);
-            opened(host, async |memory| list::show(memory, &id, at, &look, options, io).await).await
-        }
-        MemoryCommand::Rules { at } => {
-            let at = moment(at, host, io)?;
-            let look = look(at, host, io);
-            opened(host, async |memory| rules::rules(memory, at, &look, options, io).await).await
-        }
-        MemoryCommand::Remember { text, tags } => {
-            let text = remember::read(&text, io)?;
-            opened(host, async |memory| remember::remember(memory, &text, &tags, options, io).await).await
-        }
-        MemoryCommand::Forget { ids, is_agreed } => {
-            forget::check(is_agreed, options, io)?;
-            let look = look(None, host, io);
-            opened(host, async |memory| forget::forget(memory, &ids, is_agreed, &look, options, io).await)
-                .await
-        }
-        MemoryCommand::Prune(asked) => {
-            let older_than_ms = age_ms(asked, prune::KEY, options, host, io)?;
-            let look = look(None, host, io);
-            opened(host, async |memory| prune::prune(memory, older_than_ms, asked, &look, options, io).await)
-                .await
-        }
-        MemoryCommand::Dream => {
-            let look = look(None, host, io);
-            opened(host, async |memory| dream::dream(memory, &look, options, io).await).await
-        }
-        MemoryCommand::Export { output, skills } => match skills {
-            Some(folder) => {
-                opened(host, async |memory| export::skills(memory, &folder, options, io).await).await
-            }
-            None => {
-                let output = output.as_deref();
-                opened(host, async |memory| export::records(memory, output, options, io).await).await
-            }
-        },
-        MemoryCommand::Import { source, is_lenient } => {
-            let text = import::read(&source, io)?;
-            opened(host, async |memory| import::import(memory, &text, is_lenient, options, io).await).await
-        }
-        MemoryCommand::Share { is_allowed } => {
-            opened(host, async |memory| share::share(memory, is_allowed, options, io).await).await
-        }
-        MemoryCommand::Approve { id } => {
-            let look = look(None, host, io);
-            opened(host, async |memory| match &id {
-                None => approve::list(memory, &look, options, io).await,
-                Some(id) => approve::approve(memory, id, options, io).await,
-            })
-            .await
-        }
+    }
+}
+
+/// When memory is looked at.
+#[derive(Args, Clone, Copy, Debug, Default)]
+struct Seen {
+    /// Show it as it will be at TIME if nothing comes in: a time, a day, or a while from now such as +60d
+    #[arg(long, value_name = "TIME", value_parser = moment::read, allow_hyphen_values = true)]
+    at: Option<At>,
+}
+
+impl Seen {
+    fn moment(self, app: &App<'_>, io: &Io) -> Result<Option<Timestamp>, ClientError> {
+        let Some(at) = self.at else { return Ok(None) };
+        at.resolve(app.now(), &io.zone).map(Some).map_err(|error| {
+            let hint = match error {
+                MomentError::Past => "memory keeps no past: name a moment from now on, such as `--at +60d`",
+                MomentError::TooFar | MomentError::NoSuchDay | MomentError::Unreadable => {
+                    "name a nearer moment, such as `--at +60d`"
+                }
+            };
+            ClientError::new(ErrorKind::Usage, format!("the moment of `--at` cannot be looked at: {error}"))
+                .hint(hint)
+        })
     }
 }
 
 /// Opens memory, does this with it, and closes it whatever came of it.
 async fn opened(
-    host: &dyn Host,
-    work: impl AsyncFnOnce(&dyn Memory) -> Result<Exit, ClientError>,
+    app: &App<'_>,
+    work: impl AsyncFnOnce(&dyn Remembers) -> Result<Exit, ClientError>,
 ) -> Result<Exit, ClientError> {
-    let memory = host.memory().await?;
+    let memory = app.host.memory().await?;
     let done = work(&*memory).await;
     let limit = Duration::from_millis(CLOSE_MS_MAX);
     if tokio::time::timeout(limit, memory.close()).await.is_err() {
@@ -125,32 +119,17 @@ async fn opened(
     done
 }
 
-/// The moment that `--at` names.
-fn moment(at: Option<At>, host: &dyn Host, io: &Io) -> Result<Option<Timestamp>, ClientError> {
-    let Some(at) = at else { return Ok(None) };
-    at.resolve(host.now(), &io.zone).map(Some).map_err(|error| {
-        let hint = match error {
-            MomentError::Past => "memory keeps no past: name a moment from now on, such as `--at +60d`",
-            MomentError::TooFar | MomentError::NoSuchDay | MomentError::Unreadable => {
-                "name a nearer moment, such as `--at +60d`"
-            }
-        };
-        ClientError::new(ErrorKind::Usage, format!("the moment of `--at` cannot be looked at: {error}"))
-            .hint(hint)
-    })
-}
-
-fn look(at: Option<Timestamp>, host: &dyn Host, io: &Io) -> Look {
+fn look(at: Option<Timestamp>, app: &App<'_>, io: &Io) -> Look {
     Look {
         columns: io.out.is_terminal.then(|| io.out_columns()),
         is_ascii: io.out.is_ascii,
         zone: io.zone.clone(),
-        at: at.unwrap_or_else(|| host.now()),
+        at: at.unwrap_or_else(|| app.now()),
     }
 }
 
 /// Says on stderr what is worth knowing beside what was asked for.
-fn note(text: &str, options: &GlobalOptions, io: &mut Io) {
+fn note(text: &str, options: &Options, io: &mut Io) {
     if !options.is_quiet {
         report::note(io, text);
     }

@@ -1,29 +1,49 @@
 //! `memory prune`: what was learnt long ago is forgotten for good, once somebody has agreed.
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::{ClientError, Memory};
 use setpoint_protocol::MegramId;
 
-use super::note;
-use crate::command::retention::agreed;
+use super::{look, note, opened};
+use crate::app::App;
+use crate::command::retention::Retention;
 use crate::exit::Exit;
-use crate::invocation::{GlobalOptions, Prune};
 use crate::io::Io;
+use crate::options::Options;
 use crate::render::memory::{Look, records};
 use crate::text::Line;
 use crate::view::words;
 
 /// The key that says how old a record has to be.
-pub(super) const KEY: &str = "retention.memory";
+const KEY: &str = "retention.memory";
 /// Records that one act of the journal forgets.
 const FORGOTTEN_AT_ONCE: usize = 1_000;
 
-pub(super) async fn prune(
+/// Forget for good what was learnt long ago, after asking; rules and stated facts stay
+#[derive(Args, Debug)]
+pub(super) struct Prune {
+    #[command(flatten)]
+    retention: Retention,
+}
+
+impl Prune {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let older_than_ms = self.retention.age_ms(KEY, app, io)?;
+        let look = look(None, app, io);
+        opened(app, async |memory| {
+            prune(memory, older_than_ms, self.retention, &look, &app.options, io).await
+        })
+        .await
+    }
+}
+
+async fn prune(
     memory: &dyn Memory,
     older_than_ms: u64,
-    asked: Prune,
+    asked: Retention,
     look: &Look,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let prunable = memory.prunable(older_than_ms).await?;
@@ -43,7 +63,7 @@ pub(super) async fn prune(
     let question = format!(
         "Forget {count} from before {before} for good? Rules and facts stay; what is forgotten does not come back."
     );
-    if let Some(exit) = agreed(asked, &question, options, io).await? {
+    if let Some(exit) = asked.agreed(&question, options, io).await? {
         return Ok(exit);
     }
     let ids: Vec<MegramId> = prunable.records.into_iter().map(|record| record.megram.id).collect();

@@ -1,27 +1,46 @@
 //! `memory query`: what memory says about pairs, and what follows for a plan.
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::memory::{Answer, PairQuestion};
 use setpoint_client::{ClientError, Memory};
-use setpoint_protocol::Timestamp;
 
-use super::note;
+use super::{Seen, look, note, opened};
+use crate::app::App;
 use crate::exit::Exit;
-use crate::invocation::{AskedPairs, GlobalOptions};
 use crate::io::Io;
+use crate::options::Options;
 use crate::render::memory::{Look, pair, pairs};
 
-pub(super) async fn query(
+/// Show how strong and how good memories are, and what follows for a plan
+#[derive(Args, Debug)]
+pub(super) struct Query {
+    /// The space, such as `intent:count-files`; all of them when left out
+    space: Option<String>,
+    /// The entity, such as `env:local`; the pairs of the space when left out
+    entity: Option<String>,
+    #[command(flatten)]
+    seen: Seen,
+}
+
+impl Query {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let at = self.seen.moment(app, io)?;
+        let look = look(at, app, io);
+        let question = PairQuestion { space: self.space, entity: self.entity, at };
+        opened(app, async |memory| query(memory, &question, &look, &app.options, io).await).await
+    }
+}
+
+async fn query(
     memory: &dyn Memory,
-    asked: AskedPairs,
-    at: Option<Timestamp>,
+    question: &PairQuestion,
     look: &Look,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
-    let is_everything = asked.space.is_none();
-    let question = PairQuestion { space: asked.space, entity: asked.entity, at };
-    let answer = memory.query(&question).await?;
+    let is_everything = question.space.is_none();
+    let answer = memory.query(question).await?;
     if options.is_json {
         io.out.json(&json!(answer))?;
         return Ok(Exit::DONE);

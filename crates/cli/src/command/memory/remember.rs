@@ -1,14 +1,17 @@
 //! `memory remember`: a fact that every task knows from then on.
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::memory::Remembered;
 use setpoint_client::{ClientError, Memory};
 use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
 
+use super::opened;
+use crate::app::App;
 use crate::exit::Exit;
-use crate::invocation::{GlobalOptions, TextSource};
 use crate::io::Io;
-use crate::source::{self, Wanted};
+use crate::options::Options;
+use crate::source::{self, TextSource, Wanted};
 use crate::text::{Line, Tone};
 
 /// What memory makes of a long text is its own matter; this is what is read of one.
@@ -20,15 +23,29 @@ const FACT: Wanted = Wanted {
     when_unreadable: "give the fact as words, or with `-` on stdin",
 };
 
-pub(super) fn read(source: &TextSource, io: &mut Io) -> Result<String, ClientError> {
-    source::read(source, &FACT, &mut io.input).map(|text| text.trim().to_owned())
+/// State a fact that every task knows from then on
+#[derive(Args, Debug)]
+pub(super) struct Remember {
+    /// The fact in your own words; `-` reads it from stdin
+    #[arg(required = true)]
+    text: Vec<String>,
+    /// A word to find it by; may be given again
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
 }
 
-pub(super) async fn remember(
+impl Remember {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let text = source::read(&TextSource::of_words(&self.text), &FACT, &mut io.input)?;
+        opened(app, async |memory| remember(memory, text.trim(), &self.tags, &app.options, io).await).await
+    }
+}
+
+async fn remember(
     memory: &dyn Memory,
     text: &str,
     tags: &[String],
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let remembered = memory.remember(text, tags).await?;

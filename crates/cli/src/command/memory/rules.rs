@@ -1,20 +1,37 @@
 //! `memory rules`: the rules and facts in force, and what still speaks for them.
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::{ClientError, Memory};
 use setpoint_protocol::Timestamp;
 
-use super::note;
+use super::{Seen, look, note, opened};
+use crate::app::App;
 use crate::exit::Exit;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
+use crate::options::Options;
 use crate::render::memory::{self, Look};
 
-pub(super) async fn rules(
+/// List the rules and facts in force, and what still speaks for them
+#[derive(Args, Debug)]
+pub(super) struct Rules {
+    #[command(flatten)]
+    seen: Seen,
+}
+
+impl Rules {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let at = self.seen.moment(app, io)?;
+        let look = look(at, app, io);
+        opened(app, async |memory| rules(memory, at, &look, &app.options, io).await).await
+    }
+}
+
+async fn rules(
     memory: &dyn Memory,
     at: Option<Timestamp>,
     look: &Look,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let rules = memory.rules(at).await?;

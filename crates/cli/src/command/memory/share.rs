@@ -1,24 +1,45 @@
 //! `memory share`, and the question that is asked once: whether memory may send a language model what was learnt without it.
 
+use clap::{Args, ValueEnum};
 use serde_json::json;
 use setpoint_client::{ClientError, Memory};
 
 use super::{note, opened};
+use crate::app::App;
 use crate::command::confirm::{Word, confirm};
 use crate::exit::Exit;
-use crate::host::Host;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
+use crate::options::Options;
 use crate::report;
 use crate::text::{Line, Tone};
 
 const SHARED: &str = "a language model is told what was learnt without it, when it plans something similar";
 const KEPT: &str = "a language model is told only what was learnt with it";
 
-pub(super) async fn share(
+/// Say whether a language model may be told what was learnt without it: goals, paths, what worked. It is not, by default
+#[derive(Args, Debug)]
+pub(super) struct Share {
+    /// The answer
+    word: ShareWord,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ShareWord {
+    Yes,
+    No,
+}
+
+impl Share {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let is_allowed = self.word == ShareWord::Yes;
+        opened(app, async |memory| share(memory, is_allowed, &app.options, io).await).await
+    }
+}
+
+async fn share(
     memory: &dyn Memory,
     is_allowed: bool,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     memory.share(is_allowed).await?;
@@ -32,14 +53,9 @@ pub(super) async fn share(
 /// Asks the person, where memory holds something that these models, or else the configured ones, do not know, and nothing
 /// was said about it. The answer is kept. Gives the person's word when they were asked. A memory that cannot be asked stops
 /// nobody, and sends no model anything.
-pub(in crate::command) async fn ask(
-    models: &[String],
-    options: &GlobalOptions,
-    host: &dyn Host,
-    io: &mut Io,
-) -> Option<Word> {
+pub(in crate::command) async fn ask(models: &[String], app: &App<'_>, io: &mut Io) -> Option<Word> {
     let mut said = None;
-    let asked = opened(host, async |memory| {
+    let asked = opened(app, async |memory| {
         let unasked = memory.unasked(models).await?;
         if unasked.is_empty() {
             return Ok(Exit::DONE);
@@ -52,7 +68,7 @@ pub(in crate::command) async fn ask(
         said = Some(word);
         if word != Word::Left {
             memory.share(word == Word::Yes).await?;
-            note("this is not asked again; `setpoint memory share yes` or `no` changes it", options, io);
+            note("this is not asked again; `setpoint memory share yes` or `no` changes it", &app.options, io);
         }
         Ok(Exit::DONE)
     })

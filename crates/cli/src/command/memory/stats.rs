@@ -1,21 +1,35 @@
 //! `memory stats`: how much is remembered, where, and when the Dreamer last went through it.
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::memory::MemoryStats;
 use setpoint_client::{ClientError, Memory};
 
+use super::{look, opened};
+use crate::app::App;
 use crate::exit::Exit;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
+use crate::options::Options;
 use crate::render::memory::Look;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 use crate::view::words;
 
-pub(super) async fn stats(
+/// Say how much is remembered, where, and when the Dreamer last went through it
+#[derive(Args, Debug)]
+pub(super) struct Stats {}
+
+impl Stats {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let look = look(None, app, io);
+        opened(app, async |memory| stats(memory, &look, &app.options, io).await).await
+    }
+}
+
+async fn stats(
     memory: &dyn Memory,
     look: &Look,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let stats = memory.stats().await?;

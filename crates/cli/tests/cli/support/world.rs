@@ -6,8 +6,8 @@ use std::io::{self, Cursor, Write};
 use std::sync::{Arc, Mutex};
 
 use jiff::tz::TimeZone;
-use setpoint_cli::Io;
 use setpoint_cli::io::{Key, Listening, Out, Size, Terminal};
+use setpoint_cli::{App, CommandLine, Io};
 use tokio::sync::mpsc;
 
 use super::host::FakeHost;
@@ -103,7 +103,10 @@ impl World {
         };
         let program = std::iter::once(OsString::from("setpoint"));
         let exit = match setpoint_cli::parse(program.chain(arguments)) {
-            Ok(invocation) => setpoint_cli::execute(invocation, &self.host, &mut io).await,
+            Ok(CommandLine { options, command }) => {
+                let app = App { options, host: &self.host };
+                setpoint_cli::execute(command, &app, &mut io).await
+            }
             Err(refusal) => refusal.report(&mut io),
         };
         drop(io);

@@ -1,12 +1,16 @@
 //! `tasks cost`: what a task cost, by role, round, criterion and model, and what of it gave no answer.
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::cost::{CostReport, Row};
 use setpoint_client::{ClientError, Organisation};
 
+use crate::app::App;
+use crate::command::named::{self, Named};
+use crate::command::shut_down;
 use crate::exit::Exit;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
+use crate::options::Options;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone, sanitise};
 use crate::view::cost::Columns;
@@ -14,10 +18,26 @@ use crate::view::cost::Columns;
 /// Columns of a criterion's text.
 const TEXT_CHARS_MAX: usize = 60;
 
-pub(super) async fn cost(
+/// Say what a task cost, by role, round, criterion and model, and what of it gave no answer
+#[derive(Args, Debug)]
+pub(super) struct Cost {
+    /// Its id, or the beginning or the end of it, or a file that `tasks export` wrote
+    task: String,
+}
+
+impl Cost {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let Named { organisation, task } = named::open(&self.task, app).await?;
+        let told = cost(&*organisation, task.as_str(), &app.options, io).await;
+        shut_down(&organisation).await;
+        told
+    }
+}
+
+async fn cost(
     organisation: &dyn Organisation,
     part: &str,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let task = organisation.resolve(part).await?;

@@ -1,64 +1,49 @@
-//! `tasks list` and `tasks show`: looking at the journal.
+//! `tasks show`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use clap::Args;
 use setpoint_client::cost::CostReport;
 use setpoint_client::{ClientError, Organisation};
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::Record;
 
-use super::whole_file::{NAME_A_PAGE, WholeFile};
+use super::look;
+use crate::app::App;
+use crate::command::named::{self, Named};
+use crate::command::shut_down;
+use crate::command::whole_file::{NAME_A_PAGE, WholeFile};
 use crate::exit::Exit;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
+use crate::options::Options;
 use crate::render::{html, task};
 use crate::report;
 use crate::state::ViewState;
-use crate::text::table::table;
-use crate::view::Look;
 
-pub(super) async fn list(
-    organisation: &dyn Organisation,
-    is_open_only: bool,
-    limit: usize,
-    options: &GlobalOptions,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
-    let tasks = organisation.tasks(is_open_only, limit).await?;
-    if let Some(warning) = organisation.warning().await? {
-        report::warning(io, &warning);
-    }
-    if options.is_json {
-        io.out.json(&Value::Array(tasks.iter().map(task::list_value).collect()))?;
-        return Ok(Exit::DONE);
-    }
-    if tasks.is_empty() {
-        report::note(io, if is_open_only { "no task is open" } else { "there are no tasks yet" });
-        return Ok(Exit::DONE);
-    }
-    let look = look(io, 0);
-    let rows: Vec<_> = tasks.iter().map(|line| task::row(line, &look)).collect();
-    let lines = table(&task::LIST_HEAD, &rows);
-    let lines: Vec<_> = match io.out.is_terminal {
-        true => lines.into_iter().map(|line| line.clip(look.columns)).collect(),
-        false => lines,
-    };
-    io.out.lines(&lines)?;
-    if tasks.len() == limit {
-        report::note(
-            io,
-            &format!("the newest {limit} are listed; `setpoint tasks list --limit N` lists more"),
-        );
-    }
-    Ok(Exit::DONE)
+/// Show one task: rounds, criteria, evidence, cost, result
+#[derive(Args, Debug)]
+pub(super) struct Show {
+    /// Its id, or the beginning or the end of it, or a file that `tasks export` wrote
+    task: String,
+    /// Write all of it to FILE as one page for a browser, whole or not at all, instead of text to stdout
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
-pub(super) async fn show(
+impl Show {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let Named { organisation, task } = named::open(&self.task, app).await?;
+        let shown = show(&*organisation, task.as_str(), self.html.as_deref(), &app.options, io).await;
+        shut_down(&organisation).await;
+        shown
+    }
+}
+
+async fn show(
     organisation: &dyn Organisation,
     part: &str,
     page: Option<&Path>,
-    options: &GlobalOptions,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let task = organisation.resolve(part).await?;
@@ -104,14 +89,4 @@ fn write_page(
     let mut file = WholeFile::create(path, NAME_A_PAGE)?;
     file.text(&page)?;
     file.finish()
-}
-
-fn look(io: &Io, clock_ms: u64) -> Look {
-    Look {
-        columns: io.out_columns(),
-        lines: None,
-        clock_ms,
-        is_ascii: io.out.is_ascii,
-        zone: io.zone.clone(),
-    }
 }

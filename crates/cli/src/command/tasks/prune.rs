@@ -1,15 +1,16 @@
 //! `tasks prune`: what old tasks did goes, once somebody has agreed.
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::organisation::{Prunable, PruneReport};
 use setpoint_client::{ClientError, Organisation};
 
-use super::retention::{age_ms, agreed};
-use super::shut_down;
+use crate::app::App;
+use crate::command::retention::Retention;
+use crate::command::shut_down;
 use crate::exit::Exit;
-use crate::host::Host;
-use crate::invocation::{GlobalOptions, Prune};
 use crate::io::Io;
+use crate::options::Options;
 use crate::report;
 use crate::text::{Line, Tone};
 use crate::view::words;
@@ -17,24 +18,28 @@ use crate::view::words;
 /// The key that says how old a task has to be.
 const KEY: &str = "retention.tasks";
 
-pub(super) async fn prune(
-    asked: Prune,
-    options: &GlobalOptions,
-    host: &dyn Host,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
-    let older_than_ms = age_ms(asked, KEY, options, host, io)?;
-    let organisation = host.open_without_models().await?;
-    let done = prune_in(&*organisation, older_than_ms, asked, options, io).await;
-    shut_down(&organisation).await;
-    done
+/// Take the steps of old tasks away and give their room back to the disk; goals, results and what was learnt stay
+#[derive(Args, Debug)]
+pub(super) struct Prune {
+    #[command(flatten)]
+    retention: Retention,
 }
 
-async fn prune_in(
+impl Prune {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let older_than_ms = self.retention.age_ms(KEY, app, io)?;
+        let organisation = app.host.open_without_models().await?;
+        let done = prune(&*organisation, older_than_ms, self.retention, &app.options, io).await;
+        shut_down(&organisation).await;
+        done
+    }
+}
+
+async fn prune(
     organisation: &dyn Organisation,
     older_than_ms: u64,
-    asked: Prune,
-    options: &GlobalOptions,
+    asked: Retention,
+    options: &Options,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let prunable = organisation.prunable(older_than_ms).await?;
@@ -61,7 +66,7 @@ async fn prune_in(
         words::count(prunable.tasks.len() as u64, "task"),
         words::bytes(prunable.bytes)
     );
-    if let Some(exit) = agreed(asked, &question, options, io).await? {
+    if let Some(exit) = asked.agreed(&question, options, io).await? {
         return Ok(exit);
     }
     let done = organisation.prune(&prunable).await?;
@@ -73,12 +78,7 @@ async fn prune_in(
     Ok(Exit::DONE)
 }
 
-fn tell(
-    prunable: &Prunable,
-    done: &PruneReport,
-    options: &GlobalOptions,
-    io: &mut Io,
-) -> Result<(), ClientError> {
+fn tell(prunable: &Prunable, done: &PruneReport, options: &Options, io: &mut Io) -> Result<(), ClientError> {
     let text = format!(
         "pruned {}: {}; the disk has {} back",
         words::count(prunable.tasks.len() as u64, "task"),

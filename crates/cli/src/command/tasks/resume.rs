@@ -1,55 +1,76 @@
 //! `tasks resume`: unfinished tasks to their ends, one after the other.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use serde_json::Value;
 use setpoint_client::{ClientError, Organisation, Resumed};
 use setpoint_protocol::TaskId;
 use tokio::sync::mpsc;
 
-use super::leave;
-use super::pursue::{
+use crate::app::App;
+use crate::args::values::LISTED_MAX;
+use crate::command::leave;
+use crate::command::pursue::{
     Tell, exit_of, interrupts, is_interactive, left, policy, pursue, show, stopped, tell, tell_notices,
 };
-use crate::args::TASKS_LISTED_MAX;
 use crate::exit::Exit;
-use crate::host::{ApprovalPolicy, Host};
-use crate::invocation::{GlobalOptions, Resume};
+use crate::host::ApprovalPolicy;
 use crate::io::Io;
+use crate::options::{Cassette, Options};
 use crate::render::result;
 use crate::report;
 use crate::session::Manner;
 use crate::state::ViewState;
 
-pub(super) async fn resume(
-    resume: &Resume,
-    options: &GlobalOptions,
-    host: &dyn Host,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
-    let policy = policy(resume.approve.as_deref(), host)?;
-    tell_notices(host, io);
-    if resume.is_forced {
-        host.force(resume.task.as_deref()).await?;
+/// Take up a task that was interrupted, or all of them; the exit code is that of the worst end
+#[derive(Args, Debug)]
+pub(super) struct Resume {
+    /// Its id, or the beginning or the end of it; every open task that no process drives when left out
+    task: Option<String>,
+    /// Allow without asking what FILE covers
+    #[arg(long, value_name = "FILE")]
+    approve: Option<PathBuf>,
+    /// Go on from the recording that answered the task so far
+    #[arg(long, value_name = "FILE", requires = "task")]
+    replay: Option<PathBuf>,
+    /// Go on although an older journal was put back: what was done since then is done again, and the audit log notes it
+    #[arg(long = "force")]
+    is_forced: bool,
+}
+
+impl Resume {
+    pub(super) fn settle(&mut self, options: &mut Options) {
+        options.cassette = self.replay.take().map(Cassette::Replay);
     }
-    let organisation = host.open().await?;
-    let mut interrupts = interrupts(io)?;
-    let mut work = Work {
-        organisation: &*organisation,
-        policy: policy.as_deref(),
-        options,
-        interrupts: &mut interrupts,
-    };
-    let resumed = match &resume.task {
-        Some(part) => work.one(part, io).await,
-        None => work.all(io).await,
-    };
-    leave(&organisation, &mut interrupts, io).await;
-    resumed
+
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let policy = policy(self.approve.as_deref(), app)?;
+        tell_notices(app, io);
+        if self.is_forced {
+            app.host.force(self.task.as_deref()).await?;
+        }
+        let organisation = app.host.open().await?;
+        let mut interrupts = interrupts(io)?;
+        let mut work = Work {
+            organisation: &*organisation,
+            policy: policy.as_deref(),
+            options: &app.options,
+            interrupts: &mut interrupts,
+        };
+        let resumed = match &self.task {
+            Some(part) => work.one(part, io).await,
+            None => work.all(io).await,
+        };
+        leave(&organisation, &mut interrupts, io).await;
+        resumed
+    }
 }
 
 struct Work<'w> {
     organisation: &'w dyn Organisation,
     policy: Option<&'w dyn ApprovalPolicy>,
-    options: &'w GlobalOptions,
+    options: &'w Options,
     interrupts: &'w mut mpsc::Receiver<()>,
 }
 
@@ -74,7 +95,7 @@ impl Work<'_> {
     /// Every open task that no process drives, oldest first. One that cannot be taken up does not keep the others
     /// from it; one that is cancelled does.
     async fn all(&mut self, io: &mut Io) -> Result<Exit, ClientError> {
-        let open = self.organisation.tasks(true, TASKS_LISTED_MAX).await?;
+        let open = self.organisation.tasks(true, LISTED_MAX).await?;
         let tasks: Vec<TaskId> =
             open.into_iter().rev().filter(|line| line.driven_by.is_none()).map(|line| line.task).collect();
         if tasks.is_empty() && !self.options.is_quiet {

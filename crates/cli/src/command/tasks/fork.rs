@@ -1,46 +1,70 @@
 //! `tasks fork`: a new task that goes on from a point of another one, to its end.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use setpoint_client::{ClientError, Fork as ForkWish, ForkedTask, Organisation};
 use setpoint_protocol::replay::CopiedWorkspace;
 use tokio::sync::mpsc;
 
-use super::leave;
-use super::pursue::{
+use crate::app::App;
+use crate::args::values::setting;
+use crate::command::leave;
+use crate::command::pursue::{
     Tell, exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices,
 };
 use crate::exit::Exit;
-use crate::host::{ApprovalPolicy, Host};
-use crate::invocation::{Fork, GlobalOptions};
+use crate::host::ApprovalPolicy;
 use crate::io::Io;
+use crate::options::{Options, Setting};
 use crate::report;
 use crate::session::Manner;
 use crate::state::ViewState;
 
-pub(super) async fn fork(
-    fork: &Fork,
-    options: &GlobalOptions,
-    host: &dyn Host,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
-    let policy = policy(fork.approve.as_deref(), host)?;
-    tell_notices(host, io);
-    let organisation = host.open().await?;
-    let mut interrupts = interrupts(io)?;
-    let ended = start(&*organisation, fork, policy.as_deref(), options, &mut interrupts, io).await;
-    leave(&organisation, &mut interrupts, io).await;
-    ended
+/// Go on from a point of a task as a new one, with the models that are configured now
+#[derive(Args, Debug)]
+pub(super) struct Fork {
+    /// Its id, or the beginning or the end of it
+    task: String,
+    /// The record to go on from; the step that it belongs to is taken over whole
+    #[arg(long, value_name = "SEQ")]
+    at: u64,
+    /// Give the controller another setting, such as delta=0.2; other keys set the configuration
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+    set: Vec<Setting>,
+    /// Allow without asking what FILE covers
+    #[arg(long, value_name = "FILE")]
+    approve: Option<PathBuf>,
+}
+
+impl Fork {
+    /// Leaves the settings of the controller to the new task, and all others to the program.
+    pub(super) fn settle(&mut self, options: &mut Options) {
+        (self.set, options.set) =
+            std::mem::take(&mut options.set).into_iter().partition(Setting::is_of_controller);
+    }
+
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let policy = policy(self.approve.as_deref(), app)?;
+        tell_notices(app, io);
+        let organisation = app.host.open().await?;
+        let mut interrupts = interrupts(io)?;
+        let ended = start(&*organisation, &self, policy.as_deref(), &app.options, &mut interrupts, io).await;
+        leave(&organisation, &mut interrupts, io).await;
+        ended
+    }
 }
 
 async fn start(
     organisation: &dyn Organisation,
     fork: &Fork,
     policy: Option<&dyn ApprovalPolicy>,
-    options: &GlobalOptions,
+    options: &Options,
     interrupts: &mut mpsc::Receiver<()>,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let from = organisation.resolve(&fork.task).await?;
-    let wish = ForkWish { from, at: fork.at, set: fork.set.clone() };
+    let wish = ForkWish { from, at: fork.at, set: Setting::pairs(&fork.set) };
     let (made, events) = organisation.fork(&wish).await?;
     if !options.is_quiet {
         report::note(io, &told(&made));

@@ -1,5 +1,6 @@
 //! `tasks cancel`: a task is told to stop, wherever it runs.
 
+use clap::Args;
 use serde_json::json;
 use setpoint_client::{ClientError, ErrorKind, Organisation, Resumed};
 use setpoint_protocol::TaskId;
@@ -7,39 +8,43 @@ use setpoint_protocol::message::CancelRequest;
 use setpoint_protocol::topology::Payload;
 use tokio::sync::mpsc;
 
-use super::leave;
-use super::pursue::{Tell, interrupts, left, pursue};
-use crate::args::TASKS_LISTED_MAX;
+use crate::app::App;
+use crate::args::values::LISTED_MAX;
+use crate::command::leave;
+use crate::command::pursue::{self, Tell, interrupts, left, pursue};
 use crate::exit::Exit;
-use crate::host::Host;
-use crate::invocation::GlobalOptions;
 use crate::io::Io;
+use crate::options::Options;
 use crate::report;
 use crate::session::{Manner, Show};
 use crate::state::ViewState;
 
-pub(super) async fn cancel(
-    part: &str,
-    options: &GlobalOptions,
-    host: &dyn Host,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
-    let organisation = host.open_without_models().await?;
-    let mut interrupts = interrupts(io)?;
-    let cancelled = tell(&*organisation, part, options, &mut interrupts, io).await;
-    leave(&organisation, &mut interrupts, io).await;
-    cancelled
+/// Cancel a task, wherever it runs
+#[derive(Args, Debug)]
+pub(super) struct Cancel {
+    /// Its id, or the beginning or the end of it
+    task: String,
+}
+
+impl Cancel {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let organisation = app.host.open_without_models().await?;
+        let mut interrupts = interrupts(io)?;
+        let cancelled = tell(&*organisation, &self.task, &app.options, &mut interrupts, io).await;
+        leave(&organisation, &mut interrupts, io).await;
+        cancelled
+    }
 }
 
 async fn tell(
     organisation: &dyn Organisation,
     part: &str,
-    options: &GlobalOptions,
+    options: &Options,
     interrupts: &mut mpsc::Receiver<()>,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
     let task = organisation.resolve(part).await?;
-    let open = organisation.tasks(true, TASKS_LISTED_MAX).await?;
+    let open = organisation.tasks(true, LISTED_MAX).await?;
     let Some(line) = open.into_iter().find(|line| line.task == task) else {
         return Err(ClientError::new(ErrorKind::Usage, format!("the task {task} has ended already"))
             .hint(format!("`setpoint tasks show {task}` shows how")));
@@ -64,7 +69,7 @@ async fn take_up(
     organisation: &dyn Organisation,
     task: &TaskId,
     cancel: Payload,
-    options: &GlobalOptions,
+    options: &Options,
     interrupts: &mut mpsc::Receiver<()>,
     io: &mut Io,
 ) -> Result<Exit, ClientError> {
@@ -81,6 +86,6 @@ async fn take_up(
             None => return Ok(left(io, task, options)),
         }
     }
-    super::pursue::tell(io, &state, Tell::of(options))?;
+    pursue::tell(io, &state, Tell::of(options))?;
     Ok(Exit::DONE)
 }

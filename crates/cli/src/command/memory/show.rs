@@ -1,0 +1,49 @@
+//! `memory show`.
+
+use clap::Args;
+use serde_json::json;
+use setpoint_client::{ClientError, Memory};
+use setpoint_protocol::Timestamp;
+
+use super::{Seen, look, opened};
+use crate::app::App;
+use crate::args::values::megram;
+use crate::exit::Exit;
+use crate::io::Io;
+use crate::options::Options;
+use crate::render::memory::{Look, report};
+
+/// Show one record in full, with where it comes from
+#[derive(Args, Debug)]
+pub(super) struct Show {
+    /// Its id, or the beginning or the end of it
+    #[arg(value_parser = megram)]
+    id: String,
+    #[command(flatten)]
+    seen: Seen,
+}
+
+impl Show {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let at = self.seen.moment(app, io)?;
+        let look = look(at, app, io);
+        opened(app, async |memory| show(memory, &self.id, at, &look, &app.options, io).await).await
+    }
+}
+
+async fn show(
+    memory: &dyn Memory,
+    id: &str,
+    at: Option<Timestamp>,
+    look: &Look,
+    options: &Options,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let found = memory.show(id, at).await?;
+    if options.is_json {
+        io.out.json(&json!(found))?;
+    } else {
+        io.out.lines(&report(&found, look))?;
+    }
+    Ok(Exit::DONE)
+}

@@ -1,0 +1,56 @@
+//! `tasks export`: a task's records as CloudEvents, one JSON object a line.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use setpoint_client::{ClientError, Organisation};
+
+use crate::app::App;
+use crate::command::shut_down;
+use crate::command::whole_file::{OR_STANDARD_OUTPUT, WholeFile};
+use crate::exit::Exit;
+use crate::io::Io;
+
+/// Write a task as one file that replays elsewhere: CloudEvents, one JSON object a line
+#[derive(Args, Debug)]
+pub(super) struct Export {
+    /// Its id, or the beginning or the end of it
+    task: String,
+    /// Write to FILE, whole or not at all, instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl Export {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let organisation = app.host.open_without_models().await?;
+        let exported = export(&*organisation, &self.task, self.output.as_deref(), io).await;
+        shut_down(&organisation).await;
+        exported
+    }
+}
+
+async fn export(
+    organisation: &dyn Organisation,
+    part: &str,
+    output: Option<&Path>,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let task = organisation.resolve(part).await?;
+    let lines = organisation.export(&task).await?;
+    match output {
+        None => {
+            for line in &lines {
+                io.out.json_line(line)?;
+            }
+        }
+        Some(path) => {
+            let mut file = WholeFile::create(path, OR_STANDARD_OUTPUT)?;
+            for line in &lines {
+                file.line(line)?;
+            }
+            file.finish()?;
+        }
+    }
+    Ok(Exit::DONE)
+}

@@ -1,0 +1,76 @@
+//! `tasks list`.
+
+use clap::Args;
+use serde_json::Value;
+use setpoint_client::{ClientError, Organisation};
+
+use super::look;
+use crate::app::App;
+use crate::args::values::listed;
+use crate::command::shut_down;
+use crate::exit::Exit;
+use crate::io::Io;
+use crate::options::Options;
+use crate::render::task;
+use crate::report;
+use crate::text::table::table;
+
+/// Tasks that are listed unless another number is asked for.
+pub const TASKS_LISTED: usize = 20;
+
+/// List tasks, newest first
+#[derive(Args, Debug, Default)]
+pub(super) struct List {
+    /// Only tasks that have not ended
+    #[arg(long = "open")]
+    is_open_only: bool,
+    /// How many at most
+    #[arg(long, value_name = "N", value_parser = listed)]
+    limit: Option<usize>,
+}
+
+impl List {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        let organisation = app.host.open_without_models().await?;
+        let limit = self.limit.unwrap_or(TASKS_LISTED);
+        let listed = list(&*organisation, self.is_open_only, limit, &app.options, io).await;
+        shut_down(&organisation).await;
+        listed
+    }
+}
+
+async fn list(
+    organisation: &dyn Organisation,
+    is_open_only: bool,
+    limit: usize,
+    options: &Options,
+    io: &mut Io,
+) -> Result<Exit, ClientError> {
+    let tasks = organisation.tasks(is_open_only, limit).await?;
+    if let Some(warning) = organisation.warning().await? {
+        report::warning(io, &warning);
+    }
+    if options.is_json {
+        io.out.json(&Value::Array(tasks.iter().map(task::list_value).collect()))?;
+        return Ok(Exit::DONE);
+    }
+    if tasks.is_empty() {
+        report::note(io, if is_open_only { "no task is open" } else { "there are no tasks yet" });
+        return Ok(Exit::DONE);
+    }
+    let look = look(io, 0);
+    let rows: Vec<_> = tasks.iter().map(|line| task::row(line, &look)).collect();
+    let lines = table(&task::LIST_HEAD, &rows);
+    let lines: Vec<_> = match io.out.is_terminal {
+        true => lines.into_iter().map(|line| line.clip(look.columns)).collect(),
+        false => lines,
+    };
+    io.out.lines(&lines)?;
+    if tasks.len() == limit {
+        report::note(
+            io,
+            &format!("the newest {limit} are listed; `setpoint tasks list --limit N` lists more"),
+        );
+    }
+    Ok(Exit::DONE)
+}

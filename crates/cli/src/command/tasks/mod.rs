@@ -1,0 +1,72 @@
+//! `tasks`: looking at tasks, and acting on them.
+
+mod cancel;
+mod cost;
+mod export;
+mod fork;
+mod list;
+mod prune;
+mod resume;
+mod show;
+
+use clap::{Args, Subcommand};
+use setpoint_client::ClientError;
+
+pub use self::list::TASKS_LISTED;
+use crate::app::App;
+use crate::exit::Exit;
+use crate::io::Io;
+use crate::options::Options;
+use crate::view::Look;
+
+/// Look at tasks, cancel them, take them up again; list them when nothing else is said
+#[derive(Args, Debug)]
+pub struct Tasks {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    List(list::List),
+    Show(show::Show),
+    Cost(cost::Cost),
+    Cancel(cancel::Cancel),
+    Resume(resume::Resume),
+    Fork(fork::Fork),
+    Export(export::Export),
+    Prune(prune::Prune),
+}
+
+impl Tasks {
+    pub(super) fn settle(&mut self, options: &mut Options) {
+        match &mut self.verb {
+            Some(Verb::Resume(resume)) => resume.settle(options),
+            Some(Verb::Fork(fork)) => fork.settle(options),
+            _ => {}
+        }
+    }
+
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+        match self.verb.unwrap_or(Verb::List(list::List::default())) {
+            Verb::List(list) => list.run(app, io).await,
+            Verb::Show(show) => show.run(app, io).await,
+            Verb::Cost(cost) => cost.run(app, io).await,
+            Verb::Cancel(cancel) => cancel.run(app, io).await,
+            Verb::Resume(resume) => resume.run(app, io).await,
+            Verb::Fork(fork) => fork.run(app, io).await,
+            Verb::Export(export) => export.run(app, io).await,
+            Verb::Prune(prune) => prune.run(app, io).await,
+        }
+    }
+}
+
+fn look(io: &Io, clock_ms: u64) -> Look {
+    Look {
+        columns: io.out_columns(),
+        lines: None,
+        clock_ms,
+        is_ascii: io.out.is_ascii,
+        zone: io.zone.clone(),
+    }
+}

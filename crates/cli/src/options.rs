@@ -1,0 +1,80 @@
+//! The options that hold for every command.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::args::values::setting;
+
+/// The options that hold for every command.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Write JSON to stdout and nothing else
+    #[arg(long = "json", global = true)]
+    pub is_json: bool,
+    /// Write the log to stderr too
+    #[arg(short = 'v', long = "verbose", global = true)]
+    pub is_verbose: bool,
+    /// Write no progress to stderr, and of a task only its answer to stdout
+    #[arg(short = 'q', long = "quiet", global = true)]
+    pub is_quiet: bool,
+    /// Keep the data in DIR
+    #[arg(long, value_name = "DIR", global = true)]
+    pub data_dir: Option<PathBuf>,
+    /// Use this model for everything, for roles with a model of their own too
+    #[arg(long, value_name = "NAME", global = true)]
+    pub model: Option<String>,
+    /// Set a configuration value; `setpoint config` lists them
+    #[arg(long, value_name = "KEY=VALUE", value_parser = setting, global = true)]
+    pub set: Vec<Setting>,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
+    pub color: Color,
+    /// The recording of models to make or to play; set by options of single commands.
+    #[arg(skip)]
+    pub cassette: Option<Cassette>,
+}
+
+/// A configuration value that the command line sets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Its dotted key; a command for the controller alone also takes the bare name.
+    pub key: String,
+    /// The value, as text.
+    pub value: String,
+    /// The option that sets it, without the value, which may be secret.
+    pub option: String,
+}
+
+impl Setting {
+    /// Whether it sets the controller: by a bare name, or by a key of its section.
+    pub(crate) fn is_of_controller(&self) -> bool {
+        self.key.starts_with("controller.") || !self.key.contains('.')
+    }
+
+    /// Names with values.
+    pub(crate) fn pairs(settings: &[Setting]) -> Vec<(String, String)> {
+        settings.iter().map(|one| (one.key.clone(), one.value.clone())).collect()
+    }
+}
+
+/// A recording of models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cassette {
+    /// Write what the models say to this file.
+    Record(PathBuf),
+    /// Let this file answer instead of them.
+    Replay(PathBuf),
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless the environment says no
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
