@@ -5,8 +5,9 @@
 //! the tokio driver and the simulation are two drivers of the same cell.
 //!
 //! Reading order: [`machine`] (the trait), [`input`], [`effects`], [`ctx`], [`brief`] (what a model is asked),
-//! [`conversation`] (what follows the question), [`draft`] (what it may answer), [`cell`].
+//! [`conversation`] (what follows the question), [`draft`] (what it may answer), [`cell`], [`admission`] (what another process may say to a task).
 
+pub mod admission;
 pub mod brief;
 pub mod cell;
 pub mod conversation;

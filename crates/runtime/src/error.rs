@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use setpoint_bus::export::Unwritable;
+use setpoint_history::cloud_events::export::Unwritable;
 use setpoint_journal::JournalError;
 use setpoint_machine::cell::{Divergence, StepError};
 use setpoint_protocol::{TaskId, Timestamp};

@@ -22,6 +22,7 @@ pub mod organisation;
 pub mod program;
 pub mod rows;
 pub mod surroundings;
+pub mod tap;
 pub mod telemetry;
 pub mod time_travel;
 pub mod toolbox;
@@ -34,4 +35,4 @@ pub mod journal {
 pub use error::RuntimeError;
 pub use models::Models;
 pub use organisation::{NewTask, Organisation, Parts, Resumed};
-pub use setpoint_bus::tap::{Event as TapEvent, Tap, Tapped};
+pub use tap::{Event as TapEvent, Tap, Tapped};

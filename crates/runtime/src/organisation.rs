@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::models::Models;
-use setpoint_bus::tap::{Event, Hub, Tap};
+use crate::tap::{Event, Hub, Tap};
 use setpoint_journal::{Command, Journal, LeaseTerms, NewCommand, TaskHead};
 use setpoint_machine::{Cell, External, Factory};
 use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
@@ -520,7 +520,7 @@ async fn watch_commands(shared: Arc<Shared>) {
 
 /// A message that another process left for a task, if a person may say it.
 fn said(task: &TaskId, command: &Command) -> Option<Inbound> {
-    match setpoint_bus::admission::admit(RoleId::User, &command.kind, &command.body) {
+    match setpoint_machine::admission::admit(RoleId::User, &command.kind, &command.body) {
         Ok(admitted) => {
             Some(Inbound::Said { payload: admitted.payload, reply: None, command: Some(command.id) })
         }

@@ -141,18 +141,18 @@ mod tests {
     #[test]
     fn an_upward_or_sideways_edge_is_found() {
         check(
-            &["protocol", "machine", "journal", "bus", "control", "client", "runtime"],
+            &["protocol", "machine", "journal", "tools", "control", "client", "runtime"],
             "protocol:
              control:
              machine: protocol control
-             journal: bus bus(dev)
-             bus:
+             journal: tools tools(dev)
+             tools:
              runtime:
              client: runtime",
             &expect![[r#"
                 crates/machine/Cargo.toml: layer 1: it may not depend on `setpoint-control` (layer 0)
-                crates/journal/Cargo.toml: layer 3: it may not depend on `setpoint-bus` (layer 3)
-                crates/journal/Cargo.toml: layer 3: its tests may not depend on `setpoint-bus` (layer 3)
+                crates/journal/Cargo.toml: layer 3: it may not depend on `setpoint-tools` (layer 3)
+                crates/journal/Cargo.toml: layer 3: its tests may not depend on `setpoint-tools` (layer 3)
                 crates/client/Cargo.toml: layer 5: it may not depend on `setpoint-runtime` (layer 4)
             "#]],
         );
@@ -175,10 +175,10 @@ mod tests {
     #[test]
     fn something_impure_below_a_pure_crate_is_found_with_the_way_to_it() {
         check(
-            &["control", "roles", "bus"],
+            &["control", "roles", "tools"],
             "control: a(dev) tokio(dev) jiff
              roles: b
-             bus: tokio
+             tools: tokio
              a: getrandom
              b: a c
              c: libsqlite3-sys

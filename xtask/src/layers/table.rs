@@ -16,8 +16,8 @@ pub(super) enum MayUse {
     Nothing,
     /// Those of all layers up to this one.
     UpTo(u8),
-    /// Those of all layers up to this one, and `own_files`.
-    FilesAnd(u8),
+    /// Those of all layers up to this one, and those named.
+    And(u8, &'static [&'static str]),
     /// Those named.
     Only(&'static [&'static str]),
 }
@@ -31,18 +31,18 @@ pub(super) const TABLE: &[Row] = &[
     Row { name: "scrub", layer: 0, may_use: MayUse::Nothing },
     Row { name: "machine", layer: 1, may_use: MayUse::Only(&["protocol"]) },
     Row { name: "roles", layer: 2, may_use: MayUse::UpTo(1) },
-    Row { name: "audit_log", layer: 3, may_use: MayUse::FilesAnd(1) },
-    Row { name: "bus", layer: 3, may_use: MayUse::FilesAnd(1) },
-    Row { name: "journal", layer: 3, may_use: MayUse::FilesAnd(1) },
-    Row { name: "memory_store", layer: 3, may_use: MayUse::FilesAnd(1) },
-    Row { name: "model", layer: 3, may_use: MayUse::FilesAnd(1) },
+    Row { name: "audit_log", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
+    Row { name: "journal", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
+    Row { name: "memory_store", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
+    Row { name: "model", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
     // Layer 3 because it opens files; it knows nothing of the others there.
     Row { name: "own_files", layer: 3, may_use: MayUse::Nothing },
-    Row { name: "sandbox", layer: 3, may_use: MayUse::FilesAnd(1) },
-    Row { name: "telemetry", layer: 3, may_use: MayUse::FilesAnd(1) },
-    Row { name: "tools", layer: 3, may_use: MayUse::FilesAnd(1) },
+    Row { name: "sandbox", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
+    Row { name: "telemetry", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
+    Row { name: "tools", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
+    Row { name: "history", layer: 4, may_use: MayUse::UpTo(3) },
     Row { name: "model_server", layer: 4, may_use: MayUse::Nothing },
-    Row { name: "runtime", layer: 4, may_use: MayUse::UpTo(3) },
+    Row { name: "runtime", layer: 4, may_use: MayUse::And(3, &["history"]) },
     Row { name: "sim", layer: 4, may_use: MayUse::UpTo(3) },
     Row { name: "client", layer: 5, may_use: MayUse::Only(&["protocol"]) },
     // The composition happens in `bin/setpoint` alone; `sources` holds the rest of the crate to `client`.
@@ -57,7 +57,7 @@ pub(super) const PURE_LAYER_MAX: u8 = 2;
 pub(super) const TEST_DRIVERS: &[&str] = &["model_server", "sim"];
 
 /// How the crates of the third layer open files.
-const OWN_FILES: &str = "own_files";
+const OWN_FILES: &[&str] = &["own_files"];
 
 /// Packages that a pure crate may not have anywhere below it; a `*` stands for any ending or beginning.
 pub(super) const IMPURE: &[&str] = &[
@@ -94,7 +94,7 @@ impl Row {
         match self.may_use {
             MayUse::Nothing => false,
             MayUse::UpTo(layer) => other.layer <= layer,
-            MayUse::FilesAnd(layer) => other.layer <= layer || other.name == OWN_FILES,
+            MayUse::And(layer, names) => other.layer <= layer || names.contains(&other.name),
             MayUse::Only(names) => names.contains(&other.name),
         }
     }

@@ -12,7 +12,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     unlisted.map(|name| Finding::whole(MAP, format!("the crate `{name}` is not listed"))).collect()
 }
 
-/// A crate is listed as code (`` `bus` ``) or as a folder (`bus/`).
+/// A crate is listed as code (`` `tools` ``) or as a folder (`tools/`).
 fn lists(map: &str, name: &str) -> bool {
     let folder = format!("{name}/");
     let as_folder = map.split([' ', '\n', '`', '(', '|']).any(|word| {
@@ -27,18 +27,18 @@ mod tests {
     use expect_test::expect;
 
     const CRATES: [(&str, &str); 3] =
-        [("crates/bus/Cargo.toml", ""), ("crates/control/Cargo.toml", ""), ("crates/sim/Cargo.toml", "")];
+        [("crates/tools/Cargo.toml", ""), ("crates/control/Cargo.toml", ""), ("crates/sim/Cargo.toml", "")];
 
     #[test]
     fn a_crate_that_the_map_leaves_out_is_found() {
-        let [bus, control, sim] = CRATES;
+        let [tools, control, sim] = CRATES;
         super::super::check(
             super::check,
             &[
-                bus,
+                tools,
                 control,
                 sim,
-                ("ARCHITECTURE.md", "The `bus` carries.\n  minisim/ x\n  control/  arithmetic"),
+                ("ARCHITECTURE.md", "The `tools` carries.\n  minisim/ x\n  control/  arithmetic"),
             ],
             &expect![[r#"
                 ARCHITECTURE.md: the crate `sim` is not listed

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use setpoint_bus::export::Unwritable;
-use setpoint_bus::import::ImportError;
+use setpoint_history::cloud_events::export::Unwritable;
+use setpoint_history::cloud_events::import::ImportError;
 use setpoint_journal::JournalError;
 use setpoint_memory_store::MemoryError;
 use setpoint_model::cassette::TapeError;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use setpoint_bus::tap::Event;
+use crate::tap::Event;
 use setpoint_journal::{JournalError, Submission, TaskHead, TaskOpening};
 use setpoint_machine::{Outside, Step};
 use setpoint_protocol::record::Record;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use setpoint_bus::tap::{Event, Tap, Tapped};
+use crate::tap::{Event, Tap, Tapped};
 use setpoint_journal::Journal;
 use setpoint_protocol::record::Record;
 use setpoint_protocol::{TaskId, Timestamp};

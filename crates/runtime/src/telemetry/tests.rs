@@ -1,4 +1,4 @@
-use setpoint_bus::tap::{Hub, TAP_EVENTS_MAX};
+use crate::tap::{Hub, TAP_EVENTS_MAX};
 use setpoint_journal::{NewRow, Submission, TaskHead, TaskOpening};
 use setpoint_protocol::message::UserInput;
 use setpoint_protocol::record::RecordKind;
@@ -113,7 +113,7 @@ async fn what_a_tap_loses_is_read_from_the_journal() {
     let call = CallId { role: RoleId::Perceiver, instance: Instance(0), n: 1 };
     for _ in 0..=TAP_EVENTS_MAX {
         let text = "…".into();
-        hub.publish(setpoint_bus::tap::Event::Progress { task: tasks[0].clone(), call, text });
+        hub.publish(crate::tap::Event::Progress { task: tasks[0].clone(), call, text });
     }
     feed.finish().await;
     // R1's activity and the task's own span, of two tasks; nobody took them, so they are counted.

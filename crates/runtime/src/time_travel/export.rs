@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use setpoint_bus::export::{EXPORT_VERSION, Exporter, Lines, Seal};
+use setpoint_history::cloud_events::export::{EXPORT_VERSION, Exporter, Lines, Seal};
 use setpoint_protocol::record::FragmentHash;
 use setpoint_protocol::{TaskId, Timestamp};
 
@@ -12,10 +12,10 @@ use crate::organisation::Organisation;
 use crate::rows::record_of;
 
 impl Organisation {
-    /// A task as CloudEvents, one JSON object a line, without their ends; see [`setpoint_bus::export`].
+    /// A task as CloudEvents, one JSON object a line, without their ends; see [`setpoint_history::cloud_events::export`].
     ///
     /// # Errors
-    /// An unknown or damaged task, and one that is larger than what [`setpoint_bus::import`] reads back.
+    /// An unknown or damaged task, and one that is larger than what [`setpoint_history::cloud_events::import`] reads back.
     pub fn export(&self, task: &TaskId) -> Result<Vec<String>, RuntimeError> {
         let journal = self.journal();
         whole(journal, task)?;

@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use setpoint_bus::import::{ImportError, Importer, Line, Stored};
+use setpoint_history::cloud_events::import::{ImportError, Importer, Line, Stored};
 use setpoint_journal::{Fragment, Journal, JournalError, NewRow, Submission, TaskHead, TaskOpening};
 use setpoint_protocol::TaskId;
 

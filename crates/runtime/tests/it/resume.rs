@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use setpoint_bus::tap::{Event, Tap, Tapped};
 use setpoint_journal::{Journal, JournalOptions};
 use setpoint_machine::ModelCall;
 use setpoint_model::playbook::{Library, Playbook};
@@ -12,6 +11,7 @@ use setpoint_protocol::message::{EndState, PlanDecision, PlanProposal};
 use setpoint_protocol::record::{Answer, Answered, Record, RecordKind, Reply};
 use setpoint_protocol::topology::Payload;
 use setpoint_runtime::NewTask;
+use setpoint_runtime::tap::{Event, Tap, Tapped};
 
 use crate::support::{new_task, organisation};
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use opentelemetry_proto::tonic::trace::v1::Span;
-use setpoint_bus::tap::{Event, Tapped};
 use setpoint_journal::{Journal, JournalOptions};
 use setpoint_protocol::message::{PlanDecision, PlanProposal};
 use setpoint_protocol::record::RecordKind;
 use setpoint_protocol::topology::{Kind, Payload};
+use setpoint_runtime::tap::{Event, Tapped};
 use setpoint_telemetry::task::Content;
 
 use super::collector::{Collector, Manner};

@@ -351,7 +351,7 @@ proptest! {
 /// What is written is what is read, up to the last byte.
 #[test]
 fn a_file_is_written_as_far_as_it_is_read() {
-    use crate::export::{Lines as Written, Unwritable};
+    use crate::cloud_events::export::{Lines as Written, Unwritable};
 
     let read = |number: u64, bytes: u64, length: usize| {
         let input = std::io::repeat(b'x').take(length as u64).chain(&b"\n"[..]);

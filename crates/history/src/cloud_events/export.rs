@@ -15,7 +15,7 @@ use setpoint_protocol::record::{FragmentHash, Record, RecordKind};
 use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{TaskId, Timestamp};
 
-use crate::import::{FILE_BYTES_MAX, LINE_BYTES_MAX, LINES_MAX};
+use super::import::{FILE_BYTES_MAX, LINE_BYTES_MAX, LINES_MAX};
 
 /// The version of the file's form. Raised with every change that an older reader would misread.
 pub const EXPORT_VERSION: u32 = 1;

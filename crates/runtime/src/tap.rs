@@ -1,6 +1,6 @@
 //! What happens, for whoever watches in this process.
 //!
-//! A tap sees and never says. It may lag: the bus does not wait for it, but losing is a typed outcome that the
+//! A tap sees and never says. It may lag: nothing waits for it, but losing is a typed outcome that the
 //! watcher sees, and the journal has what was missed. (The Auditor reads the journal by cursor and loses nothing.)
 
 use std::sync::Arc;

@@ -13,7 +13,7 @@ use setpoint_protocol::record::{FORMAT, FragmentHash, Record};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::{TaskId, Timestamp};
 
-use crate::export::{EXPORT_VERSION, Exporter, Seal, body_of, read_seal};
+use super::export::{EXPORT_VERSION, Exporter, Seal, body_of, read_seal};
 
 /// Longest line in bytes: the largest body, and room for a fragment whose every character is written as an escape.
 pub const LINE_BYTES_MAX: usize = 48 * 1024 * 1024;
