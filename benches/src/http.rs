@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use setpoint_journal::Journal;
 use setpoint_machine::conversation::Manner;
 use setpoint_machine::{Brief, ModelCall};
+use setpoint_memory::Access;
 use setpoint_model::remote::{Endpoint, Remote};
 use setpoint_model::wire::{Dialect, Request};
 use setpoint_model::{Model, ModelError, Progress};
@@ -20,7 +21,6 @@ use setpoint_model_server::question::{self, Site};
 use setpoint_model_server::{Answer, ModelServer, Seen, Wire};
 use setpoint_protocol::RoleId;
 use setpoint_protocol::record::Reply;
-use setpoint_runtime::memory::Access;
 use setpoint_runtime::{Models, Organisation, Parts};
 use tokio::task::JoinSet;
 

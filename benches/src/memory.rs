@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use setpoint_memory_store::{Durability, Event, Happening, Options, Store, Taken};
+use setpoint_memory::store::{Durability, Event, Happening, Options, Store, Taken};
 use setpoint_mkct::{Quantum, State, quantize};
 use setpoint_protocol::memory::MemoryAct;
 use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram};

@@ -1,4 +1,4 @@
-//! Cutting text without breaking characters, always with a mark of what was cut, and what a text looks like.
+//! Cutting text without breaking characters, always with a mark of what was cut; what a text looks like; errors as text.
 
 use std::borrow::Cow;
 
@@ -35,6 +35,19 @@ pub fn clip(text: &str, chars_max: usize) -> String {
         _ => head,
     };
     cut + "…"
+}
+
+/// Returns an error with its sources, in one line: "failed to …".
+#[must_use]
+pub fn error_chain(error: &dyn std::error::Error) -> String {
+    let mut text = format!("failed to {error}");
+    let mut source = error.source();
+    while let Some(inner) = source {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        source = inner.source();
+    }
+    text
 }
 
 /// Follows a name whose bytes are not UTF-8; each such byte is written `\xNN`.

@@ -8,14 +8,15 @@ use std::path::Path;
 
 use setpoint_audit_log::{Against, verify};
 use setpoint_journal::{Journal, JournalOptions};
-use setpoint_memory_store::{MemoryError, Options as StoreOptions, Store};
+use setpoint_memory::store::{MemoryError, Options as StoreOptions, Store};
 use setpoint_own_files::own;
+use setpoint_protocol::text::error_chain;
 use setpoint_telemetry::task::Content;
 
 use crate::audit::{AuditFailure, put_back};
 use crate::models::choose::Chosen;
 use crate::models::choose::PLAYBOOK;
-use crate::organisation::{concerns_any, error_chain};
+use crate::organisation::concerns_any;
 use crate::program::{Program, is_none};
 use crate::surroundings::{Directories, is_installed};
 

@@ -14,14 +14,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use crate::models::Models;
-use crate::tap::{Event, Hub, Tap};
 use setpoint_journal::{Command, Journal, LeaseTerms, NewCommand, TaskHead};
 use setpoint_machine::{Cell, External, Factory};
+use setpoint_memory::Access;
 use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
 use setpoint_protocol::message::UserInput;
 use setpoint_protocol::record::{Opened, Record};
-use setpoint_protocol::text::clip;
+use setpoint_protocol::text::{clip, error_chain};
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{RoleId, TaskId};
 use setpoint_telemetry::otlp::Exporter;
@@ -30,16 +29,17 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::fragments::Fragments;
 use crate::audit::{AuditPlace, PutBack, put_back};
 use crate::clock;
 use crate::driver::{Driver, DriverEnd, INBOX_MAX, Inbound, recover};
 use crate::error::RuntimeError;
 use crate::factory::{LOGIC_VERSION, Roles};
-use crate::memory::Access;
+use crate::models::Models;
+use crate::tap::{Event, Hub, Tap};
 use crate::telemetry::Feed;
 use crate::toolbox::Toolbox;
 
-use self::fragments::Fragments;
 pub use self::pruning::{Left, Prunable, Pruned};
 pub use self::tasks::TaskSummary;
 pub(crate) use self::tasks::concerns_any;
@@ -477,19 +477,6 @@ impl std::fmt::Debug for Organisation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Organisation").field("owner", &self.shared.owner).finish_non_exhaustive()
     }
-}
-
-/// An error with its sources, in one line: "failed to …".
-#[must_use]
-pub fn error_chain(error: &dyn std::error::Error) -> String {
-    let mut text = format!("failed to {error}");
-    let mut source = error.source();
-    while let Some(inner) = source {
-        text.push_str(": ");
-        text.push_str(&inner.to_string());
-        source = inner.source();
-    }
-    text
 }
 
 /// Messages from other processes come through the journal's command table.

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use setpoint_memory_store::{Event, Happening, MemoryError, Options, Store};
+use setpoint_memory::store::{Event, Happening, MemoryError, Options, Store};
 use setpoint_protocol::memory::{Author, MemoryAct};
 use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram};
 use setpoint_protocol::{MegramId, Timestamp};

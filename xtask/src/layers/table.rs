@@ -33,7 +33,7 @@ pub(super) const TABLE: &[Row] = &[
     Row { name: "roles", layer: 2, may_use: MayUse::UpTo(1) },
     Row { name: "audit_log", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
     Row { name: "journal", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
-    Row { name: "memory_store", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
+    Row { name: "memory", layer: 3, may_use: MayUse::And(2, &["journal", "model", "own_files"]) },
     Row { name: "model", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
     // Layer 3 because it opens files; it knows nothing of the others there.
     Row { name: "own_files", layer: 3, may_use: MayUse::Nothing },
@@ -46,7 +46,11 @@ pub(super) const TABLE: &[Row] = &[
     Row { name: "sim", layer: 4, may_use: MayUse::UpTo(3) },
     Row { name: "client", layer: 5, may_use: MayUse::Only(&["protocol"]) },
     // The composition happens in `bin/setpoint` alone; `sources` holds the rest of the crate to `client`.
-    Row { name: "cli", layer: 5, may_use: MayUse::Only(&["client", "own_files", "protocol", "runtime"]) },
+    Row {
+        name: "cli",
+        layer: 5,
+        may_use: MayUse::Only(&["client", "memory", "mkct", "own_files", "protocol", "runtime"]),
+    },
     Row { name: "server", layer: 5, may_use: MayUse::Only(&["client", "protocol"]) },
 ];
 

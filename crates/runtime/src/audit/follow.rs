@@ -5,11 +5,11 @@ use std::path::Path;
 use setpoint_audit_log::{Backwards, Entries, LogError};
 use setpoint_journal::Journal;
 use setpoint_protocol::message::{AuditReport, Finding};
+use setpoint_protocol::text::error_chain;
 
 use super::entry::{LogEntry, parse};
 use super::{AuditFailure, AuditPlace, Keeper, look};
 use crate::clock;
-use crate::organisation::error_chain;
 
 /// Rows that are read at a time.
 const ROWS_AT_ONCE: u64 = 4_096;

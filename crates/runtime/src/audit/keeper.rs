@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use setpoint_audit_log::{Appended, AuditLog, Entries, Exported, OnDamage, Options, Sealed, Sealing};
 use setpoint_journal::{Journal, JournalError, Row};
 use setpoint_protocol::message::{AuditReport, Finding, FindingKind};
+use setpoint_protocol::text::error_chain;
 use setpoint_protocol::{TaskId, Timestamp};
 use setpoint_roles::r6_auditor::Auditor;
 
@@ -15,7 +16,6 @@ use super::reading::{self, Gap, PAGE_ROWS, Page, ROWS_PER_ENTRY};
 use super::snapshot::{self, Mark, Written};
 use super::standing::{self, Said, Standing};
 use super::{AuditFailure, AuditPlace, verify};
-use crate::organisation::error_chain;
 
 /// Milliseconds of activity between two reports.
 const REPORT_EVERY_MS: u64 = 5 * 60 * 1_000;

@@ -34,7 +34,7 @@ pub fn look(dir: &Path, journal: &Journal, query: &str, now: Timestamp) -> Resul
             Ok(Page::Gap(gap)) => drop(auditor.skip(gap.to, &gap.tasks, &gap.why, now)),
             Ok(Page::End) => break,
             Err(error) => {
-                unread = Some(crate::organisation::error_chain(&error));
+                unread = Some(setpoint_protocol::text::error_chain(&error));
                 break;
             }
         }

@@ -6,7 +6,7 @@ use setpoint_journal::{Journal, JournalError, Loss, PRUNING_KIND, Row, SYSTEM_ST
 use setpoint_protocol::Timestamp;
 use setpoint_roles::r6_auditor::Entry;
 
-use crate::organisation::error_chain;
+use setpoint_protocol::text::error_chain;
 
 /// Rows that are read at a time.
 pub(super) const PAGE_ROWS: usize = 512;

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use setpoint_history::cloud_events::export::Unwritable;
 use setpoint_history::cloud_events::import::ImportError;
 use setpoint_journal::JournalError;
-use setpoint_memory_store::MemoryError;
+use setpoint_memory::MemoryFailure;
+use setpoint_memory::store::MemoryError;
 use setpoint_model::cassette::TapeError;
 use setpoint_own_files::is_refusal;
 
 use crate::config::ConfigError;
 use crate::error::RuntimeError;
-use crate::memory::MemoryFailure;
 use crate::program::ProgramError;
 use crate::time_travel::fork::ForkError;
 use crate::time_travel::import::TakeInError;

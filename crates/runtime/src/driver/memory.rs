@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use setpoint_machine::External;
+use setpoint_memory::{Access, Readers, unavailable};
 use setpoint_protocol::CallId;
 use setpoint_protocol::RoleId;
 use setpoint_protocol::message::{MemoryQuery, MemoryReply};
@@ -11,7 +12,6 @@ use setpoint_protocol::topology::Payload;
 
 use super::{Driver, Inbound};
 use crate::clock;
-use crate::memory::{Access, Readers, unavailable};
 
 /// How long a plan waits for memory, which may have a long journal to take in first.
 const WAIT_MAX: Duration = Duration::from_secs(10);

@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`initialise`], `look` (what is there), `text` (what is written about it), `files` (how).
 
-use crate::files;
+use setpoint_own_files::whole;
 mod look;
 mod text;
 
@@ -19,8 +19,8 @@ use self::look::Sight;
 use crate::config::{self, Config, ConfigError, Origin, Sources};
 use crate::models::choose::{Chooser, Slot};
 use crate::models::provider;
-use crate::organisation::error_chain;
 use crate::program::{MODELS_FILE, Program};
+use setpoint_protocol::text::error_chain;
 
 pub use self::look::{LOOK_TIME_MAX, USUAL_PORTS};
 
@@ -203,9 +203,9 @@ pub async fn initialise(program: &Program, wishes: &InitWishes) -> Result<Initia
         for file in made.iter_mut().rev() {
             let write = |source| InitError::Write { path: file.path.clone(), source };
             file.kept =
-                files::replace(&file.path, &file.text, wishes.is_forced).map_err(|error| match error {
-                    files::ReplaceError::Exists => InitError::Exists { path: file.path.clone() },
-                    files::ReplaceError::Io(source) => write(source),
+                whole::replace(&file.path, &file.text, wishes.is_forced).map_err(|error| match error {
+                    whole::ReplaceError::Exists => InitError::Exists { path: file.path.clone() },
+                    whole::ReplaceError::Io(source) => write(source),
                 })?;
         }
         done.is_written = true;

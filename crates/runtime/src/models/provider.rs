@@ -221,7 +221,7 @@ pub(super) fn lines(config: &Config, env: &BTreeMap<String, String>) -> Vec<Prov
             ),
             problem: match ready {
                 Ok(_) | Err(ChoiceError::NoKey { .. }) => None,
-                Err(error) => Some(crate::organisation::error_chain(&error)),
+                Err(error) => Some(setpoint_protocol::text::error_chain(&error)),
             },
             name,
         }

@@ -47,7 +47,7 @@ fn said(settings: &[(&str, &str)], env: &[(&str, &str)]) -> String {
         }
         Err(error) => format!(
             "failed to {}. hint: {}",
-            crate::organisation::error_chain(&error).trim_start_matches("failed to "),
+            setpoint_protocol::text::error_chain(&error).trim_start_matches("failed to "),
             error.hint()
         ),
     }

@@ -7,12 +7,12 @@ use setpoint_model::remote::Remote;
 use setpoint_model::remote::probe::{Outcome, Probed, probe};
 use setpoint_protocol::money::Money;
 use setpoint_protocol::record::Usage;
+use setpoint_protocol::text::error_chain;
 
 use super::choose::{Answerer, Chosen};
 use super::error::ChoiceError;
 use crate::clock;
 use crate::desk::{Diagnosis, Health};
-use crate::organisation::error_chain;
 use crate::program::Program;
 
 /// What was found out, and what it cost.

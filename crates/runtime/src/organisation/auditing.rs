@@ -4,9 +4,10 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use setpoint_protocol::text::error_chain;
 use tokio::time::Instant;
 
-use super::{Shared, error_chain};
+use super::Shared;
 use crate::audit::{AuditFailure, AuditPlace, Keeper};
 use crate::clock;
 

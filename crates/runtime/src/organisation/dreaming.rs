@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use setpoint_memory::{Dreamer, Dreamt, Memory};
 use setpoint_protocol::RoleId;
+use setpoint_protocol::text::error_chain;
 use tokio::time::Instant;
 
-use super::{Shared, error_chain};
+use super::Shared;
 use crate::clock;
-use crate::memory::{Dreamer, Dreamt, Memory};
 
 /// How long after a task's end a pass begins: tasks that end one after another are looked at together.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -22,7 +23,7 @@ pub(super) async fn dream(shared: Arc<Shared>, memory: Arc<Memory>) {
     let model = shared.has_reflection.then(|| Arc::clone(shared.models.of(RoleId::Memory)));
     let dreamer = Dreamer::new(memory, model).stopped_by(shared.shutdown.clone());
     let mut latest = Instant::now();
-    if has_seen_all(&dreamer).await {
+    if dreamer.has_seen_all(clock::now(), EVERY).await {
         latest += EVERY;
     }
     let mut due = latest;
@@ -67,15 +68,4 @@ pub(super) async fn dream(shared: Arc<Shared>, memory: Arc<Memory>) {
         latest = Instant::now() + EVERY;
         due = latest;
     }
-}
-
-/// Whether an earlier pass has seen everything that the journal holds, not long ago.
-async fn has_seen_all(dreamer: &Dreamer) -> bool {
-    let seen = |memory: &Memory| {
-        let Some(last) = memory.last_dream() else { return Ok(false) };
-        let age_us = clock::now().as_micros().saturating_sub(last.at.as_micros());
-        let is_recent = u128::try_from(age_us).is_ok_and(|age| age < EVERY.as_micros());
-        Ok(is_recent && memory.has_nothing_after(last.cursor)?)
-    };
-    dreamer.blocking(seen).await.unwrap_or(false)
 }

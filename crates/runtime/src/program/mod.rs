@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use secrecy::SecretString;
 use setpoint_journal::limits::LIST_MAX;
 use setpoint_journal::{Journal, JournalError, JournalOptions, TaskFilter};
-use setpoint_memory_store::MemoryError;
+use setpoint_memory::store::MemoryError;
+use setpoint_memory::{Access, Memory};
 use setpoint_model::Model;
 use setpoint_model::cassette::TapeError;
 use setpoint_model::playbook::{self, Playbook};
@@ -25,28 +26,29 @@ use setpoint_own_files::{is_refusal, named, own};
 use setpoint_protocol::limits::THINKING_CHARS_MAX;
 use setpoint_protocol::models::{Models as Cards, Tier};
 use setpoint_protocol::record::{Opened, Surroundings};
+use setpoint_protocol::text::error_chain;
 use setpoint_protocol::{RoleId, TaskId};
 use setpoint_scrub::Scrub;
 use setpoint_telemetry::otlp::EndpointError;
 use setpoint_tools::{Host, House, Registry};
 
-pub use self::limits::{keep_to_itself, leave_no_time_zone, outlive_file_size_limits};
-pub use self::log_file::{LogFile, LogWriter};
-pub use self::models::{Cassette, MODELS_FILE};
-pub use self::playbooks::{PlaybookProblem, PlaybookSummary};
 use crate::audit::{self, AuditFailure, AuditPlace, Forcing};
 use crate::clock;
 use crate::config::{self, Config, ConfigError, Sources};
 use crate::keys;
-use crate::memory::{Access, Memory};
 use crate::models::choose::{OWN_MODEL, Slot};
 use crate::models::error::ChoiceError;
 use crate::models::{Models, StandIn, provider};
-use crate::organisation::{NewTask, Organisation, Parts, error_chain};
+use crate::organisation::{NewTask, Organisation, Parts};
 use crate::surroundings::{Directories, NoHome, surroundings};
 use crate::telemetry::{self, TelemetryError};
 use crate::time_travel::import::{TakeInError, take_in};
 use crate::toolbox::Tools;
+
+pub use self::limits::{keep_to_itself, leave_no_time_zone, outlive_file_size_limits};
+pub use self::log_file::{LogFile, LogWriter};
+pub use self::models::{Cassette, MODELS_FILE};
+pub use self::playbooks::{PlaybookProblem, PlaybookSummary};
 pub use setpoint_tools::keeper::serve as serve_as_keeper;
 
 /// Bytes of the operator's words for every task that are read: a little more than may be used.

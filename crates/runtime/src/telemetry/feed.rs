@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::tap::{Event, Tap, Tapped};
 use setpoint_journal::Journal;
 use setpoint_protocol::record::Record;
+use setpoint_protocol::text::error_chain;
 use setpoint_protocol::{TaskId, Timestamp};
 use setpoint_telemetry::otlp::Exporter;
 use setpoint_telemetry::task::{Content, TaskTrace};
@@ -17,8 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock;
 use crate::error::RuntimeError;
-use crate::organisation::error_chain;
 use crate::rows::record_of;
+use crate::tap::{Event, Tap, Tapped};
 
 /// The feed of an organisation.
 pub(crate) struct Feed {

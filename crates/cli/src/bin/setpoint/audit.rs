@@ -227,7 +227,7 @@ async fn follow(
                     *page.lock().unwrap_or_else(PoisonError::into_inner) = text;
                 }
                 Err(error) => {
-                    let error = runtime::organisation::error_chain(&error);
+                    let error = setpoint_protocol::text::error_chain(&error);
                     tracing::warn!(error, "the page of metrics is an old one");
                 }
             }
@@ -261,7 +261,7 @@ async fn serve(
 ) -> Result<(JoinHandle<()>, SocketAddr)> {
     let reach = if door.is_public { Reach::Anybody } else { Reach::ThisMachine };
     let failed = |error: &dyn std::error::Error, hint: &str| {
-        ClientError::new(ErrorKind::Configuration, runtime::organisation::error_chain(error)).hint(hint)
+        ClientError::new(ErrorKind::Configuration, setpoint_protocol::text::error_chain(error)).hint(hint)
     };
     let listener = bind(door.address, reach).await.map_err(|error| {
         let hint = match &error {
@@ -279,7 +279,7 @@ async fn serve(
 
 /// What went wrong, and what can be done about it.
 fn told(failure: &AuditFailure) -> String {
-    format!("{} ({})", runtime::organisation::error_chain(failure), failure.hint())
+    format!("{} ({})", setpoint_protocol::text::error_chain(failure), failure.hint())
 }
 
 /// The right to audit; it is left to another process that has it.

@@ -91,7 +91,7 @@ impl Desk for Local {
             Ok(done) => Ok(initialised(done)),
             Err(error) => {
                 let kind = if error.is_usage() { ErrorKind::Usage } else { ErrorKind::Configuration };
-                let message = runtime::organisation::error_chain(&error);
+                let message = setpoint_protocol::text::error_chain(&error);
                 Err(ClientError::new(kind, message).hint(error.hint()))
             }
         }
@@ -104,7 +104,7 @@ impl Desk for Local {
     ) -> Result<ControllerSummary, ClientError> {
         let settings = self.program.config.controller().clone();
         let summary = runtime::ggs::run(input, output, settings).map_err(|error| {
-            ClientError::new(ErrorKind::Internal, runtime::organisation::error_chain(&error))
+            ClientError::new(ErrorKind::Internal, setpoint_protocol::text::error_chain(&error))
                 .hint("see that the input can be read and that there is room where the output goes")
         })?;
         Ok(ControllerSummary { lines: summary.lines, refused: summary.errors })

@@ -5,21 +5,21 @@ use setpoint_runtime as runtime;
 
 pub(crate) fn runtime_error(error: &runtime::RuntimeError) -> ClientError {
     let (kind, hint) = runtime::desk::edge_of(error);
-    at_the_edge(kind, runtime::organisation::error_chain(error), hint.map(str::to_owned))
+    at_the_edge(kind, setpoint_protocol::text::error_chain(error), hint.map(str::to_owned))
 }
 
 pub(crate) fn program_error(error: &runtime::program::ProgramError) -> ClientError {
     let (kind, hint) = runtime::desk::edge_of_program(error);
-    at_the_edge(kind, runtime::organisation::error_chain(error), hint.map(|hint| hint.into_owned()))
+    at_the_edge(kind, setpoint_protocol::text::error_chain(error), hint.map(|hint| hint.into_owned()))
 }
 
-pub(crate) fn memory_error(error: &runtime::memory::MemoryFailure) -> ClientError {
+pub(crate) fn memory_error(error: &setpoint_memory::MemoryFailure) -> ClientError {
     let (kind, hint) = runtime::desk::edge_of_memory(error);
-    at_the_edge(kind, runtime::organisation::error_chain(error), hint.map(str::to_owned))
+    at_the_edge(kind, setpoint_protocol::text::error_chain(error), hint.map(str::to_owned))
 }
 
 pub(crate) fn audit_error(error: &runtime::audit::AuditFailure) -> ClientError {
-    let message = runtime::organisation::error_chain(error);
+    let message = setpoint_protocol::text::error_chain(error);
     at_the_edge(runtime::desk::Edge::Configuration, message, Some(error.hint().to_owned()))
 }
 

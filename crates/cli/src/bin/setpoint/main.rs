@@ -200,7 +200,7 @@ impl Host for Local {
 
     fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {
         let policy = runtime::approvals::read(file, &self.program.surroundings()).map_err(|error| {
-            let reason = runtime::organisation::error_chain(&error);
+            let reason = setpoint_protocol::text::error_chain(&error);
             ClientError::new(ErrorKind::Configuration, reason).hint(
                 "a line allows with `path PATH` or `command COMMAND`, forbids with `deny` before it, or is a comment after `#`; docs/approvals.md has examples",
             )

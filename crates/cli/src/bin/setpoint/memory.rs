@@ -10,12 +10,12 @@ use setpoint_client::memory::{
     Standing, Sums,
 };
 use setpoint_client::{ClientError, ErrorKind};
+use setpoint_memory::Readers;
+use setpoint_memory::store;
 use setpoint_protocol::memory::Author;
 use setpoint_protocol::message::{Level, Megram, Potentials, SopKind};
 use setpoint_protocol::{MegramId, TaskId, Timestamp};
 use setpoint_runtime as runtime;
-use setpoint_runtime::memory::Readers;
-use setpoint_runtime::memory::store;
 
 use crate::edge::{memory_error, program_error};
 
@@ -33,7 +33,7 @@ const CURVE_DAYS_MAX: f64 = 512.0;
 /// Memory of a data directory, opened when it is first asked.
 pub(crate) struct Remembering {
     program: runtime::program::Program,
-    opened: Mutex<Option<Arc<runtime::memory::Memory>>>,
+    opened: Mutex<Option<Arc<setpoint_memory::Memory>>>,
 }
 
 type Result<T> = std::result::Result<T, ClientError>;
@@ -44,16 +44,16 @@ impl Remembering {
     }
 
     /// Memory, with everything that the journal holds by now; `None` where nothing was ever done.
-    fn read(&self) -> Result<Option<Arc<runtime::memory::Memory>>> {
+    fn read(&self) -> Result<Option<Arc<setpoint_memory::Memory>>> {
         self.open(false)
     }
 
     /// The same, made where there is none.
-    fn write(&self) -> Result<Arc<runtime::memory::Memory>> {
+    fn write(&self) -> Result<Arc<setpoint_memory::Memory>> {
         self.open(true)?.ok_or_else(|| ClientError::new(ErrorKind::Internal, "failed to make a memory"))
     }
 
-    fn open(&self, is_made: bool) -> Result<Option<Arc<runtime::memory::Memory>>> {
+    fn open(&self, is_made: bool) -> Result<Option<Arc<setpoint_memory::Memory>>> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if opened.is_none() {
             *opened = self.program.open_memory(is_made).map_err(|error| program_error(&error))?;
@@ -104,7 +104,7 @@ impl Memory for Remembering {
         if let Some(space) = &question.space {
             // A goal in words stands for the space that it falls into.
             let named = pairs.iter().any(|pair| pair.space == *space);
-            let space = if named { space.clone() } else { store::intent_space(space) };
+            let space = if named { space.clone() } else { setpoint_mkct::intent_space(space) };
             pairs.retain(|pair| pair.space == space);
             if let [only] = pairs.as_slice() {
                 let report = self.pair(Some(&memory), &only.space, &only.entity, at)?;
@@ -170,7 +170,7 @@ impl Memory for Remembering {
         let Some(memory) = self.read()? else { return Ok(DreamReport::default()) };
         let now = runtime::clock::now();
         let model = self.program.dreamers_model();
-        let dreamer = runtime::memory::Dreamer::new(Arc::clone(&memory), model);
+        let dreamer = setpoint_memory::Dreamer::new(Arc::clone(&memory), model);
         let Some(dreamt) = dreamer.pass(now).await.map_err(|error| memory_error(&error))? else {
             return Ok(DreamReport { is_elsewhere: true, ..DreamReport::default() });
         };
@@ -259,7 +259,7 @@ impl Remembering {
     /// Everything about one pair; nothing is known of one that was never written to.
     fn pair(
         &self,
-        memory: Option<&runtime::memory::Memory>,
+        memory: Option<&setpoint_memory::Memory>,
         space: &str,
         entity: &str,
         at: Timestamp,
@@ -268,7 +268,7 @@ impl Remembering {
             space: space.to_owned(),
             entity: entity.to_owned(),
             at,
-            sums: sums(store::Potentials::default()),
+            sums: sums(setpoint_mkct::Potentials::default()),
             count: 0,
             rules: Vec::new(),
             records: Vec::new(),
@@ -289,17 +289,20 @@ impl Remembering {
 fn curve(memory: &store::Store, space: &str, entity: &str, at: Timestamp) -> Result<Vec<CurvePoint>> {
     let of = |moments: &[Timestamp]| memory.curve(space, entity, moments).map_err(failed);
     let after = |days: f64| {
-        Timestamp::from_micros(at.as_micros().saturating_add((days * store::DAY_US as f64) as i64))
+        Timestamp::from_micros(
+            at.as_micros().saturating_add((days * setpoint_mkct::decay::DAY_US as f64) as i64),
+        )
     };
     let mut days = 2.0;
-    while days < CURVE_DAYS_MAX && of(&[after(days)])?.iter().any(|sums| sums.attention > store::GC_ATTENTION)
+    while days < CURVE_DAYS_MAX
+        && of(&[after(days)])?.iter().any(|sums| sums.attention > setpoint_mkct::consolidation::GC_ATTENTION)
     {
         days *= 2.0;
     }
     let moments: Vec<Timestamp> =
         (0..=CURVE_STEPS).map(|n| after(days * f64::from(n) / f64::from(CURVE_STEPS))).collect();
     let sums = of(&moments)?;
-    let point = |(at, sums): (Timestamp, store::Potentials)| CurvePoint {
+    let point = |(at, sums): (Timestamp, setpoint_mkct::Potentials)| CurvePoint {
         at,
         attention: sums.attention,
         decision: sums.decision,
@@ -308,7 +311,7 @@ fn curve(memory: &store::Store, space: &str, entity: &str, at: Timestamp) -> Res
 }
 
 /// The pairs of which something is summed or in force, the strongest first.
-fn pairs(memory: &runtime::memory::Memory, at: Timestamp) -> Result<Vec<PairLine>> {
+fn pairs(memory: &setpoint_memory::Memory, at: Timestamp) -> Result<Vec<PairLine>> {
     let summed = memory.store().pairs(at, PAIRS_LISTED).map_err(failed)?;
     let mut lines: Vec<PairLine> = summed
         .into_iter()
@@ -325,7 +328,7 @@ fn pairs(memory: &runtime::memory::Memory, at: Timestamp) -> Result<Vec<PairLine
         match lines.iter_mut().find(|line| line.space == space && line.entity == entity) {
             Some(line) => line.rules += 1,
             None => {
-                let sums = sums(store::Potentials::default());
+                let sums = sums(setpoint_mkct::Potentials::default());
                 lines.push(PairLine { space, entity, records: 0, rules: 1, sums });
             }
         }
@@ -334,7 +337,7 @@ fn pairs(memory: &runtime::memory::Memory, at: Timestamp) -> Result<Vec<PairLine
     Ok(lines)
 }
 
-fn rule_line(memory: &runtime::memory::Memory, rule: store::Remembered, at: Timestamp) -> Result<RuleLine> {
+fn rule_line(memory: &setpoint_memory::Memory, rule: store::Remembered, at: Timestamp) -> Result<RuleLine> {
     let is_fact = rule.author == Author::Operator;
     let (sources, count) = match is_fact {
         true => (Vec::new(), 0),
@@ -353,7 +356,7 @@ fn rule_line(memory: &runtime::memory::Memory, rule: store::Remembered, at: Time
     };
     let Megram { space, entity, .. } = &rule.megram;
     let since = memory.store().potentials(space, entity, at).map_err(failed)?;
-    let left = store::standing(rule.trace.quantum, since.decision);
+    let left = setpoint_mkct::consolidation::standing(rule.trace.quantum, since.decision);
     Ok(RuleLine { record: line(rule, at), kind, sources: count, tasks, left })
 }
 
@@ -361,13 +364,14 @@ fn line(record: store::Remembered, at: Timestamp) -> RecordLine {
     let now_us = at.as_micros();
     let trace = record.trace;
     let fades_at = match trace.level.fades() {
-        true => store::fades_by_us(trace.quantum, trace.moments).map(Timestamp::from_micros),
+        true => setpoint_mkct::consolidation::fades_by_us(trace.quantum, trace.moments)
+            .map(Timestamp::from_micros),
         false => None,
     };
     let standing = match (&record.rule, &record.superseded_by) {
         (Some(rule), _) => Standing::Source { rule: rule.clone() },
         (None, Some(by)) => Standing::Superseded { by: by.clone() },
-        (None, None) if trace.level == store::Level::T && !record.is_approved => Standing::Proposed,
+        (None, None) if trace.level == setpoint_mkct::Level::T && !record.is_approved => Standing::Proposed,
         (None, None) if !trace.level.fades() => Standing::InForce,
         (None, None) if fades_at.is_some_and(|fades| fades <= at) => Standing::Faded,
         (None, None) if trace.moments.demoted_us.is_some() => Standing::Demoted,
@@ -379,7 +383,7 @@ fn line(record: store::Remembered, at: Timestamp) -> RecordLine {
         level_now: level(trace.level),
         attention: trace.attention(now_us),
         decision: trace.decision(now_us),
-        half_life_days: store::half_life_days(trace.quantum.k),
+        half_life_days: setpoint_mkct::decay::half_life_days(trace.quantum.k),
         fades_at,
         recalled_at: trace.moments.recalled_us.map(Timestamp::from_micros),
         standing,
@@ -387,17 +391,17 @@ fn line(record: store::Remembered, at: Timestamp) -> RecordLine {
     }
 }
 
-const fn level(level: store::Level) -> Level {
+const fn level(level: setpoint_mkct::Level) -> Level {
     match level {
-        store::Level::M => Level::M,
-        store::Level::K => Level::K,
-        store::Level::C => Level::C,
-        store::Level::T => Level::T,
+        setpoint_mkct::Level::M => Level::M,
+        setpoint_mkct::Level::K => Level::K,
+        setpoint_mkct::Level::C => Level::C,
+        setpoint_mkct::Level::T => Level::T,
     }
 }
 
-fn sums(sums: store::Potentials) -> Sums {
-    let Potentials { attention, decision, action } = runtime::memory::potentials(sums);
+fn sums(sums: setpoint_mkct::Potentials) -> Sums {
+    let Potentials { attention, decision, action } = setpoint_memory::potentials(sums);
     Sums { attention, decision, action }
 }
 

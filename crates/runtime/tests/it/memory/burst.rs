@@ -1,6 +1,6 @@
 //! Much at once, and a disk that is full: nothing is lost, and nobody who writes waits for memory.
 
-use setpoint_runtime::memory::store::Options;
+use setpoint_memory::store::Options;
 
 use super::*;
 

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use setpoint_journal::{Journal, JournalOptions, NewRow, Submission, TaskHead, TaskOpening};
+use setpoint_memory::{Dreamer, Dreamt, Memory, Readers};
 use setpoint_mkct::tags::USER_SPACE;
 use setpoint_mkct::{Quantum, State, quantize};
 use setpoint_model::playbook::{Library, Playbook};
@@ -21,7 +22,6 @@ use setpoint_protocol::message::{
 };
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp};
-use setpoint_runtime::memory::{Dreamer, Dreamt, Memory, Readers};
 use setpoint_runtime::{Models, NewTask};
 
 use crate::support::{new_task, organisation_with};

@@ -4,10 +4,10 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use setpoint_machine::ModelCall;
+use setpoint_memory::store::Filter;
 use setpoint_model::{Model, ModelError, Progress};
 use setpoint_protocol::message::Level;
 use setpoint_protocol::record::Reply;
-use setpoint_runtime::memory::store::Filter;
 
 use super::*;
 

@@ -1,0 +1,244 @@
+//! Taking the journal in: its rows become events of the store, in their order.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use setpoint_journal::{JournalError, Kinds, NewRow, Row, SYSTEM_STREAM, Submission, TaskOpening};
+use setpoint_protocol::memory::{MEMORY_ACT_KIND, MemoryAct};
+use setpoint_protocol::models::Models;
+use setpoint_protocol::record::{FORMAT, ForkedFrom};
+use setpoint_protocol::topology::Kind;
+use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp, id};
+
+use super::dream::FORGET_MAX;
+use super::sharing::Readers;
+use super::{Memory, MemoryFailure, held};
+use crate::store::{Event, Happening, Taken};
+
+/// The rows that tell memory something.
+const KINDS: Kinds<'static> =
+    [Kind::Megram.name(), Kind::NegativeFeedback.name(), Kind::FinalResult.name(), MEMORY_ACT_KIND];
+/// Rows of the journal that are read at a time.
+const PAGE_ROWS: usize = 1_000;
+/// How often a row is put behind what another process has just written.
+const TRIES_MAX: u32 = 32;
+/// Which of the ids that a record gives is that of feedback's Megram: far behind those that its handling gives.
+const FEEDBACK_ID: u32 = u32::MAX;
+
+impl Memory {
+    /// Takes in everything that the journal holds by now; the place it stands at then. A store that turns out to be damaged
+    /// is put aside and made anew.
+    ///
+    /// # Errors
+    /// When the journal cannot be read or the store cannot be written.
+    pub fn catch_up(&self) -> Result<u64, MemoryFailure> {
+        let _held = held(&self.intake);
+        self.mended(|| self.take_in())
+    }
+
+    /// Does it once more with a new store where the store is damaged.
+    pub(super) fn mended<T>(&self, work: impl Fn() -> Result<T, MemoryFailure>) -> Result<T, MemoryFailure> {
+        match work() {
+            Err(MemoryFailure::Store(error)) if error.is_damage() => {
+                let aside = self.store.replace()?;
+                tracing::warn!(%error, ?aside, "the memory is damaged, and is made anew from the journal");
+                self.take_in()?;
+                work()
+            }
+            done => done,
+        }
+    }
+
+    fn take_in(&self) -> Result<u64, MemoryFailure> {
+        let to = self.journal.last_pos()?;
+        let mut as_of = None;
+        loop {
+            let from = self.store.cursor()?;
+            if from == 0 {
+                as_of = Some(Timestamp::from_micros(0));
+            }
+            // Another process may have taken in what came after `to`, but nobody what the journal does not hold.
+            let end = self.journal.last_pos()?;
+            if from > end {
+                tracing::warn!(
+                    from,
+                    end,
+                    "the journal ends before what memory has taken in; it is taken in again"
+                );
+                self.store.start_over(from)?;
+                continue;
+            }
+            if from >= to || self.has_nothing(from, to) {
+                return self.settled(from, as_of);
+            }
+            let rows = self.journal.rows_of_kinds_after(from, KINDS, PAGE_ROWS)?;
+            let Some(last) = rows.last().map(|row| row.pos) else {
+                // Most rows say nothing to memory: where it stands is written down with the next that does.
+                *held(&self.nothing) = (from, to);
+                return self.settled(from, as_of);
+            };
+            as_of = as_of.map(|_| {
+                rows.last().map_or(Timestamp::from_micros(0), |row| Timestamp::from_micros(row.at_us))
+            });
+            let mut beginnings = BTreeMap::new();
+            let mut events: Vec<Event> = Vec::new();
+            for row in &rows {
+                if let Some(mut event) = event(row)
+                    && !self.is_taken_over(&mut event, row, &mut beginnings)?
+                {
+                    events.push(event);
+                }
+            }
+            match self.store.apply(from, &events, last)? {
+                Taken::Applied(applied) if applied.refused > 0 => {
+                    tracing::warn!(refused = applied.refused, "records that memory cannot keep");
+                }
+                // Where another process was quicker, the next look shows how far it is.
+                Taken::Applied(_) | Taken::Elsewhere { .. } => {}
+            }
+        }
+    }
+
+    /// Says which models know what a task has learnt; and whether a fork has this from the task that it goes on from: memory has it from there, and nobody learns twice from
+    /// what happened once. What is kept for the task itself is the fork's own.
+    fn is_taken_over(
+        &self,
+        event: &mut Event,
+        row: &Row,
+        beginnings: &mut BTreeMap<Arc<str>, Beginning>,
+    ) -> Result<bool, MemoryFailure> {
+        let known_to = match &mut event.what {
+            Happening::Written { megram, .. } => &mut megram.known_to,
+            Happening::Contradicted { known_to, .. } => known_to,
+            Happening::Ended { .. } | Happening::Act(_) => return Ok(false),
+        };
+        let beginning = match beginnings.entry(Arc::clone(&row.task)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(self.beginning(&row.task)?),
+        };
+        *known_to = Readers::of(&beginning.models).names();
+        if let Happening::Written { task, megram } = &event.what
+            && megram.space == format!("task:{task}")
+        {
+            return Ok(false);
+        }
+        Ok(beginning.forked_from.as_ref().is_some_and(|from| row.seq <= from.seq))
+    }
+
+    /// How a task opened; a first row that cannot be read says nothing.
+    fn beginning(&self, task: &str) -> Result<Beginning, MemoryFailure> {
+        let first = self.journal.read_rows(task, 1, 1)?.into_iter().next();
+        Ok(first.and_then(|first| serde_json::from_slice(&first.body).ok()).unwrap_or_default())
+    }
+
+    /// Where memory stands. One that began anew forgets first what had faded by its newest row: it was deleted before,
+    /// and the journal does not say so.
+    fn settled(&self, at: u64, as_of: Option<Timestamp>) -> Result<u64, MemoryFailure> {
+        if let Some(as_of) = as_of {
+            while self.store.forget_faded(as_of, FORGET_MAX)?.has_more {}
+        }
+        Ok(at)
+    }
+
+    /// Whether it is known that nothing behind `from` concerns memory, up to `to`.
+    fn has_nothing(&self, from: u64, to: u64) -> bool {
+        let (known_from, known_to) = *held(&self.nothing);
+        known_from == from && to <= known_to
+    }
+
+    /// Writes an act to the journal, and takes it in.
+    ///
+    /// # Errors
+    /// When the journal refuses it. One that was written takes effect, whatever this returns.
+    pub fn act(&self, by: RoleId, act: &MemoryAct, at: Timestamp) -> Result<u64, MemoryFailure> {
+        self.acts(by, std::slice::from_ref(act), at)
+    }
+
+    /// The same of several acts, all or none of which are written.
+    ///
+    /// # Errors
+    /// As for one.
+    pub fn acts(&self, by: RoleId, acts: &[MemoryAct], at: Timestamp) -> Result<u64, MemoryFailure> {
+        let bodies: Vec<Vec<u8>> =
+            acts.iter().map(|act| serde_json::to_vec(act).unwrap_or_default()).collect();
+        for _ in 0..TRIES_MAX {
+            match self.journal.append(self.submission(by, &bodies, at)?) {
+                Ok(_) => return self.catch_up(),
+                Err(error) if is_overtaken(&error) => {}
+                Err(error) => return Err(MemoryFailure::Act(error)),
+            }
+        }
+        Err(MemoryFailure::Crowded { tries: TRIES_MAX })
+    }
+
+    fn submission(&self, by: RoleId, bodies: &[Vec<u8>], at: Timestamp) -> Result<Submission, MemoryFailure> {
+        let head = self.journal.head(SYSTEM_STREAM)?;
+        let mut submission = Submission::new(&head);
+        if head.seq() == 0 {
+            submission.open(TaskOpening {
+                opened_at_us: at.as_micros(),
+                logic_version: 0,
+                title: "what belongs to no task".to_owned(),
+                lease: None,
+            })?;
+        }
+        for (body, seq) in bodies.iter().zip(head.seq() + 1..) {
+            submission.push(NewRow {
+                seq,
+                at_us: at.as_micros(),
+                clock_ms: 0,
+                from: by.name().into(),
+                to: RoleId::Memory.name().into(),
+                kind: MEMORY_ACT_KIND.into(),
+                cause: None,
+                format: FORMAT,
+                body: body.clone(),
+            })?;
+        }
+        Ok(submission)
+    }
+}
+
+/// What memory wants to know of how a task opened.
+#[derive(Default, Deserialize)]
+struct Beginning {
+    #[serde(default)]
+    forked_from: Option<ForkedFrom>,
+    #[serde(default)]
+    models: Models,
+}
+
+/// Whether another process has written behind the head that the submission was made from.
+fn is_overtaken(error: &JournalError) -> bool {
+    matches!(
+        error,
+        JournalError::SeqConflict { .. } | JournalError::ChainBroken { .. } | JournalError::TaskExists { .. }
+    )
+}
+
+/// What a row tells memory; nothing, for most. A body that cannot be read is passed over: it is the journal's to complain.
+fn event(row: &Row) -> Option<Event> {
+    let pos = row.pos;
+    let read = |what| Some(Event { pos, what });
+    if &*row.task == SYSTEM_STREAM {
+        let act: MemoryAct =
+            (row.kind == MEMORY_ACT_KIND).then(|| serde_json::from_slice(&row.body).ok())??;
+        return read(Happening::Act(Box::new(act)));
+    }
+    let task = || row.task.parse::<TaskId>().ok();
+    if row.kind == Kind::Megram.name() {
+        let megram = serde_json::from_slice(&row.body).ok()?;
+        read(Happening::Written { task: task()?, megram: Box::new(megram) })
+    } else if row.kind == Kind::NegativeFeedback.name() {
+        let (task, at) = (task()?, Timestamp::from_micros(row.at_us));
+        let id = MegramId::from_uuid(id::derive(&task, row.seq, FEEDBACK_ID, at));
+        let feedback = serde_json::from_slice(&row.body).ok()?;
+        read(Happening::Contradicted { task, id, at, feedback: Box::new(feedback), known_to: Vec::new() })
+    } else if row.kind == Kind::FinalResult.name() {
+        read(Happening::Ended { task: task()? })
+    } else {
+        None
+    }
+}

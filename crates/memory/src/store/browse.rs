@@ -1,0 +1,216 @@
+//! Looking around: what an operator asks. It may cost as much as there is.
+
+use setpoint_mkct::Potentials;
+use setpoint_protocol::message::Level;
+use setpoint_protocol::{MegramId, Timestamp};
+
+use crate::store::database::Store;
+use crate::store::error::{MemoryError, Result};
+use crate::store::limits::LIST_MAX;
+use crate::store::query::{limit_of, of_pair};
+use crate::store::record::{Entry, Remembered, entries, id_from};
+use crate::store::sqlite::Db;
+use crate::store::sums::{self, Owner};
+use crate::store::tags;
+
+/// Fewest characters of an id that a record is looked up by.
+pub const ID_CHARS_MIN: usize = 4;
+/// Records with the same part of an id that are looked at, to tell one from several.
+const SAME_ID_MAX: usize = 2;
+
+/// Which records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only this space.
+    pub space: Option<String>,
+    /// Only this entity.
+    pub entity: Option<String>,
+    /// Only those that are of this layer by now.
+    pub level: Option<Level>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+impl Filter {
+    fn takes(&self, record: &Remembered) -> bool {
+        let is = |wanted: &Option<String>, tag: &str| wanted.as_deref().is_none_or(|wanted| wanted == tag);
+        is(&self.space, &record.megram.space)
+            && is(&self.entity, &record.megram.entity)
+            && self.level.is_none_or(|level| crate::store::record::level(level) == record.trace.level)
+    }
+}
+
+impl Store {
+    /// The one record whose id begins or ends with this, dashes or not.
+    ///
+    /// # Errors
+    /// When there is none or several, or the store cannot be read.
+    pub fn find(&self, part: &str) -> Result<Remembered> {
+        let wanted: String = part.chars().filter(|c| *c != '-').map(|c| c.to_ascii_lowercase()).collect();
+        let no_id = || MemoryError::NoId { part: part.to_owned() };
+        if wanted.len() < ID_CHARS_MIN || !wanted.chars().all(|c| c.is_ascii_hexdigit()) {
+            return Err(no_id());
+        }
+        let mut db = self.reader();
+        db.look(|db| {
+            let mut found = Vec::new();
+            db.each("SELECT id FROM record", (), |columns| {
+                let bytes = columns.blob(0)?;
+                let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                if hex.starts_with(&wanted) || hex.ends_with(&wanted) {
+                    let id = bytes.try_into().map_err(|_| columns.damaged("an id has another length"))?;
+                    found.push(id_from(id, db)?);
+                }
+                Ok(found.len() < SAME_ID_MAX)
+            })?;
+            match found.as_slice() {
+                [] => Err(no_id()),
+                [id] => of_id(db, id),
+                several => {
+                    let ids: Vec<&str> = several.iter().map(MegramId::as_str).collect();
+                    Err(MemoryError::SeveralIds { part: part.to_owned(), ids: ids.join(" and ") })
+                }
+            }
+        })
+    }
+
+    /// Whether a record has this id, or one had it that was forgotten for good.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn knows(&self, id: &MegramId) -> Result<bool> {
+        let id = crate::store::record::id_bytes(id);
+        let sql = "SELECT 1 FROM record WHERE id = ?1 UNION ALL SELECT 1 FROM forgotten WHERE id = ?1";
+        Ok(self.reader().first(sql, [&id[..]], |_| Ok(()))?.is_some())
+    }
+
+    /// Records, newest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn list(&self, filter: &Filter) -> Result<Vec<Remembered>> {
+        let mut db = self.reader();
+        let limit = filter.limit.min(LIST_MAX);
+        db.look(|db| {
+            let mut found = Vec::new();
+            let mut take = |entry: Entry| {
+                let record = entry.remembered(db)?;
+                if filter.takes(&record) {
+                    found.push(record);
+                }
+                Ok(found.len() < limit)
+            };
+            if limit == 0 {
+                return Ok(found);
+            }
+            match &filter.space {
+                Some(space) => {
+                    let Some(sid) = tags::space(db, space)? else { return Ok(found) };
+                    let sql = entries!("JOIN pair o ON o.pid = r.pid WHERE o.sid = ?1 ORDER BY r.rid DESC");
+                    db.each(sql, [sid], |columns| take(Entry::read(columns)?))?;
+                }
+                None => {
+                    db.each(entries!("ORDER BY r.rid DESC"), (), |columns| take(Entry::read(columns)?))?;
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// The records that a rule was made of and that are still there, newest first, and how many there are.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn sources(&self, rule: &MegramId, limit: usize) -> Result<(Vec<Remembered>, u64)> {
+        let mut db = self.reader();
+        db.look(|db| {
+            let rule = of_id(db, rule)?;
+            let Some(pair) = tags::pair(db, &rule.megram.space, &rule.megram.entity)? else {
+                return Ok((Vec::new(), 0));
+            };
+            let (mut sources, mut count) = (Vec::new(), 0);
+            db.each(entries!("WHERE r.pid = ?1"), [pair.pid], |columns| {
+                let entry = Entry::read(columns)?;
+                if !entry.trace().is_consolidated {
+                    return Ok(true);
+                }
+                let record = entry.remembered(db)?;
+                if record.rule.as_ref() == Some(&rule.megram.id) {
+                    count += 1;
+                    sources.push(record);
+                }
+                Ok(true)
+            })?;
+            sources.sort_by_key(|source| std::cmp::Reverse(source.pos));
+            sources.truncate(limit.min(LIST_MAX));
+            Ok((sources, count))
+        })
+    }
+
+    /// What is laid down for every task, the oldest first, and what is proposed for that, the newest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn thoughts(&self) -> Result<(Vec<Remembered>, Vec<Remembered>)> {
+        let mut db = self.reader();
+        db.look(|db| {
+            let sql = entries!("WHERE r.level = 3 ORDER BY r.rid LIMIT ?1");
+            let all = db.all(sql, [limit_of(LIST_MAX)], Entry::read)?;
+            let all = all.iter().map(|entry| entry.remembered(db)).collect::<Result<Vec<_>>>()?;
+            let (laid_down, mut proposed): (Vec<_>, Vec<_>) =
+                all.into_iter().partition(|thought| thought.is_approved);
+            proposed.reverse();
+            Ok((laid_down, proposed))
+        })
+    }
+
+    /// A page of all records, oldest first: those behind this place, and the place of the last of them while there may be
+    /// more.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn page(&self, after: u64, limit: usize) -> Result<(Vec<Remembered>, Option<u64>)> {
+        let mut db = self.reader();
+        db.look(|db| {
+            let after = i64::try_from(after).unwrap_or(i64::MAX);
+            let sql = entries!("WHERE r.rid > ?1 ORDER BY r.rid LIMIT ?2");
+            let page = db.all(sql, (after, limit_of(limit)), Entry::read)?;
+            let next = page.last().filter(|_| page.len() >= limit).map(|last| last.rid);
+            let records = page.iter().map(|entry| entry.remembered(db)).collect::<Result<Vec<_>>>()?;
+            Ok((records, next.and_then(|rid| u64::try_from(rid).ok())))
+        })
+    }
+
+    /// How many records of a pair are summed.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn count(&self, space: &str, entity: &str) -> Result<u64> {
+        let mut db = self.reader();
+        db.look(|db| match tags::pair(db, space, entity)? {
+            Some(pair) => Ok(sums::load(db, Owner::Pair(pair.pid))?.count()),
+            None => Ok(0),
+        })
+    }
+
+    /// The sums of a pair at each of these moments, if nothing comes in.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn curve(&self, space: &str, entity: &str, moments: &[Timestamp]) -> Result<Vec<Potentials>> {
+        let mut db = self.reader();
+        db.look(|db| {
+            let Some(pair) = tags::pair(db, space, entity)? else {
+                return Ok(vec![Potentials::default(); moments.len()]);
+            };
+            let sums = sums::load(db, Owner::Pair(pair.pid))?;
+            moments.iter().map(|at| of_pair(db, pair.pid, &sums, *at)).collect()
+        })
+    }
+}
+
+fn of_id(db: &Db, id: &MegramId) -> Result<Remembered> {
+    let id_bytes = crate::store::record::id_bytes(id);
+    let entry = db.first(entries!("WHERE r.id = ?1"), [&id_bytes[..]], Entry::read)?;
+    entry.ok_or_else(|| crate::store::record::unknown(id))?.remembered(db)
+}
