@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use setpoint_audit_log::{Against, Appended, AuditLog, Exported, Options, Sealing, verify};
+use setpoint_audit::log::{Against, Appended, AuditLog, Exported, Options, Sealing, verify};
 
 use crate::measure::{Spread, cpu_ms, peak_mib, start};
 use crate::scenario::{self, Answers, Scenario, Store as Journaled};

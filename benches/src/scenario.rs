@@ -3,13 +3,13 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
+use setpoint_audit::{AuditPlace, Keeper};
 use setpoint_journal::{Journal, JournalOptions};
 use setpoint_memory::{Access, Memory};
 use setpoint_protocol::TaskId;
 use setpoint_protocol::message::EndState;
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
-use setpoint_runtime::audit::{AuditPlace, Keeper};
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;

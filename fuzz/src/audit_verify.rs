@@ -1,7 +1,7 @@
 //! Verifying an audit log: whatever stands in its files, what is called signed is what was signed.
 
-use setpoint_audit_log::limits::FINDINGS_MAX;
-use setpoint_audit_log::{PublicKey, verify_streams};
+use setpoint_audit::log::limits::FINDINGS_MAX;
+use setpoint_audit::log::{PublicKey, verify_streams};
 
 /// Between the log, its checkpoints and (where there is one) the export.
 const BETWEEN: &[u8] = b"---\n";

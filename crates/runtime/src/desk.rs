@@ -6,22 +6,23 @@ use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use setpoint_audit_log::{Against, verify};
+use setpoint_audit::log::{Against, verify};
+use setpoint_audit::{AuditFailure, concerns_any, put_back};
 use setpoint_journal::{Journal, JournalOptions};
 use setpoint_memory::store::{MemoryError, Options as StoreOptions, Store};
 use setpoint_own_files::own;
 use setpoint_protocol::text::error_chain;
 use setpoint_telemetry::task::Content;
 
-use crate::audit::{AuditFailure, put_back};
+use self::edge::{PUT_BACK_HINT, edge_of_store};
 use crate::models::choose::Chosen;
 use crate::models::choose::PLAYBOOK;
-use crate::organisation::concerns_any;
 use crate::program::{Program, is_none};
 use crate::surroundings::{Directories, is_installed};
 
-pub use self::edge::{Edge, edge_of, edge_of_memory, edge_of_program, journal_hint};
-use self::edge::{PUT_BACK_HINT, edge_of_store};
+pub use self::edge::{
+    Edge, audit_hint, audit_trouble, edge_of, edge_of_memory, edge_of_program, journal_hint,
+};
 
 /// How a thing stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,7 +219,7 @@ fn audit(program: &Program) -> Diagnosis {
     if is_none(place.dir.symlink_metadata()) {
         return good("audit", "there is no log yet".to_owned());
     }
-    let failed = |error: AuditFailure| bad("audit", error_chain(&error), error.hint().to_owned());
+    let failed = |error: AuditFailure| bad("audit", error_chain(&error), audit_hint(&error).to_owned());
     if let Err(error) = place.check() {
         return failed(error);
     }

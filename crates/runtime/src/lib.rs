@@ -5,7 +5,6 @@
 //! [`init`] (a first configuration), [`time_travel`] (going through a task again).
 
 pub mod approvals;
-pub mod audit;
 pub mod clock;
 pub mod config;
 pub mod desk;

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use setpoint_audit::{AuditPlace, PutBack, put_back};
 use setpoint_journal::{Command, Journal, LeaseTerms, NewCommand, TaskHead};
 use setpoint_machine::{Cell, External, Factory};
 use setpoint_memory::Access;
@@ -30,7 +31,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use self::fragments::Fragments;
-use crate::audit::{AuditPlace, PutBack, put_back};
 use crate::clock;
 use crate::driver::{Driver, DriverEnd, INBOX_MAX, Inbound, recover};
 use crate::error::RuntimeError;
@@ -40,9 +40,9 @@ use crate::tap::{Event, Hub, Tap};
 use crate::telemetry::Feed;
 use crate::toolbox::Toolbox;
 
+pub use self::auditing::AuditTrouble;
 pub use self::pruning::{Left, Prunable, Pruned};
 pub use self::tasks::TaskSummary;
-pub(crate) use self::tasks::concerns_any;
 
 /// Milliseconds that a lease lasts without renewal.
 pub(crate) const LEASE_TTL_MS: u64 = 600_000;
@@ -388,9 +388,9 @@ impl Organisation {
         self.shared.failures.lock().unwrap_or_else(PoisonError::into_inner).remove(task)
     }
 
-    /// Releases every task, waits for their drivers, and closes the journal. Gives back what kept the Auditor from its work,
-    /// if something did.
-    pub async fn shutdown(&self) -> Option<String> {
+    /// Releases every task, waits for their drivers, and closes the journal. Returns what kept the Auditor from its work, if
+    /// something did.
+    pub async fn shutdown(&self) -> Option<AuditTrouble> {
         self.shared.shutdown.cancel();
         let senders: Vec<_> = self.shared.drivers().values().cloned().collect();
         for sender in senders {
@@ -403,7 +403,7 @@ impl Organisation {
         }
         let journal = self.shared.journal.clone();
         drop(tokio::task::spawn_blocking(move || journal.close()).await);
-        self.shared.audit_trouble.told()
+        self.shared.audit_trouble.found()
     }
 
     /// The messages that other processes left for a task.

@@ -31,7 +31,7 @@ pub(super) const TABLE: &[Row] = &[
     Row { name: "scrub", layer: 0, may_use: MayUse::Nothing },
     Row { name: "machine", layer: 1, may_use: MayUse::Only(&["protocol"]) },
     Row { name: "roles", layer: 2, may_use: MayUse::UpTo(1) },
-    Row { name: "audit_log", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
+    Row { name: "audit", layer: 3, may_use: MayUse::And(2, &["journal", "own_files"]) },
     Row { name: "journal", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
     Row { name: "memory", layer: 3, may_use: MayUse::And(2, &["journal", "model", "own_files"]) },
     Row { name: "model", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
@@ -49,7 +49,7 @@ pub(super) const TABLE: &[Row] = &[
     Row {
         name: "cli",
         layer: 5,
-        may_use: MayUse::Only(&["client", "memory", "mkct", "own_files", "protocol", "runtime"]),
+        may_use: MayUse::Only(&["audit", "client", "memory", "mkct", "own_files", "protocol", "runtime"]),
     },
     Row { name: "server", layer: 5, may_use: MayUse::Only(&["client", "protocol"]) },
 ];

@@ -207,7 +207,7 @@ fn a_full_disk_under_the_log_holds_no_task_up_and_is_made_good_later() {
     let place = home.data().join("audit");
     let filling = format!("\"{}\"", "x".repeat(30_000));
     let (mut filled, _) =
-        setpoint_audit_log::AuditLog::open(&place, &setpoint_audit_log::Options::default()).unwrap();
+        setpoint_audit::log::AuditLog::open(&place, &setpoint_audit::log::Options::default()).unwrap();
     for _ in 0..80 {
         drop(filled.append(&[&filling], 1).unwrap());
     }

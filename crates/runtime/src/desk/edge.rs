@@ -1,7 +1,10 @@
 //! What kind of error something is to a person, and what can be done about it.
 
 use std::borrow::Cow;
+use std::io::ErrorKind;
 
+use setpoint_audit::AuditFailure;
+use setpoint_audit::log::LogError;
 use setpoint_history::cloud_events::export::Unwritable;
 use setpoint_history::cloud_events::import::ImportError;
 use setpoint_journal::JournalError;
@@ -9,9 +12,11 @@ use setpoint_memory::MemoryFailure;
 use setpoint_memory::store::MemoryError;
 use setpoint_model::cassette::TapeError;
 use setpoint_own_files::is_refusal;
+use setpoint_protocol::text::error_chain;
 
 use crate::config::ConfigError;
 use crate::error::RuntimeError;
+use crate::organisation::AuditTrouble;
 use crate::program::ProgramError;
 use crate::time_travel::fork::ForkError;
 use crate::time_travel::import::TakeInError;
@@ -165,7 +170,7 @@ pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<Cow<'static, str>>
         ProgramError::Place { .. } => (Edge::Configuration, Some(NOT_OURS_HINT)),
         ProgramError::Cwd(_) => (Edge::Configuration, Some("change to a directory that exists")),
         ProgramError::Journal(error) => edge_of_journal(error),
-        ProgramError::Audit(error) => (Edge::Configuration, Some(error.hint())),
+        ProgramError::Audit(error) => (Edge::Configuration, Some(audit_hint(error))),
         ProgramError::AuditedElsewhere => (
             Edge::Usage,
             Some(
@@ -178,6 +183,57 @@ pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<Cow<'static, str>>
         }
     };
     (edge, hint.map(Cow::Borrowed))
+}
+
+/// What can be done about a failure of the Auditor.
+#[must_use]
+pub fn audit_hint(failure: &AuditFailure) -> &'static str {
+    match failure {
+        failure if is_full(failure) => {
+            "make room on the disk; the Auditor goes on by itself, and misses nothing"
+        }
+        AuditFailure::Log(error) if error.is_damage() => {
+            "`setpoint audit verify` says what is wrong; the next process that audits puts the log aside"
+        }
+        failure if is_of_no_own_file(failure) => {
+            "the Auditor goes on where it stopped once the file is as it should be"
+        }
+        AuditFailure::Log(_) => {
+            "see that the audit directory and its key can be read and written by you alone"
+        }
+        AuditFailure::Journal(_) => "`setpoint doctor` looks at the journal",
+        AuditFailure::File { .. } => "see that the audit directory can be read and written",
+    }
+}
+
+fn is_of_no_own_file(failure: &AuditFailure) -> bool {
+    match failure {
+        AuditFailure::Log(LogError::Io { source, .. } | LogError::CreateDir { source, .. }) => {
+            is_refusal(source)
+        }
+        AuditFailure::File { source, .. } => is_refusal(source),
+        AuditFailure::Log(_) | AuditFailure::Journal(_) => false,
+    }
+}
+
+fn is_full(failure: &AuditFailure) -> bool {
+    match failure {
+        AuditFailure::Log(error) => matches!(error, LogError::NoSpace { .. }),
+        AuditFailure::File { source, .. } => {
+            matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+        }
+        AuditFailure::Journal(_) => false,
+    }
+}
+
+/// What kept the Auditor from its work, for a person.
+#[must_use]
+pub fn audit_trouble(trouble: &AuditTrouble) -> String {
+    let failed = trouble.failure.as_ref().map(|failure| {
+        let (error, hint) = (error_chain(failure.as_ref()), audit_hint(failure));
+        format!("the Auditor cannot work, and catches up later: {error} ({hint})")
+    });
+    trouble.put_back.clone().into_iter().chain(failed).collect::<Vec<_>>().join("; ")
 }
 
 /// The same for memory.

@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use setpoint_audit::{AuditFailure, AuditPlace, Keeper};
 use setpoint_protocol::text::error_chain;
 use tokio::time::Instant;
 
 use super::Shared;
-use crate::audit::{AuditFailure, AuditPlace, Keeper};
 use crate::clock;
 
 /// How often it looks for new rows, and for what is due.
@@ -23,26 +23,28 @@ const ROWS_AT_THE_END: u64 = 20_000;
 /// How long it waits for another process that audits, and for a log that takes nothing.
 const RETRY: Duration = Duration::from_secs(10);
 
-/// What a person should know of the Auditor's work.
+/// What kept the Auditor from its work.
+#[derive(Clone, Debug)]
+pub struct AuditTrouble {
+    /// Why the journal is an older one, if this process found that it is.
+    pub put_back: Option<String>,
+    /// Why it could not work at the end, if it could not.
+    pub failure: Option<Arc<AuditFailure>>,
+}
+
+/// The same while the organisation runs.
 #[derive(Debug, Default)]
 pub(super) struct Trouble {
-    /// What keeps it from its work at the moment.
-    now: Mutex<Option<String>>,
-    /// Why the journal is an older one, if this process found that it is.
+    now: Mutex<Option<Arc<AuditFailure>>>,
     put_back: OnceLock<String>,
 }
 
 impl Trouble {
-    /// Says it in the log, once.
-    fn tell(&self, failure: &AuditFailure) {
-        let (error, hint) = (error_chain(failure), failure.hint());
-        let told = format!("the Auditor cannot work, and catches up later: {error} ({hint})");
-        if self.now().replace(told).is_none() {
-            tracing::warn!(
-                error,
-                hint,
-                "the Auditor cannot work; tasks run as before, and it catches up later"
-            );
+    /// Notes it, and logs it once.
+    fn note(&self, failure: AuditFailure) {
+        let error = error_chain(&failure);
+        if self.now().replace(Arc::new(failure)).is_none() {
+            tracing::warn!(error, "the Auditor cannot work; tasks run as before, and it catches up later");
         }
     }
 
@@ -50,13 +52,13 @@ impl Trouble {
         *self.now() = None;
     }
 
-    /// What there is to tell.
-    pub(super) fn told(&self) -> Option<String> {
-        let told: Vec<String> = self.put_back.get().cloned().into_iter().chain(self.now().clone()).collect();
-        (!told.is_empty()).then(|| told.join("; "))
+    /// What a person should know, if there is anything.
+    pub(super) fn found(&self) -> Option<AuditTrouble> {
+        let trouble = AuditTrouble { put_back: self.put_back.get().cloned(), failure: self.now().clone() };
+        (trouble.put_back.is_some() || trouble.failure.is_some()).then_some(trouble)
     }
 
-    fn now(&self) -> MutexGuard<'_, Option<String>> {
+    fn now(&self) -> MutexGuard<'_, Option<Arc<AuditFailure>>> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -81,7 +83,7 @@ pub(super) async fn audit(shared: Arc<Shared>, place: AuditPlace) {
             }
             // Another process does.
             Ok(Ok(None)) => shared.audit_trouble.is_over(),
-            Ok(Err(error)) => shared.audit_trouble.tell(&error),
+            Ok(Err(error)) => shared.audit_trouble.note(error),
             Err(_) => return tracing::error!("the Auditor panicked; the journal keeps what it has not read"),
         }
         tokio::select! {
@@ -119,8 +121,9 @@ async fn follow(shared: &Shared, mut keeper: Keeper) -> ControlFlow<()> {
                 if is_behind { rest } else { rest.max(LOOK_EVERY) }
             }
             Err(error) => {
-                shared.audit_trouble.tell(&error);
-                if error.is_of_a_log_to_open_again() && !is_last {
+                let is_to_open_again = error.is_of_a_log_to_open_again() && !is_last;
+                shared.audit_trouble.note(error);
+                if is_to_open_again {
                     return ControlFlow::Continue(());
                 }
                 RETRY
@@ -132,7 +135,7 @@ async fn follow(shared: &Shared, mut keeper: Keeper) -> ControlFlow<()> {
     }
     let stopped = tokio::task::spawn_blocking(move || keeper.stop(clock::now())).await;
     if let Ok(Err(error)) = stopped {
-        shared.audit_trouble.tell(&error);
+        shared.audit_trouble.note(error);
     }
     ControlFlow::Break(())
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use setpoint_journal::limits::LIST_MAX;
-use setpoint_journal::{Journal, JournalError, Lease, TaskFilter, TaskHead};
+use setpoint_audit::{concerns_any, first_row};
+use setpoint_journal::{JournalError, Lease, TaskFilter, TaskHead};
 use setpoint_protocol::message::FinalResult;
 use setpoint_protocol::models::Models as Cards;
 use setpoint_protocol::record::{Opened, Record, RecordKind};
@@ -11,7 +11,6 @@ use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{TaskId, Timestamp};
 
 use super::{Organisation, Shared, lease};
-use crate::audit::{PutBack, first_row};
 use crate::driver::recover::{self, Restored};
 use crate::error::RuntimeError;
 use crate::rows::record_of;
@@ -98,20 +97,6 @@ impl Organisation {
         let Some(row) = rows.into_iter().next() else { return Ok(None) };
         Ok(result_in(&record_of(row)?))
     }
-}
-
-/// Whether a journal that was put back is still to be told: it concerns a task that has not ended, or no Auditor has seen it.
-pub(crate) fn concerns_any(put_back: &PutBack, journal: &Journal) -> Result<bool, JournalError> {
-    if !put_back.is_noticed() {
-        return Ok(true);
-    }
-    for task in journal.list_tasks(TaskFilter::Open, LIST_MAX)? {
-        let Ok(id) = task.id.parse::<TaskId>() else { continue };
-        if put_back.concerns(&id, first_row(journal, &id)?) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// The `FinalResult` in a record, if it is one.

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use secrecy::SecretString;
+use setpoint_audit::{AuditFailure, AuditPlace, Forcing};
 use setpoint_journal::limits::LIST_MAX;
 use setpoint_journal::{Journal, JournalError, JournalOptions, TaskFilter};
 use setpoint_memory::store::MemoryError;
@@ -32,7 +33,6 @@ use setpoint_scrub::Scrub;
 use setpoint_telemetry::otlp::EndpointError;
 use setpoint_tools::{Host, House, Registry};
 
-use crate::audit::{self, AuditFailure, AuditPlace, Forcing};
 use crate::clock;
 use crate::config::{self, Config, ConfigError, Sources};
 use crate::keys;
@@ -376,7 +376,7 @@ impl Program {
             }
         };
         let tasks: Vec<TaskId> = ids.iter().filter_map(|id| id.parse().ok()).collect();
-        match audit::force(&self.audit_place(), &journal, &tasks, clock::now())? {
+        match setpoint_audit::force(&self.audit_place(), &journal, &tasks, clock::now())? {
             Forcing::NotNeeded | Forcing::Noted => Ok(journal.close()?),
             Forcing::Busy => Err(ProgramError::AuditedElsewhere),
         }

@@ -4,13 +4,13 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use setpoint_audit::findings_of;
 use setpoint_journal::Journal;
 use setpoint_memory::{Access, Memory};
 use setpoint_model::Model;
 use setpoint_protocol::message::{Finding, FindingKind, Severity};
 use setpoint_protocol::record::{Opened, RecordKind, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
-use setpoint_runtime::audit::findings_of;
 use setpoint_runtime::toolbox::Tools;
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
 use setpoint_tools::{Host, Registry};

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use setpoint_audit::{AuditFailure, AuditPlace, Followed, Follower, Keeper, LogEntry, log};
 use setpoint_client::audit::{
     Against, Audit, AuditEvent, AuditVerdict, Audited, FindingFilter, FindingLine, MetricsDoor,
 };
 use setpoint_client::{ClientError, ErrorKind};
 use setpoint_protocol::message::{AuditQuery, Finding};
 use setpoint_runtime as runtime;
-use setpoint_runtime::audit::{AuditFailure, AuditPlace, Followed, Follower, Keeper, LogEntry, log};
 use setpoint_runtime::journal::Journal;
 use setpoint_runtime::telemetry::serve::{Reach, ServeError, bind};
 use tokio::sync::mpsc;
@@ -82,7 +82,7 @@ impl Audit for Auditing {
                 let now = runtime::clock::now();
                 let Some(journal) = journal else {
                     let unread = "there is an audit log, and the journal that it notes is gone".to_owned();
-                    let report = runtime::audit::nothing(&query_id, now);
+                    let report = setpoint_audit::nothing(&query_id, now);
                     return Ok(Audited {
                         report,
                         is_elsewhere: false,
@@ -91,7 +91,7 @@ impl Audit for Auditing {
                     });
                 };
                 let Some(mut keeper) = opened(place, journal)? else {
-                    let looked = runtime::audit::look(&place.dir, journal, &query_id, now)?;
+                    let looked = setpoint_audit::look(&place.dir, journal, &query_id, now)?;
                     return Ok(Audited {
                         report: looked.report,
                         is_elsewhere: true,
@@ -113,7 +113,7 @@ impl Audit for Auditing {
             })
             .await?;
         Ok(audited.unwrap_or_else(|| Audited {
-            report: runtime::audit::nothing(&nothing, runtime::clock::now()),
+            report: setpoint_audit::nothing(&nothing, runtime::clock::now()),
             is_elsewhere: false,
             unread: None,
             unwritten: None,
@@ -138,7 +138,7 @@ impl Audit for Auditing {
                     if found.len() >= filter.limit {
                         break;
                     }
-                    if let Some(LogEntry::Finding(finding)) = runtime::audit::parse(&entry.json)
+                    if let Some(LogEntry::Finding(finding)) = setpoint_audit::parse(&entry.json)
                         && is_wanted(&finding, &filter)
                     {
                         found.push(line(entry.seq, finding));
@@ -166,9 +166,9 @@ impl Audit for Auditing {
                 let seen = log::verify(&place.dir, &log_against)?;
                 // A journal that is gone has none of the rows that the log notes.
                 let journal = || journal.cloned().unwrap_or_else(Journal::in_memory);
-                let fit = (!log_only).then(|| runtime::audit::verify_journal(&place.dir, &journal()));
+                let fit = (!log_only).then(|| setpoint_audit::verify_journal(&place.dir, &journal()));
                 let fit = fit.transpose()?;
-                Ok(verdict(&seen, fit.as_ref(), &runtime::audit::put_aside(&place.dir)?))
+                Ok(verdict(&seen, fit.as_ref(), &setpoint_audit::put_aside(&place.dir)?))
             })
             .await?;
         verdict.ok_or_else(|| {
@@ -212,8 +212,8 @@ async fn follow(
     while !events.is_closed() {
         let is_page_due = page.is_some() && page_at.is_none_or(|at| at.elapsed() >= PAGE_EVERY);
         let looked = tokio::task::spawn_blocking(move || {
-            let looked = follower.look();
-            let report = is_page_due.then(|| follower.report("metrics"));
+            let looked = follower.look(runtime::clock::now());
+            let report = is_page_due.then(|| follower.report("metrics", runtime::clock::now()));
             (follower, looked, report)
         });
         let (back, looked, report) = looked.await.map_err(|error| panicked(&error))?;
@@ -236,6 +236,9 @@ async fn follow(
             let event = match one {
                 Followed::Finding(entry, finding) => AuditEvent::Finding(Box::new(line(entry, finding))),
                 Followed::Report(report) => AuditEvent::Report(report),
+                Followed::Unreadable => AuditEvent::Note(
+                    "the audit log cannot be read; `setpoint audit verify` says what is wrong".to_owned(),
+                ),
                 Followed::Note(note) => AuditEvent::Note(note),
             };
             drop(events.send(event).await);
@@ -244,7 +247,7 @@ async fn follow(
             drop(tokio::time::timeout(LOOK_EVERY, events.closed()).await);
         }
     }
-    let stopped = tokio::task::spawn_blocking(move || follower.stop()).await;
+    let stopped = tokio::task::spawn_blocking(move || follower.stop(runtime::clock::now())).await;
     stopped.map_err(|error| panicked(&error))?.map_err(|error| audit_error(&error))
 }
 
@@ -279,7 +282,7 @@ async fn serve(
 
 /// What went wrong, and what can be done about it.
 fn told(failure: &AuditFailure) -> String {
-    format!("{} ({})", setpoint_protocol::text::error_chain(failure), failure.hint())
+    format!("{} ({})", setpoint_protocol::text::error_chain(failure), runtime::desk::audit_hint(failure))
 }
 
 /// The right to audit; it is left to another process that has it.
@@ -309,7 +312,7 @@ fn line(entry: u64, finding: Finding) -> FindingLine {
 
 fn verdict(
     seen: &log::Verification,
-    fit: Option<&runtime::audit::JournalFit>,
+    fit: Option<&setpoint_audit::JournalFit>,
     aside: &[PathBuf],
 ) -> AuditVerdict {
     let claims = seen.claims();
@@ -320,7 +323,7 @@ fn verdict(
         )
     };
     let fits = fit.is_none_or(|fit| fit.misfits.is_empty());
-    let misfit = |one: &runtime::audit::JournalMisfit| {
+    let misfit = |one: &setpoint_audit::JournalMisfit| {
         let by =
             one.entry.map_or_else(|| "not noted yet".to_owned(), |entry| format!("noted by entry {entry}"));
         format!("journal, rows {} to {}, {by}: {}", one.after + 1, one.to, one.what)

@@ -18,9 +18,13 @@ pub(crate) fn memory_error(error: &setpoint_memory::MemoryFailure) -> ClientErro
     at_the_edge(kind, setpoint_protocol::text::error_chain(error), hint.map(str::to_owned))
 }
 
-pub(crate) fn audit_error(error: &runtime::audit::AuditFailure) -> ClientError {
+pub(crate) fn audit_error(error: &setpoint_audit::AuditFailure) -> ClientError {
     let message = setpoint_protocol::text::error_chain(error);
-    at_the_edge(runtime::desk::Edge::Configuration, message, Some(error.hint().to_owned()))
+    at_the_edge(
+        runtime::desk::Edge::Configuration,
+        message,
+        Some(runtime::desk::audit_hint(error).to_owned()),
+    )
 }
 
 fn at_the_edge(kind: runtime::desk::Edge, message: String, hint: Option<String>) -> ClientError {

@@ -105,7 +105,7 @@ impl Organisation for Running {
 
     async fn findings(&self, task: &TaskId) -> Result<Vec<Finding>, ClientError> {
         let (organisation, task) = (self.organisation.clone(), task.clone());
-        blocking(move || Ok(runtime::audit::findings_of(&task, &organisation.records(&task)?))).await
+        blocking(move || Ok(setpoint_audit::findings_of(&task, &organisation.records(&task)?))).await
     }
 
     async fn replay(&self, task: &TaskId) -> Result<ReplayReport, ClientError> {
@@ -133,7 +133,7 @@ impl Organisation for Running {
     }
 
     async fn shutdown(&self) -> Option<String> {
-        self.organisation.shutdown().await
+        self.organisation.shutdown().await.map(|trouble| runtime::desk::audit_trouble(&trouble))
     }
 }
 

@@ -1,0 +1,185 @@
+//! Auditing for somebody who looks on: whoever audits, what is new in the log is told.
+
+use std::path::Path;
+
+use setpoint_journal::Journal;
+use setpoint_protocol::Timestamp;
+use setpoint_protocol::message::{AuditReport, Finding};
+use setpoint_protocol::text::error_chain;
+
+use super::entry::{LogEntry, parse};
+use super::{AuditFailure, AuditPlace, Keeper, look};
+use crate::log::{Backwards, Entries, LogError};
+
+/// Rows that are read at a time.
+const ROWS_AT_ONCE: u64 = 4_096;
+/// After how many looks it is tried to take over from another process that audits.
+const TAKE_OVER_EVERY: u32 = 20;
+
+/// Something that is new.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Followed {
+    /// A finding, with its entry in the log.
+    Finding(u64, Finding),
+    /// A report that was due.
+    Report(Box<AuditReport>),
+    /// The log cannot be read on. Reported once, until it can.
+    Unreadable,
+    /// Something about the auditing itself.
+    Note(String),
+}
+
+/// Somebody who looks on, and audits where nobody else does.
+#[derive(Debug)]
+pub struct Follower {
+    place: AuditPlace,
+    journal: Journal,
+    keeper: Option<Keeper>,
+    /// What is new stands in the log, whoever wrote it.
+    entries: Option<Entries>,
+    /// The last entry that was told, or was there before the first look.
+    told_to: Option<u64>,
+    /// Whether the log could not be read, which is said once.
+    is_broken: bool,
+    looks: u32,
+    /// Whether it was said who audits.
+    told: Option<bool>,
+}
+
+impl Follower {
+    /// Of this data directory. Nothing is done before the first look.
+    #[must_use]
+    pub fn new(place: AuditPlace, journal: Journal) -> Self {
+        Follower {
+            place,
+            journal,
+            keeper: None,
+            entries: None,
+            told_to: None,
+            is_broken: false,
+            looks: 0,
+            told: None,
+        }
+    }
+
+    /// What is new since the last look, and whether there is more to read at once. What the log held before the first look is
+    /// not new.
+    ///
+    /// # Errors
+    /// When the log, its key or the journal cannot be used.
+    pub fn look(&mut self, now: Timestamp) -> Result<(Vec<Followed>, bool), AuditFailure> {
+        let mut news = Vec::new();
+        if self.keeper.is_none() && self.looks.is_multiple_of(TAKE_OVER_EVERY) {
+            self.keeper = Keeper::open(&self.place, &self.journal, now)?;
+            if self.told.replace(self.keeper.is_some()) != Some(self.keeper.is_some()) {
+                let who = if self.keeper.is_some() {
+                    "auditing in this process"
+                } else {
+                    "another process audits; looking on"
+                };
+                news.push(Followed::Note(who.to_owned()));
+            }
+        }
+        self.looks = self.looks.wrapping_add(1);
+        self.open_log();
+        let mut is_behind = false;
+        if let Some(keeper) = &mut self.keeper {
+            let caught = keeper.catch_up(ROWS_AT_ONCE, now);
+            let ticked = caught.and_then(|caught| keeper.tick(now).map(|_| caught.is_behind));
+            match ticked {
+                Ok(behind) => is_behind = behind,
+                Err(error) => {
+                    news.push(Followed::Note(error_chain(&error)));
+                    if error.is_of_a_log_to_open_again() {
+                        self.keeper = None;
+                    }
+                }
+            }
+        }
+        news.extend(self.news());
+        Ok((news, is_behind))
+    }
+
+    /// Behind what the log holds at first, and behind what was told where it is opened again. All of a log that takes its place
+    /// is new.
+    fn open_log(&mut self) {
+        let dir = &self.place.dir;
+        let is_replaced = self.entries.as_ref().is_some_and(|entries| entries.is_replaced().unwrap_or(true));
+        if is_replaced {
+            self.told_to = Some(0);
+        }
+        if is_replaced || self.is_broken || self.entries.is_none() {
+            self.told_to = self.told_to.or_else(|| last_readable(dir).ok());
+            if let Some(Ok(entries)) = self.told_to.map(|told_to| Entries::after(dir, told_to)) {
+                self.entries = Some(entries);
+            }
+        }
+    }
+
+    fn news(&mut self) -> Vec<Followed> {
+        let mut news = Vec::new();
+        while let Some(entry) = self.entries.as_mut().and_then(Iterator::next) {
+            let Ok(entry) = entry else {
+                // A batch may have been read and then taken back, because the disk is full: it is read again from where it
+                // was told.
+                if !std::mem::replace(&mut self.is_broken, true) {
+                    news.push(Followed::Unreadable);
+                }
+                break;
+            };
+            (self.told_to, self.is_broken) = (Some(entry.seq), false);
+            match parse(&entry.json) {
+                Some(LogEntry::Finding(finding)) => news.push(Followed::Finding(entry.seq, finding)),
+                Some(LogEntry::Report(report)) => news.push(Followed::Report(report)),
+                Some(LogEntry::Forced { task, .. }) => {
+                    let note = format!("{task} goes on by force, from a journal that was put back");
+                    news.push(Followed::Note(note));
+                }
+                Some(
+                    LogEntry::Begun { .. }
+                    | LogEntry::Rows { .. }
+                    | LogEntry::Known { .. }
+                    | LogEntry::Unreadable { .. }
+                    | LogEntry::Stopped { .. },
+                )
+                | None => {}
+            }
+        }
+        news
+    }
+
+    /// What there is to say by now.
+    ///
+    /// # Errors
+    /// When the journal cannot be read at all.
+    pub fn report(&self, query: &str, now: Timestamp) -> Result<AuditReport, AuditFailure> {
+        match &self.keeper {
+            Some(keeper) => Ok(keeper.report(query, now)),
+            None => look(&self.place.dir, &self.journal, query, now).map(|looked| looked.report),
+        }
+    }
+
+    /// Stops in order, where it audits, and closes the journal.
+    ///
+    /// # Errors
+    /// When what was read cannot be noted. The next process goes on all the same.
+    pub fn stop(self, now: Timestamp) -> Result<(), AuditFailure> {
+        let stopped = self.keeper.map_or(Ok(()), |keeper| keeper.stop(now));
+        if let Err(error) = self.journal.close() {
+            tracing::debug!(%error, "the journal did not close");
+        }
+        stopped
+    }
+}
+
+/// The number of the log's last entry, or of the last one before what cannot be read; 0 for none.
+fn last_readable(dir: &Path) -> Result<u64, LogError> {
+    match Backwards::of(dir)?.next() {
+        None => Ok(0),
+        Some(Ok(entry)) => Ok(entry.seq),
+        Some(Err(error)) if error.is_damage() => {
+            Ok(Entries::after(dir, 0)?.map_while(Result::ok).last().map_or(0, |entry| entry.seq))
+        }
+        Some(Err(error)) => Err(error),
+    }
+}

@@ -1,0 +1,103 @@
+//! A file that only grows, by whole pieces: what could not be written in full is taken back.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::log::error::{LogError, Result};
+
+/// What is asked of a file; a disk that fails in the tests is another one.
+pub(crate) trait Medium: Send + std::fmt::Debug {
+    fn length(&self) -> io::Result<u64>;
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
+    fn cut(&mut self, length: u64) -> io::Result<()>;
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+impl Medium for File {
+    fn length(&self) -> io::Result<u64> {
+        self.metadata().map(|found| found.len())
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write_all(bytes)
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
+/// The file, and how long it is.
+#[derive(Debug)]
+pub(crate) struct AppendFile {
+    path: PathBuf,
+    medium: Box<dyn Medium>,
+    length: u64,
+    poison: Option<Arc<LogError>>,
+}
+
+impl AppendFile {
+    /// Goes on behind `length`; whatever stands there is cut off.
+    pub(crate) fn at(path: PathBuf, medium: impl Medium + 'static, length: u64) -> Result<Self> {
+        let mut file = Self { path, medium: Box::new(medium), length, poison: None };
+        let found = file.medium.length().map_err(|error| file.io(error))?;
+        if found > length {
+            file.medium.cut(length).map_err(|error| file.io(error))?;
+        }
+        Ok(file)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Appends all of it with one call, or nothing.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.check()?;
+        let found = self.medium.length().map_err(|error| self.io(error))?;
+        if found != self.length {
+            return Err(LogError::Changed { path: self.path.clone(), expected: self.length, found });
+        }
+        let Err(error) = self.medium.append(bytes) else {
+            self.length += bytes.len() as u64;
+            return Ok(());
+        };
+        let error = self.io(error);
+        if self.medium.cut(self.length).is_err() {
+            self.poison = Some(Arc::new(error.clone()));
+        }
+        Err(error)
+    }
+
+    /// Makes what was appended survive a power cut. The system tells a failure once and forgets what it could not
+    /// write, so that a later success would say nothing.
+    pub(crate) fn sync(&mut self) -> Result<()> {
+        self.check()?;
+        self.medium.sync().map_err(|error| {
+            let error = self.io(error);
+            self.poison = Some(Arc::new(error.clone()));
+            error
+        })
+    }
+
+    fn check(&self) -> Result<()> {
+        match &self.poison {
+            Some(cause) => Err(LogError::Poisoned { cause: Arc::clone(cause) }),
+            None => Ok(()),
+        }
+    }
+
+    fn io(&self, error: io::Error) -> LogError {
+        LogError::io(&self.path, error)
+    }
+}

@@ -1,0 +1,112 @@
+//! What the Auditor knows, written down so that the next process need not read the journal again. The log notes its digest,
+//! so it is what the Auditor wrote or nothing at all: one that is missing, changed or does not fit is made anew.
+
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use setpoint_own_files::own::{self, Access};
+use setpoint_roles::r6_auditor::Auditor;
+
+use super::AuditFailure;
+use super::entry::{LogEntry, parse};
+use crate::log::Entries;
+
+/// The file, in the Auditor's directory: a line that says what it is, and one with what is known.
+pub(super) const FILE: &str = "auditor.json";
+/// The same while it is written.
+const PART: &str = "auditor.json.part";
+/// The form of what is written here, and the rules that made it: another program's is not taken over.
+const FORMAT: u32 = 1;
+/// Longest file that is read, in bytes.
+const BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+#[derive(Serialize, Deserialize)]
+struct Heading {
+    format: u32,
+    version: String,
+    log: Mark,
+}
+
+/// The log's entry that notes it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Mark {
+    pub(super) seq: u64,
+    pub(super) hash: String,
+}
+
+/// What is known, as it is written.
+pub(super) struct Written(String);
+
+impl Written {
+    pub(super) fn of(auditor: &Auditor) -> Self {
+        Written(serde_json::to_string(auditor).unwrap_or_default())
+    }
+
+    /// What the log notes of it.
+    pub(super) fn entry(&self, is_settled: bool) -> LogEntry {
+        LogEntry::Known { digest: digest(&self.0), is_settled }
+    }
+}
+
+/// What was written down, and where the log notes it.
+pub(super) struct Snapshot {
+    pub(super) seq: u64,
+    /// Whether what the log says before that is known.
+    pub(super) is_settled: bool,
+    pub(super) auditor: Auditor,
+}
+
+fn digest(known: &str) -> String {
+    blake3::hash(known.as_bytes()).to_hex().to_string()
+}
+
+/// Writes it whole, or leaves the one before. Who writes holds the Auditor's lock: a part that is there was left by a process
+/// that is gone.
+pub(super) fn write(dir: &Path, log: Mark, written: &Written) -> Result<(), AuditFailure> {
+    let (path, part) = (dir.join(FILE), dir.join(PART));
+    let failed = |path: &PathBuf, source| AuditFailure::File { path: path.clone(), source };
+    let heading = Heading { format: FORMAT, version: env!("CARGO_PKG_VERSION").to_owned(), log };
+    let text = format!("{}\n{}", serde_json::to_string(&heading).unwrap_or_default(), written.0);
+    // A link that was put there is not replaced in silence.
+    own::check(&path).map_err(|source| failed(&path, source))?;
+    match std::fs::remove_file(&part) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(&part, error)),
+        _ => {}
+    }
+    own::create_new(&part)
+        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&part, &path))
+        .map_err(|source| failed(&path, source))
+}
+
+/// The one that is there, if this program made it and the log notes it as it is.
+pub(super) fn read(dir: &Path) -> Option<Snapshot> {
+    let path = dir.join(FILE);
+    let mut text = String::new();
+    let file = own::open(&path, Access::Read).ok()?;
+    if file.metadata().ok()?.len() > BYTES_MAX {
+        return None;
+    }
+    file.take(BYTES_MAX).read_to_string(&mut text).ok()?;
+    let (heading, known) = text.split_once('\n')?;
+    let heading: Heading = serde_json::from_str(heading).ok()?;
+    let is_ours = heading.format == FORMAT && heading.version == env!("CARGO_PKG_VERSION");
+    if !is_ours {
+        return None;
+    }
+    let is_settled = noted(dir, &heading.log, known)?;
+    Some(Snapshot { seq: heading.log.seq, is_settled, auditor: serde_json::from_str(known).ok()? })
+}
+
+/// What the log notes of it, where it is what the log notes: whether it is settled.
+fn noted(dir: &Path, mark: &Mark, known: &str) -> Option<bool> {
+    let entry = Entries::after(dir, mark.seq.checked_sub(1)?).ok()?.next()?.ok()?;
+    if entry.seq != mark.seq || entry.hash.to_string() != mark.hash {
+        return None;
+    }
+    match parse(&entry.json)? {
+        LogEntry::Known { digest: noted, is_settled } => (noted == digest(known)).then_some(is_settled),
+        _ => None,
+    }
+}

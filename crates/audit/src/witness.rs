@@ -1,0 +1,168 @@
+//! Whether the journal is an older one that was put back: the Auditor's log lies beside it and notes how far it went.
+//!
+//! The journal alone cannot tell. A copy of its folder holds the file that names its last row, too, and a task that is taken
+//! up from it repeats what it did after the copy was made. A process that audits notices the other journal and begins anew;
+//! the log keeps that it did, so the tasks of that journal stay refused until a person lets them go on.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use setpoint_journal::limits::LIST_MAX;
+use setpoint_journal::{Journal, JournalError, TaskFilter};
+use setpoint_protocol::{TaskId, Timestamp};
+
+use super::entry::{LogEntry, is_about_resuming, parse};
+use super::standing::{Noted, differs};
+use super::{AuditFailure, AuditPlace, Keeper};
+use crate::log::{Backwards, is_there};
+
+/// The journal is not the one that was audited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PutBack {
+    /// How that shows.
+    pub why: String,
+    /// Where the journal ended when the Auditor noticed; `None` if no Auditor has seen it yet.
+    noticed_at: Option<u64>,
+    /// Tasks that a person has let go on since.
+    forced: BTreeSet<TaskId>,
+}
+
+impl PutBack {
+    /// Whether a task that began with this row may have gone further than the journal says.
+    pub fn concerns(&self, task: &TaskId, first_row: u64) -> bool {
+        self.noticed_at.is_none_or(|end| first_row <= end) && !self.forced.contains(task)
+    }
+
+    /// Whether an Auditor has seen it.
+    pub fn is_noticed(&self) -> bool {
+        self.noticed_at.is_some()
+    }
+}
+
+/// What became of a wish to let tasks go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forcing {
+    /// Nothing keeps them from it.
+    NotNeeded,
+    /// The log notes it.
+    Noted,
+    /// Another process audits, and only it can write to the log.
+    Busy,
+}
+
+/// Compares the journal with the log in this directory. `None` where there is no log, where it is behind, or where it fits.
+///
+/// # Errors
+/// When the log or the journal cannot be read.
+pub fn put_back(dir: &Path, journal: &Journal) -> Result<Option<PutBack>, AuditFailure> {
+    if !is_there(dir)? {
+        return Ok(None);
+    }
+    let mut is_noted = false;
+    let mut forced = BTreeSet::new();
+    for entry in Backwards::of(dir)? {
+        let entry = match entry {
+            Ok(entry) => entry,
+            // What lies before it is the verification's to tell.
+            Err(_) if is_noted => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        if is_noted && !is_about_resuming(&entry.json) {
+            continue;
+        }
+        match parse(&entry.json) {
+            Some(LogEntry::Forced { task, .. }) => drop(forced.insert(task)),
+            Some(LogEntry::Begun { why: Some(why), end, .. }) => {
+                return Ok(Some(PutBack { why, noticed_at: Some(end.unwrap_or(0)), forced }));
+            }
+            Some(entry) if !is_noted => {
+                let Some(noted) = Noted::of(entry) else { continue };
+                is_noted = true;
+                if let Some(why) = differs(journal, noted)? {
+                    return Ok(Some(PutBack { why, noticed_at: None, forced: BTreeSet::new() }));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Lets these tasks go on, and has the log note it first.
+///
+/// # Errors
+/// When the log or the journal cannot be read, or the log cannot be written.
+pub fn force(
+    place: &AuditPlace,
+    journal: &Journal,
+    tasks: &[TaskId],
+    now: Timestamp,
+) -> Result<Forcing, AuditFailure> {
+    let Some(put_back) = put_back(&place.dir, journal)? else { return Ok(Forcing::NotNeeded) };
+    let mut concerned = Vec::new();
+    for task in tasks {
+        if put_back.concerns(task, first_row(journal, task)?) {
+            concerned.push(task.clone());
+        }
+    }
+    if concerned.is_empty() {
+        return Ok(Forcing::NotNeeded);
+    }
+    let Some(mut keeper) = Keeper::open(place, journal, now)? else { return Ok(Forcing::Busy) };
+    for task in concerned {
+        keeper.note_forced(task, now);
+    }
+    keeper.stop(now)?;
+    Ok(Forcing::Noted)
+}
+
+/// Whether a journal that was put back is still to be reported: it concerns an open task, or no Auditor has seen it.
+///
+/// # Errors
+/// When the journal cannot be read.
+pub fn concerns_any(put_back: &PutBack, journal: &Journal) -> Result<bool, JournalError> {
+    if !put_back.is_noticed() {
+        return Ok(true);
+    }
+    for task in journal.list_tasks(TaskFilter::Open, LIST_MAX)? {
+        let Ok(id) = task.id.parse::<TaskId>() else { continue };
+        if put_back.concerns(&id, first_row(journal, &id)?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Where a task begins in the journal; 0 for one that has no row.
+///
+/// # Errors
+/// When the journal cannot be read.
+pub fn first_row(journal: &Journal, task: &TaskId) -> Result<u64, JournalError> {
+    Ok(journal.read_rows(task.as_str(), 1, 1)?.first().map_or(0, |row| row.pos))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_that_began_after_the_notice_is_not_concerned() {
+        let [old, new] = ["count-0000000000000001", "count-0000000000000002"].map(|id| id.parse().unwrap());
+        let unseen = PutBack { why: String::new(), noticed_at: None, forced: BTreeSet::new() };
+        assert!(unseen.concerns(&old, 3) && unseen.concerns(&new, 900));
+        let noticed = PutBack { noticed_at: Some(10), ..unseen };
+        assert!(noticed.concerns(&old, 10) && !noticed.concerns(&new, 11));
+        let forced = PutBack { forced: BTreeSet::from([old.clone()]), ..noticed };
+        assert!(!forced.concerns(&old, 10) && forced.concerns(&new, 10));
+    }
+
+    /// Entries that are skipped by their first bytes are not parsed.
+    #[test]
+    fn entries_about_resuming_are_known_by_their_beginning() {
+        let at = Timestamp::from_micros(0);
+        let begun = LogEntry::Begun { at, version: String::new(), after: 0, why: None, end: None };
+        let forced = LogEntry::Forced { at, task: "count-0000000000000001".parse().unwrap() };
+        assert!(is_about_resuming(&begun.write()) && is_about_resuming(&forced.write()));
+        assert!(!is_about_resuming(&LogEntry::Stopped { at, after: 0 }.write()));
+    }
+}

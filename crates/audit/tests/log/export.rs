@@ -1,0 +1,125 @@
+//! The exported checkpoints: written, missed, caught up with, and what they notice.
+
+use setpoint_audit::log::{AuditLog, ExportError, Exported, LogError, Options};
+
+use crate::common::{Made, append, told};
+
+fn failure(exported: Exported) -> ExportError {
+    match exported {
+        Exported::Failed(error) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_export_that_was_away_gets_all_that_it_is_missing() {
+    let made = Made::new();
+    let away = made.dir().with_file_name("disk");
+    let options = Options { export: Some(away.join("exported")), ..Options::default() };
+    let (mut log, _) = AuditLog::open(&made.dir(), &options).unwrap();
+    for _ in 0..3 {
+        append(&mut log, 2);
+        let sealed = log.seal(0).unwrap();
+        assert!(sealed.is_new, "a checkpoint does not wait for its export");
+        assert!(matches!(failure(sealed.exported), ExportError::Io { .. }));
+    }
+    assert!(!away.exists(), "a disk that is away must not be made up");
+    std::fs::create_dir(&away).unwrap();
+    // Nothing is new: what was missed is tried again all the same.
+    let sealed = log.seal(0).unwrap();
+    assert!(!sealed.is_new && matches!(sealed.exported, Exported::UpToDate), "{sealed:?}");
+    assert_eq!(std::fs::read(away.join("exported")).unwrap(), made.read("checkpoints"));
+    append(&mut log, 1);
+    assert!(matches!(log.seal(0).unwrap().exported, Exported::UpToDate));
+    assert_eq!(std::fs::read(away.join("exported")).unwrap(), made.read("checkpoints"));
+}
+
+#[test]
+fn an_export_that_is_a_device_loses_nothing() {
+    let made = Made::new();
+    std::os::unix::fs::symlink("/dev/full", made.export()).unwrap();
+    let mut log = made.open();
+    append(&mut log, 1_700);
+    let error = failure(log.seal(0).unwrap().exported);
+    let ExportError::Io { source, .. } = &error else { panic!("{error:?}") };
+    assert_eq!(source.to_string(), "it is a device, and only regular files are used");
+    assert!(made.verify().is_sound());
+    std::fs::remove_file(made.export()).unwrap();
+    assert!(matches!(log.seal(0).unwrap().exported, Exported::UpToDate));
+    assert_eq!(made.verify_with_export().sealed_by_export, 1_700);
+}
+
+#[test]
+fn a_part_of_a_line_is_completed() {
+    let made = Made::with(&[3]);
+    let mut log = made.open();
+    append(&mut log, 2);
+    log.seal(0).unwrap();
+    let whole = std::fs::read(made.export()).unwrap();
+    for length in [0, 1, 300, whole.len() / 2 + 7, whole.len() - 1] {
+        std::fs::write(made.export(), &whole[..length]).unwrap();
+        assert!(matches!(log.seal(0).unwrap().exported, Exported::UpToDate));
+        assert_eq!(std::fs::read(made.export()).unwrap(), whole);
+    }
+}
+
+/// An export that is behind is no damage, and vouches for no more than it holds.
+#[test]
+fn an_export_vouches_for_what_it_covers() {
+    let made = Made::with(&[3, 2, 4]);
+    let whole = std::fs::read_to_string(made.export()).unwrap();
+    for (lines, covered) in [(0, 0), (1, 3), (2, 5), (3, 9)] {
+        std::fs::write(made.export(), whole.split_inclusive('\n').take(lines).collect::<String>()).unwrap();
+        let seen = made.verify_with_export();
+        assert!(seen.is_sound(), "{seen:?}");
+        assert_eq!((seen.sealed, seen.sealed_by_export), (9, covered));
+    }
+    // Nothing behind a damage counts as sealed, even where the signed hashes are still there.
+    made.edit("log", |lines| *lines[3].last_chunk_mut::<2>().unwrap() = *b" \n");
+    let seen = made.verify_with_export();
+    assert_eq!((seen.findings.len(), seen.sealed, seen.sealed_by_export), (1, 3, 3));
+}
+
+#[test]
+fn an_export_of_another_log_is_left_alone() {
+    let made = Made::with(&[3, 2]);
+    let other = Made::with(&[3, 2]);
+    let theirs = std::fs::read(other.export()).unwrap();
+    std::fs::write(made.export(), &theirs).unwrap();
+    let mut log = made.open();
+    append(&mut log, 1);
+    let error = failure(log.seal(0).unwrap().exported);
+    assert!(matches!(error, ExportError::Differs { line: 1, .. }), "{error}");
+    assert_eq!(std::fs::read(made.export()).unwrap(), theirs);
+}
+
+#[test]
+fn a_log_that_was_put_back_does_not_write_over_what_the_export_knows() {
+    let made = Made::with(&[3]);
+    let older = made.copied();
+    let mut log = made.open();
+    append(&mut log, 2);
+    log.seal(0).unwrap();
+    let known = std::fs::read(made.export()).unwrap();
+    std::fs::write(older.export(), &known).unwrap();
+    let mut log = older.open();
+    let error = failure(log.seal(0).unwrap().exported);
+    assert!(matches!(error, ExportError::Ahead { .. }), "{error}");
+    append(&mut log, 4);
+    let error = failure(log.seal(0).unwrap().exported);
+    assert!(matches!(error, ExportError::Differs { line: 2, .. }), "{error}");
+    assert_eq!(std::fs::read(older.export()).unwrap(), known);
+    expect_test::expect![[r#"
+        export, line 2: it is not the checkpoint that the log has there: the log is a fork, was signed anew, or is another one
+    "#]].assert_eq(&told(&older.verify_with_export()));
+}
+
+#[test]
+fn an_export_inside_the_directory_is_refused() {
+    let made = Made::with(&[3]);
+    for path in [made.file("checkpoints"), made.file("exported"), made.dir().join("../audit/x")] {
+        let options = Options { export: Some(path), ..Options::default() };
+        let error = AuditLog::open(&made.dir(), &options).unwrap_err();
+        assert!(matches!(error, LogError::ExportInside { .. }), "{error}");
+    }
+}
