@@ -1,3 +1,68 @@
-//! Going through a task again: what its records say, outside the process that drove it.
+//! Going through a task again: replay, the controller under other settings, a file that replays elsewhere, and forks.
+//!
+//! Nothing here asks a model or runs a tool. It reads a task's records, runs the same machines over the same inputs, and
+//! reports what came out. Only a fork writes: a new task, which somebody else then drives like any other. It reads no
+//! clock and no configuration: the settings and models of a fork, and who holds it, are values.
+//!
+//! Reading order: [`records`] (rows of the journal as records), `replay`, `rerun` (R7 beside itself), `export`, [`import`]
+//! and their form [`cloud_events`], [`fork`] and its [`workspace`].
 
 pub mod cloud_events;
+mod error;
+mod export;
+pub mod fork;
+pub mod import;
+pub mod records;
+mod replay;
+mod rerun;
+pub mod workspace;
+
+use std::sync::Arc;
+
+use setpoint_journal::Journal;
+use setpoint_machine::Factory;
+use setpoint_protocol::TaskId;
+use setpoint_protocol::record::{Opened, Record};
+use setpoint_protocol::settings::ControllerSettings;
+
+pub use self::error::HistoryError;
+
+/// The tasks of a journal, and what makes the machines to go through them again.
+#[derive(Clone)]
+pub struct History {
+    journal: Journal,
+    factory: Arc<dyn Factory>,
+}
+
+impl History {
+    /// Of this journal's tasks, by these machines.
+    #[must_use]
+    pub fn new(journal: Journal, factory: Arc<dyn Factory>) -> Self {
+        History { journal, factory }
+    }
+
+    /// All records of a task so far, checked against their chain.
+    ///
+    /// # Errors
+    /// An unknown, pruned or damaged task.
+    pub fn records(&self, task: &TaskId) -> Result<Vec<Record>, HistoryError> {
+        records::read_records(&self.journal, task)
+    }
+
+    /// The settings that a task's controller was opened with.
+    ///
+    /// # Errors
+    /// An unknown, pruned or damaged task.
+    pub fn controller(&self, task: &TaskId) -> Result<ControllerSettings, HistoryError> {
+        records::whole(&self.journal, task)?;
+        let first = self.journal.read_rows(task.as_str(), 1, 1)?.into_iter().next();
+        let opened = first.and_then(|first| serde_json::from_slice::<Opened>(&first.body).ok());
+        opened.map(|opened| opened.controller).ok_or_else(|| HistoryError::unreadable(task))
+    }
+}
+
+impl std::fmt::Debug for History {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("History").finish_non_exhaustive()
+    }
+}

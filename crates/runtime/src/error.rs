@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use setpoint_history::cloud_events::export::Unwritable;
+use setpoint_history::HistoryError;
 use setpoint_journal::JournalError;
 use setpoint_machine::cell::{Divergence, StepError};
-use setpoint_protocol::{TaskId, Timestamp};
+use setpoint_protocol::TaskId;
 
-use crate::config::ConfigError;
 use crate::models::Unlike;
-use crate::time_travel::fork::ForkError;
 
 /// A failure of the runtime. Failures of a task are no errors: they end in its `FinalResult`.
 #[derive(Debug, thiserror::Error)]
@@ -20,16 +18,9 @@ pub enum RuntimeError {
     /// The journal, from its writer.
     #[error("use the journal")]
     Append(#[source] Arc<JournalError>),
-    /// A stored record that cannot be read.
-    #[error("read the {what} of record {seq} of {task}")]
-    Unreadable {
-        /// The task.
-        task: String,
-        /// The record.
-        seq: u64,
-        /// Which column.
-        what: &'static str,
-    },
+    /// A task that cannot be read.
+    #[error(transparent)]
+    History(#[from] HistoryError),
     /// A stored stream that its machines do not reproduce.
     #[error(transparent)]
     Divergence(#[from] Divergence),
@@ -83,14 +74,6 @@ pub enum RuntimeError {
     /// The task has ended.
     #[error("reach {0}: it has ended")]
     Ended(TaskId),
-    /// The operator has let go of what the task did.
-    #[error("read what {task} did: its steps were pruned on {}", day(*at))]
-    Pruned {
-        /// The task.
-        task: TaskId,
-        /// When.
-        at: Timestamp,
-    },
     /// The goal is empty or too long.
     #[error("start a task: the goal {0}")]
     Goal(String),
@@ -102,30 +85,7 @@ pub enum RuntimeError {
         /// Why.
         reason: String,
     },
-    /// A task that cannot be written as a file.
-    #[error(transparent)]
-    Export(#[from] Unwritable),
-    /// A task that cannot be forked.
-    #[error(transparent)]
-    Fork(#[from] ForkError),
-    /// Settings that the controller does not take.
-    #[error("try other settings")]
-    Settings(#[from] ConfigError),
-    /// A task that does not replay: what it would be told otherwise cannot be known.
-    #[error("run the controller of {task} again: the task does not replay")]
-    NoReplay {
-        /// The task.
-        task: TaskId,
-        /// Where.
-        #[source]
-        source: Divergence,
-    },
     /// The organisation is shutting down.
     #[error("start a task: the process is shutting down")]
     ShuttingDown,
-}
-
-/// The day of a moment, in UTC.
-fn day(at: Timestamp) -> String {
-    at.to_string().chars().take_while(|c| *c != 'T').collect()
 }

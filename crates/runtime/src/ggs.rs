@@ -24,10 +24,10 @@ use setpoint_protocol::limits::BODY_BYTES_MAX;
 use setpoint_protocol::models::Models;
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_roles::factory::LOGIC_VERSION;
 
 use self::line::Line;
 use self::task::Task;
-use crate::factory::LOGIC_VERSION;
 
 /// Longest line in bytes; a longer one is an error line, and the next line is read as usual.
 pub const LINE_BYTES_MAX: usize = BODY_BYTES_MAX;

@@ -10,18 +10,15 @@ pub mod config;
 pub mod desk;
 mod driver;
 pub mod error;
-pub mod factory;
 pub mod ggs;
 pub mod init;
 mod keys;
 pub mod models;
 pub mod organisation;
 pub mod program;
-pub mod rows;
 pub mod surroundings;
 pub mod tap;
 pub mod telemetry;
-pub mod time_travel;
 pub mod toolbox;
 
 /// The journal, for whoever hands it to something else of this crate.

@@ -15,6 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use setpoint_audit::{AuditPlace, PutBack, put_back};
+use setpoint_history::History;
+use setpoint_history::fork::{ForkKeeper, Forked, NewFork};
 use setpoint_journal::{Command, Journal, LeaseTerms, NewCommand, TaskHead};
 use setpoint_machine::{Cell, External, Factory};
 use setpoint_memory::Access;
@@ -24,6 +26,7 @@ use setpoint_protocol::record::{Opened, Record};
 use setpoint_protocol::text::{clip, error_chain};
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{RoleId, TaskId};
+use setpoint_roles::factory::{LOGIC_VERSION, Roles};
 use setpoint_telemetry::otlp::Exporter;
 use setpoint_telemetry::task::Content;
 use tokio::sync::{Notify, mpsc, oneshot};
@@ -34,7 +37,6 @@ use self::fragments::Fragments;
 use crate::clock;
 use crate::driver::{Driver, DriverEnd, INBOX_MAX, Inbound, recover};
 use crate::error::RuntimeError;
-use crate::factory::{LOGIC_VERSION, Roles};
 use crate::models::Models;
 use crate::tap::{Event, Hub, Tap};
 use crate::telemetry::Feed;
@@ -237,9 +239,19 @@ impl Organisation {
         self.take_up(task, recover::Pause::Crash).await
     }
 
-    /// The same for a task that was just made of another one's records.
-    pub(crate) async fn resume_fork(&self, task: &TaskId) -> Result<Resumed, RuntimeError> {
-        self.take_up(task, recover::Pause::Fork).await
+    /// Makes a new task of another one's records up to a point, and drives it on from there. Models are those that are
+    /// configured now; what was asked and not answered up to there is asked again, of them.
+    ///
+    /// # Errors
+    /// An unknown or damaged task, a point that cannot be gone on from, a journal that refuses.
+    pub async fn fork(&self, new: NewFork) -> Result<Forked, RuntimeError> {
+        let (history, from) = (self.history(), new.from.clone());
+        let keeper = ForkKeeper { models: self.shared.models.cards(), lease: self.shared.lease_terms() };
+        let made = tokio::task::spawn_blocking(move || history.fork(&new, keeper))
+            .await
+            .map_err(|error| RuntimeError::Broken { task: from, reason: error.to_string() })??;
+        self.take_up(&made.task, recover::Pause::Fork).await?;
+        Ok(made)
     }
 
     async fn take_up(&self, task: &TaskId, pause: recover::Pause) -> Result<Resumed, RuntimeError> {
@@ -340,24 +352,10 @@ impl Organisation {
         &self.shared.journal
     }
 
-    /// Where its machines come from.
-    pub(crate) fn factory(&self) -> Arc<dyn Factory> {
-        Arc::clone(&self.shared.factory)
-    }
-
-    /// The models.
-    pub(crate) fn models(&self) -> &Models {
-        &self.shared.models
-    }
-
-    /// What this process leases tasks by.
-    pub(crate) fn lease_terms(&self) -> LeaseTerms {
-        self.shared.lease_terms()
-    }
-
-    /// An intent's slug.
-    pub(crate) fn slug(&self, intent: &str) -> String {
-        self.shared.factory.slug(intent)
+    /// Its tasks, to go through them again.
+    #[must_use]
+    pub fn history(&self) -> History {
+        History::new(self.shared.journal.clone(), Arc::clone(&self.shared.factory))
     }
 
     /// All records of a task so far, checked against their chain.
@@ -365,7 +363,7 @@ impl Organisation {
     /// # Errors
     /// An unknown or damaged task.
     pub fn records(&self, task: &TaskId) -> Result<Vec<Record>, RuntimeError> {
-        recover::read_records(&self.shared.journal, task)
+        Ok(self.history().records(task)?)
     }
 
     /// Whether this process drives the task now.

@@ -5,8 +5,11 @@ use std::io::ErrorKind;
 
 use setpoint_audit::AuditFailure;
 use setpoint_audit::log::LogError;
+use setpoint_history::HistoryError;
 use setpoint_history::cloud_events::export::Unwritable;
 use setpoint_history::cloud_events::import::ImportError;
+use setpoint_history::fork::ForkError;
+use setpoint_history::import::TakeInError;
 use setpoint_journal::JournalError;
 use setpoint_memory::MemoryFailure;
 use setpoint_memory::store::MemoryError;
@@ -18,8 +21,6 @@ use crate::config::ConfigError;
 use crate::error::RuntimeError;
 use crate::organisation::AuditTrouble;
 use crate::program::ProgramError;
-use crate::time_travel::fork::ForkError;
-use crate::time_travel::import::TakeInError;
 
 /// What can be done about an older journal that was put back.
 pub(super) const PUT_BACK_HINT: &str = "put the newer journal back if there is a copy; otherwise see with `setpoint tasks show` what a task would \
@@ -28,6 +29,9 @@ pub(super) const PUT_BACK_HINT: &str = "put the newer journal back if there is a
 /// What a person can do about a file below the data directory that is not one of Setpoint's own.
 pub(super) const NOT_OURS_HINT: &str =
     "`setpoint doctor` looks at everything in the data directory; --data-dir names another one";
+
+/// What is left where something broke that should not.
+const JOURNAL_HINT: &str = "the journal keeps what was done; `setpoint doctor` looks at it";
 
 /// The few kinds of errors at the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,11 +52,9 @@ pub fn edge_of(error: &RuntimeError) -> (Edge, Option<&'static str>) {
     match error {
         RuntimeError::Journal(error) => edge_of_journal(error),
         RuntimeError::Append(error) => edge_of_journal(error),
+        RuntimeError::History(error) => edge_of_history(error),
         RuntimeError::Goal(_) => (Edge::Usage, Some("state what is to be done, in a sentence or two")),
         RuntimeError::Ended(_) => (Edge::Usage, Some("`setpoint tasks show` shows how it ended")),
-        RuntimeError::Pruned { .. } => {
-            (Edge::Usage, Some("`setpoint tasks show TASK` shows what is left: the goal and the result"))
-        }
         RuntimeError::HeldElsewhere { .. } => {
             (Edge::Usage, Some("wait for that process, or stop it: its tasks can then be resumed"))
         }
@@ -75,45 +77,47 @@ pub fn edge_of(error: &RuntimeError) -> (Edge, Option<&'static str>) {
         RuntimeError::Refused { .. } => {
             (Edge::Usage, Some("`setpoint tasks show` shows what the task waits for"))
         }
-        RuntimeError::Fork(ForkError::Parts { .. }) => (
+        RuntimeError::Divergence(_) | RuntimeError::Broken { .. } | RuntimeError::ShuttingDown => {
+            (Edge::Internal, Some(JOURNAL_HINT))
+        }
+    }
+}
+
+/// The same for a task that cannot be gone through again.
+fn edge_of_history(error: &HistoryError) -> (Edge, Option<&'static str>) {
+    match error {
+        HistoryError::Journal(error) => edge_of_journal(error),
+        HistoryError::Append(error) => edge_of_journal(error),
+        HistoryError::Pruned { .. } => {
+            (Edge::Usage, Some("`setpoint tasks show TASK` shows what is left: the goal and the result"))
+        }
+        HistoryError::Fork(ForkError::Parts { .. }) => (
             Edge::Usage,
             Some("fork at an earlier record, or with the models and settings that the task was opened with"),
         ),
-        RuntimeError::Fork(ForkError::Workspace { .. }) => (
+        HistoryError::Fork(ForkError::Workspace { .. }) => (
             Edge::Usage,
             Some(
                 "the fork gets a copy of the task's workspace: take out of that folder what the fork does not need or may not read, \
                  and see that there is room beside it",
             ),
         ),
-        RuntimeError::Fork(_) => {
+        HistoryError::Fork(_) => {
             (Edge::Usage, Some("`setpoint replay TASK` shows its records with their numbers"))
         }
-        RuntimeError::Settings(_) => (
-            Edge::Usage,
-            Some(
-                "name it bare or as `setpoint config` does, such as `--set delta=0.2` or `--set controller.delta=0.2`",
-            ),
-        ),
-        RuntimeError::Export(Unwritable::LineTooLong { .. } | Unwritable::TooLarge) => (
+        HistoryError::Export(Unwritable::LineTooLong { .. } | Unwritable::TooLarge) => (
             Edge::Usage,
             Some(
                 "replay it where it is, or copy the data directory as a whole: the journal reads tasks of any size",
             ),
         ),
-        RuntimeError::NoReplay { .. } => (
+        HistoryError::NoReplay { .. } => (
             Edge::Internal,
             Some(
                 "another program made its records, or its machines were changed without a new version of their logic",
             ),
         ),
-        RuntimeError::Unreadable { .. }
-        | RuntimeError::Export(_)
-        | RuntimeError::Divergence(_)
-        | RuntimeError::Broken { .. }
-        | RuntimeError::ShuttingDown => {
-            (Edge::Internal, Some("the journal keeps what was done; `setpoint doctor` looks at it"))
-        }
+        HistoryError::Unreadable { .. } | HistoryError::Export(_) => (Edge::Internal, Some(JOURNAL_HINT)),
     }
 }
 
@@ -128,6 +132,14 @@ pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<Cow<'static, str>>
             (Edge::Configuration, Some("`setpoint run --record FILE` makes a recording"))
         }
         ProgramError::Choice(error) => return (Edge::Configuration, Some(Cow::Owned(error.hint()))),
+        ProgramError::Runtime(error) => edge_of(error),
+        ProgramError::History(error) => edge_of_history(error),
+        ProgramError::Settings(_) => (
+            Edge::Usage,
+            Some(
+                "name it bare or as `setpoint config` does, such as `--set delta=0.2` or `--set controller.delta=0.2`",
+            ),
+        ),
         ProgramError::Config(ConfigError::Foreign { .. } | ConfigError::Lifted { .. }) => (
             Edge::Configuration,
             Some(

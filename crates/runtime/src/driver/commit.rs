@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::tap::Event;
+use setpoint_history::records::row_of;
 use setpoint_journal::{JournalError, Submission, TaskHead, TaskOpening};
 use setpoint_machine::{Outside, Step};
 use setpoint_protocol::record::Record;
@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::Driver;
 use crate::error::RuntimeError;
-use crate::rows::row_of;
+use crate::tap::Event;
 
 /// Steps that wait for their commit.
 pub(super) struct Staged {

@@ -3,19 +3,18 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use setpoint_history::records::{read_records, strictness_of};
+use setpoint_history::workspace::created_in_copy;
 use setpoint_journal::Journal;
-use setpoint_machine::cell::{AskClass, Divergence, Pending, Replayed, StepError, Strictness};
+use setpoint_machine::cell::{AskClass, Divergence, Pending, Replayed, StepError};
 use setpoint_machine::{Cell, External, Outside};
 use setpoint_protocol::message::{FaultKind, TaskFault};
 use setpoint_protocol::record::{Answer, Answered, Opened, Reasked, Record, RecordKind, Usage};
-use setpoint_protocol::{CallId, RoleId, TaskId, Timestamp};
+use setpoint_protocol::{CallId, RoleId, TaskId};
 
 use super::again::broken_off;
 use super::{Driver, Inbound};
 use crate::error::RuntimeError;
-use crate::factory::LOGIC_VERSION;
-use crate::rows::record_of;
-use crate::time_travel::workspace::created_in_copy;
 
 /// Panics of one task's machines after which it is given up.
 const REBUILDS_MAX: u32 = 3;
@@ -70,14 +69,6 @@ pub(crate) fn restore(
     Ok(Restored { cell, open, clock_ms })
 }
 
-/// The version of the logic that made a task, and how strictly its records can be compared because of it.
-pub(crate) fn strictness_of(records: &[Record]) -> (u32, Strictness) {
-    let opened = records.first().and_then(|first| serde_json::from_slice::<Opened>(&first.body).ok());
-    let version = opened.map_or(0, |opened| opened.logic_version);
-    let is_same = version == LOGIC_VERSION;
-    (version, if is_same { Strictness::Exact } else { Strictness::KindAndAddressee })
-}
-
 /// What the task created. Of a fork, what was created before it is the other task's, but for what it has a copy of.
 fn created_by(task: &TaskId, records: &[Record]) -> BTreeSet<String> {
     let opened = records.first().and_then(|first| serde_json::from_slice::<Opened>(&first.body).ok());
@@ -96,25 +87,6 @@ fn created_by(task: &TaskId, records: &[Record]) -> BTreeSet<String> {
         }
     }
     created
-}
-
-/// Fails with [`RuntimeError::Pruned`] for a task whose steps are gone.
-pub(crate) fn whole(journal: &Journal, task: &TaskId) -> Result<(), RuntimeError> {
-    match journal.task(task.as_str())?.pruned_at_us {
-        None => Ok(()),
-        Some(at) => Err(RuntimeError::Pruned { task: task.clone(), at: Timestamp::from_micros(at) }),
-    }
-}
-
-/// All records of a task, checked against their chain.
-pub(crate) fn read_records(journal: &Journal, task: &TaskId) -> Result<Vec<Record>, RuntimeError> {
-    whole(journal, task)?;
-    journal.verify_task(task.as_str())?;
-    let mut records = Vec::new();
-    for row in journal.rows(task.as_str(), 1) {
-        records.push(record_of(row?)?);
-    }
-    Ok(records)
 }
 
 impl Driver {

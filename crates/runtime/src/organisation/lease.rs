@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use setpoint_history::HistoryError;
 use setpoint_journal::{Journal, JournalError, Lease, LeaseTerms, Task};
 use setpoint_protocol::TaskId;
 
@@ -84,7 +85,7 @@ pub(super) async fn release(shared: &Arc<Shared>, task: &TaskId) {
 }
 
 fn unreadable(id: &str) -> RuntimeError {
-    RuntimeError::Unreadable { task: id.to_owned(), seq: 0, what: "task id" }
+    HistoryError::Unreadable { task: id.to_owned(), seq: 0, what: "task id" }.into()
 }
 
 /// The owner, where it was a process of this host that is gone. Of another host nothing is known, so it lives.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use setpoint_history::records::record_of;
 use setpoint_journal::limits::LIST_MAX;
 use setpoint_journal::{JournalError, KeptKinds, Prune, TaskFilter};
 use setpoint_protocol::record::{Opened, Record, RecordKind};
@@ -13,7 +14,6 @@ use setpoint_protocol::{RoleId, TaskId, Timestamp};
 use super::{Organisation, lease};
 use crate::clock;
 use crate::error::RuntimeError;
-use crate::rows::record_of;
 
 /// Records that a pruned task keeps besides its first: what it was to do, how it ended, and what memory takes in
 /// ([`crate::memory`] reads no other kinds of tasks' rows).

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use setpoint_audit::{concerns_any, first_row};
+use setpoint_history::HistoryError;
+use setpoint_history::records::record_of;
 use setpoint_journal::{JournalError, Lease, TaskFilter, TaskHead};
 use setpoint_protocol::message::FinalResult;
 use setpoint_protocol::models::Models as Cards;
@@ -13,7 +15,6 @@ use setpoint_protocol::{TaskId, Timestamp};
 use super::{Organisation, Shared, lease};
 use crate::driver::recover::{self, Restored};
 use crate::error::RuntimeError;
-use crate::rows::record_of;
 use crate::toolbox::DeadProcess;
 
 /// One line of the task list.
@@ -84,7 +85,7 @@ impl Organisation {
     /// When there is none, or more than one.
     pub fn resolve(&self, part: &str) -> Result<TaskId, RuntimeError> {
         let id = self.journal().resolve(part)?;
-        id.parse().map_err(|_| RuntimeError::Unreadable { task: id, seq: 0, what: "task id" })
+        id.parse().map_err(|_| HistoryError::Unreadable { task: id, seq: 0, what: "task id" }.into())
     }
 
     /// The task's end, when it has one.

@@ -16,6 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use secrecy::SecretString;
 use setpoint_audit::{AuditFailure, AuditPlace, Forcing};
+use setpoint_history::HistoryError;
+use setpoint_history::import::{TakeInError, take_in};
 use setpoint_journal::limits::LIST_MAX;
 use setpoint_journal::{Journal, JournalError, JournalOptions, TaskFilter};
 use setpoint_memory::store::MemoryError;
@@ -35,6 +37,7 @@ use setpoint_tools::{Host, House, Registry};
 
 use crate::clock;
 use crate::config::{self, Config, ConfigError, Sources};
+use crate::error::RuntimeError;
 use crate::keys;
 use crate::models::choose::{OWN_MODEL, Slot};
 use crate::models::error::ChoiceError;
@@ -42,9 +45,9 @@ use crate::models::{Models, StandIn, provider};
 use crate::organisation::{NewTask, Organisation, Parts};
 use crate::surroundings::{Directories, NoHome, surroundings};
 use crate::telemetry::{self, TelemetryError};
-use crate::time_travel::import::{TakeInError, take_in};
 use crate::toolbox::Tools;
 
+pub use self::fork::rerun;
 pub use self::limits::{keep_to_itself, leave_no_time_zone, outlive_file_size_limits};
 pub use self::log_file::{LogFile, LogWriter};
 pub use self::models::{Cassette, MODELS_FILE};
@@ -80,6 +83,15 @@ pub enum ProgramError {
     /// The configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// Settings that the controller does not take.
+    #[error("try other settings")]
+    Settings(#[source] ConfigError),
+    /// A task.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    /// A task's history.
+    #[error(transparent)]
+    History(#[from] HistoryError),
     /// There is no place for files.
     #[error(transparent)]
     NoHome(#[from] NoHome),

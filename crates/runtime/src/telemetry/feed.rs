@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use setpoint_history::HistoryError;
+use setpoint_history::records::record_of;
 use setpoint_journal::Journal;
 use setpoint_protocol::record::Record;
 use setpoint_protocol::text::error_chain;
@@ -16,8 +18,6 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock;
-use crate::error::RuntimeError;
-use crate::rows::record_of;
 use crate::tap::{Event, Tap, Tapped};
 
 /// The feed of an organisation.
@@ -131,7 +131,7 @@ impl Listener {
         let (journal, id) = (self.journal.clone(), task.clone());
         let reading = tokio::task::spawn_blocking(move || {
             let rows = journal.rows(id.as_str(), heard.saturating_add(1));
-            rows.map(|row| record_of(row?)).collect::<Result<Vec<Record>, RuntimeError>>()
+            rows.map(|row| record_of(row?)).collect::<Result<Vec<Record>, HistoryError>>()
         });
         match reading.await {
             Ok(Ok(records)) => records.iter().for_each(|record| self.observe(task, record)),

@@ -131,7 +131,7 @@ pub(crate) async fn run(scenario: &Scenario, cellar: &Path) -> Outcome {
     let took = begun.elapsed();
     let records = records_of(&organisation, &task);
     let is_driven = organisation.drives(&task);
-    let replayed = organisation.replay(&task).unwrap();
+    let replayed = organisation.history().replay(&task).unwrap();
     assert_eq!(replayed.divergence, None, "{scenario:?}: {replayed:#?}");
     assert!(replayed.is_exact && replayed.replayed == records.len() as u64, "{scenario:?}: {replayed:#?}");
     organisation.shutdown().await;

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use serde_json::json;
+use setpoint_history::HistoryError;
 use setpoint_journal::Journal;
 use setpoint_machine::ModelCall;
 use setpoint_model::{Model, ModelError, Progress};
@@ -44,7 +45,8 @@ async fn prompts_of_a_task_after_a_pruning_are_stored_again() {
         let records = organisation.records(&task).unwrap();
         let hashes: Vec<_> = records.iter().flat_map(Record::asked_fragments).collect();
         assert!(hashes.len() > 6, "{hashes:?}");
-        let missing = hashes.iter().filter(|hash| organisation.fragment(hash).unwrap().is_none()).count();
+        let missing =
+            hashes.iter().filter(|hash| organisation.history().fragment(hash).unwrap().is_none()).count();
         assert_eq!(missing, 0, "of {}", hashes.len());
         tasks.push((task, hashes));
         if suffix == 1 {
@@ -56,7 +58,7 @@ async fn prompts_of_a_task_after_a_pruning_are_stored_again() {
     }
     let [(pruned, hashes), (_, others)] = tasks.as_slice() else { panic!("{tasks:?}") };
     assert!(hashes.iter().any(|hash| others.contains(hash)));
-    assert!(matches!(organisation.records(pruned), Err(RuntimeError::Pruned { .. })));
+    assert!(matches!(organisation.records(pruned), Err(RuntimeError::History(HistoryError::Pruned { .. }))));
     let left = organisation.left(pruned).unwrap().unwrap();
     assert!(left.records.len() >= 3 && left.records.iter().all(|record| !record.body.is_empty()));
 }

@@ -40,7 +40,7 @@ impl Tested {
                 // Rows that a test has written itself.
                 continue;
             }
-            let report = self.organisation.replay(&task.task).unwrap();
+            let report = self.organisation.history().replay(&task.task).unwrap();
             assert_eq!(report.divergence, None, "{report:#?}");
             assert!(report.is_exact && report.replayed == report.records && report.asks > 0, "{report:#?}");
             // Whatever a test does to a task, the organisation keeps its own rules. Machines that fail are what some are about.

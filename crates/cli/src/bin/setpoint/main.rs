@@ -23,10 +23,10 @@ use tracing_subscriber::Layer as _;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::audit::Auditing;
 use crate::edge::program_error;
 use crate::memory::Remembering;
 use crate::running::Running;
-use crate::audit::Auditing;
 
 /// A task is thousands of small allocations from several threads.
 #[global_allocator]

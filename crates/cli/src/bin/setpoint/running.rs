@@ -100,31 +100,38 @@ impl Organisation for Running {
 
     async fn export(&self, task: &TaskId) -> Result<Vec<String>, ClientError> {
         let (organisation, task) = (self.organisation.clone(), task.clone());
-        blocking(move || organisation.export(&task)).await
+        blocking(move || organisation.history().export(&task)).await
     }
 
     async fn findings(&self, task: &TaskId) -> Result<Vec<Finding>, ClientError> {
         let (organisation, task) = (self.organisation.clone(), task.clone());
-        blocking(move || Ok(setpoint_audit::findings_of(&task, &organisation.records(&task)?))).await
+        blocking(move || {
+            organisation.records(&task).map(|records| setpoint_audit::findings_of(&task, &records))
+        })
+        .await
     }
 
     async fn replay(&self, task: &TaskId) -> Result<ReplayReport, ClientError> {
         let (organisation, task) = (self.organisation.clone(), task.clone());
-        blocking(move || organisation.replay(&task)).await
+        blocking(move || organisation.history().replay(&task)).await
     }
 
     async fn rerun(&self, task: &TaskId, set: &[(String, String)]) -> Result<Rerun, ClientError> {
         let (organisation, task, set) = (self.organisation.clone(), task.clone(), set.to_vec());
-        blocking(move || organisation.rerun(&task, &set)).await
+        blocking(move || runtime::program::rerun(&organisation.history(), &task, &set)).await
     }
 
     async fn fragments(&self, hashes: &[FragmentHash]) -> Result<Vec<Option<String>>, ClientError> {
         let (organisation, hashes) = (self.organisation.clone(), hashes.to_vec());
-        blocking(move || hashes.iter().map(|hash| organisation.fragment(hash)).collect()).await
+        blocking(move || {
+            hashes.iter().map(|hash| organisation.history().fragment(hash)).collect::<Result<_, _>>()
+        })
+        .await
     }
 
     async fn fork(&self, fork: &Fork) -> Result<(ForkedTask, mpsc::Receiver<Event>), ClientError> {
-        let new = self.program.new_fork(fork.from.clone(), fork.at, fork.set.clone());
+        let (program, history, wanted) = (self.program.clone(), self.organisation.history(), fork.clone());
+        let new = blocking(move || program.new_fork(&history, wanted.from, wanted.at, &wanted.set)).await?;
         // Tapped before the task is there, so that nothing of it is missed.
         let tap = self.organisation.tap();
         let made = self.organisation.fork(new).await.map_err(|error| runtime_error(&error))?;
@@ -192,11 +199,11 @@ fn task_line(summary: runtime::organisation::TaskSummary) -> TaskLine {
 }
 
 /// Reads the journal where waiting harms nobody.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, runtime::RuntimeError> + Send + 'static,
+async fn blocking<T: Send + 'static, E: Into<runtime::program::ProgramError> + Send + 'static>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
 ) -> Result<T, ClientError> {
     match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result.map_err(|error| runtime_error(&error)),
+        Ok(result) => result.map_err(|error| program_error(&error.into())),
         Err(error) => Err(ClientError::new(ErrorKind::Internal, error.to_string())
             .hint("the journal keeps what was done; `setpoint doctor` looks at it")),
     }

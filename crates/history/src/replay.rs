@@ -8,24 +8,23 @@ use setpoint_protocol::TaskId;
 use setpoint_protocol::record::{Ask, Asked, Record, RecordKind};
 use setpoint_protocol::replay::{DivergencePlace, ReplayReport};
 
-use crate::driver::recover::strictness_of;
-use crate::error::RuntimeError;
-use crate::organisation::Organisation;
+use crate::records::strictness_of;
+use crate::{History, HistoryError};
 
-impl Organisation {
+impl History {
     /// Runs a task's machines again over its recorded inputs and compares what they say, and what they want of the
     /// world, with what is recorded. Nothing is asked and nothing is started.
     ///
     /// # Errors
     /// An unknown or damaged task. A divergence is no error: it is what a replay finds.
-    pub fn replay(&self, task: &TaskId) -> Result<ReplayReport, RuntimeError> {
+    pub fn replay(&self, task: &TaskId) -> Result<ReplayReport, HistoryError> {
         let records = self.records(task)?;
-        Ok(replay(task, &records, self.factory()))
+        Ok(replay(task, &records, Arc::clone(&self.factory)))
     }
 }
 
 /// The same for records that are at hand.
-pub(super) fn replay(task: &TaskId, records: &[Record], factory: Arc<dyn Factory>) -> ReplayReport {
+pub(crate) fn replay(task: &TaskId, records: &[Record], factory: Arc<dyn Factory>) -> ReplayReport {
     let (logic_version, strictness) = strictness_of(records);
     let is_exact = strictness == Strictness::Exact;
     let mut report = ReplayReport {

@@ -2,22 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use setpoint_history::cloud_events::export::{EXPORT_VERSION, Exporter, Lines, Seal};
 use setpoint_protocol::record::FragmentHash;
 use setpoint_protocol::{TaskId, Timestamp};
 
-use crate::driver::recover::whole;
-use crate::error::RuntimeError;
-use crate::organisation::Organisation;
-use crate::rows::record_of;
+use crate::cloud_events::export::{EXPORT_VERSION, Exporter, Lines, Seal};
+use crate::records::{record_of, whole};
+use crate::{History, HistoryError};
 
-impl Organisation {
-    /// A task as CloudEvents, one JSON object a line, without their ends; see [`setpoint_history::cloud_events::export`].
+impl History {
+    /// A task as CloudEvents, one JSON object a line, without their ends; see [`crate::cloud_events::export`].
     ///
     /// # Errors
-    /// An unknown or damaged task, and one that is larger than what [`setpoint_history::cloud_events::import`] reads back.
-    pub fn export(&self, task: &TaskId) -> Result<Vec<String>, RuntimeError> {
-        let journal = self.journal();
+    /// An unknown or damaged task, and one that is larger than what [`crate::cloud_events::import`] reads back.
+    pub fn export(&self, task: &TaskId) -> Result<Vec<String>, HistoryError> {
+        let journal = &self.journal;
         whole(journal, task)?;
         journal.verify_task(task.as_str())?;
         // Before the rows: what comes to an open task meanwhile is no part of this file.
@@ -49,7 +47,7 @@ impl Organisation {
             fragments: fragments.len() as u64,
             chain: blake3::Hash::from_bytes(*stored.head.chain()).to_hex().to_string(),
         };
-        let slug = |intent: &str| self.slug(intent);
+        let slug = |intent: &str| self.factory.slug(intent);
         let mut exporter = Exporter::new(&seal, &slug);
         let mut lines = Lines::default();
         lines.push(exporter.seal(&seal))?;
@@ -67,8 +65,8 @@ impl Organisation {
     ///
     /// # Errors
     /// When the journal cannot be read.
-    pub fn fragment(&self, hash: &FragmentHash) -> Result<Option<String>, RuntimeError> {
-        let bytes = self.journal().fragment(hash.bytes())?;
+    pub fn fragment(&self, hash: &FragmentHash) -> Result<Option<String>, HistoryError> {
+        let bytes = self.journal.fragment(hash.bytes())?;
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 }

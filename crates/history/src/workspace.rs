@@ -55,7 +55,7 @@ pub enum CopyError {
 
 /// From the one workspace to the other.
 #[derive(Debug)]
-pub(super) struct Move {
+pub(crate) struct Move {
     from: PathBuf,
     to: PathBuf,
 }
@@ -63,7 +63,7 @@ pub(super) struct Move {
 impl Move {
     /// Where the workspace is the own one of the task that is forked, or was handed down to it by one that it was forked
     /// from itself: then it is called by that task's id. Any other folder was given, and stays what it is.
-    pub(super) fn of(surroundings: &Surroundings, from: &ForkedFrom, task: &TaskId) -> Option<Self> {
+    pub(crate) fn of(surroundings: &Surroundings, from: &ForkedFrom, task: &TaskId) -> Option<Self> {
         let workspace = Path::new(&surroundings.workspace);
         let name = workspace.file_name()?;
         let is_own = from.tasks().any(|one| name == one.as_str());
@@ -71,17 +71,17 @@ impl Move {
     }
 
     /// The workspace of the fork.
-    pub(super) fn target(&self) -> String {
+    pub(crate) fn target(&self) -> String {
         self.to.to_string_lossy().into_owned()
     }
 
     /// What a text of the fork says, said of the other workspace.
-    pub(super) fn said_there(&self, text: &str) -> String {
+    pub(crate) fn said_there(&self, text: &str) -> String {
         text.replace(&self.target(), &self.from.to_string_lossy())
     }
 
     /// Copies what is there now; all of it or nothing.
-    pub(super) fn copy(&self) -> Result<CopiedWorkspace, CopyError> {
+    pub(crate) fn copy(&self) -> Result<CopiedWorkspace, CopyError> {
         self.copy_within(ENTRIES_MAX, BYTES_MAX)
     }
 
@@ -106,7 +106,7 @@ impl Move {
     }
 
     /// Clears the copy away.
-    pub(super) fn undo(&self) {
+    pub(crate) fn undo(&self) {
         // Whatever stopped the fork says more than that this failed, too.
         drop(fs::remove_dir_all(&self.to));
     }
@@ -205,7 +205,8 @@ impl Move {
 
 /// Where something that was created before the fork is in it: in its copy of a workspace. Everything else that the other
 /// task created is that one's, and the fork asks before it changes it.
-pub(crate) fn created_in_copy(
+#[must_use]
+pub fn created_in_copy(
     path: &str,
     surroundings: &Surroundings,
     from: &ForkedFrom,

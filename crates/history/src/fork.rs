@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use setpoint_journal::{Fragment, JournalError, Lease, Submission, TaskHead, TaskOpening};
+use setpoint_journal::{Fragment, JournalError, Lease, LeaseTerms, Submission, TaskHead, TaskOpening};
 use setpoint_machine::{Cell, External, Factory, Outside, Step};
 use setpoint_protocol::TaskId;
 use setpoint_protocol::message::PlanDirective;
@@ -16,14 +16,13 @@ use setpoint_protocol::models::Models as Cards;
 use setpoint_protocol::money::Money;
 use setpoint_protocol::record::{Ask, Asked, ForkedFrom, FragmentHash, Opened, Record, RecordKind};
 use setpoint_protocol::replay::CopiedWorkspace;
-use setpoint_protocol::settings::Budgets;
+use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_protocol::topology::{Kind, Payload};
+use setpoint_roles::factory::LOGIC_VERSION;
 
-use crate::error::RuntimeError;
-use crate::factory::LOGIC_VERSION;
-use crate::organisation::Organisation;
-use crate::rows::row_of;
-use crate::time_travel::workspace::{CopyError, Move};
+use crate::records::row_of;
+use crate::workspace::{CopyError, Move};
+use crate::{History, HistoryError};
 
 /// Rows of one submission; the journal takes a few more.
 const ROWS_MAX: usize = 2_000;
@@ -39,12 +38,21 @@ pub struct NewFork {
     pub from: TaskId,
     /// The record whose step is the last that is taken over.
     pub at: u64,
-    /// Other settings of the controller: names, bare or as in the configuration, with values.
-    pub set: Vec<(String, String)>,
+    /// The settings of its controller.
+    pub controller: ControllerSettings,
     /// Budgets in the place of the recorded ones.
     pub budgets: Vec<BudgetWish>,
     /// Makes the new task's id unique.
     pub suffix: u64,
+}
+
+/// Who is going to drive a fork.
+#[derive(Clone, Debug)]
+pub struct ForkKeeper {
+    /// Its models.
+    pub models: Cards,
+    /// Under which terms it holds the task, from which moment on.
+    pub lease: LeaseTerms,
 }
 
 /// A budget in the place of the recorded one; `None` is no limit.
@@ -121,26 +129,15 @@ pub enum ForkError {
     },
 }
 
-impl Organisation {
-    /// Makes a new task of another one's records up to a point, and drives it on from there. Models are those that are
-    /// configured now; what was asked and not answered up to there is asked again, of them.
+impl History {
+    /// Makes a new task of another one's records up to a point, open for its keeper to drive. Its models are those that the
+    /// keeper has: what was asked and not answered up to there is asked again, of them.
     ///
     /// # Errors
-    /// An unknown or damaged task, a point that cannot be gone on from, settings that the controller does not take, a
-    /// journal that refuses.
-    pub async fn fork(&self, new: NewFork) -> Result<Forked, RuntimeError> {
-        let organisation = self.clone();
-        let from = new.from.clone();
-        let made = tokio::task::spawn_blocking(move || organisation.make_fork(&new))
-            .await
-            .map_err(|error| RuntimeError::Broken { task: from, reason: error.to_string() })??;
-        self.resume_fork(&made.task).await?;
-        Ok(made)
-    }
-
-    fn make_fork(&self, new: &NewFork) -> Result<Forked, RuntimeError> {
+    /// An unknown or damaged task, a point that cannot be gone on from, a journal that refuses.
+    pub fn fork(&self, new: &NewFork, keeper: ForkKeeper) -> Result<Forked, HistoryError> {
         let records = self.records(&new.from)?;
-        let title = self.journal().task(new.from.as_str())?.title;
+        let title = self.journal.task(new.from.as_str())?.title;
         let prefix = prefix(&new.from, &records, new.at)?;
         let (opened, goal) = beginning(&new.from, prefix, new.at)?;
         let from = ForkedFrom::of(new.from.clone(), &opened, prefix.len() as u64);
@@ -152,16 +149,16 @@ impl Organisation {
         }
         let opened = Opened {
             logic_version: LOGIC_VERSION,
-            controller: crate::config::controller_with(&opened.controller, &new.set)?,
+            controller: new.controller.clone(),
             budgets: with_wishes(opened.budgets, &new.budgets),
-            models: self.cards(),
+            models: keeper.models,
             forked_from: Some(from.clone()),
             surroundings,
             ..opened
         };
         let feed = Feed { task: &task, from: &new.from, records: prefix, opened, moved: moved.as_ref() };
         let mut is_closed = false;
-        feed.steps(self.factory(), |step| {
+        feed.steps(Arc::clone(&self.factory), |step| {
             is_closed = step.closed;
             Ok(())
         })?;
@@ -171,9 +168,9 @@ impl Organisation {
         // Before the journal, so that a task that is there has it, and what is refused leaves nothing behind.
         let copied = moved.as_ref().map(Move::copy).transpose();
         let copied = copied.map_err(|source| ForkError::Workspace { task: new.from.clone(), source })?;
-        if let Err(error) = self.append(&feed, title) {
+        if let Err(error) = self.append(&feed, title, &keeper.lease) {
             // A journal that took the first part has a task that can be resumed, in its workspace.
-            let is_none = matches!(self.journal().task(task.as_str()), Err(JournalError::UnknownTask { .. }));
+            let is_none = matches!(self.journal.task(task.as_str()), Err(JournalError::UnknownTask { .. }));
             if let Some(moved) = moved.as_ref().filter(|_| is_none) {
                 moved.undo();
             }
@@ -184,12 +181,12 @@ impl Organisation {
 
     /// The steps as the new task's journal, made once more so that not all of them are held: at once where that is possible.
     /// A process that dies between two parts leaves a task that ends earlier, which can be resumed from there.
-    fn append(&self, feed: &Feed<'_>, title: String) -> Result<(), RuntimeError> {
+    fn append(&self, feed: &Feed<'_>, title: String, terms: &LeaseTerms) -> Result<(), HistoryError> {
         let mut submission = Submission::new(&TaskHead::start(feed.task.as_str())?);
         let (mut bytes, mut title, mut lease) = (0, Some(title), None);
         let mut known: BTreeSet<FragmentHash> = BTreeSet::new();
         let mut attached = 0;
-        feed.steps(self.factory(), |step| {
+        feed.steps(Arc::clone(&self.factory), |step| {
             let asks = step.effects.iter().filter_map(|effect| match effect {
                 Outside::Model { ask, .. } => Some(&ask.prompt.fragments),
                 _ => None,
@@ -214,10 +211,10 @@ impl Organisation {
                 if let Some(title) = title.take() {
                     submission.open(TaskOpening {
                         // The records keep their times; the task is there from now on.
-                        opened_at_us: crate::clock::now().as_micros(),
+                        opened_at_us: terms.now_us,
                         logic_version: LOGIC_VERSION,
                         title,
-                        lease: Some(self.lease_terms()),
+                        lease: Some(terms.clone()),
                     })?;
                 }
                 bytes += record.body.len();
@@ -228,18 +225,13 @@ impl Organisation {
         self.append_part(submission, &mut lease)
     }
 
-    fn append_part(&self, mut part: Submission, lease: &mut Option<Lease>) -> Result<(), RuntimeError> {
+    fn append_part(&self, mut part: Submission, lease: &mut Option<Lease>) -> Result<(), HistoryError> {
         if let Some(lease) = lease {
             part.under(lease);
         }
-        let committed = self.journal().append(part).map_err(append_error)?;
+        let committed = self.journal.append(part).map_err(HistoryError::Append)?;
         *lease = committed.lease.or(lease.take());
         Ok(())
-    }
-
-    /// The models that would be asked now.
-    fn cards(&self) -> Cards {
-        self.models().cards()
     }
 }
 
@@ -252,10 +244,6 @@ fn with_wishes(mut budgets: Budgets, wishes: &[BudgetWish]) -> Budgets {
         }
     }
     budgets
-}
-
-fn append_error(error: Arc<JournalError>) -> RuntimeError {
-    RuntimeError::Append(error)
 }
 
 /// The records up to the end of the step that the record belongs to.
@@ -271,10 +259,9 @@ fn prefix<'r>(task: &TaskId, records: &'r [Record], at: u64) -> Result<&'r [Reco
 }
 
 /// How the task opened, and its goal.
-fn beginning(task: &TaskId, prefix: &[Record], at: u64) -> Result<(Opened, String), RuntimeError> {
+fn beginning(task: &TaskId, prefix: &[Record], at: u64) -> Result<(Opened, String), HistoryError> {
     let opened = prefix.first().and_then(|first| serde_json::from_slice(&first.body).ok());
-    let opened =
-        opened.ok_or_else(|| RuntimeError::Unreadable { task: task.to_string(), seq: 1, what: "body" })?;
+    let opened = opened.ok_or_else(|| HistoryError::unreadable(task))?;
     let goal = prefix.iter().find_map(|record| match record.message()? {
         Payload::UserInput(input) => Some(input.raw_input),
         _ => None,
@@ -299,8 +286,8 @@ impl Feed<'_> {
     fn steps(
         &self,
         factory: Arc<dyn Factory>,
-        mut each: impl FnMut(Step) -> Result<(), RuntimeError>,
-    ) -> Result<(), RuntimeError> {
+        mut each: impl FnMut(Step) -> Result<(), HistoryError>,
+    ) -> Result<(), HistoryError> {
         let mut cell = Cell::new(self.task.clone(), factory);
         let mut rest = self.records;
         let mut opened = Some(self.opened.clone());
@@ -390,7 +377,7 @@ mod tests {
     use super::*;
 
     fn directive(targets: &[String]) -> Record {
-        let golden = include_str!("../../../protocol/tests/golden/messages/PlanDirective.json");
+        let golden = include_str!("../../protocol/tests/golden/messages/PlanDirective.json");
         let mut body: serde_json::Value = serde_json::from_str(golden).unwrap();
         body["blocked_targets"] = targets.into();
         Record {

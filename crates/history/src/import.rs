@@ -2,11 +2,11 @@
 
 use std::io::BufRead;
 
-use setpoint_history::cloud_events::import::{ImportError, Importer, Line, Stored};
 use setpoint_journal::{Fragment, Journal, JournalError, NewRow, Submission, TaskHead, TaskOpening};
 use setpoint_protocol::TaskId;
 
-use crate::rows::row_of;
+use crate::cloud_events::import::{ImportError, Importer, Line, Stored};
+use crate::records::row_of;
 
 /// Rows after which what was read is appended.
 const ROWS_MAX: usize = 1_000;

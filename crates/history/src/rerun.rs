@@ -18,24 +18,27 @@ use setpoint_protocol::topology::{Kind, Misrouted, Payload};
 use setpoint_protocol::{Address, Any, RoleId, TaskId};
 use setpoint_roles::r7_goal_gradient_solver::GoalGradientSolver;
 
-use crate::driver::recover::strictness_of;
-use crate::error::RuntimeError;
-use crate::organisation::Organisation;
+use crate::records::strictness_of;
+use crate::{History, HistoryError};
 
-impl Organisation {
-    /// Runs a task's controller again under other settings: names, bare or as in the configuration, with values.
+impl History {
+    /// Runs a task's controller again under other settings, and reports those of these names.
     ///
     /// # Errors
-    /// An unknown or damaged task, one that does not replay, and settings that the controller does not take.
-    pub fn rerun(&self, task: &TaskId, set: &[(String, String)]) -> Result<Rerun, RuntimeError> {
+    /// An unknown or damaged task, and one that does not replay.
+    pub fn rerun(
+        &self,
+        task: &TaskId,
+        tried: ControllerSettings,
+        names: &[&str],
+    ) -> Result<Rerun, HistoryError> {
         let records = self.records(task)?;
         let opened = opened_of(task, &records)?;
-        let tried = crate::config::controller_with(&opened.controller, set)?;
-        let settings = tried_settings(&opened.controller, &tried, set);
+        let settings = tried_settings(&opened.controller, &tried, names);
         let log = Arc::new(Mutex::new(Log::default()));
         let deadline_ms = deadline_ms(&records);
         let stand = Stand {
-            inner: self.factory(),
+            inner: Arc::clone(&self.factory),
             tried: Opened { controller: tried, ..opened.clone() },
             recorded_budget_ms: opened.controller.time_budget_ms,
             deadline_ms,
@@ -53,7 +56,7 @@ impl Organisation {
             let new = log.rounds.len().saturating_sub(steps.len());
             steps.extend(std::iter::repeat_n(seq, new));
         })
-        .map_err(|source| RuntimeError::NoReplay { task: task.clone(), source })?;
+        .map_err(|source| HistoryError::NoReplay { task: task.clone(), source })?;
         let log = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(Rerun {
             task_id: task.clone(),
@@ -69,28 +72,27 @@ impl Organisation {
     }
 }
 
-fn opened_of(task: &TaskId, records: &[Record]) -> Result<Opened, RuntimeError> {
+fn opened_of(task: &TaskId, records: &[Record]) -> Result<Opened, HistoryError> {
     records
         .first()
         .and_then(|first| serde_json::from_slice(&first.body).ok())
-        .ok_or_else(|| RuntimeError::Unreadable { task: task.to_string(), seq: 1, what: "body" })
+        .ok_or_else(|| HistoryError::unreadable(task))
 }
 
 /// The settings that were named, each as it is recorded and as it is tried.
 fn tried_settings(
     recorded: &ControllerSettings,
     tried: &ControllerSettings,
-    set: &[(String, String)],
+    names: &[&str],
 ) -> Vec<TriedSetting> {
     let value = |settings: &ControllerSettings| serde_json::to_value(settings).unwrap_or_default();
     let (recorded, tried) = (value(recorded), value(tried));
     let of = |settings: &Value, name: &str| Any(settings.get(name).cloned().unwrap_or_default());
     let mut settings: Vec<TriedSetting> = Vec::new();
-    for (name, _) in set {
-        let name = crate::config::bare_name(name);
-        if !settings.iter().any(|known| known.name == name) {
+    for name in names {
+        if !settings.iter().any(|known| known.name == *name) {
             let (recorded, tried) = (of(&recorded, name), of(&tried, name));
-            settings.push(TriedSetting { name: name.to_owned(), recorded, tried });
+            settings.push(TriedSetting { name: (*name).to_owned(), recorded, tried });
         }
     }
     settings

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use setpoint_machine::{AnyMachine, CallReader, Factory};
 use setpoint_protocol::{Address, RoleId};
-use setpoint_roles::r1_perceiver::Perceiver;
-use setpoint_roles::r2_planner::Planner;
-use setpoint_roles::r3_executor::Executor;
-use setpoint_roles::r4a_agent_validator::AgentValidator;
-use setpoint_roles::r4b_meta_validator::MetaValidator;
-use setpoint_roles::r7_goal_gradient_solver::GoalGradientSolver;
+
+use crate::r1_perceiver::Perceiver;
+use crate::r2_planner::Planner;
+use crate::r3_executor::Executor;
+use crate::r4a_agent_validator::AgentValidator;
+use crate::r4b_meta_validator::MetaValidator;
+use crate::r7_goal_gradient_solver::GoalGradientSolver;
 
 /// The version of the roles' logic. Raise it with every change after which an old journal would replay to other
 /// records: a task of another version is replayed by kind and addressee only.
