@@ -1,7 +1,7 @@
 //! A configuration file: what is accepted means something, and means the same when it is written out.
 
 use serde_json::Value;
-use setpoint_runtime::config::Config;
+use setpoint_app::config::Config;
 
 pub(crate) fn run(input: &[u8]) {
     let config = match Config::of_text(input) {

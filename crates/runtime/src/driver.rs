@@ -24,7 +24,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::{self, TaskClock};
 use crate::error::RuntimeError;
-use crate::organisation::Shared;
+use crate::services::Services;
 
 use self::again::{Again, Question, Resumed};
 use self::commit::Staged;
@@ -82,7 +82,7 @@ pub(crate) enum DriverEnd {
 
 /// The driver of one task.
 pub(crate) struct Driver {
-    shared: Arc<Shared>,
+    services: Arc<Services>,
     task: TaskId,
     cell: Cell,
     head: TaskHead,
@@ -110,7 +110,7 @@ pub(crate) struct Driver {
 
 impl Driver {
     pub(crate) fn new(
-        shared: Arc<Shared>,
+        services: Arc<Services>,
         cell: Cell,
         head: TaskHead,
         lease: Option<Lease>,
@@ -118,7 +118,7 @@ impl Driver {
         (sender, inbox): (mpsc::Sender<Inbound>, mpsc::Receiver<Inbound>),
     ) -> Self {
         Driver {
-            shared,
+            services,
             task: cell.task().clone(),
             cell,
             head,

@@ -1,30 +1,19 @@
-//! The composition root: puts roles, journal, models and tools together and keeps tasks alive.
+//! Keeps tasks alive: puts roles, journal, models, tools, memory and the Auditor together, and drives.
 //!
-//! It decides nothing about a goal. Reading order: [`organisation`] (start, resume, say, watch), `driver` (one
-//! task: step, commit, effect), [`memory`] (R5), [`audit`] (R6), [`factory`] (from an address to its machine), [`toolbox`] and [`clock`] (the edges),
-//! [`init`] (a first configuration), [`time_travel`] (going through a task again).
+//! It decides nothing about a goal, and reads no configuration: what it works with are values that it is given. Reading
+//! order: [`organisation`] (start, resume, say, watch), `driver` (one task: step, commit, effect) with its `services`,
+//! [`tap`] (what happens, for whoever watches), [`toolbox`], [`models`] and [`clock`] (the edges).
 
-pub mod approvals;
 pub mod clock;
-pub mod config;
-pub mod desk;
 mod driver;
 pub mod error;
-pub mod ggs;
-pub mod init;
-mod keys;
+mod feed;
+mod fragments;
 pub mod models;
 pub mod organisation;
-pub mod program;
-pub mod surroundings;
+mod services;
 pub mod tap;
-pub mod telemetry;
 pub mod toolbox;
-
-/// The journal, for whoever hands it to something else of this crate.
-pub mod journal {
-    pub use setpoint_journal::{Journal, TaskFilter};
-}
 
 pub use error::RuntimeError;
 pub use models::Models;

@@ -4,7 +4,6 @@
 
 mod auditing;
 mod dreaming;
-mod fragments;
 mod lease;
 mod pruning;
 mod tasks;
@@ -17,7 +16,7 @@ use std::time::Duration;
 use setpoint_audit::{AuditPlace, PutBack, put_back};
 use setpoint_history::History;
 use setpoint_history::fork::{ForkKeeper, Forked, NewFork};
-use setpoint_journal::{Command, Journal, LeaseTerms, NewCommand, TaskHead};
+use setpoint_journal::{Command, Journal, NewCommand, TaskHead};
 use setpoint_machine::{Cell, External, Factory};
 use setpoint_memory::Access;
 use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
@@ -33,21 +32,20 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::fragments::Fragments;
 use crate::clock;
 use crate::driver::{Driver, DriverEnd, INBOX_MAX, Inbound, recover};
 use crate::error::RuntimeError;
+use crate::feed::Feed;
+use crate::fragments::Fragments;
 use crate::models::Models;
+use crate::services::Services;
 use crate::tap::{Event, Hub, Tap};
-use crate::telemetry::Feed;
 use crate::toolbox::Toolbox;
 
 pub use self::auditing::AuditTrouble;
 pub use self::pruning::{Left, Prunable, Pruned};
 pub use self::tasks::TaskSummary;
 
-/// Milliseconds that a lease lasts without renewal.
-pub(crate) const LEASE_TTL_MS: u64 = 600_000;
 /// Milliseconds between looks at the command table for messages from other processes.
 const COMMANDS_POLL_MS: u64 = 200;
 /// How long the opening of a task waits for what is laid down for all of them.
@@ -97,19 +95,11 @@ pub struct Organisation {
     shared: Arc<Shared>,
 }
 
-pub(crate) struct Shared {
-    pub(crate) journal: Journal,
-    pub(crate) models: Models,
-    pub(crate) toolbox: Arc<dyn Toolbox>,
-    pub(crate) memory: Access,
+struct Shared {
+    services: Arc<Services>,
     has_reflection: bool,
-    pub(crate) factory: Arc<dyn Factory>,
-    pub(crate) hub: Hub,
-    pub(crate) fragments: Fragments,
-    owner: String,
     drivers: Mutex<BTreeMap<TaskId, mpsc::Sender<Inbound>>>,
     failures: Mutex<BTreeMap<TaskId, RuntimeError>>,
-    tracker: TaskTracker,
     shutdown: CancellationToken,
     /// A task has ended: there may be something to dream about.
     ended: Notify,
@@ -121,18 +111,9 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn lease_terms(&self) -> LeaseTerms {
-        LeaseTerms { owner: self.owner.clone(), now_us: clock::now().as_micros(), ttl_ms: LEASE_TTL_MS }
-    }
-
-    /// Runs something that the organisation waits for when it shuts down.
-    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
-        self.tracker.spawn(work);
-    }
-
     /// What the Auditor's log says of a journal that was put back. A log that cannot be read says nothing: the Auditor tells.
     fn put_back(&self) -> Option<PutBack> {
-        put_back(self.audit_dir.get()?, &self.journal).unwrap_or_else(|error| {
+        put_back(self.audit_dir.get()?, &self.services.journal).unwrap_or_else(|error| {
             let error = error_chain(&error);
             tracing::warn!(error, "the journal could not be compared with the audit log");
             None
@@ -149,28 +130,31 @@ impl Organisation {
     #[must_use]
     pub fn new(parts: Parts) -> Self {
         let factory: Arc<dyn Factory> = Arc::new(Roles::new(parts.toolbox.reader()));
-        let shared = Arc::new(Shared {
+        let services = Services {
             journal: parts.journal,
             models: parts.models,
             toolbox: parts.toolbox,
             memory: parts.memory,
-            has_reflection: parts.has_reflection,
             factory,
             hub: Hub::default(),
             fragments: Fragments::default(),
             owner: lease::this_process(),
+            tracker: TaskTracker::new(),
+        };
+        let shared = Arc::new(Shared {
+            services: Arc::new(services),
+            has_reflection: parts.has_reflection,
             drivers: Mutex::default(),
             failures: Mutex::default(),
-            tracker: TaskTracker::new(),
             shutdown: CancellationToken::new(),
             ended: Notify::new(),
             audit_trouble: auditing::Trouble::default(),
             audit_dir: OnceLock::new(),
             feed: OnceLock::new(),
         });
-        shared.tracker.spawn(watch_commands(Arc::clone(&shared)));
-        if let Access::Open(memory) = &shared.memory {
-            shared.tracker.spawn(dreaming::dream(Arc::clone(&shared), Arc::clone(memory)));
+        shared.services.tracker.spawn(watch_commands(Arc::clone(&shared)));
+        if let Access::Open(memory) = &shared.services.memory {
+            shared.services.tracker.spawn(dreaming::dream(Arc::clone(&shared), Arc::clone(memory)));
         }
         Organisation { shared }
     }
@@ -183,7 +167,7 @@ impl Organisation {
 
     /// Has the tasks audited from now on, as long as no other process does.
     pub fn audit(&self, place: AuditPlace) {
-        self.shared.tracker.spawn(auditing::audit(Arc::clone(&self.shared), place));
+        self.shared.services.tracker.spawn(auditing::audit(Arc::clone(&self.shared), place));
     }
 
     /// Opens a task and starts driving it. Returns once its first records are durable.
@@ -206,18 +190,19 @@ impl Organisation {
         let task = TaskId::mint(&new.raw_input, new.suffix);
         let mut opened = new.opened;
         opened.logic_version = LOGIC_VERSION;
-        opened.tools = self.shared.toolbox.specs();
-        opened.models = self.shared.models.cards();
+        opened.tools = self.shared.services.toolbox.specs();
+        opened.models = self.shared.services.models.cards();
         opened.thinking = self.thinking(opened.thinking).await;
         let surroundings = Arc::make_mut(&mut opened.surroundings);
         surroundings.workspace = surroundings.workspace.replace("{task}", task.as_str());
         let title = clip(&new.raw_input.split_whitespace().collect::<Vec<_>>().join(" "), TITLE_CHARS_MAX);
         let head = TaskHead::start(task.as_str())?;
-        let cell = Cell::new(task.clone(), Arc::clone(&self.shared.factory));
+        let cell = Cell::new(task.clone(), Arc::clone(&self.shared.services.factory));
         let (sender, inbox) = mpsc::channel(INBOX_MAX);
         let (reply, durable) = oneshot::channel();
         let driver =
-            Driver::new(Arc::clone(&self.shared), cell, head, None, 0, (sender.clone(), inbox)).titled(title);
+            Driver::new(Arc::clone(&self.shared.services), cell, head, None, 0, (sender.clone(), inbox))
+                .titled(title);
         let input = Payload::UserInput(UserInput { raw_input: new.raw_input });
         // Both together, so that no crash can leave a task that was opened and never told its goal.
         let first = vec![
@@ -246,7 +231,10 @@ impl Organisation {
     /// An unknown or damaged task, a point that cannot be gone on from, a journal that refuses.
     pub async fn fork(&self, new: NewFork) -> Result<Forked, RuntimeError> {
         let (history, from) = (self.history(), new.from.clone());
-        let keeper = ForkKeeper { models: self.shared.models.cards(), lease: self.shared.lease_terms() };
+        let keeper = ForkKeeper {
+            models: self.shared.services.models.cards(),
+            lease: self.shared.services.lease_terms(),
+        };
         let made = tokio::task::spawn_blocking(move || history.fork(&new, keeper))
             .await
             .map_err(|error| RuntimeError::Broken { task: from, reason: error.to_string() })??;
@@ -270,11 +258,11 @@ impl Organisation {
         restored.open.pause = pause;
         // Before anybody looks whether it was done: what still runs may do it yet.
         if let Some(dead) = dead {
-            self.shared.toolbox.end_calls_of(&dead).await;
+            self.shared.services.toolbox.end_calls_of(&dead).await;
         }
         let (sender, inbox) = mpsc::channel(INBOX_MAX);
         let driver = Driver::new(
-            Arc::clone(&self.shared),
+            Arc::clone(&self.shared.services),
             restored.cell,
             head,
             Some(lease),
@@ -287,7 +275,7 @@ impl Organisation {
             Ok(waiting) => waiting,
             Err(error) => {
                 self.shared.drivers().remove(task);
-                lease::release(&self.shared, task).await;
+                lease::release(&self.shared.services, task).await;
                 return Err(error);
             }
         };
@@ -320,7 +308,7 @@ impl Organisation {
             }
             return Err(RuntimeError::Ended(task.clone()));
         }
-        let journal = self.shared.journal.clone();
+        let journal = self.shared.services.journal.clone();
         let id = task.clone();
         let pushed = tokio::task::spawn_blocking(move || {
             let body = payload.encode().unwrap_or_default();
@@ -336,26 +324,26 @@ impl Organisation {
     /// Watches what happens from now on.
     #[must_use]
     pub fn tap(&self) -> Tap {
-        self.shared.hub.tap()
+        self.shared.services.hub.tap()
     }
 
     /// Tells a collector of every task that is driven from now on; a second time changes nothing.
     pub fn send_telemetry(&self, exporter: Exporter, content: Content) {
         self.shared
             .feed
-            .get_or_init(|| Feed::start(self.shared.journal.clone(), self.tap(), exporter, content));
+            .get_or_init(|| Feed::start(self.shared.services.journal.clone(), self.tap(), exporter, content));
     }
 
     /// The journal.
     #[must_use]
     pub fn journal(&self) -> &Journal {
-        &self.shared.journal
+        &self.shared.services.journal
     }
 
     /// Its tasks, to go through them again.
     #[must_use]
     pub fn history(&self) -> History {
-        History::new(self.shared.journal.clone(), Arc::clone(&self.shared.factory))
+        History::new(self.shared.services.journal.clone(), Arc::clone(&self.shared.services.factory))
     }
 
     /// All records of a task so far, checked against their chain.
@@ -394,19 +382,19 @@ impl Organisation {
         for sender in senders {
             drop(sender.send(Inbound::Release).await);
         }
-        self.shared.tracker.close();
-        self.shared.tracker.wait().await;
+        self.shared.services.tracker.close();
+        self.shared.services.tracker.wait().await;
         if let Some(feed) = self.shared.feed.get() {
             feed.finish().await;
         }
-        let journal = self.shared.journal.clone();
+        let journal = self.shared.services.journal.clone();
         drop(tokio::task::spawn_blocking(move || journal.close()).await);
         self.shared.audit_trouble.found()
     }
 
     /// The messages that other processes left for a task.
     async fn waiting(&self, task: &TaskId) -> Result<Vec<Inbound>, RuntimeError> {
-        let (journal, id) = (self.shared.journal.clone(), task.clone());
+        let (journal, id) = (self.shared.services.journal.clone(), task.clone());
         let commands = tokio::task::spawn_blocking(move || journal.waiting_commands(id.as_str()))
             .await
             .map_err(|error| RuntimeError::Broken { task: task.clone(), reason: error.to_string() })??;
@@ -415,7 +403,7 @@ impl Organisation {
 
     /// What is laid down for every task: the operator's own words, and the proposals that they approved.
     async fn thinking(&self, mut laws: Vec<String>) -> Vec<String> {
-        if let Access::Open(memory) = &self.shared.memory {
+        if let Access::Open(memory) = &self.shared.services.memory {
             let asked = async {
                 let _turn = memory.turn().await;
                 let memory = Arc::clone(memory);
@@ -448,7 +436,7 @@ impl Organisation {
         self.shared.drivers().insert(task.clone(), sender);
         let shared = Arc::clone(&self.shared);
         let task = task.clone();
-        self.shared.tracker.spawn(async move {
+        self.shared.services.tracker.spawn(async move {
             let end = driver.run(first).await;
             shared.drivers().remove(&task);
             let reason = match end {
@@ -465,15 +453,15 @@ impl Organisation {
                     reason
                 }
             };
-            lease::release(&shared, &task).await;
-            shared.hub.publish(Event::Released { task, reason: reason.into() });
+            lease::release(&shared.services, &task).await;
+            shared.services.hub.publish(Event::Released { task, reason: reason.into() });
         });
     }
 }
 
 impl std::fmt::Debug for Organisation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Organisation").field("owner", &self.shared.owner).finish_non_exhaustive()
+        f.debug_struct("Organisation").field("owner", &self.shared.services.owner).finish_non_exhaustive()
     }
 }
 
@@ -488,7 +476,7 @@ async fn watch_commands(shared: Arc<Shared>) {
         if shared.drivers().is_empty() {
             continue;
         }
-        let journal = shared.journal.clone();
+        let journal = shared.services.journal.clone();
         let page =
             tokio::task::spawn_blocking(move || journal.pending_commands(seen, COMMANDS_PAGE_MAX)).await;
         let Ok(Ok(commands)) = page else { continue };

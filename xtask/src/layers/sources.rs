@@ -21,6 +21,8 @@ const WORLD: &[&[&str]] = &[
 
 const ROLES: &str = "crates/roles/src/";
 const CLI: &str = "crates/cli/src/";
+/// What the rest of the crate may name.
+const CLI_USES: &[&str] = &["cli", "client", "own_files", "protocol"];
 /// The binary itself, beside the library that it is made of.
 const CLI_BINARY: &str = "crates/cli/src/bin/setpoint/";
 
@@ -86,16 +88,19 @@ fn only_the_binary_composes(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in others.filter(|(path, _)| !is_test_file(path)) {
         let names = scan::paths(Source::new(text).shipped());
-        let composing = names.iter().filter(|(_, name)| name.iter().any(|part| part == "setpoint_runtime"));
-        findings.extend(composing.map(|(number, _)| {
-            Finding::at(
-                path,
-                *number,
-                "only `bin/setpoint` names `setpoint_runtime`: take what you need from `client`",
-            )
+        let composing = names.iter().flat_map(|(number, name)| name.iter().map(move |part| (number, part)));
+        findings.extend(composing.filter(|(_, part)| is_composed(part)).map(|(number, part)| {
+            let reason = format!("only `bin/setpoint` names `{part}`: take what you need from `client`");
+            Finding::at(path, *number, reason)
         }));
     }
     findings
+}
+
+/// Whether this is a crate of ours that the library of `cli` does without.
+fn is_composed(name: &str) -> bool {
+    name.strip_prefix("setpoint_")
+        .is_some_and(|name| TABLE.iter().any(|row| row.name == name) && !CLI_USES.contains(&name))
 }
 
 /// Whether `part` stands in `whole` without a gap.

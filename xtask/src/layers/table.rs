@@ -44,12 +44,16 @@ pub(super) const TABLE: &[Row] = &[
     Row { name: "model_server", layer: 4, may_use: MayUse::Nothing },
     Row { name: "runtime", layer: 4, may_use: MayUse::And(3, &["history"]) },
     Row { name: "sim", layer: 4, may_use: MayUse::UpTo(3) },
+    Row { name: "app", layer: 5, may_use: MayUse::And(3, &["history", "runtime"]) },
     Row { name: "client", layer: 5, may_use: MayUse::Only(&["protocol"]) },
     // The composition happens in `bin/setpoint` alone; `sources` holds the rest of the crate to `client`.
     Row {
         name: "cli",
         layer: 5,
-        may_use: MayUse::Only(&["audit", "client", "memory", "mkct", "own_files", "protocol", "runtime"]),
+        may_use: MayUse::And(
+            0,
+            &["app", "audit", "client", "journal", "memory", "own_files", "runtime", "telemetry"],
+        ),
     },
     Row { name: "server", layer: 5, may_use: MayUse::Only(&["client", "protocol"]) },
 ];

@@ -57,11 +57,11 @@ impl Driver {
     /// Puts a step's rows and fragments into the batch and keeps its effects for later.
     pub(super) fn stage(&mut self, step: Step, staged: &mut Staged) -> Result<(), RuntimeError> {
         let Step { records, effects, closed } = step;
-        let watched = self.shared.hub.is_watched();
+        let watched = self.services.hub.is_watched();
         let mut closed_at = None;
         for record in records {
             if record.seq == 1 {
-                let lease = Some(self.shared.lease_terms());
+                let lease = Some(self.services.lease_terms());
                 staged.submission.open(TaskOpening {
                     opened_at_us: record.at.as_micros(),
                     logic_version: self.cell.opened().map_or(0, |opened| opened.logic_version),
@@ -90,7 +90,7 @@ impl Driver {
                 Outside::Model { call, ask, fragments } => {
                     let is_trusted = self.trusts_fragments()?;
                     for (fragment, hash) in ask.prompt.fragments.iter().zip(&fragments) {
-                        if let Some(new) = self.shared.fragments.unseen(fragment, hash, is_trusted) {
+                        if let Some(new) = self.services.fragments.unseen(fragment, hash, is_trusted) {
                             staged.submission.attach(new)?;
                         }
                     }
@@ -106,7 +106,7 @@ impl Driver {
     /// one is, another process may prune at any moment what was given for tasks that have ended.
     fn trusts_fragments(&mut self) -> Result<bool, RuntimeError> {
         if !self.trusts_fragments && self.lease.is_some() {
-            self.shared.fragments.trust_since(self.shared.journal.last_pruning()?);
+            self.services.fragments.trust_since(self.services.journal.last_pruning()?);
             self.trusts_fragments = true;
         }
         Ok(self.trusts_fragments)
@@ -122,7 +122,7 @@ impl Driver {
             submission.under(lease);
         }
         let (ack, acknowledged) = oneshot::channel();
-        self.shared.journal.submit(submission, move |result| drop(ack.send(result)));
+        self.services.journal.submit(submission, move |result| drop(ack.send(result)));
         let committed = match acknowledged.await {
             Ok(Ok(committed)) => committed,
             Ok(Err(error)) => {
@@ -138,7 +138,7 @@ impl Driver {
             self.lease = Some(lease);
         }
         if !watched.is_empty() {
-            self.shared.hub.publish(Event::Records {
+            self.services.hub.publish(Event::Records {
                 task: self.task.clone(),
                 records: watched.into(),
                 closed,

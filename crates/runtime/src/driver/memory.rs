@@ -19,7 +19,7 @@ const WAIT_MAX: Duration = Duration::from_secs(10);
 impl Driver {
     /// Why there is no memory to be asked, if there is none.
     pub(super) fn lacks_memory(&self) -> Option<Arc<str>> {
-        match &self.shared.memory {
+        match &self.services.memory {
             Access::Open(_) => None,
             Access::Closed(reason) => Some(Arc::clone(reason)),
         }
@@ -32,7 +32,7 @@ impl Driver {
 
     /// Asks memory. The query's record is durable, so memory knows everything that came before it.
     pub(super) fn ask_memory(&mut self, query: MemoryQuery) {
-        let memory = match &self.shared.memory {
+        let memory = match &self.services.memory {
             Access::Open(memory) => Arc::clone(memory),
             Access::Closed(reason) => {
                 let reason = Arc::clone(reason);
@@ -40,8 +40,8 @@ impl Driver {
             }
         };
         let (call, sender, readers) =
-            (query.call_id, self.sender.clone(), Readers::of(&self.shared.models.cards()));
-        self.shared.spawn(async move {
+            (query.call_id, self.sender.clone(), Readers::of(&self.services.models.cards()));
+        self.services.tracker.spawn(async move {
             let answered = async {
                 let _turn = memory.turn().await;
                 let memory = Arc::clone(&memory);

@@ -74,7 +74,7 @@ impl Driver {
     }
 
     fn start_model(&mut self, call: CallId, ask: Arc<ModelCall>, attempt: u32) {
-        let model = Arc::clone(self.shared.models.of(call.role));
+        let model = Arc::clone(self.services.models.of(call.role));
         let by = self.other_than_opened(call, &*model);
         let progress = Progress::none();
         let limit = Duration::from_millis(ask.limits.ms_max);
@@ -113,13 +113,13 @@ impl Driver {
     /// What an ask cost that a process had under way when it died; nothing of its answer is known.
     pub(super) fn spent_unseen(&self, call: CallId, effect: &Outside) -> Usage {
         match effect {
-            Outside::Model { ask, .. } => used(&**self.shared.models.of(call.role), ask, &Progress::none()),
+            Outside::Model { ask, .. } => used(&**self.services.models.of(call.role), ask, &Progress::none()),
             _ => Usage::default(),
         }
     }
 
     fn start_survey(&mut self, call: CallId, ask: SurveyAsk, attempt: u32) {
-        let toolbox = Arc::clone(&self.shared.toolbox);
+        let toolbox = Arc::clone(&self.services.toolbox);
         let cancel = CancellationToken::new();
         let Some(run) = self.tool_run(call, &cancel) else { return };
         self.begin(call, attempt, cancel, async move {
@@ -141,7 +141,7 @@ impl Driver {
     }
 
     fn start_tool(&mut self, call: CallId, ask: ToolAsk, attempt: u32) {
-        let toolbox = Arc::clone(&self.shared.toolbox);
+        let toolbox = Arc::clone(&self.services.toolbox);
         let cancel = CancellationToken::new();
         let Some(run) = self.tool_run(call, &cancel) else { return };
         self.begin(call, attempt, cancel, async move {

@@ -142,7 +142,7 @@ impl Driver {
             return Err(RuntimeError::Broken { task: self.task.clone(), reason: error.to_string() });
         }
         let poisoned = self.cell.poisoned(error);
-        let restored = restore(&self.shared.journal, &self.task, Arc::clone(&self.shared.factory))?;
+        let restored = restore(&self.services.journal, &self.task, Arc::clone(&self.services.factory))?;
         self.cell = restored.cell;
         self.backlog.push_front(Inbound::External(runtime_fault(format!("failed to {error}"))));
         self.backlog.push_front(Inbound::External(External::Poisoned(poisoned)));

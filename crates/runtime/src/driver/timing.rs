@@ -13,7 +13,7 @@ use super::{Driver, Inbound};
 use crate::clock;
 
 /// Milliseconds between renewals of a task's lease.
-const LEASE_RENEW_MS: u64 = crate::organisation::LEASE_TTL_MS / 3;
+const LEASE_RENEW_MS: u64 = crate::services::LEASE_TTL_MS / 3;
 
 /// Timers and the two hard limits on time.
 #[derive(Debug, Default)]
@@ -109,11 +109,11 @@ impl Driver {
         let due = self.timing.renewed.is_some_and(|at| at.elapsed() >= Duration::from_millis(LEASE_RENEW_MS));
         let Some(lease) = self.lease.clone().filter(|_| due) else { return };
         self.timing.renewed = Some(Instant::now());
-        let journal = self.shared.journal.clone();
+        let journal = self.services.journal.clone();
         let sender = self.sender.clone();
         tokio::task::spawn_blocking(move || {
             let now_us = clock::now().as_micros();
-            if let Err(error) = journal.renew_lease(&lease, now_us, crate::organisation::LEASE_TTL_MS) {
+            if let Err(error) = journal.renew_lease(&lease, now_us, crate::services::LEASE_TTL_MS) {
                 tracing::warn!(task = %lease.task, %error, "the lease could not be renewed; the task is given away");
                 drop(sender.blocking_send(Inbound::Release));
             }

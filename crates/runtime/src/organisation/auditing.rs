@@ -66,7 +66,7 @@ impl Trouble {
 /// Audits until the organisation shuts down, as soon as no other process does.
 pub(super) async fn audit(shared: Arc<Shared>, place: AuditPlace) {
     loop {
-        let (journal, place) = (shared.journal.clone(), place.clone());
+        let (journal, place) = (shared.services.journal.clone(), place.clone());
         let opened = tokio::task::spawn_blocking(move || Keeper::open(&place, &journal, clock::now())).await;
         match opened {
             Ok(Ok(Some(mut keeper))) => {

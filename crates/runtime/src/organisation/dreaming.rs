@@ -20,7 +20,7 @@ const EVERY: Duration = Duration::from_secs(300);
 
 /// Dreams until the organisation shuts down. What tasks left that ended in earlier processes is looked at first.
 pub(super) async fn dream(shared: Arc<Shared>, memory: Arc<Memory>) {
-    let model = shared.has_reflection.then(|| Arc::clone(shared.models.of(RoleId::Memory)));
+    let model = shared.has_reflection.then(|| Arc::clone(shared.services.models.of(RoleId::Memory)));
     let dreamer = Dreamer::new(memory, model).stopped_by(shared.shutdown.clone());
     let mut latest = Instant::now();
     if dreamer.has_seen_all(clock::now(), EVERY).await {

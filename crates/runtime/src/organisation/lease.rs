@@ -6,8 +6,8 @@ use setpoint_history::HistoryError;
 use setpoint_journal::{Journal, JournalError, Lease, LeaseTerms, Task};
 use setpoint_protocol::TaskId;
 
-use super::Shared;
 use crate::error::RuntimeError;
+use crate::services::Services;
 use crate::toolbox::DeadProcess;
 
 /// This process, told apart from every other, also from a later one with the same number.
@@ -70,13 +70,13 @@ pub(super) fn shown(owner: &str) -> String {
 }
 
 /// Gives the lease back, so that another process may resume the task at once.
-pub(super) async fn release(shared: &Arc<Shared>, task: &TaskId) {
-    let shared = Arc::clone(shared);
+pub(super) async fn release(services: &Arc<Services>, task: &TaskId) {
+    let services = Arc::clone(services);
     let id = task.clone();
     let released = tokio::task::spawn_blocking(move || {
-        if let Ok(task) = shared.journal.task(id.as_str())
-            && let Some(lease) = task.lease.filter(|lease| lease.owner == shared.owner)
-            && let Err(error) = shared.journal.release_lease(&lease)
+        if let Ok(task) = services.journal.task(id.as_str())
+            && let Some(lease) = task.lease.filter(|lease| lease.owner == services.owner)
+            && let Err(error) = services.journal.release_lease(&lease)
         {
             tracing::debug!(task = %id, %error, "the lease was not released");
         }
@@ -189,7 +189,7 @@ mod tests {
             error.to_string(),
             "resume count-0000000000000001: it is being run by process 7 on elsewhere"
         );
-        assert_eq!(crate::desk::edge_of(&error).0, crate::desk::Edge::Usage);
+        assert!(matches!(error, RuntimeError::HeldElsewhere { .. }));
     }
 
     /// One that was killed and that its parent has not collected.

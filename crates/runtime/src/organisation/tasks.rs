@@ -122,19 +122,19 @@ pub(super) struct Loaded {
 
 /// Everything a driver needs to go on, or `None` when the task has ended.
 pub(super) fn load_for_resume(shared: &Arc<Shared>, task: &TaskId) -> Result<Option<Loaded>, RuntimeError> {
-    let stored = shared.journal.task(task.as_str())?;
+    let stored = shared.services.journal.task(task.as_str())?;
     if stored.closed_at_us.is_some() {
         return Ok(None);
     }
     check_journal(shared, task)?;
     check_who_answers(shared, task)?;
-    let (lease, dead) = match lease::take(&shared.journal, &stored, &shared.lease_terms()) {
+    let (lease, dead) = match lease::take(&shared.services.journal, &stored, &shared.services.lease_terms()) {
         // Another process was quicker, and has brought it to its end meanwhile.
         Err(RuntimeError::Journal(JournalError::TaskClosed { .. })) => return Ok(None),
         taken => taken?,
     };
-    let restored = recover::restore(&shared.journal, task, Arc::clone(&shared.factory))?;
-    let head = shared.journal.head(task.as_str())?;
+    let restored = recover::restore(&shared.services.journal, task, Arc::clone(&shared.services.factory))?;
+    let head = shared.services.journal.head(task.as_str())?;
     Ok(Some(Loaded { restored, head, lease, dead }))
 }
 
@@ -142,14 +142,14 @@ pub(super) fn load_for_resume(shared: &Arc<Shared>, task: &TaskId) -> Result<Opt
 /// nothing, or call what was recorded an answer. The models are those that the task was opened with, or named. Whoever
 /// cancels needs none of them.
 fn check_who_answers(shared: &Shared, task: &TaskId) -> Result<(), RuntimeError> {
-    let first = shared.journal.read_rows(task.as_str(), 1, 1)?.into_iter().next();
+    let first = shared.services.journal.read_rows(task.as_str(), 1, 1)?.into_iter().next();
     // What cannot be read is told by whoever reads the whole task.
     let opened = first.and_then(|row| record_of(row).ok());
     let Some(opened) = opened.and_then(|record| serde_json::from_slice::<Opened>(&record.body).ok()) else {
         return Ok(());
     };
     let is_played = |cards: &Cards| cards.all().any(|card| card.is_recorded);
-    let (was_played, is_played) = (is_played(&opened.models), is_played(&shared.models.cards()));
+    let (was_played, is_played) = (is_played(&opened.models), is_played(&shared.services.models.cards()));
     let task_id = task.clone();
     let refused = if was_played != is_played {
         if was_played {
@@ -157,7 +157,7 @@ fn check_who_answers(shared: &Shared, task: &TaskId) -> Result<(), RuntimeError>
         } else {
             RuntimeError::WasNotPlayed { task: task_id }
         }
-    } else if let Some(unlike) = shared.models.unlike(&opened) {
+    } else if let Some(unlike) = shared.services.models.unlike(&opened) {
         RuntimeError::OtherModels { task: task_id, unlike }
     } else {
         return Ok(());
@@ -168,7 +168,7 @@ fn check_who_answers(shared: &Shared, task: &TaskId) -> Result<(), RuntimeError>
 /// A task of an older journal that was put back would repeat what it did since then. Cancelling repeats nothing.
 fn check_journal(shared: &Shared, task: &TaskId) -> Result<(), RuntimeError> {
     let Some(put_back) = shared.put_back() else { return Ok(()) };
-    if !put_back.concerns(task, first_row(&shared.journal, task)?) || is_cancelled(shared, task)? {
+    if !put_back.concerns(task, first_row(&shared.services.journal, task)?) || is_cancelled(shared, task)? {
         return Ok(());
     }
     Err(RuntimeError::PutBack { task: task.clone(), why: put_back.why })
@@ -176,6 +176,6 @@ fn check_journal(shared: &Shared, task: &TaskId) -> Result<(), RuntimeError> {
 
 /// Whether somebody has asked for the task's end.
 fn is_cancelled(shared: &Shared, task: &TaskId) -> Result<bool, RuntimeError> {
-    let waiting = shared.journal.waiting_commands(task.as_str())?;
+    let waiting = shared.services.journal.waiting_commands(task.as_str())?;
     Ok(waiting.iter().any(|command| command.kind == Kind::CancelRequest.to_string()))
 }

@@ -6,15 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use setpoint_app as app;
 use setpoint_audit::{AuditFailure, AuditPlace, Followed, Follower, Keeper, LogEntry, log};
 use setpoint_client::audit::{
     Against, Audit, AuditEvent, AuditVerdict, Audited, FindingFilter, FindingLine, MetricsDoor,
 };
 use setpoint_client::{ClientError, ErrorKind};
+use setpoint_journal::Journal;
 use setpoint_protocol::message::{AuditQuery, Finding};
 use setpoint_runtime as runtime;
-use setpoint_runtime::journal::Journal;
-use setpoint_runtime::telemetry::serve::{Reach, ServeError, bind};
+use setpoint_telemetry::serve::{Reach, ServeError, bind};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::Instant;
@@ -31,13 +32,13 @@ const ROWS_AT_ONCE: u64 = 4_096;
 
 /// The Auditor of a data directory.
 pub(crate) struct Auditing {
-    program: runtime::program::Program,
+    program: app::program::Program,
 }
 
 type Result<T> = std::result::Result<T, ClientError>;
 
 impl Auditing {
-    pub(crate) fn new(program: runtime::program::Program) -> Self {
+    pub(crate) fn new(program: app::program::Program) -> Self {
         Auditing { program }
     }
 
@@ -223,7 +224,7 @@ async fn follow(
             page_at = Some(Instant::now());
             match report {
                 Ok(report) => {
-                    let text = runtime::telemetry::prometheus::render(&report);
+                    let text = setpoint_telemetry::prometheus::render(&report);
                     *page.lock().unwrap_or_else(PoisonError::into_inner) = text;
                 }
                 Err(error) => {
@@ -277,12 +278,12 @@ async fn serve(
     })?;
     let address = listener.local_addr().map_err(|error| failed(&error, "name another address"))?;
     let source = move || page.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    Ok((tokio::spawn(runtime::telemetry::serve::serve(listener, source, stop)), address))
+    Ok((tokio::spawn(setpoint_telemetry::serve::serve(listener, source, stop)), address))
 }
 
 /// What went wrong, and what can be done about it.
 fn told(failure: &AuditFailure) -> String {
-    format!("{} ({})", setpoint_protocol::text::error_chain(failure), runtime::desk::audit_hint(failure))
+    format!("{} ({})", setpoint_protocol::text::error_chain(failure), app::desk::audit_hint(failure))
 }
 
 /// The right to audit; it is left to another process that has it.

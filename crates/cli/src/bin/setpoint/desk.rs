@@ -4,6 +4,7 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 
 use async_trait::async_trait;
+use setpoint_app as app;
 use setpoint_client::desk::{
     ConfigLine, ControllerSummary, Diagnosis, Health, PlaybookLine, PlaybookProblem,
 };
@@ -12,7 +13,6 @@ use setpoint_client::models::{
     ServerLine, Trial, TrialCost, UnnamedProvider,
 };
 use setpoint_client::{ClientError, Desk, ErrorKind};
-use setpoint_runtime as runtime;
 
 use crate::Local;
 use crate::edge::program_error;
@@ -20,13 +20,12 @@ use crate::edge::program_error;
 #[async_trait]
 impl Desk for Local {
     fn config(&self) -> Result<Vec<ConfigLine>, ClientError> {
-        let line =
-            |(name, key, setting): (&str, &runtime::config::Key, &runtime::config::Setting)| ConfigLine {
-                key: name.to_owned(),
-                value: runtime::config::Config::seen(name, setting),
-                origin: setting.origin.to_string(),
-                about: key.about.to_owned(),
-            };
+        let line = |(name, key, setting): (&str, &app::config::Key, &app::config::Setting)| ConfigLine {
+            key: name.to_owned(),
+            value: app::config::Config::seen(name, setting),
+            origin: setting.origin.to_string(),
+            about: key.about.to_owned(),
+        };
         Ok(self.program.config.shown().map(line).collect())
     }
 
@@ -63,15 +62,15 @@ impl Desk for Local {
     }
 
     fn doctor(&self) -> Vec<Diagnosis> {
-        runtime::desk::examine(&self.program).into_iter().map(diagnosis).collect()
+        app::desk::examine(&self.program).into_iter().map(diagnosis).collect()
     }
 
     async fn models(&self) -> ModelsReport {
-        models_report(runtime::models::survey::survey(&self.program).await)
+        models_report(app::models::survey::survey(&self.program).await)
     }
 
     async fn try_models(&self) -> Trial {
-        let trial = runtime::models::trial::try_out(&self.program).await;
+        let trial = app::models::trial::try_out(&self.program).await;
         let cost = trial.cost.map(|cost| TrialCost {
             calls: cost.calls,
             tokens_in: cost.usage.tokens_in,
@@ -82,12 +81,12 @@ impl Desk for Local {
     }
 
     async fn initialise(&self, wishes: &InitWishes) -> Result<Initialised, ClientError> {
-        let wishes = runtime::init::InitWishes {
+        let wishes = app::init::InitWishes {
             look_at: wishes.look_at.clone(),
             is_forced: wishes.is_forced,
             is_shown_only: wishes.is_shown_only,
         };
-        match runtime::init::initialise(&self.program, &wishes).await {
+        match app::init::initialise(&self.program, &wishes).await {
             Ok(done) => Ok(initialised(done)),
             Err(error) => {
                 let kind = if error.is_usage() { ErrorKind::Usage } else { ErrorKind::Configuration };
@@ -103,7 +102,7 @@ impl Desk for Local {
         output: &mut dyn Write,
     ) -> Result<ControllerSummary, ClientError> {
         let settings = self.program.config.controller().clone();
-        let summary = runtime::ggs::run(input, output, settings).map_err(|error| {
+        let summary = app::ggs::run(input, output, settings).map_err(|error| {
             ClientError::new(ErrorKind::Internal, setpoint_protocol::text::error_chain(&error))
                 .hint("see that the input can be read and that there is room where the output goes")
         })?;
@@ -111,11 +110,11 @@ impl Desk for Local {
     }
 }
 
-fn problem(problem: runtime::program::PlaybookProblem) -> PlaybookProblem {
+fn problem(problem: app::program::PlaybookProblem) -> PlaybookProblem {
     PlaybookProblem { file: problem.file, line: problem.line, reason: problem.reason }
 }
 
-fn diagnosis(one: runtime::desk::Diagnosis) -> Diagnosis {
+fn diagnosis(one: app::desk::Diagnosis) -> Diagnosis {
     Diagnosis {
         subject: one.subject.into_owned(),
         state: health(one.health),
@@ -124,20 +123,20 @@ fn diagnosis(one: runtime::desk::Diagnosis) -> Diagnosis {
     }
 }
 
-fn health(health: runtime::desk::Health) -> Health {
+fn health(health: app::desk::Health) -> Health {
     match health {
-        runtime::desk::Health::Good => Health::Good,
-        runtime::desk::Health::Note => Health::Note,
-        runtime::desk::Health::Bad => Health::Bad,
+        app::desk::Health::Good => Health::Good,
+        app::desk::Health::Note => Health::Note,
+        app::desk::Health::Bad => Health::Bad,
     }
 }
 
-fn models_report(survey: runtime::models::survey::Survey) -> ModelsReport {
+fn models_report(survey: app::models::survey::Survey) -> ModelsReport {
     let (models, error) = match survey.chosen {
         Ok(chosen) => (chosen.into_iter().map(model_line).collect(), None),
         Err(error) => (vec![], Some(program_error(&error.into()))),
     };
-    let provider = |one: runtime::models::provider::ProviderLine| ProviderLine {
+    let provider = |one: app::models::provider::ProviderLine| ProviderLine {
         name: one.name,
         api: one.api.to_owned(),
         address: one.address,
@@ -146,7 +145,7 @@ fn models_report(survey: runtime::models::survey::Survey) -> ModelsReport {
         is_key_needed: one.is_key_needed,
         problem: one.problem,
     };
-    let server = |one: runtime::models::survey::Server| {
+    let server = |one: app::models::survey::Server| {
         let (names, is_whole, problem) = one.names();
         ServerLine { provider: one.provider, address: one.address, models: names, is_whole, problem }
     };
@@ -158,7 +157,7 @@ fn models_report(survey: runtime::models::survey::Survey) -> ModelsReport {
     }
 }
 
-fn model_line(one: runtime::models::survey::Surveyed) -> ModelLine {
+fn model_line(one: app::models::survey::Surveyed) -> ModelLine {
     let facts = one.facts();
     ModelLine {
         slot: one.chosen.slot.key(),
@@ -181,9 +180,9 @@ fn model_line(one: runtime::models::survey::Surveyed) -> ModelLine {
     }
 }
 
-fn initialised(done: runtime::init::Initialised) -> Initialised {
+fn initialised(done: app::init::Initialised) -> Initialised {
     let (brain, tool) = done.chosen.unzip();
-    let file = |file: runtime::init::InitFile| InitFile {
+    let file = |file: app::init::InitFile| InitFile {
         path: file.path.display().to_string(),
         text: file.text,
         kept: file.kept.map(|kept| kept.display().to_string()),

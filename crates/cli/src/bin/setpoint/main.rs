@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use setpoint_app as app;
 use setpoint_cli::{Allowance, App, ApprovalPolicy, CommandLine, Exit, Host, Io, NamedTask, Options};
 use setpoint_client::{Audit, ClientError, Desk, ErrorKind, Memory, Organisation};
 use setpoint_protocol::tool::ApprovalNeed;
@@ -44,12 +45,12 @@ const VALUE_CHARS_MAX: usize = 100;
 
 fn main() -> ExitCode {
     // Before anything else: a keeper is started for every program that a tool runs.
-    if let Some(exit) = runtime::program::serve_as_keeper() {
+    if let Some(exit) = app::program::serve_as_keeper() {
         return exit;
     }
     // Keys lie in the environment; what went wrong is logged once there is a log.
-    let kept = runtime::program::keep_to_itself();
-    if let Err(error) = runtime::program::leave_no_time_zone(warn_of_time_zone) {
+    let kept = app::program::keep_to_itself();
+    if let Err(error) = app::program::leave_no_time_zone(warn_of_time_zone) {
         let error = ClientError::new(ErrorKind::Configuration, format!("failed to start in UTC: {error}"))
             .hint("set TZ to a time zone, for instance `TZ=UTC`, and unset TZDIR");
         return setpoint_cli::report_error(&mut Io::of_process(setpoint_cli::Color::Auto), &error, false)
@@ -71,9 +72,9 @@ fn main() -> ExitCode {
     let is_json = options.is_json;
     let wishes = wishes(&options);
     let program = if command.needs_configuration() {
-        runtime::program::Program::load(&wishes)
+        app::program::Program::load(&wishes)
     } else {
-        runtime::program::Program::without_files(&wishes)
+        app::program::Program::without_files(&wishes)
     };
     let program = match program {
         Ok(program) => program,
@@ -88,7 +89,7 @@ fn main() -> ExitCode {
     match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(tokio) => {
             let inside = tokio.enter();
-            if let Err(error) = runtime::program::outlive_file_size_limits() {
+            if let Err(error) = app::program::outlive_file_size_limits() {
                 tracing::warn!(%error, "a limit on the size of files will end this process");
             }
             let exit = tokio.block_on(setpoint_cli::execute(command, &app, &mut io));
@@ -110,10 +111,10 @@ fn main() -> ExitCode {
 
 /// The newest tasks, for a shell that completes a task's id. What keeps them from being read is not for its line.
 fn tasks_to_name(data_dir: Option<OsString>) -> Vec<NamedTask> {
-    let wishes = runtime::program::Wishes { data_dir: data_dir.map(PathBuf::from), ..Default::default() };
-    let journal = runtime::program::Program::load(&wishes).and_then(|program| program.open_journal());
+    let wishes = app::program::Wishes { data_dir: data_dir.map(PathBuf::from), ..Default::default() };
+    let journal = app::program::Program::load(&wishes).and_then(|program| program.open_journal());
     let Ok(Some(journal)) = journal else { return Vec::new() };
-    let tasks = journal.list_tasks(runtime::journal::TaskFilter::Any, COMPLETED_MAX).unwrap_or_default();
+    let tasks = journal.list_tasks(setpoint_journal::TaskFilter::Any, COMPLETED_MAX).unwrap_or_default();
     tasks.into_iter().map(|task| NamedTask { id: task.id.to_string(), title: task.title }).collect()
 }
 
@@ -124,14 +125,14 @@ fn warn_of_time_zone(name: &str, value: &OsStr) {
     drop(std::io::stderr().write_all(line.as_bytes()));
 }
 
-fn wishes(options: &Options) -> runtime::program::Wishes {
-    runtime::program::Wishes {
+fn wishes(options: &Options) -> app::program::Wishes {
+    app::program::Wishes {
         data_dir: options.data_dir.clone(),
         model: options.model.clone(),
         set: own(&options.set),
         cassette: options.cassette.as_ref().map(|cassette| match cassette {
-            setpoint_cli::Cassette::Record(path) => runtime::program::Cassette::Record(path.clone()),
-            setpoint_cli::Cassette::Replay(path) => runtime::program::Cassette::Play(path.clone()),
+            setpoint_cli::Cassette::Record(path) => app::program::Cassette::Record(path.clone()),
+            setpoint_cli::Cassette::Replay(path) => app::program::Cassette::Play(path.clone()),
         }),
     }
 }
@@ -141,11 +142,11 @@ fn own(set: &[setpoint_cli::Setting]) -> Vec<(String, String, String)> {
 }
 
 /// Logs go to a file in the data directory, which is made when there is something to say, and with `-v` to stderr.
-fn start_logging(program: &runtime::program::Program, is_verbose: bool) {
+fn start_logging(program: &app::program::Program, is_verbose: bool) {
     // What is no level was refused when the configuration was read.
     let levels = program.config.text("log.level").unwrap_or("off");
     let filter = || tracing_subscriber::EnvFilter::new(levels);
-    let log = Arc::new(runtime::program::LogFile::new(program.directories.log()));
+    let log = Arc::new(app::program::LogFile::new(program.directories.log()));
     let file = tracing_subscriber::fmt::layer()
         .with_ansi(false)
         .with_writer(move || Arc::clone(&log).writer())
@@ -157,7 +158,7 @@ fn start_logging(program: &runtime::program::Program, is_verbose: bool) {
 }
 
 struct Local {
-    program: runtime::program::Program,
+    program: app::program::Program,
 }
 
 #[async_trait]
@@ -199,7 +200,7 @@ impl Host for Local {
     }
 
     fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {
-        let policy = runtime::approvals::read(file, &self.program.surroundings()).map_err(|error| {
+        let policy = app::approvals::read(file, &self.program.surroundings()).map_err(|error| {
             let reason = setpoint_protocol::text::error_chain(&error);
             ClientError::new(ErrorKind::Configuration, reason).hint(
                 "a line allows with `path PATH` or `command COMMAND`, forbids with `deny` before it, or is a comment after `#`; docs/approvals.md has examples",
@@ -209,14 +210,14 @@ impl Host for Local {
     }
 }
 
-struct Policy(runtime::approvals::Policy);
+struct Policy(app::approvals::Policy);
 
 impl ApprovalPolicy for Policy {
     fn decide(&self, need: &ApprovalNeed) -> Allowance {
         match self.0.decide(need) {
-            runtime::approvals::Word::Allow(by) => Allowance::Allow { by },
-            runtime::approvals::Word::Deny(by) => Allowance::Deny { by },
-            runtime::approvals::Word::Silent => Allowance::Silent,
+            app::approvals::Word::Allow(by) => Allowance::Allow { by },
+            app::approvals::Word::Deny(by) => Allowance::Deny { by },
+            app::approvals::Word::Silent => Allowance::Silent,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use setpoint_app as app;
 use setpoint_client::memory::{
     Answer, CurvePoint, DreamReport, ImportProblem, ImportReport, Memory, MemoryStats, PairLine,
     PairQuestion, PairReport, PrunableRecords, RecordFilter, RecordLine, RecordReport, Remembered, RuleLine,
@@ -32,14 +33,14 @@ const CURVE_DAYS_MAX: f64 = 512.0;
 
 /// Memory of a data directory, opened when it is first asked.
 pub(crate) struct Remembering {
-    program: runtime::program::Program,
+    program: app::program::Program,
     opened: Mutex<Option<Arc<setpoint_memory::Memory>>>,
 }
 
 type Result<T> = std::result::Result<T, ClientError>;
 
 impl Remembering {
-    pub(crate) fn new(program: runtime::program::Program) -> Self {
+    pub(crate) fn new(program: app::program::Program) -> Self {
         Remembering { program, opened: Mutex::new(None) }
     }
 

@@ -1,6 +1,7 @@
 //! An organisation that lives in this process, as a client sees one.
 
 use async_trait::async_trait;
+use setpoint_app as app;
 use setpoint_client::organisation::{EVENTS_MAX, Left, Prunable, PruneReport};
 use setpoint_client::{
     ClientError, ErrorKind, Event, Fork, ForkedTask, Goal, Organisation, Resumed, TaskLine,
@@ -18,7 +19,7 @@ use crate::edge::{program_error, runtime_error};
 /// An organisation in this process.
 pub(crate) struct Running {
     pub(crate) organisation: runtime::Organisation,
-    pub(crate) program: runtime::program::Program,
+    pub(crate) program: app::program::Program,
 }
 
 #[async_trait]
@@ -118,7 +119,7 @@ impl Organisation for Running {
 
     async fn rerun(&self, task: &TaskId, set: &[(String, String)]) -> Result<Rerun, ClientError> {
         let (organisation, task, set) = (self.organisation.clone(), task.clone(), set.to_vec());
-        blocking(move || runtime::program::rerun(&organisation.history(), &task, &set)).await
+        blocking(move || app::program::rerun(&organisation.history(), &task, &set)).await
     }
 
     async fn fragments(&self, hashes: &[FragmentHash]) -> Result<Vec<Option<String>>, ClientError> {
@@ -140,7 +141,7 @@ impl Organisation for Running {
     }
 
     async fn shutdown(&self) -> Option<String> {
-        self.organisation.shutdown().await.map(|trouble| runtime::desk::audit_trouble(&trouble))
+        self.organisation.shutdown().await.map(|trouble| app::desk::audit_trouble(&trouble))
     }
 }
 
@@ -199,7 +200,7 @@ fn task_line(summary: runtime::organisation::TaskSummary) -> TaskLine {
 }
 
 /// Reads the journal where waiting harms nobody.
-async fn blocking<T: Send + 'static, E: Into<runtime::program::ProgramError> + Send + 'static>(
+async fn blocking<T: Send + 'static, E: Into<app::program::ProgramError> + Send + 'static>(
     work: impl FnOnce() -> Result<T, E> + Send + 'static,
 ) -> Result<T, ClientError> {
     match tokio::task::spawn_blocking(work).await {

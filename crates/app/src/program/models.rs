@@ -12,13 +12,14 @@ use setpoint_model::catalogue::Catalogue;
 use setpoint_model::playbook::Playbook;
 use setpoint_model::remote::Remote;
 use setpoint_protocol::models::{ModelCard, Tier};
+use setpoint_runtime::clock;
+use setpoint_runtime::models::{Models, StandIn};
 
 use super::{Program, ProgramError};
+use crate::config;
 use crate::config::Origin;
 use crate::models::choose::{Answerer, Chooser, Chosen, Slot};
 use crate::models::error::ChoiceError;
-use crate::models::{Models, StandIn};
-use crate::{clock, config};
 
 /// The name of a person's own table of models, in the configuration directory.
 pub const MODELS_FILE: &str = "models.toml";

@@ -16,10 +16,10 @@ use setpoint_memory::store::MemoryError;
 use setpoint_model::cassette::TapeError;
 use setpoint_own_files::is_refusal;
 use setpoint_protocol::text::error_chain;
+use setpoint_runtime::RuntimeError;
+use setpoint_runtime::organisation::AuditTrouble;
 
 use crate::config::ConfigError;
-use crate::error::RuntimeError;
-use crate::organisation::AuditTrouble;
 use crate::program::ProgramError;
 
 /// What can be done about an older journal that was put back.

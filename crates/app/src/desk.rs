@@ -190,7 +190,7 @@ fn memory(dir: &Path) -> Diagnosis {
         Ok(opened) => opened,
         Err(error) => return failed(error),
     };
-    match store.check(crate::clock::now()) {
+    match store.check(setpoint_runtime::clock::now()) {
         Ok(checked) => {
             let records = if checked.records == 1 { "record" } else { "records" };
             let counts = format!("{} {records}, every sum holds", checked.records);

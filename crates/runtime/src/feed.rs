@@ -53,13 +53,13 @@ impl Feed {
     }
 
     /// The same from a moment on.
-    pub(super) fn expect_since(&self, task: &TaskId, since: Timestamp) {
+    pub(crate) fn expect_since(&self, task: &TaskId, since: Timestamp) {
         tasks(&self.expected).entry(task.clone()).or_insert(since);
     }
 
     /// Spans that the collector has not taken.
     #[cfg(test)]
-    pub(super) fn spans_missing(&self) -> u64 {
+    pub(crate) fn spans_missing(&self) -> u64 {
         self.exporter.spans_missing()
     }
 
@@ -162,3 +162,6 @@ impl Listener {
         tasks(&self.expected).remove(task);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -140,7 +140,8 @@ pub fn is_installed(name: &str, path: &str) -> bool {
 }
 
 fn local_time() -> String {
-    let now = jiff::Timestamp::from_microsecond(crate::clock::now().as_micros()).unwrap_or_default();
+    let now =
+        jiff::Timestamp::from_microsecond(setpoint_runtime::clock::now().as_micros()).unwrap_or_default();
     let zoned = now.to_zoned(jiff::tz::TimeZone::system());
     zoned.strftime("%A %Y-%m-%d %H:%M %:z (%Q)").to_string()
 }

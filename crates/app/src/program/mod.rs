@@ -31,21 +31,22 @@ use setpoint_protocol::models::{Models as Cards, Tier};
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_protocol::text::error_chain;
 use setpoint_protocol::{RoleId, TaskId};
+use setpoint_runtime::RuntimeError;
+use setpoint_runtime::clock;
+use setpoint_runtime::models::{Models, StandIn};
+use setpoint_runtime::organisation::{NewTask, Organisation, Parts};
+use setpoint_runtime::toolbox::Tools;
 use setpoint_scrub::Scrub;
 use setpoint_telemetry::otlp::EndpointError;
 use setpoint_tools::{Host, House, Registry};
 
-use crate::clock;
 use crate::config::{self, Config, ConfigError, Sources};
-use crate::error::RuntimeError;
 use crate::keys;
 use crate::models::choose::{OWN_MODEL, Slot};
 use crate::models::error::ChoiceError;
-use crate::models::{Models, StandIn, provider};
-use crate::organisation::{NewTask, Organisation, Parts};
+use crate::models::provider;
 use crate::surroundings::{Directories, NoHome, surroundings};
 use crate::telemetry::{self, TelemetryError};
-use crate::toolbox::Tools;
 
 pub use self::fork::rerun;
 pub use self::limits::{keep_to_itself, leave_no_time_zone, outlive_file_size_limits};

@@ -3,18 +3,14 @@
 //! The keys `telemetry.*` say it, and the variables that every OpenTelemetry SDK reads. What the words of a task are
 //! (content) is told only where `telemetry.content` says so.
 
-mod feed;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use setpoint_telemetry::otlp::{self, EndpointError, Exporter, OtlpError, Settings, Signal};
 use setpoint_telemetry::task::Content;
 
-pub(crate) use self::feed::Feed;
-use crate::clock;
 use crate::config::Config;
-pub use setpoint_telemetry::{prometheus, serve};
+use setpoint_runtime::clock;
 
 /// The key that names the collector.
 pub(crate) const ENDPOINT_KEY: &str = "telemetry.otlp_endpoint";

@@ -8,10 +8,10 @@ use setpoint_model::remote::probe::{Outcome, Probed, probe};
 use setpoint_protocol::money::Money;
 use setpoint_protocol::record::Usage;
 use setpoint_protocol::text::error_chain;
+use setpoint_runtime::clock;
 
 use super::choose::{Answerer, Chosen};
 use super::error::ChoiceError;
-use crate::clock;
 use crate::desk::{Diagnosis, Health};
 use crate::program::Program;
 
