@@ -21,6 +21,7 @@ use setpoint_model_server::question::{self, Site};
 use setpoint_model_server::{Answer, ModelServer, Seen, Wire};
 use setpoint_protocol::RoleId;
 use setpoint_protocol::record::Reply;
+use setpoint_runtime::hints::Hints;
 use setpoint_runtime::{Models, Organisation, Parts};
 use tokio::task::JoinSet;
 
@@ -195,6 +196,7 @@ fn organisation(model: impl Model + 'static) -> Organisation {
         toolbox: Arc::new(InstantTools),
         memory: Access::closed("there is none here"),
         has_reflection: false,
+        hints: Hints::default(),
     })
 }
 

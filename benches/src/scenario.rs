@@ -10,6 +10,7 @@ use setpoint_protocol::TaskId;
 use setpoint_protocol::message::EndState;
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_runtime::hints::Hints;
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
@@ -246,6 +247,7 @@ fn organisation(journal: Journal, memory: Access, on_call: fn(), pace: Pace) -> 
         toolbox: Arc::new(InstantTools),
         memory,
         has_reflection: false,
+        hints: Hints::default(),
     })
 }
 

@@ -12,6 +12,7 @@ pub mod catalogue;
 pub mod model;
 pub mod playbook;
 pub mod progress;
+#[cfg(feature = "remote")]
 pub mod remote;
 pub mod wire;
 

@@ -9,6 +9,7 @@ mod driver;
 pub mod error;
 mod feed;
 mod fragments;
+pub mod hints;
 pub mod models;
 pub mod organisation;
 mod services;

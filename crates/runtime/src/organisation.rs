@@ -37,6 +37,7 @@ use crate::driver::{Driver, DriverEnd, INBOX_MAX, Inbound, recover};
 use crate::error::RuntimeError;
 use crate::feed::Feed;
 use crate::fragments::Fragments;
+use crate::hints::Hints;
 use crate::models::Models;
 use crate::services::Services;
 use crate::tap::{Event, Hub, Tap};
@@ -67,6 +68,8 @@ pub struct Parts {
     pub memory: Access,
     /// Whether the Dreamer asks a model for better words than a template's.
     pub has_reflection: bool,
+    /// What the faults that the runtime reports say to a person.
+    pub hints: Hints,
 }
 
 /// A new task.
@@ -138,6 +141,7 @@ impl Organisation {
             factory,
             hub: Hub::default(),
             fragments: Fragments::default(),
+            hints: parts.hints,
             owner: lease::this_process(),
             tracker: TaskTracker::new(),
         };

@@ -9,6 +9,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::clock;
 use crate::fragments::Fragments;
+use crate::hints::Hints;
 use crate::models::Models;
 use crate::tap::Hub;
 use crate::toolbox::Toolbox;
@@ -25,6 +26,7 @@ pub(crate) struct Services {
     pub(crate) factory: Arc<dyn Factory>,
     pub(crate) hub: Hub,
     pub(crate) fragments: Fragments,
+    pub(crate) hints: Hints,
     /// This process, as leases name it.
     pub(crate) owner: String,
     /// What the organisation waits for when it shuts down.

@@ -1,7 +1,7 @@
 //! What the code names, against the rules that a manifest cannot express.
 
-use super::table::TABLE;
-use crate::finding::Finding;
+use super::table::{TABLE, TEST_DRIVERS};
+use crate::finding::{self, Exception, Finding};
 use crate::scan::{self, Source};
 use crate::tree::{Tree, is_test_file};
 
@@ -19,6 +19,18 @@ const WORLD: &[&[&str]] = &[
     &["std", "thread"],
 ];
 
+/// The layer of `app` and of what stands beside and above it.
+const APP_LAYER: u8 = 5;
+/// Files below `app` that name commands all the same.
+pub(super) const COMMANDS_NAMED: &[Exception] = &[
+    Exception { path: "crates/machine/src/cell/deliver.rs", reason: RECORDED },
+    Exception { path: "crates/model/src/playbook/unable.rs", reason: RECORDED },
+    Exception { path: "crates/model/src/remote/failure.rs", reason: RECORDED },
+    Exception { path: "crates/roles/src/r6_auditor/task/mod.rs", reason: RECORDED },
+    Exception { path: "crates/tools/src/error.rs", reason: "models read it, and recordings are keyed to it" },
+];
+const RECORDED: &str = "the hint is recorded as text: it can only move up once hints are typed";
+
 const ROLES: &str = "crates/roles/src/";
 const CLI: &str = "crates/cli/src/";
 /// What the rest of the crate may name.
@@ -30,6 +42,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = pure_layers_stay_pure(tree);
     findings.extend(roles_do_not_name_each_other(tree));
     findings.extend(only_the_binary_composes(tree));
+    findings.extend(no_command_is_named_below_app(tree));
     findings
 }
 
@@ -97,6 +110,38 @@ fn only_the_binary_composes(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// Texts below `app` do not say what the command line calls something: another edge would have to say it otherwise.
+fn no_command_is_named_below_app(tree: &Tree) -> Vec<Finding> {
+    let below: Vec<_> = TABLE
+        .iter()
+        .filter(|row| row.layer < APP_LAYER && !TEST_DRIVERS.contains(&row.name))
+        .map(|row| format!("crates/{}/src/", row.name))
+        .collect();
+    let mut findings = Vec::new();
+    for (path, text) in tree.texts("rs").filter(|(path, _)| !is_test_file(path)) {
+        if !below.iter().any(|folder| path.starts_with(folder)) || finding::excepted(COMMANDS_NAMED, path) {
+            continue;
+        }
+        for ((number, line), raw) in Source::new(text).shipped().zip(text.lines()) {
+            if line.literal && names_command(&raw.replace(&line.comment, "")) {
+                let reason =
+                    "a text below `app` names a command or an option of the command line: give it from there";
+                findings.push(Finding::at(path, number, reason));
+            }
+        }
+    }
+    findings
+}
+
+/// Whether something between backticks is a command or an option.
+fn names_command(text: &str) -> bool {
+    let quoted = text.split('`').skip(1).step_by(2);
+    let is_option = |word: &str| {
+        word.strip_prefix("--").is_some_and(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+    };
+    quoted.into_iter().any(|text| text.starts_with("setpoint ") || text.split(' ').any(is_option))
+}
+
 /// Whether this is a crate of ours that the library of `cli` does without.
 fn is_composed(name: &str) -> bool {
     name.strip_prefix("setpoint_")
@@ -153,6 +198,25 @@ mod tests {
             &expect![[r#"
                 crates/roles/src/r2_planner/plan.rs:1: the role module `r2_planner` names another, `r4b_meta_validator`
                 crates/roles/src/r4b_meta_validator.rs:1: the role module `r4b_meta_validator` names another, `r2_planner`
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_text_below_app_names_no_command() {
+        check(
+            &[
+                (
+                    "crates/runtime/src/a.rs",
+                    "let a = \"see `setpoint tasks`\"; // `setpoint run`\nlet b = \"or `run --force`\";\nlet c = \"`config` --x\";\n\
+                     let d = \"the crate `setpoint-runtime`\";\n#[cfg(test)]\nmod tests {\nlet e = \"`--all`\";\n}",
+                ),
+                ("crates/app/src/a.rs", "let a = \"`setpoint tasks`\";"),
+                ("crates/tools/src/error.rs", "let a = \"`setpoint tasks`\";"),
+            ],
+            &expect![[r#"
+                crates/runtime/src/a.rs:1: a text below `app` names a command or an option of the command line: give it from there
+                crates/runtime/src/a.rs:2: a text below `app` names a command or an option of the command line: give it from there
             "#]],
         );
     }

@@ -33,6 +33,7 @@ use setpoint_protocol::text::error_chain;
 use setpoint_protocol::{RoleId, TaskId};
 use setpoint_runtime::RuntimeError;
 use setpoint_runtime::clock;
+use setpoint_runtime::hints::Hints;
 use setpoint_runtime::models::{Models, StandIn};
 use setpoint_runtime::organisation::{NewTask, Organisation, Parts};
 use setpoint_runtime::toolbox::Tools;
@@ -57,6 +58,11 @@ pub use setpoint_tools::keeper::serve as serve_as_keeper;
 
 /// Bytes of the operator's words for every task that are read: a little more than may be used.
 const THINKING_BYTES_MAX: u64 = 4 * THINKING_CHARS_MAX as u64 + 4_096;
+/// What a person can do where the runtime itself ends a task.
+const HINTS: Hints = Hints {
+    defect: "this is a defect of the program; please report it with `setpoint tasks export`",
+    deadline: "allow more time with `--time-budget`, or state a smaller goal",
+};
 /// Environment variables that say where files are.
 const PLACE_VARS: [&str; 4] = ["SETPOINT_DATA_DIR", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
 
@@ -498,6 +504,7 @@ impl Program {
             toolbox,
             memory,
             has_reflection: self.config.yes("memory.reflect"),
+            hints: HINTS,
         })
     }
 

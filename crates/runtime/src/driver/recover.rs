@@ -100,7 +100,7 @@ impl Driver {
         }
         if let Some(divergence) = divergence {
             let reason = format!("the journal does not replay: {divergence}");
-            self.backlog.push_back(Inbound::External(runtime_fault(reason)));
+            self.backlog.push_back(Inbound::External(self.defect(reason)));
         }
     }
 
@@ -131,6 +131,18 @@ impl Driver {
         }
     }
 
+    fn defect(&self, reason: String) -> External {
+        External::Fault(TaskFault {
+            role: RoleId::Runtime,
+            kind: FaultKind::Fault,
+            reason,
+            failure_class: None,
+            hints: vec![self.services.hints.defect.to_owned()],
+            retryable: false,
+            elapsed_ms: 0,
+        })
+    }
+
     /// After a panic: the cell is rebuilt as of before the input, which is recorded as poisoned, and a fault follows.
     pub(super) fn rebuild(&mut self, error: &StepError) -> Result<(), RuntimeError> {
         self.rebuilt += 1;
@@ -144,24 +156,10 @@ impl Driver {
         let poisoned = self.cell.poisoned(error);
         let restored = restore(&self.services.journal, &self.task, Arc::clone(&self.services.factory))?;
         self.cell = restored.cell;
-        self.backlog.push_front(Inbound::External(runtime_fault(format!("failed to {error}"))));
+        self.backlog.push_front(Inbound::External(self.defect(format!("failed to {error}"))));
         self.backlog.push_front(Inbound::External(External::Poisoned(poisoned)));
         Ok(())
     }
-}
-
-fn runtime_fault(reason: String) -> External {
-    External::Fault(TaskFault {
-        role: RoleId::Runtime,
-        kind: FaultKind::Fault,
-        reason,
-        failure_class: None,
-        hints: vec![
-            "this is a defect of the program; please report it with `setpoint tasks export`".to_owned(),
-        ],
-        retryable: false,
-        elapsed_ms: 0,
-    })
 }
 
 #[cfg(test)]

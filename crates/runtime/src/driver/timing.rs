@@ -67,7 +67,7 @@ impl Driver {
                 kind: FaultKind::Deadline,
                 reason,
                 failure_class: Some(FailureClass::Environmental),
-                hints: vec!["allow more time with `--time-budget`, or state a smaller goal".to_owned()],
+                hints: vec![self.services.hints.deadline.to_owned()],
                 retryable: false,
                 elapsed_ms: 0,
             })));

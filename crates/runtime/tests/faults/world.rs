@@ -20,6 +20,7 @@ use setpoint_protocol::TaskId;
 use setpoint_protocol::record::Record;
 use setpoint_protocol::record::{Opened, Purpose, Reply, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_runtime::hints::Hints;
 use setpoint_runtime::toolbox::Tools;
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
 use setpoint_tools::{Host, Registry};
@@ -123,6 +124,7 @@ pub(crate) async fn run(scenario: &Scenario, cellar: &Path) -> Outcome {
         ))),
         memory: Access::closed("there is none here"),
         has_reflection: false,
+        hints: Hints::default(),
     });
     let begun = Instant::now();
     let task = organisation.start(task_in(cellar, whole, scenario.calls_max())).await.unwrap();

@@ -11,6 +11,7 @@ use setpoint_model::Model;
 use setpoint_protocol::message::{Finding, FindingKind, Severity};
 use setpoint_protocol::record::{Opened, RecordKind, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
+use setpoint_runtime::hints::Hints;
 use setpoint_runtime::toolbox::Tools;
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
 use setpoint_tools::{Host, Registry};
@@ -92,6 +93,7 @@ pub(crate) fn organisation_with(journal: &Journal, models: Models, memory: Optio
         ))),
         memory,
         has_reflection: true,
+        hints: Hints::default(),
     });
     Tested { organisation, is_checked: AtomicBool::new(false) }
 }
