@@ -3,42 +3,17 @@
 use std::sync::Arc;
 
 use setpoint_machine::cell::Strictness;
-use setpoint_machine::{AnyMachine, CallReader, Cell, Factory, Outside};
+use setpoint_machine::{Cell, Factory, Outside};
+use setpoint_protocol::TaskId;
 use setpoint_protocol::message::{EndState, FindingKind, Severity};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_protocol::topology::Payload;
-use setpoint_protocol::{Address, RoleId, TaskId};
+use setpoint_roles::factory::Roles;
 use setpoint_roles::r6_auditor::Auditor;
 use setpoint_sim::brain::Skill;
 use setpoint_sim::check::check;
 use setpoint_sim::plant::PlantReader;
 use setpoint_sim::{Chance, Crashes, Scenario, run};
-
-struct Roles;
-
-impl Factory for Roles {
-    fn machine(&self, address: Address) -> Option<Box<dyn AnyMachine>> {
-        Some(match address.role {
-            RoleId::Perceiver => Box::new(setpoint_roles::r1_perceiver::Perceiver::default()),
-            RoleId::Planner => Box::new(setpoint_roles::r2_planner::Planner::default()),
-            RoleId::Executor => Box::new(setpoint_roles::r3_executor::Executor::default()),
-            RoleId::AgentValidator => {
-                Box::new(setpoint_roles::r4a_agent_validator::AgentValidator::default())
-            }
-            RoleId::MetaValidator => Box::new(setpoint_roles::r4b_meta_validator::MetaValidator::default()),
-            RoleId::GoalGradientSolver => {
-                Box::new(setpoint_roles::r7_goal_gradient_solver::GoalGradientSolver::default())
-            }
-            _ => return None,
-        })
-    }
-    fn slug(&self, intent: &str) -> String {
-        setpoint_mkct::slug(intent)
-    }
-    fn reader(&self) -> &dyn CallReader {
-        &PlantReader
-    }
-}
 
 /// The scenario of a seed: everything about it is drawn from the seed.
 fn scenario(seed: u64) -> Scenario {
@@ -69,7 +44,7 @@ fn scenario(seed: u64) -> Scenario {
 }
 
 fn factory() -> Arc<dyn Factory> {
-    Arc::new(Roles)
+    Arc::new(Roles::new(Arc::new(PlantReader)))
 }
 
 fn seeds(count: u64) -> std::ops::Range<u64> {

@@ -2,38 +2,14 @@
 
 use std::sync::{Arc, LazyLock};
 
-use setpoint_machine::{AnyMachine, CallReader, Factory};
+use setpoint_machine::Factory;
+use setpoint_protocol::TaskId;
 use setpoint_protocol::record::{Opened, Record};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
-use setpoint_protocol::{Address, RoleId, TaskId};
-use setpoint_roles::{
-    r1_perceiver, r2_planner, r3_executor, r4a_agent_validator, r4b_meta_validator, r7_goal_gradient_solver,
-};
+use setpoint_roles::factory::Roles;
 use setpoint_sim::brain::Skill;
 use setpoint_sim::plant::PlantReader;
 use setpoint_sim::{Chance, Crashes, Scenario, run};
-
-struct Roles;
-
-impl Factory for Roles {
-    fn machine(&self, address: Address) -> Option<Box<dyn AnyMachine>> {
-        Some(match address.role {
-            RoleId::Perceiver => Box::new(r1_perceiver::Perceiver::default()),
-            RoleId::Planner => Box::new(r2_planner::Planner::default()),
-            RoleId::Executor => Box::new(r3_executor::Executor::default()),
-            RoleId::AgentValidator => Box::new(r4a_agent_validator::AgentValidator::default()),
-            RoleId::MetaValidator => Box::new(r4b_meta_validator::MetaValidator::default()),
-            RoleId::GoalGradientSolver => Box::new(r7_goal_gradient_solver::GoalGradientSolver::default()),
-            _ => return None,
-        })
-    }
-    fn slug(&self, intent: &str) -> String {
-        setpoint_mkct::slug(intent)
-    }
-    fn reader(&self) -> &dyn CallReader {
-        &PlantReader
-    }
-}
 
 /// Tasks.
 const SEEDS: u64 = 100;
@@ -68,7 +44,7 @@ fn task(seed: u64) -> Task {
         controller: ControllerSettings::default(),
         budgets: Budgets { calls: seed.is_multiple_of(7).then_some(12), ..Budgets::default() },
     };
-    let factory: Arc<dyn Factory> = Arc::new(Roles);
+    let factory: Arc<dyn Factory> = Arc::new(Roles::new(Arc::new(PlantReader)));
     let done = run(&scenario, &factory);
     assert!(done.closed, "{:?}", done.broken);
     let mut records = done.records;
