@@ -24,6 +24,9 @@ pub(crate) enum Error {
     /// `cargo metadata` answered something this program does not understand.
     #[error("understand the output of `cargo metadata`")]
     Metadata(#[from] serde_json::Error),
+    /// Figures could not be written as JSON.
+    #[error("write the figures as JSON")]
+    Print(#[source] serde_json::Error),
     /// The vectors could not be run.
     #[error(transparent)]
     Conformance(#[from] ConformanceError),

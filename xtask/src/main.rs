@@ -2,7 +2,7 @@
 //!
 //! It checks, generates and measures; it never edits a source file (except the generated ones, on `gen`) and
 //! is never part of the shipped program. One file per command: [`mod@test`], [`tidy`], [`layers`],
-//! [`generate`], [`conformance`], [`mod@bench`], [`clients`], [`fuzz`], [`trial`]. Shared by them: [`tree`] (the files), [`scan`] (Rust source
+//! [`generate`], [`figures`], [`conformance`], [`mod@bench`], [`clients`], [`fuzz`], [`trial`]. Shared by them: [`tree`] (the files), [`scan`] (Rust source
 //! taken apart), [`finding`] (what a check objects to).
 
 mod bench;
@@ -10,6 +10,7 @@ mod clients;
 mod conformance;
 mod counts;
 mod error;
+mod figures;
 mod finding;
 mod fuzz;
 mod generate;
@@ -51,6 +52,15 @@ enum Command {
         /// Write nothing; fail when a generated file is out of date
         #[arg(long)]
         check: bool,
+    },
+    /// Print how large the code is, by crate, and which files depend on each other in a circle
+    Figures {
+        /// Print the Rust files that the commits after REV touch (or those of A..B)
+        #[arg(long, value_name = "REV")]
+        since: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Run the published vectors against the controller and the memory
     Conformance {
@@ -102,6 +112,9 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Layers => Ok(report("layers", &layers::run(root)?)),
         Command::Gen { check: true } => Ok(report("gen", &generate::check(root)?)),
         Command::Gen { check: false } => write_generated(root),
+        Command::Figures { since, json } => {
+            figures::run(root, since.as_deref(), json).map(|()| ExitCode::SUCCESS)
+        }
         Command::Conformance { file } => {
             let summary = conformance::run(file.as_deref())?;
             print!("{summary}");

@@ -4,6 +4,9 @@
 //! parser is more than the rules here need. This knows comments, strings, raw strings and characters, and
 //! nothing of the grammar.
 
+/// The line before what is compiled for tests alone.
+const TEST_MARK: &str = "#[cfg(test)]";
+
 /// One line of a source file.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
@@ -45,6 +48,15 @@ impl Source {
     /// What comes before the file's test module.
     pub(crate) fn shipped(&self) -> impl Iterator<Item = (usize, &Line)> {
         self.lines().take(self.tests_from)
+    }
+
+    /// Returns the names of the modules in other files that this one declares under `#[cfg(test)]`.
+    pub(crate) fn test_modules(&self) -> Vec<&str> {
+        let after_mark = self.lines.windows(2).filter_map(|pair| match pair {
+            [mark, item] if mark.code.trim() == TEST_MARK => item.code.trim().strip_suffix(';'),
+            _ => None,
+        });
+        after_mark.filter_map(|item| Some(item.split_once("mod ")?.1)).collect()
     }
 
     /// The file's test module.
@@ -143,7 +155,7 @@ impl Paths {
 
 /// The line of `#[cfg(test)]` that stands before a module written out in this file.
 fn tests_from(lines: &[Line]) -> Option<usize> {
-    let mut candidates = lines.iter().enumerate().filter(|(_, line)| line.code.trim() == "#[cfg(test)]");
+    let mut candidates = lines.iter().enumerate().filter(|(_, line)| line.code.trim() == TEST_MARK);
     let opens_module = |start: usize| {
         let after = lines.iter().skip(start + 1).map(|line| line.code.trim());
         let mut items = after.filter(|code| !code.is_empty() && !code.starts_with("#["));
