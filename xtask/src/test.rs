@@ -1,12 +1,13 @@
 //! `cargo xtask test`: every check and every test, in one order, for contributors and CI alike.
 //!
 //! A failed check does not keep the next from running; only within itself a check stops at its first fault.
-//! Nothing here makes a release build. The last line on stdout is `N passed, N failed`: the tests that the
-//! runners counted and one for each other check.
+//! Nothing here makes a release build. The run ends with a table of the checks and the seconds each took. The last line on
+//! stdout is `N passed, N failed`: the tests that the runners counted and one for each other check.
 
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
 
 use crate::counts::{self, Tally};
 use crate::error::{self, Error};
@@ -16,9 +17,15 @@ use crate::{conformance, generate, layers, needs, process, tidy};
 
 /// Runs everything and prints the summary.
 pub(crate) fn run(root: &Path) -> Result<ExitCode, Error> {
-    let tally = run_checks(&checks(), root, &mut io::stdout())
+    let start = now();
+    let tally = run_checks(&checks(), root, &mut io::stdout(), || start.elapsed())
         .map_err(|source| Error::Start { command: "a check: stdout is closed".to_owned(), source })?;
     Ok(if tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long a check takes is shown, and decides nothing")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 /// One step of the run.
@@ -62,21 +69,40 @@ fn checks() -> Vec<Check> {
 }
 
 /// The tests themselves. `cargo nextest` is quicker and isolates them, but does not run doctests.
-fn test_checks(has_nextest: bool) -> [Check; 2] {
-    let tests = if has_nextest {
-        Check::tests("test", &["nextest", "run", "--workspace", "--all-features"], count_nextest)
+///
+/// The tests that open pages in a browser are a check of their own, so that a fault of a page has a name in the table.
+fn test_checks(has_nextest: bool) -> [Check; 3] {
+    let every = ["--workspace", "--all-features"];
+    let of = |name, parts: &[&[&'static str]], count| Check::tests(name, &parts.concat(), count);
+    let [tests, pages] = if has_nextest {
+        let run: &[&str] = &["nextest", "run"];
+        [
+            of("test", &[run, &every, &["-E", "not test(/^browser::/)"]], count_nextest),
+            of("pages", &[run, &every, &["--test", "cli", "-E", "test(/^browser::/)"]], count_nextest),
+        ]
     } else {
-        let arguments =
-            ["test", "--workspace", "--all-features", "--lib", "--bins", "--tests", "--no-fail-fast"];
-        Check::tests("test", &arguments, count_libtest)
+        let run: &[&str] = &["test", "--no-fail-fast"];
+        [
+            of(
+                "test",
+                &[run, &every, &["--lib", "--bins", "--tests", "--", "--skip", "browser::"]],
+                count_libtest,
+            ),
+            of("pages", &[run, &every, &["--test", "cli", "--", "browser::"]], count_libtest),
+        ]
     };
-    let doctests = ["test", "--workspace", "--all-features", "--doc", "--no-fail-fast"];
-    [tests, Check::tests("doctest", &doctests, count_doctest)]
+    let doctests = of("doctest", &[&["test", "--no-fail-fast"], &every, &["--doc"]], count_doctest);
+    [tests, pages.called("look at the pages in a browser"), doctests]
 }
 
 impl Check {
     fn of(name: &'static str, what: &str, work: impl Fn(&Path) -> Result<Outcome, Error> + 'static) -> Self {
         Self { name, what: what.to_owned(), work: Box::new(work) }
+    }
+
+    /// Adds what it does in words, for a command line that does not say it.
+    fn called(self, words: &str) -> Self {
+        Self { what: format!("{words}: {}", self.what), ..self }
     }
 
     /// A run of cargo that counts as one check.
@@ -104,12 +130,19 @@ fn cargo(arguments: &[&str], root: &Path) -> Command {
     command
 }
 
-fn run_checks(checks: &[Check], root: &Path, out: &mut impl Write) -> io::Result<Tally> {
+/// Runs the checks in order and writes the table; `elapsed` is the time since some start.
+fn run_checks(
+    checks: &[Check],
+    root: &Path,
+    out: &mut impl Write,
+    mut elapsed: impl FnMut() -> Duration,
+) -> io::Result<Tally> {
     let mut sum = Tally::default();
     let mut summary = String::new();
     for (index, check) in (1..).zip(checks) {
         writeln!(out, "[{index}/{}] {}: {}", checks.len(), check.name, check.what)?;
         out.flush()?;
+        let start = elapsed();
         let outcome = (check.work)(root).unwrap_or_else(|error| outcome(vec![error::chain(&error)]));
         for reason in &outcome.reasons {
             writeln!(out, "{reason}")?;
@@ -120,7 +153,8 @@ fn run_checks(checks: &[Check], root: &Path, out: &mut impl Write) -> io::Result
             Tally::ONE_PASSED | Tally::ONE_FAILED => String::new(),
             Tally { passed, failed } => format!(" ({passed} passed, {failed} failed)"),
         };
-        summary.push_str(&format!("{verdict:6} {}{counted}\n", check.name));
+        let seconds = elapsed().saturating_sub(start).as_secs_f64();
+        summary.push_str(&format!("{verdict:6} {:11} {seconds:6.1} s{counted}\n", check.name));
     }
     write!(out, "\n{summary}\n{} passed, {} failed\n", sum.passed, sum.failed)?;
     out.flush()?;
@@ -171,7 +205,13 @@ mod tests {
 
     fn check(checks: &[Check], expected: &Expect) -> Tally {
         let mut out = Vec::new();
-        let tally = run_checks(checks, Path::new("."), &mut out).unwrap();
+        let mut seconds = 0;
+        // Every look at the clock is one second after the last.
+        let elapsed = || {
+            seconds += 1;
+            Duration::from_secs(seconds)
+        };
+        let tally = run_checks(checks, Path::new("."), &mut out, elapsed).unwrap();
         expected.assert_eq(&String::from_utf8(out).unwrap());
         tally
     }
@@ -210,11 +250,11 @@ mod tests {
                 [4/5] test: cargo test
                 [5/5] doc: cargo doc
 
-                FAILED fmt
-                FAILED layers
-                FAILED tidy
-                FAILED test (40 passed, 2 failed)
-                ok     doc
+                FAILED fmt            1.0 s
+                FAILED layers         1.0 s
+                FAILED tidy           1.0 s
+                FAILED test           1.0 s (40 passed, 2 failed)
+                ok     doc            1.0 s
 
                 41 passed, 5 failed
             "#]],
@@ -250,10 +290,12 @@ mod tests {
         assert!(all.iter().all(|check| !check.what.contains("--release")));
         let lines: String = [true, false].into_iter().flat_map(test_checks).map(|c| c.what + "\n").collect();
         expect![[r#"
-            cargo nextest run --workspace --all-features
-            cargo test --workspace --all-features --doc --no-fail-fast
-            cargo test --workspace --all-features --lib --bins --tests --no-fail-fast
-            cargo test --workspace --all-features --doc --no-fail-fast
+            cargo nextest run --workspace --all-features -E not test(/^browser::/)
+            look at the pages in a browser: cargo nextest run --workspace --all-features --test cli -E test(/^browser::/)
+            cargo test --no-fail-fast --workspace --all-features --doc
+            cargo test --no-fail-fast --workspace --all-features --lib --bins --tests -- --skip browser::
+            look at the pages in a browser: cargo test --no-fail-fast --workspace --all-features --test cli -- browser::
+            cargo test --no-fail-fast --workspace --all-features --doc
         "#]]
         .assert_eq(&lines);
     }
