@@ -122,9 +122,9 @@ mod tests {
     fn what_the_table_allows_passes() {
         check(
             &["protocol", "machine", "roles", "journal", "sim", "model_server", "runtime", "cli"],
-            "protocol: serde
+            "protocol: serde jiff
              machine: protocol
-             roles: machine protocol jiff
+             roles: machine protocol
              journal: protocol rusqlite sim(dev)
              sim: roles journal
              model_server: tokio
@@ -187,7 +187,7 @@ mod tests {
              jiff:
              libsqlite3-sys:",
             &expect![[r#"
-                crates/control/Cargo.toml: only protocol and roles may depend on `jiff`
+                crates/control/Cargo.toml: only protocol may depend on `jiff`
                 crates/roles/Cargo.toml: layer 2 is pure, but: setpoint-roles → b → c → libsqlite3-sys
                 crates/roles/Cargo.toml: layer 2 is pure, but: setpoint-roles → b → a → getrandom
             "#]],

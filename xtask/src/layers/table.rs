@@ -88,7 +88,7 @@ pub(super) const IMPURE: &[&str] = &[
 /// A package that only the named pure crates may depend on directly, and what for.
 pub(super) const RESTRICTED: &[(&str, &[&str])] = &[
     // Times are written and read as text here; nobody asks it what time it is (see `sources`).
-    ("jiff", &["protocol", "roles"]),
+    ("jiff", &["protocol"]),
 ];
 
 /// The row of a crate.
