@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the benchmarks, in release, on this terminal.
+//! `cargo xtask bench`: the benchmarks, built with the profile of the shipped program, on this terminal.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::process;
 
 /// The arguments of cargo.
-const ARGUMENTS: &[&str] = &["run", "--release", "--package", "setpoint-benches", "--"];
+const ARGUMENTS: &[&str] = &["run", "--profile", "dist", "--package", "setpoint-benches", "--"];
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

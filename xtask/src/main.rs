@@ -69,7 +69,7 @@ enum Command {
     },
     /// Install the official clients of the models' wires and run them against the model server
     Clients,
-    /// Run the benchmarks, in release
+    /// Run the benchmarks, built as the program is shipped
     Bench {
         /// One of them; all without it
         which: Option<bench::Which>,
