@@ -2,13 +2,14 @@
 //!
 //! It checks, generates and measures; it never edits a source file (except the generated ones, on `gen`) and
 //! is never part of the shipped program. One file per command: [`mod@test`], [`tidy`], [`layers`],
-//! [`generate`], [`figures`], [`conformance`], [`mod@bench`], [`clients`], [`fuzz`], [`trial`]. Shared by them: [`tree`] (the files), [`scan`] (Rust source
+//! [`generate`], [`figures`], [`conformance`], [`mod@bench`], [`clients`], [`mod@dist`], [`fuzz`], [`trial`]. Shared by them: [`tree`] (the files), [`scan`] (Rust source
 //! taken apart), [`finding`] (what a check objects to).
 
 mod bench;
 mod clients;
 mod conformance;
 mod counts;
+mod dist;
 mod error;
 mod figures;
 mod finding;
@@ -74,6 +75,8 @@ enum Command {
         /// One of them; all without it
         which: Option<bench::Which>,
     },
+    /// Build the packages that others install, in target/dist
+    Dist,
     /// Fuzz what reads the text of others, each target for a while
     Fuzz {
         /// How long each target is fuzzed
@@ -121,6 +124,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             Ok(if summary.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         Command::Clients => clients::run(root),
+        Command::Dist => dist::run(root),
         Command::Bench { which } => bench::run(root, which),
         Command::Trial { release, arguments } => trial::run(root, release, &arguments),
         Command::Fuzz { seconds, target } => fuzz::run(root, seconds, target.as_deref()),

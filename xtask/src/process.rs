@@ -1,6 +1,6 @@
 //! Running other programs: quietly for their output, or aloud with a copy kept.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -24,7 +24,7 @@ pub(crate) fn cargo() -> OsString {
 }
 
 /// Runs a program and returns what it wrote to stdout; a failure is an error that quotes its stderr.
-pub(crate) fn output(program: &str, arguments: &[&str], folder: &Path) -> Result<String, Error> {
+pub(crate) fn output(program: impl AsRef<OsStr>, arguments: &[&str], folder: &Path) -> Result<String, Error> {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
     captured(command)
@@ -66,7 +66,7 @@ pub(crate) fn passed_through(mut command: Command) -> Result<ExitStatus, Error> 
 }
 
 /// Whether a program can be run at all: it starts and answers `--version` (or what is given) with success.
-pub(crate) fn answers(program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) -> bool {
+pub(crate) fn answers(program: impl AsRef<OsStr>, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())

@@ -25,7 +25,7 @@ pub mod view;
 
 pub use self::app::App;
 pub use self::args::values::LISTED_MAX;
-pub use self::args::{CommandLine, NamedTask, Refusal, complete, parse};
+pub use self::args::{CommandLine, NamedTask, Refusal, complete, grammar, parse};
 pub use self::command::{Command, FINDINGS_LISTED, RECORDS_LISTED, TASKS_LISTED, execute};
 pub use self::exit::Exit;
 pub use self::host::{Allowance, ApprovalPolicy, Host};

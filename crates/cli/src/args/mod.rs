@@ -50,8 +50,8 @@ fn given(arguments: &[OsString], option: &str) -> usize {
     arguments.iter().take_while(|argument| *argument != "--").filter(is_option).count()
 }
 
-/// The whole grammar, for completions.
-fn grammar() -> clap::Command {
+/// Returns the whole command line as clap knows it, for completions and manual pages.
+pub fn grammar() -> clap::Command {
     Grammar::command()
 }
 
