@@ -11,10 +11,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use setpoint_control::GainsError;
+use setpoint_control::gains::UnknownLaw;
+use setpoint_control::{GainsError, law};
 use setpoint_protocol::money::Money;
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
-use setpoint_roles::gains::gains;
 
 pub(crate) use self::file::read_text;
 pub use self::keys::{KEYS, Key, KeyType};
@@ -367,17 +367,13 @@ fn controller_of(settings: &BTreeMap<String, Setting>) -> Result<ControllerSetti
     };
     let controller: ControllerSettings =
         serde_json::from_value(Value::Object(object)).map_err(|error| wrong("law", error.to_string()))?;
-    match gains(&controller, controller.time_budget_ms).validate() {
-        Ok(()) => Ok(controller),
+    match law::governing(&controller) {
+        Ok(_) => Ok(controller),
         Err(
             GainsError::NotFinite { key, value, min, max } | GainsError::OutOfRange { key, value, min, max },
         ) => Err(wrong(key, format!("is {value}; it must be from {min} to {max}"))),
-        Err(GainsError::UnknownChoice { key, value, known }) => {
-            Err(wrong(key, format!("is {value:?}; it must be one of {known}")))
-        }
-        Err(GainsError::Law(error)) => {
-            let known = setpoint_control::law::names().join(", ");
-            Err(wrong("law", format!("is {:?}; it must be one of {known}", error.name)))
+        Err(GainsError::Law(UnknownLaw { name, known })) => {
+            Err(wrong("law", format!("is {name:?}; it must be one of {known}")))
         }
     }
 }

@@ -7,9 +7,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::decision::{Replan, Ruling};
-use crate::gains::UrgencyEffect;
-use crate::measurement::{Call, CallEnd, Outcome, Status};
+use crate::gains::UrgencyMode;
+use crate::measurement::{Call, CallEnd, Outcome, OutcomeStatus};
+use crate::ruling::{ActionState, Ruling};
 use crate::urgency::Urgency;
 
 /// A tool and what it was aimed at. Displays as `<tool>: <target>`.
@@ -40,7 +40,7 @@ impl RoundFailures {
     pub(crate) fn of(outcomes: &[Outcome]) -> Self {
         let mut failures = Self::default();
         let mut targets = Vec::new();
-        for outcome in outcomes.iter().filter(|outcome| outcome.status == Status::Failed) {
+        for outcome in outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Failed) {
             let failed = failed_calls(outcome);
             let at_fault = if outcome.outage { failed.clone() } else { outcome.calls.iter().collect() };
             failures.tools.extend(at_fault.into_iter().flat_map(|call| &call.tools).cloned());
@@ -81,32 +81,31 @@ impl Tried {
         ruling: Ruling,
         round: &RoundFailures,
         urgency: Urgency,
-        effect: UrgencyEffect,
+        effect: UrgencyMode,
     ) -> Vec<String> {
-        let widened = effect == UrgencyEffect::Sets && urgency == Urgency::High;
+        let widened = effect == UrgencyMode::Sets && urgency == Urgency::High;
         let tools = match ruling {
-            Ruling::Replan(Replan::BreakSymmetry) => &self.tools,
-            Ruling::Replan(Replan::ChangeApproach) if widened => &self.tools,
-            Ruling::Replan(Replan::ChangeApproach) => &round.tools,
-            Ruling::Replan(Replan::ChangePath | Replan::Refine) | Ruling::End(_) => return Vec::new(),
+            Ruling::Replan(ActionState::BreakSymmetry) => &self.tools,
+            Ruling::Replan(ActionState::ChangeApproach) if widened => &self.tools,
+            Ruling::Replan(ActionState::ChangeApproach) => &round.tools,
+            Ruling::Replan(ActionState::ChangePath | ActionState::Refine) | Ruling::End(_) => {
+                return Vec::new();
+            }
         };
         tools.iter().cloned().collect()
     }
 
     /// The targets blocked under a ruling, in the order first seen in the task.
-    pub(crate) fn blocked_targets(
-        &self,
-        ruling: Ruling,
-        urgency: Urgency,
-        effect: UrgencyEffect,
-    ) -> Vec<Pair> {
-        let narrowed = effect == UrgencyEffect::Sets && urgency == Urgency::Low;
+    pub(crate) fn blocked_targets(&self, ruling: Ruling, urgency: Urgency, effect: UrgencyMode) -> Vec<Pair> {
+        let narrowed = effect == UrgencyMode::Sets && urgency == Urgency::Low;
         match ruling {
-            Ruling::Replan(Replan::Refine) if narrowed => {
+            Ruling::Replan(ActionState::Refine) if narrowed => {
                 self.targets.iter().filter(|target| self.newest.contains(target)).cloned().collect()
             }
-            Ruling::Replan(Replan::ChangePath | Replan::Refine) => self.targets.clone(),
-            Ruling::Replan(Replan::BreakSymmetry | Replan::ChangeApproach) | Ruling::End(_) => Vec::new(),
+            Ruling::Replan(ActionState::ChangePath | ActionState::Refine) => self.targets.clone(),
+            Ruling::Replan(ActionState::BreakSymmetry | ActionState::ChangeApproach) | Ruling::End(_) => {
+                Vec::new()
+            }
         }
     }
 }
@@ -114,7 +113,7 @@ impl Tried {
 /// What the matched sub-tasks of the winning round did, distinct, in the order first seen. A carried
 /// sub-task was won earlier, and a refused call never ran.
 pub(crate) fn winning_pairs(outcomes: &[Outcome]) -> Vec<Pair> {
-    let won = outcomes.iter().filter(|outcome| outcome.status == Status::Matched && !outcome.carried);
+    let won = outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Matched && !outcome.carried);
     let ran = won.flat_map(|outcome| &outcome.calls).filter(|call| call.end != CallEnd::Refused);
     distinct(ran.flat_map(pairs))
 }

@@ -1,11 +1,6 @@
 //! The controller's settings: every symbol of SPEC 6.1's table and the choices of SPEC 6.2.
 //!
-//! Gains are validated once, when a task's trajectory starts, and govern the whole task.
-
-use std::fmt;
-use std::str::FromStr;
-
-use crate::law::{self, UnknownLaw};
+//! Gains are checked once, when a task's trajectory starts, and govern the whole task.
 
 /// The longest time budget that can be set, in milliseconds: 365 days.
 pub const TIME_BUDGET_MS_MAX: u64 = 365 * 24 * 60 * 60 * 1_000;
@@ -13,61 +8,75 @@ pub const TIME_BUDGET_MS_MAX: u64 = 365 * 24 * 60 * 60 * 1_000;
 pub const REPLANS_MAX: u32 = 100;
 /// The largest number of worsening rounds in a row that Law 2 can be set to.
 pub const LAW2_ROUNDS_MAX: u32 = 100;
+/// The name of the law of SPEC 6.2, the default.
+pub const REFERENCE_LAW: &str = "reference";
 
-/// The settings that govern one task. `Default` is the reference table of SPEC 6.1.
+// The documentation of the types below is also the description in the JSON Schema of the messages, and the order of the
+// fields is the order in the JSON. `Gains::ranges` has each number's range.
+
+/// The controller's settings (SPEC section 6.1), as they stand in the configuration and in the journal.
+/// `setpoint_control::Gains` validates the ranges.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(rename = "ControllerSettings"))]
 pub struct Gains {
-    /// α: weight of the distance D in the loss. No unit, 0 to 10.
+    /// The law's name.
+    pub law: String,
+    /// α, the weight of the distance D.
     pub alpha: f64,
-    /// β: weight of the logical share P in the loss, before it fades with Ω. No unit, 0 to 10.
+    /// β, the weight of the process implausibility P before it is scaled by what is left of the budget.
     pub beta: f64,
-    /// λ: weight of the budget pressure Ω in the loss. No unit, 0 to 10.
+    /// λ, the weight of the resource cost Ω.
     pub lambda: f64,
-    /// w1: share of the rounds in Ω. No unit, 0 to 10.
+    /// w1, the share of rounds in Ω.
     pub w1: f64,
-    /// w2: share of the time in Ω. No unit, 0 to 10.
+    /// w2, the share of time in Ω.
     pub w2: f64,
-    /// ε: the |∇L| from which a round carries signal; below it the round is a plateau. 0.000001 to 10.
+    /// ε, the plateau threshold of |∇L|.
     pub epsilon: f64,
-    /// δ: the distance D up to which the result is close enough. 0 to 0.999, since D = 1 means that
-    /// nothing was achieved, which is never close enough.
+    /// δ, the convergence threshold of D.
     pub delta: f64,
-    /// ρ: the logical share P above which the approach is held to be wrong. 0 to 1.
+    /// ρ, the threshold of P above which failures count as logical.
     pub rho: f64,
-    /// θ: the budget pressure Ω from which the task is given up. 0.01 to 1.
+    /// θ, the threshold of Ω from which the task is abandoned.
     pub theta: f64,
-    /// The soft time budget in milliseconds, 1 to [`TIME_BUDGET_MS_MAX`].
+    /// Time budget in milliseconds.
     pub time_budget_ms: u64,
-    /// How many replans a task may have, 1 to [`REPLANS_MAX`].
+    /// Replans that Ω counts against.
     pub max_replans: u32,
-    /// How many worsening rounds in a row end a task (Law 2), 1 to [`LAW2_ROUNDS_MAX`].
+    /// Worsening rounds in a row that end the task.
     pub law2_rounds: u32,
-    /// Which gradient Law 2 counts.
+    /// Whether Law 2 counts the part of the gradient that is budget alone.
     pub law2_gradient: Law2Gradient,
     /// What urgency changes.
-    pub urgency: UrgencyEffect,
-    /// The control law's name; one of [`law::names`].
-    pub law: String,
+    pub urgency: UrgencyMode,
 }
 
-/// Which gradient Law 2 counts as worsening (SPEC 6.1).
+/// Which gradient Law 2 looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Law2Gradient {
-    /// The whole ∇L, the budget's part included.
+    /// ∇L as it is.
     #[default]
     Full,
-    /// ∇L without the part that is budget alone.
+    /// ∇L without `grad_l_budget`.
     Net,
 }
 
-/// What urgency changes (SPEC 6.2).
+/// What urgency changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum UrgencyEffect {
-    /// How firmly the directive is worded, and nothing else.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum UrgencyMode {
+    /// The directive's wording and the number of alternatives to weigh.
     #[default]
     Words,
-    /// The blocked sets too: low narrows `refine` to the newest targets, high widens `change_approach`
-    /// to the tools of all rounds.
+    /// The blocked sets as well.
     Sets,
 }
 
@@ -98,24 +107,25 @@ pub enum GainsError {
         /// The greatest allowed value.
         max: f64,
     },
-    /// The value of a choice is none of its names.
-    #[error("accept {key} = {value:?}: it must be one of {known}")]
-    UnknownChoice {
-        /// The key.
-        key: &'static str,
-        /// What was given.
-        value: String,
-        /// The known names, separated by commas.
-        known: &'static str,
-    },
     /// No law has this name.
     #[error("accept law = {:?}", .0.name)]
     Law(#[from] UnknownLaw),
 }
 
+/// No law has the name that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("find a control law named {name:?}: known are {known}")]
+pub struct UnknownLaw {
+    /// What was asked for.
+    pub name: String,
+    /// The known names, separated by commas.
+    pub known: String,
+}
+
 impl Default for Gains {
     fn default() -> Self {
         Self {
+            law: REFERENCE_LAW.to_owned(),
             alpha: 0.6,
             beta: 0.3,
             lambda: 0.4,
@@ -129,18 +139,17 @@ impl Default for Gains {
             max_replans: 3,
             law2_rounds: 2,
             law2_gradient: Law2Gradient::default(),
-            urgency: UrgencyEffect::default(),
-            law: law::REFERENCE.to_owned(),
+            urgency: UrgencyMode::default(),
         }
     }
 }
 
 impl Gains {
-    /// Checks every value against its range and the law against the known ones.
+    /// Checks every number against its range. [`crate::law::governing`] checks the law, too.
     ///
     /// # Errors
     /// [`GainsError`] for the first key, in the order of the fields, whose value is not allowed.
-    pub fn validate(&self) -> Result<(), GainsError> {
+    pub fn check_ranges(&self) -> Result<(), GainsError> {
         for (key, value, min, max) in self.ranges() {
             if !value.is_finite() {
                 return Err(GainsError::NotFinite { key, value, min, max });
@@ -149,7 +158,6 @@ impl Gains {
                 return Err(GainsError::OutOfRange { key, value, min, max });
             }
         }
-        law::named(&self.law)?;
         Ok(())
     }
 
@@ -169,72 +177,6 @@ impl Gains {
             ("max_replans", f64::from(self.max_replans), 1.0, f64::from(REPLANS_MAX)),
             ("law2_rounds", f64::from(self.law2_rounds), 1.0, f64::from(LAW2_ROUNDS_MAX)),
         ]
-    }
-}
-
-impl Law2Gradient {
-    /// The name in the configuration.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Net => "net",
-        }
-    }
-}
-
-impl UrgencyEffect {
-    /// The name in the configuration.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Words => "words",
-            Self::Sets => "sets",
-        }
-    }
-}
-
-impl fmt::Display for Law2Gradient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl fmt::Display for UrgencyEffect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Law2Gradient {
-    type Err = GainsError;
-
-    fn from_str(name: &str) -> Result<Self, GainsError> {
-        match name {
-            "full" => Ok(Self::Full),
-            "net" => Ok(Self::Net),
-            _ => Err(GainsError::UnknownChoice {
-                key: "law2_gradient",
-                value: name.to_owned(),
-                known: "full, net",
-            }),
-        }
-    }
-}
-
-impl FromStr for UrgencyEffect {
-    type Err = GainsError;
-
-    fn from_str(name: &str) -> Result<Self, GainsError> {
-        match name {
-            "words" => Ok(Self::Words),
-            "sets" => Ok(Self::Sets),
-            _ => Err(GainsError::UnknownChoice {
-                key: "urgency",
-                value: name.to_owned(),
-                known: "words, sets",
-            }),
-        }
     }
 }
 
@@ -258,14 +200,14 @@ mod tests {
 
     #[test]
     fn the_reference_table_is_valid() {
-        assert_eq!(Gains::default().validate(), Ok(()));
+        assert_eq!(Gains::default().check_ranges(), Ok(()));
     }
 
     /// Every numeric key is covered: each is broken alone, and the error names it, the value and the range.
     #[test]
     fn each_key_is_refused_by_name() {
         type Break = fn(&mut Gains);
-        let cases: [(Break, &str); 14] = [
+        let cases: [(Break, &str); 13] = [
             (|g| g.alpha = -0.1, "accept alpha = -0.1: it must be from 0 to 10"),
             (|g| g.beta = 10.5, "accept beta = 10.5: it must be from 0 to 10"),
             (|g| g.lambda = f64::NAN, "accept lambda = NaN: it must be a finite number from 0 to 10"),
@@ -279,12 +221,11 @@ mod tests {
             (|g| g.max_replans = 0, "accept max_replans = 0: it must be from 1 to 100"),
             (|g| g.max_replans = 101, "accept max_replans = 101: it must be from 1 to 100"),
             (|g| g.law2_rounds = 0, "accept law2_rounds = 0: it must be from 1 to 100"),
-            (|g| g.law = "pid".into(), "accept law = \"pid\""),
         ];
         for (break_one, text) in cases {
             let mut gains = Gains::default();
             break_one(&mut gains);
-            assert_eq!(gains.validate().unwrap_err().to_string(), text);
+            assert_eq!(gains.check_ranges().unwrap_err().to_string(), text);
         }
     }
 
@@ -305,7 +246,7 @@ mod tests {
             law2_rounds: 1,
             ..Gains::default()
         };
-        assert_eq!(low.validate(), Ok(()));
+        assert_eq!(low.check_ranges(), Ok(()));
         let high = Gains {
             delta: 0.999,
             rho: 1.0,
@@ -315,20 +256,6 @@ mod tests {
             law2_rounds: LAW2_ROUNDS_MAX,
             ..Gains::default()
         };
-        assert_eq!(high.validate(), Ok(()));
-    }
-
-    #[test]
-    fn choices_are_read_by_name() {
-        assert_eq!("net".parse(), Ok(Law2Gradient::Net));
-        assert_eq!("sets".parse(), Ok(UrgencyEffect::Sets));
-        assert_eq!(
-            "half".parse::<Law2Gradient>().unwrap_err().to_string(),
-            "accept law2_gradient = \"half\": it must be one of full, net"
-        );
-        assert_eq!(
-            "".parse::<UrgencyEffect>().unwrap_err().to_string(),
-            "accept urgency = \"\": it must be one of words, sets"
-        );
+        assert_eq!(high.check_ranges(), Ok(()));
     }
 }

@@ -1,4 +1,4 @@
-//! The control law: what to do, given a task's trajectory and its gains (SPEC 6.2).
+//! The control law: what to do, given a task's history and its gains (SPEC 6.2).
 //!
 //! A law is one function, so that others can stand beside the reference on the same inputs and be
 //! compared. It is chosen by name and recorded with the task.
@@ -6,14 +6,11 @@
 use std::fmt;
 
 use crate::compare;
-use crate::decision::{EndedBy, Replan, Ruling};
-use crate::gains::Gains;
+use crate::gains::{self, Gains, GainsError, UnknownLaw};
 use crate::gradient::Trend;
+use crate::history::{History, Point};
 use crate::measurement::{MeasurementError, finite};
-use crate::trajectory::{Point, Trajectory};
-
-/// The name of the reference law, the default.
-pub const REFERENCE: &str = "reference";
+use crate::ruling::{ActionState, EndedBy, Ruling};
 
 /// One control law.
 ///
@@ -23,16 +20,11 @@ pub trait Law: fmt::Debug + Sync {
     /// The name in the configuration and in the journal.
     fn name(&self) -> &'static str;
 
-    /// What to do about the round `current`, which follows the rounds of `trajectory`.
-    fn rule(&self, trajectory: &Trajectory, current: &Point, gains: &Gains) -> Ruling;
-}
-
-/// No law has the name that was asked for.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("find a control law named {name:?}: known are {}", names().join(", "))]
-pub struct UnknownLaw {
-    /// What was asked for.
-    pub name: String,
+    /// What to do about the round `current`, which follows the rounds of `history`. `is_fatal` if a fault that is not
+    /// retryable closed it.
+    ///
+    /// The same arguments give the same ruling: the Auditor asks again, with what the journal recorded.
+    fn rule(&self, history: &History, current: &Point, is_fatal: bool, gains: &Gains) -> Ruling;
 }
 
 /// The law with this name.
@@ -40,7 +32,19 @@ pub struct UnknownLaw {
 /// # Errors
 /// [`UnknownLaw`], whose text lists the known names.
 pub fn named(name: &str) -> Result<&'static dyn Law, UnknownLaw> {
-    LAWS.iter().copied().find(|law| law.name() == name).ok_or_else(|| UnknownLaw { name: name.to_owned() })
+    LAWS.iter()
+        .copied()
+        .find(|law| law.name() == name)
+        .ok_or_else(|| UnknownLaw { name: name.to_owned(), known: names().join(", ") })
+}
+
+/// The law that governs a task under `gains`, which are checked first.
+///
+/// # Errors
+/// [`GainsError`] for a value outside its range, and for a law that is not known.
+pub fn governing(gains: &Gains) -> Result<&'static dyn Law, GainsError> {
+    gains.check_ranges()?;
+    Ok(named(&gains.law)?)
 }
 
 /// The names of all laws.
@@ -55,11 +59,11 @@ pub struct Reference;
 
 impl Law for Reference {
     fn name(&self) -> &'static str {
-        REFERENCE
+        gains::REFERENCE_LAW
     }
 
-    fn rule(&self, _trajectory: &Trajectory, current: &Point, gains: &Gains) -> Ruling {
-        Cell::of(current).rule(gains)
+    fn rule(&self, _: &History, current: &Point, is_fatal: bool, gains: &Gains) -> Ruling {
+        Cell::of(current, is_fatal).rule(gains)
     }
 }
 
@@ -117,15 +121,15 @@ impl Cell {
         let signal = Trend::of(self.grad_l, gains) != Trend::Plateau;
         let logical = compare::above(self.p, gains.rho);
         Ruling::Replan(match (signal, logical) {
-            (false, true) => Replan::BreakSymmetry,
-            (true, true) => Replan::ChangeApproach,
-            (false, false) => Replan::ChangePath,
-            (true, false) => Replan::Refine,
+            (false, true) => ActionState::BreakSymmetry,
+            (true, true) => ActionState::ChangeApproach,
+            (false, false) => ActionState::ChangePath,
+            (true, false) => ActionState::Refine,
         })
     }
 
     /// A trajectory's points are made from checked measurements and validated gains, so they are finite.
-    fn of(point: &Point) -> Self {
+    fn of(point: &Point, fatal: bool) -> Self {
         Self {
             grad_l: point.gradient.grad_l,
             d: point.loss.d,
@@ -133,9 +137,25 @@ impl Cell {
             omega: point.loss.omega,
             worsening_count: point.worsening_count,
             rounds: point.rounds,
-            fatal: point.fatal,
+            fatal,
         }
     }
 }
 
 static LAWS: [&dyn Law; 1] = [&Reference];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_settings_are_governed_by_the_reference() {
+        assert_eq!(governing(&Gains::default()).unwrap().name(), "reference");
+    }
+
+    #[test]
+    fn an_unknown_law_is_refused_by_name() {
+        let gains = Gains { law: "pid".into(), ..Gains::default() };
+        assert_eq!(governing(&gains).unwrap_err().to_string(), "accept law = \"pid\"");
+    }
+}

@@ -4,8 +4,8 @@
 //! matched outputs of a round and the feedback to applied rules are the role's to write, not the law's.
 
 use crate::blocked::{Pair, RoundFailures, winning_pairs};
-use crate::decision::{EndedBy, MacroState, Replan, Ruling};
 use crate::measurement::Outcome;
+use crate::ruling::{ActionState, EndedBy, MacroState, Ruling};
 
 /// One memory write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,11 +37,11 @@ pub(crate) fn lessons(
     judged: bool,
 ) -> Vec<Lesson> {
     match ruling {
-        Ruling::Replan(Replan::Refine | Replan::ChangePath | Replan::ChangeApproach) => {
+        Ruling::Replan(ActionState::Refine | ActionState::ChangePath | ActionState::ChangeApproach) => {
             of_pairs(ruling.state(), round.targets.clone()).collect()
         }
         // Its valence is positive, and what just failed must not be praised.
-        Ruling::Replan(Replan::BreakSymmetry) => Vec::new(),
+        Ruling::Replan(ActionState::BreakSymmetry) => Vec::new(),
         Ruling::End(EndedBy::CriteriaMet | EndedBy::Distance) => {
             let broke_through = prev_directive == MacroState::BreakSymmetry;
             let breakthrough = if broke_through { winning_pairs(outcomes) } else { Vec::new() };

@@ -5,13 +5,15 @@
 //! It does not know the wire contracts, the memory's numbers (a [`Lesson`] names a state, not f, σ, k) or
 //! the tool catalogue (giving back the last tool of a capability class is the role's work, SPEC 6.2).
 //!
-//! Reading order: [`measurement`] (the input), [`gains`] (the settings), [`loss`] and [`gradient`] (SPEC
-//! 6.1), [`law`] (SPEC 6.2), [`trajectory`] (the state of one task, which ties them together) and
+//! Reading order: [`measurement`] (the input), [`gains`] (the settings), [`loss`], [`gradient`] and [`history`] (SPEC
+//! 6.1), [`ruling`] and [`law`] (SPEC 6.2), [`trajectory`] (the state of one task, which ties them together) and
 //! [`decision`] (the output).
 //!
+//! The features `serde` and `schemars` are for the types that messages carry too.
+//!
 //! ```
-//! use setpoint_control::{Gains, MacroState, Measurement, Trajectory};
-//! use setpoint_control::measurement::{Criterion, Event, FailureClass, Merge, Mode, Outcome, Status, Verdict};
+//! use setpoint_control::measurement::{Criterion, Event, Merge, Outcome, Verdict};
+//! use setpoint_control::{FailureClass, Gains, MacroState, Measurement, Mode, OutcomeStatus, Trajectory};
 //!
 //! let criterion = Criterion {
 //!     id: "c1".into(),
@@ -19,7 +21,7 @@
 //!     verdict: Verdict::Fail(Some(FailureClass::Logical)),
 //!     vacuous: false,
 //! };
-//! let outcome = Outcome { criteria: vec![criterion], ..Outcome::new(Status::Failed) };
+//! let outcome = Outcome { criteria: vec![criterion], ..Outcome::new(OutcomeStatus::Failed) };
 //! let mut trajectory = Trajectory::new(Gains::default())?;
 //! let decision = trajectory.advance(&Measurement {
 //!     elapsed_ms: 20_000.0,
@@ -34,21 +36,25 @@ pub mod compare;
 pub mod decision;
 pub mod gains;
 pub mod gradient;
+pub mod history;
 pub mod law;
 pub mod lesson;
 pub mod loss;
 pub mod measurement;
 mod rationale;
+pub mod ruling;
 pub mod trajectory;
 pub mod urgency;
 
 pub use blocked::Pair;
-pub use decision::{Decision, EndedBy, MacroState, Replan, Ruling};
-pub use gains::{Gains, GainsError};
+pub use decision::{Decision, DirectiveClass};
+pub use gains::{Gains, GainsError, Law2Gradient, UrgencyMode};
 pub use gradient::{Gradient, Trend};
+pub use history::{History, Point};
 pub use law::Law;
 pub use lesson::{Lesson, Subject};
 pub use loss::Loss;
-pub use measurement::{Measurement, MeasurementError};
+pub use measurement::{FailureClass, FaultKind, Measurement, MeasurementError, Mode, OutcomeStatus};
+pub use ruling::{ActionState, EndState, EndedBy, MacroState, Ruling};
 pub use trajectory::{AdvanceError, Trajectory};
 pub use urgency::Urgency;

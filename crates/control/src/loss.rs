@@ -10,30 +10,26 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::gains::{Gains, ms};
-use crate::measurement::{Criterion, Event, FailureClass, Merge, Mode, Outcome, Status, Verdict};
+use crate::measurement::{Criterion, Event, FailureClass, Merge, Mode, Outcome, OutcomeStatus, Verdict};
 
-/// A round's loss, with what it was made from.
-#[derive(Debug, Clone, Copy, PartialEq)]
+// The documentation is also the description in the JSON Schema of the messages.
+/// The loss and its parts.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Loss {
-    /// D, the distance from the goal: the weighted share of criteria that failed. 0 to 1.
+    /// Distance between intent and result, 0 to 1.
+    #[cfg_attr(feature = "serde", serde(rename = "D"))]
     pub d: f64,
-    /// P, the share of logical ones among the classified failures. 0 to 1; 0 without a failure, 0.5 when
-    /// none is classified.
+    /// Process implausibility, 0 to 1.
+    #[cfg_attr(feature = "serde", serde(rename = "P"))]
     pub p: f64,
-    /// Ω, the budget pressure. 0 to 1.
+    /// Resource cost, 0 to 1.
+    #[cfg_attr(feature = "serde", serde(rename = "Omega"))]
     pub omega: f64,
-    /// L, the loss. 0 or more; at most α + β + λ.
+    /// α·D + β·(1 − Ω)·P + λ·Ω.
+    #[cfg_attr(feature = "serde", serde(rename = "L"))]
     pub l: f64,
-    /// β_eff, what is left of β under the budget pressure. 0 to β.
-    pub beta_eff: f64,
-    /// Σ of the failed criteria's weights.
-    pub weighted_failures: f64,
-    /// How many criteria were counted.
-    pub total_criteria: u32,
-    /// How many failed criteria are classified logical.
-    pub logical: u32,
-    /// How many failed criteria are classified environmental.
-    pub environmental: u32,
 }
 
 impl Loss {
@@ -43,29 +39,32 @@ impl Loss {
     /// A cancel measures nothing, as a fault does.
     #[must_use]
     pub fn of(event: &Event, rounds: u32, elapsed_ms: f64, gains: &Gains) -> Self {
-        let omega = omega(rounds, elapsed_ms, gains);
-        match event {
-            Event::Accepted { outcomes, .. } => Tally::of_outcomes(outcomes).accepted(omega, gains),
-            Event::Rejected { outcomes, merge } => Tally::of_rejection(outcomes, merge).loss(omega, gains),
-            Event::Fault { .. } | Event::Cancelled => Self::unmeasured(omega, gains),
-        }
+        let (d, p) = match event {
+            // SPEC 6.1: on the accept path D = P = 0 and L = λ·Ω.
+            Event::Accepted { .. } => (0.0, 0.0),
+            Event::Rejected { .. } | Event::Fault { .. } | Event::Cancelled => Tally::of(event).shares(),
+        };
+        Self::weighed(d, p, omega(rounds, elapsed_ms, gains), gains)
     }
 
-    /// The loss of a round in which nothing could be measured: D = 1, P = 0.5 (SPEC 6.1), shown as one
-    /// failed, unclassified criterion.
+    /// The loss of a round in which nothing could be measured: D = 1, P = 0.5 (SPEC 6.1).
     #[must_use]
     pub fn unmeasured(omega: f64, gains: &Gains) -> Self {
-        let mut tally = Tally::default();
-        tally.fail(1, 1, None);
-        tally.loss(omega, gains)
+        let (d, p) = Tally::unmeasured().shares();
+        Self::weighed(d, p, omega, gains)
+    }
+
+    /// The loss that these parts, each from 0 to 1, give (SPEC 6.1).
+    #[must_use]
+    pub fn weighed(d: f64, p: f64, omega: f64, gains: &Gains) -> Self {
+        Self { d, p, omega, l: gains.alpha * d + beta_eff(omega, gains) * p + gains.lambda * omega }
     }
 
     /// The same measurement under another budget pressure: what is known when a task is ended between
     /// two rounds.
     #[must_use]
     pub fn under(&self, omega: f64, gains: &Gains) -> Self {
-        let (beta_eff, l) = weigh(self.d, self.p, omega, gains);
-        Self { omega, beta_eff, l, ..*self }
+        Self::weighed(self.d, self.p, omega, gains)
     }
 }
 
@@ -78,17 +77,16 @@ pub fn omega(rounds: u32, elapsed_ms: f64, gains: &Gains) -> f64 {
     (spent_rounds + spent_time).min(1.0)
 }
 
-/// β_eff and L of SPEC 6.1, for D, P and Ω from 0 to 1.
+/// β_eff of SPEC 6.1: what is left of β under the budget pressure, 0 to β.
 #[must_use]
-pub fn weigh(d: f64, p: f64, omega: f64, gains: &Gains) -> (f64, f64) {
-    let beta_eff = gains.beta * (1.0 - omega);
-    (beta_eff, gains.alpha * d + beta_eff * p + gains.lambda * omega)
+pub fn beta_eff(omega: f64, gains: &Gains) -> f64 {
+    gains.beta * (1.0 - omega)
 }
 
-/// Counts over criteria. Weights are kept as k per N and summed once, in the order of N: adding the
+/// Counts over the criteria of a round. Weights are kept as k per N and summed once, in the order of N: adding the
 /// fractions as they come would make the last bit depend on the order of the sub-tasks.
 #[derive(Debug, Default)]
-struct Tally {
+pub struct Tally {
     failed_attempts: BTreeMap<u32, u32>,
     total: u32,
     failed: u32,
@@ -97,11 +95,66 @@ struct Tally {
 }
 
 impl Tally {
+    /// Counts an event's criteria. On an accept none counts as failed; where nothing was measured, one failed and
+    /// unclassified criterion is counted.
+    #[must_use]
+    pub fn of(event: &Event) -> Self {
+        let measured = match event {
+            Event::Accepted { outcomes, .. } => {
+                return Self { total: Self::of_outcomes(outcomes).total, ..Self::default() };
+            }
+            Event::Rejected { outcomes, merge } => Self::of_rejection(outcomes, merge),
+            Event::Fault { .. } | Event::Cancelled => Self::default(),
+        };
+        if measured.total == 0 { Self::unmeasured() } else { measured }
+    }
+
+    /// Σ of the failed criteria's weights.
+    #[must_use]
+    pub fn weighted_failures(&self) -> f64 {
+        self.failed_attempts.iter().map(|(&n, &k)| f64::from(k) / f64::from(n)).sum()
+    }
+
+    /// How many criteria were counted.
+    #[must_use]
+    pub fn total(&self) -> u32 {
+        self.total
+    }
+
+    /// How many failed criteria are classified logical.
+    #[must_use]
+    pub fn logical(&self) -> u32 {
+        self.logical
+    }
+
+    /// How many failed criteria are classified environmental.
+    #[must_use]
+    pub fn environmental(&self) -> u32 {
+        self.environmental
+    }
+
+    /// D, the weighted share of criteria that failed, and P, the share of logical ones among the classified failures:
+    /// 0 without a failure, 0.5 when none is classified.
+    fn shares(&self) -> (f64, f64) {
+        let p = match (self.failed, self.logical + self.environmental) {
+            (0, _) => 0.0,
+            (_, 0) => 0.5,
+            (_, classified) => f64::from(self.logical) / f64::from(classified),
+        };
+        (self.weighted_failures() / f64::from(self.total), p)
+    }
+
+    fn unmeasured() -> Self {
+        let mut tally = Self::default();
+        tally.fail(1, 1, None);
+        tally
+    }
+
     /// The task criteria alone when the merge was rejected: every sub-task criterion passed, so D over
     /// those would be 0 and the rejection would be delivered. A failed sub-task comes first: then nothing
     /// was merged, whatever the message says.
     fn of_rejection(outcomes: &[Outcome], merge: &Merge) -> Self {
-        if outcomes.iter().any(|outcome| outcome.status == Status::Failed) {
+        if outcomes.iter().any(|outcome| outcome.status == OutcomeStatus::Failed) {
             return Self::of_outcomes(outcomes);
         }
         match merge {
@@ -132,8 +185,8 @@ impl Tally {
         self.count(&outcome.criteria, &outcome.gap_trajectory);
         let shows_nothing = outcome.criteria.is_empty() && outcome.unjudged == 0;
         match outcome.status {
-            Status::Matched => self.total += if shows_nothing { 1 } else { outcome.unjudged },
-            Status::Failed => {
+            OutcomeStatus::Matched => self.total += if shows_nothing { 1 } else { outcome.unjudged },
+            OutcomeStatus::Failed => {
                 (0..outcome.unjudged).for_each(|_| self.fail(1, 1, None));
                 if self.failed == failed_before {
                     self.fail(1, 1, None);
@@ -170,48 +223,6 @@ impl Tally {
             Some(FailureClass::Logical) => self.logical += 1,
             Some(FailureClass::Environmental) => self.environmental += 1,
             None => {}
-        }
-    }
-
-    fn loss(&self, omega: f64, gains: &Gains) -> Loss {
-        if self.total == 0 {
-            return Loss::unmeasured(omega, gains);
-        }
-        let weighted_failures =
-            self.failed_attempts.iter().map(|(&n, &k)| f64::from(k) / f64::from(n)).sum::<f64>();
-        let d = weighted_failures / f64::from(self.total);
-        let p = match (self.failed, self.logical + self.environmental) {
-            (0, _) => 0.0,
-            (_, 0) => 0.5,
-            (_, classified) => f64::from(self.logical) / f64::from(classified),
-        };
-        let (beta_eff, l) = weigh(d, p, omega, gains);
-        Loss {
-            d,
-            p,
-            omega,
-            l,
-            beta_eff,
-            weighted_failures,
-            total_criteria: self.total,
-            logical: self.logical,
-            environmental: self.environmental,
-        }
-    }
-
-    /// SPEC 6.1: on the accept path D = P = 0 and L = λ·Ω.
-    fn accepted(&self, omega: f64, gains: &Gains) -> Loss {
-        let (beta_eff, l) = weigh(0.0, 0.0, omega, gains);
-        Loss {
-            d: 0.0,
-            p: 0.0,
-            omega,
-            l,
-            beta_eff,
-            weighted_failures: 0.0,
-            total_criteria: self.total,
-            logical: 0,
-            environmental: 0,
         }
     }
 }

@@ -4,7 +4,6 @@
 //! it, so a number that is not finite never reaches the decision table (SPEC 6.2).
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 /// The most outcomes in one measurement.
 pub const OUTCOMES_MAX: usize = 1_024;
@@ -70,7 +69,7 @@ pub enum Merge {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// Matched or failed, as R4a decided.
-    pub status: Status,
+    pub status: OutcomeStatus,
     /// The criteria that have a verdict. Ids are unique within an outcome.
     pub criteria: Vec<Criterion>,
     /// How many criteria have no verdict: all of them after a crash or a skip.
@@ -85,12 +84,16 @@ pub struct Outcome {
     pub outage: bool,
 }
 
-/// Whether a sub-task's result passed.
+// The documentation of the four types with `serde` is also the description in the JSON Schema of the messages.
+
+/// Whether a sub-task matched its criteria.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum OutcomeStatus {
     /// Every criterion passed.
     Matched,
-    /// At least one did not, or the sub-task crashed or never ran.
+    /// At least one did not, or nothing could be judged.
     Failed,
 }
 
@@ -108,12 +111,15 @@ pub struct Criterion {
     pub vacuous: bool,
 }
 
-/// How certain a verdict on a criterion can be; decides its weight (SPEC 6.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How firmly a criterion can be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Mode {
-    /// Evidence settles it: a fail weighs 1.
+    /// From evidence alone; a failure weighs 1.
+    #[default]
     Verifiable,
-    /// A matter of judgement: a fail weighs k/N, where k of the N attempts failed it.
+    /// By judgement; a failure weighs by how many of its attempts failed.
     Plausible,
 }
 
@@ -127,11 +133,13 @@ pub enum Verdict {
 }
 
 /// Why a criterion failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum FailureClass {
     /// It ran and the result is wrong.
     Logical,
-    /// The surroundings were in the way: network, permission, a missing path or tool.
+    /// Network, permission, missing path or tool, rate limit, time-out.
     Environmental,
 }
 
@@ -157,18 +165,20 @@ pub enum CallEnd {
     Refused,
 }
 
-/// The kind of a `TaskFault`.
+/// What kind of end a fault asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum FaultKind {
-    /// Something broke.
+    /// Something failed.
     Fault,
-    /// A hard budget (calls, tokens, money) is used up.
+    /// A hard budget is reached.
     Budget,
-    /// The user's deadline or the watchdog.
+    /// A deadline, or the watchdog, is reached.
     Deadline,
-    /// What the task needs was not allowed.
+    /// A person refused.
     Consent,
-    /// The goal was shown to be out of reach.
+    /// The goal cannot be reached here, and calls show it. `hints` says what the person would have to supply.
     Infeasible,
 }
 
@@ -248,7 +258,7 @@ impl Measurement {
 impl Outcome {
     /// An outcome without criteria, attempts or calls, not carried, and nobody's service was away.
     #[must_use]
-    pub fn new(status: Status) -> Self {
+    pub fn new(status: OutcomeStatus) -> Self {
         Self {
             status,
             criteria: Vec::new(),
@@ -262,7 +272,7 @@ impl Outcome {
 
     /// Whether a failing sub-task was refused consent for a call (SPEC 6.2, before the table).
     pub(crate) fn was_refused_consent(&self) -> bool {
-        self.status == Status::Failed && self.calls.iter().any(|call| call.end == CallEnd::Refused)
+        self.status == OutcomeStatus::Failed && self.calls.iter().any(|call| call.end == CallEnd::Refused)
     }
 
     fn validate(&self) -> Result<(), MeasurementError> {
@@ -274,23 +284,6 @@ impl Outcome {
             limit("tools of a call", call.tools.len(), TOOLS_PER_CALL_MAX)?;
         }
         unique_ids(&self.criteria)
-    }
-}
-
-impl FailureClass {
-    /// The name on the wire.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Logical => "logical",
-            Self::Environmental => "environmental",
-        }
-    }
-}
-
-impl fmt::Display for FailureClass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -2,10 +2,10 @@
 //! from the numbers, so the sentence is true under any law.
 
 use crate::compare;
-use crate::decision::{EndedBy, Ruling};
 use crate::gains::{Gains, Law2Gradient};
 use crate::gradient::Trend;
-use crate::trajectory::Point;
+use crate::history::Point;
+use crate::ruling::{EndedBy, Ruling};
 
 /// The reason for `ruling` about the round `point`.
 pub(crate) fn rationale(ruling: Ruling, point: &Point, gains: &Gains) -> String {

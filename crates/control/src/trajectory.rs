@@ -4,14 +4,15 @@
 //! between tasks.
 
 use crate::blocked::{RoundFailures, Tried};
-use crate::decision::{Decision, DominantClass, EndedBy, MacroState, Ruling};
-use crate::gains::{Gains, GainsError, Law2Gradient};
-use crate::gradient::{Gradient, Trend};
+use crate::decision::{Decision, DirectiveClass};
+use crate::gains::{Gains, GainsError};
+use crate::history::{History, Point};
 use crate::law::{self, Law};
 use crate::lesson::lessons;
 use crate::loss::{self, Loss};
 use crate::measurement::{Event, FaultKind, Measurement, MeasurementError, Merge, Outcome};
 use crate::rationale::rationale;
+use crate::ruling::{EndedBy, Ruling};
 use crate::urgency::Urgency;
 
 /// The path of one task through its rounds.
@@ -19,26 +20,10 @@ use crate::urgency::Urgency;
 pub struct Trajectory {
     gains: Gains,
     law: &'static dyn Law,
-    points: Vec<Point>,
-    directives: Vec<MacroState>,
+    history: History,
     tried: Tried,
     judged: bool,
     ended: Option<EndedBy>,
-}
-
-/// What the arithmetic says about one round, before a law rules on it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Point {
-    /// Which round it is, 1 for the first that was not accepted; on accept and cancel the rounds before.
-    pub rounds: u32,
-    /// The round's loss.
-    pub loss: Loss,
-    /// The change against the round before; zero in the first.
-    pub gradient: Gradient,
-    /// How many rounds in a row worsened, this one included, as Law 2 counts them.
-    pub worsening_count: u32,
-    /// Whether a fault that is not retryable closed the round.
-    pub fatal: bool,
 }
 
 /// Why a trajectory did not advance. It is as it was before.
@@ -66,13 +51,11 @@ impl Trajectory {
     /// # Errors
     /// [`GainsError`] when a gain is outside its range or the law is not known.
     pub fn new(gains: Gains) -> Result<Self, GainsError> {
-        gains.validate()?;
-        let law = law::named(&gains.law)?;
+        let law = law::governing(&gains)?;
         Ok(Self {
             gains,
             law,
-            points: Vec::new(),
-            directives: Vec::new(),
+            history: History::default(),
             tried: Tried::default(),
             judged: false,
             ended: None,
@@ -89,15 +72,19 @@ impl Trajectory {
             return Err(AdvanceError::Ended { by });
         }
         let point = self.measure(measurement)?;
-        let ruling =
-            before_the_table(&measurement.event).unwrap_or_else(|| self.law.rule(self, &point, &self.gains));
+        let is_fatal = matches!(measurement.event, Event::Fault { retryable: false, .. });
+        let ruling = before_the_table(&measurement.event)
+            .unwrap_or_else(|| self.law.rule(&self.history, &point, is_fatal, &self.gains));
 
         let outcomes = measurement.outcomes();
         let round = RoundFailures::of(outcomes);
         self.tried.add(&round);
         self.judged |= is_judged(&measurement.event);
-        let prev_directive = self.prev_directive();
-        self.commit(point, ruling);
+        let prev_directive = self.history.prev_directive();
+        self.history.add(point, ruling.state());
+        if let Ruling::End(by) = ruling {
+            self.ended = Some(by);
+        }
 
         let trend = point.gradient.trend(&self.gains);
         let urgency = Urgency::of(trend);
@@ -109,8 +96,8 @@ impl Trajectory {
             worsening_count: point.worsening_count,
             ruling,
             prev_directive,
-            replans: self.replans(),
-            failure_class: DominantClass::of(point.loss.p),
+            replans: self.history.replans(),
+            failure_class: DirectiveClass::of(point.loss.p),
             urgency,
             blocked_tools: self.tried.blocked_tools(ruling, &round, urgency, self.gains.urgency),
             blocked_targets: self.tried.blocked_targets(ruling, urgency, self.gains.urgency),
@@ -119,28 +106,10 @@ impl Trajectory {
         })
     }
 
-    /// The rounds so far, oldest first.
+    /// The rounds so far, and the directives that followed from them.
     #[must_use]
-    pub fn points(&self) -> &[Point] {
-        &self.points
-    }
-
-    /// The directives emitted so far, oldest first.
-    #[must_use]
-    pub fn directives(&self) -> &[MacroState] {
-        &self.directives
-    }
-
-    /// The directive of the latest round, `init` before the first.
-    #[must_use]
-    pub fn prev_directive(&self) -> MacroState {
-        self.directives.last().copied().unwrap_or(MacroState::Init)
-    }
-
-    /// How many directives the task has been given.
-    #[must_use]
-    pub fn replans(&self) -> u32 {
-        u32::try_from(self.directives.len()).unwrap_or(u32::MAX)
+    pub fn history(&self) -> &History {
+        &self.history
     }
 
     /// The gains that govern the task.
@@ -158,8 +127,7 @@ impl Trajectory {
     /// The round's point. An accept and a cancel are no rounds of their own (SPEC 6.1: on accept only the
     /// rounds before count); a cancel keeps what was last measured, under the present budget pressure.
     fn measure(&self, measurement: &Measurement) -> Result<Point, AdvanceError> {
-        let previous = self.points.last();
-        let rounds_before = previous.map_or(0, |point| point.rounds);
+        let rounds_before = self.history.rounds();
         let rounds = match measurement.event {
             Event::Rejected { .. } | Event::Fault { .. } => rounds_before.saturating_add(1),
             Event::Accepted { .. } | Event::Cancelled => rounds_before,
@@ -167,40 +135,13 @@ impl Trajectory {
         measurement.validate().map_err(|source| AdvanceError::Measurement { round: rounds, source })?;
 
         let gains = &self.gains;
-        let loss = match (&measurement.event, previous) {
+        let loss = match (&measurement.event, self.history.points().last()) {
             (Event::Cancelled, Some(previous)) => {
                 previous.loss.under(loss::omega(rounds, measurement.elapsed_ms, gains), gains)
             }
             _ => Loss::of(&measurement.event, rounds, measurement.elapsed_ms, gains),
         };
-        let gradient = Gradient::between(previous.map(|point| &point.loss), &loss, gains);
-        Ok(Point {
-            rounds,
-            loss,
-            gradient,
-            worsening_count: self.worsening_count(&gradient),
-            fatal: matches!(measurement.event, Event::Fault { retryable: false, .. }),
-        })
-    }
-
-    /// One more than before if the round worsened, else 0. The first round has ∇L = 0 and never counts.
-    fn worsening_count(&self, gradient: &Gradient) -> u32 {
-        let counted = match self.gains.law2_gradient {
-            Law2Gradient::Full => gradient.grad_l,
-            Law2Gradient::Net => gradient.net(),
-        };
-        match Trend::of(counted, &self.gains) {
-            Trend::Worsening => self.points.last().map_or(0, |point| point.worsening_count).saturating_add(1),
-            Trend::Improving | Trend::Plateau => 0,
-        }
-    }
-
-    fn commit(&mut self, point: Point, ruling: Ruling) {
-        self.points.push(point);
-        match ruling {
-            Ruling::Replan(_) => self.directives.push(ruling.state()),
-            Ruling::End(by) => self.ended = Some(by),
-        }
+        Ok(self.history.next(rounds, loss, gains))
     }
 }
 

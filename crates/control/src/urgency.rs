@@ -1,17 +1,20 @@
-//! How urgent a directive is (SPEC 6.2): from the sign of ∇L.
+//! How urgent a directive is (SPEC 6.2): how firmly it is worded, and how many alternatives the Planner must weigh.
 
 use std::fmt;
 
 use crate::gradient::Trend;
 
-/// How firmly a directive is worded and how many alternatives the Planner must weigh.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+// The documentation is also the description in the JSON Schema of the messages.
+/// From the sign of ∇L.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Urgency {
-    /// ∇L ≤ −ε: things get better.
+    /// ∇L ≤ −ε.
     Low,
-    /// |∇L| < ε.
+    /// Between.
     Normal,
-    /// ∇L ≥ ε: things get worse.
+    /// ∇L ≥ ε.
     High,
 }
 

@@ -1,7 +1,7 @@
 //! The vocabulary of Setpoint: roles, routes, messages, envelopes, ids, records and limits.
 //!
 //! This crate holds data and the single page that says who may say what to whom ([`topology`]). It never
-//! decides, never does I/O, and depends on nothing of ours.
+//! decides and never does I/O. Of our crates it depends on `control` alone, whose states, classes and gains messages carry.
 //!
 //! Reading order: [`topology`] (the page), [`message`] (one file per message, in loop order), [`record`]
 //! (what the journal keeps besides messages), [`envelope`] (how a record looks from outside), [`replay`] (what going

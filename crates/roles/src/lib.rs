@@ -2,14 +2,13 @@
 //!
 //! Each role has a folder: `mod.rs` says what it does and what it never does, `machine.rs` only dispatches, and
 //! there is one file for each thing it handles. No role module names another; what two of them share stands
-//! beside them ([`blocking`], [`evidence`], [`judging`], [`fingerprint`], [`gains`], [`left`]). [`factory`] makes the machine of an
+//! beside them ([`blocking`], [`evidence`], [`judging`], [`fingerprint`], [`left`]). [`factory`] makes the machine of an
 //! address.
 
 pub mod blocking;
 pub mod evidence;
 pub mod factory;
 pub mod fingerprint;
-pub mod gains;
 pub mod judging;
 pub mod left;
 pub mod line;

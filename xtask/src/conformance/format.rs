@@ -7,11 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use setpoint_control::Gains;
 use setpoint_control::compare::TOLERANCE;
-use setpoint_control::measurement::{
-    Call, CallEnd, Criterion, Event, FailureClass, Merge, Mode, Outcome, Status, Verdict,
-};
+use setpoint_control::measurement::{Call, CallEnd, Criterion, Event, Merge, Outcome, Verdict};
+use setpoint_control::{FailureClass, Gains, Mode, OutcomeStatus, law};
 
 use super::{Summary, Unusable, memory};
 
@@ -90,7 +88,7 @@ pub(super) struct Round {
 pub(super) struct OutcomeInput {
     #[serde(default, rename = "subtask_id")]
     _subtask_id: Option<String>,
-    status: StatusInput,
+    status: OutcomeStatus,
     criteria_verdicts: Option<Vec<VerdictInput>>,
     #[serde(default)]
     success_criteria: Vec<CriterionInput>,
@@ -110,8 +108,8 @@ pub(super) struct VerdictInput {
     criterion: String,
     criterion_id: Option<String>,
     verdict: PassOrFail,
-    failure_class: Option<ClassInput>,
-    mode: Option<ModeInput>,
+    failure_class: Option<FailureClass>,
+    mode: Option<Mode>,
     #[serde(default)]
     vacuous: bool,
     #[serde(flatten)]
@@ -134,7 +132,7 @@ struct FailedInput {
     criterion_id: Option<String>,
     /// The verdict's class counts, not the attempt's.
     #[serde(rename = "failure_class")]
-    _failure_class: Option<ClassInput>,
+    _failure_class: Option<FailureClass>,
     #[serde(flatten)]
     unread: Unread,
 }
@@ -159,32 +157,11 @@ enum CriterionInput {
     Object { id: Option<String>, criterion: String },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum StatusInput {
-    Matched,
-    Failed,
-}
-
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum PassOrFail {
     Pass,
     Fail,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum ClassInput {
-    Logical,
-    Environmental,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum ModeInput {
-    Verifiable,
-    Plausible,
 }
 
 /// Fields that were not read.
@@ -249,7 +226,7 @@ pub(super) fn gains(settings: Option<&Value>, summary: &mut Summary) -> Result<G
             },
         }
     }
-    gains.validate().map_err(Unusable::Settings)?;
+    law::governing(&gains).map_err(Unusable::Settings)?;
     Ok(gains)
 }
 
@@ -294,9 +271,9 @@ impl OutcomeInput {
         let verdicts = self.criteria_verdicts.as_deref().unwrap_or_default();
         let judged: BTreeSet<&str> = verdicts.iter().map(VerdictInput::id).collect();
         let unjudged = self.success_criteria.iter().filter(|criterion| !criterion.is_in(&judged)).count();
-        let failing = self.status == StatusInput::Failed;
+        let failing = self.status == OutcomeStatus::Failed;
         Outcome {
-            status: if failing { Status::Failed } else { Status::Matched },
+            status: self.status,
             criteria: verdicts.iter().map(VerdictInput::criterion).collect(),
             unjudged: u32::try_from(unjudged).unwrap_or(u32::MAX),
             gap_trajectory: self.gap_trajectory.iter().map(GapInput::ids).collect(),
@@ -324,19 +301,12 @@ impl VerdictInput {
     }
 
     fn criterion(&self) -> Criterion {
-        let class = self.failure_class.map(|class| match class {
-            ClassInput::Logical => FailureClass::Logical,
-            ClassInput::Environmental => FailureClass::Environmental,
-        });
         Criterion {
             id: self.id().to_owned(),
-            mode: match self.mode {
-                Some(ModeInput::Plausible) => Mode::Plausible,
-                Some(ModeInput::Verifiable) | None => Mode::Verifiable,
-            },
+            mode: self.mode.unwrap_or_default(),
             verdict: match self.verdict {
                 PassOrFail::Pass => Verdict::Pass,
-                PassOrFail::Fail => Verdict::Fail(class),
+                PassOrFail::Fail => Verdict::Fail(self.failure_class),
             },
             vacuous: self.vacuous,
         }

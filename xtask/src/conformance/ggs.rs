@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use setpoint_control::law::Cell;
+use setpoint_control::loss::{self, Tally};
+use setpoint_control::measurement::Event;
 use setpoint_control::{
     Decision, Gains, Gradient, Loss, Measurement, Ruling, Subject, Trajectory, Trend, compare as threshold,
-    loss,
 };
 use setpoint_mkct::{State, quantize};
 
@@ -63,7 +64,7 @@ fn component(at: &str, vector: &Value, gains: &Gains) -> Result<(String, Vec<Str
         Some(measurement) => match measurement.validate() {
             Ok(()) => {
                 let loss = Loss::of(&measurement.event, rounds, measurement.elapsed_ms, gains);
-                let got = fields(loss_fields(&loss));
+                let got = fields(loss_fields(&measurement.event, &loss, gains));
                 differences.extend(compare::fields(at, object(at, &expect)?, &got)?);
             }
             Err(error) => differences.push(format!("refused: failed to {error}")),
@@ -121,7 +122,7 @@ fn run_round(
     if let Some(Value::Array(megrams)) = expect.get_mut("megrams") {
         sort_megrams(megrams);
     }
-    compare::fields(at, &expect, &decision_fields(&decision))
+    compare::fields(at, &expect, &decision_fields(&measurement.event, &decision, gains))
 }
 
 fn measurement(at: &str, round: &Round) -> Result<Option<Measurement>, Unusable> {
@@ -133,8 +134,8 @@ fn unknown_kind(round: &Round) -> String {
     format!("kind: {:?} is not known here", round.kind)
 }
 
-fn decision_fields(decision: &Decision) -> Map<String, Value> {
-    let mut got = fields(loss_fields(&decision.loss));
+fn decision_fields(event: &Event, decision: &Decision, gains: &Gains) -> Map<String, Value> {
+    let mut got = fields(loss_fields(event, &decision.loss, gains));
     let message = if decision.ended_by().is_some() { "FinalResult" } else { "PlanDirective" };
     let targets: Vec<String> = decision.blocked_targets.iter().map(ToString::to_string).collect();
     got.extend(fields(json!({
@@ -158,17 +159,19 @@ fn decision_fields(decision: &Decision) -> Map<String, Value> {
     got
 }
 
-fn loss_fields(loss: &Loss) -> Value {
+/// A loss, and what it was made from.
+fn loss_fields(event: &Event, loss: &Loss, gains: &Gains) -> Value {
+    let tally = Tally::of(event);
     json!({
         "D": loss.d,
         "P": loss.p,
         "Omega": loss.omega,
-        "beta_eff": loss.beta_eff,
+        "beta_eff": loss::beta_eff(loss.omega, gains),
         "L": loss.l,
-        "weighted_failures": loss.weighted_failures,
-        "total_criteria": loss.total_criteria,
-        "logical": loss.logical,
-        "environmental": loss.environmental,
+        "weighted_failures": tally.weighted_failures(),
+        "total_criteria": tally.total(),
+        "logical": tally.logical(),
+        "environmental": tally.environmental(),
     })
 }
 

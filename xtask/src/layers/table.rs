@@ -27,7 +27,8 @@ pub(super) const TABLE: &[Row] = &[
     Row { name: "command_line", layer: 0, may_use: MayUse::Nothing },
     Row { name: "control", layer: 0, may_use: MayUse::Nothing },
     Row { name: "mkct", layer: 0, may_use: MayUse::Nothing },
-    Row { name: "protocol", layer: 0, may_use: MayUse::Nothing },
+    // Messages carry the controller's states, classes and gains, which the arithmetic declares.
+    Row { name: "protocol", layer: 0, may_use: MayUse::Only(&["control"]) },
     Row { name: "scrub", layer: 0, may_use: MayUse::Nothing },
     Row { name: "machine", layer: 1, may_use: MayUse::Only(&["protocol"]) },
     Row { name: "roles", layer: 2, may_use: MayUse::UpTo(1) },

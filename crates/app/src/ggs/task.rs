@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use serde_json::Value;
-use setpoint_control::GainsError;
+use setpoint_control::{GainsError, law};
 use setpoint_machine::effects::{Effect, EffectBuffer};
 use setpoint_machine::{AnyInput, AnyMachine, CallReader, Ctx, Ledger};
 use setpoint_protocol::envelope::task_id_field;
@@ -11,7 +11,6 @@ use setpoint_protocol::record::{Answer, Opened, Surroundings};
 use setpoint_protocol::tool::{CallReading, Effect as ToolEffect, ToolCall};
 use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{Address, Any, RoleId, TaskId, Timestamp, ToolId};
-use setpoint_roles::gains::gains;
 use setpoint_roles::r7_goal_gradient_solver::GoalGradientSolver;
 
 use super::Refusal;
@@ -168,7 +167,7 @@ const SEQS_A_LINE: u64 = 8;
 /// # Errors
 /// The first that is not allowed.
 pub(super) fn validate(opened: &Opened) -> Result<(), GainsError> {
-    gains(&opened.controller, opened.controller.time_budget_ms).validate()
+    law::governing(&opened.controller).map(drop)
 }
 
 fn elapsed_ms(payload: &Payload) -> Option<u64> {

@@ -2,12 +2,13 @@
 
 use crate::support::{accepted, criteria, failed, matched, rejected, show};
 use expect_test::{Expect, expect};
-use setpoint_control::gains::{Law2Gradient, UrgencyEffect};
+use setpoint_control::loss::Tally;
 use setpoint_control::measurement::{
-    CALLS_MAX, CRITERIA_MAX, Criterion, Event, FaultKind, Merge, Mode, OUTCOMES_MAX, Outcome, Status,
+    CALLS_MAX, CRITERIA_MAX, Criterion, Event, Merge, OUTCOMES_MAX, Outcome,
 };
 use setpoint_control::{
-    AdvanceError, EndedBy, Gains, Lesson, Loss, MacroState, Measurement, Subject, Trajectory, law,
+    AdvanceError, EndedBy, FaultKind, Gains, Law2Gradient, Lesson, Loss, MacroState, Measurement, Mode,
+    OutcomeStatus, Subject, Trajectory, UrgencyMode, law,
 };
 
 #[test]
@@ -256,7 +257,7 @@ fn targets_are_collected_in_every_round() {
 
 #[test]
 fn urgency_changes_the_sets_only_when_told_to() {
-    let sets = Gains { urgency: UrgencyEffect::Sets, ..Gains::default() };
+    let sets = Gains { urgency: UrgencyMode::Sets, ..Gains::default() };
     let improving =
         [rejected(0.0, &[failed("EEEEE", &["!shell a"])]), rejected(0.0, &[failed("EE...", &["!shell b"])])];
     let words = last(Gains::default(), &improving);
@@ -275,7 +276,7 @@ fn urgency_changes_the_sets_only_when_told_to() {
 /// The round's only failure was the merge, so the newest targets are the round's before.
 #[test]
 fn narrowing_to_the_newest_targets_never_forgets_them_all() {
-    let sets = Gains { urgency: UrgencyEffect::Sets, ..Gains::default() };
+    let sets = Gains { urgency: UrgencyMode::Sets, ..Gains::default() };
     let event =
         Event::Rejected { outcomes: vec![matched("..", &[])], merge: Merge::Rejected(criteria("E.")) };
     let rounds = [
@@ -355,15 +356,15 @@ fn without_a_judged_outcome_an_ending_teaches_nothing() {
 
 #[test]
 fn vacuous_passes_are_left_out_and_vacuous_fails_are_not() {
-    assert_eq!(counts(&loss(&[failed("L.vv", &[])])), (1.0, 2, 0.5));
-    assert_eq!(counts(&loss(&[failed("LV", &[])])), (2.0, 2, 1.0));
+    assert_eq!(counts(&[failed("L.vv", &[])]), (1.0, 2, 0.5));
+    assert_eq!(counts(&[failed("LV", &[])]), (2.0, 2, 1.0));
 }
 
 #[test]
 fn nothing_is_called_done_that_is_not() {
     // A failed sub-task that shows only passes, or only vacuous ones.
-    assert_eq!(counts(&loss(&[failed("..", &[])])), (1.0, 3, 1.0 / 3.0));
-    assert_eq!(counts(&loss(&[failed("v", &[])])), (1.0, 1, 1.0));
+    assert_eq!(counts(&[failed("..", &[])]), (1.0, 3, 1.0 / 3.0));
+    assert_eq!(counts(&[failed("v", &[])]), (1.0, 1, 1.0));
     // A rejected merge whose verdicts are all passes, or missing.
     for verdicts in ["", "..", "v"] {
         let merge = Merge::Rejected(criteria(verdicts));
@@ -388,13 +389,16 @@ fn a_failed_sub_task_comes_before_a_merge() {
 
 #[test]
 fn criteria_without_a_verdict_share_their_sub_tasks_fate() {
-    let open = Outcome { unjudged: 3, ..Outcome::new(Status::Failed) };
-    let closed = Outcome { unjudged: 2, ..Outcome::new(Status::Matched) };
-    assert_eq!(counts(&loss(&[open, closed])), (3.0, 5, 0.6));
+    let open = Outcome { unjudged: 3, ..Outcome::new(OutcomeStatus::Failed) };
+    let closed = Outcome { unjudged: 2, ..Outcome::new(OutcomeStatus::Matched) };
+    assert_eq!(counts(&[open, closed]), (3.0, 5, 0.6));
     let half_judged = Outcome { unjudged: 1, ..failed("L.", &[]) };
-    assert_eq!(counts(&loss(&[half_judged])), (2.0, 3, 2.0 / 3.0));
+    assert_eq!(counts(&[half_judged]), (2.0, 3, 2.0 / 3.0));
     // Without any criterion a sub-task counts as one.
-    assert_eq!(counts(&loss(&[Outcome::new(Status::Failed), Outcome::new(Status::Matched)])), (1.0, 2, 0.5));
+    assert_eq!(
+        counts(&[Outcome::new(OutcomeStatus::Failed), Outcome::new(OutcomeStatus::Matched)]),
+        (1.0, 2, 0.5)
+    );
 }
 
 #[test]
@@ -406,7 +410,7 @@ fn a_plausible_failure_weighs_the_share_of_attempts_that_failed() {
             .into_iter()
             .map(|criterion| Criterion { mode: Mode::Plausible, ..criterion })
             .collect();
-        loss(&[Outcome { criteria, gap_trajectory, ..Outcome::new(Status::Failed) }]).d
+        loss(&[Outcome { criteria, gap_trajectory, ..Outcome::new(OutcomeStatus::Failed) }]).d
     };
     assert_eq!(with_trajectory(&[&["c1"], &[], &["c1"], &[]]), 0.5);
     assert_eq!(with_trajectory(&[&["c1", "c1"], &["c2"]]), 0.5, "named twice is failed once");
@@ -423,7 +427,7 @@ fn a_refused_measurement_leaves_the_task_as_it_was() {
     let twice = Outcome { criteria: [criteria("."), criteria("E")].concat(), ..failed("", &[]) };
     let round = |outcomes: Vec<Outcome>| rejected(0.0, &outcomes);
     let calls = vec!["shell a"; CALLS_MAX + 1];
-    let unjudged = Outcome { unjudged: u32::MAX, ..Outcome::new(Status::Failed) };
+    let unjudged = Outcome { unjudged: u32::MAX, ..Outcome::new(OutcomeStatus::Failed) };
     for (measurement, text) in [
         (rejected(f64::NAN, &[]), "use elapsed_ms = NaN: it must be a finite number"),
         (accepted(f64::INFINITY, &[]), "use elapsed_ms = inf: it must be a finite number"),
@@ -473,13 +477,17 @@ fn last(gains: Gains, rounds: &[Measurement]) -> setpoint_control::Decision {
     decisions.last().expect("a case has a round")
 }
 
-fn loss(outcomes: &[Outcome]) -> Loss {
-    let event = Event::Rejected { outcomes: outcomes.to_vec(), merge: Merge::NotReached };
-    Loss::of(&event, 1, 0.0, &Gains::default())
+fn of_subtasks(outcomes: &[Outcome]) -> Event {
+    Event::Rejected { outcomes: outcomes.to_vec(), merge: Merge::NotReached }
 }
 
-fn counts(loss: &Loss) -> (f64, u32, f64) {
-    (loss.weighted_failures, loss.total_criteria, loss.d)
+fn loss(outcomes: &[Outcome]) -> Loss {
+    Loss::of(&of_subtasks(outcomes), 1, 0.0, &Gains::default())
+}
+
+fn counts(outcomes: &[Outcome]) -> (f64, u32, f64) {
+    let tally = Tally::of(&of_subtasks(outcomes));
+    (tally.weighted_failures(), tally.total(), loss(outcomes).d)
 }
 
 fn shown_targets(decision: &setpoint_control::Decision) -> Vec<String> {

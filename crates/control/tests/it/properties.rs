@@ -5,12 +5,12 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use setpoint_control::compare::TOLERANCE;
-use setpoint_control::gains::{Law2Gradient, UrgencyEffect};
 use setpoint_control::law::Cell;
-use setpoint_control::measurement::{
-    Call, CallEnd, Criterion, Event, FailureClass, FaultKind, Merge, Mode, Outcome, Status, Verdict,
+use setpoint_control::measurement::{Call, CallEnd, Criterion, Event, Merge, Outcome, Verdict};
+use setpoint_control::{
+    ActionState, EndedBy, FailureClass, FaultKind, Gains, Law2Gradient, Loss, Measurement, Mode,
+    OutcomeStatus, Ruling, Trajectory, UrgencyMode, loss,
 };
-use setpoint_control::{EndedBy, Gains, Loss, Measurement, Replan, Ruling, Trajectory, loss};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_024, failure_persistence: None, ..ProptestConfig::default() })]
@@ -32,10 +32,10 @@ proptest! {
             (!spent && !close && killed, Ruling::End(EndedBy::Law2)),
             (!spent && !close && !killed && over, Ruling::End(EndedBy::Rounds)),
             (!spent && !close && !killed && !over && fatal, Ruling::End(EndedBy::Fault)),
-            (open && !signal && logical, Ruling::Replan(Replan::BreakSymmetry)),
-            (open && signal && logical, Ruling::Replan(Replan::ChangeApproach)),
-            (open && !signal && !logical, Ruling::Replan(Replan::ChangePath)),
-            (open && signal && !logical, Ruling::Replan(Replan::Refine)),
+            (open && !signal && logical, Ruling::Replan(ActionState::BreakSymmetry)),
+            (open && signal && logical, Ruling::Replan(ActionState::ChangeApproach)),
+            (open && !signal && !logical, Ruling::Replan(ActionState::ChangePath)),
+            (open && signal && !logical, Ruling::Replan(ActionState::Refine)),
         ];
         let applying: Vec<Ruling> = table.iter().filter(|row| row.0).map(|row| row.1).collect();
         let ruling = Cell::new(grad_l, d, p, omega).unwrap().in_round(worsening_count, rounds, fatal).rule(&gains);
@@ -54,7 +54,7 @@ proptest! {
         let mut trajectory = Trajectory::new(Gains::default()).unwrap();
         let measurement = Measurement { elapsed_ms: bad, event: Event::Cancelled };
         prop_assert!(trajectory.advance(&measurement).is_err());
-        prop_assert_eq!(trajectory.points().len(), 0);
+        prop_assert_eq!(trajectory.history().points().len(), 0);
     }
 
     #[test]
@@ -82,7 +82,7 @@ proptest! {
         for measurement in rounds.iter().cycle() {
             let decision = trajectory.advance(measurement).unwrap();
             taken += 1;
-            let Loss { d, p, omega, l, .. } = decision.loss;
+            let Loss { d, p, omega, l } = decision.loss;
             prop_assert!([d, p, omega].iter().all(|ratio| (0.0..=1.0).contains(ratio)), "{:?}", decision.loss);
             prop_assert!((0.0..=loss_max).contains(&l), "{:?}", decision.loss);
             prop_assert!(decision.gradient.grad_l.abs() <= loss_max);
@@ -124,9 +124,9 @@ proptest! {
         for round in &rounds {
             let _ = trajectory.advance(round);
         }
-        for pair in trajectory.points().windows(2) {
+        for pair in trajectory.history().points().windows(2) {
             let (before, after) = (&pair[0].loss, &pair[1].loss);
-            let round_part = gains.alpha * (after.d - before.d) + before.beta_eff * (after.p - before.p);
+            let round_part = gains.alpha * (after.d - before.d) + loss::beta_eff(before.omega, &gains) * (after.p - before.p);
             prop_assert!((pair[1].gradient.net() - round_part).abs() < TOLERANCE);
         }
     }
@@ -151,7 +151,7 @@ proptest! {
         };
         let before = distance(&outcomes);
         let pass = Criterion { id: "more".into(), mode: Mode::Verifiable, verdict: Verdict::Pass, vacuous: false };
-        outcomes.push(Outcome { criteria: vec![pass], ..Outcome::new(Status::Matched) });
+        outcomes.push(Outcome { criteria: vec![pass], ..Outcome::new(OutcomeStatus::Matched) });
         prop_assert!(distance(&outcomes) <= before);
     }
 }
@@ -212,7 +212,7 @@ fn gains() -> impl Strategy<Value = Gains> {
     let counts = (prop_oneof![Just(1u64), 1_000..1_000_000u64], 1..=5u32, 1..=4u32);
     let choices = (
         select(vec![Law2Gradient::Full, Law2Gradient::Net]),
-        select(vec![UrgencyEffect::Words, UrgencyEffect::Sets]),
+        select(vec![UrgencyMode::Words, UrgencyMode::Sets]),
     );
     let drawn = (weights, thresholds, counts, choices).prop_map(|(weights, thresholds, counts, choices)| {
         let [alpha, beta, lambda, w1, w2] = weights;
@@ -259,7 +259,7 @@ fn merge() -> impl Strategy<Value = Merge> {
 }
 
 fn outcome() -> impl Strategy<Value = Outcome> {
-    let status = select(vec![Status::Matched, Status::Failed]);
+    let status = select(vec![OutcomeStatus::Matched, OutcomeStatus::Failed]);
     let gap_trajectory = vec(vec(select(vec!["c0", "c1", "c2"]).prop_map(str::to_owned), 0..4), 0..8);
     let flags = (any::<bool>(), any::<bool>());
     (status, criteria(), 0..3u32, gap_trajectory, vec(call(), 0..4), flags).prop_map(

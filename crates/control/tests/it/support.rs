@@ -1,9 +1,7 @@
 //! Builders that make a measurement short to write, and a decision short to read.
 
-use setpoint_control::measurement::{
-    Call, CallEnd, Criterion, Event, FailureClass, Merge, Mode, Outcome, Status, Verdict,
-};
-use setpoint_control::{Decision, Measurement, Subject};
+use setpoint_control::measurement::{Call, CallEnd, Criterion, Event, Merge, Outcome, Verdict};
+use setpoint_control::{Decision, FailureClass, Measurement, Mode, OutcomeStatus, Subject};
 
 /// One verdict per letter: `.` pass, `L` logical fail, `E` environmental fail, `?` fail without a class;
 /// `v` a vacuous pass, `V` a vacuous fail without a class. Ids are c1, c2, …
@@ -25,12 +23,12 @@ pub(crate) fn criteria(verdicts: &str) -> Vec<Criterion> {
 
 /// A failed sub-task with these verdicts and calls.
 pub(crate) fn failed(verdicts: &str, calls: &[&str]) -> Outcome {
-    with_calls(Status::Failed, verdicts, calls)
+    with_calls(OutcomeStatus::Failed, verdicts, calls)
 }
 
 /// A matched sub-task with these verdicts and calls.
 pub(crate) fn matched(verdicts: &str, calls: &[&str]) -> Outcome {
-    with_calls(Status::Matched, verdicts, calls)
+    with_calls(OutcomeStatus::Matched, verdicts, calls)
 }
 
 /// A round that R4b sends back because of its sub-tasks.
@@ -69,7 +67,7 @@ pub(crate) fn show(decision: &Decision) -> String {
 
 /// A call is written `tool[+tool] target`, with `!` in front when it failed and `x` and a space when
 /// consent was refused.
-fn with_calls(status: Status, verdicts: &str, calls: &[&str]) -> Outcome {
+fn with_calls(status: OutcomeStatus, verdicts: &str, calls: &[&str]) -> Outcome {
     let call = |text: &&str| {
         let (end, rest) = match (text.strip_prefix('!'), text.strip_prefix("x ")) {
             (Some(rest), _) => (CallEnd::Failed, rest),

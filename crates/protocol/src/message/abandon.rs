@@ -2,9 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use setpoint_control::EndedBy;
 
 use crate::any::Any;
-use crate::message::final_result::EndedBy;
 use crate::message::verdict::Verdict;
 
 /// The task will be abandoned.

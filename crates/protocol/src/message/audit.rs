@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use setpoint_control::{Loss, MacroState};
 
 use crate::id::TaskId;
-use crate::message::plan_directive::{Loss, MacroState};
 use crate::record::ModelFailureKind;
 use crate::role::RoleId;
 use crate::time::Timestamp;

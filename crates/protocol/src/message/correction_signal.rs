@@ -2,9 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use setpoint_control::FailureClass;
 
 use crate::id::{CriterionId, SubTaskId};
-use crate::message::verdict::FailureClass;
 
 /// Another attempt is wanted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

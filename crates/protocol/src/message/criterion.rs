@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use setpoint_control::Mode;
 
 use crate::id::{CallId, CriterionId};
 use crate::predicate::Check;
@@ -67,15 +68,4 @@ pub struct Withdrawal {
     /// Not the criterion is withdrawn but its check, which could not be evaluated; it has another one now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub check_replaced: bool,
-}
-
-/// How firmly a criterion can be judged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// From evidence alone; a failure weighs 1.
-    #[default]
-    Verifiable,
-    /// By judgement; a failure weighs by how many of its attempts failed.
-    Plausible,
 }

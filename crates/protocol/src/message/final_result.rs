@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use setpoint_control::{EndState, EndedBy, Loss, MacroState};
 
 use crate::any::Any;
 use crate::message::criterion::Withdrawal;
-use crate::message::plan_directive::{Loss, MacroState};
 use crate::message::verdict::Verdict;
 use crate::money::Money;
 use crate::role::RoleId;
@@ -54,80 +54,6 @@ pub struct FinalResult {
     pub next_moves: Vec<String>,
     /// What it cost.
     pub usage: UsageReport,
-}
-
-/// The three ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum EndState {
-    /// Every criterion met.
-    Accept,
-    /// Accepted with gaps: 0 < D ≤ δ, or unproven.
-    Success,
-    /// Given up.
-    Abandon,
-}
-
-impl From<EndState> for MacroState {
-    fn from(state: EndState) -> Self {
-        match state {
-            EndState::Accept => MacroState::Accept,
-            EndState::Success => MacroState::Success,
-            EndState::Abandon => MacroState::Abandon,
-        }
-    }
-}
-
-/// Which rule ended a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum EndedBy {
-    /// Every criterion met.
-    CriteriaMet,
-    /// The result was accepted, and nothing shows that the work did it: every pass was green before, rests on what
-    /// the work made or changed itself, or is about the form of the answer or a matter of taste.
-    Unproven,
-    /// D ≤ δ.
-    Distance,
-    /// Ω ≥ θ.
-    Omega,
-    /// Two worsening rounds in a row.
-    Law2,
-    /// More rounds than `max_replans`.
-    Rounds,
-    /// The goal cannot be reached here: something that it rests on is missing.
-    Infeasible,
-    /// A fault that another round cannot help.
-    Fault,
-    /// A person refused.
-    Consent,
-    /// A hard budget.
-    Budget,
-    /// A deadline or the watchdog.
-    Deadline,
-    /// The person cancelled.
-    Cancelled,
-}
-
-impl EndedBy {
-    /// The name on the wire and in the UI.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            EndedBy::CriteriaMet => "criteria_met",
-            EndedBy::Unproven => "unproven",
-            EndedBy::Distance => "distance",
-            EndedBy::Omega => "omega",
-            EndedBy::Law2 => "law2",
-            EndedBy::Rounds => "rounds",
-            EndedBy::Infeasible => "infeasible",
-            EndedBy::Fault => "fault",
-            EndedBy::Consent => "consent",
-            EndedBy::Budget => "budget",
-            EndedBy::Deadline => "deadline",
-            EndedBy::Cancelled => "cancelled",
-        }
-    }
 }
 
 /// Calls and tokens of a whole task, in sum and by role.

@@ -2,9 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use setpoint_control::MacroState;
 
 use crate::id::{MegramId, ToolId};
-use crate::message::plan_directive::MacroState;
 use crate::message::subtask::ApproachName;
 use crate::time::Timestamp;
 

@@ -1,6 +1,7 @@
 //! Every message, one file a message (or a question with its answer), in loop order.
 //!
-//! A message is plain data. Who may send it to whom stands in [`crate::topology`] and nowhere else.
+//! A message is plain data. What it shares with the controller's arithmetic, states, classes and the loss, is declared
+//! there and named here again. Who may send it to whom stands in [`crate::topology`] and nowhere else.
 
 mod abandon;
 mod approval;
@@ -38,11 +39,11 @@ pub use self::audit::{
 pub use self::cancel_request::CancelRequest;
 pub use self::clarification::{Clarification, ClarificationAnswer, ClarificationRequest};
 pub use self::correction_signal::CorrectionSignal;
-pub use self::criterion::{Criterion, Mode, Origin, Withdrawal};
+pub use self::criterion::{Criterion, Origin, Withdrawal};
 pub use self::direct_answer::DirectAnswer;
 pub use self::dispatch_manifest::{DispatchManifest, ManifestEntry, RuleRef};
 pub use self::execution_result::{ExecutionResult, ExecutionStatus, Unmet};
-pub use self::final_result::{EndState, EndedBy, FinalResult, RoleUsage, UsageReport};
+pub use self::final_result::{FinalResult, RoleUsage, UsageReport};
 pub use self::group_matched::{BASELINE_GROUP, GroupMatched, SubTaskOutput};
 pub use self::megram::{Insight, InsightCategory, Level, Megram, NegativeFeedback};
 pub use self::memory_command::{MemoryCommand, MemoryListing};
@@ -51,17 +52,20 @@ pub use self::memory_query::{
     ToolPotentials,
 };
 pub use self::outcome_summary::OutcomeSummary;
-pub use self::plan_directive::{
-    ActionState, DirectiveClass, DirectiveFinding, Loss, MacroState, PlanDirective, RoundStanding, Urgency,
-};
+pub use self::plan_directive::{DirectiveFinding, PlanDirective, RoundStanding};
 pub use self::plan_preview::{PlanDecision, PlanProposal};
 pub use self::replan_request::{Recommendation, ReplanRequest};
 pub use self::subtask::{Approach, ApproachName, Limits, SubTask};
-pub use self::subtask_outcome::{FailedCriterion, GapPoint, OutcomeStatus, SubTaskOutcome};
-pub use self::task_fault::{FaultKind, TaskFault};
+pub use self::subtask_outcome::{FailedCriterion, GapPoint, SubTaskOutcome};
+pub use self::task_fault::TaskFault;
 pub use self::task_spec::{Constraints, TaskSpec};
 pub use self::user_input::UserInput;
-pub use self::verdict::{Cite, FailureClass, JudgedBy, OutputWord, Shown, Strength, Verdict, VerdictWord};
+pub use self::verdict::{Cite, JudgedBy, OutputWord, Shown, Strength, Verdict, VerdictWord};
+
+pub use setpoint_control::{
+    ActionState, DirectiveClass, EndState, EndedBy, FailureClass, FaultKind, Loss, MacroState, Mode,
+    OutcomeStatus, Urgency,
+};
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -2,10 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use setpoint_control::{ActionState, DirectiveClass, FailureClass, Loss, MacroState, Urgency};
 
 use crate::id::{CallId, CriterionId, SubTaskId, ToolId};
 use crate::message::subtask_outcome::SubTaskOutcome;
-use crate::message::verdict::{FailureClass, Shown};
+use crate::message::verdict::Shown;
 
 /// A directed replan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -89,111 +90,4 @@ pub struct DirectiveFinding {
     /// The calls that it was seen in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cites: Vec<CallId>,
-}
-
-/// The loss and its parts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Loss {
-    /// Distance between intent and result, 0 to 1.
-    #[serde(rename = "D")]
-    pub d: f64,
-    /// Process implausibility, 0 to 1.
-    #[serde(rename = "P")]
-    pub p: f64,
-    /// Resource cost, 0 to 1.
-    #[serde(rename = "Omega")]
-    pub omega: f64,
-    /// α·D + β·(1 − Ω)·P + λ·Ω.
-    #[serde(rename = "L")]
-    pub l: f64,
-}
-
-/// The four states that ask for another plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ActionState {
-    /// Signal, environment: tighten parameters.
-    Refine,
-    /// Stuck, environment: another target.
-    ChangePath,
-    /// Signal, wrong method: another method.
-    ChangeApproach,
-    /// Stuck, wrong method: another class of tool.
-    BreakSymmetry,
-}
-
-/// All states of the medium loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MacroState {
-    /// Before the first decision.
-    Init,
-    /// See [`ActionState::Refine`].
-    Refine,
-    /// See [`ActionState::ChangePath`].
-    ChangePath,
-    /// See [`ActionState::ChangeApproach`].
-    ChangeApproach,
-    /// See [`ActionState::BreakSymmetry`].
-    BreakSymmetry,
-    /// Every criterion met.
-    Accept,
-    /// Close enough: 0 < D ≤ δ.
-    Success,
-    /// Given up.
-    Abandon,
-}
-
-impl From<ActionState> for MacroState {
-    fn from(state: ActionState) -> Self {
-        match state {
-            ActionState::Refine => MacroState::Refine,
-            ActionState::ChangePath => MacroState::ChangePath,
-            ActionState::ChangeApproach => MacroState::ChangeApproach,
-            ActionState::BreakSymmetry => MacroState::BreakSymmetry,
-        }
-    }
-}
-
-impl MacroState {
-    /// The name on the wire and in the UI.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            MacroState::Init => "init",
-            MacroState::Refine => "refine",
-            MacroState::ChangePath => "change_path",
-            MacroState::ChangeApproach => "change_approach",
-            MacroState::BreakSymmetry => "break_symmetry",
-            MacroState::Accept => "accept",
-            MacroState::Success => "success",
-            MacroState::Abandon => "abandon",
-        }
-    }
-}
-
-/// Which way the failures lean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DirectiveClass {
-    /// P > 0.5.
-    Logical,
-    /// P < 0.5.
-    Environmental,
-    /// P = 0.5.
-    Mixed,
-    /// Nothing that failed has a class.
-    Unknown,
-}
-
-/// From the sign of ∇L.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Urgency {
-    /// ∇L ≤ −ε.
-    Low,
-    /// Between.
-    Normal,
-    /// ∇L ≥ ε.
-    High,
 }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use setpoint_control::{FailureClass, OutcomeStatus};
 
 use crate::any::Any;
 use crate::id::{CriterionId, SubTaskId};
 use crate::message::criterion::Criterion;
 use crate::message::subtask::Approach;
-use crate::message::verdict::{FailureClass, Verdict};
+use crate::message::verdict::Verdict;
 use crate::tool::ToolRecord;
 
 /// The end of a sub-task's fast loop.
@@ -41,16 +42,6 @@ pub struct SubTaskOutcome {
     /// The playbook's approach that it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approach: Option<Approach>,
-}
-
-/// Whether a sub-task matched its criteria.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum OutcomeStatus {
-    /// Every criterion passed.
-    Matched,
-    /// At least one did not, or nothing could be judged.
-    Failed,
 }
 
 /// What failed in one attempt.

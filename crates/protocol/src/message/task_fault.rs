@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use setpoint_control::{FailureClass, FaultKind};
 
-use crate::message::verdict::FailureClass;
 use crate::role::RoleId;
 
 /// A round that could not be measured.
@@ -25,20 +25,4 @@ pub struct TaskFault {
     pub retryable: bool,
     /// Milliseconds since the `TaskSpec`; 0 before there is one.
     pub elapsed_ms: u64,
-}
-
-/// What kind of end a fault asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FaultKind {
-    /// Something failed.
-    Fault,
-    /// A hard budget is reached.
-    Budget,
-    /// A deadline, or the watchdog, is reached.
-    Deadline,
-    /// A person refused.
-    Consent,
-    /// The goal cannot be reached here, and calls show it. `hints` says what the person would have to supply.
-    Infeasible,
 }

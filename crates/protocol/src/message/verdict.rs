@@ -2,9 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use setpoint_control::{FailureClass, Mode};
 
 use crate::id::{CallId, CriterionId};
-use crate::message::criterion::Mode;
 
 /// The judgement of one criterion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -96,16 +96,6 @@ impl Strength {
     pub const fn is_proof(&self) -> bool {
         matches!(self, Strength::Proof)
     }
-}
-
-/// Why a criterion failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FailureClass {
-    /// It ran and the result is wrong.
-    Logical,
-    /// Network, permission, missing path or tool, rate limit, time-out.
-    Environmental,
 }
 
 /// Who judged.

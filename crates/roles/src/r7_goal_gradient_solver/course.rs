@@ -12,7 +12,6 @@ use setpoint_protocol::{SubTaskId, ToolId};
 use super::attempts::Attempts;
 use super::naming::Naming;
 use super::round::Round;
-use crate::gains::gains;
 
 /// The task so far.
 #[derive(Debug, Default)]
@@ -43,7 +42,10 @@ impl Course {
     pub(super) fn trajectory(&mut self, ctx: &Ctx<'_>) -> Result<&mut Trajectory, GainsError> {
         let trajectory = match self.trajectory.take() {
             Some(trajectory) => trajectory,
-            None => Trajectory::new(gains(&ctx.opened.controller, ctx.time_budget_ms))?,
+            None => {
+                let controller = ctx.opened.controller.clone();
+                Trajectory::new(Gains { time_budget_ms: ctx.time_budget_ms, ..controller })?
+            }
         };
         Ok(self.trajectory.insert(trajectory))
     }

@@ -1,6 +1,6 @@
 //! The directive: the decision in the words that R2 plans by.
 
-use setpoint_control::{Decision, Replan};
+use setpoint_control::{ActionState, Decision};
 use setpoint_machine::Ctx;
 use setpoint_protocol::ToolId;
 use setpoint_protocol::message::{
@@ -9,7 +9,6 @@ use setpoint_protocol::message::{
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{Phase, SideEffect};
 
-use super::convert;
 use super::course::Course;
 use super::ending::Cause;
 use super::exempt::Exemptions;
@@ -31,7 +30,7 @@ const QUOTE_CHARS_MAX: usize = 600;
 /// The directive that a decision makes.
 pub(super) fn new(
     decision: &Decision,
-    replan: Replan,
+    replan: ActionState,
     cause: &Cause<'_>,
     course: &Course,
     ctx: &Ctx<'_>,
@@ -90,7 +89,7 @@ fn after_fault(mut directive: PlanDirective, fault: &TaskFault, course: &Course)
 
 fn common(
     decision: &Decision,
-    replan: Replan,
+    replan: ActionState,
     round: Option<&Round>,
     course: &Course,
     ctx: &Ctx<'_>,
@@ -107,13 +106,13 @@ fn common(
         rationale.push_str(&format!(" {tool} stays available: it is the last of its kind."));
     }
     PlanDirective {
-        loss: convert::loss(&decision.loss),
-        prev_directive: convert::state(decision.prev_directive),
-        directive: convert::action(replan),
+        loss: decision.loss,
+        prev_directive: decision.prev_directive,
+        directive: replan,
         blocked_tools,
         blocked_targets: blocked_targets.iter().map(|pair| target_name(&pair.tool, &pair.target)).collect(),
         failed_criterion: String::new(),
-        failure_class: convert::dominant(decision.failure_class),
+        failure_class: decision.failure_class,
         findings: Vec::new(),
         budget_pressure: decision.loss.omega,
         matched: Vec::new(),
@@ -121,7 +120,7 @@ fn common(
         failed_subtasks: Vec::new(),
         grad_l: decision.gradient.grad_l,
         grad_l_budget: decision.gradient.grad_l_budget,
-        urgency: convert::urgency(decision.urgency),
+        urgency: decision.urgency,
         rationale,
     }
 }

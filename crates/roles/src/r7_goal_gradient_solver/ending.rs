@@ -1,6 +1,5 @@
 //! The end of a task: what its one `FinalResult` says, and the report that is awaited before an abandon.
 
-use setpoint_control as control;
 use setpoint_control::Decision;
 use setpoint_machine::Ctx;
 use setpoint_protocol::message::{
@@ -9,7 +8,6 @@ use setpoint_protocol::message::{
 use setpoint_protocol::{Any, CallId};
 
 use super::accountable::accountable;
-use super::convert;
 use super::round::Round;
 use super::summary::{self, Facts};
 
@@ -54,26 +52,24 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// The end that `decision` makes by the rule `by`. `shown` is the round whose verdicts and output the result shows: the one that
+    /// The end that `decision` makes by the rule `ended_by`. `shown` is the round whose verdicts and output the result shows: the one that
     /// was decided on, or the last that was measured.
     pub(super) fn new(
         decision: &Decision,
-        by: control::EndedBy,
+        ended_by: EndedBy,
         cause: &Cause<'_>,
         shown: Option<&Round>,
     ) -> Self {
-        let ended_by = convert::ended_by(by);
-        let directive = convert::end_state(ended_by);
         let result = FinalResult {
             summary: String::new(),
             output: shown.map_or(Any::NULL, |round| round.output.clone()),
-            loss: convert::loss(&decision.loss),
+            loss: decision.loss,
             grad_l: decision.gradient.grad_l,
             replans: decision.replans,
-            prev_directive: convert::state(decision.prev_directive),
-            directive,
+            prev_directive: decision.prev_directive,
+            directive: ended_by.state(),
             ended_by,
-            accountable: accountable(by, cause),
+            accountable: accountable(ended_by, cause),
             verdicts: shown.map(Round::own_verdicts).unwrap_or_default(),
             subtask_verdicts: shown.into_iter().flat_map(Round::subtask_verdicts).cloned().collect(),
             unmet_criteria: shown.map(Round::own_unmet).unwrap_or_default(),

@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use setpoint_control::Measurement;
 use setpoint_control::measurement::{
-    Call, CallEnd, Criterion, Event, Merge, Outcome, Status, TOOLS_PER_CALL_MAX, Verdict as Judged,
+    Call, CallEnd, Criterion, Event, Merge, Outcome, TOOLS_PER_CALL_MAX, Verdict as Judged,
 };
 use setpoint_protocol::CriterionId;
-use setpoint_protocol::message::{OutcomeStatus, SubTaskOutcome, TaskFault, Verdict};
+use setpoint_protocol::message::{SubTaskOutcome, TaskFault, Verdict};
 use setpoint_protocol::tool::{ErrorKind, Phase, ToolRecord};
 
-use super::convert;
 use super::course::Course;
 use super::round::{Round, Whole, has_failed};
 
@@ -41,8 +40,7 @@ pub(super) fn of_unusable(round: &Round) -> Measurement {
 
 /// A fault. Before there is a `TaskSpec` there is nothing that another round could do.
 pub(super) fn of_fault(fault: &TaskFault, has_spec: bool) -> Measurement {
-    let event =
-        Event::Fault { kind: convert::fault_kind(fault.kind), retryable: fault.retryable && has_spec };
+    let event = Event::Fault { kind: fault.kind, retryable: fault.retryable && has_spec };
     Measurement { elapsed_ms: millis(fault.elapsed_ms), event }
 }
 
@@ -61,10 +59,7 @@ fn of_outcome(outcome: &SubTaskOutcome, course: &Course) -> Outcome {
     let judged: BTreeSet<&str> = criteria.iter().map(|criterion| criterion.id.as_str()).collect();
     let unjudged = own.iter().filter(|id| !judged.contains(id.as_str())).count();
     Outcome {
-        status: match outcome.status {
-            OutcomeStatus::Matched => Status::Matched,
-            OutcomeStatus::Failed => Status::Failed,
-        },
+        status: outcome.status,
         unjudged: u32::try_from(unjudged).unwrap_or(u32::MAX),
         gap_trajectory: outcome
             .gap_trajectory
@@ -84,7 +79,7 @@ fn of_verdicts<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>) -> Vec<Crite
     let mut places: BTreeMap<&CriterionId, usize> = BTreeMap::new();
     for verdict in verdicts {
         let judged = match has_failed(verdict) {
-            true => Judged::Fail(verdict.failure_class.map(convert::failure_class)),
+            true => Judged::Fail(verdict.failure_class),
             false => Judged::Pass,
         };
         let place = *places.entry(&verdict.criterion_id).or_insert(criteria.len());
@@ -93,7 +88,7 @@ fn of_verdicts<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>) -> Vec<Crite
             Some(_) => {}
             None => criteria.push(Criterion {
                 id: verdict.criterion_id.to_string(),
-                mode: convert::mode(verdict.mode),
+                mode: verdict.mode,
                 verdict: judged,
                 vacuous: verdict.vacuous,
             }),

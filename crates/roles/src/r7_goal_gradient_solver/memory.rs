@@ -2,20 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use setpoint_control::{Decision, EndedBy, Lesson, Ruling, Subject};
+use setpoint_control::{Decision, EndedBy, Lesson, MacroState, Ruling, Subject};
 use setpoint_machine::Ctx;
 use setpoint_mkct::quantization::MATCHED_OUTPUT;
 use setpoint_mkct::tags::{ENV_LOCAL, INTENT_SPACE, TARGET_ENTITY, TASK_SPACE, TOOL_SPACE};
-use setpoint_mkct::{Quantum, quantize};
+use setpoint_mkct::{Quantum, State, quantize};
 use setpoint_protocol::MegramId;
-use setpoint_protocol::message::{
-    Insight, Level, MacroState, Megram, NegativeFeedback, RuleRef, SubTaskOutcome,
-};
+use setpoint_protocol::message::{Insight, Level, Megram, NegativeFeedback, RuleRef, SubTaskOutcome};
 
 use super::course::Course;
+use super::insight;
 use super::machine::Fx;
 use super::round::{Round, is_blameless};
-use super::{convert, insight};
 
 /// Publishes the decision's lessons, the round's newly matched outputs, and feedback on rules, in this order.
 ///
@@ -63,14 +61,13 @@ fn teaches(lesson: &Lesson, round: Option<&Round>) -> bool {
 }
 
 /// Whether the state says that something worked.
-fn is_praise(state: setpoint_control::MacroState) -> bool {
-    use setpoint_control::MacroState;
+fn is_praise(state: MacroState) -> bool {
     matches!(state, MacroState::Accept | MacroState::Success | MacroState::BreakSymmetry)
 }
 
 fn write_lesson(lesson: &Lesson, decision: &Decision, shown: Option<&Round>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
     // A state without a row has nothing to be remembered by.
-    let Some(state) = convert::quantized(lesson.state) else { return };
+    let Some(state) = row(lesson.state) else { return };
     let (space, entity, content) = match &lesson.subject {
         Subject::Intent => {
             (intent_space(ctx), ENV_LOCAL.to_owned(), insight::of_ending(decision, shown, ctx))
@@ -81,8 +78,22 @@ fn write_lesson(lesson: &Lesson, decision: &Decision, shown: Option<&Round>, ctx
             insight::of_pair(state, pair, shown, ctx),
         ),
     };
-    let key = Key { level: Level::M, space, entity, state: Some(convert::state(lesson.state)) };
+    let key = Key { level: Level::M, space, entity, state: Some(lesson.state) };
     publish(key, quantize(state), content, ctx, fx);
+}
+
+/// The state's row in memory's table; `None` before the first decision.
+fn row(state: MacroState) -> Option<State> {
+    Some(match state {
+        MacroState::Init => return None,
+        MacroState::Refine => State::Refine,
+        MacroState::ChangePath => State::ChangePath,
+        MacroState::ChangeApproach => State::ChangeApproach,
+        MacroState::BreakSymmetry => State::BreakSymmetry,
+        MacroState::Accept => State::Accept,
+        MacroState::Success => State::Success,
+        MacroState::Abandon => State::Abandon,
+    })
 }
 
 /// One K Megram per sub-task that matched in this round and in none before.

@@ -14,7 +14,6 @@
 
 mod accountable;
 mod attempts;
-mod convert;
 mod course;
 mod decide;
 mod directive;

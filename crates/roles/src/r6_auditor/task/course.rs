@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use setpoint_control::law::Cell;
-use setpoint_control::{Gains, Replan, Ruling, Trend, compare, loss};
+use setpoint_control::{Gains, Loss, Ruling, Trend, compare, law};
 use setpoint_protocol::RoleId;
 use setpoint_protocol::message::{EndedBy, FindingKind, GapRound, MacroState};
 use setpoint_protocol::settings::Law2Gradient;
@@ -10,7 +10,6 @@ use setpoint_protocol::settings::Law2Gradient;
 use super::super::body::{Directive, End};
 use super::super::entry::Seen;
 use super::{Fact, TaskWatch, Told};
-use crate::gains::gains;
 
 /// Numbers on the wire may differ by this from what they are made of.
 const TOLERANCE: f64 = 1e-6;
@@ -111,8 +110,7 @@ impl TaskWatch {
 
     /// The settings, where the arithmetic can be done over: those that the law knows.
     fn known_gains(&self) -> Option<Gains> {
-        let gains = gains(&self.settings, self.settings.time_budget_ms);
-        gains.validate().ok().map(|()| gains)
+        law::governing(&self.settings).ok().map(|_| self.settings.clone())
     }
 
     fn check_directive(&mut self, seen: &Seen<'_>, directive: &Directive, told: &mut Told) {
@@ -136,7 +134,7 @@ impl TaskWatch {
         };
         let ruling = cell.in_round(self.course.worsening, self.course.directives + 1, false).rule(&gains);
         let says = match ruling {
-            Ruling::Replan(replan) => state(replan).name(),
+            Ruling::Replan(replan) => MacroState::from(replan).name(),
             Ruling::End(by) => by.name(),
         };
         if says != directive.directive.name() {
@@ -178,7 +176,7 @@ impl TaskWatch {
         let cell = Cell::new(end.grad_l, loss.d, loss.p, loss.omega).ok()?;
         let says = match cell.in_round(worsening, self.course.directives + 1, false).rule(&gains) {
             Ruling::End(by) => by.name(),
-            Ruling::Replan(replan) => state(replan).name(),
+            Ruling::Replan(replan) => MacroState::from(replan).name(),
         };
         (says != end.ended_by.name())
             .then(|| format!("the table says {says} and it ends by {}", end.ended_by.name()))
@@ -186,7 +184,7 @@ impl TaskWatch {
 }
 
 fn wrong_loss(gains: &Gains, d: f64, p: f64, omega: f64, l: f64) -> Option<String> {
-    let (_, sum) = loss::weigh(d, p, omega, gains);
+    let sum = Loss::weighed(d, p, omega, gains).l;
     let fits = (sum - l).abs() <= TOLERANCE;
     (!fits).then(|| format!("L is {l:.6}, and D {d:.3}, P {p:.3} and Ω {omega:.3} give {sum:.6}"))
 }
@@ -200,13 +198,4 @@ fn wrong_gradient(previous: Option<f64>, l: f64, grad_l: f64) -> Option<String> 
 fn mismatch(seen: &Seen<'_>, what: String, told: &mut Told) {
     let finding = seen.entry.finding(FindingKind::DecisionMismatch, RoleId::GoalGradientSolver, what);
     told.find([finding]);
-}
-
-fn state(replan: Replan) -> MacroState {
-    match replan {
-        Replan::Refine => MacroState::Refine,
-        Replan::ChangePath => MacroState::ChangePath,
-        Replan::ChangeApproach => MacroState::ChangeApproach,
-        Replan::BreakSymmetry => MacroState::BreakSymmetry,
-    }
 }
