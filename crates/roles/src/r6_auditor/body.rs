@@ -239,8 +239,6 @@ pub(super) struct Directive {
     pub(super) loss: Loss,
     pub(super) directive: MacroState,
     pub(super) grad_l: f64,
-    #[serde(default)]
-    pub(super) grad_l_budget: f64,
 }
 
 #[derive(Deserialize)]

@@ -101,7 +101,7 @@ fn a_decision_that_its_own_numbers_do_not_give() {
     check(
         &Script::healthy().with("directive", "change_path", "refine"),
         &expect![[r#"
-        decision_mismatch R7 #33: the table says change_path and it says refine
+        decision_mismatch R7 #33: the law says change_path and it says refine
     "#]],
     );
     check(
@@ -120,7 +120,7 @@ fn a_decision_that_its_own_numbers_do_not_give() {
     check(
         &Script::healthy().with("opened", r#""controller":{}"#, r#""controller":{"delta":0.5}"#),
         &expect![[r#"
-            decision_mismatch R7 #33: the table says distance and it says change_path
+            decision_mismatch R7 #33: the law says distance and it says change_path
         "#]],
     );
     let gaps = |omega: &str, ended_by: &str| {
@@ -132,9 +132,16 @@ fn a_decision_that_its_own_numbers_do_not_give() {
     check(
         &gaps(r#"0.9,"L":0.555"#, "distance"),
         &expect![[r#"
-        decision_mismatch R7 #33: the table says omega and it ends by distance
+        decision_mismatch R7 #33: the law says omega and it ends by distance
     "#]],
     );
+}
+
+#[test]
+fn law_that_this_build_does_not_have_is_not_judged() {
+    let other = Script::healthy().with("opened", r#""controller":{}"#, r#""controller":{"law":"other"}"#);
+    silent(&other);
+    silent(&other.with("directive", "change_path", "refine"));
 }
 
 #[test]

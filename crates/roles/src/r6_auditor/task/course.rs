@@ -1,11 +1,9 @@
 //! The controller's course: whether its decisions follow from its own numbers, and whether they lead anywhere.
 
 use serde::{Deserialize, Serialize};
-use setpoint_control::law::Cell;
-use setpoint_control::{Gains, Loss, Ruling, Trend, compare, law};
+use setpoint_control::{Gains, History, Law, Ruling, compare, law};
 use setpoint_protocol::RoleId;
-use setpoint_protocol::message::{EndedBy, FindingKind, GapRound, MacroState};
-use setpoint_protocol::settings::Law2Gradient;
+use setpoint_protocol::message::{EndedBy, FindingKind, GapRound, Loss, MacroState};
 
 use super::super::body::{Directive, End};
 use super::super::entry::Seen;
@@ -25,7 +23,6 @@ pub(in super::super) struct Course {
     /// The records of the decisions, for those findings that rest on several.
     seqs: Vec<u64>,
     directives: u32,
-    worsening: u32,
     /// Decisions in a row without the distance falling.
     flat: u32,
     /// R4b's last word on a round.
@@ -51,6 +48,54 @@ impl Course {
             self.rounds.push(round);
             self.seqs.push(seq);
         }
+    }
+
+    /// What in a directive follows neither from its own numbers nor from the task's law.
+    fn wrong_in_directive(&self, law: &dyn Law, gains: &Gains, directive: &Directive) -> Vec<String> {
+        let Directive { loss, directive, grad_l } = directive;
+        let of_numbers = wrong_loss(gains, loss).or_else(|| self.wrong_gradient(loss, *grad_l));
+        let says = self.law_says(law, gains, loss, directive.name());
+        let of_law = says.map(|says| format!("the law says {says} and it says {}", directive.name()));
+        of_numbers.into_iter().chain(of_law).collect()
+    }
+
+    /// What is wrong with the numbers of an end, and with the end where the law decided it.
+    fn wrong_in_end(&self, law: &dyn Law, gains: &Gains, end: &End) -> Option<String> {
+        let by_law =
+            matches!(end.ended_by, EndedBy::Omega | EndedBy::Distance | EndedBy::Law2 | EndedBy::Rounds);
+        let wrong = wrong_loss(gains, &end.loss);
+        if wrong.is_some() || !by_law {
+            return wrong;
+        }
+        self.wrong_gradient(&end.loss, end.grad_l).or_else(|| {
+            let says = self.law_says(law, gains, &end.loss, end.ended_by.name())?;
+            Some(format!("the law says {says} and it ends by {}", end.ended_by.name()))
+        })
+    }
+
+    fn wrong_gradient(&self, loss: &Loss, grad_l: f64) -> Option<String> {
+        let difference = self.rounds.last().map_or(0.0, |previous| loss.l - previous.loss.l);
+        let fits = (difference - grad_l).abs() <= TOLERANCE;
+        (!fits).then(|| format!("∇L is {grad_l:.6}, and L changed by {difference:.6}"))
+    }
+
+    /// What the law says of a round with this loss, where that is not what was recorded.
+    fn law_says(&self, law: &dyn Law, gains: &Gains, loss: &Loss, recorded: &str) -> Option<&'static str> {
+        // The rounds after these were not kept, and a law may look at any of them.
+        if self.rounds.len() == ROUNDS_MAX {
+            return None;
+        }
+        let mut history = History::default();
+        for round in &self.rounds {
+            history.add(history.next(history.rounds() + 1, round.loss, gains), round.directive);
+        }
+        let point = history.next(history.rounds() + 1, *loss, gains);
+        let says = |is_fatal| match law.rule(&history, &point, is_fatal, gains) {
+            Ruling::Replan(state) => MacroState::from(state).name(),
+            Ruling::End(by) => by.name(),
+        };
+        // A decision does not say whether a fault closed its round, so both rulings are accepted.
+        (says(false) != recorded && says(true) != recorded).then(|| says(false))
     }
 }
 
@@ -108,42 +153,15 @@ impl TaskWatch {
         self.course.keep(seen.entry.seq, GapRound { loss: end.loss, directive: end.directive.into() });
     }
 
-    /// The settings, where the arithmetic can be done over: those that the law knows.
-    fn known_gains(&self) -> Option<Gains> {
-        law::governing(&self.settings).ok().map(|_| self.settings.clone())
-    }
-
-    fn check_directive(&mut self, seen: &Seen<'_>, directive: &Directive, told: &mut Told) {
-        let Some(gains) = self.known_gains() else { return };
-        let loss = directive.loss;
-        let previous = self.course.rounds.last().map(|round| round.loss.l);
-        if let Some(what) = wrong_loss(&gains, loss.d, loss.p, loss.omega, loss.l)
-            .or_else(|| wrong_gradient(previous, loss.l, directive.grad_l))
-        {
-            mismatch(seen, what, told);
-        }
-        let counted = match self.settings.law2_gradient {
-            Law2Gradient::Full => directive.grad_l,
-            Law2Gradient::Net => directive.grad_l - directive.grad_l_budget,
-        };
-        self.course.worsening =
-            if Trend::of(counted, &gains) == Trend::Worsening { self.course.worsening + 1 } else { 0 };
-        let cell = Cell::new(directive.grad_l, loss.d, loss.p, loss.omega);
-        let Ok(cell) = cell else {
-            return mismatch(seen, "a number of it is none".to_owned(), told);
-        };
-        let ruling = cell.in_round(self.course.worsening, self.course.directives + 1, false).rule(&gains);
-        let says = match ruling {
-            Ruling::Replan(replan) => MacroState::from(replan).name(),
-            Ruling::End(by) => by.name(),
-        };
-        if says != directive.directive.name() {
-            let what = format!("the table says {says} and it says {}", directive.directive.name());
+    fn check_directive(&self, seen: &Seen<'_>, directive: &Directive, told: &mut Told) {
+        // Under settings that the controller refuses, and a law that this build does not have, nothing can be recomputed.
+        let Ok(law) = law::governing(&self.settings) else { return };
+        for what in self.course.wrong_in_directive(law, &self.settings, directive) {
             mismatch(seen, what, told);
         }
     }
 
-    /// What is wrong with the numbers of an end that was decided by the table.
+    /// What is wrong with an end.
     fn end_mismatch(&self, end: &End) -> Option<String> {
         if end.replans != self.course.directives {
             return Some(format!(
@@ -151,51 +169,120 @@ impl TaskWatch {
                 end.replans, self.course.directives
             ));
         }
-        let gains = self.known_gains()?;
-        let loss = end.loss;
-        let wrong = wrong_loss(&gains, loss.d, loss.p, loss.omega, loss.l);
-        let by_table =
-            matches!(end.ended_by, EndedBy::Omega | EndedBy::Distance | EndedBy::Law2 | EndedBy::Rounds);
-        if wrong.is_some() || !by_table {
-            return wrong;
-        }
-        let previous = self.course.rounds.last().map(|round| round.loss.l);
-        let wrong = wrong_gradient(previous, loss.l, end.grad_l);
-        if wrong.is_some() {
-            return wrong;
-        }
-        // An end does not say how much of its gradient is budget: under `net` its worsening cannot be counted over.
-        let worsening = match (self.settings.law2_gradient, end.ended_by) {
-            (Law2Gradient::Net, EndedBy::Law2) => gains.law2_rounds,
-            (Law2Gradient::Net, _) => 0,
-            (Law2Gradient::Full, _) if Trend::of(end.grad_l, &gains) == Trend::Worsening => {
-                self.course.worsening + 1
-            }
-            (Law2Gradient::Full, _) => 0,
-        };
-        let cell = Cell::new(end.grad_l, loss.d, loss.p, loss.omega).ok()?;
-        let says = match cell.in_round(worsening, self.course.directives + 1, false).rule(&gains) {
-            Ruling::End(by) => by.name(),
-            Ruling::Replan(replan) => MacroState::from(replan).name(),
-        };
-        (says != end.ended_by.name())
-            .then(|| format!("the table says {says} and it ends by {}", end.ended_by.name()))
+        let law = law::governing(&self.settings).ok()?;
+        self.course.wrong_in_end(law, &self.settings, end)
     }
 }
 
-fn wrong_loss(gains: &Gains, d: f64, p: f64, omega: f64, l: f64) -> Option<String> {
+fn wrong_loss(gains: &Gains, loss: &Loss) -> Option<String> {
+    let Loss { d, p, omega, l } = *loss;
     let sum = Loss::weighed(d, p, omega, gains).l;
     let fits = (sum - l).abs() <= TOLERANCE;
     (!fits).then(|| format!("L is {l:.6}, and D {d:.3}, P {p:.3} and Ω {omega:.3} give {sum:.6}"))
 }
 
-fn wrong_gradient(previous: Option<f64>, l: f64, grad_l: f64) -> Option<String> {
-    let difference = previous.map_or(0.0, |previous| l - previous);
-    let fits = (difference - grad_l).abs() <= TOLERANCE;
-    (!fits).then(|| format!("∇L is {grad_l:.6}, and L changed by {difference:.6}"))
-}
-
 fn mismatch(seen: &Seen<'_>, what: String, told: &mut Told) {
     let finding = seen.entry.finding(FindingKind::DecisionMismatch, RoleId::GoalGradientSolver, what);
     told.find([finding]);
+}
+
+#[cfg(test)]
+mod tests {
+    use setpoint_control::law::Reference;
+    use setpoint_control::{ActionState, Point};
+    use setpoint_protocol::message::EndState;
+
+    use super::*;
+
+    /// Asks for more of the same twice, whatever was measured, and then takes what there is.
+    #[derive(Debug)]
+    struct Patient;
+
+    impl Law for Patient {
+        fn name(&self) -> &'static str {
+            "patient"
+        }
+
+        fn rule(&self, history: &History, _: &Point, _: bool, _: &Gains) -> Ruling {
+            match history.replans() {
+                0 | 1 => Ruling::Replan(ActionState::Refine),
+                _ => Ruling::End(EndedBy::Distance),
+            }
+        }
+    }
+
+    /// A round that measured D = P = 0.9, of which the reference says `break_symmetry`.
+    fn round(number: u32, gains: &Gains) -> Loss {
+        Loss::weighed(0.9, 0.9, 0.01 * f64::from(number), gains)
+    }
+
+    fn directive(course: &Course, directive: MacroState) -> Directive {
+        let loss = round(course.directives, &Gains::default());
+        let grad_l = course.rounds.last().map_or(0.0, |last| loss.l - last.loss.l);
+        Directive { loss, directive, grad_l }
+    }
+
+    fn end(course: &Course, ended_by: EndedBy) -> End {
+        let Directive { loss, grad_l, .. } = directive(course, MacroState::Refine);
+        End {
+            loss,
+            grad_l,
+            replans: course.directives,
+            directive: EndState::Success,
+            ended_by,
+            verdicts: Vec::new(),
+            subtask_verdicts: Vec::new(),
+            unmet_criteria: Vec::new(),
+        }
+    }
+
+    /// A course of as many rounds that were each answered by `refine`.
+    fn refined(rounds: u32) -> Course {
+        let mut course = Course::default();
+        for seq in 0..rounds {
+            let Directive { loss, directive, .. } = directive(&course, MacroState::Refine);
+            course.keep(seq.into(), GapRound { loss, directive });
+            course.directives += 1;
+        }
+        course
+    }
+
+    #[test]
+    fn task_under_another_law_is_judged_by_it() {
+        let gains = Gains::default();
+        for rounds in 0..2 {
+            let course = refined(rounds);
+            let refine = directive(&course, MacroState::Refine);
+            assert_eq!(course.wrong_in_directive(&Patient, &gains, &refine), Vec::<String>::new());
+            assert_eq!(
+                course.wrong_in_directive(&Reference, &gains, &refine),
+                ["the law says break_symmetry and it says refine"]
+            );
+        }
+        let course = refined(2);
+        let distance = end(&course, EndedBy::Distance);
+        assert_eq!(course.wrong_in_end(&Patient, &gains, &distance), None);
+        assert!(course.wrong_in_end(&Reference, &gains, &distance).is_some());
+    }
+
+    #[test]
+    fn decision_that_its_own_law_does_not_give_is_found_once() {
+        let gains = Gains::default();
+        let course = refined(1);
+        let broken = directive(&course, MacroState::BreakSymmetry);
+        assert_eq!(
+            course.wrong_in_directive(&Patient, &gains, &broken),
+            ["the law says refine and it says break_symmetry"]
+        );
+        assert_eq!(
+            course.wrong_in_end(&Patient, &gains, &end(&course, EndedBy::Distance)).as_deref(),
+            Some("the law says refine and it ends by distance")
+        );
+        let course = refined(2);
+        let late = directive(&course, MacroState::Refine);
+        assert_eq!(
+            course.wrong_in_directive(&Patient, &gains, &late),
+            ["the law says distance and it says refine"]
+        );
+    }
 }
