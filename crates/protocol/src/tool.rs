@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use setpoint_control::FailureClass;
 
 use crate::any::Any;
 use crate::id::{CallId, ToolId};
-use crate::message::FailureClass;
 
 /// A call of one tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
