@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use serde_json::Value;
 use setpoint_control::gains::UnknownLaw;
 use setpoint_control::{GainsError, law};
@@ -150,6 +151,19 @@ pub struct Setting {
     pub origin: Origin,
 }
 
+/// One configuration value.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConfigLine {
+    /// Dotted key.
+    pub key: String,
+    /// Value; null when it is not set.
+    pub value: Value,
+    /// Where it comes from.
+    pub origin: String,
+    /// What it means.
+    pub about: String,
+}
+
 /// A complete, validated configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -242,6 +256,18 @@ impl Config {
             let of_key = self.settings.iter().filter(|(name, _)| key.names(name));
             of_key.map(move |(name, setting)| (name.as_str(), key, setting))
         })
+    }
+
+    /// Every value that is shown, with where it comes from and what it means.
+    #[must_use]
+    pub fn lines(&self) -> Vec<ConfigLine> {
+        let line = |(name, key, setting): (&str, &Key, &Setting)| ConfigLine {
+            key: name.to_owned(),
+            value: Config::seen(name, setting),
+            origin: setting.origin.to_string(),
+            about: key.about.to_owned(),
+        };
+        self.shown().map(line).collect()
     }
 
     /// A value as it may be seen: of an address scheme, host and port, and that there is more, for any of it may be a key.

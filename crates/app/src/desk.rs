@@ -1,11 +1,10 @@
 //! What the program says about itself: how everything stands.
 
-mod edge;
-
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use serde::Serialize;
 use setpoint_audit::log::{Against, verify};
 use setpoint_audit::{AuditFailure, concerns_any, put_back};
 use setpoint_journal::{Journal, JournalOptions};
@@ -14,18 +13,15 @@ use setpoint_own_files::own;
 use setpoint_protocol::text::error_chain;
 use setpoint_telemetry::task::Content;
 
-use self::edge::{PUT_BACK_HINT, edge_of_store};
+use crate::error::hints::{PUT_BACK_HINT, audit_hint, journal_hint, of_program, of_store};
 use crate::models::choose::Chosen;
 use crate::models::choose::PLAYBOOK;
 use crate::program::{Program, is_none};
 use crate::surroundings::{Directories, is_installed};
 
-pub use self::edge::{
-    Edge, audit_hint, audit_trouble, edge_of, edge_of_memory, edge_of_program, journal_hint,
-};
-
 /// How a thing stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Health {
     /// As it should be.
     Good,
@@ -36,15 +32,16 @@ pub enum Health {
 }
 
 /// One thing that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnosis {
     /// What.
     pub subject: Cow<'static, str>,
     /// How it stands.
-    pub health: Health,
+    pub state: Health,
     /// What was seen.
     pub finding: String,
     /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
@@ -85,7 +82,7 @@ fn models(program: &Program) -> Vec<Diagnosis> {
     if chosen.iter().all(|one| one.name == PLAYBOOK) {
         return vec![Diagnosis {
             subject: Cow::Borrowed("models"),
-            health: Health::Note,
+            state: Health::Note,
             finding: EMBEDDED.to_owned(),
             hint: Some(EMBEDDED_HINT.to_owned()),
         }];
@@ -126,7 +123,7 @@ fn data_directory(program: &Program) -> Diagnosis {
         };
     }
     if let Err(error) = program.check_places() {
-        let hint = edge_of_program(&error).1.unwrap_or_default();
+        let hint = of_program(&error).1.unwrap_or_default();
         return bad("data directory", error_chain(&error), hint.into_owned());
     }
     match tempfile_in(data) {
@@ -183,7 +180,7 @@ fn memory(dir: &Path) -> Diagnosis {
         return good("memory", "there is none yet".to_owned());
     }
     let failed = |error: MemoryError| {
-        let hint = edge_of_store(&error).1.unwrap_or_default();
+        let hint = of_store(&error).1.unwrap_or_default();
         bad("memory", error_chain(&error), hint.to_owned())
     };
     let (store, report) = match Store::open(dir, &StoreOptions::default()) {
@@ -198,7 +195,7 @@ fn memory(dir: &Path) -> Diagnosis {
                 None => good("memory", counts),
                 Some((aside, what)) => Diagnosis {
                     subject: Cow::Borrowed("memory"),
-                    health: Health::Note,
+                    state: Health::Note,
                     finding: format!(
                         "it was damaged ({what}) and is made anew; what it was is in {}",
                         aside.display()
@@ -241,7 +238,7 @@ fn audit(program: &Program) -> Diagnosis {
 fn telemetry(program: &Program) -> Diagnosis {
     let note = |finding: String, hint: &str| Diagnosis {
         subject: Cow::Borrowed("telemetry"),
-        health: Health::Note,
+        state: Health::Note,
         finding,
         hint: Some(hint.to_owned()),
     };
@@ -287,9 +284,9 @@ fn tempfile_in(dir: &Path) -> io::Result<()> {
 }
 
 fn good(subject: &'static str, finding: String) -> Diagnosis {
-    Diagnosis { subject: Cow::Borrowed(subject), health: Health::Good, finding, hint: None }
+    Diagnosis { subject: Cow::Borrowed(subject), state: Health::Good, finding, hint: None }
 }
 
 fn bad(subject: &'static str, finding: String, hint: String) -> Diagnosis {
-    Diagnosis { subject: Cow::Borrowed(subject), health: Health::Bad, finding, hint: Some(hint) }
+    Diagnosis { subject: Cow::Borrowed(subject), state: Health::Bad, finding, hint: Some(hint) }
 }

@@ -8,12 +8,19 @@
 pub mod approvals;
 pub mod config;
 pub mod desk;
+pub mod error;
 pub mod ggs;
 pub mod init;
 mod keys;
 pub mod models;
+pub mod operator;
 pub mod program;
 pub mod surroundings;
 pub mod telemetry;
 
+pub use error::{Error, ErrorKind};
+pub use operator::audit::Audit;
+pub use operator::desk::Desk;
+pub use operator::memory::Memory;
+pub use operator::tasks::{Event, Fork, Goal, Organisation};
 pub use program::Program;

@@ -21,6 +21,7 @@ mod reading;
 mod snapshot;
 mod standing;
 mod verify;
+pub mod view;
 mod witness;
 
 use std::path::PathBuf;

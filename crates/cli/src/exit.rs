@@ -1,6 +1,6 @@
 //! Exit codes.
 
-use setpoint_client::{ClientError, ErrorKind};
+use setpoint_app::{Error, ErrorKind};
 use setpoint_protocol::message::{EndState, EndedBy, FinalResult};
 
 /// How the program ends, as other programs see it.
@@ -37,7 +37,7 @@ impl Exit {
 
     /// Where there is no result.
     #[must_use]
-    pub const fn of_error(error: &ClientError) -> Exit {
+    pub const fn of_error(error: &Error) -> Exit {
         Exit(error.kind.exit_code())
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use setpoint_client::{Audit, ClientError, Desk, Memory, Organisation};
+use setpoint_app::{Audit, Desk, Error, Memory, Organisation};
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::{TaskId, Timestamp};
 
@@ -22,45 +22,45 @@ pub trait Host: Send + Sync {
     ///
     /// # Errors
     /// A configuration or a data directory that cannot be used.
-    async fn open(&self) -> Result<Arc<dyn Organisation>, ClientError>;
+    async fn open(&self) -> Result<Arc<dyn Organisation>, Error>;
 
     /// The same for commands that drive no task: they work whatever is wrong with the models.
     ///
     /// # Errors
     /// A data directory that cannot be used.
-    async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, ClientError>;
+    async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, Error>;
 
     /// Lets a task go on although an older journal was put back, or every unfinished one if none is named. Called before the
     /// organisation is opened.
     ///
     /// # Errors
     /// A task that is not there, or an audit log that cannot be written.
-    async fn force(&self, task: Option<&str>) -> Result<(), ClientError>;
+    async fn force(&self, task: Option<&str>) -> Result<(), Error>;
 
     /// Opens a file that `tasks export` wrote as an organisation that holds this one task and drives nothing. No data
     /// directory is touched.
     ///
     /// # Errors
     /// A file that cannot be read, or that is not what was written.
-    async fn open_exported(&self, file: &Path) -> Result<(Arc<dyn Organisation>, TaskId), ClientError>;
+    async fn open_exported(&self, file: &Path) -> Result<(Arc<dyn Organisation>, TaskId), Error>;
 
     /// Opens memory, without an organisation.
     ///
     /// # Errors
     /// A configuration, a data directory or a memory that cannot be used.
-    async fn memory(&self) -> Result<Arc<dyn Memory>, ClientError>;
+    async fn memory(&self) -> Result<Arc<dyn Memory>, Error>;
 
     /// The Auditor, without an organisation.
     ///
     /// # Errors
     /// A configuration that cannot be used.
-    async fn audit(&self) -> Result<Arc<dyn Audit>, ClientError>;
+    async fn audit(&self) -> Result<Arc<dyn Audit>, Error>;
 
     /// Reads an approval policy.
     ///
     /// # Errors
     /// A file that cannot be used, named with its line.
-    fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError>;
+    fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, Error>;
 }
 
 /// Decides about approvals in a person's stead.

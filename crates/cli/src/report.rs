@@ -1,14 +1,14 @@
 //! Telling a person, or a program, what went wrong.
 
 use serde_json::json;
-use setpoint_client::ClientError;
+use setpoint_app::Error;
 
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::text::{Line, Tone};
 
 /// Says what went wrong on stderr, and as the one JSON value on stdout where machine output was asked for.
-pub fn error(io: &mut Io, error: &ClientError, is_json: bool) -> Exit {
+pub fn error(io: &mut Io, error: &Error, is_json: bool) -> Exit {
     if is_json {
         let value = json!({ "error": value(error) });
         // When stdout cannot be written to, stderr still says what went wrong.
@@ -24,7 +24,7 @@ pub fn error(io: &mut Io, error: &ClientError, is_json: bool) -> Exit {
 }
 
 /// An error as other programs get it.
-pub(crate) fn value(error: &ClientError) -> serde_json::Value {
+pub(crate) fn value(error: &Error) -> serde_json::Value {
     json!({ "kind": error.kind.name(), "message": error.message, "hints": error.hints })
 }
 

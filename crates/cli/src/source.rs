@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use setpoint_client::{ClientError, ErrorKind};
+use setpoint_app::{Error, ErrorKind};
 use setpoint_own_files::named;
 use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
 
@@ -61,11 +61,7 @@ pub(crate) const GOAL: Wanted = Wanted {
 ///
 /// # Errors
 /// What cannot be read, is not UTF-8, is empty and may not be, or is too long.
-pub(crate) fn read(
-    source: &TextSource,
-    wanted: &Wanted,
-    stdin: &mut dyn Read,
-) -> Result<String, ClientError> {
+pub(crate) fn read(source: &TextSource, wanted: &Wanted, stdin: &mut dyn Read) -> Result<String, Error> {
     let text = match source {
         TextSource::Words(words) => words.clone(),
         TextSource::Stdin => wanted.text(wanted.bounded(stdin, "stdin")?, "stdin")?,
@@ -84,13 +80,13 @@ pub(crate) fn read(
 }
 
 impl Wanted {
-    fn open(&self, path: &Path) -> Result<File, ClientError> {
+    fn open(&self, path: &Path) -> Result<File, Error> {
         let name = path.display();
         named::open(path)
             .map_err(|error| usage(&format!("failed to open {name}: {error}")).hint(self.when_unreadable))
     }
 
-    fn bounded(&self, source: &mut dyn Read, name: &str) -> Result<Vec<u8>, ClientError> {
+    fn bounded(&self, source: &mut dyn Read, name: &str) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         source
             .take(self.bytes_max as u64 + 1)
@@ -99,7 +95,7 @@ impl Wanted {
         if bytes.len() > self.bytes_max { Err(self.too_long()) } else { Ok(bytes) }
     }
 
-    fn text(&self, bytes: Vec<u8>, name: &str) -> Result<String, ClientError> {
+    fn text(&self, bytes: Vec<u8>, name: &str) -> Result<String, Error> {
         String::from_utf8(bytes).map_err(|error| {
             let (noun, at) = (self.noun, error.utf8_error().valid_up_to());
             usage(&format!("the {noun} in {name} is not UTF-8: byte {at} belongs to no character"))
@@ -107,20 +103,20 @@ impl Wanted {
         })
     }
 
-    fn too_long(&self) -> ClientError {
+    fn too_long(&self) -> Error {
         usage(&format!("the {} is longer than {} bytes", self.noun, self.bytes_max)).hint(self.when_too_long)
     }
 }
 
-fn usage(message: &str) -> ClientError {
-    ClientError::new(ErrorKind::Usage, message)
+fn usage(message: &str) -> Error {
+    Error::new(ErrorKind::Usage, message)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn stdin(bytes: &[u8]) -> Result<String, ClientError> {
+    fn stdin(bytes: &[u8]) -> Result<String, Error> {
         read(&TextSource::Stdin, &GOAL, &mut &*bytes)
     }
 

@@ -8,6 +8,8 @@
 //! and their form [`cloud_events`], [`fork`] and its [`workspace`].
 
 pub mod cloud_events;
+pub mod comparison;
+pub mod cost;
 mod error;
 mod export;
 pub mod fork;

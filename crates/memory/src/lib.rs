@@ -14,6 +14,7 @@ mod reflect;
 mod sharing;
 mod skills;
 pub mod store;
+pub mod view;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

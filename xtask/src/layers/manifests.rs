@@ -141,19 +141,20 @@ mod tests {
     #[test]
     fn an_upward_or_sideways_edge_is_found() {
         check(
-            &["protocol", "machine", "journal", "tools", "control", "client", "runtime"],
+            &["protocol", "machine", "journal", "tools", "control", "cli", "runtime", "model"],
             "protocol:
              control:
              machine: protocol control
              journal: tools tools(dev)
              tools:
              runtime:
-             client: runtime",
+             model:
+             cli: runtime model",
             &expect![[r#"
                 crates/machine/Cargo.toml: layer 1: it may not depend on `setpoint-control` (layer 0)
                 crates/journal/Cargo.toml: layer 3: it may not depend on `setpoint-tools` (layer 3)
                 crates/journal/Cargo.toml: layer 3: its tests may not depend on `setpoint-tools` (layer 3)
-                crates/client/Cargo.toml: layer 5: it may not depend on `setpoint-runtime` (layer 4)
+                crates/cli/Cargo.toml: layer 6: it may not depend on `setpoint-model` (layer 3)
             "#]],
         );
     }

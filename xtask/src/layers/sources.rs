@@ -32,16 +32,10 @@ pub(super) const COMMANDS_NAMED: &[Exception] = &[
 const RECORDED: &str = "the hint is recorded as text: it can only move up once hints are typed";
 
 const ROLES: &str = "crates/roles/src/";
-const CLI: &str = "crates/cli/src/";
-/// What the rest of the crate may name.
-const CLI_USES: &[&str] = &["cli", "client", "own_files", "protocol"];
-/// The binary itself, beside the library that it is made of.
-const CLI_BINARY: &str = "crates/cli/src/bin/setpoint/";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = pure_layers_stay_pure(tree);
     findings.extend(roles_do_not_name_each_other(tree));
-    findings.extend(only_the_binary_composes(tree));
     findings.extend(no_command_is_named_below_app(tree));
     findings
 }
@@ -96,20 +90,6 @@ fn is_role(module: &str) -> bool {
     number.trim_end_matches(['a', 'b']).bytes().all(|byte| byte.is_ascii_digit()) && !number.is_empty()
 }
 
-fn only_the_binary_composes(tree: &Tree) -> Vec<Finding> {
-    let others = tree.texts("rs").filter(|(path, _)| path.starts_with(CLI) && !path.starts_with(CLI_BINARY));
-    let mut findings = Vec::new();
-    for (path, text) in others.filter(|(path, _)| !is_test_file(path)) {
-        let names = scan::paths(Source::new(text).shipped());
-        let composing = names.iter().flat_map(|(number, name)| name.iter().map(move |part| (number, part)));
-        findings.extend(composing.filter(|(_, part)| is_composed(part)).map(|(number, part)| {
-            let reason = format!("only `bin/setpoint` names `{part}`: take what you need from `client`");
-            Finding::at(path, *number, reason)
-        }));
-    }
-    findings
-}
-
 /// Texts below `app` do not say what the command line calls something: another edge would have to say it otherwise.
 fn no_command_is_named_below_app(tree: &Tree) -> Vec<Finding> {
     let below: Vec<_> = TABLE
@@ -143,11 +123,6 @@ fn names_command(text: &str) -> bool {
 }
 
 /// Whether this is a crate of ours that the library of `cli` does without.
-fn is_composed(name: &str) -> bool {
-    name.strip_prefix("setpoint_")
-        .is_some_and(|name| TABLE.iter().any(|row| row.name == name) && !CLI_USES.contains(&name))
-}
-
 /// Whether `part` stands in `whole` without a gap.
 fn is_within(part: &[&str], whole: &[String]) -> bool {
     whole.windows(part.len()).any(|window| window.iter().zip(part).all(|(a, b)| a == b))
@@ -217,22 +192,6 @@ mod tests {
             &expect![[r#"
                 crates/runtime/src/a.rs:1: a text below `app` names a command or an option of the command line: give it from there
                 crates/runtime/src/a.rs:2: a text below `app` names a command or an option of the command line: give it from there
-            "#]],
-        );
-    }
-
-    #[test]
-    fn only_the_binary_of_cli_composes() {
-        let text = "use setpoint_runtime::Driver;";
-        check(
-            &[
-                ("crates/cli/src/bin/setpoint/main.rs", text),
-                ("crates/cli/src/run.rs", text),
-                ("crates/cli/tests/run.rs", text),
-                ("crates/server/src/main.rs", text),
-            ],
-            &expect![[r#"
-                crates/cli/src/run.rs:1: only `bin/setpoint` names `setpoint_runtime`: take what you need from `client`
             "#]],
         );
     }

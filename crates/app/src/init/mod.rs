@@ -12,6 +12,7 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
+use serde::{Serialize, Serializer};
 use setpoint_model::catalogue::Catalogue;
 use setpoint_model::remote::base::BaseError;
 
@@ -32,7 +33,7 @@ const SAID: [&str; 2] = ["models.brain", "models.tool"];
 const TABLE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// How it is to be done.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InitWishes {
     /// Addresses to look at instead of the usual ports.
     pub look_at: Vec<String>,
@@ -43,12 +44,14 @@ pub struct InitWishes {
 }
 
 /// What came of it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Initialised {
     /// What was found, a line each.
     pub found: Vec<String>,
-    /// The models that the file chooses: for R2 and R4b, and for R1, R3 and R4a. `None` when there is nothing to choose.
-    pub chosen: Option<(String, String)>,
+    /// The model that the file chooses for R2 and R4b; `None` when there is nothing to choose.
+    pub brain: Option<String>,
+    /// The model for R1, R3 and R4a.
+    pub tool: Option<String>,
     /// The files, written or shown.
     pub files: Vec<InitFile>,
     /// Whether they were written.
@@ -56,21 +59,53 @@ pub struct Initialised {
     /// What else should be known.
     pub notes: Vec<String>,
     /// Variables that are not set and would choose a model, with their providers.
-    pub variables: Vec<(String, String)>,
+    pub variables: Vec<KeyVariable>,
     /// Providers that are somewhere else and of which no model is named, with what says where: a task that names none
     /// is not started then.
-    pub unnamed: Vec<(String, String)>,
+    pub unnamed: Vec<UnnamedProvider>,
+}
+
+/// A provider that is somewhere else, and nobody says which of its models.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnnamedProvider {
+    /// Its name.
+    pub provider: String,
+    /// What says where it is.
+    pub origin: String,
+}
+
+/// A variable that holds a key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KeyVariable {
+    /// Its name.
+    pub variable: String,
+    /// Whose key.
+    pub provider: String,
 }
 
 /// One file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InitFile {
     /// Where.
+    #[serde(serialize_with = "as_shown")]
     pub path: PathBuf,
     /// What it says.
     pub text: String,
     /// Where the older one is kept.
+    #[serde(serialize_with = "as_shown_if_there", skip_serializing_if = "Option::is_none")]
     pub kept: Option<PathBuf>,
+}
+
+/// A path as it is shown; one that is not UTF-8 is still shown.
+fn as_shown<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
+}
+
+fn as_shown_if_there<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+    match path {
+        Some(path) => as_shown(path, serializer),
+        None => serializer.serialize_none(),
+    }
 }
 
 /// Why it was not done.
@@ -178,13 +213,17 @@ pub async fn initialise(program: &Program, wishes: &InitWishes) -> Result<Initia
         notes: sight.notes.clone(),
         variables: provider::key_variables()
             .filter(|variable| !sight.keys.contains(variable))
-            .map(|(variable, of)| (variable.to_owned(), of.to_owned()))
+            .map(|(variable, of)| KeyVariable { variable: variable.to_owned(), provider: of.to_owned() })
             .collect(),
-        unnamed: sight.unnamed.clone(),
+        unnamed: sight
+            .unnamed
+            .iter()
+            .map(|(provider, origin)| UnnamedProvider { provider: provider.clone(), origin: origin.clone() })
+            .collect(),
         ..Initialised::default()
     };
     let Some(choice) = sight.choices.first() else { return Ok(done) };
-    done.chosen = Some((choice.brain.clone(), choice.tool.clone()));
+    (done.brain, done.tool) = (Some(choice.brain.clone()), Some(choice.tool.clone()));
     let text = text::configuration(&sight);
     let table = text::table(&sight);
     let table = match table {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use secrecy::SecretString;
+use serde::Serialize;
 use serde_json::{Map, Value};
 use setpoint_model::remote::base;
 use setpoint_model::wire::Dialect;
@@ -173,7 +174,7 @@ pub(super) fn provider(
 }
 
 /// One provider that could be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProviderLine {
     /// Its name, as it stands before a model's.
     pub name: String,
@@ -188,6 +189,7 @@ pub struct ProviderLine {
     /// Whether it gives no answer without a key, as far as that is known.
     pub is_key_needed: bool,
     /// Why it cannot be used as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 

@@ -5,16 +5,17 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use serde::Serialize;
 use setpoint_model::remote::Endpoint;
 use setpoint_model::remote::listing::{LIST_TIME_MAX, Listed, Lister, Offer};
 use setpoint_protocol::models::Price;
 use setpoint_protocol::record::ModelFailure;
 
 use super::choose::{Answerer, Chosen};
-use super::error::ChoiceError;
 use super::provider::{self, ProviderLine};
 use crate::desk::{EMBEDDED, EMBEDDED_HINT, Health};
-use crate::program::Program;
+use crate::error::Error;
+use crate::program::{Program, ProgramError};
 
 /// Names of other models that are told where one is missing.
 const NEAR_MAX: usize = 3;
@@ -22,92 +23,112 @@ const NEAR_MAX: usize = 3;
 const NEAR_CHARS_MIN: usize = 3;
 
 /// What is configured and what is there.
-#[derive(Clone, Debug)]
-pub struct Survey {
-    /// The choices, or the first that cannot be used.
-    pub chosen: Result<Vec<Surveyed>, ChoiceError>,
-    /// The servers that they are on, each once.
-    pub servers: Vec<Server>,
+#[derive(Clone, Debug, Default)]
+pub struct ModelsReport {
+    /// The choices; none when one of them cannot be used.
+    pub models: Vec<ModelLine>,
+    /// The servers that they are on.
+    pub servers: Vec<ServerLine>,
     /// Every provider that could be used.
     pub providers: Vec<ProviderLine>,
+    /// The first choice that cannot be used.
+    pub error: Option<Error>,
 }
 
-/// One choice, and how it stands.
-#[derive(Clone, Debug)]
-pub struct Surveyed {
-    /// The choice.
-    pub chosen: Chosen,
+/// One choice.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ModelLine {
+    /// The key that chooses for it, such as `models.brain`.
+    pub slot: String,
+    /// The model's whole name.
+    pub name: String,
+    /// What chose it.
+    pub origin: String,
+    /// The address; none for the embedded brain.
+    pub address: Option<String>,
+    /// The variable that holds its key, or would. Never the key.
+    pub key_env: Option<String>,
+    /// Whether that is set.
+    pub is_key_set: bool,
+    /// Tokens that question and answer may have together, where it is known.
+    pub window_tokens: Option<u32>,
+    /// Tokens of an answer at most, where that is less than is asked for.
+    pub tokens_out_max: Option<u32>,
+    /// How capable it is beside others, where it is known.
+    pub rank: Option<u8>,
+    /// What its tokens cost, where it is known.
+    pub price: Option<PriceLine>,
     /// How it stands.
-    pub health: Health,
+    pub state: Health,
     /// What was seen.
     pub finding: String,
     /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// One server, and what it said.
-#[derive(Clone, Debug)]
-pub struct Server {
+/// What a million tokens cost, in the currency of the price table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PriceLine {
+    /// Of questions.
+    pub million_in: String,
+    /// Of answers.
+    pub million_out: String,
+    /// Of questions, read from a cache.
+    pub million_cached: String,
+}
+
+/// One server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ServerLine {
     /// The provider's name.
     pub provider: String,
     /// Its address.
     pub address: String,
+    /// The names of its models, where it has a list.
+    pub models: Vec<String>,
+    /// Whether these are all.
+    pub is_whole: bool,
+    /// Why there is no list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// One server, and what it said.
+#[derive(Clone, Debug)]
+struct Server {
+    /// The provider's name.
+    provider: String,
+    /// Its address.
+    address: String,
     /// What it said.
-    pub listed: Result<Listed, ModelFailure>,
-}
-
-/// What is known of a chosen model.
-#[derive(Clone, Debug, Default)]
-pub struct Facts {
-    /// The address; none for the embedded brain.
-    pub address: Option<String>,
-    /// Whether its key is there.
-    pub is_key_set: bool,
-    /// Tokens that question and answer may have together.
-    pub window_tokens: Option<u32>,
-    /// Tokens of an answer at most.
-    pub tokens_out_max: Option<u32>,
-    /// What its tokens cost.
-    pub price: Option<Price>,
-}
-
-impl Surveyed {
-    /// What is known of the model.
-    #[must_use]
-    pub fn facts(&self) -> Facts {
-        let Some(endpoint) = endpoint_of(&self.chosen) else { return Facts::default() };
-        Facts {
-            address: Some(endpoint.base.clone()),
-            is_key_set: endpoint.key.is_some(),
-            window_tokens: endpoint.window_tokens,
-            tokens_out_max: endpoint.tokens_out_max,
-            price: endpoint.price,
-        }
-    }
+    listed: Result<Listed, ModelFailure>,
 }
 
 impl Server {
-    /// The names of its models, whether these are all, and why there are none.
-    #[must_use]
-    pub fn names(&self) -> (Vec<String>, bool, Option<String>) {
-        match &self.listed {
+    fn line(self) -> ServerLine {
+        let (models, is_whole, problem) = match self.listed {
             Ok(Listed::Offer(offer)) => {
-                (offer.models.iter().map(|model| model.name.clone()).collect(), offer.is_whole, None)
+                (offer.models.into_iter().map(|model| model.name).collect(), offer.is_whole, None)
             }
             Ok(Listed::NoList { status }) => {
                 (vec![], false, Some(format!("it has no list (status {status})")))
             }
-            Err(failure) => (vec![], false, Some(failure.reason.clone())),
-        }
+            Err(failure) => (vec![], false, Some(failure.reason)),
+        };
+        ServerLine { provider: self.provider, address: self.address, models, is_whole, problem }
     }
 }
 
 /// Looks at everything that is configured.
-pub async fn survey(program: &Program) -> Survey {
+pub async fn survey(program: &Program) -> ModelsReport {
     let providers = provider::lines(&program.config, program.env());
     let chosen = match program.chosen_models() {
         Ok(chosen) => chosen,
-        Err(error) => return Survey { chosen: Err(error), servers: vec![], providers },
+        Err(error) => {
+            let error = Some(ProgramError::from(error).into());
+            return ModelsReport { error, providers, ..ModelsReport::default() };
+        }
     };
     let mut endpoints: Vec<&Endpoint> = Vec::new();
     for endpoint in chosen.iter().filter_map(endpoint_of) {
@@ -116,8 +137,9 @@ pub async fn survey(program: &Program) -> Survey {
         }
     }
     let servers = join_all(endpoints.into_iter().map(ask)).await;
-    let surveyed = chosen.iter().map(|one| stands(one, &servers)).collect();
-    Survey { chosen: Ok(surveyed), servers, providers }
+    let models = chosen.iter().map(|one| stands(one, &servers)).collect();
+    let servers = servers.into_iter().map(Server::line).collect();
+    ModelsReport { models, servers, providers, error: None }
 }
 
 fn endpoint_of(chosen: &Chosen) -> Option<&Endpoint> {
@@ -141,14 +163,29 @@ async fn ask(endpoint: &Endpoint) -> Server {
     Server { provider: provider_of(endpoint).to_owned(), address: endpoint.base.clone(), listed }
 }
 
-fn stands(chosen: &Chosen, servers: &[Server]) -> Surveyed {
-    let surveyed = |health, finding: String, hint: Option<String>| Surveyed {
-        chosen: chosen.clone(),
-        health,
+fn stands(chosen: &Chosen, servers: &[Server]) -> ModelLine {
+    let endpoint = endpoint_of(chosen);
+    let price = |price: Price| PriceLine {
+        million_in: price.token_in.times(1_000_000).to_string(),
+        million_out: price.token_out.times(1_000_000).to_string(),
+        million_cached: price.token_cached.times(1_000_000).to_string(),
+    };
+    let surveyed = |state, finding: String, hint: Option<String>| ModelLine {
+        slot: chosen.slot.key(),
+        name: chosen.name.clone(),
+        origin: chosen.origin.to_string(),
+        address: endpoint.map(|endpoint| endpoint.base.clone()),
+        key_env: chosen.key_env.clone(),
+        is_key_set: endpoint.is_some_and(|endpoint| endpoint.key.is_some()),
+        window_tokens: endpoint.and_then(|endpoint| endpoint.window_tokens),
+        tokens_out_max: endpoint.and_then(|endpoint| endpoint.tokens_out_max),
+        rank: chosen.rank,
+        price: endpoint.and_then(|endpoint| endpoint.price).map(price),
+        state,
         finding,
         hint,
     };
-    let Some(endpoint) = endpoint_of(chosen) else {
+    let Some(endpoint) = endpoint else {
         return surveyed(Health::Note, EMBEDDED.to_owned(), Some(EMBEDDED_HINT.to_owned()));
     };
     let server = servers

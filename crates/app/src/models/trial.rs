@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use futures_util::future::join_all;
+use serde::Serialize;
 use setpoint_model::remote::Remote;
 use setpoint_model::remote::probe::{Outcome, Probed, probe};
 use setpoint_protocol::money::Money;
@@ -21,18 +22,31 @@ pub struct Trial {
     /// What was found out, model by model.
     pub found: Vec<Diagnosis>,
     /// What it cost; nothing where no language model is chosen.
-    pub cost: Option<Cost>,
+    pub cost: Option<TrialCost>,
+}
+
+/// What a trial cost, for other programs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrialCost {
+    /// Questions asked.
+    pub calls: u64,
+    /// Tokens of the questions.
+    pub tokens_in: u64,
+    /// Tokens of the answers.
+    pub tokens_out: u64,
+    /// Money, in the currency of the price table; `None` where the price of one of the models is not known.
+    pub money: Option<f64>,
 }
 
 /// What a trial cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
+struct Cost {
     /// Questions asked.
-    pub calls: u64,
+    calls: u64,
     /// Tokens, as far as there were answers.
-    pub usage: Usage,
+    usage: Usage,
     /// Money; `None` where the price of one of the models is not known.
-    pub money: Option<Money>,
+    money: Option<Money>,
 }
 
 /// Tries out every model that is chosen, each once: servers side by side, and models of one server one after another,
@@ -51,7 +65,7 @@ pub async fn try_out(program: &Program) -> Trial {
         let finding = "no language model is chosen: there is nothing to try out".to_owned();
         let hint = Some("`setpoint init` looks for language models".to_owned());
         let subject = Cow::Borrowed("models");
-        return Trial { found: vec![Diagnosis { subject, health: Health::Note, finding, hint }], cost: None };
+        return Trial { found: vec![Diagnosis { subject, state: Health::Note, finding, hint }], cost: None };
     }
     let mut servers: Vec<(&str, Vec<&Chosen>)> = Vec::new();
     for one in distinct {
@@ -73,7 +87,12 @@ pub async fn try_out(program: &Program) -> Trial {
         cost.money = cost.money.zip(of_one.money).map(|(sum, money)| sum.plus(money));
     }
     trial.found.push(told(cost));
-    trial.cost = Some(cost);
+    trial.cost = Some(TrialCost {
+        calls: cost.calls,
+        tokens_in: cost.usage.tokens_in,
+        tokens_out: cost.usage.tokens_out,
+        money: cost.money.map(|money| money.units()),
+    });
     trial
 }
 
@@ -102,14 +121,14 @@ async fn try_one(chosen: &Chosen) -> (Vec<Diagnosis>, Cost) {
             let error = ChoiceError::Client { model: chosen.name.clone(), source };
             let (finding, hint) = (error_chain(&error), Some(error.hint()));
             let money = Some(Money::ZERO);
-            let found = Diagnosis { subject: subject(), health: Health::Bad, finding, hint };
+            let found = Diagnosis { subject: subject(), state: Health::Bad, finding, hint };
             return (vec![found], Cost { money, ..Cost::default() });
         }
     };
     let Probed { findings, calls, usage } = probe(&remote).await;
     let found = findings.into_iter().map(|finding| Diagnosis {
         subject: subject(),
-        health: match finding.outcome {
+        state: match finding.outcome {
             Outcome::Good => Health::Good,
             Outcome::Note => Health::Note,
             Outcome::Bad => Health::Bad,
@@ -128,5 +147,5 @@ fn told(cost: Cost) -> Diagnosis {
         |money| format!("{money} in the currency of the price table"),
     );
     let finding = format!("{calls}, {} tokens in, {} out, {money}", usage.tokens_in, usage.tokens_out);
-    Diagnosis { subject: Cow::Borrowed("cost of asking"), health: Health::Good, finding, hint: None }
+    Diagnosis { subject: Cow::Borrowed("cost of asking"), state: Health::Good, finding, hint: None }
 }

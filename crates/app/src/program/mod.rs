@@ -483,6 +483,16 @@ impl Program {
         Ok(Some(self.journal()?))
     }
 
+    /// The newest tasks with their titles, for a shell that completes a task's id.
+    ///
+    /// # Errors
+    /// A data directory or a journal that cannot be used.
+    pub fn newest_tasks(&self, limit: usize) -> Result<Vec<(TaskId, String)>, ProgramError> {
+        let Some(journal) = self.open_journal()? else { return Ok(Vec::new()) };
+        let tasks = journal.list_tasks(TaskFilter::Any, limit)?;
+        Ok(tasks.into_iter().filter_map(|task| Some((task.id.parse().ok()?, task.title))).collect())
+    }
+
     /// The journal, made where there is none.
     ///
     /// # Errors

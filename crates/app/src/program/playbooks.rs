@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use serde::Serialize;
 use setpoint_model::playbook::{Library, Origin};
 use setpoint_tools::{Host, Registry};
 
 use super::Program;
 
 /// One playbook, for a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlaybookSummary {
     /// Its name.
     pub name: String,
@@ -23,7 +24,7 @@ pub struct PlaybookSummary {
 }
 
 /// A playbook, or a part of one, that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlaybookProblem {
     /// The file.
     pub file: String,

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::error::ErrorKind as ClapKind;
-use setpoint_client::{ClientError, ErrorKind};
+use setpoint_app::{Error, ErrorKind};
 
 use super::grammar;
 use crate::exit::Exit;
@@ -29,7 +29,7 @@ pub enum Refusal {
     /// Something is wrong with them.
     Wrong {
         /// What.
-        error: ClientError,
+        error: Error,
         /// Whether machine output was asked for.
         is_json: bool,
     },
@@ -44,11 +44,9 @@ impl Refusal {
                 Err(error) => report::error(io, &error, false),
             },
             Refusal::Bare { help, is_json } => {
-                let error = ClientError::new(
-                    ErrorKind::Usage,
-                    "no command was given; an interactive session comes later",
-                )
-                .hint("start with `setpoint run GOAL`");
+                let error =
+                    Error::new(ErrorKind::Usage, "no command was given; an interactive session comes later")
+                        .hint("start with `setpoint run GOAL`");
                 if !is_json {
                     // What cannot be written to stderr cannot be reported anywhere.
                     drop(io.err.write_text(help));
@@ -77,7 +75,7 @@ impl Refusal {
     /// An option stands on both sides of the command, where one side would be passed over.
     pub(super) fn apart(option: &str, is_json: bool) -> Refusal {
         let message = format!("{option} stands before the command and after it");
-        let error = ClientError::new(ErrorKind::Usage, message)
+        let error = Error::new(ErrorKind::Usage, message)
             .hint(format!("put every {option} on the same side of the command"));
         Refusal::Wrong { error, is_json }
     }
@@ -89,7 +87,7 @@ fn asks_for_json(arguments: &[OsString]) -> bool {
 }
 
 /// Names the first argument that is not UTF-8 and is no path.
-fn not_utf8(arguments: &[OsString]) -> ClientError {
+fn not_utf8(arguments: &[OsString]) -> Error {
     let before = std::iter::once(OsStr::new("")).chain(arguments.iter().map(OsString::as_os_str));
     let is_path = |option: &OsStr, argument: &OsStr| {
         PATH_OPTIONS.iter().any(|name| {
@@ -105,22 +103,21 @@ fn not_utf8(arguments: &[OsString]) -> ClientError {
         "setpoint memory remember" => "write the fact to a file in UTF-8 and give that on stdin with `-`",
         _ => "write it in UTF-8, which is what ids and names are in",
     };
-    ClientError::new(ErrorKind::Usage, format!("the argument{culprit} is not UTF-8")).hint(hint)
+    Error::new(ErrorKind::Usage, format!("the argument{culprit} is not UTF-8")).hint(hint)
 }
 
 /// The message and the tips of a usage error, without the layout that they come in.
-fn wrong(error: &clap::Error, arguments: &[OsString]) -> ClientError {
+fn wrong(error: &clap::Error, arguments: &[OsString]) -> Error {
     let text = error.to_string();
     let mut paragraphs = text.split("\n\n");
     let first = paragraphs.next().unwrap_or_default();
     let message = first.strip_prefix("error: ").unwrap_or(first);
-    let mut said =
-        ClientError::new(ErrorKind::Usage, message.lines().map(str::trim).collect::<Vec<_>>().join(" "));
+    let mut said = Error::new(ErrorKind::Usage, message.lines().map(str::trim).collect::<Vec<_>>().join(" "));
     for tip in text.lines().filter_map(|line| line.trim().strip_prefix("tip: ")) {
         said = said.hint(tip);
     }
     if error.kind() == ClapKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        said = ClientError::new(ErrorKind::Usage, "a sub-command is missing");
+        said = Error::new(ErrorKind::Usage, "a sub-command is missing");
     }
     said.hint(format!("see `{} --help`", name_of(arguments)))
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap_complete::Shell;
-use setpoint_client::{ClientError, ErrorKind};
+use setpoint_app::{Error, ErrorKind};
 
 use crate::args::script;
 use crate::exit::Exit;
@@ -20,9 +20,9 @@ pub struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(self, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) fn run(self, io: &mut Io) -> Result<Exit, Error> {
         let text = script(self.shell)
-            .map_err(|error| ClientError::new(ErrorKind::Internal, format!("failed to write it: {error}")))?;
+            .map_err(|error| Error::new(ErrorKind::Internal, format!("failed to write it: {error}")))?;
         io.out.write_text(&text)?;
         Ok(Exit::DONE)
     }

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use setpoint_client::ClientError;
+use setpoint_app::Error;
 
 use crate::app::App;
 use crate::exit::Exit;
@@ -31,7 +31,7 @@ impl Config {
         self.verb != Some(Verb::Path)
     }
 
-    pub(super) fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         match self.verb.unwrap_or(Verb::Show) {
             Verb::Show => show(app, io),
             Verb::Path => path(app, io),
@@ -39,7 +39,7 @@ impl Config {
     }
 }
 
-fn show(app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+fn show(app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
     let values = app.host.desk().config()?;
     if app.options.is_json {
         io.out.json(&json!(values))?;
@@ -65,7 +65,7 @@ fn show(app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
     Ok(Exit::DONE)
 }
 
-fn path(app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+fn path(app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
     let files = app.host.desk().config_files();
     if app.options.is_json {
         let files: Vec<_> =

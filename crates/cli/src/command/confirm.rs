@@ -1,6 +1,6 @@
 //! Asking the person at the terminal for a yes.
 
-use setpoint_client::{ClientError, ErrorKind};
+use setpoint_app::{Error, ErrorKind};
 
 use super::pursue::interrupts;
 use crate::io::{Io, Key};
@@ -23,7 +23,7 @@ pub(super) enum Word {
 ///
 /// # Errors
 /// When nobody can be asked, or nobody is there any more.
-pub(super) async fn confirm(question: &str, io: &mut Io) -> Result<Word, ClientError> {
+pub(super) async fn confirm(question: &str, io: &mut Io) -> Result<Word, Error> {
     // From here on an interrupt must put the terminal back first.
     let mut interrupts = interrupts(io)?;
     io.err.lines(&[Line::new().and(Tone::Care, question)])?;
@@ -65,6 +65,6 @@ fn show_keys(io: &mut Io) {
     drop(io.err.write_text(&text));
 }
 
-fn nobody(why: &str) -> ClientError {
-    ClientError::new(ErrorKind::Usage, format!("nobody can be asked: {why}"))
+fn nobody(why: &str) -> Error {
+    Error::new(ErrorKind::Usage, format!("nobody can be asked: {why}"))
 }

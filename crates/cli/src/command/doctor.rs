@@ -2,9 +2,9 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::ClientError;
-use setpoint_client::desk::{Diagnosis, Health};
-use setpoint_client::models::Trial;
+use setpoint_app::Error;
+use setpoint_app::desk::{Diagnosis, Health};
+use setpoint_app::models::trial::Trial;
 
 use crate::app::App;
 use crate::exit::Exit;
@@ -28,13 +28,13 @@ impl Doctor {
         options.model = self.model.clone().filter(|model| !model.is_empty());
     }
 
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         doctor(self.model.is_some(), app, io).await
     }
 }
 
 /// Something that does not work makes the exit code 1.
-async fn doctor(has_models: bool, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+async fn doctor(has_models: bool, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
     let (options, desk) = (&app.options, app.host.desk());
     let mut diagnoses = desk.doctor();
     if has_models && io.err.is_terminal && !options.is_quiet {
@@ -58,7 +58,7 @@ async fn doctor(has_models: bool, app: &App<'_>, io: &mut Io) -> Result<Exit, Cl
 /// A table of findings, each with its hint below it.
 fn lines(diagnoses: &[Diagnosis]) -> Vec<Line> {
     let row = |diagnosis: &Diagnosis| -> Vec<Cell> {
-        let subject = (Tone::Name, diagnosis.subject.clone());
+        let subject = (Tone::Name, diagnosis.subject.clone().into_owned());
         vec![state(diagnosis.state), subject, (Tone::Plain, diagnosis.finding.clone())]
     };
     let rows: Vec<Vec<Cell>> = diagnoses.iter().map(row).collect();

@@ -1,7 +1,7 @@
 //! `ggs`: the controller alone, on JSON lines.
 
 use clap::Args;
-use setpoint_client::ClientError;
+use setpoint_app::Error;
 
 use crate::app::App;
 use crate::exit::Exit;
@@ -15,13 +15,13 @@ pub struct Ggs {}
 impl Ggs {
     /// Lines that were no usable message have each been answered with an error line; that any was makes the exit code
     /// that of a wrong usage.
-    pub(super) fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let summary = app.host.desk().controller(&mut io.input, &mut io.out)?;
-        if summary.refused == 0 {
+        if summary.errors == 0 {
             return Ok(Exit::DONE);
         }
         if !app.options.is_quiet {
-            report::warning(io, &format!("{} of {} lines could not be used", summary.refused, summary.lines));
+            report::warning(io, &format!("{} of {} lines could not be used", summary.errors, summary.lines));
         }
         Ok(Exit::USAGE)
     }

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::ClientError;
-use setpoint_client::models::{InitWishes, Initialised, KeyVariable, UnnamedProvider};
+use setpoint_app::Error;
+use setpoint_app::init::{InitWishes, Initialised, KeyVariable, UnnamedProvider};
 
 use super::memory;
 use super::pursue::is_interactive;
@@ -30,7 +30,7 @@ pub struct Init {
 
 impl Init {
     /// Nothing found is no error: the embedded brain answers then.
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let Init { look_at, is_forced, is_shown_only } = self;
         let wishes = InitWishes { look_at, is_forced, is_shown_only };
         let done = app.host.desk().initialise(&wishes).await?;
@@ -47,7 +47,7 @@ impl Init {
                 report::note(io, &format!("found  {found}"));
             }
             for file in &done.files {
-                io.out.data(&format!("# {}\n{}\n", file.path, file.text))?;
+                io.out.data(&format!("# {}\n{}\n", file.path.display(), file.text))?;
             }
         }
         for note in &done.notes {
@@ -72,8 +72,8 @@ fn written(done: &Initialised) -> Vec<Line> {
         rows.extend(name.as_ref().map(|name| row("chosen", format!("{key} = {name}"))));
     }
     for file in &done.files {
-        rows.push(row("written", file.path.clone()));
-        rows.extend(file.kept.as_ref().map(|kept| row("kept", kept.clone())));
+        rows.push(row("written", file.path.display().to_string()));
+        rows.extend(file.kept.as_ref().map(|kept| row("kept", kept.display().to_string())));
     }
     rows.push(row(
         "next",

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use setpoint_client::{ClientError, Organisation};
+use setpoint_app::{Error, Organisation};
 use tokio::sync::mpsc;
 
 pub use self::audit::FINDINGS_LISTED;
@@ -103,7 +103,7 @@ impl Command {
         }
     }
 
-    async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         match self {
             Command::Run(run) => run.run(app, io).await,
             Command::Tasks(tasks) => tasks.run(app, io).await,

@@ -2,9 +2,10 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::ClientError;
-use setpoint_client::desk::Health;
-use setpoint_client::models::{ModelLine, ModelsReport, ProviderLine, ServerLine};
+use setpoint_app::Error;
+use setpoint_app::desk::Health;
+use setpoint_app::models::provider::ProviderLine;
+use setpoint_app::models::survey::{ModelLine, ModelsReport, ServerLine};
 
 use super::doctor;
 use crate::app::App;
@@ -26,13 +27,13 @@ pub struct Models {
 }
 
 impl Models {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         models(self.is_all, app, io).await
     }
 }
 
 /// A choice that cannot be used is a configuration that cannot be used; a model that is not there makes the exit code 1.
-async fn models(is_all: bool, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+async fn models(is_all: bool, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
     let report = app.host.desk().models().await;
     let worst = report.models.iter().map(|model| model.state).max().unwrap_or(Health::Good);
     if app.options.is_json {
@@ -135,7 +136,7 @@ fn of_provider(provider: &ProviderLine) -> Vec<Cell> {
     let address = provider.address.clone().or_else(|| provider.problem.clone()).unwrap_or_default();
     vec![
         (Tone::Name, provider.name.clone()),
-        (Tone::Plain, provider.api.clone()),
+        (Tone::Plain, provider.api.to_owned()),
         (Tone::Plain, address),
         (Tone::Plain, key(provider.key_env.as_deref(), provider.is_key_set, provider.is_key_needed)),
     ]

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use setpoint_client::{ClientError, ErrorKind, Organisation};
+use setpoint_app::{Error, ErrorKind, Organisation};
 use setpoint_protocol::TaskId;
 
 use crate::app::App;
@@ -20,7 +20,7 @@ pub(super) struct Named {
 /// Opens what is called so. A name with a separator of paths in it, or that ends in `.jsonl`, is a file: no id looks like
 /// that. Any other is the beginning of an id, and a file only where it begins none and there is such a file: what begins
 /// several, or a journal that cannot be read, is said and not passed over.
-pub(super) async fn open(name: &str, app: &App<'_>) -> Result<Named, ClientError> {
+pub(super) async fn open(name: &str, app: &App<'_>) -> Result<Named, Error> {
     if is_path(name) {
         return open_file(name, app).await;
     }
@@ -36,12 +36,12 @@ fn is_path(name: &str) -> bool {
     name.contains(std::path::is_separator) || name.ends_with(EXTENSION)
 }
 
-async fn open_file(name: &str, app: &App<'_>) -> Result<Named, ClientError> {
+async fn open_file(name: &str, app: &App<'_>) -> Result<Named, Error> {
     let (organisation, task) = app.host.open_exported(Path::new(name)).await?;
     Ok(Named { organisation, task })
 }
 
-async fn open_task(name: &str, app: &App<'_>) -> Result<Named, ClientError> {
+async fn open_task(name: &str, app: &App<'_>) -> Result<Named, Error> {
     let organisation = app.host.open_without_models().await?;
     match organisation.resolve(name).await {
         Ok(task) => Ok(Named { organisation, task }),

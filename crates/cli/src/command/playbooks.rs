@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use setpoint_client::ClientError;
-use setpoint_client::desk::PlaybookProblem;
+use setpoint_app::Error;
+use setpoint_app::program::PlaybookProblem;
 
 use crate::app::App;
 use crate::exit::Exit;
@@ -38,7 +38,7 @@ enum Verb {
 }
 
 impl Playbooks {
-    pub(super) fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         match self.verb.unwrap_or(Verb::List) {
             Verb::List => list(app, io),
             Verb::Show { name } => show(&name, app, io),
@@ -47,7 +47,7 @@ impl Playbooks {
     }
 }
 
-fn list(app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+fn list(app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
     let (playbooks, problems) = app.host.desk().playbooks();
     if app.options.is_json {
         io.out.json(&json!({ "playbooks": playbooks, "problems": problems }))?;
@@ -73,7 +73,7 @@ fn list(app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
     Ok(Exit::DONE)
 }
 
-fn show(name: &str, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+fn show(name: &str, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
     let text = app.host.desk().playbook(name)?;
     if app.options.is_json {
         io.out.json(&json!({ "name": name, "text": text }))?;
@@ -87,7 +87,7 @@ fn show(name: &str, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
 }
 
 /// A playbook that cannot be used is a configuration that cannot be used.
-fn check(file: Option<&Path>, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+fn check(file: Option<&Path>, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
     let problems = app.host.desk().check_playbooks(file)?;
     if app.options.is_json {
         io.out.json(&json!({ "problems": problems }))?;

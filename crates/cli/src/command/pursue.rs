@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use setpoint_client::{ClientError, ErrorKind, Event, Organisation};
+use setpoint_app::{Error, ErrorKind, Event, Organisation};
 use setpoint_protocol::TaskId;
 use setpoint_protocol::message::EndState;
 use tokio::sync::mpsc;
@@ -42,17 +42,14 @@ pub(super) fn tell_notices(app: &App<'_>, io: &mut Io) {
 }
 
 /// The approval policy of a file, when one is named.
-pub(super) fn policy(
-    file: Option<&Path>,
-    app: &App<'_>,
-) -> Result<Option<Box<dyn ApprovalPolicy>>, ClientError> {
+pub(super) fn policy(file: Option<&Path>, app: &App<'_>) -> Result<Option<Box<dyn ApprovalPolicy>>, Error> {
     file.map(|file| app.host.approvals(file)).transpose()
 }
 
 /// Starts listening for interrupts.
-pub(super) fn interrupts(io: &mut Io) -> Result<mpsc::Receiver<()>, ClientError> {
+pub(super) fn interrupts(io: &mut Io) -> Result<mpsc::Receiver<()>, Error> {
     (io.interrupts)().map_err(|error| {
-        ClientError::new(ErrorKind::Internal, format!("failed to listen for interrupts: {error}"))
+        Error::new(ErrorKind::Internal, format!("failed to listen for interrupts: {error}"))
             .hint("see what the system allows this process: open files, processes, memory (`ulimit -a`)")
     })
 }
@@ -65,7 +62,7 @@ pub(super) async fn pursue(
     events: mpsc::Receiver<Event>,
     interrupts: &mut mpsc::Receiver<()>,
     manner: Manner<'_>,
-) -> Result<Option<ViewState>, ClientError> {
+) -> Result<Option<ViewState>, Error> {
     match follow(io, organisation, state, events, interrupts, manner).await? {
         Followed::Ended(state) => Ok(Some(*state)),
         Followed::Left => Ok(None),
@@ -126,7 +123,7 @@ impl Tell {
 }
 
 /// Prints the result on stdout. Where that is the answer alone, what is missing goes to stderr.
-pub(super) fn tell(io: &mut Io, state: &ViewState, what: Tell) -> Result<(), ClientError> {
+pub(super) fn tell(io: &mut Io, state: &ViewState, what: Tell) -> Result<(), Error> {
     let told = match (what, &state.result) {
         (Tell::Json, _) => io.out.json(&result::on_the_wire(state)),
         (Tell::Whole, _) | (_, None) => io.out.lines(&result::brief(state)),
@@ -149,6 +146,6 @@ pub(super) fn tell(io: &mut Io, state: &ViewState, what: Tell) -> Result<(), Cli
 }
 
 /// What was not told is not lost.
-pub(super) fn kept(error: ClientError, task: &TaskId) -> ClientError {
+pub(super) fn kept(error: Error, task: &TaskId) -> Error {
     error.hint(format!("the result is kept: `setpoint tasks show {task}`"))
 }

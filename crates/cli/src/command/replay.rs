@@ -4,8 +4,8 @@ use std::io::BufRead as _;
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::comparison::Comparison;
-use setpoint_client::{ClientError, ErrorKind, Organisation};
+use setpoint_app::{Error, ErrorKind, Organisation};
+use setpoint_history::comparison::Comparison;
 use setpoint_protocol::TaskId;
 use setpoint_protocol::record::{FragmentHash, Prompts, Record};
 
@@ -52,9 +52,9 @@ impl Replay {
         self.set = std::mem::take(&mut options.set);
     }
 
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         if self.diff.is_some() && !self.set.is_empty() {
-            return Err(ClientError::new(ErrorKind::Usage, "`--set` and `--diff` cannot be used together")
+            return Err(Error::new(ErrorKind::Usage, "`--set` and `--diff` cannot be used together")
                 .hint("`--set` tries settings on one task; `--diff` compares two"));
         }
         let Named { organisation, task } = named::open(&self.task, app).await?;
@@ -76,7 +76,7 @@ async fn rerun(
     set: &[(String, String)],
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let rerun = organisation.rerun(task, set).await?;
     if options.is_json {
         let words = render::rerun::words_of(&rerun);
@@ -97,7 +97,7 @@ async fn beside(
     other: &str,
     app: &App<'_>,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let records = organisation.records(task).await?;
     let other = named::open(other, app).await?;
     let read = other.organisation.records(&other.task).await;
@@ -118,7 +118,7 @@ async fn steps(
     replay: &Replay,
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let report = organisation.replay(task).await?;
     let records = organisation.records(task).await?;
     let fragments = fragments(organisation, &records).await?;
@@ -179,20 +179,17 @@ async fn steps(
 }
 
 /// Waits for Enter. Whoever types `q`, or nothing more, has seen enough.
-fn goes_on(io: &mut Io) -> Result<bool, ClientError> {
+fn goes_on(io: &mut Io) -> Result<bool, Error> {
     io.err.lines(&[Line::new().and(Tone::Dim, "Enter shows the next step, q ends")])?;
     let mut line = String::new();
     let read = io.input.read_line(&mut line).map_err(|error| {
-        ClientError::new(ErrorKind::Internal, format!("failed to read the terminal: {error}"))
+        Error::new(ErrorKind::Internal, format!("failed to read the terminal: {error}"))
             .hint("leave `--step` out to see all steps at once")
     })?;
     Ok(read > 0 && !line.trim().eq_ignore_ascii_case("q"))
 }
 
-async fn fragments(
-    organisation: &dyn Organisation,
-    records: &[Record],
-) -> Result<render::Fragments, ClientError> {
+async fn fragments(organisation: &dyn Organisation, records: &[Record]) -> Result<render::Fragments, Error> {
     let mut hashes: Vec<FragmentHash> = records.iter().flat_map(Record::asked_fragments).collect();
     hashes.sort_unstable();
     hashes.dedup();

@@ -1,7 +1,7 @@
 //! What `tasks prune` and `memory prune` share: the age, and consent.
 
 use clap::Args;
-use setpoint_client::{ClientError, ErrorKind};
+use setpoint_app::{Error, ErrorKind};
 
 use super::confirm::{Word, confirm};
 use super::pursue::is_interactive;
@@ -32,7 +32,7 @@ impl Retention {
     ///
     /// # Errors
     /// If neither sets an age, or no one can be asked for consent.
-    pub(super) fn age_ms(self, key: &str, app: &App<'_>, io: &Io) -> Result<u64, ClientError> {
+    pub(super) fn age_ms(self, key: &str, app: &App<'_>, io: &Io) -> Result<u64, Error> {
         let age_ms = match self.older_than_ms {
             Some(age_ms) => Some(age_ms),
             None => {
@@ -41,17 +41,15 @@ impl Retention {
             }
         };
         let age_ms = age_ms.ok_or_else(|| {
-            ClientError::new(ErrorKind::Usage, "nothing says how old is old enough to be pruned").hint(
-                format!(
-                    "`--older-than 90d` says it once; `{key} = \"90d\"` in the configuration says it for good"
-                ),
-            )
+            Error::new(ErrorKind::Usage, "nothing says how old is old enough to be pruned").hint(format!(
+                "`--older-than 90d` says it once; `{key} = \"90d\"` in the configuration says it for good"
+            ))
         })?;
         if self.is_agreed || self.is_dry_run || is_interactive(&app.options, io) {
             return Ok(age_ms);
         }
         let message = "nobody can be asked whether it may go";
-        Err(ClientError::new(ErrorKind::Usage, message)
+        Err(Error::new(ErrorKind::Usage, message)
             .hint("`--yes` prunes without asking; `--dry-run` says what would go"))
     }
 
@@ -64,7 +62,7 @@ impl Retention {
         question: &str,
         options: &Options,
         io: &mut Io,
-    ) -> Result<Option<Exit>, ClientError> {
+    ) -> Result<Option<Exit>, Error> {
         if self.is_agreed {
             return Ok(None);
         }

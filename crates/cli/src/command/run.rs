@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use setpoint_client::{ClientError, ErrorKind, Goal, Organisation};
+use setpoint_app::{Error, ErrorKind, Goal, Organisation};
 use tokio::sync::mpsc;
 
 use super::confirm::Word;
@@ -88,10 +88,10 @@ impl Run {
     }
 
     /// Everything that can be wrong with the command line is found before a data directory is touched.
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let is_interactive = is_interactive(&app.options, io);
         if self.is_plan_shown && !is_interactive {
-            return Err(ClientError::new(ErrorKind::Usage, "`--plan` needs a terminal to show the plan on")
+            return Err(Error::new(ErrorKind::Usage, "`--plan` needs a terminal to show the plan on")
                 .hint("leave `--plan` out, or run it on a terminal without `--json`"));
         }
         let goal = match &self.file {
@@ -127,7 +127,7 @@ async fn start(
     options: &Options,
     interrupts: &mut mpsc::Receiver<()>,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let is_interactive = goal.interactive;
     let (task, events) = organisation.start(goal).await?;
     // On one terminal, records and a view would write over one another.

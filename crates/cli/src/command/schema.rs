@@ -1,7 +1,7 @@
 //! `schema`: what the messages look like, for other programs.
 
 use clap::Args;
-use setpoint_client::{ClientError, ErrorKind};
+use setpoint_app::{Error, ErrorKind};
 use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{asyncapi, schema};
 
@@ -21,18 +21,13 @@ pub struct Schema {
 }
 
 impl Schema {
-    pub(super) fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         schema(self.name.as_deref(), self.is_asyncapi, &app.options, io)
     }
 }
 
 /// Always JSON; on a terminal, and without `--json`, laid out.
-fn schema(
-    name: Option<&str>,
-    is_asyncapi: bool,
-    options: &Options,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
+fn schema(name: Option<&str>, is_asyncapi: bool, options: &Options, io: &mut Io) -> Result<Exit, Error> {
     let document = match name {
         _ if is_asyncapi => asyncapi::document(env!("CARGO_PKG_VERSION")),
         None => schema::document(),
@@ -47,9 +42,9 @@ fn schema(
     Ok(Exit::DONE)
 }
 
-fn unknown(name: &str) -> ClientError {
+fn unknown(name: &str) -> Error {
     let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
     let clipped = setpoint_protocol::text::clip(name, 80);
-    ClientError::new(ErrorKind::Usage, format!("no message is called {clipped:?}"))
+    Error::new(ErrorKind::Usage, format!("no message is called {clipped:?}"))
         .hint(format!("the messages are {}", names.join(", ")))
 }

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use setpoint_client::{ClientError, ErrorKind};
+use setpoint_app::{Error, ErrorKind};
 
 /// What can be done instead of an `--output` that is no file.
 pub(super) const OR_STANDARD_OUTPUT: &str = "name a file that is new or may be replaced, or leave `--output` out: standard output can be sent anywhere";
@@ -32,22 +32,22 @@ pub(super) struct WholeFile<'p> {
 
 impl<'p> WholeFile<'p> {
     /// `hint` is what can be done where that is no file.
-    pub(super) fn create(path: &'p Path, hint: &str) -> Result<Self, ClientError> {
+    pub(super) fn create(path: &'p Path, hint: &str) -> Result<Self, Error> {
         let place = Place::of(path, hint)?;
         let (partial, file) = create_beside(&place.path).map_err(|error| failed(path, &error))?;
         Ok(WholeFile { path, place, partial, file: Some(BufWriter::new(file)) })
     }
 
-    pub(super) fn line(&mut self, line: &str) -> Result<(), ClientError> {
+    pub(super) fn line(&mut self, line: &str) -> Result<(), Error> {
         self.text(line).and_then(|()| self.text("\n"))
     }
 
-    pub(super) fn text(&mut self, text: &str) -> Result<(), ClientError> {
+    pub(super) fn text(&mut self, text: &str) -> Result<(), Error> {
         let Some(file) = &mut self.file else { return Ok(()) };
         file.write_all(text.as_bytes()).map_err(|error| failed(self.path, &error))
     }
 
-    pub(super) fn finish(mut self) -> Result<(), ClientError> {
+    pub(super) fn finish(mut self) -> Result<(), Error> {
         let Some(file) = self.file.take() else { return Ok(()) };
         let written = file
             .into_inner()
@@ -87,7 +87,7 @@ struct Place {
 
 impl Place {
     /// Only a file is replaced: a device, a pipe or a folder of that name is somebody's, and a link stays one.
-    fn of(path: &Path, hint: &str) -> Result<Self, ClientError> {
+    fn of(path: &Path, hint: &str) -> Result<Self, Error> {
         let found = match fs::symlink_metadata(path) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -128,12 +128,12 @@ fn kind_of(found: &Metadata) -> &'static str {
     }
 }
 
-fn refused(path: &Path, why: &str, hint: &str) -> ClientError {
-    ClientError::new(ErrorKind::Usage, format!("failed to write {}: {why}", path.display())).hint(hint)
+fn refused(path: &Path, why: &str, hint: &str) -> Error {
+    Error::new(ErrorKind::Usage, format!("failed to write {}: {why}", path.display())).hint(hint)
 }
 
-fn failed(path: &Path, error: &io::Error) -> ClientError {
-    ClientError::new(ErrorKind::Usage, format!("failed to write {}: {error}", path.display()))
+fn failed(path: &Path, error: &io::Error) -> Error {
+    Error::new(ErrorKind::Usage, format!("failed to write {}: {error}", path.display()))
         .hint("name a file in a folder that exists, may be written and has room")
 }
 
@@ -172,7 +172,7 @@ mod tests {
         names
     }
 
-    fn write(path: &Path, lines: &[&str]) -> Result<(), ClientError> {
+    fn write(path: &Path, lines: &[&str]) -> Result<(), Error> {
         let mut file = WholeFile::create(path, HINT)?;
         for line in lines {
             file.line(line)?;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::Value;
-use setpoint_client::{ClientError, ErrorKind};
+use setpoint_app::{Error, ErrorKind};
 use setpoint_protocol::Any;
 
 use crate::text::{Line, sanitise};
@@ -38,7 +38,7 @@ impl Out {
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn lines(&mut self, lines: &[Line]) -> Result<(), ClientError> {
+    pub fn lines(&mut self, lines: &[Line]) -> Result<(), Error> {
         let text: String = lines.iter().map(|line| self.paint(line) + "\n").collect();
         self.write_text(&text)
     }
@@ -57,7 +57,7 @@ impl Out {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn json(&mut self, value: &Value) -> Result<(), ClientError> {
+    pub fn json(&mut self, value: &Value) -> Result<(), Error> {
         self.write_text(&(sanitise::json(&canonical(value)) + "\n"))
     }
 
@@ -65,7 +65,7 @@ impl Out {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn data(&mut self, text: &str) -> Result<(), ClientError> {
+    pub fn data(&mut self, text: &str) -> Result<(), Error> {
         if self.is_terminal { self.write_text(&sanitise::block(text)) } else { self.write_text(text) }
     }
 
@@ -73,7 +73,7 @@ impl Out {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn json_line(&mut self, line: &str) -> Result<(), ClientError> {
+    pub fn json_line(&mut self, line: &str) -> Result<(), Error> {
         if self.is_terminal {
             self.write_text(&(sanitise::json(line) + "\n"))
         } else {
@@ -85,9 +85,9 @@ impl Out {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write_text(&mut self, text: &str) -> Result<(), ClientError> {
+    pub fn write_text(&mut self, text: &str) -> Result<(), Error> {
         self.write_all(text.as_bytes()).and_then(|()| self.flush()).map_err(|error| {
-            ClientError::new(ErrorKind::Internal, format!("failed to write the output: {error}"))
+            Error::new(ErrorKind::Internal, format!("failed to write the output: {error}"))
                 .hint("see where it is sent: there has to be room, or leave the redirection out")
         })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use setpoint_client::comparison::{Aspect, Comparison};
+use setpoint_history::comparison::{Aspect, Comparison};
 use setpoint_protocol::text::clip;
 
 use crate::text::{Line, Tone};

@@ -1,10 +1,10 @@
 //! A task looked back at: everything that its records say, for a person and as one JSON value.
 
 use serde_json::{Value, json};
-use setpoint_client::TaskLine;
 use setpoint_protocol::message::{ApprovalDecision, ApprovalWord, Finding, MacroState, Severity};
 use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{Any, Timestamp};
+use setpoint_runtime::organisation::TaskSummary;
 
 use super::result;
 use crate::state::ViewState;
@@ -166,7 +166,7 @@ pub(crate) fn value(state: &ViewState, findings: &[Finding]) -> Value {
 pub(crate) const LIST_HEAD: [&str; 4] = ["opened", "state", "task", "goal"];
 
 /// A line of the task list.
-pub(crate) fn row(task: &TaskLine, look: &Look) -> Vec<Cell> {
+pub(crate) fn row(task: &TaskSummary, look: &Look) -> Vec<Cell> {
     let (tone, state) = match (&task.result, &task.closed_at, &task.driven_by) {
         (Some(result), ..) => {
             let tone = match result.directive {
@@ -184,19 +184,19 @@ pub(crate) fn row(task: &TaskLine, look: &Look) -> Vec<Cell> {
         (Tone::Plain, words::date_and_time(task.opened_at, &look.zone)),
         (tone, state),
         (Tone::Name, task.task.to_string()),
-        (Tone::Plain, task.goal.clone()),
+        (Tone::Plain, task.title.clone()),
     ]
 }
 
 /// A line of the task list as a JSON value.
-pub(crate) fn list_value(task: &TaskLine) -> Value {
+pub(crate) fn list_value(task: &TaskSummary) -> Value {
     let wire = |result| {
         let payload = Any(serde_json::to_value(result).unwrap_or(Value::Null));
         setpoint_protocol::envelope::on_the_wire(Kind::FinalResult.name(), &task.task, payload).0
     };
     json!({
         "task_id": task.task,
-        "goal": task.goal,
+        "goal": task.title,
         "opened_at": task.opened_at,
         "closed_at": task.closed_at,
         "records": task.records,

@@ -1,6 +1,6 @@
 //! Who answers a question: the approval policy, the person, or the rule for when nobody can be asked.
 
-use setpoint_client::ClientError;
+use setpoint_app::Error;
 use setpoint_protocol::message::{ApprovalWord, ClarificationAnswer};
 use setpoint_protocol::topology::Payload;
 
@@ -23,7 +23,7 @@ enum Decision {
 
 impl Session<'_> {
     /// Answers what can be answered without a person, and asks the person the next question.
-    pub(super) async fn attend(&mut self, io: &mut Io) -> Result<(), ClientError> {
+    pub(super) async fn attend(&mut self, io: &mut Io) -> Result<(), Error> {
         self.drop_moot_question(io);
         while self.asking.is_none() {
             let next = self.state.questions().find(|question| !self.answered.contains(&question.call()));
@@ -40,7 +40,7 @@ impl Session<'_> {
     }
 
     /// Takes a key; `None` when no key will ever come.
-    pub(super) async fn key(&mut self, io: &mut Io, key: Option<Key>) -> Result<(), ClientError> {
+    pub(super) async fn key(&mut self, io: &mut Io, key: Option<Key>) -> Result<(), Error> {
         let Some(asking) = &mut self.asking else { return Ok(()) };
         let step = match &key {
             Some(key) => asking.dialogue.key(key),
@@ -106,7 +106,7 @@ impl Session<'_> {
         }
     }
 
-    async fn ask(&mut self, io: &mut Io, question: Question) -> Result<(), ClientError> {
+    async fn ask(&mut self, io: &mut Io, question: Question) -> Result<(), Error> {
         let dialogue = Dialogue::new(question);
         self.print(io, &dialogue.opening());
         match io.terminal.listen() {
@@ -123,12 +123,7 @@ impl Session<'_> {
     }
 
     /// Passes the answer on. A task that has ended or moved on in the meantime needs it no more.
-    async fn answer(
-        &mut self,
-        io: &mut Io,
-        question: &Question,
-        payload: Payload,
-    ) -> Result<(), ClientError> {
+    async fn answer(&mut self, io: &mut Io, question: &Question, payload: Payload) -> Result<(), Error> {
         self.answered.insert(question.call());
         let Err(error) = self.organisation.say(&self.task, payload).await else { return Ok(()) };
         self.catch_up(io).await?;

@@ -14,7 +14,7 @@ mod stream;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use setpoint_client::{ClientError, ErrorKind, Event, Organisation};
+use setpoint_app::{Error, ErrorKind, Event, Organisation};
 use setpoint_protocol::record::Record;
 use setpoint_protocol::{CallId, TaskId};
 use tokio::sync::mpsc;
@@ -62,7 +62,7 @@ pub(crate) async fn follow(
     mut events: mpsc::Receiver<Event>,
     interrupts: &mut mpsc::Receiver<()>,
     manner: Manner<'_>,
-) -> Result<Followed, ClientError> {
+) -> Result<Followed, Error> {
     let mut session = Session::new(organisation, state, manner);
     let mut ticks = tokio::time::interval(Duration::from_millis(REDRAW_MS));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -130,7 +130,7 @@ impl<'m> Session<'m> {
         }
     }
 
-    async fn event(&mut self, io: &mut Io, event: Option<Event>) -> Result<(), ClientError> {
+    async fn event(&mut self, io: &mut Io, event: Option<Event>) -> Result<(), Error> {
         match event {
             Some(Event::Records { records, closed }) => {
                 for record in records.iter() {
@@ -140,7 +140,7 @@ impl<'m> Session<'m> {
                     }
                 }
                 if closed && !self.state.is_ended() {
-                    return Err(ClientError::new(
+                    return Err(Error::new(
                         ErrorKind::Internal,
                         "the task has ended, but its result cannot be read",
                     )
@@ -160,14 +160,14 @@ impl<'m> Session<'m> {
             None => {
                 self.catch_up(io).await?;
                 let gone = "the task is followed by nobody any more, and has not ended";
-                let gone = ClientError::new(ErrorKind::Internal, gone);
+                let gone = Error::new(ErrorKind::Internal, gone);
                 if self.state.is_ended() { Ok(()) } else { Err(self.resumable(gone)) }
             }
         }
     }
 
     /// Reads what was missed from the journal.
-    async fn catch_up(&mut self, io: &mut Io) -> Result<(), ClientError> {
+    async fn catch_up(&mut self, io: &mut Io) -> Result<(), Error> {
         for record in self.organisation.records(&self.task).await? {
             // The journal has no gaps; a record that it does not have cannot be waited for.
             let _: Applied = self.take(io, &record)?;
@@ -175,7 +175,7 @@ impl<'m> Session<'m> {
         Ok(())
     }
 
-    fn take(&mut self, io: &mut Io, record: &Record) -> Result<Applied, ClientError> {
+    fn take(&mut self, io: &mut Io, record: &Record) -> Result<Applied, Error> {
         let applied = self.state.apply(record);
         if applied != Applied::New {
             return Ok(applied);
@@ -199,7 +199,7 @@ impl<'m> Session<'m> {
         Followed::Left
     }
 
-    fn resumable(&self, error: ClientError) -> ClientError {
+    fn resumable(&self, error: Error) -> Error {
         error.hint(format!("`setpoint tasks resume {}` takes the task up again", self.task))
     }
 

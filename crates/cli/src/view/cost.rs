@@ -1,6 +1,6 @@
 //! What a table of costs has beside its rows' names: the same columns for a terminal and for a page.
 
-use setpoint_client::cost::{CostReport, Spent};
+use setpoint_history::cost::{CostReport, Spent};
 use setpoint_protocol::money::Money;
 
 use super::words;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use setpoint_client::audit::*;
+use setpoint_audit::view::*;
 use setpoint_protocol::RoleId;
 use setpoint_protocol::message::FindingKind;
 

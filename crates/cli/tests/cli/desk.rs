@@ -1,8 +1,12 @@
 //! Commands about the program itself: none of them touches a data directory.
 
-use setpoint_client::desk::{Diagnosis, Health, PlaybookProblem};
-use setpoint_client::models::*;
-use setpoint_client::{ClientError, ErrorKind};
+use setpoint_app::desk::{Diagnosis, Health};
+use setpoint_app::init::*;
+use setpoint_app::models::provider::ProviderLine;
+use setpoint_app::models::survey::*;
+use setpoint_app::models::trial::*;
+use setpoint_app::program::PlaybookProblem;
+use setpoint_app::{Error, ErrorKind};
 
 use crate::support::host::FakeDesk;
 use crate::support::organisation::Fake;
@@ -27,7 +31,7 @@ fn problem() -> PlaybookProblem {
 
 fn unwell() -> FakeDesk {
     let diagnosis = |subject: &str, state, finding: &str, hint: Option<&str>| Diagnosis {
-        subject: subject.to_owned(),
+        subject: subject.to_owned().into(),
         state,
         finding: finding.to_owned(),
         hint: hint.map(str::to_owned),
@@ -164,7 +168,7 @@ fn language_models() -> FakeDesk {
     };
     let provider = ProviderLine {
         name: "mine".to_owned(),
-        api: "openai".to_owned(),
+        api: "openai",
         address: Some("http://127.0.0.1:8000/v1".to_owned()),
         key_env: Some("MY_KEY".to_owned()),
         is_key_set: false,
@@ -187,7 +191,7 @@ fn language_models() -> FakeDesk {
         },
         trial: Trial {
             found: vec![Diagnosis {
-                subject: "mine/big".to_owned(),
+                subject: "mine/big".into(),
                 state: Health::Note,
                 finding: "takes no tools".to_owned(),
                 hint: None,
@@ -224,8 +228,8 @@ async fn models_are_shown_with_what_is_known_of_them() {
 async fn a_choice_that_cannot_be_used_is_told_beside_the_providers() {
     let broken = || {
         let mut desk = language_models();
-        let error = ClientError::new(ErrorKind::Configuration, "failed to ask mine: MY_KEY is not set")
-            .hint("set MY_KEY");
+        let error =
+            Error::new(ErrorKind::Configuration, "failed to ask mine: MY_KEY is not set").hint("set MY_KEY");
         (desk.models.error, desk.models.models) = (Some(error), vec![]);
         desk
     };
@@ -258,9 +262,9 @@ async fn a_first_configuration_is_told_shown_or_missed() {
             brain: Some("openai/a".to_owned()),
             tool: Some("openai/b".to_owned()),
             files: vec![InitFile {
-                path: "/home/ada/setpoint.toml".to_owned(),
+                path: "/home/ada/setpoint.toml".into(),
                 text: "brain = 1\n".to_owned(),
-                kept: Some("/home/ada/setpoint.toml.bak".to_owned()),
+                kept: Some("/home/ada/setpoint.toml.bak".into()),
             }],
             is_written: true,
             notes: vec!["SETPOINT_BRAIN_MODEL is set".to_owned()],

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::Serialize;
 use setpoint_history::records::record_of;
 use setpoint_journal::limits::LIST_MAX;
 use setpoint_journal::{JournalError, KeptKinds, Prune, TaskFilter};
@@ -32,7 +33,7 @@ const PAGE_ROWS: usize = 1_000;
 const TRIES_MAX: u32 = 8;
 
 /// Tasks whose steps can go.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Prunable {
     /// They ended before this time.
     pub before: Timestamp,
@@ -47,7 +48,7 @@ pub struct Prunable {
 }
 
 /// What a pruning did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Pruned {
     /// Records that lost their bodies.
     pub records: u64,
@@ -58,6 +59,7 @@ pub struct Pruned {
     /// Bytes of these files.
     pub workspace_bytes: u64,
     /// Why the disk does not have the room back, where it has not.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub not_given_back: Option<String>,
 }
 

@@ -1,11 +1,5 @@
 //! The `setpoint` binary: the one place that puts the command line and the runtime together.
 
-mod audit;
-mod desk;
-mod edge;
-mod memory;
-mod running;
-
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,19 +9,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use setpoint_app as app;
+use setpoint_app::operator::audit::OperatorAudit;
+use setpoint_app::operator::memory::OperatorMemory;
+use setpoint_app::operator::tasks::Running;
+use setpoint_app::{Audit, Desk, Error, ErrorKind, Memory, Organisation};
 use setpoint_cli::{Allowance, App, ApprovalPolicy, CommandLine, Exit, Host, Io, NamedTask, Options};
-use setpoint_client::{Audit, ClientError, Desk, ErrorKind, Memory, Organisation};
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::{TaskId, Timestamp};
 use setpoint_runtime as runtime;
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
-
-use crate::audit::Auditing;
-use crate::edge::program_error;
-use crate::memory::Remembering;
-use crate::running::Running;
 
 /// A task is thousands of small allocations from several threads.
 #[global_allocator]
@@ -51,7 +43,7 @@ fn main() -> ExitCode {
     // Keys lie in the environment; what went wrong is logged once there is a log.
     let kept = app::program::keep_to_itself();
     if let Err(error) = app::program::leave_no_time_zone(warn_of_time_zone) {
-        let error = ClientError::new(ErrorKind::Configuration, format!("failed to start in UTC: {error}"))
+        let error = Error::new(ErrorKind::Configuration, format!("failed to start in UTC: {error}"))
             .hint("set TZ to a time zone, for instance `TZ=UTC`, and unset TZDIR");
         return setpoint_cli::report_error(&mut Io::of_process(setpoint_cli::Color::Auto), &error, false)
             .into();
@@ -78,7 +70,7 @@ fn main() -> ExitCode {
     };
     let program = match program {
         Ok(program) => program,
-        Err(error) => return setpoint_cli::report_error(&mut io, &program_error(&error), is_json).into(),
+        Err(error) => return setpoint_cli::report_error(&mut io, &error.into(), is_json).into(),
     };
     start_logging(&program, options.is_verbose);
     if let Err(error) = kept {
@@ -100,10 +92,8 @@ fn main() -> ExitCode {
             exit.into()
         }
         Err(error) => {
-            let error =
-                ClientError::new(ErrorKind::Internal, format!("failed to start the runtime: {error}")).hint(
-                    "see what the system allows this process: open files, processes, memory (`ulimit -a`)",
-                );
+            let error = Error::new(ErrorKind::Internal, format!("failed to start the runtime: {error}"))
+                .hint("see what the system allows this process: open files, processes, memory (`ulimit -a`)");
             setpoint_cli::report_error(&mut io, &error, is_json).into()
         }
     }
@@ -112,10 +102,9 @@ fn main() -> ExitCode {
 /// The newest tasks, for a shell that completes a task's id. What keeps them from being read is not for its line.
 fn tasks_to_name(data_dir: Option<OsString>) -> Vec<NamedTask> {
     let wishes = app::program::Wishes { data_dir: data_dir.map(PathBuf::from), ..Default::default() };
-    let journal = app::program::Program::load(&wishes).and_then(|program| program.open_journal());
-    let Ok(Some(journal)) = journal else { return Vec::new() };
-    let tasks = journal.list_tasks(setpoint_journal::TaskFilter::Any, COMPLETED_MAX).unwrap_or_default();
-    tasks.into_iter().map(|task| NamedTask { id: task.id.to_string(), title: task.title }).collect()
+    let tasks = app::program::Program::load(&wishes).and_then(|program| program.newest_tasks(COMPLETED_MAX));
+    let named = |(id, title): (TaskId, String)| NamedTask { id: id.to_string(), title };
+    tasks.unwrap_or_default().into_iter().map(named).collect()
 }
 
 fn warn_of_time_zone(name: &str, value: &OsStr) {
@@ -164,45 +153,45 @@ struct Local {
 #[async_trait]
 impl Host for Local {
     fn desk(&self) -> &dyn Desk {
-        self
+        &self.program
     }
 
     fn now(&self) -> Timestamp {
         runtime::clock::now()
     }
 
-    async fn open(&self) -> Result<Arc<dyn Organisation>, ClientError> {
-        let organisation = self.program.open().map_err(|error| program_error(&error))?;
-        Ok(Arc::new(Running { organisation, program: self.program.clone() }))
+    async fn open(&self) -> Result<Arc<dyn Organisation>, Error> {
+        let organisation = self.program.open()?;
+        Ok(Arc::new(Running::new(organisation, self.program.clone())))
     }
 
-    async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, ClientError> {
-        let organisation = self.program.open_without_models().map_err(|error| program_error(&error))?;
-        Ok(Arc::new(Running { organisation, program: self.program.clone() }))
+    async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, Error> {
+        let organisation = self.program.open_without_models()?;
+        Ok(Arc::new(Running::new(organisation, self.program.clone())))
     }
 
-    async fn force(&self, task: Option<&str>) -> Result<(), ClientError> {
-        self.program.force(task).map_err(|error| program_error(&error))
+    async fn force(&self, task: Option<&str>) -> Result<(), Error> {
+        self.program.force(task).map_err(Error::from)
     }
 
-    async fn open_exported(&self, file: &Path) -> Result<(Arc<dyn Organisation>, TaskId), ClientError> {
-        let opened = self.program.open_exported(file).map_err(|error| program_error(&error));
+    async fn open_exported(&self, file: &Path) -> Result<(Arc<dyn Organisation>, TaskId), Error> {
+        let opened = self.program.open_exported(file).map_err(Error::from);
         let (organisation, task) = opened?;
-        Ok((Arc::new(Running { organisation, program: self.program.clone() }), task))
+        Ok((Arc::new(Running::new(organisation, self.program.clone())), task))
     }
 
-    async fn memory(&self) -> Result<Arc<dyn Memory>, ClientError> {
-        Ok(Arc::new(Remembering::new(self.program.clone())))
+    async fn memory(&self) -> Result<Arc<dyn Memory>, Error> {
+        Ok(Arc::new(OperatorMemory::new(self.program.clone())))
     }
 
-    async fn audit(&self) -> Result<Arc<dyn Audit>, ClientError> {
-        Ok(Arc::new(Auditing::new(self.program.clone())))
+    async fn audit(&self) -> Result<Arc<dyn Audit>, Error> {
+        Ok(Arc::new(OperatorAudit::new(self.program.clone())))
     }
 
-    fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {
+    fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, Error> {
         let policy = app::approvals::read(file, &self.program.surroundings()).map_err(|error| {
             let reason = setpoint_protocol::text::error_chain(&error);
-            ClientError::new(ErrorKind::Configuration, reason).hint(
+            Error::new(ErrorKind::Configuration, reason).hint(
                 "a line allows with `path PATH` or `command COMMAND`, forbids with `deny` before it, or is a comment after `#`; docs/approvals.md has examples",
             )
         })?;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::audit::{AUDIT_EVENTS_MAX, AuditEvent, MetricsDoor};
-use setpoint_client::{Audit, ClientError, ErrorKind};
+use setpoint_app::{Audit, Error, ErrorKind};
+use setpoint_audit::view::{AUDIT_EVENTS_MAX, AuditEvent, MetricsDoor};
 use tokio::sync::mpsc;
 
 use crate::app::App;
@@ -28,7 +28,7 @@ pub(super) struct Follow {
 }
 
 impl Follow {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let metrics = self.metrics.map(|address| MetricsDoor { address, is_public: self.metrics_public });
         follow(app.host.audit().await?, metrics, &app.options, io).await
     }
@@ -39,9 +39,9 @@ async fn follow(
     metrics: Option<MetricsDoor>,
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let mut interrupts = (io.interrupts)().map_err(|error| {
-        ClientError::new(ErrorKind::Internal, format!("failed to listen for interrupts: {error}"))
+        Error::new(ErrorKind::Internal, format!("failed to listen for interrupts: {error}"))
             .hint("start it from a shell")
     })?;
     let (sender, mut events) = mpsc::channel(AUDIT_EVENTS_MAX);
@@ -79,7 +79,7 @@ async fn follow(
     }
 }
 
-fn show(event: &AuditEvent, options: &Options, io: &mut Io) -> Result<(), ClientError> {
+fn show(event: &AuditEvent, options: &Options, io: &mut Io) -> Result<(), Error> {
     match event {
         AuditEvent::Finding(line) if options.is_json => io.out.json(&json!({ "finding": line })),
         AuditEvent::Report(report) if options.is_json => io.out.json(&json!({ "report": report })),

@@ -6,7 +6,7 @@ mod report;
 mod verify;
 
 use clap::{Args, Subcommand};
-use setpoint_client::ClientError;
+use setpoint_app::Error;
 
 pub use self::query::FINDINGS_LISTED;
 use crate::app::App;
@@ -29,7 +29,7 @@ enum Verb {
 }
 
 impl Audit {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         match self.verb.unwrap_or(Verb::Query(query::Query::default())) {
             Verb::Report(report) => report.run(app, io).await,
             Verb::Query(query) => query.run(app, io).await,

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::audit::FindingFilter;
-use setpoint_client::{Audit, ClientError, ErrorKind};
+use setpoint_app::{Audit, Error, ErrorKind};
+use setpoint_audit::view::FindingFilter;
 use setpoint_protocol::message::{FindingKind, Severity};
 use setpoint_protocol::{RoleId, Timestamp};
 
@@ -62,7 +62,7 @@ fn severity(text: &str) -> Result<Severity, String> {
 }
 
 impl Query {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let Query { kind, task, role, severity, since, limit } = self;
         let since = since.map(|at| self::since(at, app, io)).transpose()?;
         let limit = limit.unwrap_or(FINDINGS_LISTED);
@@ -72,9 +72,9 @@ impl Query {
 }
 
 /// The moment that `--since` names.
-fn since(at: At, app: &App<'_>, io: &Io) -> Result<Timestamp, ClientError> {
+fn since(at: At, app: &App<'_>, io: &Io) -> Result<Timestamp, Error> {
     at.anywhen(app.now(), &io.zone).map_err(|error| {
-        ClientError::new(ErrorKind::Usage, format!("the moment of `--since` cannot be used: {error}"))
+        Error::new(ErrorKind::Usage, format!("the moment of `--since` cannot be used: {error}"))
             .hint("name a day or a while before now, such as `--since -7d`")
     })
 }
@@ -84,7 +84,7 @@ async fn query(
     filter: &FindingFilter,
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let found = auditor.findings(filter).await?;
     if options.is_json {
         io.out.json(&json!(found))?;

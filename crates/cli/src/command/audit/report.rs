@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::{Audit, ClientError};
+use setpoint_app::{Audit, Error};
 use setpoint_protocol::Timestamp;
 use setpoint_protocol::message::AuditQuery;
 
@@ -18,17 +18,12 @@ use crate::report;
 pub(super) struct Report {}
 
 impl Report {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         report(&*app.host.audit().await?, app.now(), &app.options, io).await
     }
 }
 
-async fn report(
-    auditor: &dyn Audit,
-    now: Timestamp,
-    options: &Options,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
+async fn report(auditor: &dyn Audit, now: Timestamp, options: &Options, io: &mut Io) -> Result<Exit, Error> {
     let query = AuditQuery { query_id: format!("query-{}", now.as_micros()) };
     let audited = auditor.report(&query).await?;
     if options.is_json {

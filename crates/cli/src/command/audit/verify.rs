@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::audit::Against;
-use setpoint_client::{Audit, ClientError};
+use setpoint_app::{Audit, Error};
+use setpoint_audit::view::Against;
 
 use crate::app::App;
 use crate::exit::Exit;
@@ -28,7 +28,7 @@ pub(super) struct Verify {
 }
 
 impl Verify {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let Verify { checkpoints, key, log_only } = self;
         verify(&*app.host.audit().await?, &Against { checkpoints, key, log_only }, &app.options, io).await
     }
@@ -39,7 +39,7 @@ async fn verify(
     against: &Against,
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let verdict = auditor.verify(against).await?;
     if options.is_json {
         io.out.json(&json!(verdict))?;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::{ClientError, Memory};
+use setpoint_app::{Error, Memory};
 
 use super::{look, note, opened};
 use crate::app::App;
@@ -22,7 +22,7 @@ pub(super) struct Approve {
 }
 
 impl Approve {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let look = look(None, app, io);
         opened(app, async |memory| match &self.id {
             None => list(memory, &look, &app.options, io).await,
@@ -32,7 +32,7 @@ impl Approve {
     }
 }
 
-async fn list(memory: &dyn Memory, look: &Look, options: &Options, io: &mut Io) -> Result<Exit, ClientError> {
+async fn list(memory: &dyn Memory, look: &Look, options: &Options, io: &mut Io) -> Result<Exit, Error> {
     let proposals = memory.proposals().await?;
     if options.is_json {
         io.out.json(&json!(proposals))?;
@@ -49,7 +49,7 @@ async fn list(memory: &dyn Memory, look: &Look, options: &Options, io: &mut Io) 
     Ok(Exit::DONE)
 }
 
-async fn approve(memory: &dyn Memory, id: &str, options: &Options, io: &mut Io) -> Result<Exit, ClientError> {
+async fn approve(memory: &dyn Memory, id: &str, options: &Options, io: &mut Io) -> Result<Exit, Error> {
     let proposal = memory.show(id, None).await?.record;
     let approved = memory.approve(&proposal.megram.id).await?;
     if options.is_json {

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::memory::DreamReport;
-use setpoint_client::{ClientError, Memory};
+use setpoint_app::{Error, Memory};
+use setpoint_memory::view::DreamReport;
 
 use super::{look, note, opened};
 use crate::app::App;
@@ -19,18 +19,13 @@ use crate::view::words;
 pub(super) struct Dream {}
 
 impl Dream {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let look = look(None, app, io);
         opened(app, async |memory| dream(memory, &look, &app.options, io).await).await
     }
 }
 
-async fn dream(
-    memory: &dyn Memory,
-    look: &Look,
-    options: &Options,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
+async fn dream(memory: &dyn Memory, look: &Look, options: &Options, io: &mut Io) -> Result<Exit, Error> {
     if io.err.is_terminal {
         note("the Dreamer goes through memory; a model that words rules takes its time", options, io);
     }

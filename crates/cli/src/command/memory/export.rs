@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::{ClientError, ErrorKind, Memory};
+use setpoint_app::{Error, ErrorKind, Memory};
 
 use super::{note, opened};
 use crate::app::App;
@@ -30,7 +30,7 @@ pub(super) struct Export {
 }
 
 impl Export {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         opened(app, async |memory| match &self.skills {
             Some(folder) => skills(memory, folder, &app.options, io).await,
             None => records(memory, self.output.as_deref(), &app.options, io).await,
@@ -44,7 +44,7 @@ async fn records(
     output: Option<&Path>,
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let Some(path) = output else {
         each(memory, |line| io.out.json_line(line)).await?;
         return Ok(Exit::DONE);
@@ -61,12 +61,7 @@ async fn records(
     Ok(Exit::DONE)
 }
 
-async fn skills(
-    memory: &dyn Memory,
-    folder: &Path,
-    options: &Options,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
+async fn skills(memory: &dyn Memory, folder: &Path, options: &Options, io: &mut Io) -> Result<Exit, Error> {
     let folders = memory.export_skills(folder).await?;
     let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
     if options.is_json {
@@ -81,10 +76,7 @@ async fn skills(
 }
 
 /// Gives each record as a line of JSON, oldest first, and how many there were. Never more than a page is held.
-async fn each(
-    memory: &dyn Memory,
-    mut take: impl FnMut(&str) -> Result<(), ClientError>,
-) -> Result<u64, ClientError> {
+async fn each(memory: &dyn Memory, mut take: impl FnMut(&str) -> Result<(), Error>) -> Result<u64, Error> {
     let mut count = 0;
     let mut after = 0;
     loop {
@@ -92,7 +84,7 @@ async fn each(
         for megram in &megrams {
             let line = serde_json::to_string(megram).map_err(|error| {
                 let message = format!("failed to write the record {} as JSON: {error}", megram.id);
-                ClientError::new(ErrorKind::Internal, message).hint(SEE_DOCTOR)
+                Error::new(ErrorKind::Internal, message).hint(SEE_DOCTOR)
             })?;
             take(&line)?;
             count += 1;
@@ -103,7 +95,7 @@ async fn each(
             // It would never end.
             Some(next) => {
                 let message = format!("failed to read memory: after the place {after} comes {next}");
-                return Err(ClientError::new(ErrorKind::Internal, message).hint(SEE_DOCTOR));
+                return Err(Error::new(ErrorKind::Internal, message).hint(SEE_DOCTOR));
             }
         }
     }

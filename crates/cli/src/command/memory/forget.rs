@@ -2,8 +2,8 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::memory::RecordLine;
-use setpoint_client::{ClientError, ErrorKind, Memory};
+use setpoint_app::{Error, ErrorKind, Memory};
+use setpoint_memory::view::RecordLine;
 use setpoint_protocol::MegramId;
 
 use super::{look, note, opened};
@@ -30,7 +30,7 @@ pub(super) struct Forget {
 }
 
 impl Forget {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         check(self.is_agreed, &app.options, io)?;
         let look = look(None, app, io);
         opened(app, async |memory| forget(memory, &self.ids, self.is_agreed, &look, &app.options, io).await)
@@ -39,12 +39,12 @@ impl Forget {
 }
 
 /// Whether there is somebody to agree.
-fn check(is_agreed: bool, options: &Options, io: &Io) -> Result<(), ClientError> {
+fn check(is_agreed: bool, options: &Options, io: &Io) -> Result<(), Error> {
     if is_agreed || is_interactive(options, io) {
         return Ok(());
     }
     let message = "nobody can be asked whether these records may go";
-    Err(ClientError::new(ErrorKind::Usage, message)
+    Err(Error::new(ErrorKind::Usage, message)
         .hint("`--yes` deletes them without asking; `setpoint memory show ID` shows what would go"))
 }
 
@@ -55,7 +55,7 @@ async fn forget(
     look: &Look,
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let found = find(memory, ids).await?;
     if !is_agreed {
         io.err.lines(&records(&found, look))?;
@@ -85,7 +85,7 @@ async fn forget(
 }
 
 /// The records that are meant, each once, however often it is named.
-async fn find(memory: &dyn Memory, ids: &[String]) -> Result<Vec<RecordLine>, ClientError> {
+async fn find(memory: &dyn Memory, ids: &[String]) -> Result<Vec<RecordLine>, Error> {
     let mut found: Vec<RecordLine> = Vec::new();
     for id in ids {
         let record = memory.show(id, None).await?.record;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::memory::ImportReport;
-use setpoint_client::{ClientError, ErrorKind, Memory};
+use setpoint_app::{Error, ErrorKind, Memory};
+use setpoint_memory::view::ImportReport;
 
 use super::opened;
 use crate::app::App;
@@ -41,7 +41,7 @@ pub(super) struct Import {
 }
 
 impl Import {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let text = source::read(&TextSource::of_file(self.file), &IMPORT, &mut io.input)?;
         opened(app, async |memory| import(memory, &text, self.is_lenient, &app.options, io).await).await
     }
@@ -53,7 +53,7 @@ async fn import(
     is_lenient: bool,
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let report = memory.import(text, is_lenient).await?;
     let is_refused = is_refused(&report, is_lenient);
     if options.is_json {
@@ -66,8 +66,7 @@ async fn import(
         return Ok(Exit::DONE);
     }
     let lines = words::count(report.refused.len() as u64, "line");
-    let mut error =
-        ClientError::new(ErrorKind::Usage, format!("nothing was taken in: {lines} cannot be used"));
+    let mut error = Error::new(ErrorKind::Usage, format!("nothing was taken in: {lines} cannot be used"));
     if !is_lenient {
         error = error.hint("mend them, or take in the others with `--lenient`");
     }

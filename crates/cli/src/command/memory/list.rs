@@ -2,8 +2,8 @@
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use setpoint_client::memory::RecordFilter;
-use setpoint_client::{ClientError, Memory};
+use setpoint_app::{Error, Memory};
+use setpoint_memory::view::RecordFilter;
 use setpoint_protocol::message::Level;
 
 use super::{RECORDS_LISTED, Seen, look, note, opened};
@@ -55,7 +55,7 @@ impl LevelName {
 }
 
 impl List {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let at = self.seen.moment(app, io)?;
         let look = look(at, app, io);
         let List { space, entity, level, limit, seen: _ } = self;
@@ -71,7 +71,7 @@ async fn list(
     look: &Look,
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let is_everything = filter.space.is_none() && filter.entity.is_none() && filter.level.is_none();
     let found = memory.list(filter).await?;
     if options.is_json {

@@ -22,7 +22,7 @@ pub const RECORDS_LISTED: usize = 20;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use setpoint_client::{ClientError, ErrorKind, Memory as Remembers};
+use setpoint_app::{Error, ErrorKind, Memory as Remembers};
 use setpoint_protocol::Timestamp;
 
 use crate::app::App;
@@ -62,7 +62,7 @@ enum Verb {
 
 impl Memory {
     /// Everything that can be wrong with the command line is found before memory is opened.
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         match self.verb.unwrap_or(Verb::List(list::List::default())) {
             Verb::Stats(stats) => stats.run(app, io).await,
             Verb::Query(query) => query.run(app, io).await,
@@ -90,7 +90,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn moment(self, app: &App<'_>, io: &Io) -> Result<Option<Timestamp>, ClientError> {
+    fn moment(self, app: &App<'_>, io: &Io) -> Result<Option<Timestamp>, Error> {
         let Some(at) = self.at else { return Ok(None) };
         at.resolve(app.now(), &io.zone).map(Some).map_err(|error| {
             let hint = match error {
@@ -99,7 +99,7 @@ impl Seen {
                     "name a nearer moment, such as `--at +60d`"
                 }
             };
-            ClientError::new(ErrorKind::Usage, format!("the moment of `--at` cannot be looked at: {error}"))
+            Error::new(ErrorKind::Usage, format!("the moment of `--at` cannot be looked at: {error}"))
                 .hint(hint)
         })
     }
@@ -108,8 +108,8 @@ impl Seen {
 /// Opens memory, does this with it, and closes it whatever came of it.
 async fn opened(
     app: &App<'_>,
-    work: impl AsyncFnOnce(&dyn Remembers) -> Result<Exit, ClientError>,
-) -> Result<Exit, ClientError> {
+    work: impl AsyncFnOnce(&dyn Remembers) -> Result<Exit, Error>,
+) -> Result<Exit, Error> {
     let memory = app.host.memory().await?;
     let done = work(&*memory).await;
     let limit = Duration::from_millis(CLOSE_MS_MAX);

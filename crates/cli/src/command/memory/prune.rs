@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::{ClientError, Memory};
+use setpoint_app::{Error, Memory};
 use setpoint_protocol::MegramId;
 
 use super::{look, note, opened};
@@ -28,7 +28,7 @@ pub(super) struct Prune {
 }
 
 impl Prune {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let older_than_ms = self.retention.age_ms(KEY, app, io)?;
         let look = look(None, app, io);
         opened(app, async |memory| {
@@ -45,7 +45,7 @@ async fn prune(
     look: &Look,
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let prunable = memory.prunable(older_than_ms).await?;
     let before = words::date_and_time(prunable.before, &io.zone);
     let count = words::count(prunable.records.len() as u64, "record");

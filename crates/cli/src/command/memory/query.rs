@@ -2,8 +2,8 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::memory::{Answer, PairQuestion};
-use setpoint_client::{ClientError, Memory};
+use setpoint_app::{Error, Memory};
+use setpoint_memory::view::{Answer, PairQuestion};
 
 use super::{Seen, look, note, opened};
 use crate::app::App;
@@ -24,7 +24,7 @@ pub(super) struct Query {
 }
 
 impl Query {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let at = self.seen.moment(app, io)?;
         let look = look(at, app, io);
         let question = PairQuestion { space: self.space, entity: self.entity, at };
@@ -38,7 +38,7 @@ async fn query(
     look: &Look,
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let is_everything = question.space.is_none();
     let answer = memory.query(question).await?;
     if options.is_json {

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::memory::Remembered;
-use setpoint_client::{ClientError, Memory};
+use setpoint_app::{Error, Memory};
+use setpoint_memory::view::Remembered;
 use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
 
 use super::opened;
@@ -35,7 +35,7 @@ pub(super) struct Remember {
 }
 
 impl Remember {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let text = source::read(&TextSource::of_words(&self.text), &FACT, &mut io.input)?;
         opened(app, async |memory| remember(memory, text.trim(), &self.tags, &app.options, io).await).await
     }
@@ -47,7 +47,7 @@ async fn remember(
     tags: &[String],
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let remembered = memory.remember(text, tags).await?;
     if options.is_json {
         io.out.json(&json!(remembered))?;

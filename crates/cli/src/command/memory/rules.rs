@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::{ClientError, Memory};
+use setpoint_app::{Error, Memory};
 use setpoint_protocol::Timestamp;
 
 use super::{Seen, look, note, opened};
@@ -20,7 +20,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let at = self.seen.moment(app, io)?;
         let look = look(at, app, io);
         opened(app, async |memory| rules(memory, at, &look, &app.options, io).await).await
@@ -33,7 +33,7 @@ async fn rules(
     look: &Look,
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let rules = memory.rules(at).await?;
     if options.is_json {
         io.out.json(&json!(rules))?;

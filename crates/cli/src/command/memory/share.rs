@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use setpoint_client::{ClientError, Memory};
+use setpoint_app::{Error, Memory};
 
 use super::{note, opened};
 use crate::app::App;
@@ -30,18 +30,13 @@ enum ShareWord {
 }
 
 impl Share {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let is_allowed = self.word == ShareWord::Yes;
         opened(app, async |memory| share(memory, is_allowed, &app.options, io).await).await
     }
 }
 
-async fn share(
-    memory: &dyn Memory,
-    is_allowed: bool,
-    options: &Options,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
+async fn share(memory: &dyn Memory, is_allowed: bool, options: &Options, io: &mut Io) -> Result<Exit, Error> {
     memory.share(is_allowed).await?;
     match options.is_json {
         true => io.out.json(&json!({ "is_shared": is_allowed }))?,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::{ClientError, Memory};
+use setpoint_app::{Error, Memory};
 use setpoint_protocol::Timestamp;
 
 use super::{Seen, look, opened};
@@ -24,7 +24,7 @@ pub(super) struct Show {
 }
 
 impl Show {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let at = self.seen.moment(app, io)?;
         let look = look(at, app, io);
         opened(app, async |memory| show(memory, &self.id, at, &look, &app.options, io).await).await
@@ -38,7 +38,7 @@ async fn show(
     look: &Look,
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let found = memory.show(id, at).await?;
     if options.is_json {
         io.out.json(&json!(found))?;

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::memory::MemoryStats;
-use setpoint_client::{ClientError, Memory};
+use setpoint_app::{Error, Memory};
+use setpoint_memory::view::MemoryStats;
 
 use super::{look, opened};
 use crate::app::App;
@@ -20,18 +20,13 @@ use crate::view::words;
 pub(super) struct Stats {}
 
 impl Stats {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let look = look(None, app, io);
         opened(app, async |memory| stats(memory, &look, &app.options, io).await).await
     }
 }
 
-async fn stats(
-    memory: &dyn Memory,
-    look: &Look,
-    options: &Options,
-    io: &mut Io,
-) -> Result<Exit, ClientError> {
+async fn stats(memory: &dyn Memory, look: &Look, options: &Options, io: &mut Io) -> Result<Exit, Error> {
     let stats = memory.stats().await?;
     if options.is_json {
         io.out.json(&json!(stats))?;

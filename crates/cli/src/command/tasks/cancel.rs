@@ -2,10 +2,11 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::{ClientError, ErrorKind, Organisation, Resumed};
+use setpoint_app::{Error, ErrorKind, Organisation};
 use setpoint_protocol::TaskId;
 use setpoint_protocol::message::CancelRequest;
 use setpoint_protocol::topology::Payload;
+use setpoint_runtime::organisation::Resumed;
 use tokio::sync::mpsc;
 
 use crate::app::App;
@@ -27,7 +28,7 @@ pub(super) struct Cancel {
 }
 
 impl Cancel {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let organisation = app.host.open_without_models().await?;
         let mut interrupts = interrupts(io)?;
         let cancelled = tell(&*organisation, &self.task, &app.options, &mut interrupts, io).await;
@@ -42,11 +43,11 @@ async fn tell(
     options: &Options,
     interrupts: &mut mpsc::Receiver<()>,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let task = organisation.resolve(part).await?;
     let open = organisation.tasks(true, LISTED_MAX).await?;
     let Some(line) = open.into_iter().find(|line| line.task == task) else {
-        return Err(ClientError::new(ErrorKind::Usage, format!("the task {task} has ended already"))
+        return Err(Error::new(ErrorKind::Usage, format!("the task {task} has ended already"))
             .hint(format!("`setpoint tasks show {task}` shows how")));
     };
     let cancel = Payload::CancelRequest(CancelRequest { reason: None });
@@ -72,7 +73,7 @@ async fn take_up(
     options: &Options,
     interrupts: &mut mpsc::Receiver<()>,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     // The message is durable before anything of the task runs again.
     organisation.say(task, cancel).await?;
     let (resumed, events) = organisation.resume(task).await?;

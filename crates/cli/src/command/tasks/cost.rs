@@ -2,8 +2,8 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::cost::{CostReport, Row};
-use setpoint_client::{ClientError, Organisation};
+use setpoint_app::{Error, Organisation};
+use setpoint_history::cost::{CostReport, Row};
 
 use crate::app::App;
 use crate::command::named::{self, Named};
@@ -26,7 +26,7 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let Named { organisation, task } = named::open(&self.task, app).await?;
         let told = cost(&*organisation, task.as_str(), &app.options, io).await;
         shut_down(&organisation).await;
@@ -39,7 +39,7 @@ async fn cost(
     part: &str,
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let task = organisation.resolve(part).await?;
     let report = CostReport::of(&organisation.records(&task).await?);
     if options.is_json {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use setpoint_client::{ClientError, Organisation};
+use setpoint_app::{Error, Organisation};
 
 use crate::app::App;
 use crate::command::shut_down;
@@ -22,7 +22,7 @@ pub(super) struct Export {
 }
 
 impl Export {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let organisation = app.host.open_without_models().await?;
         let exported = export(&*organisation, &self.task, self.output.as_deref(), io).await;
         shut_down(&organisation).await;
@@ -35,7 +35,7 @@ async fn export(
     part: &str,
     output: Option<&Path>,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let task = organisation.resolve(part).await?;
     let lines = organisation.export(&task).await?;
     match output {

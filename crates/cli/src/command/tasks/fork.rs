@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use setpoint_client::{ClientError, Fork as ForkWish, ForkedTask, Organisation};
+use setpoint_app::{Error, Fork as ForkWish, Organisation};
+use setpoint_history::fork::Forked;
 use setpoint_protocol::replay::CopiedWorkspace;
 use tokio::sync::mpsc;
 
@@ -44,7 +45,7 @@ impl Fork {
             std::mem::take(&mut options.set).into_iter().partition(Setting::is_of_controller);
     }
 
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let policy = policy(self.approve.as_deref(), app)?;
         tell_notices(app, io);
         let organisation = app.host.open().await?;
@@ -62,7 +63,7 @@ async fn start(
     options: &Options,
     interrupts: &mut mpsc::Receiver<()>,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let from = organisation.resolve(&fork.task).await?;
     let wish = ForkWish { from, at: fork.at, set: Setting::pairs(&fork.set) };
     let (made, events) = organisation.fork(&wish).await?;
@@ -89,7 +90,7 @@ async fn start(
 }
 
 /// What a person must know of the fork before it goes on.
-fn told(made: &ForkedTask) -> String {
+fn told(made: &Forked) -> String {
     let (task, seq, from) = (&made.task, made.from.seq, &made.from.task);
     let workspace = match &made.copied {
         None => String::new(),

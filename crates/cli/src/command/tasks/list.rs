@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::Value;
-use setpoint_client::{ClientError, Organisation};
+use setpoint_app::{Error, Organisation};
 
 use super::look;
 use crate::app::App;
@@ -30,7 +30,7 @@ pub(super) struct List {
 }
 
 impl List {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let organisation = app.host.open_without_models().await?;
         let limit = self.limit.unwrap_or(TASKS_LISTED);
         let listed = list(&*organisation, self.is_open_only, limit, &app.options, io).await;
@@ -45,7 +45,7 @@ async fn list(
     limit: usize,
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let tasks = organisation.tasks(is_open_only, limit).await?;
     if let Some(warning) = organisation.warning().await? {
         report::warning(io, &warning);

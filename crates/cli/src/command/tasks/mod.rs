@@ -10,7 +10,7 @@ mod resume;
 mod show;
 
 use clap::{Args, Subcommand};
-use setpoint_client::ClientError;
+use setpoint_app::Error;
 
 pub use self::list::TASKS_LISTED;
 use crate::app::App;
@@ -47,7 +47,7 @@ impl Tasks {
         }
     }
 
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         match self.verb.unwrap_or(Verb::List(list::List::default())) {
             Verb::List(list) => list.run(app, io).await,
             Verb::Show(show) => show.run(app, io).await,

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_client::organisation::{Prunable, PruneReport};
-use setpoint_client::{ClientError, Organisation};
+use setpoint_app::{Error, Organisation};
+use setpoint_runtime::organisation::{Prunable, Pruned};
 
 use crate::app::App;
 use crate::command::retention::Retention;
@@ -26,7 +26,7 @@ pub(super) struct Prune {
 }
 
 impl Prune {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let older_than_ms = self.retention.age_ms(KEY, app, io)?;
         let organisation = app.host.open_without_models().await?;
         let done = prune(&*organisation, older_than_ms, self.retention, &app.options, io).await;
@@ -41,7 +41,7 @@ async fn prune(
     asked: Retention,
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let prunable = organisation.prunable(older_than_ms).await?;
     let before = words::date_and_time(prunable.before, &io.zone);
     if asked.is_dry_run || prunable.tasks.is_empty() {
@@ -78,7 +78,7 @@ async fn prune(
     Ok(Exit::DONE)
 }
 
-fn tell(prunable: &Prunable, done: &PruneReport, options: &Options, io: &mut Io) -> Result<(), ClientError> {
+fn tell(prunable: &Prunable, done: &Pruned, options: &Options, io: &mut Io) -> Result<(), Error> {
     let text = format!(
         "pruned {}: {}; the disk has {} back",
         words::count(prunable.tasks.len() as u64, "task"),

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::Value;
-use setpoint_client::{ClientError, Organisation, Resumed};
+use setpoint_app::{Error, Organisation};
 use setpoint_protocol::TaskId;
+use setpoint_runtime::organisation::Resumed;
 use tokio::sync::mpsc;
 
 use crate::app::App;
@@ -44,7 +45,7 @@ impl Resume {
         options.cassette = self.replay.take().map(Cassette::Replay);
     }
 
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let policy = policy(self.approve.as_deref(), app)?;
         tell_notices(app, io);
         if self.is_forced {
@@ -81,7 +82,7 @@ enum Taken {
 }
 
 impl Work<'_> {
-    async fn one(&mut self, part: &str, io: &mut Io) -> Result<Exit, ClientError> {
+    async fn one(&mut self, part: &str, io: &mut Io) -> Result<Exit, Error> {
         let task = self.organisation.resolve(part).await?;
         match self.take_up(&task, io).await? {
             Taken::Left => Ok(left(io, &task, self.options)),
@@ -94,7 +95,7 @@ impl Work<'_> {
 
     /// Every open task that no process drives, oldest first. One that cannot be taken up does not keep the others
     /// from it; one that is cancelled does.
-    async fn all(&mut self, io: &mut Io) -> Result<Exit, ClientError> {
+    async fn all(&mut self, io: &mut Io) -> Result<Exit, Error> {
         let open = self.organisation.tasks(true, LISTED_MAX).await?;
         let tasks: Vec<TaskId> =
             open.into_iter().rev().filter(|line| line.driven_by.is_none()).map(|line| line.task).collect();
@@ -135,7 +136,7 @@ impl Work<'_> {
         Ok(worst)
     }
 
-    async fn take_up(&mut self, task: &TaskId, io: &mut Io) -> Result<Taken, ClientError> {
+    async fn take_up(&mut self, task: &TaskId, io: &mut Io) -> Result<Taken, Error> {
         let (resumed, events) = self.organisation.resume(task).await?;
         // Events come from now on; what was before is in the journal.
         let records = self.organisation.records(task).await?;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use setpoint_client::cost::CostReport;
-use setpoint_client::{ClientError, Organisation};
+use setpoint_app::{Error, Organisation};
+use setpoint_history::cost::CostReport;
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::Record;
 
@@ -31,7 +31,7 @@ pub(super) struct Show {
 }
 
 impl Show {
-    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, ClientError> {
+    pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let Named { organisation, task } = named::open(&self.task, app).await?;
         let shown = show(&*organisation, task.as_str(), self.html.as_deref(), &app.options, io).await;
         shut_down(&organisation).await;
@@ -45,7 +45,7 @@ async fn show(
     page: Option<&Path>,
     options: &Options,
     io: &mut Io,
-) -> Result<Exit, ClientError> {
+) -> Result<Exit, Error> {
     let task = organisation.resolve(part).await?;
     // A page shows the steps, so it fails below as all does that needs them.
     if page.is_none()
@@ -83,7 +83,7 @@ fn write_page(
     records: &[Record],
     findings: &[Finding],
     io: &Io,
-) -> Result<(), ClientError> {
+) -> Result<(), Error> {
     let cost = CostReport::of(records);
     let page = html::page(&html::Report { state, records, cost: &cost, findings, zone: &io.zone });
     let mut file = WholeFile::create(path, NAME_A_PAGE)?;

@@ -4,7 +4,7 @@ mod report;
 mod verdict;
 
 use jiff::tz::TimeZone;
-use setpoint_client::audit::FindingLine;
+use setpoint_audit::view::FindingLine;
 use setpoint_protocol::message::{AuditReport, Severity};
 
 pub(crate) use self::report::report;

@@ -1,6 +1,6 @@
 //! What a verification found and what it proves.
 
-use setpoint_client::audit::AuditVerdict;
+use setpoint_audit::view::AuditVerdict;
 
 use crate::text::{Line, Tone};
 use crate::view::words;

@@ -1,6 +1,6 @@
 //! What the task cost, by role, criterion, round and model, and what of it gave no answer.
 
-use setpoint_client::cost::{CostReport, Row};
+use setpoint_history::cost::{CostReport, Row};
 use setpoint_protocol::text::clip;
 
 use super::{limit, markup::Html};

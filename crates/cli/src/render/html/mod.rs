@@ -20,7 +20,7 @@ mod svg;
 mod timeline;
 
 use jiff::tz::TimeZone;
-use setpoint_client::cost::CostReport;
+use setpoint_history::cost::CostReport;
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::Record;
 

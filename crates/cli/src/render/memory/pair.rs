@@ -1,6 +1,6 @@
 //! Pairs: in lists, and one in full with how it fades.
 
-use setpoint_client::memory::{CurvePoint, PairLine, PairReport, RecordLine};
+use setpoint_memory::view::{CurvePoint, PairLine, PairReport, RecordLine};
 
 use super::{Look, field, label, lesson, pair_cells, record, section, table_with_notes, tag, words};
 use crate::render::plot::Plot;

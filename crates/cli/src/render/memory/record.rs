@@ -1,6 +1,6 @@
 //! Records: in lists, and one in full.
 
-use setpoint_client::memory::{RecordLine, RecordReport, Standing};
+use setpoint_memory::view::{RecordLine, RecordReport, Standing};
 use setpoint_protocol::ToolId;
 use setpoint_protocol::memory::Author;
 use setpoint_protocol::message::ApproachName;

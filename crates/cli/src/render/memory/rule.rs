@@ -1,6 +1,6 @@
 //! Rules and facts in force, with what still speaks for them.
 
-use setpoint_client::memory::RuleLine;
+use setpoint_memory::view::RuleLine;
 use setpoint_protocol::TaskId;
 
 use super::{Look, lesson, pair_cells, record, table_with_notes, words};

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use setpoint_cli::io::Key;
-use setpoint_client::memory::*;
+use setpoint_memory::view::*;
 use setpoint_protocol::message::Level;
 
 use super::{assert_safe, out, remembering, run};

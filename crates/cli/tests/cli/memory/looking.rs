@@ -1,7 +1,7 @@
 //! Commands that look: how much, how strong, which records, which rules.
 
 use serde_json::json;
-use setpoint_client::memory::*;
+use setpoint_memory::view::*;
 use setpoint_protocol::TaskId;
 use setpoint_protocol::memory::Author;
 use setpoint_protocol::message::*;

@@ -9,7 +9,7 @@ mod sharing;
 use std::sync::Arc;
 use std::time::Duration;
 
-use setpoint_client::memory::*;
+use setpoint_memory::view::*;
 use setpoint_protocol::message::MemoryAction;
 
 use crate::support::memory::*;

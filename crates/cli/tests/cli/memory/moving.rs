@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use setpoint_client::memory::*;
+use setpoint_memory::view::*;
 use setpoint_protocol::message::Megram;
 
 use super::{assert_safe, out, remembering, run};

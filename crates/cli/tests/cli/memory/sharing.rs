@@ -1,8 +1,8 @@
 //! Whether a language model may be told what was learnt without it: said on the command line, and asked once.
 
 use serde_json::json;
+use setpoint_app::init::Initialised;
 use setpoint_cli::io::Key;
-use setpoint_client::models::Initialised;
 use setpoint_protocol::RoleId::*;
 use setpoint_protocol::message::*;
 

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use setpoint_client::audit::*;
-use setpoint_client::{ClientError, ErrorKind};
+use setpoint_app::{Audit, Error, ErrorKind};
+use setpoint_audit::view::*;
 use setpoint_protocol::message::*;
 use setpoint_protocol::record::ModelFailureKind;
 use setpoint_protocol::tool::ErrorKind as ToolError;
@@ -31,10 +31,10 @@ pub(crate) struct FakeAudit {
 }
 
 impl FakeAudit {
-    fn ask(&self, what: String) -> Result<(), ClientError> {
+    fn ask(&self, what: String) -> Result<(), Error> {
         self.asked.lock().unwrap().push(what);
         if self.is_broken {
-            return Err(ClientError::new(
+            return Err(Error::new(
                 ErrorKind::Configuration,
                 "failed to use /data/audit: \u{1b}[2Jit is a file",
             )
@@ -46,21 +46,21 @@ impl FakeAudit {
 
 #[async_trait]
 impl Audit for FakeAudit {
-    async fn report(&self, query: &AuditQuery) -> Result<Audited, ClientError> {
+    async fn report(&self, query: &AuditQuery) -> Result<Audited, Error> {
         self.ask(format!("report {}", query.query_id))?;
         let mut audited = self.audited.clone().unwrap();
         audited.report.trigger = query.query_id.clone();
         Ok(audited)
     }
 
-    async fn findings(&self, filter: &FindingFilter) -> Result<Vec<FindingLine>, ClientError> {
+    async fn findings(&self, filter: &FindingFilter) -> Result<Vec<FindingLine>, Error> {
         let FindingFilter { kind, task, role, severity, since, limit } = filter;
         let since = since.map(|since| since.to_string());
         self.ask(format!("findings {kind:?} {task:?} {role:?} {severity:?} {since:?} {limit}"))?;
         Ok(self.findings.clone())
     }
 
-    async fn verify(&self, against: &Against) -> Result<AuditVerdict, ClientError> {
+    async fn verify(&self, against: &Against) -> Result<AuditVerdict, Error> {
         let Against { checkpoints, key, log_only } = against;
         self.ask(format!("verify {checkpoints:?} {key:?} {log_only}"))?;
         Ok(self.verdict.clone())
@@ -70,7 +70,7 @@ impl Audit for FakeAudit {
         &self,
         events: mpsc::Sender<AuditEvent>,
         metrics: Option<MetricsDoor>,
-    ) -> Result<(), ClientError> {
+    ) -> Result<(), Error> {
         self.ask(format!("follow {metrics:?}"))?;
         for event in &self.events {
             drop(events.send(event.clone()).await);

@@ -5,10 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use setpoint_app::config::ConfigLine;
+use setpoint_app::desk::*;
+use setpoint_app::ggs::Summary;
+use setpoint_app::init::*;
+use setpoint_app::models::survey::*;
+use setpoint_app::models::trial::*;
+use setpoint_app::program::{PlaybookProblem, PlaybookSummary};
+use setpoint_app::{Audit, Desk, Error, ErrorKind, Memory, Organisation};
 use setpoint_cli::{Allowance, ApprovalPolicy, Host};
-use setpoint_client::desk::*;
-use setpoint_client::models::*;
-use setpoint_client::{Audit, ClientError, Desk, ErrorKind, Memory, Organisation};
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::{TaskId, Timestamp};
 
@@ -52,42 +57,39 @@ impl Host for FakeHost {
         NOW
     }
 
-    async fn open(&self) -> Result<Arc<dyn Organisation>, ClientError> {
+    async fn open(&self) -> Result<Arc<dyn Organisation>, Error> {
         self.opened.fetch_add(1, Ordering::SeqCst);
         Ok(Arc::clone(&self.organisation) as Arc<dyn Organisation>)
     }
 
-    async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, ClientError> {
+    async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, Error> {
         self.open().await
     }
 
-    async fn force(&self, _: Option<&str>) -> Result<(), ClientError> {
+    async fn force(&self, _: Option<&str>) -> Result<(), Error> {
         Ok(())
     }
 
-    async fn open_exported(&self, file: &Path) -> Result<(Arc<dyn Organisation>, TaskId), ClientError> {
+    async fn open_exported(&self, file: &Path) -> Result<(Arc<dyn Organisation>, TaskId), Error> {
         // The task that the file is called after.
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         let task = self.organisation.resolve(&name).await?;
         Ok((self.open().await?, task))
     }
 
-    async fn memory(&self) -> Result<Arc<dyn Memory>, ClientError> {
+    async fn memory(&self) -> Result<Arc<dyn Memory>, Error> {
         self.opened.fetch_add(1, Ordering::SeqCst);
         self.memory.open()?;
         Ok(Arc::clone(&self.memory) as Arc<dyn Memory>)
     }
 
-    async fn audit(&self) -> Result<Arc<dyn Audit>, ClientError> {
+    async fn audit(&self) -> Result<Arc<dyn Audit>, Error> {
         Ok(Arc::clone(&self.audit) as Arc<dyn Audit>)
     }
 
-    fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, ClientError> {
+    fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, Error> {
         if file == Path::new("broken.toml") {
-            return Err(ClientError::new(
-                ErrorKind::Configuration,
-                "failed to read broken.toml:3: no such rule",
-            ));
+            return Err(Error::new(ErrorKind::Configuration, "failed to read broken.toml:3: no such rule"));
         }
         Ok(Box::new(BuildOnly))
     }
@@ -128,9 +130,9 @@ impl Desk for FakeDesk {
         self.notices.clone()
     }
 
-    fn config(&self) -> Result<Vec<ConfigLine>, ClientError> {
+    fn config(&self) -> Result<Vec<ConfigLine>, Error> {
         if *self.is_broken.lock().unwrap() {
-            return Err(ClientError::new(
+            return Err(Error::new(
                 ErrorKind::Configuration,
                 "failed to read setpoint.toml: line 3 is no key",
             )
@@ -153,8 +155,8 @@ impl Desk for FakeDesk {
         vec![("/etc/setpoint.toml".to_owned(), false), ("./setpoint.toml".to_owned(), true)]
     }
 
-    fn playbooks(&self) -> (Vec<PlaybookLine>, Vec<PlaybookProblem>) {
-        let playbook = PlaybookLine {
+    fn playbooks(&self) -> (Vec<PlaybookSummary>, Vec<PlaybookProblem>) {
+        let playbook = PlaybookSummary {
             name: "count-files".to_owned(),
             title: "Count files".to_owned(),
             example: "count the files in src".to_owned(),
@@ -164,14 +166,14 @@ impl Desk for FakeDesk {
         (vec![playbook], self.problems.clone())
     }
 
-    fn playbook(&self, name: &str) -> Result<String, ClientError> {
+    fn playbook(&self, name: &str) -> Result<String, Error> {
         match name {
             "count-files" => Ok("[playbook]\nname = \"count-files\" # \u{1b}[2J".to_owned()),
-            _ => Err(ClientError::new(ErrorKind::Usage, format!("no playbook is called {name:?}"))),
+            _ => Err(Error::new(ErrorKind::Usage, format!("no playbook is called {name:?}"))),
         }
     }
 
-    fn check_playbooks(&self, _: Option<&Path>) -> Result<Vec<PlaybookProblem>, ClientError> {
+    fn check_playbooks(&self, _: Option<&Path>) -> Result<Vec<PlaybookProblem>, Error> {
         Ok(self.problems.clone())
     }
 
@@ -187,7 +189,7 @@ impl Desk for FakeDesk {
         self.trial.clone()
     }
 
-    async fn initialise(&self, wishes: &InitWishes) -> Result<Initialised, ClientError> {
+    async fn initialise(&self, wishes: &InitWishes) -> Result<Initialised, Error> {
         self.wishes.lock().unwrap().clone_from(wishes);
         Ok(self.initialised.clone())
     }
@@ -196,12 +198,12 @@ impl Desk for FakeDesk {
         &self,
         input: &mut dyn std::io::BufRead,
         output: &mut dyn std::io::Write,
-    ) -> Result<ControllerSummary, ClientError> {
+    ) -> Result<Summary, Error> {
         let mut lines = 0;
         for line in std::io::BufRead::lines(input) {
             lines += 1;
             writeln!(output, "{{\"answer_to\":{}}}", line.unwrap().len()).unwrap();
         }
-        Ok(ControllerSummary { lines, refused: self.refused })
+        Ok(Summary { lines, errors: self.refused, ..Summary::default() })
     }
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use setpoint_client::memory::*;
-use setpoint_client::{ClientError, ErrorKind, Memory};
+use setpoint_app::{Error, ErrorKind, Memory};
+use setpoint_memory::view::*;
 use setpoint_protocol::memory::Author;
 use setpoint_protocol::message::*;
 use setpoint_protocol::{MegramId, TaskId, Timestamp};
@@ -78,9 +78,9 @@ impl Default for FakeMemory {
 }
 
 impl FakeMemory {
-    pub(crate) fn open(&self) -> Result<(), ClientError> {
+    pub(crate) fn open(&self) -> Result<(), Error> {
         if self.is_locked {
-            return Err(ClientError::new(ErrorKind::Configuration, "failed to open memory: no such folder")
+            return Err(Error::new(ErrorKind::Configuration, "failed to open memory: no such folder")
                 .hint("name another folder with `--data-dir`"));
         }
         Ok(())
@@ -91,20 +91,17 @@ impl FakeMemory {
         self.questions.lock().unwrap().clone()
     }
 
-    fn ask(&self, what: String) -> Result<(), ClientError> {
+    fn ask(&self, what: String) -> Result<(), Error> {
         let is_broken = what.starts_with(self.broken);
         self.questions.lock().unwrap().push(what);
         if is_broken {
-            return Err(ClientError::new(
-                ErrorKind::Internal,
-                "failed to read memory: \u{1b}[2Jbroken\nbadly",
-            )
-            .hint("look at the log"));
+            return Err(Error::new(ErrorKind::Internal, "failed to read memory: \u{1b}[2Jbroken\nbadly")
+                .hint("look at the log"));
         }
         Ok(())
     }
 
-    fn named(&self, id: &str) -> Result<RecordLine, ClientError> {
+    fn named(&self, id: &str) -> Result<RecordLine, Error> {
         let is_named = |record: &&RecordLine| {
             let whole = record.megram.id.as_str();
             whole.starts_with(id) || whole.ends_with(id)
@@ -114,7 +111,7 @@ impl FakeMemory {
             [one] => Ok((*one).clone()),
             found => {
                 let message = format!("{} records are called {id:?}", found.len());
-                Err(ClientError::new(ErrorKind::Usage, message).hint("`setpoint memory list` shows them"))
+                Err(Error::new(ErrorKind::Usage, message).hint("`setpoint memory list` shows them"))
             }
         }
     }
@@ -126,86 +123,86 @@ fn at(moment: Option<Timestamp>) -> String {
 
 #[async_trait]
 impl Memory for FakeMemory {
-    async fn stats(&self) -> Result<MemoryStats, ClientError> {
+    async fn stats(&self) -> Result<MemoryStats, Error> {
         self.ask("stats".to_owned())?;
         Ok(self.stats.clone())
     }
 
-    async fn query(&self, question: &PairQuestion) -> Result<Answer, ClientError> {
+    async fn query(&self, question: &PairQuestion) -> Result<Answer, Error> {
         let PairQuestion { space, entity, at: moment } = question;
         self.ask(format!("query {space:?} {entity:?} {}", at(*moment)))?;
         Ok(self.answer.clone())
     }
 
-    async fn list(&self, filter: &RecordFilter) -> Result<Vec<RecordLine>, ClientError> {
+    async fn list(&self, filter: &RecordFilter) -> Result<Vec<RecordLine>, Error> {
         let RecordFilter { space, entity, level, limit, at: moment } = filter;
         self.ask(format!("list {space:?} {entity:?} {level:?} {limit} {}", at(*moment)))?;
         Ok(self.records.clone())
     }
 
-    async fn show(&self, id: &str, moment: Option<Timestamp>) -> Result<RecordReport, ClientError> {
+    async fn show(&self, id: &str, moment: Option<Timestamp>) -> Result<RecordReport, Error> {
         self.ask(format!("show {id} {}", at(moment)))?;
         Ok(RecordReport { record: self.named(id)?, sources: self.sources.clone() })
     }
 
-    async fn rules(&self, moment: Option<Timestamp>) -> Result<Vec<RuleLine>, ClientError> {
+    async fn rules(&self, moment: Option<Timestamp>) -> Result<Vec<RuleLine>, Error> {
         self.ask(format!("rules {}", at(moment)))?;
         Ok(self.rules.clone())
     }
 
-    async fn remember(&self, text: &str, tags: &[String]) -> Result<Remembered, ClientError> {
+    async fn remember(&self, text: &str, tags: &[String]) -> Result<Remembered, Error> {
         self.ask(format!("remember {text:?} {tags:?}"))?;
         Ok(Remembered { id: id(7), is_known: self.is_known })
     }
 
-    async fn forget(&self, ids: &[MegramId]) -> Result<Vec<RecordLine>, ClientError> {
+    async fn forget(&self, ids: &[MegramId]) -> Result<Vec<RecordLine>, Error> {
         let names: Vec<&str> = ids.iter().map(MegramId::as_str).collect();
         self.ask(format!("forget {}", names.join(" ")))?;
         names.into_iter().map(|id| self.named(id)).collect()
     }
 
-    async fn prunable(&self, older_than_ms: u64) -> Result<PrunableRecords, ClientError> {
+    async fn prunable(&self, older_than_ms: u64) -> Result<PrunableRecords, Error> {
         self.ask(format!("prunable {older_than_ms}"))?;
         Ok(PrunableRecords { before: after(-1.0), records: self.records.clone() })
     }
 
-    async fn dream(&self) -> Result<DreamReport, ClientError> {
+    async fn dream(&self) -> Result<DreamReport, Error> {
         self.ask("dream".to_owned())?;
         Ok(self.dreamt.clone())
     }
 
-    async fn export(&self, after: u64) -> Result<(Vec<Megram>, Option<u64>), ClientError> {
+    async fn export(&self, after: u64) -> Result<(Vec<Megram>, Option<u64>), Error> {
         self.ask(format!("export {after}"))?;
         let before = self.asked().iter().filter(|asked| asked.starts_with("export")).count();
         Ok(self.pages[before - 1].clone())
     }
 
-    async fn export_skills(&self, folder: &Path) -> Result<Vec<PathBuf>, ClientError> {
+    async fn export_skills(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         self.ask(format!("skills {}", folder.display()))?;
         Ok(self.folders.clone())
     }
 
-    async fn import(&self, text: &str, is_lenient: bool) -> Result<ImportReport, ClientError> {
+    async fn import(&self, text: &str, is_lenient: bool) -> Result<ImportReport, Error> {
         self.ask(format!("import {text:?} {is_lenient}"))?;
         Ok(self.imported.clone())
     }
 
-    async fn proposals(&self) -> Result<Vec<RecordLine>, ClientError> {
+    async fn proposals(&self) -> Result<Vec<RecordLine>, Error> {
         self.ask("proposals".to_owned())?;
         Ok(self.proposals.clone())
     }
 
-    async fn approve(&self, id: &MegramId) -> Result<RecordLine, ClientError> {
+    async fn approve(&self, id: &MegramId) -> Result<RecordLine, Error> {
         self.ask(format!("approve {id}"))?;
         self.named(id.as_str())
     }
 
-    async fn unasked(&self, models: &[String]) -> Result<Vec<String>, ClientError> {
+    async fn unasked(&self, models: &[String]) -> Result<Vec<String>, Error> {
         self.ask(format!("unasked {}", models.join(" ")).trim().to_owned())?;
         Ok(self.unasked.clone())
     }
 
-    async fn share(&self, is_allowed: bool) -> Result<(), ClientError> {
+    async fn share(&self, is_allowed: bool) -> Result<(), Error> {
         self.ask(format!("share {is_allowed}"))
     }
 

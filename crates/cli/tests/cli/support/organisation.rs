@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use setpoint_app::{Error, ErrorKind, Event, Fork, Goal, Organisation};
 use setpoint_cli::state::ViewState;
-use setpoint_client::organisation::{Prunable, PruneReport};
-use setpoint_client::{
-    ClientError, ErrorKind, Event, Fork, ForkedTask, Goal, Organisation, Resumed, TaskLine,
-};
+use setpoint_history::fork::Forked;
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::{ForkedFrom, FragmentHash, Record};
 use setpoint_protocol::replay::{CopiedWorkspace, DivergencePlace, ReplayReport, Rerun, TriedSetting};
 use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{CallId, TaskId};
+use setpoint_runtime::organisation::{Prunable, Pruned};
+use setpoint_runtime::organisation::{Resumed, TaskSummary};
 use tokio::sync::{Notify, mpsc};
 
 use super::tape::Tape;
@@ -131,7 +131,7 @@ impl Fake {
     fn play(&self, task: &TaskId) -> mpsc::Receiver<Event> {
         let tasks = self.tasks.lock().unwrap();
         let scripted = &tasks[task];
-        let (sender, events) = mpsc::channel(setpoint_client::organisation::EVENTS_MAX);
+        let (sender, events) = mpsc::channel(setpoint_app::operator::tasks::EVENTS_MAX);
         let player = Player {
             records: scripted.tape.records.iter().skip(scripted.before).cloned().collect(),
             journal: Arc::clone(&scripted.journal),
@@ -146,36 +146,36 @@ impl Fake {
 
 #[async_trait]
 impl Organisation for Fake {
-    async fn start(&self, goal: Goal) -> Result<(TaskId, mpsc::Receiver<Event>), ClientError> {
+    async fn start(&self, goal: Goal) -> Result<(TaskId, mpsc::Receiver<Event>), Error> {
         self.goals.lock().unwrap().push(goal);
         let task = self.next.lock().unwrap().pop_front();
-        let task = task.ok_or_else(|| ClientError::new(ErrorKind::Internal, "failed to open a task"))?;
+        let task = task.ok_or_else(|| Error::new(ErrorKind::Internal, "failed to open a task"))?;
         let events = self.play(&task);
         Ok((task, events))
     }
 
-    async fn resume(&self, task: &TaskId) -> Result<(Resumed, mpsc::Receiver<Event>), ClientError> {
+    async fn resume(&self, task: &TaskId) -> Result<(Resumed, mpsc::Receiver<Event>), Error> {
         let is_ended = ViewState::of(task.clone(), &self.records(task).await?).is_ended();
         Ok((if is_ended { Resumed::Ended } else { Resumed::Running }, self.play(task)))
     }
 
-    async fn say(&self, _: &TaskId, payload: Payload) -> Result<(), ClientError> {
+    async fn say(&self, _: &TaskId, payload: Payload) -> Result<(), Error> {
         if *self.refuses_to_hear.lock().unwrap() {
-            return Err(ClientError::new(ErrorKind::Usage, "the task has ended"));
+            return Err(Error::new(ErrorKind::Usage, "the task has ended"));
         }
         self.said.lock().unwrap().push(payload);
         self.ears.said.notify_one();
         Ok(())
     }
 
-    async fn records(&self, task: &TaskId) -> Result<Vec<Record>, ClientError> {
+    async fn records(&self, task: &TaskId) -> Result<Vec<Record>, Error> {
         let tasks = self.tasks.lock().unwrap();
         let scripted = tasks.get(task).ok_or_else(|| unknown(task.as_str()))?;
         let journal = scripted.journal.lock().unwrap();
         Ok(journal.clone())
     }
 
-    async fn tasks(&self, only_open: bool, limit: usize) -> Result<Vec<TaskLine>, ClientError> {
+    async fn tasks(&self, only_open: bool, limit: usize) -> Result<Vec<TaskSummary>, Error> {
         let tasks = self.tasks.lock().unwrap();
         let mut lines = Vec::new();
         for (task, scripted) in tasks.iter() {
@@ -184,9 +184,9 @@ impl Organisation for Fake {
             if only_open && state.is_ended() {
                 continue;
             }
-            lines.push(TaskLine {
+            lines.push(TaskSummary {
                 task: task.clone(),
-                goal: state.goal.clone(),
+                title: state.goal.clone(),
                 opened_at: state.opened_at.unwrap_or_default(),
                 closed_at: state.is_ended().then_some(state.at),
                 result: state.result.clone(),
@@ -199,20 +199,20 @@ impl Organisation for Fake {
         Ok(lines)
     }
 
-    async fn prunable(&self, _: u64) -> Result<Prunable, ClientError> {
+    async fn prunable(&self, _: u64) -> Result<Prunable, Error> {
         Ok(Prunable::default())
     }
 
-    async fn prune(&self, _: &Prunable) -> Result<PruneReport, ClientError> {
-        Ok(PruneReport::default())
+    async fn prune(&self, _: &Prunable) -> Result<Pruned, Error> {
+        Ok(Pruned::default())
     }
 
-    async fn resolve(&self, prefix: &str) -> Result<TaskId, ClientError> {
+    async fn resolve(&self, prefix: &str) -> Result<TaskId, Error> {
         let tasks = self.tasks.lock().unwrap();
         tasks.keys().find(|task| task.as_str().starts_with(prefix)).cloned().ok_or_else(|| unknown(prefix))
     }
 
-    async fn export(&self, task: &TaskId) -> Result<Vec<String>, ClientError> {
+    async fn export(&self, task: &TaskId) -> Result<Vec<String>, Error> {
         let records = self.records(task).await?;
         Ok(records
             .iter()
@@ -220,11 +220,11 @@ impl Organisation for Fake {
             .collect())
     }
 
-    async fn findings(&self, _: &TaskId) -> Result<Vec<Finding>, ClientError> {
+    async fn findings(&self, _: &TaskId) -> Result<Vec<Finding>, Error> {
         Ok(self.found.lock().unwrap().clone())
     }
 
-    async fn replay(&self, task: &TaskId) -> Result<ReplayReport, ClientError> {
+    async fn replay(&self, task: &TaskId) -> Result<ReplayReport, Error> {
         let records = self.records(task).await?.len() as u64;
         let divergence = self.divergence.lock().unwrap().clone();
         Ok(ReplayReport {
@@ -240,7 +240,7 @@ impl Organisation for Fake {
         })
     }
 
-    async fn rerun(&self, task: &TaskId, set: &[(String, String)]) -> Result<Rerun, ClientError> {
+    async fn rerun(&self, task: &TaskId, set: &[(String, String)]) -> Result<Rerun, Error> {
         let rerun = self.rerun.lock().unwrap().clone();
         let settings = set.iter().map(|(name, value)| TriedSetting {
             name: name.clone(),
@@ -250,20 +250,20 @@ impl Organisation for Fake {
         Ok(Rerun { task_id: task.clone(), settings: settings.collect(), ..rerun.unwrap() })
     }
 
-    async fn fragments(&self, hashes: &[FragmentHash]) -> Result<Vec<Option<String>>, ClientError> {
+    async fn fragments(&self, hashes: &[FragmentHash]) -> Result<Vec<Option<String>>, Error> {
         let known = self.fragments.lock().unwrap();
         let find = |hash: &FragmentHash| known.iter().find(|text| FragmentHash::of(text) == *hash).cloned();
         Ok(hashes.iter().map(find).collect())
     }
 
-    async fn fork(&self, fork: &Fork) -> Result<(ForkedTask, mpsc::Receiver<Event>), ClientError> {
+    async fn fork(&self, fork: &Fork) -> Result<(Forked, mpsc::Receiver<Event>), Error> {
         self.forks.lock().unwrap().push(fork.clone());
         let task = self.next.lock().unwrap().pop_front();
-        let task = task.ok_or_else(|| ClientError::new(ErrorKind::Usage, "failed to fork"))?;
+        let task = task.ok_or_else(|| Error::new(ErrorKind::Usage, "failed to fork"))?;
         let events = self.play(&task);
         let from = ForkedFrom { task: fork.from.clone(), seq: fork.at, models: None, earlier: vec![] };
         let copied = self.copied.lock().unwrap().clone();
-        Ok((ForkedTask { task, from, copied }, events))
+        Ok((Forked { task, from, copied }, events))
     }
 
     async fn shutdown(&self) -> Option<String> {
@@ -276,8 +276,8 @@ impl Organisation for Fake {
     }
 }
 
-fn unknown(prefix: &str) -> ClientError {
-    ClientError::new(ErrorKind::Unknown, format!("no task begins with {prefix:?}"))
+fn unknown(prefix: &str) -> Error {
+    Error::new(ErrorKind::Unknown, format!("no task begins with {prefix:?}"))
 }
 
 struct Player {
@@ -315,7 +315,7 @@ impl Player {
                     }
                 }
                 Beat::Release => {
-                    let lost = ClientError::new(ErrorKind::Internal, "the lease was lost");
+                    let lost = Error::new(ErrorKind::Internal, "the lease was lost");
                     self.send(Event::Released(lost)).await;
                 }
                 Beat::Hang => return,

@@ -1,6 +1,15 @@
-//! The few kinds of errors at the edge to a person: each has an exit code, and a hint that can be acted on.
+//! Errors as a person meets them: of few kinds, each with an exit code and a hint that can be acted on.
+
+pub mod hints;
 
 use std::fmt;
+
+use setpoint_audit::AuditFailure;
+use setpoint_memory::MemoryFailure;
+use setpoint_protocol::text::error_chain;
+use setpoint_runtime::RuntimeError;
+
+use crate::program::ProgramError;
 
 /// What kind of error, for the exit code and the wording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +53,7 @@ impl ErrorKind {
 
 /// An error as a person meets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClientError {
+pub struct Error {
     /// What kind.
     pub kind: ErrorKind,
     /// What failed and with what, sources included.
@@ -53,11 +62,11 @@ pub struct ClientError {
     pub hints: Vec<String>,
 }
 
-impl ClientError {
+impl Error {
     /// An error of this kind.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        ClientError { kind, message: message.into(), hints: Vec::new() }
+        Error { kind, message: message.into(), hints: Vec::new() }
     }
 
     /// With one more thing to do about it.
@@ -68,10 +77,44 @@ impl ClientError {
     }
 }
 
-impl fmt::Display for ClientError {
+impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for ClientError {}
+impl std::error::Error for Error {}
+
+impl From<&RuntimeError> for Error {
+    fn from(error: &RuntimeError) -> Self {
+        let (kind, hint) = hints::of_runtime(error);
+        Error { kind, message: error_chain(error), hints: hint.map(str::to_owned).into_iter().collect() }
+    }
+}
+
+impl From<RuntimeError> for Error {
+    fn from(error: RuntimeError) -> Self {
+        Error::from(&error)
+    }
+}
+
+impl From<ProgramError> for Error {
+    fn from(error: ProgramError) -> Self {
+        let (kind, hint) = hints::of_program(&error);
+        let hints = hint.map(std::borrow::Cow::into_owned).into_iter().collect();
+        Error { kind, message: error_chain(&error), hints }
+    }
+}
+
+impl From<MemoryFailure> for Error {
+    fn from(error: MemoryFailure) -> Self {
+        let (kind, hint) = hints::of_memory(&error);
+        Error { kind, message: error_chain(&error), hints: hint.map(str::to_owned).into_iter().collect() }
+    }
+}
+
+impl From<AuditFailure> for Error {
+    fn from(error: AuditFailure) -> Self {
+        Error::new(ErrorKind::Configuration, error_chain(&error)).hint(hints::audit_hint(&error))
+    }
+}

@@ -1,24 +1,82 @@
-//! Memory as the operator sees it.
+//! Memory of a data directory, as an operator asks it.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use setpoint_app as app;
-use setpoint_client::memory::{
-    Answer, CurvePoint, DreamReport, ImportProblem, ImportReport, Memory, MemoryStats, PairLine,
-    PairQuestion, PairReport, PrunableRecords, RecordFilter, RecordLine, RecordReport, Remembered, RuleLine,
-    Standing, Sums,
+use setpoint_memory::view::{
+    Answer, CurvePoint, DreamReport, ImportProblem, ImportReport, MemoryStats, PairLine, PairQuestion,
+    PairReport, PrunableRecords, RecordFilter, RecordLine, RecordReport, Remembered, RuleLine, Standing,
+    Sums,
 };
-use setpoint_client::{ClientError, ErrorKind};
-use setpoint_memory::Readers;
-use setpoint_memory::store;
+use setpoint_memory::{Readers, store};
 use setpoint_protocol::memory::Author;
 use setpoint_protocol::message::{Level, Megram, Potentials, SopKind};
 use setpoint_protocol::{MegramId, TaskId, Timestamp};
-use setpoint_runtime as runtime;
+use setpoint_runtime::clock;
 
-use crate::edge::{memory_error, program_error};
+use crate::error::{Error, ErrorKind};
+use crate::program::Program;
+
+type Result<T> = std::result::Result<T, Error>;
+
+/// Memory, as the operator has it. Reading makes nothing but memory's own files; where nothing was ever done there is
+/// nothing to read, and no file afterwards either.
+#[async_trait]
+pub trait Memory: Send + Sync {
+    /// How much there is.
+    async fn stats(&self) -> Result<MemoryStats>;
+
+    /// What memory says about pairs.
+    async fn query(&self, question: &PairQuestion) -> Result<Answer>;
+
+    /// Records, newest first.
+    async fn list(&self, filter: &RecordFilter) -> Result<Vec<RecordLine>>;
+
+    /// The one record whose id begins or ends with `id`. Ids of one moment begin alike.
+    async fn show(&self, id: &str, at: Option<Timestamp>) -> Result<RecordReport>;
+
+    /// The rules and facts in force, newest first.
+    async fn rules(&self, at: Option<Timestamp>) -> Result<Vec<RuleLine>>;
+
+    /// States a fact, which every task knows from then on.
+    async fn remember(&self, text: &str, tags: &[String]) -> Result<Remembered>;
+
+    /// Deletes these records for good; what went. All of them or none.
+    async fn forget(&self, ids: &[MegramId]) -> Result<Vec<RecordLine>>;
+
+    /// What was learnt so many milliseconds ago or earlier and can be forgotten, oldest first. Rules, what they were made of,
+    /// proposals and stated facts are not among it.
+    async fn prunable(&self, older_than_ms: u64) -> Result<PrunableRecords>;
+
+    /// One pass of the Dreamer now.
+    async fn dream(&self) -> Result<DreamReport>;
+
+    /// All records as JSON, oldest first, in pages: those behind the place, and the next place while there may be more.
+    async fn export(&self, after: u64) -> Result<(Vec<Megram>, Option<u64>)>;
+
+    /// Rules in force as folders with a `SKILL.md` each, below this folder; the folders.
+    async fn export_skills(&self, folder: &Path) -> Result<Vec<PathBuf>>;
+
+    /// Takes records in, one JSON object a line. All of it or nothing, unless `is_lenient`: then what can be taken is.
+    async fn import(&self, text: &str, is_lenient: bool) -> Result<ImportReport>;
+
+    /// What is proposed for the layer T and not yet approved, newest first.
+    async fn proposals(&self) -> Result<Vec<RecordLine>>;
+
+    /// Approves a proposal: every model-backed role of a task that opens from now on is told it.
+    async fn approve(&self, id: &MegramId) -> Result<RecordLine>;
+
+    /// The language models, of these or else of those that are configured, that do not know all of what was learnt of late, when
+    /// the operator has not said yet whether they may be told it; none where there is nothing to ask.
+    async fn unasked(&self, models: &[String]) -> Result<Vec<String>>;
+
+    /// Says whether a language model may be told what was learnt without it.
+    async fn share(&self, is_allowed: bool) -> Result<()>;
+
+    /// Closes it.
+    async fn close(&self);
+}
 
 /// Records of a pair that are shown.
 const RECORDS_SHOWN: usize = 20;
@@ -32,16 +90,16 @@ const CURVE_STEPS: u32 = 120;
 const CURVE_DAYS_MAX: f64 = 512.0;
 
 /// Memory of a data directory, opened when it is first asked.
-pub(crate) struct Remembering {
-    program: app::program::Program,
+pub struct OperatorMemory {
+    program: Program,
     opened: Mutex<Option<Arc<setpoint_memory::Memory>>>,
 }
 
-type Result<T> = std::result::Result<T, ClientError>;
-
-impl Remembering {
-    pub(crate) fn new(program: app::program::Program) -> Self {
-        Remembering { program, opened: Mutex::new(None) }
+impl OperatorMemory {
+    /// Of this program's data directory.
+    #[must_use]
+    pub fn new(program: Program) -> Self {
+        OperatorMemory { program, opened: Mutex::new(None) }
     }
 
     /// Memory, with everything that the journal holds by now; `None` where nothing was ever done.
@@ -51,15 +109,15 @@ impl Remembering {
 
     /// The same, made where there is none.
     fn write(&self) -> Result<Arc<setpoint_memory::Memory>> {
-        self.open(true)?.ok_or_else(|| ClientError::new(ErrorKind::Internal, "failed to make a memory"))
+        self.open(true)?.ok_or_else(|| Error::new(ErrorKind::Internal, "failed to make a memory"))
     }
 
     fn open(&self, is_made: bool) -> Result<Option<Arc<setpoint_memory::Memory>>> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if opened.is_none() {
-            *opened = self.program.open_memory(is_made).map_err(|error| program_error(&error))?;
+            *opened = self.program.open_memory(is_made)?;
             if let Some(memory) = &*opened {
-                memory.catch_up().map_err(|error| memory_error(&error))?;
+                memory.catch_up()?;
             }
         }
         Ok(opened.clone())
@@ -71,7 +129,7 @@ impl Remembering {
 }
 
 #[async_trait]
-impl Memory for Remembering {
+impl Memory for OperatorMemory {
     async fn stats(&self) -> Result<MemoryStats> {
         let memory = self.read()?;
         let stats = memory.as_ref().map(|memory| memory.store().stats()).transpose().map_err(failed)?;
@@ -87,7 +145,7 @@ impl Memory for Remembering {
             journal_records: stats.cursor,
             bytes: stats.bytes,
             is_shared: match &memory {
-                Some(memory) => memory.is_shared().map_err(|error| memory_error(&error))?,
+                Some(memory) => memory.is_shared()?,
                 None => None,
             },
             dreamt_at: memory.and_then(|memory| memory.last_dream()).map(|dream| dream.at),
@@ -95,7 +153,7 @@ impl Memory for Remembering {
     }
 
     async fn query(&self, question: &PairQuestion) -> Result<Answer> {
-        let at = question.at.unwrap_or_else(runtime::clock::now);
+        let at = question.at.unwrap_or_else(clock::now);
         let memory = self.read()?;
         if let (Some(space), Some(entity)) = (&question.space, &question.entity) {
             return self.pair(memory.as_deref(), space, entity, at).map(Box::new).map(Answer::Pair);
@@ -119,11 +177,11 @@ impl Memory for Remembering {
         let Some(memory) = self.read()? else { return Ok(Vec::new()) };
         let RecordFilter { space, entity, level, limit, at } = filter.clone();
         let records = memory.store().list(&store::Filter { space, entity, level, limit }).map_err(failed)?;
-        Ok(self.lines(records, at.unwrap_or_else(runtime::clock::now)))
+        Ok(self.lines(records, at.unwrap_or_else(clock::now)))
     }
 
     async fn show(&self, id: &str, at: Option<Timestamp>) -> Result<RecordReport> {
-        let at = at.unwrap_or_else(runtime::clock::now);
+        let at = at.unwrap_or_else(clock::now);
         let Some(memory) = self.read()? else { return Err(nothing_there(id)) };
         let record = memory.store().find(id).map_err(failed)?;
         let (sources, _) = match record.trace.level {
@@ -134,7 +192,7 @@ impl Memory for Remembering {
     }
 
     async fn rules(&self, at: Option<Timestamp>) -> Result<Vec<RuleLine>> {
-        let at = at.unwrap_or_else(runtime::clock::now);
+        let at = at.unwrap_or_else(clock::now);
         let Some(memory) = self.read()? else { return Ok(Vec::new()) };
         let rules = memory.store().rules().map_err(failed)?;
         rules.into_iter().map(|rule| rule_line(&memory, rule, at)).collect()
@@ -142,8 +200,7 @@ impl Memory for Remembering {
 
     async fn remember(&self, text: &str, tags: &[String]) -> Result<Remembered> {
         let memory = self.write()?;
-        let stated =
-            memory.remember(text, tags, runtime::clock::now()).map_err(|error| memory_error(&error))?;
+        let stated = memory.remember(text, tags, clock::now())?;
         Ok(Remembered { id: stated.id, is_known: stated.is_known })
     }
 
@@ -154,25 +211,25 @@ impl Memory for Remembering {
                 None => Ok(Vec::new()),
             };
         };
-        let now = runtime::clock::now();
-        let went = memory.forget_records(ids, now).map_err(|error| memory_error(&error))?;
+        let now = clock::now();
+        let went = memory.forget_records(ids, now)?;
         Ok(self.lines(went, now))
     }
 
     async fn prunable(&self, older_than_ms: u64) -> Result<PrunableRecords> {
-        let now = runtime::clock::now();
+        let now = clock::now();
         let before = now.minus_millis(older_than_ms);
         let Some(memory) = self.read()? else { return Ok(PrunableRecords { before, records: Vec::new() }) };
-        let records = memory.prunable(before).map_err(|error| memory_error(&error))?;
+        let records = memory.prunable(before)?;
         Ok(PrunableRecords { before, records: self.lines(records, now) })
     }
 
     async fn dream(&self) -> Result<DreamReport> {
         let Some(memory) = self.read()? else { return Ok(DreamReport::default()) };
-        let now = runtime::clock::now();
+        let now = clock::now();
         let model = self.program.dreamers_model();
         let dreamer = setpoint_memory::Dreamer::new(Arc::clone(&memory), model);
-        let Some(dreamt) = dreamer.pass(now).await.map_err(|error| memory_error(&error))? else {
+        let Some(dreamt) = dreamer.pass(now).await? else {
             return Ok(DreamReport { is_elsewhere: true, ..DreamReport::default() });
         };
         let of_ids = |ids: Vec<MegramId>| -> Result<Vec<RecordLine>> {
@@ -190,24 +247,23 @@ impl Memory for Remembering {
             hypotheses: of_ids(dreamt.hypotheses)?,
             faded: dreamt.faded,
             outputs: dreamt.outputs,
-            duration_ms: runtime::clock::now().millis_since(now),
+            duration_ms: clock::now().millis_since(now),
         })
     }
 
     async fn export(&self, after: u64) -> Result<(Vec<Megram>, Option<u64>)> {
         let Some(memory) = self.read()? else { return Ok((Vec::new(), None)) };
-        memory.exported(after).map_err(|error| memory_error(&error))
+        memory.exported(after).map_err(Error::from)
     }
 
     async fn export_skills(&self, folder: &Path) -> Result<Vec<PathBuf>> {
         let Some(memory) = self.read()? else { return Ok(Vec::new()) };
-        memory.export_skills(folder).map_err(|error| memory_error(&error))
+        memory.export_skills(folder).map_err(Error::from)
     }
 
     async fn import(&self, text: &str, is_lenient: bool) -> Result<ImportReport> {
         let memory = self.write()?;
-        let imported =
-            memory.import(text, is_lenient, runtime::clock::now()).map_err(|error| memory_error(&error))?;
+        let imported = memory.import(text, is_lenient, clock::now())?;
         let problem = |(line, reason)| ImportProblem { line, reason };
         Ok(ImportReport {
             taken: imported.taken,
@@ -218,14 +274,14 @@ impl Memory for Remembering {
 
     async fn proposals(&self) -> Result<Vec<RecordLine>> {
         let Some(memory) = self.read()? else { return Ok(Vec::new()) };
-        let proposals = memory.proposals().map_err(|error| memory_error(&error))?;
-        Ok(self.lines(proposals, runtime::clock::now()))
+        let proposals = memory.proposals()?;
+        Ok(self.lines(proposals, clock::now()))
     }
 
     async fn approve(&self, id: &MegramId) -> Result<RecordLine> {
         let Some(memory) = self.read()? else { return Err(nothing_there(id.as_str())) };
-        let now = runtime::clock::now();
-        let approved = memory.approve(id, now).map_err(|error| memory_error(&error))?;
+        let now = clock::now();
+        let approved = memory.approve(id, now)?;
         Ok(line(approved, now))
     }
 
@@ -238,7 +294,7 @@ impl Memory for Remembering {
             named => Readers::named(named.iter().map(String::as_str)),
         };
         let Some(memory) = self.read()? else { return Ok(Vec::new()) };
-        match memory.must_ask(&readers).map_err(|error| memory_error(&error))? {
+        match memory.must_ask(&readers)? {
             true => Ok(readers.names()),
             false => Ok(Vec::new()),
         }
@@ -246,7 +302,7 @@ impl Memory for Remembering {
 
     async fn share(&self, is_allowed: bool) -> Result<()> {
         let memory = self.write()?;
-        memory.share(is_allowed, runtime::clock::now()).map_err(|error| memory_error(&error))
+        memory.share(is_allowed, clock::now()).map_err(Error::from)
     }
 
     async fn close(&self) {
@@ -256,7 +312,7 @@ impl Memory for Remembering {
     }
 }
 
-impl Remembering {
+impl OperatorMemory {
     /// Everything about one pair; nothing is known of one that was never written to.
     fn pair(
         &self,
@@ -406,11 +462,11 @@ fn sums(sums: setpoint_mkct::Potentials) -> Sums {
     Sums { attention, decision, action }
 }
 
-fn nothing_there(id: &str) -> ClientError {
+fn nothing_there(id: &str) -> Error {
     let error = store::MemoryError::NoId { part: id.to_owned() };
     failed(error)
 }
 
-fn failed(error: store::MemoryError) -> ClientError {
-    memory_error(&error.into())
+fn failed(error: store::MemoryError) -> Error {
+    setpoint_memory::MemoryFailure::from(error).into()
 }

@@ -1,17 +1,9 @@
-//! Memory, for the operator: what is remembered, how strong it is, and what becomes of it.
-//!
-//! Every number is as of a moment: now, or one that the operator names, so that fading can be looked at. Times are UTC,
-//! strengths have no unit (SPEC 7).
+//! What an operator sees of memory, as data.
 
-use std::path::PathBuf;
-
-use async_trait::async_trait;
 use serde::Serialize;
 use setpoint_protocol::memory::Author;
 use setpoint_protocol::message::{Level, Megram, MemoryAction, SopKind};
 use setpoint_protocol::{MegramId, TaskId, Timestamp};
-
-use crate::error::ClientError;
 
 /// How much there is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -277,62 +269,4 @@ pub struct PrunableRecords {
     pub before: Timestamp,
     /// The records, oldest first.
     pub records: Vec<RecordLine>,
-}
-
-/// Memory, as the operator has it. Reading makes nothing but memory's own files; where nothing was ever done there is
-/// nothing to read, and no file afterwards either.
-#[async_trait]
-pub trait Memory: Send + Sync {
-    /// How much there is.
-    async fn stats(&self) -> Result<MemoryStats, ClientError>;
-
-    /// What memory says about pairs.
-    async fn query(&self, question: &PairQuestion) -> Result<Answer, ClientError>;
-
-    /// Records, newest first.
-    async fn list(&self, filter: &RecordFilter) -> Result<Vec<RecordLine>, ClientError>;
-
-    /// The one record whose id begins or ends with `id`. Ids of one moment begin alike.
-    async fn show(&self, id: &str, at: Option<Timestamp>) -> Result<RecordReport, ClientError>;
-
-    /// The rules and facts in force, newest first.
-    async fn rules(&self, at: Option<Timestamp>) -> Result<Vec<RuleLine>, ClientError>;
-
-    /// States a fact, which every task knows from then on.
-    async fn remember(&self, text: &str, tags: &[String]) -> Result<Remembered, ClientError>;
-
-    /// Deletes these records for good; what went. All of them or none.
-    async fn forget(&self, ids: &[MegramId]) -> Result<Vec<RecordLine>, ClientError>;
-
-    /// What was learnt so many milliseconds ago or earlier and can be forgotten, oldest first. Rules, what they were made of,
-    /// proposals and stated facts are not among it.
-    async fn prunable(&self, older_than_ms: u64) -> Result<PrunableRecords, ClientError>;
-
-    /// One pass of the Dreamer now.
-    async fn dream(&self) -> Result<DreamReport, ClientError>;
-
-    /// All records as JSON, oldest first, in pages: those behind the place, and the next place while there may be more.
-    async fn export(&self, after: u64) -> Result<(Vec<Megram>, Option<u64>), ClientError>;
-
-    /// Rules in force as folders with a `SKILL.md` each, below this folder; the folders.
-    async fn export_skills(&self, folder: &std::path::Path) -> Result<Vec<PathBuf>, ClientError>;
-
-    /// Takes records in, one JSON object a line. All of it or nothing, unless `is_lenient`: then what can be taken is.
-    async fn import(&self, text: &str, is_lenient: bool) -> Result<ImportReport, ClientError>;
-
-    /// What is proposed for the layer T and not yet approved, newest first.
-    async fn proposals(&self) -> Result<Vec<RecordLine>, ClientError>;
-
-    /// Approves a proposal: every model-backed role of a task that opens from now on is told it.
-    async fn approve(&self, id: &MegramId) -> Result<RecordLine, ClientError>;
-
-    /// The language models, of these or else of those that are configured, that do not know all of what was learnt of late, when
-    /// the operator has not said yet whether they may be told it; none where there is nothing to ask.
-    async fn unasked(&self, models: &[String]) -> Result<Vec<String>, ClientError>;
-
-    /// Says whether a language model may be told what was learnt without it.
-    async fn share(&self, is_allowed: bool) -> Result<(), ClientError>;
-
-    /// Closes it.
-    async fn close(&self);
 }

@@ -1,7 +1,7 @@
 //! What kind of error something is to a person, and what can be done about it.
 
 use std::borrow::Cow;
-use std::io::ErrorKind;
+use std::io;
 
 use setpoint_audit::AuditFailure;
 use setpoint_audit::log::LogError;
@@ -19,182 +19,170 @@ use setpoint_protocol::text::error_chain;
 use setpoint_runtime::RuntimeError;
 use setpoint_runtime::organisation::AuditTrouble;
 
+use super::ErrorKind as Kind;
 use crate::config::ConfigError;
 use crate::program::ProgramError;
 
 /// What can be done about an older journal that was put back.
-pub(super) const PUT_BACK_HINT: &str = "put the newer journal back if there is a copy; otherwise see with `setpoint tasks show` what a task would \
+pub(crate) const PUT_BACK_HINT: &str = "put the newer journal back if there is a copy; otherwise see with `setpoint tasks show` what a task would \
      do again, and let it go on with `setpoint tasks resume --force TASK`";
 
 /// What a person can do about a file below the data directory that is not one of Setpoint's own.
-pub(super) const NOT_OURS_HINT: &str =
+pub(crate) const NOT_OURS_HINT: &str =
     "`setpoint doctor` looks at everything in the data directory; --data-dir names another one";
 
 /// What is left where something broke that should not.
 const JOURNAL_HINT: &str = "the journal keeps what was done; `setpoint doctor` looks at it";
 
-/// The few kinds of errors at the edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edge {
-    /// The command line, or a named thing that cannot be used so.
-    Usage,
-    /// A named thing that is not there.
-    Unknown,
-    /// A configuration or a data directory that cannot be used.
-    Configuration,
-    /// Everything that should not happen.
-    Internal,
-}
-
 /// What kind of error this is to a person, and what to do about it.
 #[must_use]
-pub fn edge_of(error: &RuntimeError) -> (Edge, Option<&'static str>) {
+pub fn of_runtime(error: &RuntimeError) -> (Kind, Option<&'static str>) {
     match error {
-        RuntimeError::Journal(error) => edge_of_journal(error),
-        RuntimeError::Append(error) => edge_of_journal(error),
-        RuntimeError::History(error) => edge_of_history(error),
-        RuntimeError::Goal(_) => (Edge::Usage, Some("state what is to be done, in a sentence or two")),
-        RuntimeError::Ended(_) => (Edge::Usage, Some("`setpoint tasks show` shows how it ended")),
+        RuntimeError::Journal(error) => of_journal(error),
+        RuntimeError::Append(error) => of_journal(error),
+        RuntimeError::History(error) => of_history(error),
+        RuntimeError::Goal(_) => (Kind::Usage, Some("state what is to be done, in a sentence or two")),
+        RuntimeError::Ended(_) => (Kind::Usage, Some("`setpoint tasks show` shows how it ended")),
         RuntimeError::HeldElsewhere { .. } => {
-            (Edge::Usage, Some("wait for that process, or stop it: its tasks can then be resumed"))
+            (Kind::Usage, Some("wait for that process, or stop it: its tasks can then be resumed"))
         }
-        RuntimeError::PutBack { .. } => (Edge::Usage, Some(PUT_BACK_HINT)),
+        RuntimeError::PutBack { .. } => (Kind::Usage, Some(PUT_BACK_HINT)),
         RuntimeError::OtherModels { unlike, .. } if unlike.is_for_money => {
-            (Edge::Configuration, Some("resume it with the models that it was opened with"))
+            (Kind::Configuration, Some("resume it with the models that it was opened with"))
         }
         RuntimeError::OtherModels { .. } => (
-            Edge::Configuration,
+            Kind::Configuration,
             Some(
                 "set the model and its key as they were, or name the one that is to go on with it: `--model NAME`",
             ),
         ),
         RuntimeError::WasPlayed { .. } => {
-            (Edge::Usage, Some("`setpoint tasks resume --replay FILE TASK` goes on from the recording"))
+            (Kind::Usage, Some("`setpoint tasks resume --replay FILE TASK` goes on from the recording"))
         }
         RuntimeError::WasNotPlayed { .. } => {
-            (Edge::Usage, Some("`setpoint tasks resume TASK`, without --replay, lets the models go on"))
+            (Kind::Usage, Some("`setpoint tasks resume TASK`, without --replay, lets the models go on"))
         }
         RuntimeError::Refused { .. } => {
-            (Edge::Usage, Some("`setpoint tasks show` shows what the task waits for"))
+            (Kind::Usage, Some("`setpoint tasks show` shows what the task waits for"))
         }
         RuntimeError::Divergence(_) | RuntimeError::Broken { .. } | RuntimeError::ShuttingDown => {
-            (Edge::Internal, Some(JOURNAL_HINT))
+            (Kind::Internal, Some(JOURNAL_HINT))
         }
     }
 }
 
 /// The same for a task that cannot be gone through again.
-fn edge_of_history(error: &HistoryError) -> (Edge, Option<&'static str>) {
+fn of_history(error: &HistoryError) -> (Kind, Option<&'static str>) {
     match error {
-        HistoryError::Journal(error) => edge_of_journal(error),
-        HistoryError::Append(error) => edge_of_journal(error),
+        HistoryError::Journal(error) => of_journal(error),
+        HistoryError::Append(error) => of_journal(error),
         HistoryError::Pruned { .. } => {
-            (Edge::Usage, Some("`setpoint tasks show TASK` shows what is left: the goal and the result"))
+            (Kind::Usage, Some("`setpoint tasks show TASK` shows what is left: the goal and the result"))
         }
         HistoryError::Fork(ForkError::Parts { .. }) => (
-            Edge::Usage,
+            Kind::Usage,
             Some("fork at an earlier record, or with the models and settings that the task was opened with"),
         ),
         HistoryError::Fork(ForkError::Workspace { .. }) => (
-            Edge::Usage,
+            Kind::Usage,
             Some(
                 "the fork gets a copy of the task's workspace: take out of that folder what the fork does not need or may not read, \
                  and see that there is room beside it",
             ),
         ),
         HistoryError::Fork(_) => {
-            (Edge::Usage, Some("`setpoint replay TASK` shows its records with their numbers"))
+            (Kind::Usage, Some("`setpoint replay TASK` shows its records with their numbers"))
         }
         HistoryError::Export(Unwritable::LineTooLong { .. } | Unwritable::TooLarge) => (
-            Edge::Usage,
+            Kind::Usage,
             Some(
                 "replay it where it is, or copy the data directory as a whole: the journal reads tasks of any size",
             ),
         ),
         HistoryError::NoReplay { .. } => (
-            Edge::Internal,
+            Kind::Internal,
             Some(
                 "another program made its records, or its machines were changed without a new version of their logic",
             ),
         ),
-        HistoryError::Unreadable { .. } | HistoryError::Export(_) => (Edge::Internal, Some(JOURNAL_HINT)),
+        HistoryError::Unreadable { .. } | HistoryError::Export(_) => (Kind::Internal, Some(JOURNAL_HINT)),
     }
 }
 
 /// The same for a program that cannot be put together.
 #[must_use]
-pub fn edge_of_program(error: &ProgramError) -> (Edge, Option<Cow<'static, str>>) {
-    let (edge, hint) = match error {
+pub fn of_program(error: &ProgramError) -> (Kind, Option<Cow<'static, str>>) {
+    let (kind, hint) = match error {
         ProgramError::Cassette(TapeError::Exists { .. }) => {
-            (Edge::Configuration, Some("name a file that is not there yet, or move that one away"))
+            (Kind::Configuration, Some("name a file that is not there yet, or move that one away"))
         }
         ProgramError::Cassette(_) => {
-            (Edge::Configuration, Some("`setpoint run --record FILE` makes a recording"))
+            (Kind::Configuration, Some("`setpoint run --record FILE` makes a recording"))
         }
-        ProgramError::Choice(error) => return (Edge::Configuration, Some(Cow::Owned(error.hint()))),
-        ProgramError::Runtime(error) => edge_of(error),
-        ProgramError::History(error) => edge_of_history(error),
+        ProgramError::Choice(error) => return (Kind::Configuration, Some(Cow::Owned(error.hint()))),
+        ProgramError::Runtime(error) => of_runtime(error),
+        ProgramError::History(error) => of_history(error),
         ProgramError::Settings(_) => (
-            Edge::Usage,
+            Kind::Usage,
             Some(
                 "name it bare or as `setpoint config` does, such as `--set delta=0.2` or `--set controller.delta=0.2`",
             ),
         ),
         ProgramError::Config(ConfigError::Foreign { .. } | ConfigError::Lifted { .. }) => (
-            Edge::Configuration,
+            Kind::Configuration,
             Some(
                 "say it yourself if you mean it: in your own configuration file, which `setpoint config path` names first, or \
                  with --set; else take the line out",
             ),
         ),
         ProgramError::Config(_) => {
-            (Edge::Configuration, Some("`setpoint config path` shows which files are read"))
+            (Kind::Configuration, Some("`setpoint config path` shows which files are read"))
         }
         ProgramError::NoHome(_) => {
-            (Edge::Configuration, Some("set HOME to an absolute path, or name a directory with --data-dir"))
+            (Kind::Configuration, Some("set HOME to an absolute path, or name a directory with --data-dir"))
         }
         ProgramError::NotText { .. } => (
-            Edge::Configuration,
+            Kind::Configuration,
             Some(
                 "rename it, or choose another: --data-dir names the data directory, `cd` changes the working directory",
             ),
         ),
         ProgramError::NoData { .. } => (
-            Edge::Usage,
+            Kind::Usage,
             Some("--data-dir names where the tasks are; `setpoint run` makes it where it is missing"),
         ),
         ProgramError::Exported { source: TakeInError::File(ImportError::Newer { .. }), .. } => {
-            (Edge::Usage, Some("it was written by a newer setpoint; use that one"))
+            (Kind::Usage, Some("it was written by a newer setpoint; use that one"))
         }
         ProgramError::Exported { source: TakeInError::File(ImportError::NotExported), .. } => {
-            (Edge::Usage, Some("`setpoint tasks export TASK --output FILE` writes such a file"))
+            (Kind::Usage, Some("`setpoint tasks export TASK --output FILE` writes such a file"))
         }
         ProgramError::Exported { .. } => (
-            Edge::Usage,
+            Kind::Usage,
             Some("export the task again where it was run: `setpoint tasks export TASK --output FILE`"),
         ),
         ProgramError::OpenFile { .. } => (
-            Edge::Usage,
+            Kind::Usage,
             Some(
                 "name a task by its id, or the beginning or the end of it, or a file that `setpoint tasks export` wrote",
             ),
         ),
-        ProgramError::Place { .. } => (Edge::Configuration, Some(NOT_OURS_HINT)),
-        ProgramError::Cwd(_) => (Edge::Configuration, Some("change to a directory that exists")),
-        ProgramError::Journal(error) => edge_of_journal(error),
-        ProgramError::Audit(error) => (Edge::Configuration, Some(audit_hint(error))),
+        ProgramError::Place { .. } => (Kind::Configuration, Some(NOT_OURS_HINT)),
+        ProgramError::Cwd(_) => (Kind::Configuration, Some("change to a directory that exists")),
+        ProgramError::Journal(error) => of_journal(error),
+        ProgramError::Audit(error) => (Kind::Configuration, Some(audit_hint(error))),
         ProgramError::AuditedElsewhere => (
-            Edge::Usage,
+            Kind::Usage,
             Some(
                 "wait until that process has ended, or end it: a task that runs, or `setpoint audit follow`",
             ),
         ),
-        ProgramError::Memory(error) => edge_of_store(error),
+        ProgramError::Memory(error) => of_store(error),
         ProgramError::Thinking { .. } | ProgramError::ThinkingTooLong { .. } => {
-            (Edge::Configuration, Some("mend the file, or move it away"))
+            (Kind::Configuration, Some("mend the file, or move it away"))
         }
     };
-    (edge, hint.map(Cow::Borrowed))
+    (kind, hint.map(Cow::Borrowed))
 }
 
 /// What can be done about a failure of the Auditor.
@@ -232,7 +220,7 @@ fn is_full(failure: &AuditFailure) -> bool {
     match failure {
         AuditFailure::Log(error) => matches!(error, LogError::NoSpace { .. }),
         AuditFailure::File { source, .. } => {
-            matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+            matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
         }
         AuditFailure::Journal(_) => false,
     }
@@ -250,76 +238,76 @@ pub fn audit_trouble(trouble: &AuditTrouble) -> String {
 
 /// The same for memory.
 #[must_use]
-pub fn edge_of_memory(error: &MemoryFailure) -> (Edge, Option<&'static str>) {
+pub fn of_memory(error: &MemoryFailure) -> (Kind, Option<&'static str>) {
     match error {
-        MemoryFailure::Store(error) => edge_of_store(error),
-        MemoryFailure::Journal(error) => edge_of_journal(error),
-        MemoryFailure::Act(error) => edge_of_journal(error),
+        MemoryFailure::Store(error) => of_store(error),
+        MemoryFailure::Journal(error) => of_journal(error),
+        MemoryFailure::Act(error) => of_journal(error),
         MemoryFailure::TooManyFacts { .. } => {
-            (Edge::Usage, Some("`setpoint memory rules` lists them; `setpoint memory forget ID` makes room"))
+            (Kind::Usage, Some("`setpoint memory rules` lists them; `setpoint memory forget ID` makes room"))
         }
-        MemoryFailure::Fact { .. } => (Edge::Usage, Some("say it in other words, or in several facts")),
+        MemoryFailure::Fact { .. } => (Kind::Usage, Some("say it in other words, or in several facts")),
         MemoryFailure::NoProposal { .. } => {
-            (Edge::Usage, Some("`setpoint memory approve` lists what waits for approval"))
+            (Kind::Usage, Some("`setpoint memory approve` lists what waits for approval"))
         }
         MemoryFailure::TooManyLines { .. } => {
-            (Edge::Usage, Some("split the file; what is there already is not taken twice"))
+            (Kind::Usage, Some("split the file; what is there already is not taken twice"))
         }
-        MemoryFailure::Skill { .. } => (Edge::Usage, Some("name a folder that may be written and has room")),
+        MemoryFailure::Skill { .. } => (Kind::Usage, Some("name a folder that may be written and has room")),
         MemoryFailure::Lock { .. } | MemoryFailure::Panicked | MemoryFailure::Crowded { .. } => {
-            (Edge::Internal, Some("try again; `setpoint doctor` looks at the data directory"))
+            (Kind::Internal, Some("try again; `setpoint doctor` looks at the data directory"))
         }
     }
 }
 
-pub(super) fn edge_of_store(error: &MemoryError) -> (Edge, Option<&'static str>) {
+pub(crate) fn of_store(error: &MemoryError) -> (Kind, Option<&'static str>) {
     match error {
         MemoryError::NoSpace { .. } => (
-            Edge::Internal,
+            Kind::Internal,
             Some("make room on the disk; nothing is lost: the journal holds what memory has not taken in"),
         ),
         MemoryError::Locked { .. } => {
-            (Edge::Internal, Some("wait for the other process, or end it, and try again"))
+            (Kind::Internal, Some("wait for the other process, or end it, and try again"))
         }
         MemoryError::ReadOnly { .. } => (
-            Edge::Configuration,
+            Kind::Configuration,
             Some(
                 "make the folder `memory` in the data directory writable, or choose another with --data-dir",
             ),
         ),
         MemoryError::FormatTooNew { .. } => (
-            Edge::Configuration,
+            Kind::Configuration,
             Some("use that setpoint; or move the folder `memory` away, and it is made anew from the journal"),
         ),
         MemoryError::Damaged { .. } => {
-            (Edge::Internal, Some("move the folder `memory` away, and it is made anew from the journal"))
+            (Kind::Internal, Some("move the folder `memory` away, and it is made anew from the journal"))
         }
         MemoryError::Unknown { .. } | MemoryError::NoId { .. } | MemoryError::SeveralIds { .. } => {
-            (Edge::Usage, Some("`setpoint memory list` shows the records with their ids"))
+            (Kind::Usage, Some("`setpoint memory list` shows the records with their ids"))
         }
-        MemoryError::Io { source, .. } if is_refusal(source) => (Edge::Configuration, Some(NOT_OURS_HINT)),
+        MemoryError::Io { source, .. } if is_refusal(source) => (Kind::Configuration, Some(NOT_OURS_HINT)),
         MemoryError::Io { .. } => (
-            Edge::Configuration,
+            Kind::Configuration,
             Some(
                 "make the folder `memory` in the data directory writable, or choose another with --data-dir",
             ),
         ),
         MemoryError::TooMany { .. } | MemoryError::Storage { .. } => {
-            (Edge::Internal, Some("check that the data directory is writable and the disk has room"))
+            (Kind::Internal, Some("check that the data directory is writable and the disk has room"))
         }
     }
 }
 
-fn edge_of_journal(error: &JournalError) -> (Edge, Option<&'static str>) {
+fn of_journal(error: &JournalError) -> (Kind, Option<&'static str>) {
     let kind = match error {
-        JournalError::UnknownTask { .. } | JournalError::NotFound { .. } => Edge::Unknown,
-        JournalError::Ambiguous { .. } | JournalError::PruneBeside { .. } => Edge::Usage,
+        JournalError::UnknownTask { .. } | JournalError::NotFound { .. } => Kind::Unknown,
+        JournalError::Ambiguous { .. } | JournalError::PruneBeside { .. } => Kind::Usage,
         JournalError::ReadOnly { .. }
         | JournalError::CreateDir { .. }
         | JournalError::NotAJournal { .. }
-        | JournalError::FormatTooNew { .. } => Edge::Configuration,
-        JournalError::Io { source, .. } if is_refusal(source) => Edge::Configuration,
-        _ => Edge::Internal,
+        | JournalError::FormatTooNew { .. } => Kind::Configuration,
+        JournalError::Io { source, .. } if is_refusal(source) => Kind::Configuration,
+        _ => Kind::Internal,
     };
     (kind, Some(journal_hint(error)))
 }

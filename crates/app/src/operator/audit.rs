@@ -1,4 +1,4 @@
-//! The Auditor as the operator sees it.
+//! The Auditor of a data directory, as an operator asks it.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -6,22 +6,43 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use setpoint_app as app;
-use setpoint_audit::{AuditFailure, AuditPlace, Followed, Follower, Keeper, LogEntry, log};
-use setpoint_client::audit::{
-    Against, Audit, AuditEvent, AuditVerdict, Audited, FindingFilter, FindingLine, MetricsDoor,
+use setpoint_audit::view::{
+    Against, AuditEvent, AuditVerdict, Audited, FindingFilter, FindingLine, MetricsDoor,
 };
-use setpoint_client::{ClientError, ErrorKind};
+use setpoint_audit::{AuditFailure, AuditPlace, Followed, Follower, Keeper, LogEntry, log};
 use setpoint_journal::Journal;
 use setpoint_protocol::message::{AuditQuery, Finding};
-use setpoint_runtime as runtime;
+use setpoint_protocol::text::error_chain;
+use setpoint_runtime::clock;
 use setpoint_telemetry::serve::{Reach, ServeError, bind};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::edge::{audit_error, program_error};
+use crate::error::hints::audit_hint;
+use crate::error::{Error, ErrorKind};
+use crate::program::Program;
+
+type Result<T> = std::result::Result<T, Error>;
+
+/// The Auditor. Asking changes nothing but its own log; where nothing was ever done there is nothing to audit, and no file
+/// afterwards either.
+#[async_trait]
+pub trait Audit: Send + Sync {
+    /// What it saw: a snapshot, up to the journal's end.
+    async fn report(&self, query: &AuditQuery) -> Result<Audited>;
+
+    /// What it found, newest first.
+    async fn findings(&self, filter: &FindingFilter) -> Result<Vec<FindingLine>>;
+
+    /// Holds its log against itself, against checkpoints and keys, and the journal against its log.
+    async fn verify(&self, against: &Against) -> Result<AuditVerdict>;
+
+    /// Audits until nobody listens any more, or looks on while another process does. What was found before is not told.
+    /// Meanwhile its totals can be read at the door.
+    async fn follow(&self, events: mpsc::Sender<AuditEvent>, metrics: Option<MetricsDoor>) -> Result<()>;
+}
 
 /// How often whoever follows looks for what is new.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -31,19 +52,19 @@ const PAGE_EVERY: Duration = Duration::from_secs(2);
 const ROWS_AT_ONCE: u64 = 4_096;
 
 /// The Auditor of a data directory.
-pub(crate) struct Auditing {
-    program: app::program::Program,
+pub struct OperatorAudit {
+    program: Program,
 }
 
-type Result<T> = std::result::Result<T, ClientError>;
-
-impl Auditing {
-    pub(crate) fn new(program: app::program::Program) -> Self {
-        Auditing { program }
+impl OperatorAudit {
+    /// Of this program's data directory.
+    #[must_use]
+    pub fn new(program: Program) -> Self {
+        OperatorAudit { program }
     }
 
     fn journal(&self) -> Result<Option<Journal>> {
-        self.program.open_journal().map_err(|error| program_error(&error))
+        self.program.open_journal().map_err(Error::from)
     }
 
     /// Does it where waiting for the disk harms nobody. Nothing where there is neither a journal nor an audit log.
@@ -54,7 +75,7 @@ impl Auditing {
     ) -> Result<Option<T>> {
         let place = self.program.audit_place();
         if journal.is_none() {
-            let is_there = log::is_there(&place.dir).map_err(|error| audit_error(&error.into()))?;
+            let is_there = log::is_there(&place.dir).map_err(AuditFailure::from)?;
             if !is_there {
                 return Ok(None);
             }
@@ -67,20 +88,20 @@ impl Auditing {
             done
         });
         match done.await {
-            Ok(done) => done.map(Some).map_err(|error| audit_error(&error)),
+            Ok(done) => done.map(Some).map_err(Error::from),
             Err(error) => Err(panicked(&error)),
         }
     }
 }
 
 #[async_trait]
-impl Audit for Auditing {
+impl Audit for OperatorAudit {
     async fn report(&self, query: &AuditQuery) -> Result<Audited> {
         let query_id = query.query_id.clone();
         let nothing = query_id.clone();
         let audited = self
             .blocking(self.journal()?, move |place, journal| {
-                let now = runtime::clock::now();
+                let now = clock::now();
                 let Some(journal) = journal else {
                     let unread = "there is an audit log, and the journal that it notes is gone".to_owned();
                     let report = setpoint_audit::nothing(&query_id, now);
@@ -106,15 +127,15 @@ impl Audit for Auditing {
                     // What it knows can be told, whether or not it can be written down.
                     Err(error) => Some(told(error)),
                 };
-                let report = keeper.report(&query_id, runtime::clock::now());
+                let report = keeper.report(&query_id, clock::now());
                 // Nor does it depend on what is kept for the next one.
-                let stopped = if read.is_ok() { keeper.stop(runtime::clock::now()) } else { Ok(()) };
+                let stopped = if read.is_ok() { keeper.stop(clock::now()) } else { Ok(()) };
                 let unwritten = stopped.err().map(|error| told(&error));
                 Ok(Audited { report, is_elsewhere: false, unread, unwritten })
             })
             .await?;
         Ok(audited.unwrap_or_else(|| Audited {
-            report: setpoint_audit::nothing(&nothing, runtime::clock::now()),
+            report: setpoint_audit::nothing(&nothing, clock::now()),
             is_elsewhere: false,
             unread: None,
             unwritten: None,
@@ -130,7 +151,7 @@ impl Audit for Auditing {
                 {
                     // What cannot be read or written now was found before, or is found later.
                     if read_on(&mut keeper).is_ok() {
-                        drop(keeper.stop(runtime::clock::now()));
+                        drop(keeper.stop(clock::now()));
                     }
                 }
                 let mut found = Vec::new();
@@ -155,7 +176,7 @@ impl Audit for Auditing {
         let key = match &against.key {
             None => None,
             Some(text) => Some(log::PublicKey::parse(text).ok_or_else(|| {
-                ClientError::new(ErrorKind::Usage, format!("{text:?} is no public key"))
+                Error::new(ErrorKind::Usage, format!("{text:?} is no public key"))
                     .hint("a key has 64 hexadecimal digits; `setpoint audit verify` shows the log's own")
             })?),
         };
@@ -173,14 +194,14 @@ impl Audit for Auditing {
             })
             .await?;
         verdict.ok_or_else(|| {
-            ClientError::new(ErrorKind::Usage, "there is no audit log here")
+            Error::new(ErrorKind::Usage, "there is no audit log here")
                 .hint("it is made when the first task is audited; `--data-dir` names another place")
         })
     }
 
     async fn follow(&self, events: mpsc::Sender<AuditEvent>, metrics: Option<MetricsDoor>) -> Result<()> {
         let place = self.program.audit_place();
-        let journal = self.program.made_journal().map_err(|error| program_error(&error))?;
+        let journal = self.program.made_journal()?;
         // Nothing is known yet, which is a page, too.
         let page = Arc::new(Mutex::new("# EOF\n".to_owned()));
         let stop = CancellationToken::new();
@@ -213,13 +234,13 @@ async fn follow(
     while !events.is_closed() {
         let is_page_due = page.is_some() && page_at.is_none_or(|at| at.elapsed() >= PAGE_EVERY);
         let looked = tokio::task::spawn_blocking(move || {
-            let looked = follower.look(runtime::clock::now());
-            let report = is_page_due.then(|| follower.report("metrics", runtime::clock::now()));
+            let looked = follower.look(clock::now());
+            let report = is_page_due.then(|| follower.report("metrics", clock::now()));
             (follower, looked, report)
         });
         let (back, looked, report) = looked.await.map_err(|error| panicked(&error))?;
         follower = back;
-        let (news, is_behind) = looked.map_err(|error| audit_error(&error))?;
+        let (news, is_behind) = looked?;
         if let (Some(page), Some(report)) = (&page, report) {
             page_at = Some(Instant::now());
             match report {
@@ -228,7 +249,7 @@ async fn follow(
                     *page.lock().unwrap_or_else(PoisonError::into_inner) = text;
                 }
                 Err(error) => {
-                    let error = setpoint_protocol::text::error_chain(&error);
+                    let error = error_chain(&error);
                     tracing::warn!(error, "the page of metrics is an old one");
                 }
             }
@@ -248,12 +269,12 @@ async fn follow(
             drop(tokio::time::timeout(LOOK_EVERY, events.closed()).await);
         }
     }
-    let stopped = tokio::task::spawn_blocking(move || follower.stop(runtime::clock::now())).await;
-    stopped.map_err(|error| panicked(&error))?.map_err(|error| audit_error(&error))
+    let stopped = tokio::task::spawn_blocking(move || follower.stop(clock::now())).await;
+    stopped.map_err(|error| panicked(&error))?.map_err(Error::from)
 }
 
-fn panicked(error: &JoinError) -> ClientError {
-    ClientError::new(ErrorKind::Internal, format!("the Auditor failed: {error}"))
+fn panicked(error: &JoinError) -> Error {
+    Error::new(ErrorKind::Internal, format!("the Auditor failed: {error}"))
         .hint("`setpoint doctor` looks at the journal")
 }
 
@@ -265,7 +286,7 @@ async fn serve(
 ) -> Result<(JoinHandle<()>, SocketAddr)> {
     let reach = if door.is_public { Reach::Anybody } else { Reach::ThisMachine };
     let failed = |error: &dyn std::error::Error, hint: &str| {
-        ClientError::new(ErrorKind::Configuration, setpoint_protocol::text::error_chain(error)).hint(hint)
+        Error::new(ErrorKind::Configuration, error_chain(error)).hint(hint)
     };
     let listener = bind(door.address, reach).await.map_err(|error| {
         let hint = match &error {
@@ -283,18 +304,18 @@ async fn serve(
 
 /// What went wrong, and what can be done about it.
 fn told(failure: &AuditFailure) -> String {
-    format!("{} ({})", setpoint_protocol::text::error_chain(failure), app::desk::audit_hint(failure))
+    format!("{} ({})", error_chain(failure), audit_hint(failure))
 }
 
 /// The right to audit; it is left to another process that has it.
 fn opened(place: &AuditPlace, journal: &Journal) -> std::result::Result<Option<Keeper>, AuditFailure> {
-    Keeper::open(place, journal, runtime::clock::now())
+    Keeper::open(place, journal, clock::now())
 }
 
 /// Reads to the journal's end, and looks for what was missed.
 fn read_on(keeper: &mut Keeper) -> std::result::Result<(), AuditFailure> {
-    while keeper.catch_up(ROWS_AT_ONCE, runtime::clock::now())?.is_behind {}
-    keeper.missed(runtime::clock::now()).map(drop)
+    while keeper.catch_up(ROWS_AT_ONCE, clock::now())?.is_behind {}
+    keeper.missed(clock::now()).map(drop)
 }
 
 fn is_wanted(finding: &Finding, filter: &FindingFilter) -> bool {

@@ -1,15 +1,11 @@
-//! The Auditor, for the operator: what it saw, what it found, and whether what it wrote down still stands.
+//! What an operator asks of the Auditor and sees of it, as data.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use async_trait::async_trait;
 use serde::Serialize;
-use setpoint_protocol::message::{AuditQuery, AuditReport, Finding, FindingKind, Severity};
+use setpoint_protocol::message::{AuditReport, Finding, FindingKind, Severity};
 use setpoint_protocol::{RoleId, Timestamp};
-use tokio::sync::mpsc;
-
-use crate::error::ClientError;
 
 /// Events that may wait for whoever follows; the Auditor waits for them then.
 pub const AUDIT_EVENTS_MAX: usize = 256;
@@ -126,28 +122,6 @@ pub enum AuditEvent {
     Report(Box<AuditReport>),
     /// Something about the auditing itself.
     Note(String),
-}
-
-/// The Auditor. Asking changes nothing but its own log; where nothing was ever done there is nothing to audit, and no file
-/// afterwards either.
-#[async_trait]
-pub trait Audit: Send + Sync {
-    /// What it saw: a snapshot, up to the journal's end.
-    async fn report(&self, query: &AuditQuery) -> Result<Audited, ClientError>;
-
-    /// What it found, newest first.
-    async fn findings(&self, filter: &FindingFilter) -> Result<Vec<FindingLine>, ClientError>;
-
-    /// Holds its log against itself, against checkpoints and keys, and the journal against its log.
-    async fn verify(&self, against: &Against) -> Result<AuditVerdict, ClientError>;
-
-    /// Audits until nobody listens any more, or looks on while another process does. What was found before is not told.
-    /// Meanwhile its totals can be read at the door.
-    async fn follow(
-        &self,
-        events: mpsc::Sender<AuditEvent>,
-        metrics: Option<MetricsDoor>,
-    ) -> Result<(), ClientError>;
 }
 
 /// Whether there are none; for serde.
