@@ -15,19 +15,19 @@ pub struct Options {
     /// Write the log to stderr too
     #[arg(short = 'v', long = "verbose", global = true)]
     pub is_verbose: bool,
-    /// Write no progress to stderr, and of a task only its answer to stdout
+    /// Write no progress to stderr, and only the answer of a task to stdout
     #[arg(short = 'q', long = "quiet", global = true)]
     pub is_quiet: bool,
     /// Keep the data in DIR
     #[arg(long, value_name = "DIR", global = true)]
     pub data_dir: Option<PathBuf>,
-    /// Use this model for everything, for roles with a model of their own too
+    /// Use this model for every role, even one with a model of its own
     #[arg(long, value_name = "NAME", global = true)]
     pub model: Option<String>,
-    /// Set a configuration value; `setpoint config` lists them
+    /// Set a configuration value; `setpoint config` lists the keys
     #[arg(long, value_name = "KEY=VALUE", value_parser = setting, global = true)]
     pub set: Vec<Setting>,
-    /// When to use colours
+    /// Choose when to use colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
     pub color: Color,
     /// The recording of models to make or to play; set by options of single commands.
@@ -70,11 +70,11 @@ pub enum Cassette {
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
-    /// On a terminal, unless the environment says no
+    /// Use colours on a terminal, unless the environment turns them off
     #[default]
     Auto,
-    /// Always
+    /// Always use colours
     Always,
-    /// Never
+    /// Never use colours
     Never,
 }

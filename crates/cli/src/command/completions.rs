@@ -8,14 +8,14 @@ use crate::args::script;
 use crate::exit::Exit;
 use crate::io::Io;
 
-/// Print what makes a shell complete commands, options and task ids
+/// Print the script that completes commands, options and task ids
 ///
 /// For bash: `source <(setpoint completions bash)` in ~/.bashrc. For zsh the same in ~/.zshrc, for fish
-/// `setpoint completions fish | source` in ~/.config/fish/config.fish. The script asks this program, so it has
-/// to be read anew by each shell.
+/// `setpoint completions fish | source` in ~/.config/fish/config.fish. The script asks this program, so each
+/// new shell has to read it again.
 #[derive(Args, Debug)]
 pub struct Completions {
-    /// The shell
+    /// Name the shell
     shell: Shell,
 }
 

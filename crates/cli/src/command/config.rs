@@ -10,7 +10,7 @@ use crate::io::Io;
 use crate::text::Tone;
 use crate::text::table::{Cell, table};
 
-/// Show the configuration with its origins
+/// Show the configuration and where each value comes from
 #[derive(Args, Debug)]
 pub struct Config {
     #[command(subcommand)]
@@ -19,9 +19,9 @@ pub struct Config {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 enum Verb {
-    /// Every value with where it comes from
+    /// Show every value and where it comes from
     Show,
-    /// The files that are read, weakest first
+    /// List the files that are read, weakest first
     Path,
 }
 

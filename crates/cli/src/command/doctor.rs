@@ -14,10 +14,10 @@ use crate::report;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 
-/// Say how everything stands
+/// Check that Setpoint is set up correctly
 #[derive(Args, Debug)]
 pub struct Doctor {
-    /// Ask the chosen models, or NAME, a few questions, too; this costs some tokens, which are told
+    /// Also ask the chosen models, or NAME, a few questions; shows the tokens this costs
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     model: Option<String>,
 }

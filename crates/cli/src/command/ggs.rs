@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::io::Io;
 use crate::report;
 
-/// Run the controller alone: measurements in as JSON lines, directives out
+/// Run the controller alone: read measurements as JSON lines, write directives
 #[derive(Args, Debug)]
 pub struct Ggs {}
 

@@ -14,16 +14,16 @@ use crate::report;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 
-/// Look for keys and local servers, and write a first configuration
+/// Find API keys and local servers, and write a first configuration
 #[derive(Args, Debug)]
 pub struct Init {
-    /// Look at this address instead of the usual ports of this machine; may be given again
+    /// Look at this address instead of the usual local ports; may be repeated
     #[arg(long, value_name = "URL")]
     look_at: Vec<String>,
-    /// Write files that are there anew, and keep the old ones as `.bak`
+    /// Replace existing files, and keep the old ones as `.bak`
     #[arg(long = "force", conflicts_with = "is_shown_only")]
     is_forced: bool,
-    /// Show what would be written, and write nothing
+    /// Show what would be written without writing it
     #[arg(long = "print", visible_alias = "dry-run")]
     is_shown_only: bool,
 }

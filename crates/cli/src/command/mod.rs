@@ -39,10 +39,10 @@ use crate::report;
 /// Milliseconds that giving tasks back may take at the end; the journal keeps what is not given back.
 const SHUTDOWN_MS_MAX: u64 = 5_000;
 
-/// A closed-loop agent runtime: states are measured, not claimed.
+/// A closed-loop agent runtime that measures results instead of believing claims.
 ///
-/// A goal is planned, carried out with tools, and every success criterion is measured on its own evidence;
-/// what falls short is planned again in a direction that follows from the measurement.
+/// Plans a goal, carries the plan out with tools, and measures every success criterion on its own evidence. What
+/// falls short is planned again, in a direction that follows from the measurement.
 #[derive(Debug, Parser)]
 #[command(name = "setpoint", version, after_help = EXIT_CODES)]
 pub(crate) struct Grammar {

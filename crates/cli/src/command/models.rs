@@ -18,10 +18,10 @@ use crate::text::{Line, Tone};
 /// Models of one server that are listed for a person; a program gets them all.
 pub(crate) const LISTED_MAX: usize = 200;
 
-/// Show which models are chosen and whether they are there
+/// Show which models are chosen and whether they can be reached
 #[derive(Args, Debug)]
 pub struct Models {
-    /// List the models that their servers have, too
+    /// Also list the models of their servers
     #[arg(long = "all")]
     is_all: bool,
 }

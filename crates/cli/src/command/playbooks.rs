@@ -14,7 +14,7 @@ use crate::report;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 
-/// Look at the playbooks that the embedded brain answers from
+/// Show and check the playbooks of the embedded brain
 #[derive(Args, Debug)]
 pub struct Playbooks {
     #[command(subcommand)]
@@ -23,16 +23,16 @@ pub struct Playbooks {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// List them
+    /// List the playbooks
     List,
-    /// Print one as it is written
+    /// Print a playbook as it is written
     Show {
-        /// Its name
+        /// Name the playbook
         name: String,
     },
-    /// Check all of them, or one file
+    /// Check all playbooks, or one file
     Check {
-        /// The file
+        /// Check this file alone
         file: Option<PathBuf>,
     },
 }

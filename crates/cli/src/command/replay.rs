@@ -21,27 +21,27 @@ use crate::state::ViewState;
 use crate::text::{Line, Tone};
 use crate::view::Look;
 
-/// Go through a task again without a model: step by step, under other settings, or beside another one
+/// Replay a task without a model: step by step, under other settings, or beside another task
 #[derive(Args, Debug)]
 pub struct Replay {
-    /// Its id, or the beginning or the end of it, or a file that `tasks export` wrote
+    /// Name the task by its id, the start or end of its id, or a file from `tasks export`
     task: String,
-    /// Try another setting of the controller, such as delta=0.2, and show what it would have decided
+    /// Try another controller setting, such as delta=0.2, and show what it would have decided
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting, conflicts_with = "diff")]
     set: Vec<Setting>,
-    /// Show what it has in common with OTHER, a task or an exported file, and where the two part
+    /// Compare it with OTHER, a task or an exported file, and show where the two differ
     #[arg(long, value_name = "OTHER")]
     diff: Option<String>,
-    /// Show records from N on
+    /// Show records from number N
     #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["set", "diff"])]
     from: Option<u64>,
-    /// Show records up to N
+    /// Show records up to number N
     #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["set", "diff"])]
     to: Option<u64>,
-    /// Wait for Enter after every step; without a terminal, nothing waits
+    /// Wait for Enter after every step, on a terminal
     #[arg(long = "step", conflicts_with_all = ["set", "diff"])]
     is_stepwise: bool,
-    /// Show what the models were asked and what they answered in full
+    /// Show prompts and answers of the models in full
     #[arg(long = "prompts", conflicts_with_all = ["set", "diff"])]
     has_prompts: bool,
 }

@@ -15,13 +15,13 @@ use crate::report;
 /// What goes, and who agrees.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct Retention {
-    /// Only what is older than AGE, such as 30d, 12h or 8w; `retention.tasks` or `retention.memory` when left out
+    /// Prune only what is older than AGE, such as 30d, 12h or 8w [default: `retention.tasks` or `retention.memory`]
     #[arg(long = "older-than", value_name = "AGE", value_parser = age_ms)]
     older_than_ms: Option<u64>,
-    /// Say what would go, and do nothing
+    /// Show what would be pruned without pruning it
     #[arg(long = "dry-run", conflicts_with = "is_agreed")]
     pub(super) is_dry_run: bool,
-    /// Do it without asking
+    /// Prune without asking
     #[arg(long = "yes")]
     is_agreed: bool,
 }

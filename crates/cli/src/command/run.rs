@@ -25,40 +25,40 @@ use crate::state::ViewState;
 /// Pursue one goal to its end
 #[derive(Args, Debug)]
 pub struct Run {
-    /// The goal in your own words; `-` reads it from stdin
+    /// State the goal in your own words; `-` reads it from stdin
     #[arg(required_unless_present = "file", conflicts_with = "file")]
     goal: Vec<String>,
     /// Read the goal from FILE
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Allow without asking what FILE covers
+    /// Allow what FILE covers without asking
     #[arg(long, value_name = "FILE")]
     approve: Option<PathBuf>,
-    /// Show each plan and ask before it runs
+    /// Show each plan, and ask before it runs
     #[arg(long = "plan")]
     is_plan_shown: bool,
     /// Write every record to stdout as one JSON line while the task runs
     #[arg(long = "stream")]
     is_stream: bool,
-    /// Write the answer and nothing else to stdout, for other programs: text as it is, anything else as JSON
+    /// Write only the answer to stdout, for other programs: text as it is, anything else as JSON
     #[arg(long = "output-only", conflicts_with_all = ["is_stream", "is_json"])]
     is_output_only: bool,
-    /// Plan for TIME, such as 90s, 5m or 1h, and stop at twice TIME; time spent waiting for people does not count
+    /// Plan for TIME, such as 90s, 5m or 1h, and stop after twice TIME; waiting for a person does not count
     #[arg(long, value_name = "TIME", value_parser = duration_ms)]
     time_budget: Option<u64>,
-    /// Replans after the first plan
+    /// Replan at most N times
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_replans: Option<u32>,
-    /// Model calls at most
+    /// Stop after N model calls
     #[arg(long, value_name = "N", value_parser = count)]
     max_calls: Option<u64>,
-    /// Tokens at most, in and out
+    /// Stop after N tokens, questions and answers together
     #[arg(long, value_name = "N", value_parser = count)]
     max_tokens: Option<u64>,
-    /// Money at most, in the currency of the price table
+    /// Stop after spending AMOUNT, in the currency of the price table
     #[arg(long, value_name = "AMOUNT", value_parser = amount)]
     max_cost: Option<f64>,
-    /// Record what the models say to FILE, which must not be there yet
+    /// Record what the models say to FILE, which must not exist yet
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     record: Option<PathBuf>,
     /// Let a recording answer instead of the models

@@ -13,7 +13,7 @@ use crate::options::Options;
 /// Print the JSON Schema of the messages
 #[derive(Args, Debug)]
 pub struct Schema {
-    /// One message's name, such as `FinalResult`; all of them when left out
+    /// Print this message alone, such as `FinalResult`
     name: Option<String>,
     /// Print the AsyncAPI document of the bus instead
     #[arg(long = "asyncapi", conflicts_with = "name")]

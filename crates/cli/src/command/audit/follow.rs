@@ -16,13 +16,13 @@ use crate::options::Options;
 use crate::render::audit;
 use crate::report;
 
-/// Audit in this process until it is stopped, and say what is found as it is found
+/// Audit in this process until it is stopped, and print findings as they come
 #[derive(Args, Debug)]
 pub(super) struct Follow {
-    /// Serve the totals for Prometheus at this address, such as 127.0.0.1:9464, under /metrics
+    /// Serve metrics for Prometheus at this address, such as 127.0.0.1:9464, under /metrics
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
-    /// Let others than this machine read them
+    /// Let other machines read the metrics
     #[arg(long, requires = "metrics")]
     metrics_public: bool,
 }

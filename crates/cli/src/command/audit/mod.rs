@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::exit::Exit;
 use crate::io::Io;
 
-/// Ask the Auditor what happened, and whether it was right; its findings are listed when nothing else is said
+/// Ask the Auditor what happened and whether it was right [default: query]
 #[derive(Args, Debug)]
 pub struct Audit {
     #[command(subcommand)]

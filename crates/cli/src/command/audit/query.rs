@@ -19,25 +19,25 @@ use crate::report;
 /// Findings that are listed unless another number is asked for.
 pub const FINDINGS_LISTED: usize = 50;
 
-/// List what was found, newest first
+/// List findings, newest first
 #[derive(Args, Debug, Default)]
 pub(super) struct Query {
-    /// Only findings of this kind, such as `false_claim`
+    /// List only findings of this kind, such as `false_claim`
     #[arg(long, value_name = "KIND", value_parser = kind)]
     kind: Option<FindingKind>,
-    /// Only this task's: its id, or the beginning or the end of it
+    /// List only findings of this task: its id, or the start or end of its id
     #[arg(long, value_name = "TASK")]
     task: Option<String>,
-    /// Only those that this role is accountable for, such as `R3` or `planner`
+    /// List only findings that this role is accountable for, such as `R3` or `planner`
     #[arg(long, value_name = "ROLE", value_parser = role)]
     role: Option<RoleId>,
-    /// Only those that weigh at least so much: notice, warning, violation
+    /// List only findings of this severity or above: notice, warning, violation
     #[arg(long, value_name = "SEVERITY", value_parser = severity)]
     severity: Option<Severity>,
-    /// Only from TIME on: a time, a day, or a while before now such as -7d
+    /// List only findings since TIME: a time, a day, or a duration such as -7d
     #[arg(long, value_name = "TIME", value_parser = moment::read, allow_hyphen_values = true)]
     since: Option<At>,
-    /// How many at most
+    /// List at most N [default: 50]
     #[arg(long, value_name = "N", value_parser = listed)]
     limit: Option<usize>,
 }

@@ -13,7 +13,7 @@ use crate::options::Options;
 use crate::render::audit;
 use crate::report;
 
-/// Say what the system did of late, whether it kept its rules, and where it degrades
+/// Report what the system did lately, whether it kept its rules, and where it degrades
 #[derive(Args, Debug)]
 pub(super) struct Report {}
 

@@ -13,16 +13,16 @@ use crate::io::Io;
 use crate::options::Options;
 use crate::render::audit;
 
-/// Check that nobody changed the audit log, nor the journal behind its back
+/// Check that the audit log and the journal were not changed afterwards
 #[derive(Args, Debug)]
 pub(super) struct Verify {
-    /// Hold the log against these exported checkpoints
+    /// Compare the log with these exported checkpoints
     #[arg(long, value_name = "FILE")]
     checkpoints: Option<PathBuf>,
-    /// The key that the log must be signed with, in hexadecimal
+    /// Require this signing key, in hexadecimal
     #[arg(long, value_name = "HEX")]
     key: Option<String>,
-    /// Check the log alone, not the journal against it
+    /// Check only the log, not the journal
     #[arg(long)]
     log_only: bool,
 }

@@ -13,10 +13,10 @@ use crate::options::Options;
 use crate::render::memory::{Look, records, short};
 use crate::text::{Line, Tone};
 
-/// Approve what is proposed for the system's own thinking; list it when no ID is given
+/// Approve a proposed principle of the system's own thinking [default: list the proposals]
 #[derive(Args, Debug)]
 pub(super) struct Approve {
-    /// Its id, or the beginning or the end of it
+    /// Name the proposal by its id, or the start or end of its id
     #[arg(value_parser = megram)]
     id: Option<String>,
 }

@@ -14,7 +14,7 @@ use crate::render::memory::{Look, told};
 use crate::text::{Line, Tone};
 use crate::view::words;
 
-/// Let the Dreamer go through memory now: make rules, demote rules, delete what has faded
+/// Run the Dreamer now: promote rules, demote rules, delete faded records
 #[derive(Args, Debug)]
 pub(super) struct Dream {}
 

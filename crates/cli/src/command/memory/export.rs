@@ -18,13 +18,13 @@ use crate::view::words;
 /// What to do about a memory that says what it cannot.
 const SEE_DOCTOR: &str = "`setpoint doctor` says how everything stands";
 
-/// Write all records, one JSON object a line
+/// Write all records, one JSON object per line
 #[derive(Args, Debug)]
 pub(super) struct Export {
-    /// Write to FILE, whole or not at all, instead of stdout
+    /// Write to FILE instead of stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write the rules in force instead, each as a folder with a SKILL.md below DIR
+    /// Write the rules in force instead, one folder with a SKILL.md each, below DIR
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     skills: Option<PathBuf>,
 }

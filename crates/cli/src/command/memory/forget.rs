@@ -18,13 +18,13 @@ use crate::render::memory::{Look, records, told};
 use crate::text::Tone;
 use crate::view::words;
 
-/// Delete records for good, after asking
+/// Delete records permanently, after asking
 #[derive(Args, Debug)]
 pub(super) struct Forget {
-    /// Their ids, or the beginnings or the ends of them
+    /// Name the records by their ids, or the start or end of an id
     #[arg(value_name = "ID", required = true, value_parser = megram)]
     ids: Vec<String>,
-    /// Delete them without asking
+    /// Delete without asking
     #[arg(long = "yes")]
     is_agreed: bool,
 }

@@ -30,12 +30,12 @@ const IMPORT: Wanted = Wanted {
     when_unreadable: "name a file that can be read, or give the records with `-` on stdin",
 };
 
-/// Take in records, one JSON object a line: all of them or none
+/// Import records, one JSON object per line: all of them or none
 #[derive(Args, Debug)]
 pub(super) struct Import {
-    /// The file; `-` reads stdin
+    /// Read this file; `-` reads stdin
     file: PathBuf,
-    /// Take what can be taken, and name the rest
+    /// Import the valid records, and name the others
     #[arg(long = "lenient")]
     is_lenient: bool,
 }

@@ -17,16 +17,16 @@ use crate::render::memory::{Look, records};
 /// List records, newest first
 #[derive(Args, Debug, Default)]
 pub(super) struct List {
-    /// Only this space
+    /// List only this space
     #[arg(long)]
     space: Option<String>,
-    /// Only this entity
+    /// List only this entity
     #[arg(long)]
     entity: Option<String>,
-    /// Only this layer: raw records, knowledge, common sense, thinking
+    /// List only this layer: raw records, knowledge, common sense, thinking
     #[arg(long, value_enum, ignore_case = true)]
     level: Option<LevelName>,
-    /// How many at most
+    /// List at most N [default: 20]
     #[arg(long, value_name = "N", value_parser = listed)]
     limit: Option<usize>,
     #[command(flatten)]

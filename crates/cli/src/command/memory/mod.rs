@@ -36,7 +36,7 @@ use crate::report;
 /// Milliseconds that closing memory may take; what was acknowledged is kept whether or not it closes.
 const CLOSE_MS_MAX: u64 = 5_000;
 
-/// Look at what is remembered, state facts, forget, and move memories; list them when nothing else is said
+/// List, query, state, forget, export and import memories [default: list]
 #[derive(Args, Debug)]
 pub struct Memory {
     #[command(subcommand)]
@@ -84,7 +84,7 @@ impl Memory {
 /// When memory is looked at.
 #[derive(Args, Clone, Copy, Debug, Default)]
 struct Seen {
-    /// Show it as it will be at TIME if nothing comes in: a time, a day, or a while from now such as +60d
+    /// Show memory as it will be at TIME if nothing is added: a time, a day, or a duration such as +60d
     #[arg(long, value_name = "TIME", value_parser = moment::read, allow_hyphen_values = true)]
     at: Option<At>,
 }

@@ -20,7 +20,7 @@ const KEY: &str = "retention.memory";
 /// Records that one act of the journal forgets.
 const FORGOTTEN_AT_ONCE: usize = 1_000;
 
-/// Forget for good what was learnt long ago, after asking; rules and stated facts stay
+/// Delete old lessons permanently, after asking; keeps rules and stated facts
 #[derive(Args, Debug)]
 pub(super) struct Prune {
     #[command(flatten)]

@@ -12,12 +12,12 @@ use crate::io::Io;
 use crate::options::Options;
 use crate::render::memory::{Look, pair, pairs};
 
-/// Show how strong and how good memories are, and what follows for a plan
+/// Show the strength and valence of memories, and what a plan makes of them
 #[derive(Args, Debug)]
 pub(super) struct Query {
-    /// The space, such as `intent:count-files`; all of them when left out
+    /// Show this space, such as `intent:count-files` [default: all]
     space: Option<String>,
-    /// The entity, such as `env:local`; the pairs of the space when left out
+    /// Show this entity of the space, such as `env:local` [default: all]
     entity: Option<String>,
     #[command(flatten)]
     seen: Seen,

@@ -23,13 +23,13 @@ const FACT: Wanted = Wanted {
     when_unreadable: "give the fact as words, or with `-` on stdin",
 };
 
-/// State a fact that every task knows from then on
+/// State a fact for every later task
 #[derive(Args, Debug)]
 pub(super) struct Remember {
-    /// The fact in your own words; `-` reads it from stdin
+    /// State the fact in your own words; `-` reads it from stdin
     #[arg(required = true)]
     text: Vec<String>,
-    /// A word to find it by; may be given again
+    /// Tag the fact with a word to find it by; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
 }

@@ -12,7 +12,7 @@ use crate::io::Io;
 use crate::options::Options;
 use crate::render::memory::{self, Look};
 
-/// List the rules and facts in force, and what still speaks for them
+/// List the rules and facts in force, and their remaining support
 #[derive(Args, Debug)]
 pub(super) struct Rules {
     #[command(flatten)]

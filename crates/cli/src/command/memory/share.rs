@@ -16,10 +16,10 @@ use crate::text::{Line, Tone};
 const SHARED: &str = "a language model is told what was learnt without it, when it plans something similar";
 const KEPT: &str = "a language model is told only what was learnt with it";
 
-/// Say whether a language model may be told what was learnt without it: goals, paths, what worked. It is not, by default
+/// Allow or refuse to send a language model what was learnt without it (goals, paths, what worked) [default: no]
 #[derive(Args, Debug)]
 pub(super) struct Share {
-    /// The answer
+    /// Answer yes or no
     word: ShareWord,
 }
 

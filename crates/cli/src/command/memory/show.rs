@@ -13,10 +13,10 @@ use crate::io::Io;
 use crate::options::Options;
 use crate::render::memory::{Look, report};
 
-/// Show one record in full, with where it comes from
+/// Show one record in full, with its sources
 #[derive(Args, Debug)]
 pub(super) struct Show {
-    /// Its id, or the beginning or the end of it
+    /// Name the record by its id, or the start or end of its id
     #[arg(value_parser = megram)]
     id: String,
     #[command(flatten)]

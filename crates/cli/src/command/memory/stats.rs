@@ -15,7 +15,7 @@ use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 use crate::view::words;
 
-/// Say how much is remembered, where, and when the Dreamer last went through it
+/// Show how much is remembered, where, and when the Dreamer last ran
 #[derive(Args, Debug)]
 pub(super) struct Stats {}
 

@@ -20,10 +20,10 @@ use crate::report;
 use crate::session::{Manner, Show};
 use crate::state::ViewState;
 
-/// Cancel a task, wherever it runs
+/// Cancel a task, whichever process runs it
 #[derive(Args, Debug)]
 pub(super) struct Cancel {
-    /// Its id, or the beginning or the end of it
+    /// Name the task by its id, or the start or end of its id
     task: String,
 }
 

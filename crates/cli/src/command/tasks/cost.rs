@@ -18,10 +18,10 @@ use crate::view::cost::Columns;
 /// Columns of a criterion's text.
 const TEXT_CHARS_MAX: usize = 60;
 
-/// Say what a task cost, by role, round, criterion and model, and what of it gave no answer
+/// Show what a task cost by role, round, criterion and model, and what was spent on failed calls
 #[derive(Args, Debug)]
 pub(super) struct Cost {
-    /// Its id, or the beginning or the end of it, or a file that `tasks export` wrote
+    /// Name the task by its id, the start or end of its id, or a file from `tasks export`
     task: String,
 }
 

@@ -11,12 +11,12 @@ use crate::command::whole_file::{OR_STANDARD_OUTPUT, WholeFile};
 use crate::exit::Exit;
 use crate::io::Io;
 
-/// Write a task as one file that replays elsewhere: CloudEvents, one JSON object a line
+/// Write a task as CloudEvents, one JSON object per line, to replay it elsewhere
 #[derive(Args, Debug)]
 pub(super) struct Export {
-    /// Its id, or the beginning or the end of it
+    /// Name the task by its id, or the start or end of its id
     task: String,
-    /// Write to FILE, whole or not at all, instead of stdout
+    /// Write to FILE instead of stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

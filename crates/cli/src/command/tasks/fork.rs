@@ -22,18 +22,18 @@ use crate::report;
 use crate::session::Manner;
 use crate::state::ViewState;
 
-/// Go on from a point of a task as a new one, with the models that are configured now
+/// Continue from a point of a task as a new task, with the models configured now
 #[derive(Args, Debug)]
 pub(super) struct Fork {
-    /// Its id, or the beginning or the end of it
+    /// Name the task by its id, or the start or end of its id
     task: String,
-    /// The record to go on from; the step that it belongs to is taken over whole
+    /// Continue after this record; its whole step is taken over
     #[arg(long, value_name = "SEQ")]
     at: u64,
-    /// Give the controller another setting, such as delta=0.2; other keys set the configuration
+    /// Set the controller, such as delta=0.2; other keys set the configuration
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     set: Vec<Setting>,
-    /// Allow without asking what FILE covers
+    /// Allow what FILE covers without asking
     #[arg(long, value_name = "FILE")]
     approve: Option<PathBuf>,
 }

@@ -21,10 +21,10 @@ pub const TASKS_LISTED: usize = 20;
 /// List tasks, newest first
 #[derive(Args, Debug, Default)]
 pub(super) struct List {
-    /// Only tasks that have not ended
+    /// List only tasks that have not ended
     #[arg(long = "open")]
     is_open_only: bool,
-    /// How many at most
+    /// List at most N [default: 20]
     #[arg(long, value_name = "N", value_parser = listed)]
     limit: Option<usize>,
 }

@@ -19,7 +19,7 @@ use crate::io::Io;
 use crate::options::Options;
 use crate::view::Look;
 
-/// Look at tasks, cancel them, take them up again; list them when nothing else is said
+/// List, show, cancel and resume tasks [default: list]
 #[derive(Args, Debug)]
 pub struct Tasks {
     #[command(subcommand)]

@@ -18,7 +18,7 @@ use crate::view::words;
 /// The key that says how old a task has to be.
 const KEY: &str = "retention.tasks";
 
-/// Take the steps of old tasks away and give their room back to the disk; goals, results and what was learnt stay
+/// Delete the steps of old tasks to free disk space; keeps goals, results and lessons
 #[derive(Args, Debug)]
 pub(super) struct Prune {
     #[command(flatten)]

@@ -24,18 +24,18 @@ use crate::report;
 use crate::session::Manner;
 use crate::state::ViewState;
 
-/// Take up a task that was interrupted, or all of them; the exit code is that of the worst end
+/// Resume an interrupted task, or all of them; exits with the worst result
 #[derive(Args, Debug)]
 pub(super) struct Resume {
-    /// Its id, or the beginning or the end of it; every open task that no process drives when left out
+    /// Name the task by its id, or the start or end of its id [default: every open task that no process runs]
     task: Option<String>,
-    /// Allow without asking what FILE covers
+    /// Allow what FILE covers without asking
     #[arg(long, value_name = "FILE")]
     approve: Option<PathBuf>,
-    /// Go on from the recording that answered the task so far
+    /// Continue with the recording that answered the task so far
     #[arg(long, value_name = "FILE", requires = "task")]
     replay: Option<PathBuf>,
-    /// Go on although an older journal was put back: what was done since then is done again, and the audit log notes it
+    /// Resume after an older journal was restored: repeats what was done since then, and notes it in the audit log
     #[arg(long = "force")]
     is_forced: bool,
 }

@@ -23,9 +23,9 @@ use crate::state::ViewState;
 /// Show one task: rounds, criteria, evidence, cost, result
 #[derive(Args, Debug)]
 pub(super) struct Show {
-    /// Its id, or the beginning or the end of it, or a file that `tasks export` wrote
+    /// Name the task by its id, the start or end of its id, or a file from `tasks export`
     task: String,
-    /// Write all of it to FILE as one page for a browser, whole or not at all, instead of text to stdout
+    /// Write it to FILE as one page for a browser, instead of text to stdout
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
