@@ -430,28 +430,6 @@ impl std::fmt::Debug for Cell {
     }
 }
 
-/// The ask that a message from outside answers.
-fn answered_call(payload: &Payload) -> Option<CallId> {
-    match payload {
-        Payload::ClarificationAnswer(answer) => Some(answer.call_id),
-        Payload::PlanDecision(decision) => Some(decision.call_id),
-        Payload::ApprovalDecision(decision) => Some(decision.call_id),
-        Payload::MemoryReply(reply) => Some(reply.call_id),
-        _ => None,
-    }
-}
-
-/// The ask that a message to outside opens, and whether a person is asked.
-fn opened_call(payload: &Payload) -> Option<(CallId, bool)> {
-    match payload {
-        Payload::ClarificationRequest(request) => Some((request.call_id, true)),
-        Payload::PlanProposal(proposal) => Some((proposal.call_id, true)),
-        Payload::ApprovalRequest(request) => Some((request.call_id, true)),
-        Payload::MemoryQuery(query) => Some((query.call_id, false)),
-        _ => None,
-    }
-}
-
 fn encode<T: serde::Serialize>(body: &T) -> Result<Vec<u8>, StepError> {
     setpoint_protocol::body::encode(body)
         .map_err(|error| StepError::Runaway(format!("a body cannot be written: {error}")))

@@ -5,7 +5,8 @@
 //! ([`Payload::decode`]), the route table as data ([`ROUTES`], [`allows`]) and `docs/routes.md`.
 //!
 //! A line reads: message, who may send it, who gets it. A message with two receivers is one record with two
-//! deliveries, in the order given here.
+//! deliveries, in the order given here. `asks ANSWER` marks a question to a party outside the task: it opens an ask, which
+//! a cancel stops and a restart shows again. `closes task` marks the last message of a task.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::capability::{Capability, CapabilityType};
+use crate::id::CallId;
 use crate::message::{self, Message};
 use crate::role::RoleId;
 
@@ -25,19 +27,19 @@ topology! {
         /// A person states a goal.
         UserInput: [User] => [Perceiver];
         /// R1 asks what a reference means.
-        ClarificationRequest: [Perceiver] => [User];
+        ClarificationRequest: [Perceiver] => [User] asks ClarificationAnswer;
         /// The person says, or lets it go.
         ClarificationAnswer: [User] => [Perceiver];
         /// Small talk, answered at once; closes the stream.
-        DirectAnswer: [Perceiver] => [User];
+        DirectAnswer: [Perceiver] => [User] closes task;
         /// The intent, unchanged.
         TaskSpec: [Perceiver] => [Planner];
         /// The calibration question.
-        MemoryQuery: [Planner] => [Memory];
+        MemoryQuery: [Planner] => [Memory] asks MemoryReply;
         /// What is remembered.
         MemoryReply: [Memory] => [Planner];
         /// The plan, shown before it is dispatched.
-        PlanProposal: [Planner] => [User];
+        PlanProposal: [Planner] => [User] asks PlanDecision;
         /// The person's word on it.
         PlanDecision: [User] => [Planner];
         /// Opens a round.
@@ -69,9 +71,9 @@ topology! {
         /// Evidence against a rule.
         NegativeFeedback: [GoalGradientSolver] => [Memory];
         /// The one end of a task.
-        FinalResult: [GoalGradientSolver] => [User];
+        FinalResult: [GoalGradientSolver] => [User] closes task;
         /// Consent is wanted.
-        ApprovalRequest: [Executor] => [User];
+        ApprovalRequest: [Executor] => [User] asks ApprovalDecision;
         /// Consent is given or refused.
         ApprovalDecision: [User] => [Executor];
         /// The person stops the task.
@@ -94,6 +96,20 @@ topology! {
         Memory: [CallModel];
     }
 }
+
+/// A message to a person that neither asks nor closes would leave the task waiting for nobody.
+const _: () = {
+    let mut n = 0;
+    while n < ROUTES.len() {
+        let route = ROUTES[n];
+        let is_to_person = matches!(route.to, [RoleId::User]);
+        assert!(
+            !is_to_person || route.kind.asks().is_some() || route.kind.closes(),
+            "a message to User needs `asks ANSWER` or `closes task`"
+        );
+        n += 1;
+    }
+};
 
 /// A party of the topology, as a type.
 pub trait Party: sealed::Sealed + 'static {
@@ -188,11 +204,16 @@ pub fn routes_markdown() -> String {
     let names = |ids: &[RoleId]| ids.iter().map(|id| id.label()).collect::<Vec<_>>().join(", ");
     let mut out = String::from(
         "# Routes\n\nGenerated from `crates/protocol/src/topology.rs` by `cargo xtask gen`; do not edit.\n\n\
-         ## Messages\n\n| message | from | to | what it is |\n|---|---|---|---|\n",
+         ## Messages\n\n| message | from | to | what it is | then |\n|---|---|---|---|---|\n",
     );
     for route in ROUTES {
+        let then = match route.kind.asks() {
+            Some(answer) => format!("answered by `{answer}`"),
+            None if route.kind.closes() => "ends the task".to_owned(),
+            None => String::new(),
+        };
         out.push_str(&format!(
-            "| `{}` | {} | {} | {} |\n",
+            "| `{}` | {} | {} | {} | {then} |\n",
             route.kind,
             names(route.from),
             names(route.to),

@@ -13,7 +13,7 @@ use setpoint_protocol::{Address, CallId, Instance, RoleId, Timestamp};
 
 use super::asks::AskClass;
 use super::beginning::LastPrompt;
-use super::{Cell, Delivery, Outside, Phase, Slot, Step, StepError, Waiting, encode, opened_call};
+use super::{Cell, Delivery, Outside, Phase, Slot, Step, StepError, Waiting, encode};
 use crate::ctx::Ctx;
 use crate::effects::{Effect, EffectBuffer, ToolAsk};
 use crate::fit::{Misfit, Need, fit};
@@ -277,9 +277,10 @@ impl Cell {
         let to = || kind.route().to.iter().map(address);
         let seq = self.write(step, at, from, to().collect(), RecordKind::Message(kind), cause, body)?;
         self.before_delivery(&payload, from, at, seq, step)?;
-        if let Some((call, person)) = opened_call(&payload) {
-            let class = if person { AskClass::Person } else { AskClass::Memory };
-            let party = if person { RoleId::User } else { RoleId::Memory };
+        if let Some(call) = payload.opens() {
+            let is_person = kind.route().to.contains(&RoleId::User);
+            let class = if is_person { AskClass::Person } else { AskClass::Memory };
+            let party = if is_person { RoleId::User } else { RoleId::Memory };
             let digest = match &payload {
                 Payload::ApprovalRequest(request) => Some(request.need.digest.clone()),
                 _ => None,
@@ -339,7 +340,7 @@ impl Cell {
                 self.queue.push_back(Delivery { to, seq, input: AnyInput::Message(payload.clone()) });
                 self.stop_all(step, at, seq)?;
             }
-            Payload::FinalResult(_) | Payload::DirectAnswer(_) => self.phase = Phase::Closed,
+            message if message.kind().closes() => self.phase = Phase::Closed,
             _ => {}
         }
         Ok(())

@@ -108,7 +108,7 @@ impl Cell {
                 replayed.open.remove(call);
             }
             if let External::Message { payload, .. } = &external
-                && let Some(call) = super::answered_call(payload)
+                && let Some(call) = payload.answers()
             {
                 replayed.open.remove(&call);
             }

@@ -6,7 +6,7 @@ use setpoint_protocol::tool::{ErrorKind, SideEffect, ToolAnswer};
 use setpoint_protocol::topology::{Payload, allows};
 use setpoint_protocol::{Address, Instance, RoleId, Timestamp};
 
-use super::{AskClass, Cell, Delivery, External, Step, StepError, answered_call, encode};
+use super::{AskClass, Cell, Delivery, External, Step, StepError, encode};
 use crate::input::AnyInput;
 
 impl Cell {
@@ -20,7 +20,7 @@ impl Cell {
                 if !from_outside || !to.lives_in_cell() || !allows(*from, to, kind) {
                     return Err(StepError::NoRoute { from: *from, kind });
                 }
-                let Some(call) = answered_call(payload) else { return Ok(()) };
+                let Some(call) = payload.answers() else { return Ok(()) };
                 // The message must answer this ask: one that this party was asked, by the role it goes to.
                 match self.asks.get(call) {
                     Some(ask) if ask.class.is_answered_by(*from) && call.role == to => Ok(()),
@@ -59,7 +59,7 @@ impl Cell {
                 self.write(step, at, runtime, vec![], RecordKind::Opened, None, body)?;
             }
             External::Message { from, payload } => {
-                let asked = answered_call(&payload).and_then(|call| self.asks.close(call));
+                let asked = payload.answers().and_then(|call| self.asks.close(call));
                 let cause = asked.as_ref().map(|ask| ask.seq);
                 if let Payload::ApprovalDecision(decision) = &payload
                     && decision.decision == ApprovalWord::ForTask
@@ -67,7 +67,7 @@ impl Cell {
                 {
                     self.grants.insert(decision.digest.clone());
                 }
-                let instance = answered_call(&payload).map_or(Instance(0), |call| call.instance);
+                let instance = payload.answers().map_or(Instance(0), |call| call.instance);
                 self.say(step, at, Address::singleton(from), payload, instance, cause)?;
             }
             External::Answered(answered) => self.take_answer(answered, at, step)?,

@@ -3,7 +3,10 @@
 /// Expands the table.
 macro_rules! topology {
     (
-        messages { $( #[doc = $about:literal] $message:ident : [$($from:ident),+] => [$($to:ident),+] ; )+ }
+        messages { $(
+            #[doc = $about:literal]
+            $message:ident : [$($from:ident),+] => [$($to:ident),+] $( asks $answer:ident )? $( closes $closed:ident )? ;
+        )+ }
         capabilities { $( $holder:ident : [$($capability:ident),+] ; )+ }
     ) => {
         /// The kind of a message.
@@ -32,6 +35,24 @@ macro_rules! topology {
                     }, )+
                 }
             }
+
+            /// The message that answers it, if it is a question that a party outside the task has to answer.
+            #[must_use]
+            pub const fn asks(self) -> Option<Kind> {
+                match self {
+                    $( $( Kind::$message => Some(Kind::$answer), )? )+
+                    _ => None,
+                }
+            }
+
+            /// Whether it ends the task.
+            #[must_use]
+            pub const fn closes(self) -> bool {
+                match self {
+                    $( $( Kind::$message => { const _: &str = stringify!($closed); true } )? )+
+                    _ => false,
+                }
+            }
         }
 
         /// The whole table, as data.
@@ -50,6 +71,24 @@ macro_rules! topology {
             #[must_use]
             pub const fn kind(&self) -> Kind {
                 match self { $( Payload::$message(_) => Kind::$message, )+ }
+            }
+
+            /// The ask that it opens, if it is a question ([`Kind::asks`]).
+            #[must_use]
+            pub const fn opens(&self) -> Option<CallId> {
+                match self {
+                    $( $( Payload::$message(question) => { const _: Kind = Kind::$answer; Some(question.call_id) } )? )+
+                    _ => None,
+                }
+            }
+
+            /// The ask that it answers, if it is the answer to a question.
+            #[must_use]
+            pub const fn answers(&self) -> Option<CallId> {
+                match self {
+                    $( $( Payload::$answer(answer) => Some(answer.call_id), )? )+
+                    _ => None,
+                }
             }
 
             /// The exact JSON bytes that the journal keeps.

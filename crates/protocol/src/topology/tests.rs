@@ -65,3 +65,30 @@ fn only_the_executor_acts_and_only_it_and_the_meta_validator_measure() {
     assert_eq!(who(Capability::RunProbe), [RoleId::Executor, RoleId::MetaValidator]);
     assert_eq!(who(Capability::Survey), [RoleId::Planner]);
 }
+
+/// A question that the table forgets is neither stopped by a cancel nor shown again after a restart.
+#[test]
+fn the_table_names_questions_and_endings() {
+    let mut lines = Vec::new();
+    for kind in Kind::ALL {
+        match kind.asks() {
+            Some(answer) => lines.push(format!("{kind} asks {answer}")),
+            None if kind.closes() => lines.push(format!("{kind} closes the task")),
+            None => {}
+        }
+    }
+    expect_test::expect![[r#"
+        ClarificationRequest asks ClarificationAnswer
+        DirectAnswer closes the task
+        MemoryQuery asks MemoryReply
+        PlanProposal asks PlanDecision
+        FinalResult closes the task
+        ApprovalRequest asks ApprovalDecision"#]]
+    .assert_eq(&lines.join("\n"));
+    // The answer comes back to whoever asked.
+    for (question, answer) in Kind::ALL.iter().filter_map(|kind| Some((kind, kind.asks()?))) {
+        assert_eq!(question.route().from, answer.route().to, "{question}");
+        assert_eq!(question.route().to, answer.route().from, "{question}");
+        assert_eq!((answer.asks(), answer.closes()), (None, false), "{answer}");
+    }
+}

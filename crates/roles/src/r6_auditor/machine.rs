@@ -6,7 +6,6 @@ use std::ops::Bound;
 use serde::{Deserialize, Serialize};
 use setpoint_protocol::message::{AuditTotals, DriftRate, Finding, FindingKind};
 use setpoint_protocol::record::{Record, RecordKind};
-use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{RoleId, TaskId, Timestamp};
 
 use super::body;
@@ -231,7 +230,7 @@ impl Auditor {
         }
         self.window.saw(Some(&task), entry.at);
         if self.given_up.contains(&task) {
-            if matches!(seen.kind, RecordKind::Message(Kind::FinalResult | Kind::DirectAnswer)) {
+            if matches!(seen.kind, RecordKind::Message(kind) if kind.closes()) {
                 self.given_up.remove(&task);
             }
             return findings;

@@ -94,7 +94,7 @@ fn choose(bench: &Bench, records: usize, what: u8, which: usize) -> Option<Exter
 fn ends(external: &External) -> Option<CallId> {
     match external {
         External::Answered(Answered { call, .. }) => Some(*call),
-        External::Message { payload, .. } => super::super::answered_call(payload),
+        External::Message { payload, .. } => payload.answers(),
         _ => None,
     }
 }
