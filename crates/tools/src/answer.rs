@@ -4,12 +4,13 @@ use serde_json::Value;
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolAnswer;
 
-/// It worked; this is what it found.
+/// Builds the answer of a call that succeeded with these facts.
 pub(crate) fn found(text: impl Into<String>, facts: Value) -> ToolAnswer {
     ToolAnswer { ok: true, text: text.into(), facts: Some(Any(facts)), ..ToolAnswer::default() }
 }
 
-/// What a walk found: the text says what it could not see, and the facts how many places of Setpoint's own it left out.
+/// Builds the answer of a walk: adds to the text what could not be read, and to the facts how many of Setpoint's own
+/// places were skipped.
 pub(crate) fn walked(text: String, mut facts: Value, gaps: Gaps) -> ToolAnswer {
     if let (1.., Some(facts)) = (gaps.closed, facts.as_object_mut()) {
         facts.insert("closed".to_owned(), gaps.closed.into());
@@ -17,7 +18,7 @@ pub(crate) fn walked(text: String, mut facts: Value, gaps: Gaps) -> ToolAnswer {
     found(text + &gaps.text(), facts)
 }
 
-/// The lines that fit, and how many there are more. A list for a reader is shorter than the one in the facts.
+/// Returns the lines that fit and the number of the rest. The list for a reader is shorter than the one in the facts.
 pub(crate) fn listing(lines: impl ExactSizeIterator<Item = String>, max: usize) -> String {
     let total = lines.len();
     let mut text = String::new();
@@ -31,7 +32,7 @@ pub(crate) fn listing(lines: impl ExactSizeIterator<Item = String>, max: usize) 
     text
 }
 
-/// The first of a list, as many as fit into a number and so many bytes of JSON.
+/// Returns the first items of a list, up to a number of items and of bytes of JSON.
 pub(crate) fn first(list: impl Iterator<Item = Value>, max: usize, bytes_max: usize) -> Vec<Value> {
     let mut bytes = 0;
     let fits = |value: &Value| {
@@ -41,14 +42,14 @@ pub(crate) fn first(list: impl Iterator<Item = Value>, max: usize, bytes_max: us
     list.take(max).take_while(fits).collect()
 }
 
-/// What a partial result has to say of itself, as the end of its text.
+/// What a partial result leaves out, reported at the end of its text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gaps {
-    /// Files and folders that may not be read.
+    /// Files and folders that could not be read.
     pub(crate) unreadable: u64,
-    /// Folders and files of Setpoint's own, which were left out.
+    /// Folders and files of Setpoint's own, which are skipped.
     pub(crate) closed: u64,
-    /// Whether everything was looked at.
+    /// Whether everything was visited.
     pub(crate) complete: bool,
 }
 

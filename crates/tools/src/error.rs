@@ -1,4 +1,4 @@
-//! What can go wrong in a call, and which kind of failure each is for the judge.
+//! The errors of a call, and the kind of failure that each is for the judge.
 
 use std::error::Error as _;
 use std::io;
@@ -10,116 +10,117 @@ use crate::house::Refusal;
 use crate::paths::PathError;
 use crate::show;
 
-/// Why a call did nothing, or not all it was asked.
+/// Why a call did nothing, or less than it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
-    /// A parameter is missing, of the wrong type or out of its range.
+    /// A parameter is missing, has the wrong type or is out of range.
     #[error("use the parameter `{field}`: {reason}")]
     Parameter {
-        /// Its name, with the path to it where it is nested.
+        /// The parameter's name, with its path if it is nested.
         field: String,
-        /// What is wrong with it.
+        /// Why it was rejected.
         reason: String,
     },
-    /// A parameter is no path.
+    /// A parameter is not a valid path.
     #[error("use the parameter `{field}`")]
     Path {
-        /// Its name.
+        /// The parameter's name.
         field: String,
-        /// What is wrong with it.
+        /// Why the path was rejected.
         #[source]
         source: PathError,
     },
-    /// The system refused.
+    /// An operation of the system failed.
     #[error("{doing} {path}")]
     File {
-        /// What was tried: `read`, `write`, …
+        /// The attempted operation: `read`, `write`, …
         doing: &'static str,
-        /// On what, as it is shown.
+        /// The path, escaped for display.
         path: String,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
-    /// It is there, but not of the kind that the tool reads.
+    /// The path is not of the kind that the tool reads.
     #[error("read {path}: {reason}")]
     Unfit {
-        /// What was read, as it is shown.
+        /// The path, escaped for display.
         path: String,
-        /// What is wrong with it.
+        /// Why it cannot be read.
         reason: String,
     },
-    /// What is there forbids what was asked.
+    /// The existing state forbids the operation.
     #[error("{doing} {path}: {reason}")]
     InTheWay {
-        /// What was tried.
+        /// The attempted operation.
         doing: &'static str,
-        /// On what, as it is shown.
+        /// The path, escaped for display.
         path: String,
-        /// What stands in the way, and what to do about it.
+        /// What is in the way, and what to do about it.
         reason: String,
     },
-    /// There is no such tool, or no such program.
+    /// The tool or program does not exist.
     #[error("find {name}: it is not available here{hint}")]
     Missing {
         /// Its name.
         name: String,
-        /// Empty, or what may have been meant.
+        /// A suggestion, or empty.
         hint: String,
     },
-    /// A program that a native tool uses said no.
+    /// A program that a native tool uses failed.
     #[error("run {program}: {said}")]
     Program {
-        /// The program.
+        /// The program's name.
         program: String,
-        /// What it printed, clipped.
+        /// What it printed, truncated.
         said: String,
     },
-    /// The call was to be a probe, and nothing proves that it changes nothing.
+    /// The call was a probe but may change something.
     #[error("run {tool} as a probe: {reason}")]
     NoProbe {
-        /// The tool.
+        /// The tool's name.
         tool: String,
         /// Why it would need consent, which a probe cannot have.
         reason: String,
     },
-    /// A person has to allow it first. Nothing was done.
+    /// A person has to allow the call first. It did nothing.
     #[error("go on without consent: {}", .0.reason)]
     Approval(Box<ApprovalNeed>),
-    /// It would enter Setpoint's own house. Nothing was done, and no approval changes that.
+    /// The call would enter Setpoint's own house. It did nothing, and no approval changes that.
     #[error(
         "use {path}: it belongs to Setpoint itself, and no tool may read or change it; `setpoint tasks`, `setpoint memory` \
          and `setpoint audit` show what is kept there"
     )]
     House {
-        /// The place, links followed, as it is shown.
+        /// The place with links resolved, escaped for display.
         path: String,
     },
-    /// It would read or change everything below a folder, and Setpoint's own house is there. No approval changes that.
+    /// The call would read or change everything below a folder that contains Setpoint's own house. No approval changes
+    /// that.
     #[error(
         "use everything below {path}: the files of Setpoint itself are there, and no tool may read or change them; name a \
          folder that does not hold them"
     )]
     HouseBelow {
-        /// The folder, as it is shown.
+        /// The folder with links resolved, escaped for display.
         path: String,
     },
-    /// It took too long and was given up.
+    /// The call exceeded its time limit.
     #[error("finish within {ms} ms")]
     TimedOut {
-        /// The time it had.
+        /// The time limit in milliseconds.
         ms: u64,
     },
-    /// It was stopped from outside.
+    /// The call was cancelled.
     #[error("finish: it was cancelled")]
     Cancelled,
-    /// The tool itself broke.
+    /// The tool's thread panicked.
     #[error("finish: the tool broke down")]
     Broken,
 }
 
 impl ToolError {
-    /// `doing` something with the file at `path` failed with `source`.
+    /// Returns the error for a failed operation on the file at `path`.
     pub(crate) fn file(doing: &'static str, path: &Path, source: io::Error) -> Self {
         if let Some(Refusal(real)) = Refusal::of(&source) {
             return ToolError::House { path: show::path(real) };
@@ -127,22 +128,22 @@ impl ToolError {
         ToolError::File { doing, path: show::path(path), source }
     }
 
-    /// A parameter is out of its range.
+    /// Returns the error for a parameter that is out of range.
     pub(crate) fn parameter(field: &str, reason: impl Into<String>) -> Self {
         ToolError::Parameter { field: field.to_owned(), reason: reason.into() }
     }
 
-    /// What is at `path` is not of the kind that the tool reads.
+    /// Returns the error for a path that is not of the kind that the tool reads.
     pub(crate) fn unfit(path: &Path, reason: impl Into<String>) -> Self {
         ToolError::Unfit { path: show::path(path), reason: reason.into() }
     }
 
-    /// What is at `path` forbids what was asked.
+    /// Returns the error for a state at `path` that forbids the operation.
     pub(crate) fn in_the_way(doing: &'static str, path: &Path, reason: impl Into<String>) -> Self {
         ToolError::InTheWay { doing, path: show::path(path), reason: reason.into() }
     }
 
-    /// The same with what a person would allow, where this is what asks.
+    /// Adds a preview for the person if this error asks for approval.
     pub(crate) fn with_preview(self, preview: impl FnOnce() -> String) -> Self {
         match self {
             ToolError::Approval(need) => {
@@ -152,7 +153,7 @@ impl ToolError {
         }
     }
 
-    /// The kind that the judge and the planner go by.
+    /// Returns the kind of failure, by which the judge and the planner decide.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -172,7 +173,7 @@ impl ToolError {
         }
     }
 
-    /// The answer that says so: "failed to …", with the whole chain of causes.
+    /// Converts the error into an answer: "failed to …", with the whole chain of causes.
     #[must_use]
     pub fn into_answer(self) -> ToolAnswer {
         let mut text = format!("failed to {self}");
@@ -190,7 +191,7 @@ impl ToolError {
     }
 }
 
-/// The kind of failure that an error of the system is.
+/// Returns the kind of failure for an error of the system.
 pub(crate) fn io_kind(error: &io::Error) -> ErrorKind {
     use io::ErrorKind as Io;
     match error.kind() {
@@ -221,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_errno_of_the_file_system_has_its_kind() {
+    fn every_file_system_errno_has_a_kind() {
         use rustix::io::Errno;
         for (errno, kind) in [
             (Errno::NOENT, ErrorKind::NotFound),
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_tells_the_whole_chain() {
+    fn the_answer_contains_the_whole_error_chain() {
         let source = io::Error::from(rustix::io::Errno::NOENT);
         let answer = ToolError::file("read", Path::new("/x/y"), source).into_answer();
         assert!(!answer.ok);

@@ -1,13 +1,13 @@
-//! Structured results, kept below the size that a record may have.
+//! Structured results, limited to the size that a record may have.
 
 use serde_json::{Map, Value, json};
 use setpoint_protocol::Any;
 
-/// Bytes that the account of what was cut may take.
+/// Bytes reserved for the description of what was cut.
 const CUT_BYTES_MAX: usize = 512;
 
-/// `facts` with the ends of its longest lists and texts left out until it takes at most `bytes_max` bytes, and what was
-/// left out in words. Where something is left out, `complete` becomes false.
+/// Cuts the ends of the longest lists and texts in `facts` until it takes at most `bytes_max` bytes, and returns it
+/// with a description of what was cut. If anything was cut, `complete` becomes false.
 pub(crate) fn fit(facts: Value, bytes_max: usize) -> (Any, Option<String>) {
     let mut any = Any(facts);
     let mut size = any.to_bytes().len();
@@ -18,7 +18,7 @@ pub(crate) fn fit(facts: Value, bytes_max: usize) -> (Any, Option<String>) {
         object.insert("complete".to_owned(), json!(false));
     }
     let mut cuts: Map<String, Value> = Map::new();
-    // Room for the names of what is cut.
+    // Reserves room for the names of what is cut.
     let bytes_max = bytes_max.saturating_sub(CUT_BYTES_MAX);
     while size > bytes_max {
         let Some((key, left_out)) =
@@ -37,7 +37,8 @@ pub(crate) fn fit(facts: Value, bytes_max: usize) -> (Any, Option<String>) {
     (any, Some(format!("facts: {note}")))
 }
 
-/// Takes at least `excess` bytes, or all of it, from the largest list or text of the object; which one, and how much.
+/// Removes at least `excess` bytes, or everything, from the largest list or text of the object. Returns its key and how
+/// much was removed.
 fn shorten(object: &mut Map<String, Value>, excess: usize) -> Option<(String, u64)> {
     let largest = object
         .iter()
@@ -75,7 +76,7 @@ fn cut_list(items: &mut Vec<Value>, excess: usize) -> u64 {
     left_out
 }
 
-/// The last keys go first, as with a list; a list under one is cut before it goes.
+/// Removes the last keys first, as in a list; a list under a key is cut before the key is removed.
 fn cut_map(inner: &mut Map<String, Value>, excess: usize) -> u64 {
     let mut keys: Vec<String> = inner.keys().cloned().collect();
     keys.sort_unstable();
@@ -122,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_is_untouched() {
+    fn facts_that_fit_are_unchanged() {
         let facts = json!({"paths": ["a", "b"], "complete": true});
         assert_eq!(fit(facts.clone(), 1_000), (Any(facts), None));
     }
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_that_cannot_be_cut_are_left_out_whole() {
+    fn facts_that_cannot_be_cut_are_dropped() {
         let facts = json!({"a": 1.0, "b": 2.0});
         assert_eq!(fit(facts, 16).1.unwrap(), "facts: all of them");
     }

@@ -1,4 +1,4 @@
-//! Work on files in a thread of its own, which ends in time and when it is cancelled.
+//! Runs blocking file work in a thread, with a time limit and cancellation.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -10,15 +10,15 @@ use crate::error::ToolError;
 use crate::house::{House, Rooms};
 use crate::tool::ToolCtx;
 
-/// Milliseconds that work has to notice that it should end; then it is left behind and its result lost.
+/// Milliseconds that work has to notice a halt; after that it is abandoned and its result lost.
 pub(crate) const HALT_GRACE_MS: u64 = 1_000;
 
-/// Where work in another thread has to stop: in time, and before the doors of Setpoint's own house.
+/// The conditions that stop work in another thread: time, cancellation, and the places of Setpoint's own house.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Halt {
     is_reached: Arc<AtomicBool>,
     house: Arc<House>,
-    /// Looked up once a call.
+    /// Looked up once per call.
     rooms: Arc<OnceLock<Rooms>>,
 }
 
@@ -27,12 +27,12 @@ impl Halt {
         Halt { house: Arc::clone(house), ..Halt::default() }
     }
 
-    /// Whether to end now with what the work has. Asked once an entry and once a block.
+    /// Whether to stop now with what the work has. Checked once per entry and once per block.
     pub(crate) fn reached(&self) -> bool {
         self.is_reached.load(Ordering::Relaxed)
     }
 
-    /// The places that the work keeps out of.
+    /// Returns the places that the work must not enter.
     pub(crate) fn rooms(&self) -> &Rooms {
         self.rooms.get_or_init(|| self.house.rooms())
     }
@@ -43,10 +43,10 @@ impl Halt {
 }
 
 impl ToolCtx {
-    /// Runs `work` where it may block, for at most the time of a native tool. Work that ends when it is halted gives what
-    /// it has; work that does not is given up.
+    /// Runs `work` in a blocking thread, for at most the time of a native tool. Work that stops when halted returns
+    /// what it has; work that does not is abandoned.
     ///
-    /// Work that changes something looks at the halt only before it starts to: what was changed is always reported.
+    /// Work that changes something checks the halt only before it starts to: changes are always reported.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Halt) -> Result<T, ToolError> + Send + 'static,
@@ -76,7 +76,7 @@ async fn blocking<T: Send + 'static>(
     }
 }
 
-/// The work of a call whose future was dropped ends too.
+/// Halts the work when the call's future is dropped.
 struct HaltOnDrop(Halt);
 
 impl Drop for HaltOnDrop {
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn time_and_cancel_end_the_work_with_what_it_has() {
+    async fn timeout_and_cancel_return_partial_results() {
         let run_until_halted = |halt: &Halt| {
             while !halt.reached() {
                 std::thread::yield_now();
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn broken_work_is_an_error() {
+    async fn panicking_work_is_an_error() {
         let token = CancellationToken::new();
         let broken = blocking::<()>(60_000, &token, Halt::default(), |_| panic!("broken on purpose")).await;
         assert!(matches!(broken, Err(ToolError::Broken)));

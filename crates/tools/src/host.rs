@@ -1,4 +1,4 @@
-//! The machine that tools run on, as far as they need to know it.
+//! What tools need to know of the machine that they run on.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use setpoint_scrub::Scrub;
 use crate::process::env::{self, Environment};
 use crate::process::keeper;
 
-/// Programs that a plan may want to know the presence of.
+/// Programs whose presence may matter to a plan.
 const NOTABLE: &[&str] = &[
     "awk", "bash", "bat", "brew", "cargo", "clang", "cmake", "curl", "delta", "docker", "fd", "ffmpeg",
     "gcc", "gh", "git", "go", "gzip", "java", "jq", "just", "kubectl", "make", "mdfind", "node", "npm",
@@ -17,7 +17,7 @@ const NOTABLE: &[&str] = &[
     "sqlite3", "ssh", "tar", "tokei", "tree", "unzip", "uv", "wget", "xz", "yarn", "yq", "zip", "zstd",
 ];
 
-/// A machine: what decides on the catalogue, what programs get, and what their output may not hold.
+/// A machine: which tools it has, the environment of programs, and the keys to remove from their output.
 #[derive(Clone, Debug)]
 pub struct Host {
     os: String,
@@ -28,7 +28,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// This machine, with this process's environment. This executable keeps calls if it can ([`crate::keeper::serve`]).
+    /// This machine, with this process's environment. This executable is the keeper of calls if it can be
+    /// ([`crate::keeper::serve`]).
     #[must_use]
     pub fn this() -> Self {
         Host { keeper: keeper::this_executable(), ..Host::new(std::env::consts::OS, std::env::vars_os()) }
@@ -46,65 +47,65 @@ impl Host {
         }
     }
 
-    /// The same machine with this executable as the keeper of calls. Its `main` must begin with
-    /// [`crate::keeper::serve`].
+    /// Sets the executable that keeps calls. Its `main` must begin with [`crate::keeper::serve`].
     #[must_use]
     pub fn kept_by(self, keeper: impl Into<PathBuf>) -> Self {
         Host { keeper: Some(keeper.into()), ..self }
     }
 
-    /// The same machine with these keys: no answer of a tool holds them, and programs do not inherit them.
+    /// Sets the keys that are removed from every answer and not inherited by programs.
     #[must_use]
     pub fn without_keys(mut self, keys: Scrub) -> Self {
         self.env.retain(|_, value| !keys.holds(value.as_encoded_bytes()));
         Host { keys, ..self }
     }
 
-    /// The same machine with these commands, which run without a question as the program's own.
+    /// Sets the program's own commands, which run without a question.
     #[must_use]
     pub fn knowing(self, forms: fn() -> &'static [Form]) -> Self {
         Host { forms, ..self }
     }
 
-    /// The program's own commands.
+    /// Returns the program's own commands.
     pub(crate) fn forms(&self) -> &'static [Form] {
         (self.forms)()
     }
 
-    /// The operating system.
+    /// Returns the operating system.
     #[must_use]
     pub fn os(&self) -> &str {
         &self.os
     }
 
-    /// The program of this name, where `PATH` has it.
+    /// Returns the path of a program in `PATH`.
     #[must_use]
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         env::find_program(name, &self.env)
     }
 
-    /// Which programs worth knowing about are there, sorted.
+    /// Returns the notable programs that are present, sorted.
     #[must_use]
     pub fn notable_programs(&self) -> Vec<String> {
         NOTABLE.iter().filter(|name| self.program(name).is_some()).map(|name| (*name).to_owned()).collect()
     }
 
-    /// The executable that keeps calls. Without one, a call ends its process group alone.
+    /// Returns the executable that keeps calls. Without one, a call ends only its process group.
     pub(crate) fn keeper(&self) -> Option<&Path> {
         self.keeper.as_deref()
     }
 
-    /// What answers may not hold.
+    /// Returns the keys that answers must not contain.
     pub(crate) fn keys(&self) -> &Scrub {
         &self.keys
     }
 
-    /// What programs may inherit.
+    /// Returns the environment that programs may inherit.
     pub(crate) fn env(&self) -> &Environment {
         &self.env
     }
 
-    /// The shell that commands are for, and whether it is bash. Where `PATH` leads nowhere, the one that every system has.
+    /// Returns the shell for commands, and whether it is bash. If `PATH` has none, returns the one that every system
+    /// has.
     pub(crate) fn shell(&self) -> (PathBuf, bool) {
         let fixed = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"];
         let fixed = fixed.into_iter().map(PathBuf::from).find(|path| path.is_file());

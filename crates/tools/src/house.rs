@@ -1,7 +1,7 @@
 //! Setpoint's own house: the folders and files that no tool may read, list, change or enter, with any approval.
 //!
-//! A place is known by what the kernel says it is: the path without links, the device and number of a folder (another
-//! mount, another spelling), and the number of a file that has several names. Nothing here asks a person.
+//! A place is identified by the kernel: the path without links, the device and inode of a folder (another mount,
+//! another spelling), and the inode of a file with several names. Nothing here asks a person.
 
 use std::collections::BTreeSet;
 use std::fs::{File, Metadata};
@@ -17,10 +17,11 @@ use crate::show;
 use crate::tool::Limits;
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Entries of the house that are searched for files with several names; beyond it, every such file counts as the house's.
+/// Entries of the house that are searched for files with several names; beyond it, every such file counts as the
+/// house's.
 const ENTRIES_MAX: usize = 1_000_000;
 
-/// Device and number: what stays the same under every name.
+/// Device and inode, which all names of a file share.
 type Id = (u64, u64);
 
 /// The closed places. The default closes nothing.
@@ -32,30 +33,30 @@ pub struct House {
 }
 
 impl House {
-    /// Closes these folders, with everything below them, and these files. The folder `workspaces` stays open for reading
-    /// although it lies in one of them: results that tasks left there are not the program's own.
+    /// Closes these folders with everything below them, and these files. The folder `workspaces` stays open for reading
+    /// even inside a closed folder: results that tasks left there are not the program's own.
     ///
-    /// Nothing has to exist yet.
+    /// The paths need not exist yet.
     #[must_use]
     pub fn new(folders: Vec<PathBuf>, files: Vec<PathBuf>, workspaces: PathBuf) -> Self {
         House { folders, files, workspaces: Some(workspaces) }
     }
 
-    /// Returns the real path if `path` leads into the house or to a file of it, and `None` if it leads elsewhere. `path` is
-    /// absolute, with `..` and links as the kernel follows them.
+    /// Returns the real path if `path` leads into the house or to a file of it, otherwise `None`. `path` is absolute,
+    /// with `..` and links resolved as the kernel does.
     #[must_use]
     pub fn refuses(&self, path: &Path) -> Option<PathBuf> {
         self.rooms().refuse(path)
     }
 
-    /// Whether a part of the house is `folder` or lies below it: a program that reads everything below `folder` would
-    /// enter.
+    /// Whether `folder` contains a part of the house or is one: a program that reads everything below `folder` would
+    /// enter it.
     #[must_use]
     pub fn is_below(&self, folder: &Path) -> bool {
         self.rooms().is_below(folder)
     }
 
-    /// Looks the places up as they are now.
+    /// Looks up the current state of the places.
     pub(crate) fn rooms(&self) -> Rooms {
         let room = |path: &PathBuf| {
             let path = resolve::fully(path);
@@ -65,12 +66,12 @@ impl House {
         Rooms {
             folders: self.folders.iter().map(room).collect(),
             files: self.files.iter().map(room).collect(),
-            // A link in its place would open what it leads to.
+            // A link in its place would open its target, so only a real folder counts.
             open: self.workspaces.as_ref().and_then(|path| {
                 let path = resolve::parent_only(path);
                 match std::fs::symlink_metadata(&path) {
                     Ok(meta) => meta.is_dir().then(|| Room { id: Some(id(&meta)), path }),
-                    // The first task makes it.
+                    // The first task creates it.
                     Err(_) => Some(Room { id: None, path }),
                 }
             }),
@@ -79,7 +80,7 @@ impl House {
     }
 }
 
-/// One closed or open place: its real path, and what is there.
+/// A closed or open place: its real path and its identity.
 #[derive(Debug)]
 struct Room {
     path: PathBuf,
@@ -92,18 +93,18 @@ impl Room {
     }
 }
 
-/// The house as it was when somebody looked; one look serves one call.
+/// The house as it was when looked up; one lookup serves one call.
 #[derive(Debug, Default)]
 pub(crate) struct Rooms {
     folders: Vec<Room>,
     files: Vec<Room>,
     open: Option<Room>,
-    /// The house's files with several names; `None` when there were too many files to look at.
+    /// The house's files with several names; `None` if there were too many files to search.
     linked: OnceLock<Option<BTreeSet<Id>>>,
 }
 
 impl Rooms {
-    /// The real path when `path` leads into the house.
+    /// Returns the real path if `path` leads into the house.
     pub(crate) fn refuse(&self, path: &Path) -> Option<PathBuf> {
         if self.is_empty() {
             return None;
@@ -113,7 +114,7 @@ impl Rooms {
         (self.holds(&real) || meta.is_some_and(|meta| self.is_file(&meta))).then_some(real)
     }
 
-    /// Refuses a path that leads into the house.
+    /// Rejects a path that leads into the house.
     pub(crate) fn check(&self, path: &Path) -> Result<(), ToolError> {
         match self.refuse(path) {
             Some(real) => Err(ToolError::House { path: show::path(&real) }),
@@ -121,7 +122,7 @@ impl Rooms {
         }
     }
 
-    /// Refuses what would change the house: what lies in it, the folder of the workspaces itself, and every folder above.
+    /// Rejects a change of the house: of anything in it, of the folder of workspaces itself, and of every folder above.
     pub(crate) fn check_change(&self, path: &Path) -> Result<(), ToolError> {
         self.check(path)?;
         let is_folder = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir());
@@ -132,7 +133,7 @@ impl Rooms {
         Ok(())
     }
 
-    /// Refuses an open file of the house, by any path.
+    /// Rejects an open file of the house, by any path.
     pub(crate) fn check_open(&self, file: &File, path: &Path) -> io::Result<()> {
         if self.is_empty() {
             return Ok(());
@@ -144,12 +145,12 @@ impl Rooms {
         Ok(())
     }
 
-    /// The closed folders, without links.
+    /// Returns the closed folders, without links.
     pub(crate) fn folders(&self) -> Vec<&Path> {
         self.folders.iter().map(|room| room.path.as_path()).collect()
     }
 
-    /// Whether a walk that met this has met a closed folder or file.
+    /// Whether an entry of a walk is a closed folder or file.
     pub(crate) fn is_closed(&self, meta: &Metadata) -> bool {
         if meta.is_dir() {
             self.folders.iter().any(|room| room.id == Some(id(meta)))
@@ -162,7 +163,7 @@ impl Rooms {
         self.folders.is_empty() && self.files.is_empty()
     }
 
-    /// Whether the house, or a part of it, lies in a folder or below.
+    /// Whether a folder contains a part of the house or is one.
     pub(crate) fn is_below(&self, folder: &Path) -> bool {
         let real = resolve::fully(folder);
         let found = std::fs::symlink_metadata(&real).ok().map(|meta| id(&meta));
@@ -176,7 +177,7 @@ impl Rooms {
         self.folders.iter().chain(&self.files).any(is_above)
     }
 
-    /// Whether a path without links is a closed folder, lies below one, or is a closed file.
+    /// Whether a path without links is a closed folder, is below one, or is a closed file.
     fn holds(&self, real: &Path) -> bool {
         for above in real.ancestors() {
             let found = std::fs::symlink_metadata(above).ok().map(|meta| id(&meta));
@@ -190,7 +191,7 @@ impl Rooms {
         self.files.iter().any(|room| room.path == real)
     }
 
-    /// Whether this is a closed file, or a further name of a file of the house.
+    /// Whether this is a closed file, or another name of a file of the house.
     fn is_file(&self, meta: &Metadata) -> bool {
         let found = id(meta);
         if self.files.iter().any(|room| room.id == Some(found)) {
@@ -225,13 +226,14 @@ impl Rooms {
     }
 }
 
-/// Why a file of the house was not opened. It travels inside an error of the system, through code that only opens files.
+/// Why a file of the house was not opened. Wrapped in an `io::Error`, so that it passes through code that only opens
+/// files.
 #[derive(Debug, thiserror::Error)]
 #[error("{} belongs to Setpoint itself", show::path(.0))]
 pub(crate) struct Refusal(pub(crate) PathBuf);
 
 impl Refusal {
-    /// The refusal that an error holds.
+    /// Returns the refusal that an error wraps.
     pub(crate) fn of(error: &io::Error) -> Option<&Refusal> {
         error.get_ref().and_then(|inner| inner.downcast_ref())
     }
@@ -241,7 +243,7 @@ fn id(meta: &Metadata) -> Id {
     (meta.dev(), meta.ino())
 }
 
-/// Where an open file is now, as the kernel knows it.
+/// Returns the current path of an open file, from the kernel.
 #[cfg(target_os = "linux")]
 fn real_path(file: &File) -> Option<PathBuf> {
     use std::os::fd::AsRawFd;
@@ -355,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn workspaces_that_are_not_there_yet_are_open() {
+    fn missing_workspaces_are_open() {
         let place = Place::new();
         std::fs::remove_dir_all(place.at("data/workspaces")).unwrap();
         assert!(!place.refuses("data/workspaces/t1/new"));
@@ -363,14 +365,14 @@ mod tests {
     }
 
     #[test]
-    fn a_house_that_is_not_there_yet_is_closed() {
+    fn a_missing_house_is_closed() {
         let place = Place::new();
         std::fs::remove_dir_all(place.at("config")).unwrap();
         assert!(place.refuses("config") && place.refuses("config/setpoint.toml"));
     }
 
     #[test]
-    fn folders_above_the_house_are_known() {
+    fn folders_above_the_house_are_recognised() {
         let place = Place::new();
         symlink(".", place.at("here")).unwrap();
         for name in ["", "here", "data", "elsewhere"] {
@@ -382,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_file_is_known_by_itself() {
+    fn an_open_file_is_recognised_without_its_path() {
         let place = Place::new();
         let rooms = place.house.rooms();
         let open = |name: &str| File::open(place.at(name)).unwrap();
@@ -394,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_to_the_house_is_not_changed() {
+    fn folders_on_the_way_to_the_house_cannot_change() {
         let place = Place::new();
         let rooms = place.house.rooms();
         for name in ["", "data", "data/workspaces", "config/x", "elsewhere", "elsewhere/key"] {

@@ -1,10 +1,10 @@
 //! What R3 can do in the world: one trait, one file per tool, the registry, and the reading of calls before they run.
 //!
-//! This crate never decides what to do and never asks a person; it says what would need consent, and does nothing until it
-//! carries the grant. Nothing it gets from a call is trusted, and everything it gives back is bounded.
+//! This crate never decides what to do and never asks a person; it reports what would need consent, and does nothing
+//! until the call carries the grant. It trusts nothing in a call, and everything it returns is bounded.
 //!
-//! Reading order: [`Tool`], [`Registry`], `typed` (what the tools of the catalogue share), `approval` (the gate), [`House`]
-//! (what stays closed with any approval), [`approval_file`] (consent given in advance), `process`, and the
+//! Reading order: [`Tool`], [`Registry`], `typed` (what the tools of the catalogue share), `approval` (the gate),
+//! [`House`] (what stays closed with any approval), [`approval_file`] (consent given in advance), `process`, and the
 //! catalogue. Which shell commands only read is decided in the crate `command_line`.
 
 mod answer;

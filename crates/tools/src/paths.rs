@@ -1,30 +1,29 @@
-//! Where a path that somebody wrote leads, by its text alone.
+//! Resolves written paths by their text alone.
 //!
-//! Never asks the file system and follows no links, so the answer is the same on every machine and in a replay. Whoever
-//! opens the path afterwards still has to check what it found.
+//! Never asks the file system and follows no links, so the answer is the same on every machine and in a replay. Code
+//! that opens the path afterwards must still check what it found.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-/// Longest path text that is read, in bytes (Linux' `PATH_MAX`).
+/// Longest path that is parsed, in bytes (`PATH_MAX` of Linux).
 pub const PATH_BYTES_MAX: usize = 4096;
 
-/// What a text is read against: nothing here is looked up while reading.
+/// The context in which paths are read; reading them looks nothing up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Surroundings {
-    /// The directory that relative paths start from; absolute.
+    /// The directory that relative paths are resolved against; absolute.
     pub cwd: PathBuf,
     /// What `~` and `$HOME` stand for; absolute.
     pub home: PathBuf,
-    /// Every variable the process will be started with, by name. A name that is missing counts as not known,
-    /// not as empty.
+    /// Every variable that the process will be started with, by name. A missing name means unknown, not empty.
     pub vars: BTreeMap<String, String>,
 }
 
-/// Why a text is no path.
+/// Why a text is not a valid path.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 pub enum PathError {
-    /// Nothing was written.
+    /// The text is empty.
     #[error("read an empty path")]
     Empty,
     /// The text is longer than [`PATH_BYTES_MAX`].
@@ -33,13 +32,13 @@ pub enum PathError {
         /// Length of the text, or of what it expands to.
         bytes: usize,
     },
-    /// A control character, NUL and line ends included.
+    /// It contains a control character; NUL and line ends count.
     #[error("read a path with the control character {code:#06x}")]
     ControlCharacter {
-        /// Its code point.
+        /// The character's code point.
         code: u32,
     },
-    /// A variable that [`Surroundings::vars`] does not hold.
+    /// It uses a variable that [`Surroundings::vars`] does not contain.
     #[error(
         "expand the variable {name}: only HOME, USER, TMPDIR, PWD and XDG directories are known here, where they are set"
     )]
@@ -47,28 +46,28 @@ pub enum PathError {
         /// Its name, without `$`.
         name: String,
     },
-    /// `~somebody` or another tilde form that cannot be resolved without asking the system.
+    /// It uses `~somebody` or another tilde form that only the system can resolve.
     #[error("expand {prefix}: only ~ and ~+ are known")]
     UnknownHome {
-        /// The tilde with what follows up to the first slash.
+        /// The tilde and what follows it up to the first slash.
         prefix: String,
     },
-    /// A `${` without its `}` or around something that is no name.
+    /// It contains a `${` without its `}`, or with an invalid name.
     #[error("expand a variable: `${{` is not followed by a name and `}}`")]
     MalformedVariable,
-    /// The directory that a relative path starts from is itself not absolute.
+    /// The base directory of a relative path is not absolute.
     #[error("resolve a relative path: the directory {base} is not absolute")]
     BaseNotAbsolute {
-        /// That directory.
+        /// The base directory.
         base: PathBuf,
     },
 }
 
-/// The absolute path that `text` names: `~`, `~+`, `$NAME` and `${NAME}` expanded, made absolute against the current
-/// directory, `.` and `..` folded. A `$` that no name follows stands for itself.
+/// Returns the absolute path that `text` names: expands `~`, `~+`, `$NAME` and `${NAME}`, resolves it against the
+/// current directory, and folds `.` and `..`. A `$` that no name follows is literal.
 ///
 /// # Errors
-/// When the text is empty, too long, holds a control character, or needs something that `surroundings` does not know.
+/// If the text is empty, too long, contains a control character, or needs something that `surroundings` does not have.
 pub fn normal_path(text: &str, surroundings: &Surroundings) -> Result<PathBuf, PathError> {
     check_text(text)?;
     let expanded = expand_tilde(&expand_variables(text, surroundings)?, text, surroundings)?;
@@ -76,8 +75,8 @@ pub fn normal_path(text: &str, surroundings: &Surroundings) -> Result<PathBuf, P
     absolute_in(Path::new(&expanded), &surroundings.cwd)
 }
 
-/// The absolute path that `text` names, for the file system to follow: expanded as by [`normal_path`], and with every `..`
-/// kept that comes after a name, because where that leads only the kernel knows: the name may be a link.
+/// Returns the absolute path that `text` names, for the file system to resolve: expanded as by [`normal_path`], but
+/// keeping every `..` after a name, because only the kernel knows where it leads: the name may be a link.
 ///
 /// # Errors
 /// As for [`normal_path`].
@@ -102,10 +101,10 @@ pub fn literal_path(text: &str, surroundings: &Surroundings) -> Result<PathBuf, 
     Ok(path)
 }
 
-/// `path` made absolute against `base` and folded.
+/// Resolves `path` against `base` and folds it.
 ///
 /// # Errors
-/// [`PathError::BaseNotAbsolute`] when both are relative.
+/// [`PathError::BaseNotAbsolute`] if both are relative.
 pub fn absolute_in(path: &Path, base: &Path) -> Result<PathBuf, PathError> {
     let joined = base.join(path);
     if !joined.is_absolute() {
@@ -114,7 +113,7 @@ pub fn absolute_in(path: &Path, base: &Path) -> Result<PathBuf, PathError> {
     Ok(folded(&joined))
 }
 
-/// `path` without `.` and `..`, as far as the text allows: `..` at the root stays at the root.
+/// Returns `path` without `.` and `..`, as far as the text allows: `..` at the root stays at the root.
 #[must_use]
 pub fn folded(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
@@ -184,7 +183,7 @@ fn variable(name: &str, surroundings: &Surroundings) -> Result<String, PathError
     }
 }
 
-/// `expanded` with its tilde resolved, where the tilde was written and did not come out of a variable.
+/// Expands a leading tilde, unless it came out of a variable.
 fn expand_tilde(expanded: &str, written: &str, surroundings: &Surroundings) -> Result<String, PathError> {
     if !written.starts_with('~') {
         return Ok(expanded.to_owned());
@@ -201,7 +200,7 @@ fn expand_tilde(expanded: &str, written: &str, surroundings: &Surroundings) -> R
     Ok(format!("{}{rest}", base.to_string_lossy()))
 }
 
-/// The longest variable name that `text` starts with, and what follows it.
+/// Splits off the longest variable name at the beginning of `text`.
 fn split_name(text: &str) -> (&str, &str) {
     let starts = text.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic());
     let end = if starts {
@@ -258,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_of_a_name_is_left_to_the_kernel() {
+    fn a_literal_path_keeps_parents_of_names() {
         let surroundings = Surroundings {
             cwd: PathBuf::from("/w/project"),
             home: PathBuf::from("/home/ada"),
@@ -280,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_refused() {
+    fn invalid_paths_are_rejected() {
         check("", Err(PathError::Empty));
         check("a\0b", Err(PathError::ControlCharacter { code: 0 }));
         check("a\nb", Err(PathError::ControlCharacter { code: 10 }));

@@ -1,4 +1,4 @@
-//! Where the paths of a call lead, in the place a task works in.
+//! Resolves the paths of a call in the place where a task works.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::paths::{self, literal_path};
 use crate::process::env;
 use crate::tool::ToolCtx;
 
-/// The place, as the reading of paths and commands takes it.
+/// The place where a task works, for reading paths and commands.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) surroundings: paths::Surroundings,
@@ -34,33 +34,34 @@ impl Place {
         }
     }
 
-    /// What a command may take for granted of its environment.
+    /// Returns the variables that a command may rely on.
     pub(crate) fn known_variables(&self) -> BTreeMap<String, String> {
         self.known_variables.clone()
     }
 
-    /// The path that a text means, of something that is read or made: relative ones start from the working directory.
+    /// Returns the path that a text names, for something that is read or created: relative paths start from the working
+    /// directory.
     pub(crate) fn path(&self, field: &str, text: &str) -> Result<PathBuf, ToolError> {
         literal_path(text, &self.surroundings)
             .map_err(|source| ToolError::Path { field: field.to_owned(), source })
     }
 
-    /// The folder for files that the task generates.
+    /// Returns the folder for files that the task generates.
     pub(crate) fn workspace(&self) -> &Path {
         &self.workspace
     }
 }
 
 impl ToolCtx {
-    /// The place of the task.
+    /// Returns the place of the task.
     pub(crate) fn place(&self) -> Place {
         Place::new(&self.surroundings)
     }
 
-    /// The path of something that is there.
+    /// Returns the path of something that exists.
     ///
     /// # Errors
-    /// When the text is no path, or the path leads into Setpoint's own house.
+    /// If the text is not a path, or the path leads into Setpoint's own house.
     pub(crate) fn existing(&self, field: &str, text: &str) -> Result<PathBuf, ToolError> {
         let path = physical(self.place().path(field, text)?);
         self.house.rooms().check(&path)?;
@@ -68,7 +69,7 @@ impl ToolCtx {
     }
 }
 
-/// A path without `..`: the kernel's word on where the parent of a link is.
+/// Resolves `..` as the kernel does, which alone knows the parent of a link.
 fn physical(path: PathBuf) -> PathBuf {
     if path.components().any(|part| part == Component::ParentDir) {
         resolve::parent_only(&path)

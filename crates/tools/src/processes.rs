@@ -1,8 +1,8 @@
-//! What of `/proc` shows the inside of a process: its environment, its memory, its files. Keys lie there.
+//! Which paths below `/proc` expose the inside of a process: its environment, memory or files, which may contain keys.
 //!
-//! Never looks at a process itself: it says what a path means, by its text alone.
+//! Never examines a process: it decides by a path's text alone.
 
-/// What of a process anybody may see, as `ps` shows it.
+/// Entries of a process that anybody may see, as in `ps`.
 const HARMLESS: &[&str] = &[
     "cgroup",
     "cmdline",
@@ -25,19 +25,18 @@ const HARMLESS: &[&str] = &[
 /// The machine's memory as a file.
 const MEMORY: &[&str] = &["kcore", "kmem", "vmcore"];
 
-/// What a path below `/proc` leads to.
+/// Where a path below `/proc` leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leads {
-    /// To nothing of a process's inside.
+    /// Not to the inside of a process.
     Elsewhere,
-    /// To `/proc` itself, below which all of them are.
+    /// To `/proc` itself, which contains every process.
     Everything,
-    /// To the inside of a process, or to what may be one.
+    /// To the inside of a process, or possibly so.
     Inside,
 }
 
-/// Where an absolute path leads that may hold wildcards, or characters that stand for what is not known
-/// (`unknown`).
+/// Classifies an absolute path that may contain wildcards, or `unknown` in place of characters that are not known.
 pub(crate) fn leads(path: &str, unknown: char) -> Leads {
     let is_open = |part: &str| part.contains(['*', '?', '[', unknown]);
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
@@ -68,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_inside_of_a_process_is_known_by_its_path() {
+    fn the_inside_of_a_process_is_recognised_by_path() {
         for path in [
             "/proc/1/environ",
             "/proc/self/environ",

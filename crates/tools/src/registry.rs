@@ -1,4 +1,4 @@
-//! The catalogue: which tools there are, what a call of one is, and running it.
+//! The registry: lists the tools, reads calls and runs them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -38,19 +38,19 @@ pub struct Registry {
     keys: Scrub,
 }
 
-/// Where and for whom a call runs: what a [`ToolAsk`] does not say.
+/// Where and for whom a call runs: what a [`ToolAsk`] does not contain.
 #[derive(Clone, Debug)]
 pub struct CallPlace {
-    /// Machine and place of the task.
+    /// The machine and the place of the task.
     pub surroundings: Arc<Surroundings>,
-    /// Every path that an earlier answer of this task named in `created`.
+    /// Every path that an earlier answer of this task listed in `created`.
     pub created: BTreeSet<PathBuf>,
-    /// Stops the call.
+    /// Cancels the call.
     pub cancel: CancellationToken,
 }
 
 impl Registry {
-    /// The tools that work on this machine.
+    /// Returns the tools that work on this machine.
     #[must_use]
     pub fn built_in(host: &Host) -> Self {
         let search_path =
@@ -63,30 +63,30 @@ impl Registry {
         registry
     }
 
-    /// The same tools under other limits.
+    /// Sets the limits of calls.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Registry { limits, ..self }
     }
 
-    /// The same tools, kept out of these places.
+    /// Sets the places that tools must not enter.
     #[must_use]
     pub fn with_house(self, house: House) -> Self {
         Registry { house: Arc::new(house), ..self }
     }
 
-    /// Adds a tool, in the place of one with the same name.
+    /// Adds a tool, replacing one of the same name.
     pub fn add(&mut self, tool: Arc<dyn Tool>) {
         self.tools.insert(tool.spec().name, tool);
     }
 
-    /// The catalogue, by name.
+    /// Returns the catalogue, by name.
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.values().map(|tool| tool.spec()).collect()
     }
 
-    /// The tool of this name.
+    /// Returns the tool of this name.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools.get(name)
@@ -103,7 +103,7 @@ impl Registry {
         bounded(ToolAnswer { duration_ms: millis, ..without(&self.keys, answer) }, &self.limits)
     }
 
-    /// The tool for a call, if there is one and the call may run at all.
+    /// Returns the tool of a call that may run.
     fn admit(&self, ask: &ToolAsk, surroundings: &Surroundings) -> Result<&Arc<dyn Tool>, ToolError> {
         let name = &ask.call.tool;
         let Some(tool) = self.tools.get(name) else {
@@ -130,7 +130,7 @@ impl Registry {
         }
     }
 
-    /// The survey without this host's keys, in all of its texts.
+    /// Removes this host's keys from all texts of the survey.
     pub(crate) fn without_keys(&self, survey: Survey) -> Survey {
         if self.keys.is_empty() {
             return survey;
@@ -139,7 +139,7 @@ impl Registry {
         value.and_then(serde_json::from_value).unwrap_or_default()
     }
 
-    /// What somebody who asked for `name` may have meant: `functions.Read-File` is `read_file`.
+    /// Suggests the tool that `name` probably means: `functions.Read-File` is `read_file`.
     fn hint(&self, name: &str) -> String {
         let plain =
             |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
@@ -167,7 +167,7 @@ impl std::fmt::Debug for Registry {
     }
 }
 
-/// The answer of a call, without a question to a person if it is a probe.
+/// Turns a question to a person into a failure if the call is a probe.
 fn probed(ask: &ToolAsk, answer: ToolAnswer) -> ToolAnswer {
     match answer.approval {
         Some(need) if ask.probe => {
@@ -177,7 +177,7 @@ fn probed(ask: &ToolAsk, answer: ToolAnswer) -> ToolAnswer {
     }
 }
 
-/// The answer without these keys, in all of its parts.
+/// Removes these keys from all parts of an answer.
 fn without(keys: &Scrub, answer: ToolAnswer) -> ToolAnswer {
     if keys.is_empty() {
         return answer;
@@ -204,7 +204,7 @@ fn without(keys: &Scrub, answer: ToolAnswer) -> ToolAnswer {
     }
 }
 
-/// The answer within the limits of a record, saying what was cut.
+/// Cuts an answer to the limits of a record, and says what was cut.
 fn bounded(mut answer: ToolAnswer, limits: &Limits) -> ToolAnswer {
     if let Some(facts) = answer.facts.take() {
         let (facts, cut) = facts::fit(facts.0, limits.facts_bytes_max);

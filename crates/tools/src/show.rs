@@ -1,4 +1,4 @@
-//! How names and amounts are written for people and models. Names are bytes chosen by anybody; text is one line.
+//! Formats names and amounts for people and models. Names are arbitrary bytes; the text is one line.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -6,19 +6,19 @@ use std::path::Path;
 
 use setpoint_protocol::text::NOT_UTF8_MARK;
 
-/// A path as a value: itself where it is UTF-8; otherwise with `\xNN` for what is not, and a mark.
+/// Formats a path as a value: itself if it is UTF-8, otherwise with `\xNN` for invalid bytes, and a mark.
 #[must_use]
 pub(crate) fn path(path: &Path) -> String {
     name(path.as_os_str())
 }
 
-/// A file name as a value; see [`path`].
+/// Formats a file name as a value; see [`path`].
 #[must_use]
 pub(crate) fn name(name: &OsStr) -> String {
     bytes(name.as_bytes())
 }
 
-/// Bytes that should be text, as a value; see [`path`].
+/// Formats bytes that should be text as a value; see [`path`].
 #[must_use]
 pub(crate) fn bytes(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
@@ -36,7 +36,7 @@ pub(crate) fn bytes(bytes: &[u8]) -> String {
     }
 }
 
-/// A value on one line: control characters, line ends and marks that reorder a line are written as escapes.
+/// Formats a value on one line: escapes control characters, line ends and marks that reorder text.
 #[must_use]
 pub(crate) fn line(text: &str) -> String {
     let mut out = String::new();
@@ -52,13 +52,13 @@ pub(crate) fn line(text: &str) -> String {
     out
 }
 
-/// A path on one line.
+/// Formats a path on one line.
 #[must_use]
 pub(crate) fn path_line(at: &Path) -> String {
     line(&path(at))
 }
 
-/// An amount of bytes with its unit, in powers of 1024: `12 bytes`, `3.4 MiB`.
+/// Formats an amount of bytes with its unit, in powers of 1024: `12 bytes`, `3.4 MiB`.
 #[must_use]
 pub(crate) fn amount(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];

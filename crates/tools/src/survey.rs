@@ -1,5 +1,5 @@
-//! A look around where a task works, before it is planned: by code, read-only, bounded. It never follows a link, runs no
-//! program but Git (kept from running anything), and stays out of Setpoint's own house.
+//! Surveys where a task works before it is planned: by code, read-only and bounded. Follows no link, runs no program
+//! but Git (prevented from running others), and stays out of Setpoint's own house.
 
 mod listing;
 mod project;
@@ -21,18 +21,18 @@ use crate::tool::ToolCtx;
 
 /// Milliseconds that Git may take; a survey without it is better than a plan that waits.
 const GIT_MS_MAX: u64 = 3_000;
-/// Milliseconds that the look at files may take.
+/// Milliseconds that examining files may take.
 const FILES_MS_MAX: u64 = 2_000;
 /// Changed and untracked files that are named.
 const GIT_PATHS_MAX: usize = 20;
 /// Last commits that are named.
 const COMMITS_MAX: usize = 5;
-/// Paths of the person's that are looked at; whoever asks keeps to fewer.
+/// Paths of the person's that are examined; callers pass fewer.
 const NAMED_MAX: usize = 64;
 
 impl Registry {
-    /// What there is in the working directory, in Git, and of the paths that the person names. What cannot be looked at, or
-    /// not in time, is left out.
+    /// Surveys the working directory, Git, and the paths that the person names. Leaves out what cannot be examined in
+    /// time.
     pub async fn survey(&self, about: SurveyAsk, place: CallPlace) -> Survey {
         let SurveyAsk { mut named, names_only } = about;
         named.truncate(NAMED_MAX);
@@ -56,7 +56,7 @@ fn ask(tool: &str, input: Value) -> ToolAsk {
     ToolAsk { call, phase: Phase::Before, probe: true, grant: None, caution: false }
 }
 
-/// What `git_report` says, in short.
+/// Summarises the facts of `git_report`.
 fn state(facts: &Value) -> GitState {
     let number = |name: &str| facts.get(name).and_then(Value::as_u64).unwrap_or_default();
     let texts = |name: &str| {
@@ -65,7 +65,8 @@ fn state(facts: &Value) -> GitState {
     };
     let changed = texts("changed").map(|path| format!(" M {path}"));
     let untracked = texts("untracked").map(|path| format!("?? {path}"));
-    // Hashes hold the time of a commit: a recording could not be played in another copy of the repository.
+    // Commit hashes depend on the commit's time, so a recording that contained them could not be replayed in another
+    // copy of the repository.
     let commit = |commit: &Value| commit.get("subject").and_then(Value::as_str).map(show::line);
     let last = facts.get("last_commits").and_then(Value::as_array).into_iter().flatten();
     GitState {
@@ -78,7 +79,7 @@ fn state(facts: &Value) -> GitState {
     }
 }
 
-/// Everything but Git.
+/// Surveys everything but Git.
 async fn files(ctx: &ToolCtx, named: Vec<String>) -> Result<Survey, ToolError> {
     let root = PathBuf::from(&ctx.surroundings.cwd);
     let Survey { named, .. } = names(ctx, named).await?;
@@ -90,7 +91,7 @@ async fn files(ctx: &ToolCtx, named: Vec<String>) -> Result<Survey, ToolError> {
     .await
 }
 
-/// The paths that the person names.
+/// Surveys the paths that the person names.
 async fn names(ctx: &ToolCtx, named: Vec<String>) -> Result<Survey, ToolError> {
     let place = ctx.place();
     let paths: Vec<(String, Option<PathBuf>)> = named

@@ -1,19 +1,19 @@
-//! A call's input in normal form: one text that equal calls share and different calls do not.
+//! The normal form of a call's input: equal calls share one text, different calls do not.
 
-/// Longest target in characters; of a longer one the end is replaced by a hash of the whole.
+/// Longest target in characters; the end of a longer one is replaced by a hash of the whole.
 pub(crate) const TARGET_CHARS_MAX: usize = 1_000;
 
-/// Builds the normal form: what the call is about, then what else was asked for.
+/// Builds the normal form: the subject of the call, then its other parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Target(String);
 
 impl Target {
-    /// About this path, query or text.
+    /// Starts with the path, query or text that the call is about.
     pub(crate) fn new(about: impl Into<String>) -> Self {
         Target(about.into())
     }
 
-    /// With a parameter; nothing is added when it was not given, so that a default left out and no parameter are one.
+    /// Adds a parameter; a missing one adds nothing, so a call with an omitted default equals one without it.
     pub(crate) fn with(mut self, name: &str, value: Option<impl std::fmt::Display>) -> Self {
         if let Some(value) = value {
             self.0.push_str(&format!(" {name}={value}"));
@@ -21,7 +21,7 @@ impl Target {
         self
     }
 
-    /// With a switch that is on.
+    /// Adds a switch that is on.
     pub(crate) fn when(mut self, name: &str, on: bool) -> Self {
         if on {
             self.0.push(' ');
@@ -30,19 +30,19 @@ impl Target {
         self
     }
 
-    /// With a content that is too long to stand there itself.
+    /// Adds a long content by its hash.
     pub(crate) fn content(self, name: &str, content: &str) -> Self {
         let hash = short_hash(content.as_bytes());
         self.with(name, Some(hash))
     }
 
-    /// The text, bounded.
+    /// Returns the text, bounded.
     pub(crate) fn into_text(self) -> String {
         bounded(self.0)
     }
 }
 
-/// `text`, or its beginning with a hash of the whole when it is longer than [`TARGET_CHARS_MAX`].
+/// Returns `text`, or its beginning with a hash of the whole if it is longer than [`TARGET_CHARS_MAX`].
 pub(crate) fn bounded(text: String) -> String {
     if text.len() <= TARGET_CHARS_MAX || text.chars().count() <= TARGET_CHARS_MAX {
         return text;
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_asked_for_leaves_no_trace() {
+    fn omitted_parameters_add_nothing() {
         let plain = Target::new("/x").with("limit", None::<u32>).when("hidden", false);
         assert_eq!(plain.into_text(), "/x");
         let full = Target::new("/x").with("limit", Some(3)).when("hidden", true);

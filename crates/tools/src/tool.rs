@@ -1,4 +1,4 @@
-//! What a tool is, and what a call of it gets to know.
+//! The trait of tools, and the context of a call.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,48 +13,48 @@ use tokio_util::sync::CancellationToken;
 
 use crate::house::House;
 
-/// One thing that R3 can do in the world.
+/// Something that R3 can do in the world.
 #[async_trait]
 pub trait Tool: Send + Sync {
-    /// Its entry in the catalogue.
+    /// Returns its entry in the catalogue.
     fn spec(&self) -> ToolSpec;
 
-    /// An input that fits its schema.
+    /// Returns an input that fits its schema.
     fn example(&self) -> Any;
 
-    /// What can be known of a call before it runs. Pure: it depends on nothing but its arguments.
+    /// Reads a call before it runs. Pure: depends on nothing but its arguments.
     fn read(&self, input: &Any, surroundings: &Surroundings) -> CallReading;
 
-    /// Runs a call. Everything that can go wrong is an answer.
+    /// Runs a call. Every failure is an answer.
     async fn run(&self, input: &Any, ctx: &ToolCtx) -> ToolAnswer;
 }
 
-/// What a call runs under.
+/// The context of a call.
 #[derive(Clone, Debug)]
 pub struct ToolCtx {
-    /// Machine and place of the task.
+    /// The machine and the place of the task.
     pub surroundings: Arc<Surroundings>,
-    /// What this task created so far: every path that an earlier answer named in `created`. The task may change it
-    /// freely.
+    /// The paths that this task created: every path that an earlier answer listed in `created`. The task may change
+    /// them without consent.
     pub created: BTreeSet<PathBuf>,
     /// Places that no call may read, change or enter.
     pub house: Arc<House>,
-    /// The folders that programs are found in by their name.
+    /// The folders in which programs are found by name.
     pub search_path: Arc<Vec<PathBuf>>,
-    /// The digest of the approval that was given.
+    /// The digest of the granted approval.
     pub grant: Option<String>,
     /// A person must approve even what only touches the task's own files.
     pub caution: bool,
     /// The call must provably change nothing.
     pub probe: bool,
-    /// Stops the call.
+    /// Cancels the call.
     pub cancel: CancellationToken,
-    /// How much a call may do and say.
+    /// The limits of the call.
     pub limits: Limits,
 }
 
 impl ToolCtx {
-    /// For a task in these surroundings that created nothing yet, without a grant.
+    /// Creates the context of a task in these surroundings that has created nothing yet, without a grant.
     #[must_use]
     pub fn new(surroundings: impl Into<Arc<Surroundings>>) -> Self {
         ToolCtx {
@@ -71,18 +71,18 @@ impl ToolCtx {
     }
 }
 
-/// How much a call may do and say. Reaching one is told in the answer.
+/// The limits of a call. The answer reports a limit that was reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of an answer's text; head and tail are kept.
     pub output_bytes_max: usize,
-    /// Bytes of canonical JSON that an answer's facts may take; the ends of lists are left out.
+    /// Bytes of an answer's facts as canonical JSON; the ends of lists are cut.
     pub facts_bytes_max: usize,
-    /// Files and folders that one call looks at.
+    /// Files and folders that a call visits.
     pub entries_max: usize,
-    /// Folders below the first that one call goes down.
+    /// Folder levels that a call descends.
     pub depth_max: usize,
-    /// Milliseconds that one call of a native tool takes; what was found until then is the answer.
+    /// Milliseconds that a call of a native tool takes; the answer is what was found by then.
     pub native_ms_max: u64,
 }
 

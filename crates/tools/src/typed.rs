@@ -1,4 +1,4 @@
-//! A tool with a typed input: decoding, the schema and the reading are the same for all of them.
+//! Tools with a typed input, which share decoding, schema and reading.
 
 use std::sync::Arc;
 
@@ -16,59 +16,58 @@ use crate::place::Place;
 use crate::target::{self, Target};
 use crate::tool::{Tool, ToolCtx};
 
-/// What a file of the catalogue implements.
+/// What each tool of the catalogue implements.
 #[async_trait]
 pub(crate) trait Typed: Send + Sync {
-    /// The parameters. Fields that it does not have are ignored: models add some.
+    /// The parameters. Unknown fields are ignored, because models add some.
     type Input: DeserializeOwned + JsonSchema + Send + Sync;
 
-    /// The name in a call.
+    /// The tool's name in a call.
     const NAME: &'static str;
-    /// One or two sentences for whoever chooses a tool.
+    /// One or two sentences for the model that chooses a tool.
     const ABOUT: &'static str;
-    /// What its result holds that a check can look at: its text, and its facts as JSON pointers.
+    /// What a check can examine in its result: its text, and its facts as JSON pointers.
     const GIVES: &'static str;
-    /// What kind of thing it does.
+    /// The class of the tool's capability.
     const CLASS: CapabilityClass;
-    /// What it may do to the world, whatever the input.
+    /// The tool's effect on the world, for any input.
     const EFFECT: Effect;
-    /// Whether an executor is offered it from the start.
+    /// Whether an executor is offered the tool from the start.
     const CORE: bool = false;
 
-    /// An input that fits.
+    /// Returns an input that fits.
     fn example(&self) -> Value;
 
-    /// The input in normal form.
+    /// Returns the input in normal form.
     fn target(&self, input: &Self::Input, place: &Place) -> Result<Target, ToolError>;
 
-    /// What can be known before it runs. Only a tool whose effect depends on its input says more than this.
+    /// Returns what is known before the call runs. Overridden only by tools whose effect depends on their input.
     fn reading(&self, input: &Self::Input, place: &Place) -> Result<CallReading, ToolError> {
         let target = self.target(input, place)?.into_text();
         let beyond = Some(String::new());
         Ok(CallReading { tools: tool_ids(Self::NAME), target, beyond, effect: Self::EFFECT, volatile: false })
     }
 
-    /// Does it.
     async fn run(&self, input: Self::Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError>;
 }
 
-/// A typed tool as one of the catalogue.
+/// Wraps a typed tool as a tool of the catalogue.
 pub(crate) fn tool<T: Typed + 'static>(typed: T) -> Arc<dyn Tool> {
     Arc::new(Adapter(typed))
 }
 
-/// The id of a tool as a list of one. A name that is no id (a model's invention) reads as `unknown`.
+/// Returns the id of a tool as a list of one. An invalid name (a model's invention) becomes `unknown`.
 pub(crate) fn tool_ids(name: &str) -> Vec<ToolId> {
     name.parse().or_else(|_| "unknown".parse()).into_iter().collect()
 }
 
-/// The reading of a call whose parameters cannot be read.
+/// Returns the reading of a call whose parameters are invalid.
 pub(crate) fn unreadable(name: &str, input: &Any, effect: Effect) -> CallReading {
     let target = target::bounded(input.to_text());
     CallReading { tools: tool_ids(name), target, beyond: Some(String::new()), effect, volatile: false }
 }
 
-/// The parameters as the tool's own type.
+/// Decodes the parameters.
 pub(crate) fn decode<T: DeserializeOwned>(input: &Any) -> Result<T, ToolError> {
     let empty = Value::Object(Map::new());
     let value = if input.0.is_null() { &empty } else { &input.0 };
@@ -78,7 +77,7 @@ pub(crate) fn decode<T: DeserializeOwned>(input: &Any) -> Result<T, ToolError> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         let reason = error.inner().to_string();
-        // serde reports an absent field at its parent and names it in the text.
+        // serde reports a missing field at its parent and names it in the text.
         let missing = reason.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
         let field = match missing {
             Some(name) if path == "." => name.to_owned(),
@@ -89,7 +88,7 @@ pub(crate) fn decode<T: DeserializeOwned>(input: &Any) -> Result<T, ToolError> {
     })
 }
 
-/// The JSON Schema of an input, in one piece and without what only a document of its own needs.
+/// Returns the JSON Schema of an input, inlined and without the fields of a standalone document.
 pub(crate) fn schema<T: JsonSchema>() -> Any {
     let generator = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = generator.into_generator().into_root_schema_for::<T>();

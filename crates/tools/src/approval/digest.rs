@@ -1,4 +1,4 @@
-//! What an approval is bound to: one hash over what would be done and what is there now.
+//! The digest that binds an approval: one hash over the planned effect and the current state of what it touches.
 
 use std::fs::Metadata;
 use std::io;
@@ -16,14 +16,14 @@ use crate::halt::Halt;
 use crate::tool::Limits;
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Largest file whose content goes into the digest; of a larger one, size and time of change.
+/// Largest file whose content is hashed; a larger one contributes its size and modification time.
 const CONTENT_BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// Entries below a folder that go into the digest; of more, their being more.
+/// Entries below a folder that are hashed; beyond that, only that there are more.
 const ENTRIES_MAX: usize = 10_000;
-/// Separates this digest from every other use of the hash, and its versions from each other.
+/// Domain separator: keeps this digest apart from other uses of the hash, and its versions apart from each other.
 const DOMAIN: &str = "setpoint approval 1";
 
-/// The digest, hexadecimal. What is there is looked at through `held`, where it is in that folder.
+/// Returns the digest in hexadecimal. Paths in the folder `held` are examined through it.
 pub(super) fn of(plan: &Plan, held: Option<&Folder>) -> String {
     let mut parts = Parts(blake3::Hasher::new());
     parts.add(DOMAIN.as_bytes());
@@ -49,7 +49,7 @@ pub(super) fn of(plan: &Plan, held: Option<&Folder>) -> String {
     parts.0.finalize().to_hex().to_string()
 }
 
-/// What is at a path now, in one line.
+/// Describes the current state of a path in one line.
 fn state(touch: &Touch, held: Option<&Folder>) -> io::Result<String> {
     let spot = Spot::real(&touch.path, held)?;
     let Some(stat) = spot.look()? else { return Ok("nothing".to_owned()) };
@@ -70,17 +70,17 @@ fn state(touch: &Touch, held: Option<&Folder>) -> io::Result<String> {
     Ok(hashed.map_or_else(|_| from_outside(&stat), |hashed| format!("file {mode} {}", hashed.hex)))
 }
 
-/// A file by what can be seen without reading it.
+/// Describes a file without reading it.
 fn from_outside(stat: &Stat) -> String {
     format!("{} {} bytes, {}.{:09}", stat.st_mode, stat.st_size, stat.st_mtime, stat.st_mtime_nsec)
 }
 
-/// The same of what a walk met.
+/// Describes an entry of a walk without reading it.
 fn outside(meta: &Metadata) -> String {
     format!("{} {} bytes, {}.{:09}", meta.mode(), meta.len(), meta.mtime(), meta.mtime_nsec())
 }
 
-/// A folder by everything below it, each seen from outside.
+/// Describes a folder by the metadata of everything below it.
 fn below(folder: &Path) -> String {
     let bounds = Bounds { entries_max: ENTRIES_MAX, ..Bounds::new(&Limits::default()) };
     let mut parts = Parts(blake3::Hasher::new());
@@ -95,7 +95,7 @@ fn below(folder: &Path) -> String {
     }
 }
 
-/// Parts with their lengths, so that no two lists of parts make the same bytes.
+/// A hasher that prefixes each part with its length, so that no two lists of parts hash the same bytes.
 struct Parts(blake3::Hasher);
 
 impl Parts {

@@ -1,4 +1,5 @@
-//! Where a task may create without consent: in its workspace, and in the working directory what no other program obeys.
+//! Where a task may create files without consent: anywhere in its workspace, and in the working directory unless
+//! another program obeys the file.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +7,7 @@ use super::{Plan, resolve, watched};
 use crate::show;
 use crate::tool::ToolCtx;
 
-/// Folders of the system, in which nothing is created freely even when they are the working directory.
+/// System folders, where creating needs consent even if one is the working directory.
 const SYSTEM: &[&str] = &[
     "/Library",
     "/System",
@@ -30,9 +31,9 @@ const SYSTEM: &[&str] = &[
 #[derive(Clone, Debug)]
 pub(super) struct Ground {
     cwd: PathBuf,
-    /// Why nothing is created freely in the working directory.
+    /// Why creating in the working directory always needs consent, if it does.
     closed: Option<&'static str>,
-    /// The folders that programs are found in.
+    /// The folders of `PATH`.
     search_path: Vec<PathBuf>,
 }
 
@@ -45,7 +46,7 @@ impl Ground {
         Ground { cwd, closed, search_path: search_path.map(|folder| resolve::fully(folder)).collect() }
     }
 
-    /// Why creating `path`, which is not in the workspace, needs consent.
+    /// Returns why creating `path` outside the workspace needs consent, or `None`.
     pub(super) fn creating(&self, path: &Path, plan: &Plan) -> Option<String> {
         let Some(below) = self.below(path) else {
             let cwd = show::path_line(&self.cwd);
@@ -56,14 +57,15 @@ impl Ground {
         why.or_else(|| watched::repository(&self.cwd, path, planned)).map(str::to_owned)
     }
 
-    /// Why creating `path` in the workspace needs consent: commands run there too, and Git looks around.
+    /// Returns why creating `path` in the workspace needs consent, or `None`: commands run there too, and Git searches
+    /// it.
     pub(super) fn creating_in(&self, workspace: &Path, path: &Path, plan: &Plan) -> Option<String> {
         let planned = plan.touches.iter().map(|touch| touch.path.as_path());
         watched::repository(workspace, path, planned).map(str::to_owned)
     }
 
-    /// Why changing `path`, which the task created outside its workspace, needs consent all the same: consent was given
-    /// for what others obey as it was.
+    /// Returns why changing `path`, which the task created outside its workspace, still needs consent: other programs
+    /// obey the file, and the consent covered its earlier content.
     pub(super) fn changing(&self, path: &Path) -> Option<&'static str> {
         let below = self.below(path).or_else(|| path.strip_prefix("/").ok());
         below.and_then(watched::reason).or_else(|| self.program(path))
@@ -92,7 +94,7 @@ fn closed(cwd: &Path, home: &Path) -> Option<&'static str> {
         return Some("the working directory is in a hidden folder of the home directory");
     }
     let temporary = [std::env::temp_dir(), PathBuf::from("/dev/shm")].map(|folder| resolve::fully(&folder));
-    // A home may lie in a folder of the system, as `/usr/home` does.
+    // A home folder may be inside a system folder, such as `/usr/home`.
     let mut exempt =
         temporary.iter().map(PathBuf::as_path).chain([home]).filter(|folder| folder.parent().is_some());
     if !exempt.any(|folder| cwd.starts_with(folder)) && SYSTEM.iter().any(|folder| cwd.starts_with(folder)) {
@@ -109,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn some_working_directories_are_closed() {
+    fn some_working_directories_always_need_consent() {
         let home = Path::new("/people/ada");
         for cwd in [
             "/",

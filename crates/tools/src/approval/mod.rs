@@ -1,13 +1,15 @@
-//! The approval gate: what changes anything that is not the task's own does nothing until a person allowed exactly that.
+//! The approval gate: a change to anything that is not the task's own waits until a person has allowed exactly that
+//! change.
 //!
 //! Reading needs no consent; neither does creating in the working directory what no other program obeys, nor changing
-//! what this task created, nor anything in its workspace. An approval is bound to a digest over the command, the folder,
-//! every path it touches and what is there now, so that a changed byte needs a new one. The gate never decides on a
-//! person's behalf and never remembers an approval: a call carries its grant. Setpoint's own house it never opens.
+//! what this task created, nor anything in its workspace. An approval is bound to a digest over the command, the
+//! folder, every path it touches and their current state, so a changed byte needs a new approval. The gate never
+//! decides on a person's behalf and never remembers an approval: a call carries its grant. It never opens Setpoint's
+//! own house.
 //!
-//! A tool that changes files through an open folder has the gate look through that same folder
-//! ([`Gate::check_at`]), so that what was looked at is what is changed. What a program does cannot be seen in its command;
-//! the sandbox is what holds it.
+//! A tool that changes files through an open folder has the gate examine that same folder ([`Gate::check_at`]), so that
+//! the state which was approved is the state that is changed. The effects of a program cannot be seen in its command;
+//! the sandbox limits those.
 
 mod digest;
 mod ground;
@@ -33,42 +35,41 @@ use crate::tool::ToolCtx;
 use ground::Ground;
 use own::Own;
 
-/// What a call is about to do.
+/// The planned effects of a call.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// The tool's name.
     pub(crate) tool: &'static str,
-    /// The exact command or operation, as a person reads it; equal texts do equal things.
+    /// The exact command or operation as shown to a person; equal texts have equal effects.
     pub(crate) command: String,
     /// The folder it runs in.
     pub(crate) cwd: PathBuf,
-    /// What it touches.
+    /// The paths it touches.
     pub(crate) touches: Vec<Touch>,
-    /// What it executes, with the content's hashes.
+    /// The files it executes, with the hashes of their contents.
     pub(crate) executed: Vec<ExecutedFile>,
-    /// Why it needs consent whatever it touches.
+    /// Why it needs consent regardless of what it touches.
     pub(crate) always: Option<String>,
 }
 
-/// One path that a call touches. Order is by path.
+/// A path that a call touches, ordered by path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Touch {
-    /// Resolved: absolute, with no links on the way (see [`resolve`]).
+    /// Absolute, with links resolved (see [`resolve`]).
     pub(crate) path: PathBuf,
-    /// Whether it is deleted; else created or changed.
+    /// Whether it is deleted; otherwise it is created or changed.
     pub(crate) is_delete: bool,
     /// Whether everything below it is touched too.
     pub(crate) is_recursive: bool,
 }
 
 impl Touch {
-    /// A file that is created or changed.
+    /// A touch that creates or changes a file.
     pub(crate) fn write(path: PathBuf) -> Self {
         Touch { path, is_delete: false, is_recursive: false }
     }
 }
 
-/// What the gate goes by; owned, because looking at files happens in a thread of its own.
+/// What the gate decides by. Owned, because files are examined in a separate thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     /// The working directory, resolved.
@@ -92,18 +93,18 @@ impl Gate {
         }
     }
 
-    /// The task's workspace, resolved.
+    /// Returns the task's workspace, resolved.
     pub(crate) fn workspace(&self) -> &Path {
         self.own.workspace()
     }
 
-    /// Whether `path` (resolved) is the task's own.
+    /// Whether the resolved `path` belongs to the task.
     pub(crate) fn is_own(&self, path: &Path) -> bool {
         self.own.has(path)
     }
 
-    /// Lets the plan through or says what has to be allowed. To be asked again right before the change, because what is
-    /// there may have become something else.
+    /// Lets the plan through or returns the approval that it needs. Call it again right before the change, because the
+    /// state may have changed since.
     ///
     /// # Errors
     /// [`ToolError::Approval`] with what a person has to allow, and [`ToolError::House`] for what cannot be allowed.
@@ -111,7 +112,8 @@ impl Gate {
         self.check_by(plan, None)
     }
 
-    /// The same for a change that is made through the folder `held`: what is in it is looked at through it.
+    /// Like [`Gate::check`], for a change that is made through the folder `held`: entries in it are examined through
+    /// it.
     ///
     /// # Errors
     /// As [`Gate::check`], and if the folder was moved.
@@ -136,7 +138,7 @@ impl Gate {
             Some(_) => reason.push_str("; what was allowed is not, or no longer, exactly this"),
             None => {}
         }
-        // A rule about paths must not allow what only some paths are known of.
+        // If only some of the paths are known, a rule about paths must not allow the whole.
         let named = if unplaced.is_some() { &[][..] } else { &plan.touches };
         let paths = |is_delete| {
             let touches = named.iter().filter(move |touch| touch.is_delete == is_delete);
@@ -153,7 +155,7 @@ impl Gate {
         })))
     }
 
-    /// Why the plan needs consent, or `None` when it needs none.
+    /// Returns why the plan needs consent, or `None`.
     fn reason(
         &self,
         plan: &Plan,
@@ -174,7 +176,7 @@ impl Gate {
         }
     }
 
-    /// Why one touch needs consent.
+    /// Returns why one touch needs consent, or `None`.
     fn touching(&self, touch: &Touch, plan: &Plan, held: Option<&Folder>) -> Option<String> {
         let path = &touch.path;
         let shown = show::path_line(path);
@@ -208,7 +210,7 @@ impl Gate {
     }
 }
 
-/// What is at a touched path, if anything.
+/// Returns the state of a touched path, or `None` if nothing is there.
 fn look(touch: &Touch, held: Option<&Folder>) -> io::Result<Option<Stat>> {
     Spot::real(&touch.path, held)?.look()
 }
@@ -217,7 +219,7 @@ fn unplaced_reason(touch: &Touch, error: &io::Error) -> String {
     format!("it would touch {}, whose place cannot be told ({error})", show::path_line(&touch.path))
 }
 
-/// Where the link leads that is at a touched path.
+/// Returns the target of a touched path that is a link.
 fn link_target(touch: &Touch, held: Option<&Folder>) -> Option<String> {
     let spot = Spot::real(&touch.path, held).ok()?;
     let target = spot.folder().link(spot.name()).ok()?;

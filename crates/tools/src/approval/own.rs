@@ -1,4 +1,4 @@
-//! What the task may change freely: its workspace and what it created.
+//! What the task may change without consent: its workspace and what it created.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use crate::halt::Halt;
 use crate::tool::{Limits, ToolCtx};
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Entries below a folder that are looked at before the folder counts as somebody else's.
+/// Entries below a folder that are examined before the folder counts as foreign.
 const RECURSIVE_ENTRIES_MAX: usize = 10_000;
 
 #[derive(Clone, Debug)]
 pub(super) struct Own {
     workspace: PathBuf,
-    /// There is no workspace, or it holds the home folder or the whole disk: a mistake, under which nothing in it counts as
-    /// the task's own.
+    /// There is no workspace, or it contains the home folder or the whole disk. That is a mistake in the configuration,
+    /// so nothing in it counts as the task's own.
     is_workspace_too_wide: bool,
     created: BTreeSet<PathBuf>,
 }
@@ -42,7 +42,7 @@ impl Own {
         self.is_in_workspace(path) || self.created.contains(path)
     }
 
-    /// What a touch would change that is there and not the task's own.
+    /// Returns the existing path that a touch would change and the task does not own, if any.
     pub(super) fn foreign(&self, touch: &Touch, found: &Stat) -> Option<PathBuf> {
         let is_in_workspace = self.is_in_workspace(&touch.path);
         if !is_in_workspace && !self.created.contains(&touch.path) {
@@ -58,7 +58,7 @@ impl Own {
         !self.is_workspace_too_wide && path.starts_with(&self.workspace) && path != self.workspace
     }
 
-    /// The first thing below a folder of the task that the task did not create. Too many things to look at count as one.
+    /// Returns the first entry below a folder of the task that the task did not create. Too many entries count as one.
     fn foreign_below(&self, folder: &Path) -> Option<PathBuf> {
         let bounds = Bounds { entries_max: RECURSIVE_ENTRIES_MAX, ..Bounds::new(&Limits::default()) };
         let mut foreign = None;

@@ -1,22 +1,22 @@
-//! What a change of a file would look like, for the person who is asked to allow it.
+//! Previews of a file change, shown to the person who is asked to allow it.
 
 use std::time::Duration;
 
 use setpoint_protocol::text::clip;
 use similar::{Algorithm, TextDiff};
 
-/// Bytes of a file, before or after, up to which its change is shown.
+/// Largest content, old or new, whose change is previewed, in bytes.
 pub(crate) const PREVIEW_BYTES_MAX: usize = 1024 * 1024;
-/// Lines of a preview; the rest is counted.
+/// Lines of a preview; further lines are counted.
 const LINES_MAX: usize = 120;
-/// Characters of a line of it; a longer one is cut with a mark.
+/// Characters per line of a preview; a longer line is cut with a mark.
 const LINE_CHARS_MAX: usize = 300;
 /// Lines of context around a change.
 const CONTEXT_LINES: usize = 3;
-/// How long the comparison looks for the smallest difference; then it settles for one that is larger.
+/// Time limit for finding the smallest difference; after it a larger one is accepted.
 const COMPARE_MS_MAX: u64 = 200;
 
-/// The difference between two contents, as a unified diff without its head.
+/// Returns the difference between two contents as a unified diff without its header.
 #[must_use]
 pub(crate) fn diff(old: &[u8], new: &[u8]) -> String {
     if old.len().max(new.len()) > PREVIEW_BYTES_MAX {
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_shown_with_what_stands_around_it() {
+    fn a_change_is_shown_with_its_context() {
         let old = "a\nb\nc\nd\ne\nf\n";
         let shown = diff(old.as_bytes(), old.replace('e', "E").as_bytes());
         assert_eq!(shown, "@@ -2,5 +2,5 @@\n b\n c\n d\n-e\n+E\n f");
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preview_is_bounded_and_says_what_it_leaves_out() {
+    fn a_preview_is_bounded_and_counts_the_rest() {
         let new = "x\n".repeat(1_000);
         let shown = diff(b"", new.as_bytes());
         assert_eq!(shown.lines().count(), LINES_MAX + 1);

@@ -1,34 +1,34 @@
-//! Which file a path really is: links followed and `..` taken as the kernel does, up to the first missing name.
+//! Resolves paths as the kernel does: follows links and `..` up to the first missing name.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Links that are followed on the way; more count as a circle, as Linux has it.
+/// Links that are followed; more count as a cycle, as on Linux.
 const LINKS_MAX: usize = 40;
 
-/// A path as the kernel walks it.
+/// A path resolved as the kernel does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Real {
-    /// What is there, without a link on the way.
+    /// The existing part, with links resolved.
     pub(crate) there: PathBuf,
-    /// The names below it that are not there.
+    /// The missing names below it.
     pub(crate) missing: Vec<OsString>,
-    /// The path ends in a link that leads nowhere: this is the link, and the names are those of what it leads to.
+    /// The dangling link that the path ends in; `missing` then holds the names of its target.
     pub(crate) dangling: Option<PathBuf>,
 }
 
 impl Real {
-    /// The whole path.
+    /// Returns the existing part joined with the missing names.
     pub(crate) fn path(&self) -> PathBuf {
         self.missing.iter().fold(self.there.clone(), |path, name| path.join(name))
     }
 }
 
-/// The place that is changed when `path` is written: links followed, the last one too; but a link that leads nowhere is
-/// itself what is there. What does not exist yet is below the real place of what does.
+/// Returns the place that writing `path` changes: all links are followed, except that a dangling link is itself the
+/// place. A path that does not exist yet is placed below the real path of its existing part.
 ///
-/// A path that leads nowhere the kernel could follow stays as it is; the gate then cannot tell its place and says so.
+/// A path that the kernel could not follow is returned unchanged; the gate then cannot place it and says so.
 #[must_use]
 pub(crate) fn fully(path: &Path) -> PathBuf {
     match real(path, true) {
@@ -38,25 +38,25 @@ pub(crate) fn fully(path: &Path) -> PathBuf {
     }
 }
 
-/// The place that disappears when `path` is deleted: links followed but for the last one.
+/// Returns the place that deleting `path` removes: all links but the last are followed.
 #[must_use]
 pub(crate) fn parent_only(path: &Path) -> PathBuf {
     real(path, false).map_or_else(|_| path.to_path_buf(), |real| real.path())
 }
 
-/// Walks an absolute path. With `is_last_followed` a link at its end is followed too.
+/// Resolves an absolute path. If `is_last_followed`, a link at its end is followed too.
 ///
 /// # Errors
-/// What the kernel would say: a name below a file, a `..` or a name below a link that leads nowhere, a circle of links, a
-/// folder that may not be looked into.
+/// What the kernel would return: a name below a file, a `..` or a name below a dangling link, a cycle of links, or a
+/// folder without search permission.
 pub(crate) fn real(path: &Path, is_last_followed: bool) -> io::Result<Real> {
     walk(path, is_last_followed, &mut |_| {})
 }
 
-/// Whether the way to a path, or the path itself, leads over a place that `is_meant`, links followed.
+/// Whether `path`, or any place on the way to it with links resolved, satisfies `is_meant`.
 pub(crate) fn leads_over(path: &Path, is_meant: impl Fn(&Path) -> bool) -> bool {
     let mut is_found = false;
-    // After an error, the part of the way that was walked counts.
+    // An error ends the walk, but the places before it still count.
     drop(walk(path, true, &mut |place| is_found |= is_meant(place)));
     is_found
 }
@@ -67,7 +67,7 @@ fn walk(path: &Path, is_last_followed: bool, visit: &mut dyn FnMut(&Path)) -> io
     }
     let mut there = PathBuf::from("/");
     let mut pending = parts(path);
-    // Each link that was followed, with how many names were left behind it.
+    // Each link that was followed, with how many names were left to walk after it.
     let mut followed: Vec<(PathBuf, usize)> = Vec::new();
     while let Some(name) = pending.pop() {
         if name == ".." {
@@ -108,7 +108,7 @@ fn walk(path: &Path, is_last_followed: bool, visit: &mut dyn FnMut(&Path)) -> io
     Ok(Real { there, missing: Vec::new(), dangling: None })
 }
 
-/// The names of a path, the last one first.
+/// Returns the names of a path, last first.
 fn parts(path: &Path) -> Vec<OsString> {
     let names = path.components().filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir));
     names.map(|part| part.as_os_str().to_owned()).rev().collect()
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_followed_as_far_as_there_is_anything() {
+    fn links_are_followed_up_to_the_first_missing_name() {
         let (_folder, root) = tree();
         for (path, written, deleted) in [
             ("alias/file", "real/file", "real/file"),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_does_not_follow_stays_as_it_is() {
+    fn paths_the_kernel_cannot_follow_stay_unchanged() {
         let (_folder, root) = tree();
         for path in
             ["dangling/x", "deep/x", "new/../x", "link/x", "link/..", "loop", "loop/x", "to dangling/.."]

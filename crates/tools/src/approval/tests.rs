@@ -65,7 +65,7 @@ fn delete(path: PathBuf, is_recursive: bool) -> Touch {
 }
 
 #[test]
-fn creating_and_the_tasks_own_files_are_free() {
+fn creating_and_own_files_need_no_consent() {
     let mut world = World::new();
     let new = world.at("project/new");
     let in_space = world.file("space/a", "x");
@@ -83,7 +83,7 @@ fn creating_and_the_tasks_own_files_are_free() {
 }
 
 #[test]
-fn a_new_file_that_takes_effect_by_itself_is_not_free() {
+fn a_new_file_that_takes_effect_by_itself_needs_consent() {
     let world = World::new();
     assert!(world.check(vec![Touch::write(world.at("home/.bashrc"))]).is_some());
     assert!(world.check(vec![Touch::write(world.at("project/.git/hooks/pre-commit"))]).is_some());
@@ -91,7 +91,7 @@ fn a_new_file_that_takes_effect_by_itself_is_not_free() {
 }
 
 #[test]
-fn a_folder_that_was_replaced_is_not_worked_in() {
+fn a_replaced_folder_is_rejected() {
     let world = World::new();
     let gate = Gate::new(&world.ctx);
     std::fs::create_dir(world.at("project/d")).unwrap();
@@ -105,7 +105,7 @@ fn a_folder_that_was_replaced_is_not_worked_in() {
 }
 
 #[test]
-fn a_path_that_cannot_be_placed_is_in_the_reason_alone() {
+fn an_unplaceable_path_is_named_only_in_the_reason() {
     let world = World::new();
     symlink("../home", world.at("project/link")).unwrap();
     for path in ["project/link/x", "project/d/../x"] {
@@ -135,7 +135,7 @@ fn no_grant_opens_the_house() {
 }
 
 #[test]
-fn an_approval_is_bound_to_every_byte() {
+fn an_approval_covers_every_byte() {
     let mut world = World::new();
     let old = world.file("project/old", "one");
     let touches = vec![Touch::write(old.clone())];
@@ -164,7 +164,7 @@ fn an_approval_is_bound_to_every_byte() {
 }
 
 #[test]
-fn a_folder_is_bound_to_what_is_below_it() {
+fn an_approval_of_a_folder_covers_its_entries() {
     let mut world = World::new();
     std::fs::create_dir(world.at("project/d")).unwrap();
     world.file("project/d/a", "one");
@@ -176,7 +176,7 @@ fn a_folder_is_bound_to_what_is_below_it() {
 }
 
 #[test]
-fn a_folder_of_the_task_with_somebody_elses_file_is_not_free() {
+fn an_own_folder_with_a_foreign_file_needs_consent() {
     let mut world = World::new();
     std::fs::create_dir(world.at("project/d")).unwrap();
     let ours = world.file("project/d/ours", "");
@@ -189,18 +189,18 @@ fn a_folder_of_the_task_with_somebody_elses_file_is_not_free() {
 }
 
 #[test]
-fn a_link_out_of_the_workspace_leads_out_of_it() {
+fn a_link_out_of_the_workspace_needs_consent() {
     let world = World::new();
     let outside = world.file("home/diary", "dear");
     symlink(&outside, world.at("space/link")).unwrap();
     let resolved = resolve::fully(&world.at("space/link"));
     assert!(world.check(vec![Touch::write(resolved)]).is_some());
-    // The link itself is the task's.
+    // The link itself belongs to the task.
     assert!(world.check(vec![delete(resolve::parent_only(&world.at("space/link")), false)]).is_none());
 }
 
 #[test]
-fn a_workspace_that_holds_the_home_folder_is_no_workspace() {
+fn a_workspace_that_contains_the_home_folder_is_ignored() {
     let mut world = World::new();
     let diary = world.file("home/diary", "dear");
     let home = world.at("home").to_str().unwrap().to_owned();
@@ -211,13 +211,13 @@ fn a_workspace_that_holds_the_home_folder_is_no_workspace() {
 }
 
 #[test]
-fn the_workspace_itself_is_not_deleted_freely() {
+fn deleting_the_workspace_needs_consent() {
     let world = World::new();
     assert!(world.check(vec![delete(world.at("space"), true)]).is_some());
 }
 
 #[test]
-fn the_digest_does_not_depend_on_the_order_of_paths() {
+fn the_digest_ignores_the_order_of_paths() {
     let world = World::new();
     let one = Touch::write(world.file("project/1", ""));
     let two = Touch::write(world.file("project/2", ""));

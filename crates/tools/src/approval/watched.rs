@@ -1,10 +1,10 @@
-//! Names below the working directory that other programs execute or obey by themselves, and what makes a folder a Git
-//! repository. Rules, not places: a list of places never ends.
+//! Names below the working directory that other programs execute or obey on their own, and what makes a folder a Git
+//! repository. These are rules, not locations: a list of locations would never be complete.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path};
 
-/// Files that agents, editors, builds and services read by themselves; lower case.
+/// Files that agents, editors, builds and services read on their own; lower case.
 const NAMES: &[&str] = &[
     "_exrc",
     "_gvimrc",
@@ -47,10 +47,10 @@ const NAMES: &[&str] = &[
     "wercker.yml",
 ];
 
-/// Beginnings of such names, where the rest is free.
+/// Prefixes of such names.
 const BEGINNINGS: &[&str] = &["cloudbuild.", "jenkinsfile", "lefthook.", "lefthook-local."];
 
-/// Ends of such names.
+/// Suffixes of such names.
 const ENDS: &[&str] =
     &["-pipelines.yaml", "-pipelines.yml", ".code-workspace", ".crontab", ".desktop", ".pth", "profile.ps1"];
 
@@ -66,7 +66,7 @@ const FOLDERS: &[&str] = &[
     "startupitems",
 ];
 
-/// What Git runs when it has this name in a folder of hooks.
+/// Names that Git runs in a folder of hooks.
 const HOOKS: &[&str] = &[
     "applypatch-msg",
     "commit-msg",
@@ -92,16 +92,16 @@ const HOOKS: &[&str] = &[
     "sendemail-validate",
 ];
 
-/// What a Git directory consists of; two of them beside each other are taken for one.
+/// The entries of a Git directory; two of them in one folder are enough to take it for one.
 const REPOSITORY: &[&str] = &["HEAD", "objects", "refs"];
 
 /// Files that make Git look for a repository elsewhere.
 const REDIRECTIONS: &[&str] = &["commondir", "gitdir"];
 
-/// The beginning of a file that stands for a repository elsewhere.
+/// The first bytes of a `.git` file, which points to a repository elsewhere.
 pub(crate) const GIT_FILE: &str = "gitdir:";
 
-/// Why a file of this path below the working directory needs consent; nothing is looked up.
+/// Returns why a file at this path below the working directory needs consent, by its name alone.
 pub(super) fn reason(below: &Path) -> Option<&'static str> {
     let names: Vec<String> = below.components().map(|part| plain(part.as_os_str())).collect();
     if names.iter().any(|name| name.starts_with('.')) {
@@ -120,8 +120,8 @@ pub(super) fn reason(below: &Path) -> Option<&'static str> {
     HOOKS.contains(&name.as_str()).then_some("Git runs a hook of that name by itself")
 }
 
-/// Why a file at `path` would make a folder below `base`, or `base` itself, look like a Git repository. `planned` is what
-/// is made together with it.
+/// Returns why a file at `path` would make `base`, or a folder below it, look like a Git repository. `planned` holds
+/// what the same call creates.
 pub(super) fn repository<'a>(
     base: &Path,
     path: &Path,
@@ -153,7 +153,7 @@ pub(super) fn is_repository(folder: &Path) -> bool {
     REPOSITORY.iter().filter(|name| std::fs::symlink_metadata(folder.join(name)).is_ok()).count() > 1
 }
 
-/// Whether a name is hidden to programs of this or another system.
+/// Whether a name is hidden on this or another system.
 pub(super) fn is_hidden(name: &OsStr) -> bool {
     plain(name).starts_with('.')
 }
@@ -162,7 +162,7 @@ fn is_part(name: &str, part: &str) -> bool {
     name.eq_ignore_ascii_case(part)
 }
 
-/// The first name of `path` below `folder`.
+/// Returns the first name of `path` below `folder`.
 fn first_below(path: &Path, folder: &Path) -> Option<String> {
     match path.strip_prefix(folder).ok()?.components().next()? {
         Component::Normal(name) => Some(plain(name)),
@@ -170,8 +170,8 @@ fn first_below(path: &Path, folder: &Path) -> Option<String> {
     }
 }
 
-/// A name as the file systems take it that tell least apart: small letters, without characters that some pass over and
-/// without the dots and blanks that others drop at the end.
+/// Normalises a name for the least discriminating file systems: lower case, without ignored characters and without
+/// trailing dots and spaces.
 fn plain(name: &OsStr) -> String {
     let name = name.to_string_lossy();
     let kept = name.chars().filter(|c| !is_passed_over(*c)).flat_map(char::to_lowercase).collect::<String>();
@@ -179,7 +179,7 @@ fn plain(name: &OsStr) -> String {
     if trimmed.is_empty() { kept } else { trimmed.to_owned() }
 }
 
-/// Characters that HFS+ ignores in names.
+/// Whether HFS+ ignores the character in names.
 fn is_passed_over(c: char) -> bool {
     matches!(u32::from(c), 0x200C..=0x200F | 0x202A..=0x202E | 0x206A..=0x206F | 0xFEFF)
 }
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_others_obey_are_known_in_every_spelling() {
+    fn watched_names_are_recognised_in_every_spelling() {
         for path in [
             ".git",
             "sub/.git/config",
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_is_known_by_its_content() {
+    fn a_repository_is_recognised_by_its_entries() {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path();
         std::fs::create_dir_all(base.join("has/objects")).unwrap();

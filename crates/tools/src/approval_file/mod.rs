@@ -1,7 +1,7 @@
-//! Consent given in advance, for runs that nobody watches: a file that says which changes are allowed.
+//! Consent given in advance, for unattended runs: a file that lists the allowed changes.
 //!
-//! It can only answer what the gate asks; it never makes the gate ask less. What no line allows is refused, and a line that
-//! denies beats every line that allows. The form is described in `docs/approvals.md`.
+//! It can only answer what the gate asks; it never makes the gate ask less. What no line allows is refused, and a line
+//! that denies overrides every line that allows. `docs/approvals.md` describes the format.
 
 mod parse;
 mod rule;
@@ -20,10 +20,10 @@ use rule::{Rule, Word};
 
 /// Largest approval file, in bytes.
 pub const APPROVAL_FILE_BYTES_MAX: u64 = 1024 * 1024;
-/// Most lines with a rule in it.
+/// Most rules in an approval file.
 pub const APPROVAL_RULES_MAX: usize = 10_000;
 
-/// An approval file that was read.
+/// A parsed approval file.
 #[derive(Clone, Debug)]
 pub struct ApprovalFile {
     name: String,
@@ -31,44 +31,45 @@ pub struct ApprovalFile {
     place: paths::Surroundings,
 }
 
-/// What a file says to a need. Line numbers count from 1.
+/// The answer of an approval file to a need. Line numbers count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "what was decided has to be told, with its line"]
 pub enum Decision {
-    /// It is allowed; this line is the first of those that allow it.
+    /// Allowed.
     Allow {
-        /// The line.
+        /// The first line that allows it.
         line: usize,
     },
-    /// It is not allowed.
+    /// Refused.
     Refuse {
-        /// The line that denies it; none when no line allows it.
+        /// The line that denies it; `None` if no line allows it.
         line: Option<usize>,
     },
 }
 
 impl ApprovalFile {
-    /// Reads a file. Relative paths in it start from the working directory; links in them are followed now.
+    /// Reads an approval file. Relative paths in it are resolved against the working directory, and links in them are
+    /// followed now.
     ///
     /// # Errors
-    /// The file cannot be read, or the first line that says nothing the file can mean.
+    /// The file cannot be read, or the first line that is not a valid rule.
     pub fn read(path: &Path, surroundings: &Surroundings) -> Result<Self, ApprovalFileError> {
         parse::read(path, surroundings)
     }
 
-    /// Reads the text of a file that is called `name`.
+    /// Parses the text of an approval file called `name`.
     ///
     /// # Errors
-    /// The first line that says nothing the file can mean.
+    /// The first line that is not a valid rule.
     pub fn parse(text: &str, name: &str, surroundings: &Surroundings) -> Result<Self, ApprovalFileError> {
         parse::parse(text, name, surroundings)
     }
 
-    /// What the file says to this need.
+    /// Decides whether the file allows this need.
     ///
-    /// A `command` line allows exactly that command; `path` lines allow a need that names at least one path and no path that
-    /// they do not cover. So what cannot say what it touches is never allowed by a path. A line that denies a path counts for
-    /// what is touched, and for what the command's text mentions.
+    /// A `command` line allows exactly that command; `path` lines allow a need that names at least one path and whose
+    /// paths they all cover. So a need that cannot list its paths is never allowed by a path. A line that denies a path
+    /// applies to touched paths and to paths that the command's text mentions.
     pub fn decide(&self, need: &ApprovalNeed) -> Decision {
         let touched: Vec<PathBuf> = need.writes.iter().chain(&need.deletes).map(PathBuf::from).collect();
         let mentioned = self.mentioned(need);
@@ -94,7 +95,8 @@ impl ApprovalFile {
         }
     }
 
-    /// The paths that the command's text mentions, as the kernel follows them. Only a file with a `deny` line has use for them.
+    /// Returns the paths that the command's text mentions, resolved as the kernel does. Only a file with a `deny` line
+    /// needs them.
     fn mentioned(&self, need: &ApprovalNeed) -> Vec<PathBuf> {
         if self.rules.iter().all(|rule| rule.word != Word::Deny) {
             return Vec::new();
@@ -103,7 +105,7 @@ impl ApprovalFile {
         texts.iter().map(|text| resolve::fully(&self.place.cwd.join(text))).collect()
     }
 
-    /// How a decision is signed: `file:<name>:<line>`, or `headless` where no line spoke.
+    /// Returns the signature of a decision: `file:<name>:<line>`, or `headless` if no line matched.
     #[must_use]
     pub fn signature(&self, decision: Decision) -> String {
         match decision {

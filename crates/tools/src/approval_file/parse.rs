@@ -1,4 +1,4 @@
-//! From the text of an approval file to its rules.
+//! Parses the text of an approval file into rules.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -12,70 +12,69 @@ use super::{APPROVAL_FILE_BYTES_MAX, APPROVAL_RULES_MAX, ApprovalFile};
 use crate::approval::resolve;
 use crate::paths::{self, PathError, literal_path};
 
-/// Digits of a digest.
 const DIGEST_DIGITS: usize = 64;
-/// Digits from which on a word of nothing else is taken for a part of a digest and not for a command.
+/// Hex digits from which a word of only hex digits is read as a truncated digest, not as a command.
 const SHORT_DIGEST_DIGITS: usize = 8;
 
-/// Why a file is no approval file.
+/// Why an approval file was rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum ApprovalFileError {
-    /// The system refused.
+    /// The file could not be read.
     #[error("read the approval file {name}")]
     Read {
-        /// The file.
+        /// The name of the file.
         name: String,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
-    /// It is too large.
+    /// It is larger than [`APPROVAL_FILE_BYTES_MAX`](super::APPROVAL_FILE_BYTES_MAX).
     #[error("read the approval file {name}: it is larger than {APPROVAL_FILE_BYTES_MAX} bytes")]
     TooLarge {
-        /// The file.
+        /// The name of the file.
         name: String,
     },
-    /// It has too many rules.
+    /// It has more than [`APPROVAL_RULES_MAX`](super::APPROVAL_RULES_MAX) rules.
     #[error("read the approval file {name}: it has more than {APPROVAL_RULES_MAX} rules")]
     TooMany {
-        /// The file.
+        /// The name of the file.
         name: String,
     },
-    /// It is no UTF-8 text.
+    /// It is not UTF-8 text.
     #[error("read the approval file {name}: it is no UTF-8 text")]
     NoText {
-        /// The file.
+        /// The name of the file.
         name: String,
     },
-    /// A line says nothing that the file can mean.
+    /// A line is not a valid rule.
     #[error("read {name}:{line}")]
     Line {
-        /// The file.
+        /// The name of the file.
         name: String,
-        /// The line, from 1.
+        /// The line number, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// Why the line was rejected.
         #[source]
         source: LineError,
     },
 }
 
-/// What is wrong with a line.
+/// Why a line was rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
-    /// It begins with a word that means nothing.
+    /// It begins with an unknown word.
     #[error("understand {0:?}: a line begins with `path`, `command`, `deny path` or `deny command`")]
     Word(String),
-    /// Nothing stands after the word.
+    /// Nothing follows the word.
     #[error("find a path or command after `{0}`")]
     Empty(&'static str),
-    /// The path stands in quotes, which would be part of it.
+    /// The path is quoted; the quotes would be part of it.
     #[error("use a path in quotes: write it without them, also when it holds blanks")]
     Quoted,
-    /// The digest of a command is cut short.
+    /// The digest of a command is truncated.
     #[error("use a digest of {0} digits: write all of its {DIGEST_DIGITS}")]
     ShortDigest(usize),
-    /// It names no path.
+    /// It names no valid path.
     #[error("find the path")]
     Path(#[source] PathError),
     /// Its pattern is malformed.
@@ -164,8 +163,8 @@ fn place(surroundings: &Surroundings) -> paths::Surroundings {
     }
 }
 
-/// A folder or file, or a pattern. The folders at the beginning that are no pattern are looked up, so that a line about
-/// `/tmp` means the place that `/tmp` leads to.
+/// Reads a folder, a file or a pattern. The literal folders before a pattern are resolved, so that a line about `/tmp`
+/// covers the folder that `/tmp` links to.
 fn path(text: &str, surroundings: &Surroundings) -> Result<About, LineError> {
     if ['"', '\''].iter().any(|quote| text.len() > 1 && text.starts_with(*quote) && text.ends_with(*quote)) {
         return Err(LineError::Quoted);

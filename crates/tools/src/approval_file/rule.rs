@@ -5,35 +5,34 @@ use std::path::{Path, PathBuf};
 use globset::GlobMatcher;
 use setpoint_protocol::tool::ApprovalNeed;
 
-/// What a line does.
+/// The effect of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Allow,
     Deny,
 }
 
-/// What a line is about.
+/// The subject of a line.
 #[derive(Clone, Debug)]
 pub(super) enum About {
     /// A path and everything below it.
     Below(PathBuf),
-    /// Paths that match. The folder is the part of the pattern that is none.
+    /// Paths that match the glob. `folder` is the literal part before it.
     Matching { folder: PathBuf, glob: GlobMatcher },
-    /// This command, by its text or by the digest of the need.
+    /// This command, given as text or as the digest of the need.
     Command(String),
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
-    /// From 1.
     pub(super) line: usize,
     pub(super) word: Word,
     pub(super) about: About,
 }
 
 impl Rule {
-    /// Whether the line names this very need. The words of a command are meant where the person stands: elsewhere the same
-    /// words may run something else, so that only a denial names them there.
+    /// Whether the line names this need. A command's text applies in the person's working directory: elsewhere it may
+    /// run something else, so there only a denial matches.
     pub(super) fn names(&self, need: &ApprovalNeed) -> bool {
         match &self.about {
             About::Command(text) => {
@@ -44,7 +43,7 @@ impl Rule {
         }
     }
 
-    /// Whether a touched path lies in what the line is about, with everything below it.
+    /// Whether the line covers a touched path and everything below it.
     pub(super) fn covers(&self, path: &Path) -> bool {
         match &self.about {
             About::Below(folder) => path.starts_with(folder),
@@ -53,7 +52,7 @@ impl Rule {
         }
     }
 
-    /// Whether touching a path may touch what the line is about: the path lies in it, or it lies below the path.
+    /// Whether touching a path may affect the line's subject: either is below the other.
     pub(super) fn touches(&self, path: &Path) -> bool {
         let is_above = match &self.about {
             About::Below(folder) | About::Matching { folder, .. } => folder.starts_with(path),
@@ -62,7 +61,7 @@ impl Rule {
         is_above || self.holds(path)
     }
 
-    /// Whether a path is what the line is about, or lies below it.
+    /// Whether a path is the line's subject or below it.
     pub(super) fn holds(&self, path: &Path) -> bool {
         path.ancestors().any(|above| self.covers(above))
     }

@@ -36,7 +36,7 @@ fn check(text: &str, need: &ApprovalNeed, expected: Decision) {
 const NO: Decision = Decision::Refuse { line: None };
 
 #[test]
-fn paths_allow_what_lies_below_them() {
+fn a_path_allows_everything_below_it() {
     let text = "# build products\n\npath build\npath ~/notes\npath $OUT/*.csv\n";
     check(text, &need("x", &["/project/build/a/b"], &[]), Decision::Allow { line: 3 });
     check(text, &need("x", &["/project/build"], &["/people/ada/notes/x"]), Decision::Allow { line: 3 });
@@ -50,13 +50,13 @@ fn paths_allow_what_lies_below_them() {
 }
 
 #[test]
-fn what_names_no_path_is_not_allowed_by_paths() {
+fn a_need_without_paths_is_not_allowed_by_a_path() {
     check("path /", &need("python3 script.py", &[], &[]), NO);
     check("path /", &need("rm x", &[], &["/project/x"]), Decision::Allow { line: 1 });
 }
 
 #[test]
-fn commands_are_allowed_to_the_letter() {
+fn commands_are_matched_exactly() {
     let text =
         "command make install\ncommand ABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABAB";
     check(text, &need("make install", &[], &[]), Decision::Allow { line: 1 });
@@ -69,7 +69,7 @@ fn commands_are_allowed_to_the_letter() {
 }
 
 #[test]
-fn a_command_in_another_folder_is_allowed_by_its_digest_alone() {
+fn a_command_elsewhere_is_allowed_only_by_digest() {
     let elsewhere = ApprovalNeed { cwd: Some("/project/sub".to_owned()), ..need("sh ./x.sh", &[], &[]) };
     check("command sh ./x.sh", &elsewhere, NO);
     check(&format!("command {}", elsewhere.digest), &elsewhere, Decision::Allow { line: 1 });
@@ -81,12 +81,12 @@ fn a_command_in_another_folder_is_allowed_by_its_digest_alone() {
 }
 
 #[test]
-fn deny_beats_allow_wherever_it_stands() {
+fn deny_overrides_allow_in_any_order() {
     for text in ["path /project\ndeny path /project/.git", "deny path /project/.git\npath /project"] {
         let at = if text.starts_with("deny") { 1 } else { 2 };
         let line = Some(at);
         check(text, &need("x", &["/project/.git/config"], &[]), Decision::Refuse { line });
-        // Deleting a folder deletes what is denied below it.
+        // Deleting a folder also deletes the denied path below it.
         check(text, &need("x", &[], &["/project"]), Decision::Refuse { line });
         check(text, &need("x", &["/project/a", "/project/.git"], &[]), Decision::Refuse { line });
         check(text, &need("x", &["/project/.gitignore"], &[]), Decision::Allow { line: 3 - at });
@@ -104,7 +104,7 @@ fn an_empty_file_refuses_everything() {
 }
 
 #[test]
-fn a_wrong_line_is_named() {
+fn an_invalid_line_is_reported_with_its_number() {
     for (text, line, said) in [
         ("path a\nallow path b", 2, "understand \"allow\": a line"),
         ("path", 1, "find a path or command after `path`"),
@@ -136,7 +136,7 @@ fn links_in_a_line_are_followed() {
 }
 
 #[test]
-fn files_are_read_within_limits() {
+fn files_over_a_limit_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("approve");
     std::fs::write(&path, "path /a\n").unwrap();
@@ -157,7 +157,7 @@ fn files_are_read_within_limits() {
 }
 
 #[test]
-fn a_denied_path_counts_wherever_a_command_mentions_it() {
+fn a_denied_path_matches_any_mention_in_a_command() {
     let text = "command cp x build/keep/y\ncommand python3 -c \"open('build/keep','w')\"\ncommand make build\ndeny path build/keep";
     for command in ["cp x build/keep/y", "python3 -c \"open('build/keep','w')\""] {
         check(text, &need(command, &[], &[]), Decision::Refuse { line: Some(4) });

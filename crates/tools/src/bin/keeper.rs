@@ -1,4 +1,4 @@
-//! The keeper of calls for the tests of this crate. The real one is the `setpoint` binary itself.
+//! The keeper of calls for this crate's tests. In production the `setpoint` binary is its own keeper.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `broken_links`: symbolic links that lead nowhere or in a circle.
+//! `broken_links`: finds symbolic links that are dangling or cyclic.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::tool::{Limits, ToolCtx};
 use crate::typed::Typed;
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Lines that a reader is shown.
+/// Lines that are shown to a reader.
 const LINES_MAX: usize = 200;
 
 pub(crate) struct BrokenLinks;
@@ -100,7 +100,7 @@ fn find(root: &Path, limit: usize, limits: &Limits, halt: &Halt) -> Result<ToolA
     Ok(answer::walked(text, facts, tally.gaps()))
 }
 
-/// The target does not exist or leads back to the link. One that may not be looked at may well exist.
+/// Whether the target does not exist or leads back to the link. A target that may not be examined can still exist.
 fn leads_nowhere(error: &io::Error) -> bool {
     let is_circle = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
     is_circle || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)

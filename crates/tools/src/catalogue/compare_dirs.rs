@@ -1,4 +1,4 @@
-//! `compare_dirs`: what two folders have in common and what not, by content.
+//! `compare_dirs`: compares two folders by content.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -23,7 +23,7 @@ use crate::typed::Typed;
 use crate::walk::Tally;
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Lines of each list that a reader is shown.
+/// Lines of each list that are shown to a reader.
 const LINES_MAX: usize = 100;
 
 pub(crate) struct CompareDirs;
@@ -68,7 +68,7 @@ impl Typed for CompareDirs {
     }
 }
 
-/// What is at a path, as far as a look from outside tells.
+/// The kind of an entry, without reading its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     Folder,
@@ -159,7 +159,7 @@ fn tree(root: &Path, limits: &Limits, halt: &Halt) -> Result<(Tree, Tally), Tool
     Ok((tree, tally.map_err(failed)?))
 }
 
-/// What `here` has and `there` has not: files, links, and folders that hold nothing.
+/// Returns what `here` has and `there` lacks: files, links and empty folders.
 fn missing(here: &Tree, there: &Tree) -> Vec<PathBuf> {
     let is_empty = |path: &Path| {
         let mut below = here.range::<Path, _>((std::ops::Bound::Excluded(path), std::ops::Bound::Unbounded));
@@ -188,7 +188,7 @@ fn same_content(one: &Path, other: &Path, halt: &Halt) -> io::Result<bool> {
     }
 }
 
-/// Reads until the block is full or the file at its end.
+/// Reads until the block is full or the file ends.
 fn fill(file: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while let Some(rest) = block.get_mut(filled..).filter(|rest| !rest.is_empty()) {
@@ -209,7 +209,7 @@ fn answer(left: &Path, right: &Path, limit: usize, compared: &Compared, tally: T
         ("different", &compared.different),
     ];
     let is_equal = lists.iter().all(|(_, list)| list.is_empty());
-    // What could not be read may differ.
+    // Unreadable files may differ.
     let identical = is_equal && tally.complete && tally.unreadable == 0 && tally.closed == 0;
     let mut text = format!("left is {}, right is {}: ", show::path_line(left), show::path_line(right));
     text.push_str(match (identical, is_equal) {

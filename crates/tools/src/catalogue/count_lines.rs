@@ -1,6 +1,6 @@
-//! `count_lines`: files, lines and blank lines of text, by language.
+//! `count_lines`: counts files, lines and blank lines of text per language.
 //!
-//! A last line without its line end counts, as `grep -c ""` has it; `wc -l` would leave it out.
+//! A last line without a line end counts, as in `grep -c ""`; `wc -l` does not count it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -93,10 +93,10 @@ impl Sum {
 struct Counted {
     total: Sum,
     languages: BTreeMap<&'static str, Sum>,
-    /// By what follows the last point of a name, in small letters; empty where there is no such point.
+    /// Sums per file name ending (the text after the last dot, lower case; empty if there is none).
     endings: BTreeMap<String, Sum>,
     binary: u64,
-    /// Lines with carriage returns within them.
+    /// Lines that contain carriage returns.
     returns: u64,
 }
 

@@ -1,8 +1,8 @@
-//! `disk_usage`: how many bytes of files are below a folder, where, and in which files.
+//! `disk_usage`: reports how many bytes of files are below a folder, where, and in which files.
 //!
-//! Sizes are apparent sizes of regular files, counted once for every name, as `find -type f -printf %s` has them: a file
-//! with two hard links counts twice, and the facts say how much that is. Folders themselves, links and everything on
-//! other file systems do not count.
+//! Sizes are apparent sizes of regular files, counted once per name, as `find -type f -printf %s` reports them: a file
+//! with two hard links counts twice, and the facts say how much that is. Folders themselves, links and other file
+//! systems do not count.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,17 +27,17 @@ use crate::typed::Typed;
 use crate::walk::Tally;
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Levels of folders that are measured one by one when the call does not say.
+/// Folder levels that are listed separately if the call gives no depth.
 pub const USAGE_DEPTH_DEFAULT: usize = 1;
-/// Folders, and files, that one call gives when it does not say how many.
+/// Folders, and files, that a call returns if it gives no limit.
 pub const USAGE_LIMIT_DEFAULT: usize = 20;
-/// Folders, and files, that one call may ask for; more is taken as this.
+/// Largest limit of folders, and of files; a larger one is reduced to it.
 pub const USAGE_LIMIT_MAX: usize = 1_000;
-/// Bytes of a block, as the file system counts them.
+/// Bytes per block in `st_blocks`.
 const BLOCK_BYTES: u64 = 512;
-/// Folders that are measured one by one; those of the levels below these many are counted with their parents.
+/// Folders that are measured separately; the rest, on the deepest levels, count with their parents.
 const FOLDERS_MAX: usize = 100_000;
-/// Bytes that the list of folders may take; they are counted beside it.
+/// Bytes of the list of folders; the others are counted.
 const LIST_BYTES_MAX: usize = 96 * 1024;
 
 pub(crate) struct DiskUsage;
@@ -98,9 +98,9 @@ struct Wanted {
 
 #[derive(Clone, Copy, Default)]
 struct Sum {
-    /// How long its files are.
+    /// Total apparent size of its files.
     bytes: u64,
-    /// What it takes on the disk: blocks of files, folders and links, each counted once.
+    /// Space on the disk: blocks of files, folders and links, each counted once.
     disk: u64,
     files: u64,
 }
@@ -109,15 +109,15 @@ struct Sum {
 struct Measured {
     total: Sum,
     folders: BTreeMap<PathBuf, Sum>,
-    /// The largest files so far, the smallest of them first.
+    /// The largest files so far, smallest first.
     largest: BTreeSet<(u64, Reverse<OsString>)>,
-    /// The size of the largest file that is not among them, and how many others are as large.
+    /// The size of the largest file that is not in `largest`, and how many others have that size.
     next: (u64, u64),
-    /// Files with several names, by device and number.
+    /// Files with several names, by device and inode.
     linked: BTreeSet<(u64, u64)>,
-    /// The same, of those whose blocks were counted.
+    /// Files with several names whose blocks were counted.
     counted: BTreeSet<(u64, u64)>,
-    /// The same below each folder.
+    /// Files with several names, per folder that they are below.
     linked_below: BTreeSet<(PathBuf, u64, u64)>,
     /// Bytes that were counted under more than one name.
     linked_bytes: u64,
@@ -167,7 +167,7 @@ impl Measured {
         }
     }
 
-    /// Counts the blocks of anything as `du` does: those of a file with several names once.
+    /// Counts the blocks of an entry as `du` does: a file with several names once.
     fn add_blocks(&mut self, root: &Path, path: &Path, meta: &std::fs::Metadata) {
         let disk = meta.blocks().saturating_mul(BLOCK_BYTES);
         let (device, number) = (meta.dev(), meta.ino());
@@ -266,7 +266,7 @@ impl Measured {
     }
 }
 
-/// The folders between `root` and what lies at `path`, both left out.
+/// Returns the folders between `root` and `path`, both excluded.
 fn folders_above<'p>(root: &'p Path, path: &'p Path) -> impl Iterator<Item = &'p Path> {
     path.ancestors().skip(1).take_while(move |folder| *folder != root && folder.starts_with(root))
 }

@@ -1,4 +1,4 @@
-//! `edit_file`: exact text in a file becomes other text.
+//! `edit_file`: replaces exact text in a file.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -23,10 +23,10 @@ use crate::target::Target;
 use crate::tool::ToolCtx;
 use crate::typed::Typed;
 
-/// Largest file that is edited, in bytes, before and after.
+/// Largest file that is edited, before and after, in bytes.
 pub const EDIT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// Characters of the difference that the result shows, so that nobody has to read the file again.
+/// Characters of the diff in the result, so that the model need not read the file again.
 const DIFF_CHARS_MAX: usize = 1_200;
 
 pub(crate) struct EditFile;

@@ -1,4 +1,4 @@
-//! `file_facts`: what is known of one path, whatever is there.
+//! `file_facts`: reports what is known about one path of any kind.
 
 use std::fs::Metadata;
 use std::io;
@@ -66,7 +66,7 @@ fn describe(path: &Path, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     Ok(present(path, &meta, link.as_deref(), content))
 }
 
-/// What the content says of itself.
+/// What the content reveals.
 struct Content {
     bytes: u64,
     sha256: String,
@@ -81,7 +81,7 @@ fn content(path: &Path, halt: &Halt) -> io::Result<Content> {
     Ok(Content { bytes: hashed.bytes, sha256: hashed.hex, lines: (!lines.binary).then_some(lines.lines) })
 }
 
-/// There is nothing, or something that is no folder stands in the way, or a link leads in a circle.
+/// Whether nothing is at the path: it does not exist, a name on the way is not a folder, or its links form a cycle.
 fn is_absent(error: &io::Error) -> bool {
     let is_circle = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
     is_circle || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)

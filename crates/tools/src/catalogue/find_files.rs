@@ -1,4 +1,4 @@
-//! `find_files`: files by their name, from the system's index where it keeps one.
+//! `find_files`: finds files by name, through the system's index if there is one.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -28,13 +28,13 @@ use crate::tool::{Limits, ToolCtx};
 use crate::typed::Typed;
 use crate::walk::{Tally, search};
 
-/// Paths that one call gives when it does not say how many.
+/// Paths that a call returns if it gives no limit.
 pub const FIND_LIMIT_DEFAULT: usize = 200;
-/// Paths that one call may ask for; more is taken as this.
+/// Largest limit of paths; a larger one is reduced to it.
 pub const FIND_LIMIT_MAX: usize = 5_000;
-/// Milliseconds that the index may take; then the folders are walked.
+/// Milliseconds that the index may take; after that the folders are walked.
 const INDEX_MS_MAX: u64 = 10_000;
-/// Bytes of the index's answer that are looked at.
+/// Bytes of the index's output that are read.
 const INDEX_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 pub(crate) struct FindFiles {
@@ -42,10 +42,10 @@ pub(crate) struct FindFiles {
     index: Option<Index>,
 }
 
-/// Who keeps an index of names.
+/// The program that indexes file names.
 #[derive(Clone, Debug)]
 enum Index {
-    /// macOS. It matches stems only in part of the scripts, so the stem is asked for and the rest filtered here.
+    /// macOS. It matches stems in some scripts only, so it is asked for the stem and the rest is filtered here.
     Spotlight(PathBuf),
     /// `plocate` or `locate`.
     Locate(PathBuf),
@@ -112,10 +112,10 @@ impl Typed for FindFiles {
     }
 }
 
-/// Which names are wanted.
+/// The names to find.
 struct Wanted {
     glob: Option<GlobMatcher>,
-    /// The folded text without wildcards: the name's part, or the longest part of the pattern.
+    /// Case-folded text without wildcards: the given part of a name, or the longest literal part of the pattern.
     stem: String,
 }
 
@@ -141,9 +141,9 @@ impl Wanted {
 }
 
 impl FindFiles {
-    /// What the index has, or `None` where there is none or it says nothing useful.
+    /// Returns the paths from the index, or `None` if there is no index or its answer is unusable.
     async fn ask_index(&self, wanted: &Wanted, root: &Path, ctx: &ToolCtx) -> Option<Vec<PathBuf>> {
-        // A backslash would be an escape to the index.
+        // The index treats a backslash as an escape.
         if wanted.stem.is_empty() || wanted.stem.contains('\\') {
             return None;
         }
@@ -184,7 +184,7 @@ impl FindFiles {
     }
 }
 
-/// What of the index is really there, below the root, wanted, and not Setpoint's own: an index may be days old.
+/// Keeps the paths that exist, are below the root, match and are not Setpoint's own: an index may be days old.
 fn existing(paths: Vec<PathBuf>, root: &Path, wanted: &Wanted, halt: &Halt) -> BTreeSet<PathBuf> {
     let real_root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
     let is_wanted = |path: &PathBuf| {
@@ -226,7 +226,7 @@ fn answer(root: &Path, paths: BTreeSet<PathBuf>, limit: usize, indexed: bool, ta
     answer::walked(text, facts, tally.gaps())
 }
 
-/// The longest text that every name which matches the pattern holds: outside of wildcards, classes and alternatives.
+/// Returns the longest text that every match of the pattern contains: outside of wildcards, classes and alternatives.
 fn literal_part(glob: &str) -> String {
     let mut parts = vec![String::new()];
     let mut inside: Option<char> = None;
@@ -249,7 +249,7 @@ fn literal_part(glob: &str) -> String {
     parts.into_iter().max_by_key(String::len).unwrap_or_default()
 }
 
-/// One spelling for names that look the same: file systems differ in how they write `é`.
+/// Normalises names that look the same: file systems differ in how they store `é`.
 fn folded(name: &str) -> String {
     name.nfc().flat_map(char::to_lowercase).collect()
 }
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_index_is_asked_for_what_every_match_holds() {
+    fn the_index_is_asked_for_the_longest_literal() {
         for (glob, part) in [
             ("*.pdf", ".pdf"),
             ("{photo,image}-*.png", ".png"),
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn names_match_whatever_their_case_and_spelling() {
+    fn names_match_in_any_case_and_normalisation() {
         let part = Wanted::new("CAFÉ").unwrap();
         assert!(part.has(OsStr::new("my café.txt")) && part.has(OsStr::new("Cafe\u{301} menu")));
         assert!(!part.has(OsStr::new("cafe.txt")));

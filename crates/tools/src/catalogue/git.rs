@@ -1,7 +1,7 @@
-//! Git, kept from running anything: for commands that only read and for `git_report`.
+//! Git, prevented from running other programs: for read-only commands and for `git_report`.
 //!
-//! A repository is data that somebody may have sent, and its configuration can name programs that Git runs. So what runs
-//! programs is turned off, and of the person's own configuration there is only what decides which changes Git sees.
+//! A repository may come from anyone, and its configuration can name programs that Git runs. So every setting that runs
+//! programs is overridden, and of the person's own configuration only what decides which changes Git sees is kept.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -20,14 +20,14 @@ use crate::show;
 use crate::tool::ToolCtx;
 use crate::walk::measure::{self, Bounds, Step};
 
-/// Entries of a repository's own folders that are looked at.
+/// Entries of a repository's own folders that are examined.
 const ENTRIES_MAX: usize = 50_000;
-/// Bytes of a file that names another folder.
+/// Bytes of a file that points to another folder.
 const POINTER_BYTES_MAX: u64 = 4_096;
-/// Characters of an error message of Git that are kept.
+/// Characters of Git's error message that are kept.
 const SAID_CHARS_MAX: usize = 500;
 
-/// Settings that override those of the repository.
+/// Settings that override the repository's.
 const OFF: &[(&str, &str)] = &[
     ("core.fsmonitor", "false"),
     ("core.hooksPath", "/dev/null"),
@@ -41,7 +41,7 @@ const OFF: &[(&str, &str)] = &[
     ("submodule.recurse", "false"),
 ];
 
-/// Variables that keep Git from configuration of others, from writing its index and from the network.
+/// Variables that keep Git from reading others' configuration, writing its index and using the network.
 const VARIABLES: &[(&str, &str)] = &[
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
@@ -50,14 +50,14 @@ const VARIABLES: &[(&str, &str)] = &[
     ("GIT_OPTIONAL_LOCKS", "0"),
 ];
 
-/// Settings of the person's own configuration that are carried over: without them Git would see other changes than the
-/// person does, or refuse a repository that the person trusts.
+/// Settings of the person's own configuration that are kept: without them Git would see other changes than the person
+/// does, or refuse a repository that the person trusts.
 const CARRIED: &str = r"^(core\.(attributesfile|autocrlf|eol|excludesfile|filemode|ignorecase|quotepath|safecrlf|symlinks|trustctime)|safe\.directory|status\.showuntrackedfiles)$";
 
-/// Where the person's own configuration is said to be, when it is not in its usual place.
+/// Variables that name the person's own configuration if it is not in its usual place.
 const ELSEWHERE: &[&str] = &["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"];
 
-/// The files that pass through a filter: those whose attribute is neither missing nor turned off.
+/// Arguments that list the files whose `filter` attribute is set.
 pub(super) const FILTERED: &[&str] = &[
     "ls-files",
     "-z",
@@ -68,32 +68,32 @@ pub(super) const FILTERED: &[&str] = &[
     ":(exclude,top,attr:-filter)",
 ];
 
-/// How the entry of another repository begins in the index.
+/// The prefix of another repository's entry in the index.
 const NESTED: &str = "160000 ";
 
 /// Settings by name, in order.
 pub(super) type Settings = Vec<(String, String)>;
 
-/// Git in one folder.
+/// Git, bound to one folder.
 pub(super) struct Git<'a> {
     program: &'a Path,
     pub(super) folder: PathBuf,
     host: &'a Host,
     ctx: &'a ToolCtx,
     limits: Limits,
-    /// What is added to the configuration of the repository.
+    /// Settings added to the repository's configuration.
     pub(super) settings: Settings,
 }
 
-/// What one run of Git may take.
+/// Limits of one run of Git.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) ms_max: u64,
-    /// Bytes of what it prints.
+    /// Bytes of output.
     pub(super) bytes_max: usize,
 }
 
-/// What Git printed, and whether it succeeded.
+/// The output of Git, and whether it succeeded.
 pub(super) struct Printed {
     pub(super) out: Captured,
     pub(super) said: String,
@@ -101,7 +101,8 @@ pub(super) struct Printed {
 }
 
 impl<'a> Git<'a> {
-    /// Git in a folder, with what is carried over of the person's own configuration. Finding that out runs nothing.
+    /// Prepares Git for a folder, with the settings kept from the person's own configuration. Reading them runs no
+    /// other program.
     pub(super) async fn new(
         program: &'a Path,
         folder: PathBuf,
@@ -115,26 +116,26 @@ impl<'a> Git<'a> {
             env.extend(std::env::var_os(name).map(|value| (OsString::from(*name), value)));
         }
         let printed = git.start(&["config", "-z", "--show-scope", "--get-regexp", CARRIED], env).await?;
-        // Git fails where there is no such setting.
+        // Git fails if there is no such setting.
         let entries = if printed.is_ok { git.whole(&printed)? } else { String::new() };
         git.settings = carried(&entries);
         Ok(git)
     }
 
-    /// Runs Git, which runs nothing else.
+    /// Runs Git, which runs no other program.
     pub(super) async fn run(&self, args: &[&str]) -> Result<Printed, ToolError> {
         let mut env = self.surroundings();
         keep_quiet(&mut env, &self.settings);
         self.start(args, env).await
     }
 
-    /// Whether other repositories are part of this one.
+    /// Whether the repository contains other repositories (submodules).
     pub(super) async fn has_nested(&self) -> Result<bool, ToolError> {
         let printed = self.run(&["ls-files", "--stage", "-z", "--", ":(top)"]).await?;
         Ok(printed.is_ok && self.whole(&printed)?.split('\0').any(|entry| entry.starts_with(NESTED)))
     }
 
-    /// All of what Git printed, as text.
+    /// Returns the whole output as text.
     pub(super) fn whole(&self, printed: &Printed) -> Result<String, ToolError> {
         let whole = printed.out.whole().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         whole.ok_or_else(|| ToolError::unfit(&self.folder, "what Git says about it is too long"))
@@ -145,9 +146,9 @@ impl<'a> Git<'a> {
     }
 
     async fn start(&self, args: &[&str], mut env: Environment) -> Result<Printed, ToolError> {
-        // Its messages are looked at.
+        // Its messages are parsed.
         env.insert("LC_ALL".into(), "C".into());
-        // Replacements show another history than the one that is kept.
+        // Replacement objects would show another history than the stored one.
         env.insert("GIT_NO_REPLACE_OBJECTS".into(), "1".into());
         let job = Job {
             program: self.program.to_path_buf(),
@@ -171,14 +172,14 @@ impl<'a> Git<'a> {
     }
 }
 
-/// Why Git may not look into a folder, if it may not. Git opens files of a repository by itself and prints what it does
-/// not understand in them, so that a link among them would show any file.
+/// Returns why Git may not examine a folder, or `None`. Git opens a repository's files on its own and prints what it
+/// cannot parse in them, so a link among them could expose any file.
 ///
 /// # Errors
 /// If the repository's own folder belongs to Setpoint.
 pub(super) fn obstacle(folder: &Path, halt: &Halt) -> Result<Option<String>, ToolError> {
     let Ok(real) = std::fs::canonicalize(folder) else { return Ok(None) };
-    // Git goes on upwards from a folder that it does not take for a repository.
+    // Git continues upwards from a folder that is not a repository.
     for above in real.ancestors() {
         let entry = above.join(".git");
         let mut own = match std::fs::symlink_metadata(&entry) {
@@ -235,8 +236,8 @@ fn not_a_file(path: &Path) -> String {
     format!("{path} is a link out of the repository's own folder, or no file, and Git would read it")
 }
 
-/// Whether Git prints nothing of what is in this folder of a repository: objects are compressed, and the others are read
-/// for submodules and by other programs.
+/// Whether Git never prints the content of this path in a repository's folder: objects are compressed, and the others
+/// are read only for submodules and by other programs.
 fn is_unread(inside: &Path) -> bool {
     let mut parts = inside.iter();
     let (first, second) = (parts.next(), parts.next());
@@ -247,7 +248,7 @@ fn is_unread(inside: &Path) -> bool {
     }
 }
 
-/// The folder that a file such as `commondir` names.
+/// Returns the folder that a file such as `commondir` points to.
 fn pointer(path: &Path, halt: &Halt) -> Option<PathBuf> {
     let mut text = String::new();
     open::regular(path, halt).ok()?.take(POINTER_BYTES_MAX).read_to_string(&mut text).ok()?;
@@ -255,7 +256,7 @@ fn pointer(path: &Path, halt: &Halt) -> Option<PathBuf> {
     Some(PathBuf::from(to.strip_prefix("gitdir: ").unwrap_or(to)))
 }
 
-/// Adds to an environment what keeps Git from running anything, and these settings.
+/// Adds these settings, and those that keep Git from running other programs, to an environment.
 pub(super) fn keep_quiet(env: &mut Environment, settings: &Settings) {
     let mut set = |name: String, value: &str| env.insert(OsString::from(name), OsString::from(value));
     for (name, value) in VARIABLES {
@@ -270,8 +271,8 @@ pub(super) fn keep_quiet(env: &mut Environment, settings: &Settings) {
     }
 }
 
-/// What is carried over, of a list of scopes and settings: what the person's own configuration says and the repository's
-/// does not, because settings that we add take precedence over both.
+/// Selects the settings to keep from a list of scopes and names: those in the person's own configuration and not in the
+/// repository's, because settings that we add override both.
 fn carried(list: &str) -> Settings {
     let (mut settings, mut of_repository) = (Settings::new(), BTreeSet::new());
     let mut parts = list.split('\0');
@@ -280,7 +281,7 @@ fn carried(list: &str) -> Settings {
         if matches!(scope, "system" | "global") {
             settings.push((name.to_owned(), value.to_owned()));
         } else if name != "safe.directory" {
-            // A repository cannot make itself trusted, nor distrusted.
+            // A repository must not decide whether it is trusted.
             of_repository.insert(name);
         }
     }

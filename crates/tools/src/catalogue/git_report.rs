@@ -1,4 +1,4 @@
-//! `git_report`: a repository in figures, through the Git program, which runs nothing else.
+//! `git_report`: reports figures about a repository, through the Git program, which runs no other program.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,28 +19,28 @@ use crate::target::Target;
 use crate::tool::ToolCtx;
 use crate::typed::Typed;
 
-/// What one run of Git may take; a list that is longer is not read.
+/// Limits of one run of Git; a longer list is not read.
 const LIMITS: Limits = Limits { ms_max: 30_000, bytes_max: 16 * 1024 * 1024 };
-/// Authors that are given, those with most commits first.
+/// Authors that are returned, most commits first.
 const AUTHORS_MAX: usize = 100;
 /// Changed and untracked files that are listed.
 const LISTED_MAX: usize = 1_000;
-/// How many of the last commits are given, as Git takes it.
+/// Number of latest commits to return, as an argument of Git.
 const LAST: &str = "-5";
-/// Settings of a repository that are looked through for filters.
+/// Settings of a repository that are searched for filters.
 const SETTINGS_MAX: usize = 10_000;
 
-/// What `git status` of a repository would run on top of what every Git has turned off.
+/// Overrides for what `git status` would run, beyond those that every run of Git gets.
 const OFF: &[(&str, &str)] = &[
     ("diff.external", ""),
     ("status.submoduleSummary", "false"),
-    // A repository may say that a file whose time was set back has not changed.
+    // A repository may claim that a file whose time was set back has not changed.
     ("core.trustctime", "true"),
     ("core.checkStat", "default"),
 ];
 
-/// What Git was asked to do and has not ended, by a file that it keeps meanwhile in the repository's own folder. A rebase may
-/// hold the mark of a pick as well.
+/// Unfinished operations of Git, by the file that each keeps in the repository's own folder. A rebase may also leave
+/// the mark of a cherry-pick.
 const UNFINISHED: &[(&str, &str)] = &[
     ("rebase-merge/head-name", "rebase"),
     ("rebase-apply/applying", "am"),
@@ -57,7 +57,7 @@ pub(crate) struct GitReport {
 }
 
 impl GitReport {
-    /// The tool, where there is a git program.
+    /// Returns the tool if there is a `git` program.
     pub(crate) fn new(host: &Host) -> Option<Self> {
         Some(GitReport { host: host.clone(), git: host.program("git")? })
     }
@@ -112,7 +112,7 @@ struct Repository<'a> {
     ctx: &'a ToolCtx,
 }
 
-/// The lines or, with `-z`, the entries; `None` when there were too many.
+/// Returns the lines or, with `-z`, the entries; `None` if there were too many.
 fn entries(printed: &Printed, separator: u8) -> Option<Vec<String>> {
     let whole = printed.out.whole()?;
     let entries = whole.split(|byte| *byte == separator).filter(|entry| !entry.is_empty());
@@ -133,14 +133,14 @@ impl Repository<'_> {
         Err(ToolError::Program { program: "git".to_owned(), said: fatal.join("\n") })
     }
 
-    /// The text that Git prints, without the line end; `None` where Git has none to give.
+    /// Returns Git's output without the line end; `None` if Git has nothing to print.
     async fn text(&self, args: &[&str]) -> Result<Option<String>, ToolError> {
         let printed = self.git.run(args).await?;
         let text = printed.out.text(8_192);
         Ok(printed.is_ok.then(|| text.trim_end_matches('\n').to_owned()))
     }
 
-    /// Filters are programs that Git runs over changed files, under names that the repository chooses.
+    /// Filters are programs that Git runs on changed files, under names that the repository chooses.
     async fn turn_off_filters(&mut self) -> Result<(), ToolError> {
         let listed = self.ask(&["config", "--list", "--name-only", "-z"]).await?;
         let too_many = || ToolError::unfit(&self.git.folder, "its configuration is too large");
@@ -161,27 +161,27 @@ impl Repository<'_> {
 }
 
 struct Report {
-    /// The folder that was named, below the top; empty for the top itself.
+    /// The named folder relative to the top; empty for the top itself.
     below_top: String,
-    /// The repository's top, if another folder was named: every figure is that of the whole.
+    /// The repository's top if a folder below it was named: every figure covers the whole repository.
     whole_of: Option<PathBuf>,
     branch: Option<String>,
-    /// What was begun and not ended, by its command.
+    /// The unfinished operation, by its command.
     unfinished: Option<&'static str>,
     commits: u64,
     authors: Vec<(String, u64)>,
     changed: Vec<String>,
     untracked: Vec<String>,
-    /// Touched files that pass through a filter: whether they have changed cannot be told.
+    /// Touched files that pass through a filter: whether they changed is unknown.
     unsure: Vec<String>,
     has_submodules: bool,
-    /// Whether older commits are cut off.
+    /// Whether older commits are missing (a shallow clone).
     is_shallow: bool,
-    /// Files that Git was told to take for unchanged.
+    /// Files that Git was told to treat as unchanged.
     hidden_changes: u64,
-    /// Whether Git was told not to look at changes of file modes.
+    /// Whether Git was told to ignore changes of file modes.
     are_modes_ignored: bool,
-    /// The newest first.
+    /// Newest first.
     last: Vec<Commit>,
     complete: bool,
     gaps: Gaps,
@@ -200,7 +200,7 @@ impl Report {
         let house = &git.ctx.house;
         let top = git.text(&["rev-parse", "--show-toplevel"]).await?.map(PathBuf::from);
         let own = git.text(&["rev-parse", "--absolute-git-dir"]).await?.map(PathBuf::from);
-        // A repository's settings may name any folder as its files.
+        // A repository's settings may name any folder as its working tree.
         for folder in top.iter().chain(&own) {
             house.rooms().check(folder)?;
         }
@@ -212,7 +212,7 @@ impl Report {
                 "--porcelain=v1",
                 "-z",
                 "--untracked-files=all",
-                // A look at what is uncommitted in a submodule would run with that one's configuration.
+                // Examining a submodule's uncommitted changes would use the submodule's configuration.
                 "--ignore-submodules=dirty",
                 "--no-renames",
             ])
@@ -244,7 +244,7 @@ impl Report {
         }
         let shallow = git.text(&["rev-parse", "--is-shallow-repository"]).await?;
         report.is_shallow = shallow.as_deref() == Some("true");
-        // A small letter or S: assume-unchanged, skip-worktree.
+        // Lower case or S: assume-unchanged, skip-worktree.
         let marked = entries(&git.ask(&["ls-files", "-v", "-z", "--", ":(top)"]).await?, 0);
         let is_hidden = |entry: &&String| entry.starts_with(|c: char| c.is_ascii_lowercase() || c == 'S');
         let hidden = marked.iter().flatten().filter(is_hidden).count();
@@ -291,7 +291,8 @@ impl Report {
         Ok(())
     }
 
-    /// Filters are not run, and without its filter a file that was touched looks changed.
+    /// Moves touched files with a filter to `unsure`: filters are not run, and without its filter such a file looks
+    /// changed.
     async fn set_filtered_aside(&mut self, git: &Repository<'_>) -> Result<(), ToolError> {
         if self.changed.is_empty() {
             return Ok(());
@@ -306,7 +307,7 @@ impl Report {
 
     fn add_status(&mut self, entries: &[String], is_closed: impl Fn(&str) -> bool) {
         for entry in entries {
-            // Two letters of state, a blank, the path.
+            // Each entry is two letters of state, a space and the path.
             let Some((state, path)) = entry.split_at_checked(3) else { continue };
             if is_closed(path) {
                 self.gaps.closed += 1;

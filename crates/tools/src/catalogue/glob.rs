@@ -1,4 +1,4 @@
-//! `glob`: the files whose paths match a pattern.
+//! `glob`: finds files whose paths match a pattern.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -21,11 +21,11 @@ use crate::tool::{Limits, ToolCtx};
 use crate::typed::Typed;
 use crate::walk::search;
 
-/// Paths that one call gives when it does not say how many.
+/// Paths that a call returns if it gives no limit.
 pub const GLOB_LIMIT_DEFAULT: usize = 1_000;
-/// Paths that one call may ask for; more is taken as this.
+/// Largest limit of paths; a larger one is reduced to it.
 pub const GLOB_LIMIT_MAX: usize = 10_000;
-/// Paths that a reader is shown.
+/// Paths that are shown to a reader.
 const LINES_MAX: usize = 300;
 
 pub(crate) struct Glob;
@@ -82,7 +82,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// The folders at the beginning of an absolute pattern that are no pattern are its root.
+    /// The literal folders at the beginning of an absolute pattern become its root.
     fn read(input: &Input, place: &Place) -> Result<Self, ToolError> {
         let text = input.pattern.as_str();
         if !text.starts_with(['/', '~', '$']) {
@@ -92,13 +92,13 @@ impl Wanted {
         let is_plain = |part: &&str| !pattern::is_glob(part);
         let plain: Vec<&str> = text.split('/').take_while(is_plain).collect();
         let parts: Vec<&str> = text.split('/').skip(plain.len()).collect();
-        // Without any pattern in it, the last name is the pattern.
+        // If nothing is a wildcard, the last name is the pattern.
         let (root, pattern) = match (parts.is_empty(), plain.split_last()) {
             (true, Some((last, folders))) => (folders.join("/"), (*last).to_owned()),
             _ => (plain.join("/"), parts.join("/")),
         };
         let root = if root.is_empty() { "/" } else { &root };
-        // A pattern without a slash matches at any depth; this one says where.
+        // A pattern without a slash would match at any depth; this one names its folder.
         let pattern = if pattern.contains('/') { pattern } else { format!("./{pattern}") };
         Ok(Wanted { root: place.path("pattern", root)?, pattern })
     }

@@ -1,4 +1,4 @@
-//! `grep`: the lines that hold a pattern.
+//! `grep`: finds lines that match a pattern.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -29,15 +29,15 @@ use crate::typed::Typed;
 use crate::walk::Tally;
 use crate::walk::search;
 
-/// Lines that one call gives when it does not say how many.
+/// Lines that a call returns if it gives no limit.
 pub const GREP_LIMIT_DEFAULT: usize = 200;
-/// Lines that one call may ask for; more is taken as this.
+/// Largest limit of lines; a larger one is reduced to it.
 pub const GREP_LIMIT_MAX: usize = 5_000;
 /// Files that are named beside the lines; all are counted.
 const FILES_TOLD_MAX: usize = 200;
-/// Characters of a line that are given.
+/// Characters of a line that are returned.
 pub const GREP_LINE_CHARS_MAX: usize = 400;
-/// Bytes of a line that are searched; what follows in the line is not.
+/// Bytes of a line that are searched; the rest of the line is skipped.
 pub const GREP_LINE_BYTES_MAX: usize = 1024 * 1024;
 
 pub(crate) struct Grep;
@@ -112,7 +112,7 @@ fn compile(input: &Input) -> Result<Regex, ToolError> {
         .map_err(|error| ToolError::parameter("pattern", clip(&error.to_string(), 400)))
 }
 
-/// A line as far as it is given, with a mark where it goes on.
+/// Returns the beginning of a line, with a mark if it was cut.
 fn beginning(line: &str) -> String {
     match line.char_indices().nth(GREP_LINE_CHARS_MAX) {
         None => line.to_owned(),
@@ -120,7 +120,7 @@ fn beginning(line: &str) -> String {
     }
 }
 
-/// A file as it is read, and whether a NUL was in it: such a file is no text, however late the NUL comes.
+/// A file reader that records whether it met a NUL: such a file is binary, however late the NUL comes.
 struct Watched {
     file: File,
     has_nul: bool,
@@ -142,7 +142,7 @@ impl Read for Watched {
 
 struct Search {
     pattern: Regex,
-    /// The pattern is taken as plain text, and does not look like it.
+    /// The pattern is searched as plain text but looks like a regular expression.
     is_doubtful: bool,
     glob: Option<GlobMatcher>,
     limit: usize,
@@ -153,13 +153,13 @@ struct Search {
 #[derive(Default)]
 struct Found {
     matches: Vec<Match>,
-    /// The first files with matching lines, and how many lines in each.
+    /// The first files with matching lines, and the number of matches in each.
     in_files: Vec<(String, u64)>,
     count: u64,
     files: u64,
     searched: u64,
     binary: u64,
-    /// Lines in another encoding, where a text is looked for that has letters beyond ASCII.
+    /// Lines in another encoding, counted if the pattern has letters beyond ASCII.
     undecoded: u64,
 }
 

@@ -1,4 +1,4 @@
-//! `hash_files`: checksums of files, and which of them hold the same.
+//! `hash_files`: computes checksums of files and finds files with equal content.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
@@ -24,9 +24,9 @@ use crate::typed::Typed;
 use crate::walk::Tally;
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Paths that one call may name.
+/// Paths that a call may name.
 pub const HASH_PATHS_MAX: usize = 1_000;
-/// Lines that a reader is shown.
+/// Lines that are shown to a reader.
 const LINES_MAX: usize = 200;
 
 pub(crate) struct HashFiles;
@@ -126,10 +126,10 @@ struct Hashed {
     place: OnDisk,
 }
 
-/// Device and number of a file: its names share them.
+/// Device and inode of a file, which all its names share.
 type OnDisk = (u64, u64);
 
-/// A file before it is read.
+/// A file that was found and not read yet.
 struct Found {
     bytes: u64,
     place: OnDisk,
@@ -169,7 +169,7 @@ fn run(what: &What, wanted: Wanted, limits: &Limits, halt: &Halt) -> Result<Tool
     Ok(answer(&hashed, considered, wanted, tally))
 }
 
-/// The regular files with their sizes.
+/// Returns the regular files with their sizes.
 fn gather(what: &What, limits: &Limits, halt: &Halt) -> Result<(BTreeMap<PathBuf, Found>, Tally), ToolError> {
     let mut files = BTreeMap::new();
     let tally = match what {
@@ -200,13 +200,13 @@ fn answer(hashed: &[Hashed], considered: usize, wanted: Wanted, tally: Tally) ->
     }
     by_content.values_mut().for_each(|paths| paths.sort_unstable_by_key(|path| path.as_os_str()));
     let mut groups: Vec<_> = by_content.into_iter().filter(|(_, paths)| paths.len() > 1).collect();
-    // What could be saved: several names of one file are one copy.
+    // The bytes that removing duplicates would save: several names of one file count as one copy.
     let waste = |hash: &str, bytes: u64| {
         let copies = copies.get(hash).map_or(0, |places| places.len() as u64);
         bytes.saturating_mul(copies.saturating_sub(1))
     };
     let wasted = groups.iter().fold(0_u64, |sum, ((hash, bytes), _)| sum.saturating_add(waste(hash, *bytes)));
-    // The groups that hold most come first; of equals, the one whose first path does.
+    // Groups that take most space first; ties are broken by the first path.
     groups.sort_by_key(|((hash, bytes), paths)| {
         (std::cmp::Reverse(waste(hash, *bytes)), paths.first().map(|path| path.as_os_str().to_owned()))
     });

@@ -1,4 +1,4 @@
-//! Which language a file is in, by its name.
+//! Tells the language of a file from its name.
 
 /// Extensions in lower case, sorted.
 const BY_EXTENSION: &[(&str, &str)] = &[
@@ -125,10 +125,10 @@ const BY_NAME: &[(&str, &str)] = &[
     ("rakefile", "Ruby"),
 ];
 
-/// The language of text files whose names say nothing.
+/// The language of text files with an unknown name.
 pub(super) const OTHER: &str = "other";
 
-/// The language of a file with this name.
+/// Returns the language of a file with this name.
 pub(super) fn of(name: &str) -> &'static str {
     let name = name.to_lowercase();
     if let Some((_, language)) = BY_NAME.iter().find(|(known, _)| *known == name) {
@@ -137,7 +137,8 @@ pub(super) fn of(name: &str) -> &'static str {
     of_ending(&ending(&name))
 }
 
-/// What follows the last point of a name, in small letters; empty where a name has none, or begins with its only one.
+/// Returns the text after the last dot of a name, in lower case; empty if there is no dot, or if the only dot is the
+/// first character.
 pub(super) fn ending(name: &str) -> String {
     match name.rsplit_once('.') {
         Some((stem, ending)) if !stem.is_empty() => ending.to_ascii_lowercase(),
@@ -145,7 +146,7 @@ pub(super) fn ending(name: &str) -> String {
     }
 }
 
-/// The language of names with an ending, which is in small letters.
+/// Returns the language of names with this lower-case ending.
 pub(super) fn of_ending(ending: &str) -> &'static str {
     match BY_EXTENSION.binary_search_by_key(&ending, |(known, _)| known) {
         Ok(at) => BY_EXTENSION.get(at).map_or(OTHER, |(_, language)| language),
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_the_language() {
+    fn language_is_derived_from_the_name() {
         for (name, language) in [
             ("main.rs", "Rust"),
             ("A.PY", "Python"),

@@ -1,4 +1,4 @@
-//! `list_dir`: what is in a folder.
+//! `list_dir`: lists a folder.
 
 use std::fs::FileType;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::target::Target;
 use crate::tool::ToolCtx;
 use crate::typed::Typed;
 
-/// Entries that a reader is shown; the facts hold more.
+/// Entries that are shown to a reader; the facts hold more.
 const LINES_MAX: usize = 500;
 
 pub(crate) struct ListDir;

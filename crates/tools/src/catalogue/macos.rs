@@ -1,5 +1,5 @@
-//! `applescript` and `shortcuts`: macOS automation, through the system's own programs. Nothing can be known of what a script
-//! does, so each call needs a person's consent.
+//! `applescript` and `shortcuts`: macOS automation through the system's own programs. The effects of a script cannot be
+//! known, so each call needs a person's consent.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -22,10 +22,10 @@ use crate::target::Target;
 use crate::tool::ToolCtx;
 use crate::typed::Typed;
 
-/// Bytes of each stream that stand in the facts.
+/// Bytes of each stream that the facts hold.
 const FACTS_STREAM_BYTES_MAX: usize = 24 * 1024;
 
-/// A program of the system that runs what it is given.
+/// A program of the system that runs a script or shortcut.
 struct Runner {
     host: Host,
     program: PathBuf,
@@ -35,14 +35,14 @@ pub(crate) struct AppleScript(Runner);
 pub(crate) struct Shortcuts(Runner);
 
 impl AppleScript {
-    /// The tool, on macOS.
+    /// Returns the tool on macOS, otherwise `None`.
     pub(crate) fn new(host: &Host) -> Option<Self> {
         Runner::new("osascript", host).map(AppleScript)
     }
 }
 
 impl Shortcuts {
-    /// The tool, on macOS.
+    /// Returns the tool on macOS, otherwise `None`.
     pub(crate) fn new(host: &Host) -> Option<Self> {
         Runner::new("shortcuts", host).map(Shortcuts)
     }

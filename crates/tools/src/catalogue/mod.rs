@@ -1,7 +1,7 @@
 //! The built-in tools, one file each.
 //!
-//! In facts, paths are absolute, except where the call names the folder, archive or manifest that they belong to; lists
-//! are sorted; `complete` is false when a limit cut something, and `unreadable` counts what may not be read.
+//! In facts, paths are absolute, unless the call names the folder, archive or manifest that they belong to; lists are
+//! sorted; `complete` is false if a limit cut something, and `unreadable` counts what could not be read.
 
 mod archive;
 mod broken_links;
@@ -44,7 +44,7 @@ pub use hash_files::HASH_PATHS_MAX;
 pub use read_file::{READ_BYTES_MAX, READ_LINES_DEFAULT};
 pub use shell::{TIMEOUT_S_DEFAULT, TIMEOUT_S_MAX};
 
-/// The tools that work on this machine.
+/// Returns the tools that work on this machine.
 pub(crate) fn tools(host: &Host) -> Vec<Arc<dyn Tool>> {
     let mut tools = vec![
         tool(archive::ArchiveCreate),

@@ -1,4 +1,4 @@
-//! Replacing the content of a file, with the old one kept where that is possible.
+//! Replaces the content of a file and keeps the old one if possible.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use crate::files::spot::Spot;
 use crate::halt::Halt;
 use crate::show;
 
-/// A regular file that is there already.
+/// An existing regular file.
 pub(super) struct Old(Stat);
 
 impl Old {
-    /// What is at `spot`, `None` where there is nothing.
+    /// Returns the file at `spot`, or `None` if nothing is there.
     ///
     /// # Errors
-    /// When it is not a regular file, or cannot be looked at.
+    /// If it is not a regular file, or cannot be examined.
     pub(super) fn at(spot: &Spot) -> Result<Option<Old>, ToolError> {
         let path = &spot.path();
         let Some(found) = spot.look().map_err(|source| ToolError::file("write", path, source))? else {
@@ -46,10 +46,10 @@ impl Old {
     }
 }
 
-/// What became of the old content.
+/// The result of a replacement.
 pub(super) struct Replaced {
     backup: Option<PathBuf>,
-    /// Whether it was the task's own file: nothing is lost that was there before the task.
+    /// Whether the file was the task's own, so that nothing from before the task is lost.
     is_own: bool,
 }
 
@@ -76,11 +76,11 @@ impl Replaced {
     }
 }
 
-/// Replaces the content of the file at `spot`, which the gate let through. The new content takes the file's name; the file
-/// itself is never written to, so that other names of it keep the old content.
+/// Replaces the content of the file at `spot`, which the gate let through. A new file takes over the name; the old file
+/// is never written to, so its other names keep the old content.
 ///
 /// # Errors
-/// When the file is no longer what was allowed, or the system refuses; then nothing is changed.
+/// If the file is no longer the approved one, or the system refuses; then nothing is changed.
 pub(super) fn replace(
     spot: &Spot,
     old: &Old,
@@ -101,10 +101,11 @@ pub(super) fn replace(
     Ok(Replaced { backup, is_own: gate.is_own(path) })
 }
 
-/// Creates the file at `spot`, with the folders above it; which ones. The gate lets it through once more at the end.
+/// Creates the file at `spot` and its missing folders, and returns those folders. The gate checks it once more before
+/// the file gets its name.
 ///
 /// # Errors
-/// If something appeared there meanwhile, if it is not what was allowed any more, or if the system refuses.
+/// If something appeared there meanwhile, if it is no longer what was approved, or if the system refuses.
 pub(super) fn create(
     spot: &mut Spot,
     content: &[u8],
@@ -120,7 +121,7 @@ pub(super) fn create(
     Ok(folders)
 }
 
-/// Why a new file was not made.
+/// Returns the error for a file that could not be created.
 pub(super) fn not_made(path: &Path, source: io::Error) -> ToolError {
     match source.kind() {
         io::ErrorKind::AlreadyExists => {
@@ -130,7 +131,7 @@ pub(super) fn not_made(path: &Path, source: io::Error) -> ToolError {
     }
 }
 
-/// Why a new file's content needs consent wherever it is: it stands for a repository elsewhere.
+/// Returns why a new file with this content needs consent anywhere, or `None`: it points to a repository elsewhere.
 pub(super) fn is_git_file(content: &[u8]) -> Option<String> {
     let is_git_file = content.trim_ascii_start().starts_with(GIT_FILE.as_bytes());
     is_git_file

@@ -1,4 +1,4 @@
-//! Globs over paths, as every tool of the catalogue takes them.
+//! Globs over paths, as all tools of the catalogue accept them.
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -7,8 +7,8 @@ use crate::error::ToolError;
 /// Longest glob in characters.
 const GLOB_CHARS_MAX: usize = 1_000;
 
-/// A glob over paths below a folder: `*` and `?` stay within a name, `**` goes through folders, `{a,b}` and `[a-z]` as
-/// usual. A glob without a slash is one over names, at any depth; `./` in front keeps it to the folder itself.
+/// Parses a glob over paths below a folder: `*` and `?` stay within a name, `**` crosses folders, `{a,b}` and `[a-z]`
+/// as usual. A glob without a slash matches names at any depth; a leading `./` limits it to the folder itself.
 pub(super) fn path_glob(field: &str, text: &str) -> Result<GlobMatcher, ToolError> {
     if !text.contains('/') {
         return build(field, &format!("**/{text}"), false);
@@ -16,12 +16,12 @@ pub(super) fn path_glob(field: &str, text: &str) -> Result<GlobMatcher, ToolErro
     build(field, text.strip_prefix("./").unwrap_or(text), false)
 }
 
-/// A glob over names, whatever their case.
+/// Parses a case-insensitive glob over names.
 pub(super) fn name_glob(field: &str, text: &str) -> Result<GlobMatcher, ToolError> {
     build(field, text, true)
 }
 
-/// Whether a text is a glob and not just a name.
+/// Whether a text is a glob and not a literal name.
 pub(super) fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '[', '{'])
 }

@@ -1,4 +1,4 @@
-//! `read_file`: the text of a file, or some of its lines.
+//! `read_file`: returns the text of a file, or some of its lines.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -20,9 +20,9 @@ use crate::target::Target;
 use crate::tool::ToolCtx;
 use crate::typed::Typed;
 
-/// Lines that one call gives when it does not say how many.
+/// Lines that a call returns if it gives no limit.
 pub const READ_LINES_DEFAULT: u64 = 2_000;
-/// Bytes of text that one call gives at most.
+/// Largest text that a call returns, in bytes.
 pub const READ_BYTES_MAX: usize = 256 * 1024;
 
 pub(crate) struct ReadFile;
@@ -137,7 +137,7 @@ fn read(path: &Path, range: Range, halt: &Halt) -> Result<String, ToolError> {
     Ok(out)
 }
 
-/// How many lines are left; `None` when the time was over before that was known.
+/// Counts the remaining lines; `None` if the time ran out first.
 fn count_rest(reader: &mut BufReader<File>, halt: &Halt) -> io::Result<Option<u64>> {
     let mut count = text::LineCount::new();
     let mut block = vec![0; 64 * 1024];

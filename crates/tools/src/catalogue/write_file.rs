@@ -1,4 +1,4 @@
-//! `write_file`: a file with this content, whole or not at all.
+//! `write_file`: writes a whole file or nothing.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -117,7 +117,7 @@ fn write(
     Ok(ToolAnswer { side_effect: replaced.side_effect(), ..answer::found(text, facts) })
 }
 
-/// What is there, up to what a preview shows and one byte more.
+/// Reads the old content, up to one byte more than a preview shows.
 fn old_content(spot: &Spot, halt: &Halt) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     spot.read(halt)?.take(preview::PREVIEW_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! Writing whole files: all of the new content or nothing, and the old content kept.
+//! Writes files atomically (all of the new content or nothing) and keeps the old content.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -15,12 +15,12 @@ use super::hash;
 use super::spot::Spot;
 use crate::halt::Halt;
 
-/// Folder of the workspace that keeps what was overwritten.
+/// The folder of the workspace with copies of overwritten files.
 pub(crate) const BACKUP_FOLDER: &str = ".setpoint-backup";
-/// Largest file that is kept before it is overwritten; a larger one is overwritten for good, and the answer says so.
+/// Largest file that is copied before it is overwritten; a larger one cannot be restored, and the answer says so.
 pub(crate) const BACKUP_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// A file under another name beside its place, put there whole by a `commit`. Dropped without one, it leaves no trace.
+/// A temporary file beside its destination, put in place by a `commit`. Dropping it without a commit removes it.
 #[derive(Debug)]
 pub(crate) struct Draft {
     file: File,
@@ -31,7 +31,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Starts a draft of the file at `spot`, in the same folder, which has to be there.
+    /// Starts a draft of the file at `spot`, in the same folder, which must exist.
     pub(crate) fn beside(spot: &Spot) -> io::Result<Self> {
         let (folder, name) = (spot.folder().clone(), spot.name().to_owned());
         let hidden = OsString::from(unused_name());
@@ -39,15 +39,15 @@ impl Draft {
         Ok(Draft { file, folder, hidden, name, is_committed: false })
     }
 
-    /// Where the content goes.
+    /// Returns the file to write the content to.
     pub(crate) fn file(&mut self) -> &mut File {
         &mut self.file
     }
 
-    /// Puts the draft in place, where nothing may be.
+    /// Puts the draft in place, where nothing may exist.
     ///
     /// # Errors
-    /// `AlreadyExists` when something appeared there meanwhile; what is there stays.
+    /// `AlreadyExists` if something appeared there meanwhile; it is left untouched.
     pub(crate) fn commit_new(mut self) -> io::Result<()> {
         self.file.sync_all()?;
         self.folder.rename_new(&self.hidden, &self.name)?;
@@ -55,12 +55,13 @@ impl Draft {
         self.folder.sync()
     }
 
-    /// Puts the draft in the place of the file `old`, with its mode and, where that is allowed, its owner. Other names of
-    /// the old file keep the old content.
+    /// Puts the draft in place of the file `old`, with its mode and, if permitted, its owner. Other names of the old
+    /// file keep the old content.
     pub(crate) fn commit_over(mut self, old: &Stat) -> io::Result<()> {
         let new = self.file.metadata()?;
         if (new.uid(), new.gid()) != (old.st_uid, old.st_gid) {
-            // Only the superuser may give a file away; everybody else keeps their own copy, as editors do.
+            // Only the superuser may change a file's owner; for other users the file becomes their own, as with
+            // editors.
             drop(std::os::unix::fs::fchown(&self.file, Some(old.st_uid), Some(old.st_gid)));
         }
         fchmod(&self.file, Mode::from_raw_mode(old.st_mode))?;
@@ -79,8 +80,8 @@ impl Drop for Draft {
     }
 }
 
-/// Keeps a copy of the file at `spot` in the workspace, under a name made of its content's hash and its own, so that the
-/// same content is kept once. `None` when it is larger than [`BACKUP_BYTES_MAX`].
+/// Copies the file at `spot` into the workspace, under a name of its content's hash and its own name, so that equal
+/// content is stored once. Returns `None` if it is larger than [`BACKUP_BYTES_MAX`].
 pub(crate) fn back_up(spot: &Spot, workspace: &Path, halt: &Halt) -> io::Result<Option<PathBuf>> {
     let mut old = spot.read(halt)?;
     if old.metadata()?.len() > BACKUP_BYTES_MAX {
@@ -114,7 +115,7 @@ pub(crate) fn back_up(spot: &Spot, workspace: &Path, halt: &Halt) -> io::Result<
     }
 }
 
-/// A name for a temporary file that nothing has: random bits of the process and a counter.
+/// Returns an unused name for a temporary file: random bits of the process and a counter.
 pub(crate) fn unused_name() -> String {
     static STATE: std::sync::LazyLock<u64> =
         std::sync::LazyLock::new(|| RandomState::new().hash_one("draft"));
@@ -123,12 +124,12 @@ pub(crate) fn unused_name() -> String {
     format!(".setpoint-{:016x}-{n}.tmp", *STATE)
 }
 
-/// Whether a name is one of [`unused_name`].
+/// Whether a name was made by [`unused_name`].
 pub(crate) fn is_unused_name(name: &str) -> bool {
     name.starts_with(".setpoint-") && name.ends_with(".tmp")
 }
 
-/// At most 255 bytes, as file names have it; a longer one loses its end.
+/// Cuts a name to 255 bytes, the limit of file systems.
 fn clipped(name: OsString) -> OsString {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     if name.as_bytes().len() <= 255 {
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_takes_nobodys_place() {
+    fn a_new_file_never_replaces_another() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("a");
         let draft = Draft::beside(&spot(&target)).unwrap();
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_survives_and_other_names_keep_the_old_content() {
+    fn a_replacement_keeps_the_mode_and_spares_other_names() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("run.sh");
         std::fs::write(&target, "old").unwrap();
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_old_content_is_kept_once() {
+    fn equal_old_content_is_stored_once() {
         let folder = tempfile::tempdir().unwrap();
         let root = std::fs::canonicalize(folder.path()).unwrap();
         let path = root.join("a name with spaces");
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_old_content_is_not_kept_through_a_link() {
+    fn backups_do_not_follow_links() {
         let folder = tempfile::tempdir().unwrap();
         let root = std::fs::canonicalize(folder.path()).unwrap();
         std::fs::create_dir_all(root.join("space")).unwrap();

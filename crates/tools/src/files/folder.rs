@@ -1,7 +1,7 @@
-//! A folder that is held open, and what is done in it by name.
+//! A folder that is held open, and operations on its entries by name.
 //!
-//! Nothing here follows a link, and nothing looks at the folder's path again: if something takes its place meanwhile,
-//! what is done is done in the folder that was opened.
+//! Nothing here follows a link or resolves the folder's path again: if something replaces the folder meanwhile, the
+//! operations still act on the folder that was opened.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
-/// How a folder is opened to reach what is in it. On Linux that does not need the permission to list it.
+/// Flags for opening a folder to reach its entries. On Linux this does not need permission to list it.
 #[cfg(target_os = "linux")]
 const REACH: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
@@ -27,16 +27,16 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Opens the folder at a real path, name by name.
+    /// Opens the folder at a real path, one name at a time.
     ///
     /// # Errors
-    /// What the system says; `NotADirectory` or `FilesystemLoop` when one of the names is a link.
+    /// The error of the system; `NotADirectory` or `FilesystemLoop` if one of the names is a link.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let root = fs::open("/", flags(), Mode::empty())?;
         Folder { fd: Arc::new(root), path: PathBuf::from("/") }.below(path)
     }
 
-    /// Opens the folder at a real path that begins with this one's.
+    /// Opens the folder at a real path that begins with this folder's path.
     pub(crate) fn below(&self, path: &Path) -> io::Result<Self> {
         let names = path.strip_prefix(&self.path).map_err(|_| io::ErrorKind::InvalidInput)?;
         let mut folder = self.clone();
@@ -47,21 +47,21 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Opens the folder of this name in it.
+    /// Opens a subfolder by name.
     pub(crate) fn enter(&self, name: &OsStr) -> io::Result<Self> {
         let fd = fs::openat(&self.fd, name, flags(), Mode::empty())?;
         Ok(Folder { fd: Arc::new(fd), path: self.path.join(name) })
     }
 
-    /// Where it was when it was opened.
+    /// Returns the path at which it was opened.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether a program can be started in it, wherever it is by then.
+    /// Whether a program can be started in it even after it was moved.
     pub(crate) const CAN_BE_ENTERED: bool = cfg!(target_os = "linux");
 
-    /// A path that leads to this folder and no other, for a program that this process starts while it is held.
+    /// Returns a path that always leads to this folder, for a program that this process starts while holding it.
     pub(crate) fn as_directory(&self) -> PathBuf {
         use std::os::fd::AsRawFd;
         PathBuf::from(format!("/proc/self/fd/{}", self.fd.as_raw_fd()))
@@ -74,7 +74,7 @@ impl Folder {
         matches!((now, fs::fstat(&self.fd)), (Ok(now), Ok(held)) if id(now) == id(held))
     }
 
-    /// What has this name, if anything.
+    /// Returns the metadata of an entry, or `None` if there is none.
     pub(crate) fn look(&self, name: &OsStr) -> io::Result<Option<Stat>> {
         match fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
@@ -83,24 +83,24 @@ impl Folder {
         }
     }
 
-    /// Where the link of this name leads.
+    /// Returns the target of a link.
     pub(crate) fn link(&self, name: &OsStr) -> io::Result<OsString> {
         Ok(OsString::from_vec(fs::readlinkat(&self.fd, name, Vec::new())?.into_bytes()))
     }
 
-    /// Opens the file of this name for reading, without waiting for anything.
+    /// Opens a file for reading, without blocking.
     pub(crate) fn read(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         Ok(File::from(fs::openat(&self.fd, name, flags, Mode::empty())?))
     }
 
-    /// Creates a file where nothing is.
+    /// Creates a file; fails if the name exists.
     pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(File::from(fs::openat(&self.fd, name, flags, Mode::from_raw_mode(0o666))?))
     }
 
-    /// Makes the folder of this name where there is none, and opens it; whether it was made.
+    /// Creates the subfolder if it is missing, and opens it. Returns whether it was created.
     pub(crate) fn make(&self, name: &OsStr) -> io::Result<(Self, bool)> {
         let is_new = match fs::mkdirat(&self.fd, name, Mode::from_raw_mode(0o777)) {
             Ok(()) => true,
@@ -110,21 +110,20 @@ impl Folder {
         Ok((self.enter(name)?, is_new))
     }
 
-    /// Removes the file of this name.
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         Ok(fs::unlinkat(&self.fd, name, AtFlags::empty())?)
     }
 
-    /// Gives a file another name in the same folder, in place of what has that name.
+    /// Renames a file within the folder, replacing the entry of that name.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(fs::renameat(&self.fd, from, &self.fd, to)?)
     }
 
-    /// Gives a file another name in the same folder, which nothing may have. One step where the file system can; elsewhere
-    /// the name is looked at first.
+    /// Renames a file within the folder to an unused name. Atomic if the file system supports it; otherwise the name is
+    /// checked first.
     ///
     /// # Errors
-    /// `AlreadyExists` when something has the name.
+    /// `AlreadyExists` if the name is in use.
     pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         match fs::renameat_with(&self.fd, from, &self.fd, to, RenameFlags::NOREPLACE) {
             Ok(()) => Ok(()),
@@ -136,24 +135,23 @@ impl Folder {
         }
     }
 
-    /// Writes to the disk what was done in it.
+    /// Flushes the folder's changes to the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.listed()?.sync_all()
     }
 
-    /// Takes it away from everybody but its owner.
+    /// Removes all permissions except the owner's.
     pub(crate) fn make_private(&self) -> io::Result<()> {
         Ok(fs::fchmod(self.listed()?, Mode::from_raw_mode(0o700))?)
     }
 
-    /// The folder as a file of its own, which may be listed and synced.
+    /// Opens the folder so that it can be listed and synced.
     fn listed(&self) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(File::from(fs::openat(&self.fd, ".", flags, Mode::empty())?))
     }
 }
 
-/// What kind of thing it is.
 pub(crate) fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
@@ -197,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_is_done_in_the_folder_that_was_opened() {
+    fn operations_act_on_the_folder_that_was_opened() {
         let (_folder, root) = tree();
         let d = Folder::open(&root.join("d")).unwrap();
         assert!(d.is_in_place());

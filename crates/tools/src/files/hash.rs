@@ -1,4 +1,4 @@
-//! Checksums of files of any size, with constant memory.
+//! Checksums of files of any size, in constant memory.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -35,22 +35,22 @@ impl Algorithm {
     }
 }
 
-/// The checksum of what was read, hexadecimal, and how much it was.
+/// A checksum in hexadecimal, and the number of bytes it covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hashed {
     pub(crate) hex: String,
     pub(crate) bytes: u64,
 }
 
-/// The checksum of a regular file.
+/// Returns the checksum of a regular file.
 ///
 /// # Errors
-/// What the system says, and `Interrupted` when it was halted on the way.
+/// The error of the system, or `Interrupted` if it was halted.
 pub(crate) fn file(path: &Path, algorithm: Algorithm, halt: &Halt) -> io::Result<Hashed> {
     stream(&mut open::regular(path, halt)?, algorithm, halt, |_| {})
 }
 
-/// The checksum of what a reader gives; `each` sees every block on the way.
+/// Returns the checksum of a reader's content, passing each block to `each`.
 pub(crate) fn stream(
     reader: &mut impl Read,
     algorithm: Algorithm,
@@ -76,7 +76,7 @@ pub(crate) fn stream(
     }
 }
 
-/// The checksum of bytes at hand.
+/// Returns the checksum of a byte slice.
 pub(crate) fn of(bytes: &[u8], algorithm: Algorithm) -> String {
     let mut hasher = Hasher::new(algorithm);
     hasher.update(bytes);

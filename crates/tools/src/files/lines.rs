@@ -1,17 +1,17 @@
-//! Lines of a file one by one, in bounded memory.
+//! Reads the lines of a file one by one, in bounded memory.
 
 use std::io::{self, BufRead};
 
-/// What was read.
+/// The result of reading a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Nothing: the file is at its end.
+    /// The file has ended.
     None,
     /// A line.
     Some {
-        /// It is longer than there was room for; its rest was passed over.
+        /// It is longer than the limit; its rest was skipped.
         is_cut: bool,
-        /// It has a line end, and is not just the rest of the file.
+        /// It has a line end and is not just the rest of the file.
         is_ended: bool,
     },
 }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_whole_or_cut_whatever_the_blocks() {
+    fn lines_do_not_depend_on_block_borders() {
         let text: &[u8] = b"one\n\nlonger line\nlast";
         for capacity in [1, 2, 5, 100] {
             let mut reader = BufReader::with_capacity(capacity, text);

@@ -1,4 +1,4 @@
-//! Opening, reading, hashing and writing single files, whatever else they may turn out to be.
+//! Opens, reads, hashes and writes single files of any kind.
 
 pub(crate) mod draft;
 pub(crate) mod folder;

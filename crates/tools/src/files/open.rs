@@ -1,4 +1,4 @@
-//! Opening for reading what must be a regular file.
+//! Opens regular files for reading.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -11,17 +11,17 @@ use crate::halt::Halt;
 #[cfg(target_os = "linux")]
 use crate::processes::{Leads, leads};
 
-/// Opens a regular file. Never waits for the other end of a pipe, never becomes the owner of a terminal.
+/// Opens a regular file. Never blocks on a pipe and never acquires a controlling terminal.
 ///
 /// # Errors
-/// What the system says, and as [`admit`].
+/// The error of the system, and as [`admit`].
 pub(crate) fn regular(path: &Path, halt: &Halt) -> io::Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let flags = i32::try_from(flags.bits()).unwrap_or(0);
     admit(OpenOptions::new().read(true).custom_flags(flags).open(path)?, path, halt)
 }
 
-/// Passes on an open file that a tool may read.
+/// Returns the open file if a tool may read it.
 ///
 /// # Errors
 /// `InvalidInput` for anything but a regular file, and a refusal for the inside of a process and for a file of
@@ -44,14 +44,14 @@ pub(crate) fn admit(file: File, path: &Path, halt: &Halt) -> io::Result<File> {
     Ok(file)
 }
 
-/// Whether an open file is the environment, the memory or the like of a process, wherever the path to it began.
+/// Whether an open file is the environment, the memory or the like of a process, by any path.
 #[cfg(target_os = "linux")]
 fn shows_a_process(file: &File) -> bool {
     use std::os::fd::AsRawFd;
 
     let is_proc = rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type == rustix::fs::PROC_SUPER_MAGIC);
     let real = || std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()));
-    // Where `/proc` is mounted elsewhere too, the path tells nothing.
+    // If `/proc` is also mounted elsewhere, the path does not tell which file it is.
     is_proc
         && !real().is_ok_and(|path| {
             path.starts_with("/proc") && leads(&path.to_string_lossy(), '*') == Leads::Elsewhere
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_without_a_writer_does_not_hold_us_up() {
+    fn a_pipe_without_a_writer_does_not_block() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());

@@ -1,4 +1,4 @@
-//! The place where one file is written: a folder that is held open, the folders to make in it, and a name.
+//! The place where a file is written: a folder that is held open, the folders to create in it, and a name.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -17,16 +17,16 @@ use crate::show;
 #[derive(Clone, Debug)]
 pub(crate) struct Spot {
     folder: Folder,
-    /// Folders that are not there, the outermost first.
+    /// Missing folders, outermost first.
     missing: Vec<OsString>,
     name: OsString,
 }
 
 impl Spot {
-    /// The place that a path leads to, as the kernel follows it. Never what a link leads to that leads nowhere.
+    /// Returns the place that a path leads to, resolved as the kernel does; never the target of a dangling link.
     ///
     /// # Errors
-    /// When the path leads into Setpoint's own house, to no file, or nowhere.
+    /// If the path leads into Setpoint's own house, to no file, or nowhere.
     pub(crate) fn at(doing: &'static str, path: &Path, halt: &Halt) -> Result<Self, ToolError> {
         halt.rooms().check(path)?;
         let failed = |source| ToolError::file(doing, path, source);
@@ -39,7 +39,7 @@ impl Spot {
         Spot::open(&real).map_err(failed)?.ok_or_else(|| ToolError::in_the_way(doing, path, "it is a folder"))
     }
 
-    /// The same for a path without links; nothing of it is followed.
+    /// Like [`Spot::at`] for a path without links; nothing in it is followed.
     pub(crate) fn real(path: &Path, held: Option<&Folder>) -> io::Result<Self> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -76,7 +76,7 @@ impl Spot {
         Ok(Some(Spot { folder: Folder::open(folder)?, missing, name }))
     }
 
-    /// The folder that is held.
+    /// Returns the folder that is held open.
     pub(crate) fn folder(&self) -> &Folder {
         &self.folder
     }
@@ -85,18 +85,18 @@ impl Spot {
         &self.name
     }
 
-    /// The whole path, without links.
+    /// Returns the whole path, without links.
     pub(crate) fn path(&self) -> PathBuf {
         let folder = self.missing.iter().fold(self.folder.path().to_path_buf(), |path, name| path.join(name));
         folder.join(&self.name)
     }
 
-    /// What is there, if anything.
+    /// Returns the metadata of the file, or `None` if there is none.
     pub(crate) fn look(&self) -> io::Result<Option<Stat>> {
         if self.missing.is_empty() { self.folder.look(&self.name) } else { Ok(None) }
     }
 
-    /// Opens the regular file that is there, if a tool may read it.
+    /// Opens the existing regular file, if a tool may read it.
     pub(crate) fn read(&self, halt: &Halt) -> io::Result<File> {
         if !self.missing.is_empty() {
             return Err(io::ErrorKind::NotFound.into());
@@ -104,7 +104,7 @@ impl Spot {
         open::admit(self.folder.read(&self.name)?, &self.path(), halt)
     }
 
-    /// Makes the folders that are missing; which ones, the outermost first.
+    /// Creates the missing folders and returns them, outermost first.
     pub(crate) fn make_folders(&mut self) -> io::Result<Vec<PathBuf>> {
         let mut made = Vec::new();
         for name in std::mem::take(&mut self.missing) {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_folders_are_made_and_named() {
+    fn missing_folders_are_created_and_returned() {
         let folder = tempfile::tempdir().unwrap();
         let root = root(&folder);
         let path = root.join("a/b/c.txt");
@@ -149,13 +149,13 @@ mod tests {
         symlink("outside", root.join("new")).unwrap();
         assert!(spot.make_folders().is_err());
         assert!(Spot::real(&root.join("new/a"), None).is_err());
-        // Asked again, it is what the link leads to, and says so.
+        // On the second call the place is the link's target, and the error names it.
         let spot = Spot::at("write", &root.join("new/a"), &Halt::default()).unwrap();
         assert_eq!(spot.path(), root.join("outside/a"));
     }
 
     #[test]
-    fn a_link_that_leads_nowhere_is_named() {
+    fn a_dangling_link_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let root = root(&folder);
         symlink("nowhere/at/all", root.join("link")).unwrap();

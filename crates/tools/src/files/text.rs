@@ -1,14 +1,14 @@
-//! What text a file holds, counted the same way by every tool.
+//! Counts the text of a file in the same way for every tool.
 
-/// Bytes at a file's beginning that decide whether it is text.
+/// Bytes at a file's beginning that decide whether it is binary.
 pub(crate) const SNIFF_BYTES: usize = 8 * 1024;
 
-/// Whether a file that begins like this is no text: a NUL byte, as `grep` and `git` have it.
+/// Whether a file with this beginning is binary: it contains a NUL byte, as for `grep` and `git`.
 pub(crate) fn is_binary(beginning: &[u8]) -> bool {
     beginning.iter().take(SNIFF_BYTES).any(|byte| *byte == 0)
 }
 
-/// Without the part of a character that a cut left at the end.
+/// Removes the part of a character that a cut left at the end.
 pub(crate) fn whole_characters(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => bytes.get(..error.valid_up_to()).unwrap_or(bytes),
@@ -16,31 +16,31 @@ pub(crate) fn whole_characters(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Counts lines over blocks. A last line without its line end counts: a text of `a` has one line (`wc -l` says none).
+/// Counts lines over blocks. A last line without a line end counts: the text `a` has one line (`wc -l` reports none).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineCount {
-    /// Lines so far, the one that is not ended yet left out.
+    /// Complete lines so far, without the current one.
     ended: u64,
-    /// Lines of white space only.
+    /// Lines of only white space.
     blank: u64,
     bytes_in_line: bool,
     ink_in_line: bool,
-    /// Lines with a carriage return that does not stand at their end.
+    /// Lines with a carriage return before their end.
     returns: u64,
-    /// The byte before was one, and such a one is in the line.
+    /// The previous byte was a carriage return within the line.
     after_return: bool,
     return_in_line: bool,
     binary: bool,
 }
 
-/// What was counted.
+/// The counts of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lines {
     pub(crate) lines: u64,
     pub(crate) blank: u64,
-    /// Lines with a carriage return that does not stand at their end: all of a file of old Macs is one line.
+    /// Lines with a carriage return before their end: a file with classic Mac line ends is a single line.
     pub(crate) returns: u64,
-    /// It is no text, so the counts mean nothing.
+    /// The file is binary, so the counts mean nothing.
     pub(crate) binary: bool,
 }
 
@@ -73,7 +73,7 @@ impl LineCount {
         }
     }
 
-    /// Whether it is known to be no text.
+    /// Whether it is known to be binary.
     pub(crate) fn is_binary(&self) -> bool {
         self.binary
     }
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn carriage_returns_within_lines_are_counted_by_line() {
+    fn lines_with_carriage_returns_are_counted() {
         for (text, returns) in
             [("a\r\nb\r\r\n", 0), ("a\rb\rc", 1), ("a\rb\nc\nd\re\n", 2), ("a\r", 0), ("\ra\n", 1)]
         {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_whether_ended_or_not() {
+    fn an_unended_last_line_counts() {
         check(b"", 0, 0, false);
         check(b"a", 1, 0, false);
         check(b"a\n", 1, 0, false);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_nul_makes_no_text_of_a_file_either() {
+    fn a_late_nul_makes_a_file_binary() {
         let mut text = vec![b'a'; SNIFF_BYTES];
         text.push(0);
         check(&text, 1, 0, true);

@@ -1,4 +1,4 @@
-//! One call's program without a keeper: for processes whose executable cannot be one, as those of tests. Ends the
+//! Runs a call's program without a keeper, for processes whose executable cannot be one, such as tests. Ends the
 //! program's process group and nothing that has left it.
 
 use std::io;
@@ -11,7 +11,7 @@ use tokio::process::{Child, Command};
 use super::TERM_GRACE_MS;
 use super::run::{Ending, Job};
 
-/// A program in a process group of its own, which is killed on drop.
+/// A program in its own process group, which is killed on drop.
 #[derive(Debug)]
 pub(super) struct Bare {
     pub(super) child: Child,
@@ -27,14 +27,14 @@ impl Bare {
         Ok(Bare { child, group, has_ended: false })
     }
 
-    /// Waits for the program's end. Can be cancelled and called again.
+    /// Waits for the program's end. Cancel safe: it can be called again.
     pub(super) async fn ended(&mut self) -> io::Result<Ending> {
         let status = self.child.wait().await?;
         self.has_ended = true;
         Ok(status.into())
     }
 
-    /// Ends the group. A program that still runs is asked to end first.
+    /// Ends the group. A running program is asked to exit first.
     pub(super) async fn finish(mut self) -> usize {
         if !self.has_ended {
             self.signal(Signal::TERM);
@@ -46,7 +46,7 @@ impl Bare {
         usize::from(had_left)
     }
 
-    /// Returns whether there was a process to take it.
+    /// Returns whether a process received the signal.
     fn signal(&self, signal: Signal) -> bool {
         self.group.is_some_and(|group| kill_process_group(group, signal).is_ok())
     }

@@ -1,4 +1,4 @@
-//! What a program prints: its beginning and its end, in constant memory however much it is.
+//! Captures a program's output: its beginning and its end, in constant memory.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,27 +8,27 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::files::text::whole_characters;
 
-/// A stream that is being read: head and tail so far.
+/// A stream that is being read, with its head and tail so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Capture(Arc<Mutex<Kept>>);
 
-/// What was kept of a stream, without keys.
+/// The kept output of a stream, without keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Captured {
     head: Vec<u8>,
     tail: Vec<u8>,
-    /// Bytes between head and tail that were not kept.
+    /// Bytes between head and tail that were dropped.
     left_out: u64,
-    /// Bytes that it printed, kept or not.
+    /// Bytes that were printed, kept or not.
     pub(crate) total: u64,
 }
 
 #[derive(Debug)]
 struct Kept {
-    /// The beginning, and [`Kept::border`] bytes more.
+    /// The beginning, plus [`Kept::border`] bytes.
     head: Vec<u8>,
     head_max: usize,
-    /// The end of what follows the first `head_max` bytes, and [`Kept::border`] bytes before it.
+    /// The end of what follows the first `head_max` bytes, plus [`Kept::border`] bytes before it.
     tail: VecDeque<u8>,
     tail_max: usize,
     total: u64,
@@ -36,7 +36,7 @@ struct Kept {
 }
 
 impl Capture {
-    /// Keeps at most `bytes_max`: one third of it from the beginning, the rest from the end.
+    /// Keeps at most `bytes_max`: one third from the beginning, the rest from the end.
     pub(crate) fn new(bytes_max: usize, keys: &Scrub) -> Self {
         let head_max = bytes_max / 3;
         let kept = Kept {
@@ -50,7 +50,7 @@ impl Capture {
         Capture(Arc::new(Mutex::new(kept)))
     }
 
-    /// Reads to the end, or to the first error, which ends a pipe too.
+    /// Reads until the end or the first error, which also ends a pipe.
     pub(crate) async fn read(self, mut stream: impl AsyncRead + Unpin) {
         let mut block = vec![0; 64 * 1024];
         loop {
@@ -63,7 +63,8 @@ impl Capture {
         }
     }
 
-    /// What was kept until now, without keys. They are taken out before the borders are cut: half a key is one, too.
+    /// Returns the output so far, without keys. Keys are removed before the borders are cut, because half a key is
+    /// still a secret.
     pub(crate) fn take(&self) -> Captured {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let head = std::mem::take(&mut kept.head);
@@ -100,7 +101,7 @@ impl Capture {
     }
 }
 
-/// At most `bytes_max` bytes of a text: head and tail, and what was cut between them.
+/// Cuts a text to `bytes_max` bytes: head and tail, and a note of what was cut between them.
 pub(crate) fn bounded_text(text: String, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text;
@@ -111,23 +112,22 @@ pub(crate) fn bounded_text(text: String, bytes_max: usize) -> String {
 }
 
 impl Captured {
-    /// Whether nothing was printed.
     pub(crate) fn is_empty(&self) -> bool {
         self.total == 0
     }
 
-    /// Whether something was left out.
+    /// Whether something was dropped.
     pub(crate) fn is_cut(&self) -> bool {
         self.left_out > 0
     }
 
-    /// The kept bytes, when nothing was left out.
+    /// Returns the output if nothing was dropped.
     pub(crate) fn whole(&self) -> Option<Vec<u8>> {
         (!self.is_cut()).then(|| [self.head.as_slice(), self.tail.as_slice()].concat())
     }
 
-    /// Head and tail as text, at most `bytes_max` bytes of it, with a line that says what was left out between them. Bytes
-    /// that are no UTF-8 become `U+FFFD`.
+    /// Returns head and tail as text of at most `bytes_max` bytes, with a line between them that says what was dropped.
+    /// Invalid UTF-8 becomes `U+FFFD`.
     pub(crate) fn text(&self, bytes_max: usize) -> String {
         let all = [self.head.as_slice(), self.tail.as_slice()].concat();
         if !self.is_cut() && all.len() <= bytes_max {
@@ -138,7 +138,7 @@ impl Captured {
         } else {
             all.split_at_checked(all.len() / 3).unwrap_or((&all, &[]))
         };
-        // The mark needs some room too.
+        // Reserves room for the mark.
         let room = bytes_max.saturating_sub(80);
         let (head_len, tail_len) = (head.len(), tail.len());
         let head_max = head_len.min(room / 3);
@@ -160,13 +160,13 @@ fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Without the part of a character that a cut left at the beginning.
+/// Removes the part of a character that a cut left at the beginning.
 fn whole_characters_at_end(bytes: &[u8]) -> &[u8] {
     let broken = bytes.iter().take(3).take_while(|byte| (**byte & 0b1100_0000) == 0b1000_0000).count();
     bytes.get(broken..).unwrap_or(bytes)
 }
 
-/// At most `max` bytes from the beginning: a replacement character is longer than the byte that it replaces.
+/// Cuts a text to `max` bytes: replacement characters are longer than the bytes they replace.
 fn bounded(mut text: String, max: usize) -> String {
     while text.len() > max {
         text.pop();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_whole() {
+    fn output_that_fits_is_whole() {
         for block in [1, 4, 100] {
             let seen = captured(12, b"hello world", block);
             assert_eq!(seen.text(100), "hello world");
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_keeps_head_and_tail() {
+    fn long_output_keeps_head_and_tail() {
         let printed: Vec<u8> = (b'a'..=b'z').cycle().take(1_000).collect();
         for block in [1, 7, 64, 1_000] {
             let seen = captured(30, &printed, block);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_are_not_torn() {
+    fn characters_are_not_split() {
         let printed = "é".repeat(1_000);
         for bytes_max in 30..40 {
             let text = captured(bytes_max, printed.as_bytes(), 13).text(1_000);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_is_bounded_even_when_it_grows_by_replacement() {
+    fn replacement_characters_do_not_exceed_the_bound() {
         let text = captured(10_000, &[0xff; 9_000], 100).text(1_000);
         assert!(text.len() <= 1_000, "{}", text.len());
         assert!(text.contains("of 9000 bytes cut"), "{text}");
@@ -257,7 +257,7 @@ mod tests {
                 .map(|piece| piece.len())
                 .max()
         };
-        // With all of it kept, a little left out, and most of it left out; the key across each border in turn.
+        // Everything kept, a little dropped, and most of it dropped; with the key across each border in turn.
         for (bytes_max, before, after) in
             [(90, 0, 40), (90, 15, 60), (90, 20, 100), (90, 500, 45), (90, 25, 200_000)]
         {

@@ -1,4 +1,4 @@
-//! The environment that programs get: what they need to work, nothing that they could leak or be led by.
+//! The environment of programs: what they need to work, and nothing that they could leak or be hijacked by.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -8,8 +8,8 @@ use setpoint_protocol::record::Surroundings;
 
 use super::time_zone;
 
-/// Variables that are passed on unchanged, except a `TZ` that is not a time zone. Not `XDG_RUNTIME_DIR`: the sockets of
-/// agents and of the session's services are there, which hold keys and start processes outside of the call.
+/// Variables that are passed on unchanged, except a `TZ` that is not a time zone. `XDG_RUNTIME_DIR` is excluded: it
+/// contains the sockets of agents and session services, which hold keys and start processes outside the call.
 const PASSED: &[&str] = &[
     "CARGO_HOME",
     "CONDA_PREFIX",
@@ -38,7 +38,7 @@ const PASSED: &[&str] = &[
     "XDG_STATE_HOME",
 ];
 
-/// Variables that are passed on unless they hold credentials: `user:password@`.
+/// Variables that are passed on unless they contain credentials: `user:password@`.
 const PASSED_WITHOUT_CREDENTIALS: &[&str] = &[
     "ALL_PROXY",
     "HTTPS_PROXY",
@@ -50,7 +50,7 @@ const PASSED_WITHOUT_CREDENTIALS: &[&str] = &[
     "no_proxy",
 ];
 
-/// Variables that every program gets: no colours, no pager, no question.
+/// Variables that every program gets: no colours, no pager, no prompt.
 const FIXED: &[(&str, &str)] = &[
     ("DEBIAN_FRONTEND", "noninteractive"),
     ("GIT_PAGER", "cat"),
@@ -61,13 +61,13 @@ const FIXED: &[(&str, &str)] = &[
     ("TERM", "dumb"),
 ];
 
-/// Variables that make a shell, the linker or git run something; never taken from the surroundings.
+/// Variables that make a shell, the linker or Git run something; never taken from the surroundings.
 const LEADING: &[&str] = &["ENV", "IFS", "PROMPT_COMMAND", "PS4", "SHELLOPTS"];
 
-/// Beginnings of such variables.
+/// Prefixes of such variables.
 const LEADING_PREFIXES: &[&str] = &["BASH", "DYLD_", "GIT_", "LD_", "SETPOINT_"];
 
-/// Folders whose programs belong to the system, even when a task works in one of them.
+/// Folders of the system's programs, even if a task works in one of them.
 const SYSTEM_FOLDERS: &[&str] = &[
     "/bin",
     "/opt/homebrew/bin",
@@ -79,10 +79,9 @@ const SYSTEM_FOLDERS: &[&str] = &[
     "/usr/sbin",
 ];
 
-/// Variables by name.
 pub(crate) type Environment = BTreeMap<OsString, OsString>;
 
-/// What of this process's environment programs may see.
+/// Selects what programs may see of this process's environment.
 #[must_use]
 pub(crate) fn inherited(all: impl IntoIterator<Item = (OsString, OsString)>) -> Environment {
     let may_pass = |name: &OsStr, value: &OsStr| {
@@ -98,16 +97,17 @@ pub(crate) fn inherited(all: impl IntoIterator<Item = (OsString, OsString)>) -> 
     all.into_iter().filter(|(name, value)| may_pass(name, value)).collect()
 }
 
-/// Whether programs of the task's own folders may be found by name.
+/// Whether programs in the task's own folders may be found by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Programs {
-    /// No: a command that runs without being asked about must lead to the system's programs.
+    /// No: a command that runs without a question must use the system's programs.
     System,
-    /// Yes, where nothing else has the name: a person allowed the command.
+    /// Yes, if no other program has the name: a person allowed the command.
     TaskToo,
 }
 
-/// The environment of a task's programs: what is inherited, the task's own variables over it, and what every program gets.
+/// Returns the environment of a task's programs: the inherited variables, overridden by the task's own and by those
+/// that every program gets.
 #[must_use]
 pub(crate) fn for_task(
     inherited: &Environment,
@@ -124,8 +124,8 @@ pub(crate) fn for_task(
     env
 }
 
-/// What the reading of a command may take for granted of [`for_task`] with [`Programs::System`]: a pure function of the
-/// surroundings, so it leaves out what is inherited.
+/// Returns the variables of [`for_task`] with [`Programs::System`] that the reading of a command may rely on. A pure
+/// function of the surroundings, so it excludes inherited variables.
 #[must_use]
 pub(crate) fn known_for_task(surroundings: &Surroundings) -> BTreeMap<String, String> {
     let mut known: BTreeMap<String, String> =
@@ -139,7 +139,7 @@ pub(crate) fn known_for_task(surroundings: &Surroundings) -> BTreeMap<String, St
     known
 }
 
-/// The task's own variables without those that lead programs.
+/// Returns the task's own variables, without those that make programs run something.
 fn task_variables(surroundings: &Surroundings) -> impl Iterator<Item = (&str, &str)> {
     surroundings.vars.iter().map(|(name, value)| (name.as_str(), value.as_str())).filter(|(name, value)| {
         let leads = LEADING.contains(name) || LEADING_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
@@ -148,12 +148,12 @@ fn task_variables(surroundings: &Surroundings) -> impl Iterator<Item = (&str, &s
     })
 }
 
-/// What every program gets.
+/// Returns the variables that every program gets.
 pub(crate) fn fixed() -> impl Iterator<Item = (&'static str, &'static str)> {
     FIXED.iter().copied()
 }
 
-/// The program of this name in the folders of `PATH`.
+/// Returns the program of this name in `PATH`.
 #[must_use]
 pub(crate) fn find_program(name: &str, env: &Environment) -> Option<PathBuf> {
     let path = env.get(OsStr::new("PATH"))?;
@@ -165,7 +165,8 @@ fn is_program(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// `PATH` without its empty and relative entries. Entries in the task's own folders go last, or away.
+/// Returns `PATH` without its empty and relative entries. Entries in the task's own folders are moved to the end or
+/// removed.
 fn search_path(path: &OsStr, surroundings: &Surroundings, programs: Programs) -> OsString {
     let is_task_own = |folder: &PathBuf| {
         let inside = |base: &str| !base.is_empty() && folder.starts_with(base);
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_and_switches_stay_out() {
+    fn secrets_and_leading_variables_are_not_inherited() {
         let all = env(&[
             ("PATH", "/bin:.::relative:/usr/bin"),
             ("LC_CTYPE", "C.UTF-8"),
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_task_decides_on_its_own_variables_but_not_on_switches() {
+    fn a_task_sets_its_variables_but_no_leading_ones() {
         let inherited = env(&[("PATH", "/usr/bin"), ("LANG", "C")]);
         let env = for_task(&inherited, &surroundings(), Programs::System);
         let get = |name: &str| env.get(OsStr::new(name)).and_then(|value| value.to_str());
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_what_is_given() {
+    fn known_variables_equal_the_given_ones() {
         let given = for_task(&Environment::new(), &surroundings(), Programs::System);
         let known: Environment = known_for_task(&surroundings())
             .into_iter()
@@ -278,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_found_in_path_only_when_they_can_run() {
+    fn only_executable_programs_are_found_in_path() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("text"), "").unwrap();
         let path = format!("{}:/bin:/usr/bin", folder.path().display());

@@ -1,28 +1,27 @@
-//! What a keeper reports to the runtime.
+//! The reports of a keeper to the runtime.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use super::run::Ending;
 
-/// Bytes of a report.
+/// Bytes per report.
 pub(super) const BYTES: usize = 5;
 
-/// One report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
     /// The program exited with this code.
     Exit(i32),
     /// A signal ended the program.
     Signal(i32),
-    /// The program could not be started, with the system's error code.
+    /// The program could not be started; the system's error code.
     NotStarted(i32),
-    /// No descendant is left. The last report, with the number of processes that were killed.
+    /// No descendant is left; the number of processes that were killed. The last report.
     Over(i32),
 }
 
 impl Frame {
-    /// How a program ended.
+    /// Converts the exit status of a program.
     pub(super) fn of(status: ExitStatus) -> Self {
         match status.code() {
             Some(code) => Frame::Exit(code),
@@ -67,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_reads_back_equal() {
+    fn reports_round_trip() {
         for frame in [Frame::Exit(255), Frame::Signal(9), Frame::NotStarted(-1), Frame::Over(i32::MAX)] {
             assert_eq!(Frame::of_bytes(frame.to_bytes()), Some(frame));
         }

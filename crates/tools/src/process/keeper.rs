@@ -1,11 +1,11 @@
-//! The keeper: a small process between this program and the program of one call, which ends everything that the program
+//! The keeper: a small process between this program and a call's program, which ends everything that the program
 //! started.
 //!
 //! It is the same executable, started again with `ARGUMENT`. It makes itself the reaper of its descendants, so that
-//! each of them stays below it after any change of its session, group, environment and parents, and it ends only when
-//! the kernel says that there is none left. Its standard input is a socket that only the runtime holds: the end of that
-//! stream means that the call is over or that the runtime is dead. It never takes anything else from outside, and no
-//! descendant can look into it or take a descriptor from it.
+//! each stays below it after any change of session, group, environment and parent, and it exits only when the kernel
+//! reports that none is left. Its standard input is a socket that only the runtime holds: the end of that stream means
+//! that the call is over or the runtime is dead. It accepts no other input, and no descendant can inspect it or take a
+//! descriptor from it.
 //!
 //! A descendant may kill its keeper. Then the runtime adopts what is left and ends it (see `kept`).
 
@@ -27,22 +27,22 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, wait};
 use super::frame::Frame;
 use super::{TERM_GRACE_MS, tree};
 
-/// The first argument of a keeper. The second is the mark of the runtime that it works for, the third how many bytes of
-/// data a process may have (0: as many as it wants), then come the program and its arguments.
+/// The first argument of a keeper. The second is the mark of its runtime, the third the limit of data per process in
+/// bytes (0: none), followed by the program and its arguments.
 pub(super) const ARGUMENT: &str = "--keep-call";
-/// The name of keepers in lists of processes.
+/// The process name of keepers.
 pub(super) const NAME: &str = "setpoint-keeper";
-/// Sent to a keeper to end the call without a grace.
+/// The byte that tells a keeper to end the call without a grace period.
 pub(super) const AT_ONCE: u8 = b'!';
-/// Looks for descendants before it gives up; there is a pause of [`ROUND`] after each.
+/// Rounds of looking for descendants before giving up, with a pause of [`ROUND`] after each.
 pub(super) const ROUNDS_MAX: u32 = 500;
-/// The pause after a look. The end of the last descendant cuts it short.
+/// The pause between rounds. The end of the last descendant cuts it short.
 pub(super) const ROUND: Duration = Duration::from_millis(2);
 
-/// Set where this executable's `main` calls [`serve`].
+/// Set if this executable's `main` calls [`serve`].
 static THIS_EXECUTABLE: OnceLock<PathBuf> = OnceLock::new();
 
-/// Does a keeper's work if this process was started as one; then `main` must return the exit code. Otherwise lets calls
+/// Does a keeper's work if this process was started as one; `main` must then return the exit code. Otherwise lets calls
 /// of this process use this executable as their keeper. Must be the first call in `main`: a keeper is started for every
 /// program that a call runs.
 #[must_use]
@@ -52,7 +52,7 @@ pub fn serve() -> Option<ExitCode> {
         let kept = Keeper::begin(args.skip(1)).map(Keeper::keep);
         return Some(if kept.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
-    // The running file itself, even when an update has replaced it.
+    // The running file itself, even after an update has replaced it.
     let file = PathBuf::from("/proc/self/exe");
     if let Some(file) = if file.exists() { Some(file) } else { std::env::current_exe().ok() } {
         let _ = THIS_EXECUTABLE.set(file);
@@ -60,27 +60,27 @@ pub fn serve() -> Option<ExitCode> {
     None
 }
 
-/// This executable, if it can be started as a keeper.
+/// Returns this executable, if it can be started as a keeper.
 pub(crate) fn this_executable() -> Option<PathBuf> {
     THIS_EXECUTABLE.get().cloned()
 }
 
-/// Keeps this process and all that it starts from writing a core file, which would be an effect that was not allowed: it
-/// replaces a file `core` of the folder in which a program ran out of memory.
+/// Prevents core files of this process and everything it starts. A core file would be an effect that was not allowed:
+/// it replaces a file `core` in the folder of a program that runs out of memory.
 fn dump_no_core() -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, setrlimit};
     Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)
 }
 
-/// Holds a program that has just begun, what it has started by now and what that will start, to so many bytes of data each.
+/// Limits the data of a program that has just started, and of everything it starts, to so many bytes per process.
 ///
 /// # Errors
-/// When the system refuses. Then the program ends with this process.
+/// If the system refuses. The program then ends with this process.
 #[cfg(target_os = "linux")]
 fn hold_to(bytes: u64, program: Pid) -> io::Result<()> {
     let mut held = BTreeSet::new();
     let mut found = vec![program.as_raw_nonzero().get()];
-    // What a process starts is held as it is; only what was started before that has to be found.
+    // Processes inherit the limit, so only those that were started before it was set must be found.
     while !found.is_empty() {
         for pid in &found {
             hold_one_to(bytes, *pid)?;
@@ -103,7 +103,7 @@ fn hold_one_to(bytes: u64, pid: i32) -> io::Result<()> {
     }
 }
 
-/// Elsewhere the limit of another process cannot be set.
+/// Other systems cannot set the limit of another process.
 #[cfg(not(target_os = "linux"))]
 fn hold_to(_bytes: u64, _program: Pid) -> io::Result<()> {
     Ok(())
@@ -133,7 +133,7 @@ struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the program and reports if that fails.
+    /// Starts the program and reports a failure to do so.
     fn begin(args: impl Iterator<Item = OsString>) -> io::Result<Self> {
         let mut channel = File::from(rustix::stdio::stdin().try_clone_to_owned()?);
         Keeper::start(&channel, args).inspect_err(|error| {
@@ -157,7 +157,7 @@ impl Keeper {
         if let Some((bytes, pid)) = limit.zip(Pid::from_raw(pid)) {
             hold_to(bytes, pid)?;
         }
-        // The call's output ends when the call's processes end.
+        // Closes this process's copy of the output, so that it ends with the call's own processes.
         rustix::stdio::dup2_stdout(nowhere.as_fd())?;
         rustix::stdio::dup2_stderr(nowhere.as_fd())?;
         thread::Builder::new().spawn(move || reap(pid, &sender))?;
@@ -166,14 +166,14 @@ impl Keeper {
         Ok(Keeper { channel, events, group, has_ended: false, is_alone: false, over: None })
     }
 
-    /// Waits for the end of the call, then ends everything that it left.
+    /// Waits for the end of the call, then ends everything it left.
     fn keep(mut self) {
         while self.over.is_none() && self.take(None) {}
         if !self.has_ended && self.over == Some(true) {
-            // A stopped program takes the signal only when it goes on.
+            // A stopped program handles the signal only after it continues.
             self.signal(Signal::TERM);
             self.signal(Signal::CONT);
-            // Nothing but the program's end can come next.
+            // The only possible event is the program's end.
             self.take(Some(Duration::from_millis(TERM_GRACE_MS)));
         }
         if !cfg!(target_os = "linux") {
@@ -191,7 +191,7 @@ impl Keeper {
         self.report(Frame::Over(i32::try_from(killed.len()).unwrap_or(i32::MAX)));
     }
 
-    /// Takes the next event; `false` if there was none in time.
+    /// Handles the next event; returns `false` on timeout.
     fn take(&mut self, limit: Option<Duration>) -> bool {
         let event = match limit {
             Some(limit) => self.events.recv_timeout(limit).ok(),
@@ -210,7 +210,7 @@ impl Keeper {
     }
 
     fn report(&mut self, frame: Frame) {
-        // A dead runtime takes no report; its processes are ended all the same.
+        // If the runtime is dead, the report fails; its processes are ended anyway.
         let _ = self.channel.write_all(&frame.to_bytes());
     }
 
@@ -222,7 +222,7 @@ impl Keeper {
     }
 }
 
-/// Waits for the runtime's word or its death.
+/// Waits for the runtime's message or its death.
 fn listen(mut channel: File, events: &Sender<Event>) {
     let mut word = [0];
     let has_grace = loop {
@@ -234,7 +234,7 @@ fn listen(mut channel: File, events: &Sender<Event>) {
     let _ = events.send(Event::Over { has_grace });
 }
 
-/// Collects every descendant that ends, until there is none.
+/// Reaps every descendant that ends, until none is left.
 fn reap(program: i32, events: &Sender<Event>) {
     loop {
         match wait(WaitOptions::empty()) {
@@ -248,8 +248,8 @@ fn reap(program: i32, events: &Sender<Event>) {
     let _ = events.send(Event::Alone);
 }
 
-/// Makes this process the parent of each descendant whose own parent ends, and closes it to other processes of the same
-/// user. A keeper that a descendant has stopped goes on (`CONT`) when the runtime dies.
+/// Makes this process the parent of each descendant whose parent ends, and hides it from other processes of the same
+/// user. A keeper that a descendant has stopped continues (`CONT`) when the runtime dies.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) fn adopt_descendants(at_parents_death: Option<Signal>) -> io::Result<()> {
     use rustix::process::{DumpableBehavior, getpid, set_child_subreaper, set_dumpable_behavior};
@@ -261,7 +261,7 @@ pub(super) fn adopt_descendants(at_parents_death: Option<Signal>) -> io::Result<
     Ok(())
 }
 
-/// Other systems have no such parents: there a process that leaves its group outlives its call.
+/// Other systems have no subreapers: there, a process that leaves its group outlives its call.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(super) fn adopt_descendants(_: Option<Signal>) -> io::Result<()> {
     Ok(())
@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_program_has_started_before_it_is_held_is_held_too() {
+    fn a_late_limit_applies_to_existing_descendants() {
         let mut shell = Command::new("sh")
             .args(["-c", "sh -c 'echo $$; exec tail -f /dev/null' & echo $$; wait"])
             .stdout(Stdio::piped())

@@ -1,7 +1,7 @@
-//! One call's program under its keeper, as the runtime sees it.
+//! A call's program under its keeper, as the runtime sees it.
 //!
-//! When a descendant kills the keeper, this process adopts what is left of the call and ends it: everything of a call is
-//! in another session than this process, and no other child of it is.
+//! When a descendant kills the keeper, this process adopts what is left of the call and ends it: all processes of a
+//! call are in another session than this process, and no other child of it is.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
@@ -22,18 +22,17 @@ use super::keeper::{ARGUMENT, AT_ONCE, NAME, ROUND, ROUNDS_MAX, adopt_descendant
 use super::run::{Ending, Job, MEMORY_BYTES_MAX};
 use super::{TERM_GRACE_MS, orphans, tree};
 
-/// Milliseconds that a keeper has to end everything. One that a descendant has stopped takes longer and is killed.
+/// Milliseconds that a keeper has to end everything. One that a descendant has stopped exceeds it and is killed.
 const KEEPER_MS_MAX: u64 = TERM_GRACE_MS + 1_500;
-/// Milliseconds that a call which is dropped waits for its keeper.
+/// Milliseconds that a dropped call waits for its keeper.
 const DROP_MS_MAX: u64 = 1_000;
-/// Looks whether a keeper that has closed its channel has ended.
+/// Checks of whether a keeper that has closed its channel has exited.
 const LOOKS_MAX: u32 = 10_000;
 
-/// The keepers of this process, until they are collected. Locked while one is started, so that it is never taken for
-/// an orphan.
+/// The running keepers of this process. Locked while one is started, so that it is never mistaken for an orphan.
 static KEEPERS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
-/// A keeper at work. Dropped without [`Kept::finish`], it ends the call at once.
+/// A running keeper. Dropped without [`Kept::finish`], it ends the call at once.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) keeper: Child,
@@ -62,19 +61,19 @@ impl Kept {
         Ok(Kept { keeper, pid, channel: Some(channel), received: Vec::new() })
     }
 
-    /// Waits for the program's end. Can be cancelled and called again.
+    /// Waits for the program's end. Cancel safe: it can be called again.
     pub(super) async fn ended(&mut self) -> io::Result<Ending> {
         Ok(match self.frame().await {
             Some(Frame::Exit(code)) => Ending::Exit(code),
             Some(Frame::Signal(signal)) => Ending::Signal(signal),
             Some(Frame::NotStarted(code)) => return Err(io::Error::from_raw_os_error(code)),
-            // Somebody killed the keeper; the program does not go on without it.
+            // The keeper was killed; the program is ended too.
             Some(Frame::Over(_)) | None => Ending::Signal(Signal::KILL.as_raw()),
         })
     }
 
-    /// Ends what is left of the call and returns how many processes had to be killed. A program that still runs is asked
-    /// to end first.
+    /// Ends what is left of the call and returns how many processes had to be killed. A running program is asked to
+    /// exit first.
     pub(super) async fn finish(mut self) -> usize {
         if let Some(channel) = &mut self.channel {
             drop(channel.shutdown().await);
@@ -109,7 +108,7 @@ impl Kept {
         }
     }
 
-    /// The next report; `None` at the end of the stream.
+    /// Returns the next report; `None` at the end of the stream.
     async fn frame(&mut self) -> Option<Frame> {
         loop {
             if let Some((frame, rest)) = self.received.split_first_chunk::<{ frame::BYTES }>() {
@@ -123,7 +122,7 @@ impl Kept {
         }
     }
 
-    /// The keeper is collected: its number may be another process's.
+    /// Forgets the keeper after it was reaped: its pid may be reused.
     fn forget(&mut self) {
         self.channel = None;
         keepers().remove(&self.pid);
@@ -142,7 +141,7 @@ impl Drop for Kept {
         if ended.is_err() {
             drop(self.keeper.start_kill());
         }
-        // It is about to end.
+        // It is about to exit.
         let is_collected = (0..LOOKS_MAX).any(|_| {
             std::thread::yield_now();
             !matches!(self.keeper.try_wait(), Ok(None))
@@ -163,7 +162,8 @@ fn keepers() -> MutexGuard<'static, BTreeSet<i32>> {
     KEEPERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Kills and collects what this process has adopted of calls whose keepers are dead. Returns whether there was anything.
+/// Kills and reaps the processes that this process adopted from calls whose keepers are dead. Returns whether there
+/// were any.
 fn end_orphans(killed: &mut BTreeSet<i32>) -> bool {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
     let Some(this) = tree::process(own) else { return false };
@@ -175,7 +175,7 @@ fn end_orphans(killed: &mut BTreeSet<i32>) -> bool {
     drop(known);
     tree::kill(orphans.clone(), killed);
     for orphan in orphans.iter().filter_map(|pid| Pid::from_raw(*pid)) {
-        // One that has not ended yet is collected by the next look.
+        // One that has not ended yet is reaped in the next round.
         let _ = waitpid(Some(orphan), WaitOptions::NOHANG);
     }
     !orphans.is_empty()

@@ -1,5 +1,5 @@
-//! What the calls of another process that died left running. Their keepers end it too, but ask it first and give it
-//! time; who takes the work up must not look at a world in which it still acts.
+//! Ends what the calls of another, dead process left running. Their keepers end it too, but with a grace period; the
+//! process that resumes the work must not observe a world in which it still acts.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -8,14 +8,13 @@ use std::time::Duration;
 use super::keeper::ARGUMENT;
 use super::{MARK, tree};
 
-/// Looks before it is given up; there is a pause of [`ROUND`] between two.
+/// Rounds before giving up, with a pause of [`ROUND`] between two.
 const ROUNDS_MAX: u32 = 200;
-/// The pause between two looks.
+/// The pause between two rounds.
 const ROUND: Duration = Duration::from_millis(10);
 
-/// Kills every process of the calls that the process with this pid and start time (in the kernel's own count) was running,
-/// and waits for their keepers to end the rest. Returns when none is left, and how many were killed. Where there is no
-/// `/proc`, nothing is found.
+/// Kills every process of the calls of the process with this pid and start time (in the kernel's ticks), and waits for
+/// their keepers to end the rest. Returns how many were killed, when none is left. Without `/proc` nothing is found.
 pub async fn end_calls_of(pid: u32, started: &str) -> usize {
     let mark = mark_of(pid, started);
     let mut killed = BTreeSet::new();
@@ -44,8 +43,8 @@ fn mark_of(pid: u32, started: &str) -> String {
     format!("{pid}-{started}")
 }
 
-/// The processes with this mark, and whether each is a keeper. A keeper has it as its second argument, because its
-/// environment cannot be read.
+/// Returns the processes with this mark, and whether each is a keeper. A keeper has the mark as its second argument,
+/// because its environment cannot be read.
 fn marked(mark: &str) -> impl Iterator<Item = (i32, bool)> {
     let variable = format!("{MARK}={mark}");
     let own = i32::try_from(std::process::id()).unwrap_or(0);

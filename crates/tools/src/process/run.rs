@@ -1,4 +1,4 @@
-//! One program, from its start to the end of everything that it started.
+//! Runs one program, until everything that it started has ended.
 
 use std::ffi::OsString;
 use std::io;
@@ -20,49 +20,48 @@ use super::orphans::own_mark;
 use super::{DRAIN_MS, MARK};
 use crate::host::Host;
 
-/// A program to run.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) program: PathBuf,
     pub(crate) args: Vec<OsString>,
     pub(crate) cwd: PathBuf,
-    /// All that it gets; nothing is inherited.
+    /// The whole environment; nothing is inherited.
     pub(crate) env: Environment,
     pub(crate) ms_max: u64,
-    /// Bytes that are kept of each of its two streams.
+    /// Bytes that are kept per stream.
     pub(crate) output_bytes_max: usize,
     /// Whether each of its processes is limited to [`MEMORY_BYTES_MAX`], because it runs without a question.
     pub(crate) is_bounded: bool,
 }
 
-/// Bytes of data that a process of a bounded program may have.
+/// Data limit per process of a bounded program, in bytes.
 pub(super) const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
-/// How it ended and what it printed.
+/// How a program ended and what it printed.
 #[derive(Clone, Debug)]
 pub(crate) struct Ended {
     pub(crate) ending: Ending,
     pub(crate) stdout: Captured,
     pub(crate) stderr: Captured,
-    /// Processes that it left behind, which were killed.
+    /// Leftover processes that were killed.
     pub(crate) left_behind: usize,
 }
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// By itself, with this code.
+    /// The program exited with this code.
     Exit(i32),
-    /// By a signal that we did not send.
+    /// A signal that we did not send ended it.
     Signal(i32),
-    /// By us, because its time was over.
+    /// We ended it because its time was over.
     TimedOut,
-    /// By us, because the call was cancelled.
+    /// We ended it because the call was cancelled.
     Cancelled,
 }
 
 impl Job {
-    /// Everything but the program and its standard input.
+    /// Sets everything but the program and its standard input.
     pub(super) fn prepare<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         command
             .args(&self.args)
@@ -77,7 +76,7 @@ impl Job {
     }
 }
 
-/// A program that was started, with or without a keeper.
+/// A started program, with or without a keeper.
 enum Running {
     Kept(Kept),
     Bare(Bare),
@@ -113,11 +112,11 @@ impl Running {
     }
 }
 
-/// Runs a program. Returns at most about two seconds after its time is over, with any behaviour of it and its
-/// descendants. What it printed is without the host's keys.
+/// Runs a program. Returns at most about two seconds after its timeout, however it and its descendants behave. Its
+/// output is without the host's keys.
 ///
 /// # Errors
-/// What the system says when it cannot be started.
+/// The error of the system if it cannot be started.
 pub(crate) async fn run(job: Job, host: &Host, cancel: &CancellationToken) -> io::Result<Ended> {
     let mut running = Running::start(&job, host)?;
     let mut streams = Streams::read(running.child(), job.output_bytes_max, host.keys());
@@ -136,11 +135,11 @@ pub(crate) async fn run(job: Job, host: &Host, cancel: &CancellationToken) -> io
     Ok(Ended { ending, stdout, stderr, left_behind: if is_over { killed } else { 0 } })
 }
 
-/// The two streams of a program, being read.
+/// The two output streams of a program.
 struct Streams {
     stdout: Capture,
     stderr: Capture,
-    /// Readers that are not known to be at their end.
+    /// Readers that have not reported their end.
     readers: Vec<JoinHandle<()>>,
 }
 
@@ -157,7 +156,7 @@ impl Streams {
         Streams { stdout, stderr, readers: readers.into_iter().flatten().collect() }
     }
 
-    /// Waits until both are at their end, but not long: some process may hold on to them.
+    /// Waits until both streams end, but only briefly: another process may hold them open.
     async fn drain(&mut self) {
         let at_end = async {
             while let Some(reader) = self.readers.last_mut() {

@@ -1,18 +1,18 @@
-//! Whether a `TZ` names a time zone. Programs read the file that it names, to its end: `/dev/zero` has none.
+//! Whether a `TZ` names a time zone. Programs read the file that it names to its end, and `/dev/zero` has none.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path};
 
-/// Where the system keeps time zones.
+/// The system's folders of time zones.
 const ZONE_FOLDERS: &[&str] =
     &["/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo"];
-/// Bytes of the largest file that is taken for a time zone; the real ones have a few thousand.
+/// Largest file that counts as a time zone, in bytes; real ones have a few thousand.
 const ZONE_BYTES_MAX: u64 = 256 * 1024;
-/// Bytes of the longest value that is taken for a time zone.
+/// Longest value that counts as a time zone, in bytes.
 const VALUE_BYTES_MAX: usize = 256;
 
-/// Whether a value of `TZ` is a rule (`EST5EDT`), the name of a time zone, or a regular file of the system's time zones.
-/// Opens nothing.
+/// Whether a value of `TZ` is a rule (`EST5EDT`), the name of a time zone, or a regular file of the system's time
+/// zones. Opens nothing.
 #[must_use]
 pub fn is_time_zone(value: &OsStr) -> bool {
     let Some(text) = value.to_str().filter(|text| text.len() <= VALUE_BYTES_MAX) else { return false };
@@ -22,7 +22,7 @@ pub fn is_time_zone(value: &OsStr) -> bool {
     }
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_+-/<>,.:".contains(c);
     let is_below = place.components().all(|part| matches!(part, Component::Normal(_)));
-    // A name that no time zone has is read as a file of the working directory.
+    // Programs read a name that no time zone has as a file of the working directory.
     let is_zone = || ZONE_FOLDERS.iter().any(|folder| is_zone_file(&Path::new(folder).join(place)));
     text.chars().all(is_plain) && is_below && (is_zone() || place.symlink_metadata().is_err())
 }
@@ -71,7 +71,7 @@ mod tests {
             "../../../../dev/zero",
             "Europe/../../../../dev/zero",
             "./pipe",
-            // A file of the working directory, which is this crate's.
+            // A file in the working directory of the test.
             "Cargo.toml",
             "src/lib.rs",
             "a b",
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_time_zones_is_the_systems() {
+    fn only_system_folders_hold_time_zones() {
         let own = tempfile::tempdir().unwrap();
         for no_folder in ["/dev", "/", "", "/usr/share"].map(Path::new).into_iter().chain([own.path()]) {
             assert!(!is_zone_folder(no_folder.as_os_str()), "{}", no_folder.display());

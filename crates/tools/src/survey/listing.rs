@@ -1,4 +1,5 @@
-//! The names below the working directory, two levels: every folder shows some of its own, whatever the others hold.
+//! Lists two levels of names below the working directory. Every folder shows some of its entries, however many the
+//! others have.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -10,14 +11,14 @@ use crate::halt::Halt;
 use crate::show;
 use crate::walk::search::{Bounds, walk};
 
-/// Levels that are looked at.
+/// Levels that are visited.
 const DEPTH_MAX: usize = 2;
 /// Names that are listed.
 const NAMES_MAX: usize = 120;
-/// Names that are looked at; beyond them the look is cut short.
+/// Names that are visited; beyond them the walk stops.
 const SEEN_MAX: usize = 5_000;
 
-/// The names in order, and how many were seen besides.
+/// Returns the listed names in order, and the number of others that were visited.
 pub(super) fn below(root: &Path, halt: &Halt) -> (Vec<SurveyEntry>, u64) {
     let mut top: Vec<SurveyEntry> = Vec::new();
     let mut inside: BTreeMap<String, Vec<SurveyEntry>> = BTreeMap::new();
@@ -47,7 +48,7 @@ pub(super) fn below(root: &Path, halt: &Halt) -> (Vec<SurveyEntry>, u64) {
     (listed, left_out)
 }
 
-/// What is at the top first, and then the folders' own in turns; in the order of their paths.
+/// Chooses the entries of the top first, then those of the folders in turn; sorted by path.
 fn choose(mut top: Vec<SurveyEntry>, inside: BTreeMap<String, Vec<SurveyEntry>>) -> Vec<SurveyEntry> {
     top.truncate(NAMES_MAX);
     let mut room = NAMES_MAX - top.len();

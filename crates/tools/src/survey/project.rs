@@ -1,4 +1,4 @@
-//! Files that say how work is done in a project, and the test command that a manifest names or implies.
+//! Finds the files that describe how a project is worked on, and the test command that a manifest names or implies.
 
 use std::io::Read;
 use std::path::Path;
@@ -14,7 +14,8 @@ use crate::show;
 const MANIFEST_BYTES_MAX: u64 = 64 * 1024;
 /// Characters of a test command.
 const COMMAND_CHARS_MAX: usize = 120;
-/// What is told of, in this order. Those of the first line are for whoever works here; a plan names them and R3 reads them.
+/// Files that are reported, in this order. Those of the first line are instructions for contributors; a plan names them
+/// and R3 reads them.
 const FILES: &[&str] = &[
     "AGENTS.md",
     "CLAUDE.md",
@@ -43,7 +44,7 @@ const FILES: &[&str] = &[
 
 pub(super) fn files(root: &Path, halt: &Halt) -> Vec<ProjectFile> {
     let is_there = |name: &&&str| {
-        // A link is none of the project's own files, and may lead anywhere.
+        // A link is not one of the project's own files, and may lead anywhere.
         std::fs::symlink_metadata(root.join(name))
             .is_ok_and(|meta| meta.is_file() && !halt.rooms().is_closed(&meta))
     };

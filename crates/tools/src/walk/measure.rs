@@ -1,4 +1,4 @@
-//! Every file below a folder, hidden ones too, by the file system alone.
+//! Walks every file below a folder, hidden ones included, by the file system alone.
 
 use std::ffi::OsString;
 use std::fs::Metadata;
@@ -10,34 +10,34 @@ use super::Tally;
 use crate::halt::Halt;
 use crate::tool::Limits;
 
-/// One thing that a walk meets. Links are met, not followed.
+/// An entry of a walk. Links are reported, not followed.
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
-    /// Below the root as it was given.
+    /// Relative to the root as it was given.
     pub(crate) path: &'a Path,
     /// 0 for the root.
     pub(crate) depth: usize,
-    /// Of the thing itself; of what it leads to only for the root.
+    /// Metadata of the entry itself; of the link target only for the root.
     pub(crate) meta: &'a Metadata,
 }
 
 /// What to do after an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Go on, into the folder if it is one.
+    /// Continue, into the folder if it is one.
     On,
-    /// Go on, but not into this folder.
+    /// Continue, but skip this folder.
     Over,
     /// End the walk as incomplete.
     End,
 }
 
-/// How far a walk goes.
+/// The bounds of a walk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub(crate) entries_max: usize,
     pub(crate) depth_max: usize,
-    /// Whether folders on other file systems are left out. Measuring `/` without it would count `/proc`.
+    /// Whether folders on other file systems are skipped. Otherwise measuring `/` would count `/proc`.
     pub(crate) one_file_system: bool,
 }
 
@@ -51,10 +51,10 @@ impl Bounds {
     }
 }
 
-/// Visits `root` and all below it: a folder before its content, names in byte order.
+/// Visits `root` and everything below it: a folder before its content, names in byte order.
 ///
 /// # Errors
-/// Only when the root itself cannot be looked at; whatever else cannot is counted.
+/// Only if the root itself cannot be examined; other failures are counted.
 pub(crate) fn walk(
     root: &Path,
     bounds: Bounds,
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_seen_once_and_in_order() {
+    fn everything_is_visited_once_in_order() {
         let folder = tree();
         let (seen, tally) = seen(folder.path(), bounds());
         assert_eq!(seen, ["0:", "1:a", "1:b", "2:b/.hidden", "3:b/.hidden/x", "2:b/loop", "1:b.txt"]);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bound_is_told() {
+    fn every_bound_is_reported() {
         let folder = tree();
         let (few, tally) = seen(folder.path(), Bounds { entries_max: 3, ..bounds() });
         assert_eq!((few.len(), tally.complete), (3, false));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_a_walk_of_one() {
+    fn a_file_as_root_is_its_only_entry() {
         let folder = tree();
         let (seen, _) = seen(&folder.path().join("a"), bounds());
         assert_eq!(seen, ["0:"]);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn other_file_systems_are_counted_and_left_out() {
+    fn other_file_systems_are_counted_and_skipped() {
         if std::fs::metadata("/proc/self").is_err() {
             return;
         }

@@ -1,4 +1,4 @@
-//! The files below a folder that somebody may look for.
+//! Walks the files below a folder that people search for.
 
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use crate::files::open;
 use crate::halt::Halt;
 use crate::tool::Limits;
 
-/// Folders that hold copies, downloads and histories, and nobody's work.
+/// Folders of copies, downloads and histories, which people do not edit.
 const SKIPPED: &[&str] = &[
     ".git",
     ".hg",
@@ -30,20 +30,20 @@ const SKIPPED: &[&str] = &[
     "node_modules",
 ];
 
-/// Marks a folder as a cache whose content can be made again (bford.info/cachedir).
+/// The file that marks a folder as a cache whose content can be regenerated (bford.info/cachedir).
 const CACHE_MARK: &str = "CACHEDIR.TAG";
 
-/// Files whose rules leave others out.
+/// Files with rules that exclude others.
 const RULES: &[&str] = &[".gitignore", ".ignore", ".git/info/exclude"];
 
-/// How to search.
+/// The bounds of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub(crate) entries_max: usize,
     pub(crate) depth_max: usize,
-    /// Whether hidden, ignored and cached files are seen too.
+    /// Whether hidden, ignored and cached files are included.
     pub(crate) hidden: bool,
-    /// Whether `.ignore` files play no part, so that Git can confirm what is left out.
+    /// Whether `.ignore` files are disregarded, so that Git can confirm what is skipped.
     pub(crate) only_git: bool,
 }
 
@@ -57,11 +57,13 @@ impl Bounds {
     }
 }
 
-/// Visits all below `root` but not `root` itself when it is a folder: a folder before its content, names in byte order.
+/// Visits everything below `root`, but not `root` itself if it is a folder: a folder before its content, names in byte
+/// order.
 ///
-/// Without `hidden` it leaves out hidden names, what the rules of a Git repository exclude, version control folders and caches.
-/// A hidden name stays so where a rule of exclusion spares it. What the person's own git configuration ignores plays no part:
-/// the result must not depend on it. In a folder that is itself excluded, and was named all the same, no rule of Git's holds.
+/// Without `hidden` it skips hidden names, what the rules of a Git repository exclude, version control folders and
+/// caches. A hidden name is skipped even if a rule spares it from exclusion. The person's own Git configuration is
+/// disregarded, because the result must not depend on it. If `root` itself is excluded, Git's rules do not apply below
+/// it: the call named it on purpose.
 pub(crate) fn walk(
     root: &Path,
     bounds: Bounds,
@@ -104,7 +106,7 @@ pub(crate) fn walk(
         count.fetch_add(u64::from(is_closed), Ordering::Relaxed);
         !is_closed
     });
-    // What the folders hold, and what of it was met: the rest was left out.
+    // The entries of the folders, and those of them that were visited: the rest was skipped.
     let (mut inside, mut seen): (u64, u64) = (0, 0);
     for next in builder.build() {
         if halt.reached() || tally.entries >= bounds.entries_max as u64 {
@@ -119,7 +121,7 @@ pub(crate) fn walk(
                 continue;
             }
         };
-        // What is to be searched may be named by a link, and is what that leads to.
+        // The root may be a link, and is then its target.
         let is_folder = is_folder(&entry) || (entry.depth() == 0 && entry.path().is_dir());
         if is_folder && entry.depth() >= bounds.depth_max {
             tally.complete = false;
@@ -145,7 +147,7 @@ pub(crate) fn walk(
     tally
 }
 
-/// Whether the rules of its repository exclude this folder, or one that it lies in.
+/// Whether the rules of its repository exclude this folder or one above it.
 fn is_excluded(folder: &Path) -> bool {
     let is_top = |above: &&Path| above.join(".git").exists();
     let is_seen = |below: &Path| {
@@ -165,10 +167,10 @@ fn is_folder(entry: &DirEntry) -> bool {
     entry.file_type().is_some_and(|kind| kind.is_dir())
 }
 
-/// Whether a file of rules in this folder may not be read: a pipe, or a link to a closed file. Opening it would wait for
-/// ever, or show by what is left out what is in it.
+/// Whether a file of rules in this folder must not be read: a pipe, or a link to a closed file. Opening a pipe would
+/// block for ever; reading a closed file would reveal its content through what is skipped.
 fn has_strange_rules(folder: &Path, bounds: Bounds, halt: &Halt) -> bool {
-    // What the system refuses is refused to the search too.
+    // If the system denies access, the search cannot read it either.
     let is_strange = |name: &&str| {
         let opened = open::regular(&folder.join(name), halt);
         opened.is_err_and(|error| error.raw_os_error().is_none() && error.kind() != ErrorKind::IsADirectory)
@@ -176,7 +178,7 @@ fn has_strange_rules(folder: &Path, bounds: Bounds, halt: &Halt) -> bool {
     RULES.iter().filter(|name| !bounds.only_git || **name != ".ignore").any(is_strange)
 }
 
-/// Whether a folder is one of Setpoint's own. Files are looked at when they are opened.
+/// Whether a folder is one of Setpoint's own. Files are checked when they are opened.
 fn is_closed(entry: &DirEntry, halt: &Halt) -> bool {
     !halt.rooms().is_empty()
         && is_folder(entry)
@@ -223,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_looks_for_is_left_out() {
+    fn hidden_ignored_and_cached_files_are_skipped() {
         let folder = tree();
         let (found, tally) = seen(folder.path(), false, &Limits::default());
         assert_eq!(found, ["src", "src/a.rs"]);
@@ -231,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_a_folder_stands_for_it() {
+    fn a_root_link_is_followed() {
         let folder = tree();
         let beside = tempfile::tempdir().unwrap();
         let link = beside.path().join("link");
@@ -243,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_in_the_place_of_rules_is_not_opened() {
+    fn a_pipe_named_like_a_rules_file_is_not_opened() {
         let folder = tree();
         for name in ["src/.gitignore", "pipe/.ignore"] {
             let path = folder.path().join(name);
@@ -252,13 +254,13 @@ mod tests {
         }
         let (found, tally) = seen(folder.path(), false, &Limits::default());
         assert!(found.is_empty() && tally.unreadable == 2, "{found:?} {tally:?}");
-        // Where the rules of the search's own folder, or of one above, cannot be read, nothing is left out by rules.
+        // If the rules of the search's own folder, or of one above, cannot be read, rules skip nothing.
         let (found, tally) = seen(&folder.path().join("src"), false, &Limits::default());
         assert_eq!((found, tally.unreadable), (vec!["a.rs".to_owned(), "b.log".to_owned()], 1));
     }
 
     #[test]
-    fn hidden_sees_everything() {
+    fn hidden_includes_everything() {
         let folder = tree();
         let (found, _) = seen(folder.path(), true, &Limits::default());
         for name in [".git/config", "node_modules/dep/a.js", "built/out", ".config/x", "src/b.log"] {
@@ -267,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bound_is_told() {
+    fn every_bound_is_reported() {
         let folder = tree();
         let few = Limits { entries_max: 4, ..Limits::default() };
         assert!(!seen(folder.path(), true, &few).1.complete);

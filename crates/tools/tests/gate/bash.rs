@@ -1,4 +1,4 @@
-//! A command in plain bash, without any gate, and what came of it.
+//! Runs a command in plain bash, without a gate, and records its effects.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -9,14 +9,14 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::world::{CANARY, CANARY_NAME, World};
 
-/// Seconds that a command has before it is killed: far more than any needs.
+/// Seconds after which a command is killed: far more than any needs.
 const SECONDS_MAX: &str = "20";
-/// How often the processes of a world are looked for: each round finds what the one before could still start.
+/// Rounds of killing the processes of a world: each finds what the processes of the round before could still start.
 const ROUNDS_MAX: usize = 20;
-/// Bytes of an output that are looked at.
+/// Bytes of an output that are examined.
 const OUTPUT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// What a command printed and how it ended.
+/// The output of a command and how it ended.
 pub(crate) struct Printed {
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
@@ -34,12 +34,12 @@ impl Printed {
     }
 }
 
-/// Whether the text stands in an output.
+/// Whether an output contains the text.
 pub(crate) fn has(output: &[u8], text: &str) -> bool {
     output.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// The variables of a command that both sides of a comparison get.
+/// Returns the variables that a command gets on both sides of a comparison.
 pub(crate) fn environment() -> Vec<(OsString, OsString)> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let fixed = [("LC_ALL", "C.UTF-8"), ("TZ", "UTC"), (CANARY_NAME, CANARY)];
@@ -47,7 +47,7 @@ pub(crate) fn environment() -> Vec<(OsString, OsString)> {
     fixed.chain([("PATH".into(), path)]).collect()
 }
 
-/// Runs a command as a person would, and stops what it leaves behind later ([`World::left_running`]).
+/// Runs a command as a person would. What it leaves running is stopped later ([`World::left_running`]).
 pub(crate) fn run(world: &World, cwd: &str, command: &str) -> Printed {
     let outputs = tempfile::tempdir().unwrap();
     let [out, err] = ["out", "err"].map(|name| outputs.path().join(name));
@@ -60,7 +60,7 @@ pub(crate) fn run(world: &World, cwd: &str, command: &str) -> Printed {
         .env("HOME", world.at("home"))
         .env("TERM", "dumb")
         .env("NO_COLOR", "1")
-        // What programs put beside the world otherwise, or look up in a network.
+        // Keeps caches and temporary files inside the world, and programs off the network.
         .env("TMPDIR", world.at("home/.tmp"))
         .env("NO_UPDATE_NOTIFIER", "1")
         .env("PIP_DISABLE_PIP_VERSION_CHECK", "1")
@@ -78,10 +78,10 @@ pub(crate) fn run(world: &World, cwd: &str, command: &str) -> Printed {
 }
 
 impl World {
-    /// Command lines of the processes that still run in the world, which are killed.
+    /// Kills the processes that still run in the world and returns their command lines.
     pub(crate) fn left_running(&self) -> Vec<String> {
         let mut left = Vec::new();
-        // A loop that is killed may have started a last process.
+        // A loop that is killed may have started one last process.
         for _ in 0..ROUNDS_MAX {
             let found = self.kill_running();
             if found.is_empty() {
@@ -99,7 +99,7 @@ impl World {
         let mut killed = Vec::new();
         for process in processes {
             let Some(id) = process.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-            // Numbers begin again at their end: a smaller one may be younger.
+            // Process ids wrap around: a smaller one may be younger.
             if id == own {
                 continue;
             }

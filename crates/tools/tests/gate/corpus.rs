@@ -1,10 +1,10 @@
-//! The files of commands: families as `## name`, one command per line.
+//! Reads the files of commands: families as `## name`, one command per line.
 //!
-//! `␤` is a newline and `⟨U+XXXX⟩` any other character, `{PORT}` the port that is listened on, `{ROOT}` the world. A line may
-//! begin with `@repos/plain `, the directory that it runs in, and with `set-up ⟹ `, what plain bash does before. A family
-//! whose name ends in `(defused)` may run without a question, because the gate takes the effect away; `(by place)` says that
-//! the text alone does not show the effect, `(varies)` that the output is another each time, and
-//! `(any order)` that its lines are the same.
+//! `␤` is a newline, `⟨U+XXXX⟩` any other character, `{PORT}` the listener's port, and `{ROOT}` the world. A line may
+//! begin with `@repos/plain `, the directory that it runs in, and with `set-up ⟹ `, which plain bash runs before. A
+//! family whose name ends in `(defused)` may run without a question, because the gate removes the effect; `(by place)`
+//! says that the text alone does not show the effect, `(varies)` that the output differs each time, and `(any order)`
+//! that its lines are the same.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub(crate) struct Line<'a> {
     pub(crate) cwd: &'a str,
     pub(crate) set_up: Option<String>,
     pub(crate) command: String,
-    /// As it is written in the file.
+    /// As written in the file.
     pub(crate) text: &'a str,
 }
 
@@ -47,7 +47,7 @@ impl Line<'_> {
             || (self.family.ends_with(ANY_ORDER) && sorted(one) == sorted(two))
     }
 
-    /// What the world has to hold besides what every world holds: the directory of the line, and those that it names.
+    /// Returns what the world must have beyond every world: the directory of the line, and those that it names.
     pub(crate) fn needed(&self) -> Vec<&str> {
         let named = self.text.match_indices("../").filter_map(|(at, _)| self.text.get(at + 3..));
         let ends = [' ', '\'', '"', ';', ':', ')'];
@@ -55,7 +55,7 @@ impl Line<'_> {
         [self.cwd].into_iter().chain(named).map(trunk).collect()
     }
 
-    /// Whether a world without additions does not do.
+    /// Whether the line needs a world with additions.
     pub(crate) fn needs_more(&self) -> bool {
         self.set_up.is_some() || self.needed() != [PROJECT]
     }
@@ -77,18 +77,18 @@ fn is_extra(name: &str) -> bool {
     ["repos/", "globs/", "bare"].iter().any(|start| name.starts_with(start))
 }
 
-/// The part of a path that is copied as a whole: `repos/plain`, `nested`.
+/// Returns the part of a path that is copied as a whole: `repos/plain`, `nested`.
 fn trunk(path: &str) -> &str {
     let depth = usize::from(path.starts_with("globs/") || path.starts_with("repos/"));
     path.match_indices('/').nth(depth).and_then(|(end, _)| path.get(..end)).unwrap_or(path)
 }
 
-/// The text with the port and the world of this run.
+/// Fills in the port and the world of this run.
 pub(crate) fn filled(text: &str, world: &World, port: u16) -> String {
     text.replace("{PORT}", &port.to_string()).replace("{ROOT}", &world.root.display().to_string())
 }
 
-/// The lines of a file, in order; each stands there once.
+/// Returns the lines of a file in order; asserts that each occurs once.
 pub(crate) fn lines(file: &str) -> Vec<Line<'_>> {
     let mut family = "";
     let mut seen = BTreeSet::new();
@@ -127,7 +127,7 @@ fn decoded(line: &str) -> String {
 }
 
 #[test]
-fn a_line_says_where_and_after_what_it_runs() {
+fn a_line_gives_its_directory_and_set_up() {
     let [plain, other] = &lines("## one\na␤b⟨U+200B⟩\n\n## two (defused)\n@repos/x touch a ⟹ cat a\n")[..]
     else {
         panic!()

@@ -1,4 +1,4 @@
-//! Commands that have an effect: each is proven to have it in plain bash, and none of them runs without a question.
+//! Commands with an effect: each is proven to have it in plain bash, and none runs without a question.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,32 +13,32 @@ use crate::world::{Template, World};
 const EFFECTS: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../command_line/tests/corpus/effects.txt"));
 
-/// Commands that have to show their effect here. A machine without some of the programs proves fewer than are listed.
+/// Commands that must show their effect here. A machine without some of the programs proves fewer than are listed.
 const PROVEN_MIN: usize = 700;
-/// Families that they have to come from.
+/// Families that they must come from.
 const FAMILIES_MIN: usize = 30;
-/// The exit code of a shell that finds no program of a name.
+/// The exit code of a shell that does not find a program.
 const NOT_FOUND: i32 = 127;
 
-/// What one line did on both sides.
+/// The result of one line on both sides.
 struct Trial {
-    /// What it did in plain bash.
+    /// Its effects in plain bash.
     effects: Vec<String>,
-    /// A program of it is not installed.
+    /// A program that it uses is not installed.
     is_missing: bool,
     gate: Outcome,
-    /// What it did behind the gate.
+    /// Its effects through the gate.
     holes: Vec<String>,
 }
 
-/// What a thread keeps from line to line.
+/// What a thread keeps between lines.
 struct Worker<'a> {
     template: &'a Template,
     listener: Listener,
     gate: Gate,
-    /// Where lines that need no more than the usual run in plain bash, put right after each.
+    /// The world in which lines without special needs run in plain bash; it is restored after each.
     plain: Option<(World, Snapshot)>,
-    /// Where lines ask that are not expected to run: nothing changes it, which is looked at in the end.
+    /// The world in which lines ask that are not expected to run: a final check verifies that it is unchanged.
     asked: &'a World,
 }
 

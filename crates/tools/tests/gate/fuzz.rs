@@ -1,8 +1,8 @@
 //! Random command lines in a throw-away world: what the gate runs without a question changes nothing, connects nowhere,
 //! prints no environment and leaves no process.
 //!
-//! The lines mix commands that look around with pieces of the ones that have an effect. `SETPOINT_FUZZ_LINES` sets how many
-//! are made and `SETPOINT_FUZZ_SEED` where they start; a line that fails names its own seed.
+//! The lines mix read-only commands with pieces of commands that have an effect. `SETPOINT_FUZZ_LINES` sets how many
+//! are generated and `SETPOINT_FUZZ_SEED` where they start; a line that fails reports its own seed.
 
 mod grammar;
 mod words;
@@ -14,24 +14,24 @@ use crate::listener::Listener;
 use crate::workers;
 use crate::world::{Template, World};
 
-/// Lines of a usual run.
+/// Lines of a default run.
 const LINES: u64 = 4_000;
-/// The first line's seed, unless one is given.
+/// The first line's seed by default.
 const SEED: u64 = 0x5EED_0018;
-/// Lines that one world is used for before it is looked at.
+/// Lines that run in one world before it is checked.
 const BATCH: u64 = 250;
-/// Of a hundred lines, those that must run: a gate that asks about everything would pass otherwise.
+/// Percentage of lines that must run: otherwise a gate that asks about everything would pass.
 const RUN_PERCENT_MIN: usize = 15;
-/// Seconds that a line has. One that waits for input of another program is not worth more.
+/// Seconds per line, enough for all but lines that wait for another program's input.
 const SECONDS_MAX: u64 = 3;
 
-/// What became of some lines.
+/// The results of some lines.
 #[derive(Default)]
 struct Tally {
     lines: usize,
     ran: usize,
     stopped: usize,
-    /// The text reads as read-only, but where its paths lead makes the gate ask or refuse.
+    /// Lines with a read-only text that the gate asks about or refuses because of where their paths lead.
     held: usize,
     failures: Vec<String>,
 }
@@ -44,7 +44,7 @@ struct Worker {
     world: Option<World>,
 }
 
-/// One random line, and where it runs.
+/// A random line and its directory.
 struct Try {
     seed: u64,
     cwd: &'static str,
@@ -134,7 +134,7 @@ impl Worker {
         tally
     }
 
-    /// The lines of a batch that have an effect of their own, each tried again in a world put right after the one before.
+    /// Finds the lines of a batch that have an effect: tries each again in a world that is restored after every line.
     fn culprits(&self, ran: &[Try], effects: &[String]) -> Vec<String> {
         let mut found = Vec::new();
         let mut world = self.template.whole();

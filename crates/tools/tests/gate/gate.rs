@@ -1,4 +1,4 @@
-//! A command through the `shell` tool, without anybody's consent.
+//! Runs a command through the `shell` tool, without consent.
 
 use std::collections::BTreeSet;
 
@@ -15,15 +15,15 @@ use tokio_util::sync::CancellationToken;
 use crate::bash::{self, environment};
 use crate::world::{CANARY, World};
 
-/// Seconds that a command has, unless a test says otherwise.
+/// Seconds per command by default.
 const SECONDS: u64 = 60;
 
-/// Programs that print the environment that they have themselves.
+/// Programs that print their own environment.
 const OWN_ENVIRONMENT: &[&str] = &["shell/env", "shell/jq", "shell/printenv"];
-/// What stands in the environment of every command of a tool.
+/// A variable in the environment of every command of a tool.
 const CALL_MARK: &str = "SETPOINT_CALL=";
 
-/// The tools of a machine whose environment holds the canary.
+/// The tools of a machine whose environment contains the canary.
 pub(crate) struct Gate {
     registry: Registry,
     runtime: Runtime,
@@ -31,9 +31,9 @@ pub(crate) struct Gate {
 
 /// What the gate did with a command.
 pub(crate) enum Outcome {
-    /// It asks for consent first.
+    /// It asked for consent.
     Asked,
-    /// It refuses with this message, also with an approval.
+    /// It refused with this message, even with an approval.
     Refused(String),
     /// It ran the command.
     Ran(Box<ToolAnswer>),
@@ -45,13 +45,13 @@ impl Gate {
         Gate { registry: Registry::built_in(&Host::new(std::env::consts::OS, environment())), runtime }
     }
 
-    /// Whether the reading of the text alone calls it read-only.
+    /// Whether the command's text alone reads as read-only.
     pub(crate) fn reads_only(&self, world: &World, cwd: &str, command: &str) -> bool {
         self.registry.read(&call(command), &surroundings(world, cwd)).effect == Effect::ReadOnly
     }
 
-    /// Whether what a command printed gives something away. A program that prints its own environment may show the mark of
-    /// the call, which is no secret; read from `/proc`, the mark tells that some environment was.
+    /// Whether a command's output leaks the environment. A program that prints its own environment may show the mark of
+    /// the call, which is not a secret; read from `/proc`, the mark shows that some environment was exposed.
     pub(crate) fn leaks(&self, world: &World, cwd: &str, command: &str, answer: &ToolAnswer) -> bool {
         let tools = self.registry.read(&call(command), &surroundings(world, cwd)).tools;
         let shows_its_own = tools.iter().any(|tool| OWN_ENVIRONMENT.contains(&tool.as_str()));

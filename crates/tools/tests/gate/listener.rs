@@ -1,13 +1,13 @@
-//! A port of this machine that counts who connects.
+//! A local port that counts connections.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::mpsc::{Receiver, channel};
 
-/// Longest datagram that matters.
+/// Longest datagram that is read.
 const DATAGRAM_BYTES: usize = 2048;
 
-/// Listens with TCP and UDP on the same port of the loopback interface. Connections are closed at once.
+/// Listens on the same loopback port with TCP and UDP. Connections are closed at once.
 pub(crate) struct Listener {
     address: SocketAddr,
     accepted: Receiver<SocketAddr>,
@@ -18,7 +18,7 @@ impl Listener {
     pub(crate) fn new() -> Self {
         let (tcp, datagrams) = loop {
             let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
-            // Another program may hold the same number for UDP.
+            // Another program may use the same port number for UDP.
             if let Ok(udp) = UdpSocket::bind(tcp.local_addr().unwrap()) {
                 break (tcp, udp);
             }
@@ -41,8 +41,8 @@ impl Listener {
         self.address.port()
     }
 
-    /// How often something connected or sent since the last call. A connection of our own marks the end of the queue, so
-    /// nothing has to be waited for.
+    /// Returns the number of connections and datagrams since the last call. A connection of its own marks the end of
+    /// the queue, so that it need not wait.
     pub(crate) fn count(&self) -> usize {
         let own = TcpStream::connect(self.address).unwrap();
         let end = own.local_addr().unwrap();
@@ -58,7 +58,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // The thread ends with the next connection: the receiver is gone.
+        // Without a receiver the thread ends at the next connection.
         self.accepted = channel().1;
         drop(TcpStream::connect(self.address));
     }

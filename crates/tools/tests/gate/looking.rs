@@ -1,4 +1,4 @@
-//! Commands with which people and models look around: hardly any asks, and each prints what it prints in plain bash.
+//! Commands with which people and models look around: hardly any asks, and each prints the same as in plain bash.
 
 use crate::bash;
 use crate::corpus;
@@ -9,9 +9,9 @@ use crate::world::Template;
 const LOOKING: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../command_line/tests/corpus/looking_around.txt"));
 
-/// Commands that the list holds at least.
+/// Fewest commands in the list.
 const LISTED_MIN: usize = 120;
-/// Of 120, those that may ask.
+/// Of 120 commands, how many may ask.
 const ASKING_MAX_OF_120: usize = 10;
 
 #[test]
@@ -26,7 +26,7 @@ fn process_looking_around_runs_and_prints_the_same() {
             Outcome::Asked => Err("asked".to_owned()),
             Outcome::Refused(text) => Err(format!("refused: {text}")),
             Outcome::Ran(answer) => {
-                // Only now: a program that asks may write a cache when it runs.
+                // Only commands that the gate let through run in plain bash: one that asks may write a cache.
                 let command = format!("export GIT_OPTIONAL_LOCKS=0; {}", line.command);
                 let plain = bash::run(&world, line.cwd, &command);
                 let facts = answer.facts.map(|facts| facts.0).unwrap_or_default();

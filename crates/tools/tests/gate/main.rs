@@ -1,5 +1,5 @@
-//! The gate as a whole, against real bash: commands that have an effect ask, commands that look around run, and whatever
-//! runs without a question has no effect.
+//! The gate as a whole, compared with real bash: commands with an effect ask, read-only commands run, and whatever runs
+//! without a question has no effect.
 
 #![cfg(target_os = "linux")]
 

@@ -1,4 +1,4 @@
-//! What a world looks like, in every respect that a command could change.
+//! Records the state of a world in every respect that a command could change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,12 +7,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Files up to this size that changed a moment ago are compared by content too: another change within the same tick of the
-/// clock looks the same otherwise.
+/// Recently changed files up to this size are also compared by content: otherwise a second change within the same clock
+/// tick would be missed.
 const HASHED_BYTES_MAX: u64 = 16 * 1024;
-/// Seconds that a moment lasts, which no clock's tick comes near.
+/// How recent a change counts as recent, in seconds: far more than any clock tick.
 const MOMENT_S: u64 = 2;
-/// Differences that are named.
+/// Differences that are listed.
 const NAMED_MAX: usize = 8;
 
 /// Everything below a directory.
@@ -28,7 +28,7 @@ struct Entry {
     identity: [u64; 5],
     /// Links, size.
     counts: [u64; 2],
-    /// Of the content and of the metadata.
+    /// Modification and change times.
     times: [i64; 4],
     content: Option<blake3::Hash>,
 }
@@ -48,7 +48,7 @@ impl Snapshot {
         Snapshot { entries }
     }
 
-    /// What differs in a later snapshot, one sentence each.
+    /// Describes the differences from a later snapshot, one sentence each.
     pub(crate) fn changes(&self, later: &Snapshot, root: &Path) -> Vec<String> {
         let sentence = |path: &PathBuf| {
             let name = path.strip_prefix(root).unwrap_or(path).display();
@@ -61,13 +61,13 @@ impl Snapshot {
         self.differing(later).map(sentence).take(NAMED_MAX).collect()
     }
 
-    /// The paths that are not the same in both, directories before what is in them.
+    /// Returns the paths that differ, directories before their entries.
     pub(crate) fn differing<'a>(&'a self, other: &'a Snapshot) -> impl Iterator<Item = &'a PathBuf> {
         let paths: BTreeSet<&PathBuf> = self.entries.keys().chain(other.entries.keys()).collect();
         paths.into_iter().filter(|path| self.entries.get(*path) != other.entries.get(*path))
     }
 
-    /// Whether a directory differs only because something in it came or went.
+    /// Whether a directory differs only because an entry was added or removed.
     pub(crate) fn is_same_directory(&self, other: &Snapshot, path: &Path) -> bool {
         let [one, two] =
             [self, other].map(|snapshot| snapshot.entries.get(path).filter(|entry| entry.is_directory));

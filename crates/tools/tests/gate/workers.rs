@@ -1,10 +1,10 @@
-//! Work for every processor at once.
+//! Spreads work over all processors.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Gives each item to a worker and returns the results in the order of the items. A worker is made once per thread, because
-/// listeners and registries are worth keeping.
+/// Gives each item to a worker and returns the results in the order of the items. Each thread creates one worker,
+/// because listeners and registries are expensive.
 pub(crate) fn each<T, W, R>(
     items: &[T],
     worker: impl Fn() -> W + Sync,

@@ -10,18 +10,18 @@ use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
 use crate::snapshot::Snapshot;
 
-/// The directory that commands run in unless their line names another.
+/// The directory that commands run in by default.
 pub(crate) const PROJECT: &str = "project";
-/// A value that stands in the environment of commands, and that no command may print without a question.
+/// A value in the environment of commands that no command may print without a question.
 pub(crate) const CANARY: &str = "canary-6f1d2c9b7e";
 /// The variable that holds it.
 pub(crate) const CANARY_NAME: &str = "DEMO_API_KEY";
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gate/world.sh");
-/// Directories that every world has; of the others it has what its commands need.
+/// Directories that every world has; others are added if its commands need them.
 const ALWAYS: &[&str] = &["project", "home", "space"];
 
-/// The world that all others are copies of.
+/// The world that all others are copied from.
 pub(crate) struct Template {
     folder: tempfile::TempDir,
 }
@@ -39,7 +39,7 @@ impl Template {
         Template { folder }
     }
 
-    /// A copy with the directories that always exist and those above `needed` (`repos/plain`).
+    /// Returns a copy with the directories that always exist and those above `needed` (`repos/plain`).
     pub(crate) fn world(&self, needed: &[&str]) -> World {
         let folder = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(folder.path()).unwrap();
@@ -55,7 +55,7 @@ impl Template {
         World { folder, root }
     }
 
-    /// A copy of everything.
+    /// Returns a full copy.
     pub(crate) fn whole(&self) -> World {
         let folder = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(folder.path()).unwrap();
@@ -64,14 +64,14 @@ impl Template {
     }
 }
 
-/// A copy of the template that a command may do anything to.
+/// A copy of the template that a command may change in any way.
 pub(crate) struct World {
     folder: tempfile::TempDir,
     pub(crate) root: PathBuf,
 }
 
 impl World {
-    /// The path of a directory of the world, which may not exist (a command is then tried in its absence).
+    /// Returns the path of a directory of the world. It may not exist; the command is then tried without it.
     pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
@@ -80,8 +80,8 @@ impl World {
         Snapshot::of(&self.root)
     }
 
-    /// Puts back what differs between two snapshots, so that the next command finds the world as it was. False when that
-    /// did not work out; the world is then of no use.
+    /// Restores what differs between two snapshots, so that the next command finds the world unchanged. Returns false
+    /// on failure; the world is then unusable.
     pub(crate) fn restore(&self, template: &Template, before: &Snapshot, after: &Snapshot) -> bool {
         for path in before.differing(after) {
             if before.is_same_directory(after, path) {
@@ -104,7 +104,7 @@ impl World {
         true
     }
 
-    /// Makes what a command took permissions from removable again.
+    /// Restores permissions that a command removed, so that the world can be deleted.
     pub(crate) fn discard(self) {
         if self.folder.close().is_err() {
             drop(Command::new("chmod").args(["-R", "u+rwX"]).arg(&self.root).status());
@@ -118,7 +118,7 @@ fn copy(from: &Path, to: &Path) {
     let meta = fs::symlink_metadata(from).unwrap();
     if meta.is_symlink() {
         symlink(fs::read_link(from).unwrap(), to).unwrap();
-        // Git compares the times of links too.
+        // Git also compares the times of links.
         let time = Timespec { tv_sec: meta.mtime(), tv_nsec: meta.mtime_nsec() };
         let times = Timestamps { last_access: time, last_modification: time };
         utimensat(CWD, to, &times, AtFlags::SYMLINK_NOFOLLOW).unwrap();

@@ -1,4 +1,4 @@
-//! The gate, from outside: every way to change something, with and without consent.
+//! The gate from outside: every way to change something, with and without consent.
 
 use serde_json::{Value, json};
 use setpoint_protocol::tool::{ErrorKind, SideEffect};
@@ -6,7 +6,7 @@ use setpoint_tools::approval_file::{ApprovalFile, Decision};
 
 use crate::support::{World, output};
 
-/// Every call that would change `old`, a file that the task did not create.
+/// Returns every call that would change `old`, a file that the task did not create.
 fn changing() -> Vec<(&'static str, Value)> {
     vec![
         ("write_file", json!({"path": "$PROJECT/old", "content": "new", "overwrite": true})),
@@ -85,7 +85,7 @@ async fn a_changed_byte_needs_a_new_approval() {
     for (tool, input) in changing() {
         let world = world();
         let need = world.need(tool, input.clone()).await;
-        // What cannot say what it touches is bound to its text alone.
+        // A need that cannot list its paths is bound to its text alone.
         if need.writes.is_empty() && need.deletes.is_empty() {
             continue;
         }
@@ -100,7 +100,7 @@ async fn a_changed_byte_needs_a_new_approval() {
 }
 
 #[tokio::test]
-async fn with_consent_it_happens_once_as_it_was_shown() {
+async fn with_consent_a_call_does_what_was_shown_once() {
     for (tool, input) in changing() {
         let world = world();
         let before = state(&world);
@@ -113,7 +113,7 @@ async fn with_consent_it_happens_once_as_it_was_shown() {
 }
 
 #[tokio::test]
-async fn the_tasks_own_files_need_no_consent_but_for_caution() {
+async fn own_files_need_consent_only_under_caution() {
     for (tool, input) in changing().into_iter().filter(|(tool, _)| *tool != "shell") {
         let mut world = world();
         world.created.extend([world.at("old"), world.at("old.tar")]);
@@ -128,7 +128,7 @@ async fn the_tasks_own_files_need_no_consent_but_for_caution() {
 }
 
 #[tokio::test]
-async fn caution_does_not_ask_before_reading() {
+async fn caution_does_not_apply_to_reading() {
     let mut world = world();
     world.caution = true;
     for (tool, input) in [
@@ -143,7 +143,7 @@ async fn caution_does_not_ask_before_reading() {
 }
 
 #[tokio::test]
-async fn what_acts_by_being_there_is_not_created_unasked() {
+async fn creating_self_acting_files_needs_consent() {
     let world = world();
     for path in ["~/.bashrc", "$PROJECT/.git/hooks/pre-commit", "~/.ssh/authorized_keys", "$PROJECT/.envrc"] {
         let answer = world.run("write_file", json!({"path": path, "content": "x"})).await;
@@ -156,7 +156,7 @@ async fn what_acts_by_being_there_is_not_created_unasked() {
 async fn an_approval_file_answers_what_the_gate_asks() {
     let world = world();
     let text = "path $PROJECT\ndeny path $PROJECT/old.tar\ncommand perl -e 'open(F, q(>), q(old))'\n";
-    // What a shell command touches is only known of one that does nothing but remove or make.
+    // The paths of a shell command are known only if it does nothing but remove or create.
     let is_opaque =
         |command: &str| ["echo", "sed", "mv", "find"].iter().any(|program| command.starts_with(program));
     let file = ApprovalFile::parse(text, "allowed", &world.surroundings()).unwrap();
@@ -164,7 +164,7 @@ async fn an_approval_file_answers_what_the_gate_asks() {
         let need = world.need(tool, input.clone()).await;
         let expected = match tool {
             "archive_create" => Decision::Refuse { line: Some(2) },
-            // Its list of files holds old.tar.
+            // Its list of files includes old.tar.
             "rename_files" => Decision::Refuse { line: Some(2) },
             _ if need.command.starts_with("perl") => Decision::Allow { line: 3 },
             "shell" if is_opaque(&need.command) => Decision::Refuse { line: None },

@@ -1,4 +1,4 @@
-//! Archives: packed here and read by tar, packed by tar and read here, and hostile ones.
+//! Archives: packed here and read by `tar`, packed by `tar` and read here, and hostile ones.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -26,7 +26,7 @@ fn tree(world: &World) {
 }
 
 #[tokio::test]
-async fn tar_unpacks_what_is_packed_here() {
+async fn tar_unpacks_our_archives() {
     let world = World::new();
     tree(&world);
     for archive in ["d.tar.gz", "d.tgz", "d.tar"] {
@@ -50,7 +50,7 @@ async fn tar_unpacks_what_is_packed_here() {
 }
 
 #[tokio::test]
-async fn the_list_agrees_with_tar_and_with_the_files() {
+async fn the_list_agrees_with_tar_and_the_files() {
     let world = World::new();
     tree(&world);
     world.run("archive_create", json!({"source": "d", "archive": "$PROJECT/ours.tar.gz"})).await;
@@ -66,7 +66,7 @@ async fn the_list_agrees_with_tar_and_with_the_files() {
             facts["entries"].as_array().unwrap().iter().filter(|entry| entry["kind"] == json!("file"))
         {
             let path = world.at(entry["path"].as_str().unwrap());
-            // The name that is no UTF-8 cannot be written back.
+            // A name that is not UTF-8 cannot be written back.
             let Ok(content) = std::fs::read(&path) else { continue };
             assert_eq!(entry["bytes"], json!(content.len()));
             let sum =
@@ -80,7 +80,7 @@ async fn the_list_agrees_with_tar_and_with_the_files() {
 }
 
 #[tokio::test]
-async fn an_archive_does_not_pack_itself_and_never_takes_a_place_unasked() {
+async fn an_archive_neither_packs_itself_nor_replaces_a_file() {
     let world = World::new();
     world.file("d/a", "a");
     let input = json!({"source": "d", "archive": "$PROJECT/d/self.tar.gz"});
@@ -102,7 +102,7 @@ async fn an_archive_does_not_pack_itself_and_never_takes_a_place_unasked() {
 }
 
 #[tokio::test]
-async fn impossible_archives() {
+async fn impossible_archives_are_rejected() {
     let world = World::new();
     world.file("d/a", "a");
     for (input, kind) in [
@@ -118,7 +118,7 @@ async fn impossible_archives() {
 }
 
 #[tokio::test]
-async fn damaged_and_hostile_archives_are_told() {
+async fn damaged_and_hostile_archives_are_reported() {
     let world = World::new();
     tree(&world);
     output(&world.at("."), "tar -czf whole.tgz d && head -c 300 whole.tgz > cut.tgz && tar -cf whole.tar d");
@@ -151,9 +151,9 @@ async fn damaged_and_hostile_archives_are_told() {
     assert!(answer.text.contains("CAUTION"), "{}", answer.text);
 }
 
-/// A quarter of a gibibyte of zeroes in a megabyte or two; read block by block, or cut by the time it has.
+/// A quarter of a gibibyte of zeroes in a megabyte or two; read block by block, or cut by the time limit.
 #[tokio::test]
-async fn a_bomb_is_read_without_being_unpacked() {
+async fn a_bomb_is_listed_without_unpacking() {
     let world = World::new();
     let bytes: u64 = 256 * 1024 * 1024;
     let mut header = tar::Header::new_gnu();

@@ -11,14 +11,14 @@ use setpoint_protocol::tool::{Effect, ErrorKind, SideEffect};
 use crate::support::{World, is_root, output};
 
 #[tokio::test]
-async fn read_file_gives_the_text_as_it_is() {
+async fn read_file_returns_the_exact_text() {
     let world = World::new();
     world.file("a b.txt", "first\n日本\r\n\nlast without end");
     let answer = world.run("read_file", json!({"path": "a b.txt"})).await;
     assert_eq!(answer.text, "first\n日本\r\n\nlast without end");
     assert!(answer.facts.is_none(), "a check reads the text itself as JSON");
     assert_eq!(world.run("read_file", json!({"path": "$PROJECT/a b.txt"})).await.text, answer.text);
-    // Where the parent of a name is only the kernel knows: the name may be a link.
+    // Only the kernel knows the parent of a name, because the name may be a link.
     assert_eq!(
         world.read("read_file", json!({"path": "./x/../a b.txt"})).target,
         world.at("x/../a b.txt").to_str().unwrap()
@@ -26,7 +26,7 @@ async fn read_file_gives_the_text_as_it_is() {
 }
 
 #[tokio::test]
-async fn read_file_gives_some_lines_and_says_where_to_go_on() {
+async fn read_file_returns_a_range_and_the_next_offset() {
     let world = World::new();
     world.file("n", (1..=10).map(|n| format!("{n}\n")).collect::<String>());
     let read = |offset: u64, limit: u64| {
@@ -40,7 +40,7 @@ async fn read_file_gives_some_lines_and_says_where_to_go_on() {
 }
 
 #[tokio::test]
-async fn read_file_bounds_what_it_gives() {
+async fn read_file_bounds_its_answer() {
     let world = World::new();
     world.file("long", format!("{}\nnext\n", "é".repeat(1_000_000)));
     let answer = world.run("read_file", json!({"path": "long"})).await;
@@ -54,7 +54,7 @@ async fn read_file_bounds_what_it_gives() {
 }
 
 #[tokio::test]
-async fn read_file_refuses_what_is_no_text() {
+async fn read_file_rejects_binary_files() {
     let world = World::new();
     world.file("binary", b"ELF\0\0");
     world.file("latin", b"caf\xe9\n");
@@ -77,7 +77,7 @@ async fn read_file_refuses_what_is_no_text() {
 }
 
 #[tokio::test]
-async fn read_file_says_when_it_may_not() {
+async fn read_file_reports_denied_access() {
     let world = World::new();
     let path = world.file("secret", "x");
     std::fs::set_permissions(path, Permissions::from_mode(0o000)).unwrap();
@@ -90,7 +90,7 @@ async fn read_file_says_when_it_may_not() {
 }
 
 #[tokio::test]
-async fn write_file_makes_new_files_unasked() {
+async fn write_file_creates_files_without_consent() {
     let world = World::new();
     let answer = world.run("write_file", json!({"path": "sub/deep/a.txt", "content": "x\n"})).await;
     assert!(answer.ok, "{}", answer.text);
@@ -109,14 +109,14 @@ async fn write_file_makes_new_files_unasked() {
 }
 
 #[tokio::test]
-async fn a_bare_name_is_a_file_of_the_working_directory() {
+async fn a_bare_name_refers_to_the_working_directory() {
     let world = World::new();
     for path in ["report.md", "./report2.md"] {
         assert!(world.run("write_file", json!({"path": path, "content": "generated"})).await.ok);
         assert!(world.at(path).exists() && !world.in_space(path).exists());
         assert_eq!(world.run("read_file", json!({"path": path})).await.text, "generated");
     }
-    // What lies in the workspace is not found under a bare name.
+    // A bare name does not refer to a file in the workspace.
     let scratch = world.in_space("scratch.md");
     assert!(world.run("write_file", json!({"path": scratch, "content": "x"})).await.ok && scratch.exists());
     assert!(!world.run("read_file", json!({"path": "scratch.md"})).await.ok);
@@ -131,7 +131,7 @@ async fn a_bare_name_is_a_file_of_the_working_directory() {
 }
 
 #[tokio::test]
-async fn write_file_replaces_only_when_told_and_keeps_the_old() {
+async fn write_file_replaces_only_on_request_with_a_backup() {
     let mut world = World::new();
     let path = world.file("dir/a", "old");
     std::fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
@@ -148,7 +148,7 @@ async fn write_file_replaces_only_when_told_and_keeps_the_old() {
     assert_eq!(std::fs::read(backup).unwrap(), b"old");
     assert_eq!(names(&world, "dir"), ["a"]);
 
-    // What the task created it may rewrite, without being told twice.
+    // The task may overwrite what it created without the `overwrite` parameter.
     world.created.insert(path.clone());
     assert!(world.run("write_file", json!({"path": "dir/a", "content": "newer"})).await.ok);
     assert_eq!(std::fs::read(&path).unwrap(), b"newer");
@@ -171,7 +171,7 @@ async fn write_file_does_not_follow_links_out_of_the_workspace() {
 }
 
 #[tokio::test]
-async fn write_file_says_what_stands_in_the_way() {
+async fn write_file_reports_conflicts() {
     let world = World::new();
     world.file("file", "");
     for (path, kind) in [
@@ -191,7 +191,7 @@ async fn write_file_says_what_stands_in_the_way() {
 }
 
 #[tokio::test]
-async fn edit_file_changes_exactly_what_it_is_told() {
+async fn edit_file_changes_exactly_the_given_text() {
     let mut world = World::new();
     let path = world.file("a.txt", "one two\ntwo three\r\n");
     world.created.insert(path.clone());
@@ -212,7 +212,7 @@ async fn edit_file_changes_exactly_what_it_is_told() {
 }
 
 #[tokio::test]
-async fn edit_file_asks_before_it_changes_what_is_not_the_tasks() {
+async fn edit_file_needs_consent_for_foreign_files() {
     let world = World::new();
     let path = world.file("a.txt", "one");
     let input = json!({"path": "a.txt", "find": "one", "replace": "two"});
@@ -229,7 +229,7 @@ async fn edit_file_asks_before_it_changes_what_is_not_the_tasks() {
 }
 
 #[tokio::test]
-async fn edit_file_only_edits_text_that_is_there() {
+async fn edit_file_only_edits_existing_text_files() {
     let world = World::new();
     world.file("latin", b"caf\xe9");
     for (path, kind) in
@@ -274,7 +274,7 @@ async fn list_dir_lists_any_name() {
 }
 
 #[tokio::test]
-async fn list_dir_needs_a_folder_it_may_read() {
+async fn list_dir_rejects_unreadable_folders() {
     let world = World::new();
     world.file("file", "");
     std::fs::create_dir(world.at("locked")).unwrap();

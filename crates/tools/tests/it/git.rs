@@ -1,4 +1,4 @@
-//! Reports on real repositories, hostile ones too.
+//! Reports on real repositories, including hostile ones.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -54,7 +54,7 @@ async fn process_a_report_agrees_with_git() {
 }
 
 #[tokio::test]
-async fn process_a_repository_without_commits_and_no_repository() {
+async fn process_empty_and_missing_repositories_are_reported() {
     let world = World::new();
     std::fs::create_dir(world.at("repo")).unwrap();
     git(&world, "Ada", "init -q");
@@ -118,25 +118,25 @@ async fn process_a_hostile_repository_runs_nothing() {
         std::fs::copy(world.at("trap"), world.at(hook)).unwrap();
         std::fs::copy(world.at("trap"), world.at("repo/.git/hooks").join(hook)).unwrap();
     }
-    // Same size as before, so that git has to read the content to know.
+    // Same size as before, so that Git has to read the content.
     world.file("repo/f0", "y");
     world.file("repo/f1", "y");
     world.file("repo/f2", "y");
     let index = std::fs::read(world.at("repo/.git/index")).unwrap();
     let facts = report(&world).await;
-    // Only the filters, which do not run, could tell.
+    // Only the filters, which do not run, could tell whether it changed.
     assert_eq!((&facts["changed"], &facts["unsure"]), (&json!([]), &json!(["f0", "f1", "f2"])));
     assert_eq!(facts["commits"], json!(3));
     assert!(!ran.exists(), "{}", std::fs::read_to_string(&ran).unwrap_or_default());
     assert_eq!(std::fs::read(world.at("repo/.git/index")).unwrap(), index, "the index was written");
-    // The trap would have gone off.
+    // The trap works: without the protection it goes off.
     output(&world.at("repo"), "GIT_CONFIG_GLOBAL=/dev/null git status >/dev/null 2>&1 || true");
     assert!(ran.exists());
 }
 
-/// The report sees the changes that the person's own `git status` shows, or says that it cannot.
+/// The report sees the same changes as the person's own `git status`, or says that it cannot.
 #[tokio::test]
-async fn process_a_report_goes_by_the_persons_own_settings() {
+async fn process_a_report_uses_the_persons_settings() {
     let world = World::new();
     std::fs::create_dir(world.at("repo")).unwrap();
     let home = world.root().join("home");
@@ -166,9 +166,9 @@ async fn process_a_report_goes_by_the_persons_own_settings() {
     );
 }
 
-/// A new commit in a submodule is a change; what is uncommitted in it is said not to be looked at.
+/// A new commit in a submodule is a change; its uncommitted changes are reported as not examined.
 #[tokio::test]
-async fn process_a_submodule_is_seen_from_outside() {
+async fn process_submodules_are_reported_without_entering_them() {
     let world = World::new();
     repository(&world);
     let repo = world.at("repo");
@@ -184,7 +184,7 @@ async fn process_a_submodule_is_seen_from_outside() {
         (&json!(["sub"]), &json!(false)),
         "{facts}"
     );
-    // Git itself wrote where its files are: nothing to ask about.
+    // Git itself wrote these pointers, so there is nothing to ask about.
     for command in ["git -C repo/sub log --oneline", "git -C repo/sub status -s"] {
         let answer = world.run("shell", json!({ "command": command })).await;
         assert!(answer.ok, "{command}: {}", answer.text);

@@ -9,10 +9,10 @@ use setpoint_tools::House;
 
 use crate::support::{World, output};
 
-/// What stands in every file of the house.
+/// The content of every file of the house.
 const SECRET: &str = "sk-house-4711";
 
-/// The places, below the temporary folder.
+/// The closed places, below the temporary folder.
 const PLACES: [&str; 22] = [
     "home/data",
     "home/data/journal",
@@ -81,7 +81,7 @@ fn state(world: &World) -> String {
     )
 }
 
-/// Every call that would read, list, compare, enter or change a path.
+/// Returns every call that would read, list, compare, enter or change a path.
 fn calls(path: &str) -> Vec<(&'static str, Value)> {
     vec![
         ("read_file", json!({"path": path})),
@@ -121,7 +121,7 @@ async fn is_refused(world: &World, path: &str, before: &str) -> usize {
             let answer = world.run_under(tool, input.clone(), grant).await;
             assert!(!answer.ok, "{tool} {input}: {}", answer.text);
             let kind = answer.error_kind;
-            // A name below a file is no place at all.
+            // A name below a file does not exist at all.
             let is_nowhere = matches!(kind, Some(ErrorKind::NotFound | ErrorKind::InvalidInput))
                 && input.to_string().contains(&format!("{path}/x"));
             assert!(
@@ -196,7 +196,7 @@ async fn no_alias_leads_into_the_house() {
 }
 
 #[tokio::test]
-async fn walks_leave_the_house_out_and_say_so() {
+async fn walks_skip_the_house_and_report_it() {
     let world = world();
     let root = world.root();
     std::fs::hard_link(root.join("home/data/audit/key"), world.at("alias")).unwrap();
@@ -242,7 +242,7 @@ async fn walks_leave_the_house_out_and_say_so() {
 }
 
 #[tokio::test]
-async fn git_does_not_look_into_the_house() {
+async fn git_does_not_read_the_house() {
     let world = world();
     output(&world.root(), "git init -q home && git init -q project && git init -q --bare home/data/bare.git");
     output(&world.at("."), "git config core.worktree ../../home/data/journal");
@@ -267,7 +267,7 @@ async fn results_in_workspaces_may_be_read() {
     assert_eq!(answer.text, "a result\n");
     let listed = world.facts("list_dir", json!({"path": "~/data/workspaces"})).await;
     assert_eq!(listed["count"], json!(1));
-    // They are another task's.
+    // The results belong to another task.
     let input = json!({"path": result, "content": "x", "overwrite": true});
     assert_eq!(world.run("write_file", input).await.error_kind, Some(ErrorKind::ApprovalRequired));
     let input = json!({"path": "~/data/workspaces/t0/new.md", "content": "x"});
@@ -275,7 +275,7 @@ async fn results_in_workspaces_may_be_read() {
 }
 
 #[tokio::test]
-async fn a_task_in_the_house_is_closed_out() {
+async fn a_task_in_the_house_is_rejected() {
     let mut world = world();
     world.cwd = "home/data";
     for (tool, input) in [
@@ -291,9 +291,9 @@ async fn a_task_in_the_house_is_closed_out() {
     assert!(world.run("write_file", json!({"path": own, "content": ""})).await.ok && own.exists());
 }
 
-/// `~` is awk's sign for a match and `/` a division; beside a `*` they were read as "all that is in the home folder".
+/// `~` is awk's match operator and `/` a division; beside a `*` they were once read as "everything in the home folder".
 #[tokio::test]
-async fn signs_in_a_programs_text_lead_nowhere() {
+async fn operators_in_a_programs_text_are_not_paths() {
     let world = world();
     world.file("sales.csv", "a,east,x,10\na,west,x,200\n");
     let sums = "awk -F, '$4 ~ /^[0-9]+(\\.[0-9]+)?$/ { c[$2] += int($4 * 100 + 0.5) } END { for (r in c) print r, c[r] / 100 }' \

@@ -1,4 +1,4 @@
-//! The tools from outside: real files, real processes, and other programs that compute the same.
+//! The tools from outside: real files, real processes, and other programs that compute the same figures.
 
 #[cfg(test)]
 mod approval;

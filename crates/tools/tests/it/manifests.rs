@@ -1,4 +1,4 @@
-//! Manifests: written here and read by sha256sum, and the other way round.
+//! Manifests: written here and read by `sha256sum`, and the other way round.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -19,7 +19,7 @@ fn tree(world: &World) {
 }
 
 #[tokio::test]
-async fn sha256sum_reads_what_is_written_here() {
+async fn sha256sum_reads_our_manifests() {
     let world = World::new();
     tree(&world);
     let answer = world.run("manifest_create", json!({"root": "d", "manifest": "sums"})).await;
@@ -35,7 +35,7 @@ async fn sha256sum_reads_what_is_written_here() {
 }
 
 #[tokio::test]
-async fn what_sha256sum_writes_is_read_here() {
+async fn manifests_of_sha256sum_are_verified() {
     let world = World::new();
     tree(&world);
     output(&world.at("d"), "find . -type f -print0 | sort -z | xargs -0 sha256sum > ../sums");
@@ -53,7 +53,7 @@ async fn what_sha256sum_writes_is_read_here() {
 }
 
 #[tokio::test]
-async fn every_difference_is_named() {
+async fn every_difference_is_reported() {
     let world = World::new();
     tree(&world);
     world
@@ -73,7 +73,7 @@ async fn every_difference_is_named() {
 }
 
 #[tokio::test]
-async fn malformed_and_empty_manifests_prove_nothing() {
+async fn malformed_and_empty_manifests_are_not_valid() {
     let world = World::new();
     world.file("d/a", "a");
     output(
@@ -99,7 +99,7 @@ async fn malformed_and_empty_manifests_prove_nothing() {
 }
 
 #[tokio::test]
-async fn a_manifest_takes_no_place_unasked() {
+async fn a_manifest_never_replaces_a_file() {
     let world = World::new();
     world.file("d/a", "a");
     world.file("sums", "precious");

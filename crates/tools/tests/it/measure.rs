@@ -1,4 +1,4 @@
-//! Measuring: every figure is compared with what another program of the machine makes of the same files.
+//! Measurements: every figure is compared with another program's on the same files.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -11,7 +11,8 @@ use setpoint_tools::Limits;
 
 use crate::support::{World, number, output};
 
-/// Names that break what splits lines or assumes text, hidden ones, empty ones, links and a file with two names.
+/// Creates names that break programs which split lines or assume text, hidden and empty files, links, and a file with
+/// two names.
 fn tree(world: &World) {
     for (name, bytes) in [
         ("a b/one.txt", 10),
@@ -30,7 +31,7 @@ fn tree(world: &World) {
 }
 
 #[tokio::test]
-async fn disk_usage_measures_what_find_measures() {
+async fn disk_usage_agrees_with_find_and_du() {
     let world = World::new();
     tree(&world);
     let facts = world.facts("disk_usage", json!({"path": ".", "depth": 2, "files": 3})).await;
@@ -66,14 +67,14 @@ async fn disk_usage_measures_what_find_measures() {
         .collect();
     assert_eq!(largest, [2_000, 300, 40]);
     assert_eq!(facts["linked_bytes"], json!(10));
-    // du counts a file with two names once.
+    // `du` counts a file with two names once.
     let once = number(&world.at("."), "find . -type f -print0 | du -bc --files0-from=- | tail -n 1");
     assert_eq!(facts["total_bytes"].as_u64().unwrap() - 10, once);
     assert_eq!(facts["complete"], json!(true));
 }
 
 #[tokio::test]
-async fn disk_usage_of_a_file_or_of_nothing() {
+async fn disk_usage_handles_files_and_missing_paths() {
     let world = World::new();
     world.file("f", "12345");
     let facts = world.facts("disk_usage", json!({"path": "f"})).await;
@@ -83,7 +84,7 @@ async fn disk_usage_of_a_file_or_of_nothing() {
 }
 
 #[tokio::test]
-async fn disk_usage_gives_as_many_as_it_is_asked() {
+async fn disk_usage_returns_the_requested_number() {
     let world = World::new();
     for n in 0..20 {
         world.file(format!("d{n:02}/f"), "x".repeat(n * 10_000));
@@ -98,7 +99,7 @@ async fn disk_usage_gives_as_many_as_it_is_asked() {
 }
 
 #[tokio::test]
-async fn a_walk_that_reaches_a_limit_says_so() {
+async fn a_walk_reports_reaching_a_limit() {
     let mut world = World::new();
     (0..50).for_each(|n| drop(world.file(format!("d/{n:02}"), "same")));
     world.registry =
@@ -185,7 +186,7 @@ async fn hash_files_groups_equal_contents() {
 }
 
 #[tokio::test]
-async fn hash_files_needs_to_know_which() {
+async fn hash_files_needs_paths_or_a_root() {
     let world = World::new();
     world.file("a", "");
     for input in [json!({}), json!({"root": ".", "paths": ["a"]}), json!({"root": ".", "algorithm": "md5"})] {
@@ -227,7 +228,7 @@ async fn count_lines_agrees_with_grep_and_wc() {
         &format!("{files} | xargs -0 grep -hc '^[[:space:]]*$' | awk '{{ s += $1 }} END {{ print s }}'"),
     );
     assert_eq!(facts["total"], json!({"files": 5, "lines": lines, "blank": blank}));
-    // wc leaves out the one line without its end.
+    // `wc` does not count the one line without a line end.
     assert_eq!(lines, 1 + number(&world.at("."), &format!("{files} | xargs -0 cat | wc -l")));
     let language = |name: &str, files: u64, lines: u64, blank: u64| json!({"language": name, "files": files, "lines": lines, "blank": blank});
     assert_eq!(
@@ -247,7 +248,7 @@ async fn count_lines_agrees_with_grep_and_wc() {
 }
 
 #[tokio::test]
-async fn file_facts_describe_whatever_is_there() {
+async fn file_facts_describe_every_kind_of_file() {
     let world = World::new();
     world.file("a.txt", "one\ntwo");
     world.file("binary", b"a\0b\n");
@@ -332,7 +333,7 @@ async fn broken_links_agrees_with_find() {
     symlink("/no/such/place", world.at(".git/absolute")).unwrap();
     symlink("empty/below", world.at("through a file")).unwrap();
     let facts = world.facts("broken_links", json!({"path": "."})).await;
-    // To find a circle is an error and no broken link.
+    // `find` reports a cycle as an error, not as a broken link.
     assert_eq!(
         facts["count"],
         json!(1 + number(&world.at("."), "find . -xtype l -printf x 2>/dev/null | wc -c"))

@@ -1,4 +1,4 @@
-//! Creating: what acts by itself once it is there is not created without a question, and ordinary files are.
+//! Creating files: those that take effect by existing need consent, ordinary files do not.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use setpoint_tools::{Host, Registry};
 
 use crate::support::{World, output};
 
-/// Places that act by themselves, in the home directory.
+/// Files that take effect by existing, in the home directory.
 const HOME: [&str; 76] = [
     ".bashrc",
     ".bash_profile",
@@ -88,7 +88,7 @@ const HOME: [&str; 76] = [
     "AGENTS.md",
 ];
 
-/// Places that act by themselves, in a project.
+/// Files that take effect by existing, in a project.
 const PROJECT: [&str; 52] = [
     ".git",
     ".git/config",
@@ -144,7 +144,7 @@ const PROJECT: [&str; 52] = [
     "setpoint.toml",
 ];
 
-/// Places outside of everything.
+/// Files outside the working directory and the workspace.
 const OUTSIDE: [&str; 14] = [
     "../x",
     "../other/x.txt",
@@ -162,7 +162,7 @@ const OUTSIDE: [&str; 14] = [
     "/setpoint-test",
 ];
 
-/// What people make every day.
+/// Files that people create every day.
 const ORDINARY: [&str; 44] = [
     "src/new.rs",
     "src/main.py",
@@ -223,12 +223,12 @@ fn state(world: &World) -> String {
     output(&world.root(), "find . -printf '%p %y %s\\n' | sort")
 }
 
-/// Every call that would create a file there. `from` is a file that the task made beside the place.
+/// Returns every call that would create a file there. `from` is a file beside it that the task created.
 fn calls(place: &str, from: Option<&str>) -> Vec<(&'static str, Value)> {
     let (folder, name) = place.rsplit_once('/').unwrap_or((".", place));
     let at = |name: &str| format!("{folder}/{name}");
     let mut calls = vec![
-        // A bare name would go to the workspace.
+        // A bare name would refer to the workspace.
         ("write_file", json!({"path": format!("$CWD/{place}"), "content": "x"})),
         ("write_file", json!({"path": format!("$CWD/x/../{place}"), "content": "x"})),
         ("manifest_create", json!({"root": ".", "manifest": format!("$CWD/{place}")})),
@@ -246,14 +246,14 @@ async fn asks(world: &World, tool: &str, input: &Value) {
     assert!(need.reason.starts_with("it would c"), "{}", need.reason);
 }
 
-/// Puts the working directory's path in.
+/// Fills in the working directory's path.
 fn here(input: Value, world: &World) -> Value {
     let cwd = world.root().join(world.cwd);
     serde_json::from_str(&input.to_string().replace("$CWD", cwd.to_str().unwrap())).unwrap()
 }
 
 #[tokio::test]
-async fn what_acts_by_itself_is_not_created_unasked() {
+async fn self_acting_files_need_consent() {
     let mut tried = 0;
     for (cwd, places) in [("home", &HOME[..]), ("project", &PROJECT[..])] {
         let mut world = world(cwd);
@@ -295,7 +295,7 @@ async fn what_acts_by_itself_is_not_created_unasked() {
 }
 
 #[tokio::test]
-async fn ordinary_files_are_created_freely() {
+async fn ordinary_files_need_no_consent() {
     let world = world("project");
     for place in ORDINARY {
         let input = here(json!({"path": format!("$CWD/{place}"), "content": "x"}), &world);
@@ -311,7 +311,7 @@ async fn ordinary_files_are_created_freely() {
 }
 
 #[tokio::test]
-async fn a_repository_is_known_by_its_content() {
+async fn a_repository_is_recognised_by_its_content() {
     let world = world("project");
     world.file("bare/objects/x", "");
     world.file("half/HEAD", "ref: refs/heads/main\n");
@@ -332,7 +332,7 @@ async fn a_repository_is_known_by_its_content() {
         let need = world.need("write_file", input).await;
         assert!(need.reason.contains("gitdir:"), "{}", need.reason);
     }
-    // In the workspace too: commands run there, and Git looks around.
+    // The workspace is checked too: commands run there, and Git searches it.
     for path in [".git/config", "deep/.git", "any/commondir"] {
         let path = world.in_space(path);
         let answer = world.run("write_file", json!({"path": path, "content": "x"})).await;
@@ -346,7 +346,7 @@ async fn a_repository_is_known_by_its_content() {
 }
 
 #[tokio::test]
-async fn what_others_obey_is_not_changed_unasked() {
+async fn changing_obeyed_files_needs_consent() {
     let mut world = world("project");
     let places: Vec<PathBuf> =
         [".envrc", ".git/config", "AGENTS.md", "setpoint.toml"].map(|name| world.file(name, "old")).into();
@@ -364,14 +364,14 @@ async fn what_others_obey_is_not_changed_unasked() {
 }
 
 #[tokio::test]
-async fn nothing_is_free_where_the_working_directory_holds_too_much() {
+async fn a_too_wide_working_directory_needs_consent() {
     let world = world(".");
     let before = state(&world);
     let input = json!({"path": "sub/notes.txt", "content": "x"});
     let need = world.need("write_file", input).await;
     assert!(need.reason.contains("holds the home directory"), "{}", need.reason);
     assert_eq!(state(&world), before);
-    // The workspace is free all the same.
+    // The workspace itself stays free.
     let notes = world.in_space("notes.txt");
     assert!(world.run("write_file", json!({"path": notes, "content": "x"})).await.ok);
 }

@@ -32,7 +32,7 @@ const CHANGING: &[&str] =
     &["archive_create", "edit_file", "manifest_create", "rename_files", "shell", "write_file"];
 
 #[test]
-fn the_catalogue_is_what_this_machine_can_do() {
+fn the_catalogue_depends_on_the_machine() {
     let registry = Registry::built_in(&Host::this());
     let names: BTreeSet<String> = registry.specs().into_iter().map(|spec| spec.name).collect();
     let mut expected: BTreeSet<String> =
@@ -41,13 +41,13 @@ fn the_catalogue_is_what_this_machine_can_do() {
         expected.extend(["applescript", "shortcuts"].map(str::to_owned));
     }
     assert_eq!(names, expected);
-    // Without git there is no report.
+    // Without Git there is no report.
     let bare = Registry::built_in(&Host::new("linux", [("PATH".into(), "/nowhere".into())]));
     assert!(bare.tool("git_report").is_none() && bare.tool("shell").is_some());
 }
 
 #[test]
-fn a_mac_has_its_own_tools() {
+fn macos_has_its_own_tools() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["osascript", "shortcuts"] {
         std::fs::write(folder.path().join(name), "").unwrap();
@@ -65,7 +65,7 @@ fn a_mac_has_its_own_tools() {
 }
 
 #[tokio::test]
-async fn automation_of_a_mac_always_needs_consent() {
+async fn macos_automation_always_needs_consent() {
     let folder = tempfile::tempdir().unwrap();
     let mut world = World::new();
     for name in ["osascript", "shortcuts"] {
@@ -124,7 +124,7 @@ async fn every_example_decodes() {
 }
 
 #[tokio::test]
-async fn what_does_not_decode_names_its_field() {
+async fn decoding_errors_name_the_field() {
     let world = World::new();
     for spec in world.registry.specs() {
         let empty = world.run(&spec.name, json!({})).await;
@@ -153,7 +153,7 @@ async fn what_does_not_decode_names_its_field() {
 }
 
 #[test]
-fn readings_say_what_a_call_may_do() {
+fn readings_give_the_effect_of_a_call() {
     let world = World::new();
     let read = |name: &str| {
         let example = world.registry.tool(name).unwrap().example().0;
@@ -168,7 +168,7 @@ fn readings_say_what_a_call_may_do() {
     for name in CHANGING.iter().filter(|name| **name != "shell") {
         assert_eq!(read(name).effect, Effect::Unsafe, "{name}");
     }
-    // Reading again says the same, and a field that no tool has makes no difference.
+    // A second reading is equal, and an unknown field makes no difference.
     for spec in world.registry.specs() {
         let mut input = world.registry.tool(&spec.name).unwrap().example().0;
         let once = world.read(&spec.name, input.clone());
@@ -213,7 +213,7 @@ async fn a_probe_must_provably_change_nothing() {
     ] {
         let answer = world.run(tool, input.clone()).await;
         assert_eq!(answer.error_kind, Some(ErrorKind::Blocked), "{tool} {input}");
-        // An approval does not make a probe of it.
+        // An approval does not make the call a probe.
         let answer = world.run_under(tool, input, Some("0".repeat(64))).await;
         assert_eq!(answer.error_kind, Some(ErrorKind::Blocked));
         assert!(answer.approval.is_none());
@@ -260,16 +260,16 @@ async fn answers_stay_within_the_limits_of_a_record() {
 }
 
 #[tokio::test]
-async fn a_cancelled_call_says_so() {
+async fn a_cancelled_call_is_reported() {
     let world = World::new();
     world.cancel.cancel();
     let answer = world.run("shell", json!({"command": "sleep 300"})).await;
     assert_eq!(answer.error_kind, Some(ErrorKind::Interrupted), "{}", answer.text);
 }
 
-/// Whoever compares calls by their readings must not take two for one.
+/// The readings of two different calls must not compare equal.
 #[test]
-fn a_reading_tells_apart_whatever_parameter_differs() {
+fn readings_differ_if_any_parameter_differs() {
     let world = World::new();
     for spec in world.registry.specs() {
         let tool = world.registry.tool(&spec.name).unwrap();
@@ -294,7 +294,7 @@ fn a_reading_tells_apart_whatever_parameter_differs() {
     }
 }
 
-/// Values of a parameter.
+/// Returns other values of a parameter.
 fn others(schema: &Value) -> Vec<Value> {
     let words = schema.to_string();
     let said = schema.pointer("/enum").or(schema.pointer("/anyOf/0/enum")).and_then(Value::as_array);
@@ -308,7 +308,7 @@ fn others(schema: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn a_command_reads_the_same_however_it_is_written() {
+fn equal_commands_share_a_reading() {
     let world = World::new();
     let read = |command: &str| {
         let reading = world.read("shell", json!({ "command": command }));

@@ -1,4 +1,4 @@
-//! Renaming: the preview, the real thing, and what stands in its way.
+//! Renaming: the preview, the real thing, and conflicts.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -21,7 +21,7 @@ fn names(world: &World) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_preview_changes_nothing_and_the_renaming_does_what_it_showed() {
+async fn renaming_does_what_the_preview_showed() {
     let world = World::new();
     for name in ["IMG_1 IMG_2.jpg", "IMG_3.jpg", "other.txt", "sub/IMG_4.jpg", "IMG_dir/x", ".git/IMG_5"] {
         world.file(name, name);
@@ -53,7 +53,7 @@ async fn a_preview_changes_nothing_and_the_renaming_does_what_it_showed() {
 }
 
 #[tokio::test]
-async fn conflicts_are_shown_and_stop_everything() {
+async fn conflicts_are_shown_and_prevent_all_renames() {
     let world = World::new();
     for name in ["a1", "a2", "b1", "x", "xx", "keep a3"] {
         world.file(name, name);
@@ -86,7 +86,7 @@ fn names_raw(world: &World) -> Vec<std::ffi::OsString> {
 }
 
 #[tokio::test]
-async fn names_may_follow_each_other() {
+async fn chained_renames_succeed() {
     let mut world = World::new();
     for name in ["a", "aa", "aaaa"] {
         let path = world.file(format!("d/{name}"), name);
@@ -104,7 +104,7 @@ async fn names_may_follow_each_other() {
 }
 
 #[tokio::test]
-async fn consent_is_for_these_files_as_they_are() {
+async fn consent_covers_only_the_unchanged_files() {
     let world = World::new();
     world.file("a1", "one");
     let input = json!({"dir": ".", "find": "a", "replace": "b"});

@@ -29,7 +29,7 @@ async fn globbed(world: &World, input: Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn glob_knows_real_globs() {
+async fn glob_supports_all_wildcards() {
     let world = World::new();
     tree(&world);
     for (pattern, expected) in [
@@ -52,7 +52,7 @@ async fn glob_knows_real_globs() {
 }
 
 #[tokio::test]
-async fn glob_counts_what_it_leaves_out() {
+async fn glob_counts_omitted_results() {
     let world = World::new();
     (0..30).for_each(|n| drop(world.file(format!("{n:02}.txt"), "")));
     let facts = world.facts("glob", json!({"pattern": "*.txt", "limit": 10})).await;
@@ -72,7 +72,7 @@ async fn glob_counts_what_it_leaves_out() {
 }
 
 #[tokio::test]
-async fn grep_finds_what_grep_finds() {
+async fn grep_agrees_with_grep() {
     let world = World::new();
     tree(&world);
     world.file("crlf.txt", "fn main() {}\r\nno\r\nfn end");
@@ -99,7 +99,7 @@ async fn grep_finds_what_grep_finds() {
 }
 
 #[tokio::test]
-async fn grep_has_its_switches() {
+async fn grep_supports_its_options() {
     let world = World::new();
     world.file("a.txt", "a.b\naxb\nA.B\n");
     world.file("b.md", "a.b\n");
@@ -117,7 +117,7 @@ async fn grep_has_its_switches() {
     ] {
         let facts = world.facts("grep", input.clone()).await;
         assert_eq!(facts["count"], json!(count), "{input}");
-        // What is not given is counted all the same.
+        // Results beyond the limit are still counted.
         assert_eq!(facts["complete"], json!(true), "{input}");
         let given = input.get("limit").and_then(Value::as_u64).unwrap_or(count);
         assert_eq!(facts["matches"].as_array().unwrap().len() as u64, given, "{input}");
@@ -145,13 +145,13 @@ async fn grep_bounds_lines_and_shows_any_name() {
 }
 
 #[tokio::test]
-async fn unreadable_folders_make_a_result_partial_and_not_a_failure() {
+async fn unreadable_folders_make_a_result_partial() {
     let world = World::new();
     tree(&world);
     world.file("locked/x", "fn main\n");
     std::fs::set_permissions(world.at("locked"), Permissions::from_mode(0o000)).unwrap();
     if crate::support::is_root() {
-        // To this process nothing is locked; what it finds instead shows that the folder was searched.
+        // Nothing is locked for root; what it finds instead shows that the folder was searched.
         let facts = world.facts("grep", json!({"pattern": "fn main", "path": "locked"})).await;
         assert_eq!((facts["count"].clone(), facts["unreadable"].clone()), (json!(1), json!(0)));
         return;
@@ -171,7 +171,7 @@ async fn unreadable_folders_make_a_result_partial_and_not_a_failure() {
 }
 
 #[tokio::test]
-async fn find_files_walks_where_there_is_no_index() {
+async fn find_files_walks_without_an_index() {
     let mut world = World::new();
     tree(&world);
     world.registry = Registry::built_in(&Host::new("linux", [("PATH".into(), "/nowhere".into())]));
@@ -187,7 +187,7 @@ async fn find_files_walks_where_there_is_no_index() {
         world.run("find_files", json!({"name": "a/b"})).await.error_kind,
         Some(ErrorKind::InvalidInput)
     );
-    // Without a root it is the home folder.
+    // Without a root, the home folder is searched.
     assert_eq!(world.facts("find_files", json!({"name": "main"})).await["count"], json!(0));
 }
 
@@ -217,7 +217,7 @@ async fn process_find_files_asks_the_index_but_trusts_the_disk() {
     assert_eq!(facts["paths"], json!([world.at("src/main.rs")]));
     assert_eq!(facts["indexed"], json!(true));
     assert_eq!(output(&world.at("."), "cat asked").trim(), "-i -b -0 -- ain.rs");
-    // The index has nothing that is wanted: the folders are walked.
+    // The index has no match, so the folders are walked.
     let facts = world.facts("find_files", json!({"name": "lib.rs", "root": "."})).await;
     assert_eq!((facts["count"].clone(), facts["indexed"].clone()), (json!(1), json!(false)));
 }

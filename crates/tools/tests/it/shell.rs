@@ -1,4 +1,4 @@
-//! Commands as real processes: what they print, how they end, and that nothing of them is left.
+//! Commands as real processes: their output, how they end, and that nothing of them is left.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -24,7 +24,7 @@ async fn process_output_and_exit_code() {
 }
 
 #[tokio::test]
-async fn process_ends_have_their_kinds() {
+async fn process_each_ending_has_its_error_kind() {
     let world = World::new();
     for (command, code, kind) in [
         ("false", Some(1), ErrorKind::Exit),
@@ -52,7 +52,7 @@ async fn process_gets_a_clean_environment_and_no_input() {
 }
 
 #[tokio::test]
-async fn process_runs_in_the_folder_it_is_told() {
+async fn process_runs_in_the_given_folder() {
     let world = World::new();
     world.file("sub dir/x", "");
     let answer = world.run("shell", json!({"command": "ls", "cwd": "$PROJECT/sub dir"})).await;
@@ -81,14 +81,14 @@ async fn process_output_is_capped_while_it_is_read() {
 }
 
 #[tokio::test]
-async fn process_output_that_is_no_text() {
+async fn process_binary_output_is_decoded_lossily() {
     let world = World::new();
     let answer = world.run("shell", json!({"command": "printf 'a\\377b\\000c'"})).await;
     assert_eq!(answer.text, "exit code zero\na\u{fffd}b\0c");
 }
 
 #[tokio::test]
-async fn process_out_of_time_is_stopped_and_says_so() {
+async fn process_a_timeout_stops_the_command() {
     let world = World::new();
     let answer =
         run_with(&world, json!({"command": "echo begun; sleep 300; echo survived", "timeout_s": 1})).await;
@@ -100,7 +100,7 @@ async fn process_out_of_time_is_stopped_and_says_so() {
 }
 
 #[tokio::test]
-async fn only_what_is_provably_read_only_runs_unasked() {
+async fn only_provably_read_only_commands_run_unasked() {
     let world = World::new();
     world.file("old", "x");
     assert_eq!(world.read("shell", json!({"command": "ls | wc -l"})).effect, Effect::ReadOnly);
@@ -121,7 +121,7 @@ async fn only_what_is_provably_read_only_runs_unasked() {
 }
 
 #[tokio::test]
-async fn a_removal_says_what_it_touches_and_a_making_what_it_made() {
+async fn removals_and_creations_list_their_paths() {
     let world = World::new();
     let old = world.file("old one", "x");
     let need = world.need("shell", json!({"command": "rm 'old one'"})).await;
@@ -134,13 +134,13 @@ async fn a_removal_says_what_it_touches_and_a_making_what_it_made() {
     assert_eq!(answer.created, [world.at("a").to_str().unwrap()]);
     assert_eq!(answer.side_effect, SideEffect::Reversible);
     assert!(world.at("a").is_dir());
-    // Of anything else only the command itself can be allowed.
+    // For any other command, only the command itself can be allowed.
     let need = world.need("shell", json!({"command": "cp a b; rm a"})).await;
     assert!(need.writes.is_empty() && need.deletes.is_empty(), "{need:?}");
 }
 
 #[tokio::test]
-async fn a_removal_happens_in_the_directory_that_was_looked_at() {
+async fn a_removal_runs_in_the_checked_directory() {
     let world = World::new();
     world.file("build/x", "build");
     world.file("other/x", "other");
@@ -151,13 +151,13 @@ async fn a_removal_happens_in_the_directory_that_was_looked_at() {
     let answer = world.run_under("shell", input.clone(), Some(need.digest)).await;
     assert!(!answer.ok, "{}", answer.text);
     assert!(world.at("other/x").exists());
-    // Asked again, it says where the link leads.
+    // On the second call, the need names the link's target.
     let need = world.need("shell", input).await;
     assert_eq!(need.deletes, [world.at("other/x").to_str().unwrap()]);
 }
 
 #[tokio::test]
-async fn what_cannot_be_held_names_no_path() {
+async fn a_command_without_a_held_folder_names_no_path() {
     let world = World::new();
     for name in ["a/x", "b/x", "c"] {
         world.file(name, "");
@@ -169,7 +169,7 @@ async fn what_cannot_be_held_names_no_path() {
 }
 
 #[tokio::test]
-async fn what_a_command_reads_is_looked_at_as_the_kernel_has_it() {
+async fn paths_a_command_reads_are_resolved_like_the_kernel() {
     let world = World::new();
     world.file("d/plain", "plain");
     for (target, link) in [("/proc/self/environ", "e"), ("/proc", "p"), ("/dev/zero", "z"), ("/", "r")] {
@@ -208,7 +208,7 @@ async fn what_a_command_reads_is_looked_at_as_the_kernel_has_it() {
 }
 
 #[tokio::test]
-async fn a_repository_that_could_run_something_asks() {
+async fn a_repository_that_could_run_programs_asks() {
     let world = World::new();
     let git = |command: &str| output(&world.at("."), command);
     git("git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one");
@@ -234,9 +234,9 @@ async fn a_repository_that_could_run_something_asks() {
     }
 }
 
-/// Git prints what it does not understand in its own files. A repository is data, and its links may lead anywhere.
+/// Git prints what it cannot parse in its own files. A repository is data, and its links may lead anywhere.
 #[tokio::test]
-async fn git_does_not_show_what_links_of_a_repository_lead_to() {
+async fn git_does_not_expose_targets_of_repository_links() {
     let world = World::new();
     let secret = world.root().join("home/secret");
     std::fs::write(&secret, "hush hush\n").unwrap();
@@ -270,19 +270,19 @@ async fn git_does_not_show_what_links_of_a_repository_lead_to() {
             report.text
         );
     }
-    // A working tree whose own folder is elsewhere.
+    // A working tree whose repository is elsewhere.
     world.file("tree/.git", "gitdir: ../r0/.git\n");
     world.need("shell", json!({ "command": "git log", "cwd": "tree" })).await;
     world.file("own/commondir", "../r0/.git\n");
     world.file("tree/.git", "gitdir: ../own\n");
     world.need("shell", json!({ "command": "git log", "cwd": "tree" })).await;
-    // Links within are Git's own.
+    // Links within the repository are Git's own.
     output(&world.at("."), "git init -q fine && cd fine/.git && ln -s HEAD OLD_HEAD");
     assert_eq!(world.run("shell", json!({ "command": "git status", "cwd": "fine" })).await.approval, None);
 }
 
 #[tokio::test]
-async fn a_search_does_not_show_the_rules_it_does_not_understand() {
+async fn a_search_does_not_print_malformed_rules() {
     let world = World::new();
     world.file("a.txt", "x");
     std::fs::write(world.root().join("home/secret"), "hush = [z-a\n").unwrap();
@@ -308,12 +308,12 @@ async fn git_sees_the_changes_that_the_person_sees() {
         "git config --global core.autocrlf true && git config --global user.name a && git config --global user.email a@b",
     );
     git("git init -q . && printf 'one\\r\\ntwo\\r\\n' > t && git add t 2>/dev/null && git commit -q -m one");
-    // As long as the time is the one in its index, Git does not look at the content.
+    // While the time equals that in its index, Git does not read the content.
     git("touch -d 2001-01-01 t");
     assert_eq!(git("GIT_OPTIONAL_LOCKS=0 git status -s"), "");
     let facts = world.facts("shell", json!({ "command": "git status -s" })).await;
     assert_eq!(facts["stdout"], "");
-    // What the repository itself says comes first.
+    // The repository's own setting takes precedence.
     git("git config core.autocrlf false");
     assert_eq!(git("GIT_OPTIONAL_LOCKS=0 git status -s"), " M t\n");
     let facts = world.facts("shell", json!({ "command": "git status -s" })).await;
@@ -334,7 +334,7 @@ async fn git_sees_the_changes_that_the_person_sees() {
         git(&format!("rm {attributes} sub/x.bin && git add -A . 2>/dev/null"));
     }
 
-    // A repository of another owner, which the person trusts.
+    // A repository of another owner that the person trusts.
     if is_root() {
         git("chown -R 12345:12345 .");
         let refused = world.run("shell", json!({ "command": "git log --oneline" })).await;
@@ -344,12 +344,12 @@ async fn git_sees_the_changes_that_the_person_sees() {
     }
 }
 
-/// It runs without a question, so its memory is limited.
+/// A command that runs without a question has limited memory.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn process_what_runs_unasked_is_held_to_its_memory() {
+async fn process_unasked_commands_have_a_memory_limit() {
     let world = World::new();
-    // The end of what comes through a pipe has to be kept in memory.
+    // `tail` has to keep the end of piped input in memory.
     let keep = |bytes: u64| format!("printf %{}s x | tail -c {bytes} | wc -c", bytes + 1);
     let held = world.run("shell", json!({ "command": keep(1_200_000_000) })).await;
     assert!(held.text.contains("memory exhausted"), "{}", held.text);
@@ -415,13 +415,13 @@ async fn the_house_is_closed_to_approved_commands() {
         assert!(answer.text.contains("Setpoint itself"), "{}", answer.text);
     }
     assert_eq!(std::fs::read_to_string(data.join("journal/head")).unwrap(), "secret");
-    // Beside it everything is as ever.
+    // Folders beside it are not affected.
     let answer = world.run("shell", json!({"command": "ls ~/.local/share"})).await;
     assert!(answer.ok, "{}", answer.text);
 }
 
 #[tokio::test]
-async fn an_allowed_command_is_exactly_that_command_on_exactly_those_bytes() {
+async fn an_approval_covers_the_exact_command_and_files() {
     let world = World::new();
     world.file("old", "one");
     let input = json!({"command": "rm old"});
@@ -441,7 +441,7 @@ async fn an_allowed_command_is_exactly_that_command_on_exactly_those_bytes() {
 }
 
 #[tokio::test]
-async fn executed_files_are_named_with_their_content() {
+async fn executed_files_are_listed_with_hashes() {
     let world = World::new();
     let script = world.file("job.sh", "echo from the job\n");
     let input = json!({"command": "sh job.sh"});
@@ -468,9 +468,9 @@ async fn a_program_planted_in_the_project_does_not_run_unasked() {
     assert_eq!(answer.text.trim(), "exit code zero\n3");
 }
 
-/// Version managers put scripts in the place of programs, which run what the working directory asks for.
+/// Version managers put scripts in the place of programs, and those run what the working directory asks for.
 #[tokio::test]
-async fn a_script_of_the_persons_own_folders_does_not_run_unasked() {
+async fn a_script_in_the_persons_folders_does_not_run_unasked() {
     let mut world = World::new();
     let shims = world.root().join("home/.pyenv/shims");
     std::fs::create_dir_all(&shims).unwrap();
@@ -486,7 +486,7 @@ async fn a_script_of_the_persons_own_folders_does_not_run_unasked() {
 }
 
 #[test]
-fn readings_name_programs_and_the_normal_form() {
+fn readings_contain_programs_and_normal_form() {
     let world = World::new();
     let reading =
         world.read("shell", json!({"command": "  cat   'a b' |sort  2>/dev/null", "timeout_s": 60}));
@@ -502,7 +502,7 @@ fn readings_name_programs_and_the_normal_form() {
 }
 
 #[tokio::test]
-async fn impossible_inputs_are_named() {
+async fn impossible_inputs_are_rejected() {
     let world = World::new();
     for (input, field) in [
         (json!({}), "command"),
@@ -522,7 +522,7 @@ pub(crate) async fn run_anyhow(world: &World, command: &str) -> ToolAnswer {
     run_with(world, json!({"command": command})).await
 }
 
-/// Runs a command, with an approval where it needs one.
+/// Runs a command, with an approval if it needs one.
 pub(crate) async fn run_with(world: &World, input: serde_json::Value) -> ToolAnswer {
     let answer = world.run("shell", input.clone()).await;
     match answer.approval {
@@ -532,7 +532,7 @@ pub(crate) async fn run_with(world: &World, input: serde_json::Value) -> ToolAns
 }
 
 #[tokio::test]
-async fn what_a_command_changed_is_told_by_a_look_before_and_after() {
+async fn changes_of_a_command_are_reported() {
     let world = World::new();
     world.file("kept.txt", "kept");
     world.file("edited.txt", "old");
@@ -555,7 +555,7 @@ async fn what_a_command_changed_is_told_by_a_look_before_and_after() {
     let answer = run_anyhow(&world, "echo new > edited.txt; echo x > made.txt; exit 1").await;
     assert_eq!((answer.side_effect, answer.exit_code), (SideEffect::Irreversible, Some(1)));
     assert!(answer.text.ends_with("[files: changed edited.txt, made made.txt]"), "{}", answer.text);
-    // Nothing changes here; what happens elsewhere cannot be seen.
+    // Nothing changes here; changes elsewhere cannot be observed.
     for command in
         ["curl --version > /dev/null; true", &format!("for n in 1; do cat {outside}; done"), "git push; true"]
     {
@@ -565,7 +565,7 @@ async fn what_a_command_changed_is_told_by_a_look_before_and_after() {
 }
 
 #[tokio::test]
-async fn process_what_a_removal_removed_is_told_by_its_path() {
+async fn process_removed_paths_are_reported() {
     let mut world = World::new();
     for name in ["a.txt", "b.txt", "sub/c.txt", "sub/d.txt", "sub/e/f.txt"] {
         world.file(name, "x");
@@ -594,7 +594,7 @@ async fn process_what_a_removal_removed_is_told_by_its_path() {
 }
 
 #[tokio::test]
-async fn a_command_says_where_it_is_about_a_place_elsewhere() {
+async fn commands_about_other_places_are_marked() {
     let world = World::new();
     world.file("kept.txt", "kept");
     let outside = world.root().join("home/seen.txt");

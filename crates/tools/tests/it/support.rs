@@ -46,7 +46,7 @@ impl World {
         std::fs::canonicalize(self.folder.path()).unwrap()
     }
 
-    /// A path in the working directory.
+    /// Returns a path in the working directory.
     pub(crate) fn at(&self, name: impl AsRef<Path>) -> PathBuf {
         self.root().join("project").join(name)
     }
@@ -55,7 +55,7 @@ impl World {
         self.root().join("space").join(name)
     }
 
-    /// A file in the working directory, with the folders above it.
+    /// Creates a file in the working directory, with the folders above it.
     pub(crate) fn file(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.at(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -95,20 +95,20 @@ impl World {
         self.registry.run(&ask, place).await
     }
 
-    /// What has to be allowed before the call runs.
+    /// Returns what has to be allowed before the call runs.
     pub(crate) async fn need(&self, tool: &str, input: Value) -> ApprovalNeed {
         let answer = self.run(tool, input).await;
         assert!(!answer.ok, "it ran: {}", answer.text);
         answer.approval.unwrap_or_else(|| panic!("nothing to allow: {}", answer.text))
     }
 
-    /// Runs a call that needs an approval, with it.
+    /// Runs a call that needs an approval, with one.
     pub(crate) async fn run_allowed(&self, tool: &str, input: Value) -> ToolAnswer {
         let need = self.need(tool, input.clone()).await;
         self.run_under(tool, input, Some(need.digest)).await
     }
 
-    /// The facts of a call that has to work.
+    /// Returns the facts of a call that must succeed.
     pub(crate) async fn facts(&self, tool: &str, input: Value) -> Value {
         let answer = self.run(tool, input).await;
         assert!(answer.ok, "{}", answer.text);
@@ -116,12 +116,12 @@ impl World {
     }
 }
 
-/// This machine, with a keeper for calls.
+/// Returns this machine, with a keeper for calls.
 pub(crate) fn host() -> Host {
     Host::this().kept_by(env!("CARGO_BIN_EXE_tools-keeper"))
 }
 
-/// What a program of the machine prints: the other opinion.
+/// Returns the output of a program of the machine, to compare with.
 pub(crate) fn output(folder: &Path, command: &str) -> String {
     let output =
         Command::new("sh").args(["-c", command]).current_dir(folder).env("LC_ALL", "C").output().unwrap();
@@ -129,7 +129,7 @@ pub(crate) fn output(folder: &Path, command: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The first number that a program of the machine prints.
+/// Returns the first number in the output of a program of the machine.
 pub(crate) fn number(folder: &Path, command: &str) -> u64 {
     let printed = output(folder, command);
     printed
@@ -139,7 +139,7 @@ pub(crate) fn number(folder: &Path, command: &str) -> u64 {
         .unwrap_or_else(|| panic!("{command}: {printed}"))
 }
 
-/// Whether permissions mean nothing to this process.
+/// Whether this process ignores permissions.
 pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }

@@ -1,4 +1,4 @@
-//! Ways to outlive a call, each tried at every end that a call can have: nothing of it is left.
+//! Ways to outlive a call, each tried for every way that a call can end: no process is left.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::Write;
@@ -14,8 +14,8 @@ use tokio::task::JoinSet;
 use crate::shell::run_with;
 use crate::support::World;
 
-/// Shell commands that start `NAP`, a program that sleeps, where a call might lose it. `SELF` is a script that starts
-/// itself again and again.
+/// Shell commands that start `NAP`, a program that sleeps, in ways that a call might miss. `SELF` is a script that
+/// starts itself again and again.
 const WAYS: &[&str] = &[
     "NAP &",
     "(NAP &)",
@@ -43,7 +43,7 @@ const WAYS: &[&str] = &[
     "trap 'setsid -f NAP' EXIT; NAP &",
 ];
 
-/// A way, and a world of its own: every process of it has the path of this world in its command line.
+/// One of the ways, in its own world: every process of it has this world's path in its command line.
 struct Escape {
     way: &'static str,
     world: World,
@@ -58,7 +58,7 @@ impl Escape {
         for name in ["begun", "go"] {
             assert!(Command::new("mkfifo").arg(root.join(name)).status().unwrap().success());
         }
-        // Held open at both ends, so that opening it never waits.
+        // Opened for reading and writing, so that opening it never blocks.
         let begun = pipe::OpenOptions::new().read_write(true).open_receiver(root.join("begun")).unwrap();
         let go = OpenOptions::new().read(true).write(true).open(root.join("go")).unwrap();
         let script = |name: &str, text: String| {
@@ -73,7 +73,7 @@ impl Escape {
         Escape { way, world, begun, go }
     }
 
-    /// The way, and then a program that waits for a word.
+    /// Returns the command: the way, then a program that waits for a word.
     fn command(&self) -> String {
         let at = |name: &str| self.world.root().join(name).to_str().unwrap().to_owned();
         let way = self.way.replace("NAP", &at("nap")).replace("SELF", &at("self"));
@@ -84,7 +84,7 @@ impl Escape {
         run_with(&self.world, json!({ "command": self.command(), "timeout_s": seconds })).await
     }
 
-    /// Waits until a process says that it got away.
+    /// Waits until a process reports that it got away.
     async fn has_begun(&self) {
         self.begun.readable().await.unwrap();
     }
@@ -99,7 +99,7 @@ impl Escape {
     }
 }
 
-/// Command lines that hold this path.
+/// Returns the command lines that contain this path.
 fn left_of(root: &std::path::Path) -> Vec<String> {
     let root = root.to_str().unwrap();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
@@ -110,7 +110,7 @@ fn left_of(root: &std::path::Path) -> Vec<String> {
         .collect()
 }
 
-/// Tries every way at once.
+/// Tries every way concurrently.
 async fn each<F: Future<Output = ()> + Send + 'static>(ways: &[&'static str], attempt: impl Fn(Escape) -> F) {
     let mut attempts: JoinSet<()> = ways.iter().map(|way| attempt(Escape::new(way))).collect();
     while let Some(done) = attempts.join_next().await {
@@ -152,7 +152,7 @@ async fn process_nothing_survives_a_cancelled_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn process_nothing_survives_a_call_that_is_out_of_time() {
+async fn process_nothing_survives_a_timed_out_call() {
     each(&[WAYS, ENDLESS].concat(), |escape| async move {
         let answer = escape.run(1).await;
         escape.assert_none_left();
@@ -173,7 +173,7 @@ async fn process_nothing_survives_a_dropped_call() {
     .await;
 }
 
-/// What is left of the call comes to this process, which ends it.
+/// This process adopts what is left of the call and ends it.
 #[tokio::test(flavor = "multi_thread")]
 async fn process_nothing_survives_its_killed_keeper() {
     each(WAYS, |escape| async move {
@@ -187,7 +187,7 @@ async fn process_nothing_survives_its_killed_keeper() {
     .await;
 }
 
-/// This test is two processes: one that runs the calls, and one that kills the first.
+/// This test consists of two processes: one runs the calls, the other kills it.
 #[tokio::test(flavor = "multi_thread")]
 async fn process_nothing_survives_a_killed_runtime() {
     const VICTIM: &str = "SETPOINT_TEST_VICTIM_COMMANDS";

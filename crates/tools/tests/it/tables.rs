@@ -1,4 +1,4 @@
-//! Tables, JSON and logs in figures.
+//! Summaries of tables, JSON and logs.
 
 use serde_json::{Value, json};
 use setpoint_protocol::tool::ErrorKind;
@@ -6,7 +6,7 @@ use setpoint_protocol::tool::ErrorKind;
 use crate::support::{World, number};
 
 #[tokio::test]
-async fn a_csv_table_column_by_column() {
+async fn csv_columns_are_summarised() {
     let world = World::new();
     let rows = "id,name,price,when,ok\n1,\"Lovelace, Ada\",1.50,2026-01-01,true\n2,\"two\nlines\",,2026-02-01,false\n3,Ada,3,2026-01-15,true\n";
     world.file("t.csv", rows);
@@ -54,7 +54,7 @@ async fn figures_agree_with_awk() {
 }
 
 #[tokio::test]
-async fn odd_tables() {
+async fn odd_tables_are_reported() {
     let world = World::new();
     world.file("ragged.csv", "a,b\n1\n1,2,3\n1,2\n");
     world.file("header.csv", "a,b\n");
@@ -95,7 +95,7 @@ async fn odd_tables() {
 }
 
 #[tokio::test]
-async fn json_documents() {
+async fn json_documents_are_summarised() {
     let world = World::new();
     world.file("o.json", r#"{"name": "x", "list": [1, {"a": [2]}], "none": null}"#);
     world.file("scalar.json", "3");
@@ -126,7 +126,7 @@ async fn json_documents() {
 }
 
 #[tokio::test]
-async fn json_lines() {
+async fn json_lines_are_summarised() {
     let world = World::new();
     world.file("l.jsonl", "{\"a\": 1, \"b\": \"x\"}\n\n{\"a\": 2.5, \"c\": [1]}\nnot json\n7\n");
     let facts = world.facts("table_summary", json!({"path": "l.jsonl"})).await;
@@ -143,7 +143,7 @@ async fn json_lines() {
 }
 
 #[tokio::test]
-async fn logs() {
+async fn logs_are_summarised() {
     let world = World::new();
     let log = "2026-01-01T10:00:00Z INFO start\n2026-01-01T10:00:01Z ERROR request 17 failed after 20 ms\n\
                2026-01-01T10:00:02Z WARNING slow\n  at frame\n2026-01-01T10:00:03Z ERROR request 18 failed after 9 ms\nno end";

@@ -1,4 +1,4 @@
-//! Links, names and races: what is changed is what was looked at, and what was looked at is what is shown.
+//! Links, names and races: a change affects what was checked, and what was checked is what is shown.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use setpoint_tools::approval_file::{ApprovalFile, Decision};
 
 use crate::support::{World, output};
 
-/// Calls that a racer has to try to divert, for each tool.
+/// Calls per tool that a racer has to try to divert.
 const RACES: usize = 300;
 
-/// `outside` beside the working directory holds what nobody may change.
+/// Creates a world with `outside` beside the working directory, whose content must not change.
 fn world() -> World {
     let world = World::new();
     let root = world.root();
@@ -33,7 +33,7 @@ fn state(world: &World) -> String {
     )
 }
 
-/// Links that lead out of a folder, in every position; made in `folder`, which is beside `outside`.
+/// Creates links that lead out of a folder, in every position, in `folder`, which is beside `outside`.
 fn lay_links(folder: &Path) {
     let outside = folder.parent().unwrap().join("outside");
     for (target, link) in [
@@ -60,7 +60,7 @@ fn lay_links(folder: &Path) {
     std::fs::hard_link(outside.join("f"), folder.join("sub/hard")).unwrap();
 }
 
-/// Paths through them.
+/// Paths through these links.
 const PATHS: [&str; 44] = [
     "link/f",
     "link/new",
@@ -121,7 +121,7 @@ fn calls(folder: &str, path: &str) -> Vec<(&'static str, Value)> {
 }
 
 #[tokio::test]
-async fn no_link_leads_a_change_out_unasked() {
+async fn no_link_redirects_a_change_unasked() {
     let world = world();
     lay_links(&world.at("."));
     lay_links(&world.in_space("."));
@@ -143,7 +143,7 @@ async fn no_link_leads_a_change_out_unasked() {
                     let real = std::fs::canonicalize(parent);
                     assert!(real.is_err() || real.unwrap() == parent, "{tool} {input} shows {shown:?}");
                 }
-                // What leads out is not covered by a rule about where the link is.
+                // A rule about the link's place does not cover its target outside.
                 if need.writes.iter().any(|path| Path::new(path).starts_with(root.join("outside"))) {
                     assert_eq!(
                         file.decide(&need),
@@ -176,7 +176,7 @@ async fn a_hard_link_is_never_written_through() {
 }
 
 #[tokio::test]
-async fn a_dangling_link_is_named_and_its_target_never_made() {
+async fn a_dangling_link_is_named_and_never_followed() {
     let world = world();
     symlink("../outside/none", world.at("dangling")).unwrap();
     let answer = world
@@ -189,7 +189,7 @@ async fn a_dangling_link_is_named_and_its_target_never_made() {
 }
 
 #[tokio::test]
-async fn the_parent_of_a_link_is_where_the_kernel_has_it() {
+async fn the_parent_of_a_link_is_resolved_like_the_kernel() {
     let world = world();
     world.file("f", "near");
     symlink("../outside/sub", world.at("deep")).unwrap();
@@ -202,7 +202,7 @@ async fn the_parent_of_a_link_is_where_the_kernel_has_it() {
 }
 
 #[tokio::test]
-async fn editing_tells_nothing_of_a_process() {
+async fn editing_exposes_nothing_of_a_process() {
     let world = world();
     for path in ["/proc/self/environ", "/proc/self/root/proc/self/environ"] {
         let answer = world.run("edit_file", json!({"path": path, "find": "PATH=", "replace": "x"})).await;
@@ -213,7 +213,7 @@ async fn editing_tells_nothing_of_a_process() {
 
 /// Each swap is made between the question and the call with the grant.
 #[tokio::test]
-async fn a_swap_after_the_question_voids_the_grant() {
+async fn a_swap_after_the_question_invalidates_the_approval() {
     type Swap = fn(&World);
     let swaps: [(&str, Swap); 8] = [
         ("the folder becomes a link", |world| {
@@ -259,14 +259,14 @@ async fn a_swap_after_the_question_voids_the_grant() {
             swap(&world);
             let before = state(&world);
             let answer = world.run_under(tool, input.clone(), Some(need.digest)).await;
-            // Renaming what is there no more renames nothing.
+            // Renaming files that no longer exist does nothing.
             assert!(!answer.ok || answer.text.starts_with("0 files"), "{what}: {tool}: {}", answer.text);
             assert_eq!(state(&world), before, "{what}: {tool}");
         }
     }
 }
 
-/// Swaps a folder of the project with a link to `outside`, to and fro, until it is dropped.
+/// Keeps swapping a folder of the project with a link to `outside`, until it is dropped.
 struct Racer {
     is_over: Arc<AtomicBool>,
     rounds: Arc<AtomicUsize>,
@@ -281,7 +281,7 @@ impl Racer {
         symlink(world.root().join("outside"), &aside).unwrap();
         let thread = std::thread::spawn(move || {
             while !over.load(Ordering::Relaxed) {
-                // There and back, so that the folder is in its place at the end.
+                // There and back, so that the folder is in place at the end.
                 for _ in 0..2 {
                     renameat_with(CWD, &at, CWD, &aside, RenameFlags::EXCHANGE).unwrap();
                     std::thread::yield_now();

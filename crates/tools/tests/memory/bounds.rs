@@ -1,4 +1,4 @@
-//! The peak of the memory while everything that can be long is as long as it may be.
+//! Peak memory while everything that can be long is as long as allowed.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -13,17 +13,17 @@ use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::{Phase, ToolAnswer, ToolCall};
 use setpoint_tools::{CallPlace, Host, Registry};
 
-/// What the whole test may need beyond what the process has when it begins.
+/// Memory that the whole test may use beyond that of the starting process.
 const GROWTH_BYTES_MAX: u64 = 64 << 20;
 const GIB: u64 = 1 << 30;
-/// A file that shows itself when any tool keeps it in memory; a larger one shows no more and takes longer.
+/// A file large enough to show if any tool keeps it in memory; a larger one shows no more and takes longer.
 const FILE_BYTES: u64 = 80 << 20;
 
 #[tokio::test]
-async fn memory_is_bounded_whatever_comes() {
+async fn memory_stays_bounded_for_any_input() {
     let folder = tempfile::tempdir().unwrap();
     let registry = Registry::built_in(&Host::this());
-    // What is loaded once is there before the measuring begins.
+    // Loads what is loaded once before the measurement begins.
     check(&run(&registry, folder.path(), "shell", json!({ "command": "echo x" })).await);
     let before = peak_bytes();
 
@@ -95,7 +95,7 @@ async fn run(registry: &Registry, cwd: &Path, tool: &str, input: Value) -> ToolA
     }
 }
 
-/// The record is bounded.
+/// Checks that the record is bounded.
 fn check(answer: &ToolAnswer) {
     assert!(answer.text.len() <= TOOL_OUTPUT_BYTES_MAX, "{} bytes of text", answer.text.len());
     let facts = answer.facts.as_ref().map_or(0, |facts| facts.to_bytes().len());
@@ -106,7 +106,7 @@ fn head(answer: &ToolAnswer) -> String {
     answer.text.chars().take(100).collect()
 }
 
-/// The most memory that this process ever had.
+/// Returns the peak memory of this process.
 fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();

@@ -1,6 +1,6 @@
-//! However much a tool reads, and however much a program prints: memory stays bounded, and so does the record.
+//! However much a tool reads and a program prints, memory and the record stay bounded.
 //!
-//! One test alone in its process, because what is measured is the process.
+//! This test is alone in its process, because the whole process is measured.
 
 #[cfg(test)]
 #[cfg(target_os = "linux")]

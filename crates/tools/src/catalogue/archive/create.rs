@@ -1,7 +1,7 @@
-//! `archive_create`: a folder or file as a tar archive, compressed unless its name ends in `.tar`.
+//! `archive_create`: packs a folder or file as a tar archive, compressed unless its name ends in `.tar`.
 //!
-//! Entries come in byte order under the source's own name; links are packed as links; a file with several names is packed
-//! under each of them, which is said.
+//! Entries come in byte order under the source's own name. Links are packed as links. A file with several names is
+//! packed once per name, which the answer reports.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -33,7 +33,7 @@ use crate::typed::Typed;
 use crate::walk::Tally;
 use crate::walk::measure::{Bounds, Entry, Step, walk};
 
-/// Endings of names that say a compressed archive.
+/// File name endings of compressed archives.
 const COMPRESSED: &[&str] = &[".tar.gz", ".tgz"];
 
 pub(crate) struct ArchiveCreate;
@@ -119,7 +119,7 @@ fn create(
         writer.flush().map_err(failed)?;
         packed
     };
-    // Half an archive is no archive; the draft goes.
+    // An incomplete archive is useless, so the draft is dropped.
     if !packed.tally.complete {
         return Err(ToolError::TimedOut { ms: limits.native_ms_max });
     }
@@ -181,13 +181,13 @@ struct Packed<'a> {
     source: &'a Path,
     archive: &'a Path,
     entries: u64,
-    /// Of the files, not of the archive.
+    /// Bytes of the files, not of the archive.
     bytes: u64,
-    /// Things that an archive does not hold.
+    /// Entries that an archive cannot hold.
     others: u64,
-    /// Files that have other names as well, in the source or elsewhere.
+    /// Files that have other names too, in the source or elsewhere.
     again: u64,
-    /// Files and folders that are older than an archive can say.
+    /// Files and folders with a time before 1970, which the header cannot store.
     before_1970: u64,
     tally: Tally,
 }
@@ -246,7 +246,7 @@ impl<'a> Packed<'a> {
         }
         let mut header = tar::Header::new_gnu();
         header.set_metadata(entry.meta);
-        // As a number without a sign it would be one that `tar` calls out of range.
+        // The header stores times unsigned; `tar` would report a negative one as out of range.
         let is_before_1970 = entry.meta.mtime() < 0;
         if is_before_1970 {
             header.set_mtime(0);
@@ -274,7 +274,7 @@ impl<'a> Packed<'a> {
         Ok(())
     }
 
-    /// The path under the source's own name; drafts of this very archive have none.
+    /// Returns the path under the source's own name, or `None` for drafts of this archive.
     fn name_in_archive(&self, path: &Path) -> Option<PathBuf> {
         let is_draft = path.parent() == self.archive.parent()
             && path.file_name().is_some_and(|name| draft::is_unused_name(&name.to_string_lossy()));
@@ -290,8 +290,8 @@ enum Trouble {
     Archive(io::Error),
 }
 
-/// Exactly as many bytes as the header says, whatever becomes of the file meanwhile: cut where it grew, zeroes where it
-/// shrank, as `tar` does.
+/// A reader that yields exactly as many bytes as the header says, even if the file changes meanwhile: it cuts a file
+/// that grew and pads one that shrank with zeroes, as `tar` does.
 struct Exactly {
     file: File,
     left: u64,

@@ -1,6 +1,6 @@
-//! `archive_list`: what is in a tar archive, with checksums, without unpacking it.
+//! `archive_list`: lists a tar archive with checksums, without unpacking it.
 //!
-//! Nothing is written anywhere. An archive that claims more than it should is cut at a limit and says so.
+//! Nothing is written. An archive that exceeds a limit is cut there, and the answer says so.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -23,11 +23,11 @@ use crate::target::Target;
 use crate::tool::{Limits, ToolCtx};
 use crate::typed::Typed;
 
-/// Bytes that are unpacked to be looked at; an archive with more is cut there.
+/// Bytes that are decompressed; a larger archive is cut there.
 pub const ARCHIVE_BYTES_MAX: u64 = 64 * 1024 * 1024 * 1024;
-/// Entries that are listed; more are only counted.
+/// Entries that are listed; further entries are counted.
 const ENTRIES_LISTED_MAX: usize = 20_000;
-/// Lines that a reader is shown.
+/// Lines that are shown to a reader.
 const LINES_MAX: usize = 200;
 
 pub(crate) struct ArchiveList;
@@ -69,7 +69,7 @@ struct Listed {
     count: u64,
     files: u64,
     bytes: u64,
-    /// Paths that lead out of the folder that an archive is unpacked in.
+    /// Paths that lead out of the folder where the archive would be unpacked.
     outside: u64,
     is_cut: bool,
 }
@@ -101,7 +101,7 @@ fn read<R: Read>(mut source: Bounded<'_, R>, limits: &Limits) -> io::Result<List
     let mut listed = Listed::default();
     let result = listed.read(&mut source, limits);
     if source.is_over {
-        // The end of what was given is no end of the archive: what broke there broke because of it.
+        // The limit caused this error, not the archive.
         listed.is_cut = true;
         return Ok(listed);
     }
@@ -118,7 +118,7 @@ impl Listed {
             }
             self.add(entry?)?;
         }
-        // The end of an archive is a block of zeroes; reading past it finds damage in the compression.
+        // An archive ends with a block of zeroes; reading past it detects damage in the compression.
         io::copy(source, &mut io::sink())?;
         if source.given == 0 {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it is empty"));
@@ -198,7 +198,7 @@ fn leads_out(path: &str) -> bool {
     path.starts_with('/') || path.split('/').any(|part| part == "..")
 }
 
-/// At most so many bytes and only until it is halted, and whether there were more.
+/// A reader that yields at most so many bytes and stops when halted; records whether there were more.
 struct Bounded<'a, R> {
     inner: R,
     left: u64,

@@ -1,4 +1,4 @@
-//! `archive_create` and `archive_list`: tar archives, packed and looked into without any other program.
+//! `archive_create` and `archive_list`: pack and list tar archives without an external program.
 
 mod create;
 mod list;

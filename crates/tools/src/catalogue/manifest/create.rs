@@ -1,4 +1,4 @@
-//! `manifest_create`: a new file with the checksums of all files below a folder.
+//! `manifest_create`: writes a new file with the checksums of all files below a folder.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -172,7 +172,7 @@ fn make(
     made.tally = tally.map_err(failed)?;
     made.tally.unreadable += missed.unreadable;
     made.tally.closed += missed.closed;
-    // Half a manifest would say that the other files do not belong there.
+    // An incomplete manifest would make the other files look unlisted.
     if !made.tally.complete || halt.reached() {
         return Err(ToolError::TimedOut { ms: limits.native_ms_max });
     }

@@ -2,19 +2,19 @@
 //!
 //! A name with a line end or a backslash is written with `\n`, `\r` and `\\`, and its line begins with a backslash.
 
-/// How lines of the BSD form begin.
+/// The prefixes of lines in BSD format.
 const BSD: &[&[u8]] = &[b"SHA256 (", b"SHA512 (", b"BLAKE3 ("];
 
-/// A checksum and the name of its file.
+/// The checksum and name of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     /// Hexadecimal, lower case.
     pub(super) hash: String,
-    /// The name as bytes, below the manifest's root.
+    /// The name as bytes, relative to the manifest's root.
     pub(super) name: Vec<u8>,
 }
 
-/// The line for an entry, with its end.
+/// Formats the line of an entry, with its line end.
 pub(super) fn write(hash: &str, name: &[u8]) -> Vec<u8> {
     let is_escaped = name.iter().any(|byte| matches!(byte, b'\n' | b'\r' | b'\\'));
     let mut line = Vec::with_capacity(hash.len() + name.len() + 4);
@@ -35,9 +35,9 @@ pub(super) fn write(hash: &str, name: &[u8]) -> Vec<u8> {
     line
 }
 
-/// The entry that a line, without its end, stands for. `None` where it stands for none.
+/// Parses a line without its end; returns `None` if it is malformed.
 ///
-/// Reads what `sha256sum` and `b3sum` write, in text and binary mode, the BSD form too, with either line end.
+/// Accepts the output of `sha256sum` and `b3sum` in text, binary and BSD format, with either line end.
 pub(super) fn read(line: &[u8]) -> Option<Entry> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let (line, is_escaped) = match line.strip_prefix(b"\\") {
@@ -54,7 +54,7 @@ pub(super) fn read(line: &[u8]) -> Option<Entry> {
     Some(Entry { hash: String::from_utf8_lossy(hash).to_ascii_lowercase(), name })
 }
 
-/// `hash`, a blank, a blank or an asterisk, the name.
+/// Parses `hash`, a space, a space or an asterisk, and the name.
 fn split_plain(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = line.iter().position(|byte| *byte == b' ')?;
     let (hash, rest) = line.split_at_checked(end)?;
@@ -63,7 +63,7 @@ fn split_plain(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((hash, name))
 }
 
-/// `SHA256 (name) = hash`. Other kinds may have hashes of the same length.
+/// Parses `SHA256 (name) = hash`. The algorithm is required, because others have hashes of the same length.
 fn split_bsd(line: &[u8]) -> Option<(&[u8], &[u8])> {
     if !BSD.iter().any(|begin| line.starts_with(begin)) {
         return None;
@@ -97,7 +97,7 @@ mod tests {
     const HASH: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
     #[test]
-    fn every_name_comes_back() {
+    fn every_name_round_trips() {
         for name in [
             &b"plain"[..],
             b"two  blanks",
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn other_writers_are_read() {
+    fn output_of_other_programs_is_read() {
         let upper = HASH.to_uppercase();
         for line in [
             format!("{HASH}  a b"),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_entry_is_refused() {
+    fn malformed_lines_are_rejected() {
         for line in [
             "",
             "# comment",

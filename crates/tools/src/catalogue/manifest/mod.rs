@@ -1,4 +1,4 @@
-//! `manifest_create` and `manifest_verify`: the checksums of all files below a folder, as `sha256sum` writes and reads them.
+//! `manifest_create` and `manifest_verify`: checksums of all files below a folder, in the format of `sha256sum`.
 
 mod create;
 mod line;

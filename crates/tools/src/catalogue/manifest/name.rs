@@ -1,15 +1,15 @@
-//! What the name of a manifest says about its sums.
+//! Tells the checksum algorithm from a manifest's name.
 
 use std::path::Path;
 
 use crate::files::hash::Algorithm;
 
-/// A kind of checksum, as the names of manifests tell it.
+/// A checksum algorithm, as a manifest's name gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Said {
-    /// One that is made and verified here.
+    /// A supported algorithm.
     Known(Algorithm),
-    /// Another one, by its name.
+    /// An unsupported algorithm, by its name.
     Other(&'static str),
 }
 
@@ -29,8 +29,8 @@ const WORDS: &[(&str, Said)] = &[
     ("blake2s", Said::Other("BLAKE2")),
 ];
 
-/// The kind that a manifest's name tells: as a part of its own between dots (`x.md5`, `sha1.txt`) or as a word with `sum`
-/// (`MD5SUMS`, `release-b2sums.txt`). The last one counts: `b2sums.sha256` has SHA-256.
+/// Returns the algorithm that a manifest's name gives: as a part between dots (`x.md5`, `sha1.txt`) or as a word with
+/// `sum` (`MD5SUMS`, `release-b2sums.txt`). The last one counts: `b2sums.sha256` has SHA-256.
 pub(super) fn said(manifest: &Path) -> Option<Said> {
     let name = manifest.file_name()?.to_string_lossy().to_lowercase();
     let of = |word: &str| WORDS.iter().find(|(known, _)| *known == word).map(|(_, said)| *said);
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_its_sums() {
+    fn a_name_gives_the_algorithm() {
         let (sha256, sha512) = (Some(Said::Known(Algorithm::Sha256)), Some(Said::Known(Algorithm::Sha512)));
         for (name, expected) in [
             ("dist.sha256", sha256),

@@ -1,4 +1,4 @@
-//! `manifest_verify`: whether the files are still those that a manifest lists.
+//! `manifest_verify`: compares files with the checksums in a manifest.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -27,11 +27,11 @@ use crate::tool::{Limits, ToolCtx};
 use crate::typed::Typed;
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Bytes of a line; a longer one counts as malformed.
+/// Bytes per line; a longer line counts as malformed.
 const LINE_BYTES_MAX: usize = 64 * 1024;
-/// Lines of each list that a reader is shown.
+/// Lines of each list that are shown to a reader.
 const LINES_MAX: usize = 100;
-/// Files and folders that are looked at for those that the manifest does not list; below more, they are not counted.
+/// Files and folders that are searched for unlisted files; if there are more, unlisted files are not counted.
 const ENTRIES_MAX: usize = 20_000;
 
 pub(crate) struct ManifestVerify;
@@ -70,7 +70,7 @@ impl Typed for ManifestVerify {
             Some(root) => ctx.existing("root", root)?,
             None => manifest.parent().unwrap_or(Path::new("/")).to_path_buf(),
         };
-        // Sums of another kind may have the same length, and then every file would look changed.
+        // Checksums of another algorithm may have the same length; then every file would look changed.
         if let Some(Said::Other(said)) = name::said(&manifest) {
             let reason =
                 format!("{said} sums are not verified here, only those of SHA-256, SHA-512 and BLAKE3");
@@ -91,13 +91,13 @@ struct Verified {
     problems: Vec<(String, &'static str)>,
     malformed: u64,
     unreadable: u64,
-    /// Entries whose paths lead out of the root: what is there says nothing about it.
+    /// Entries whose paths lead out of the root, which are not checked.
     outside: u64,
-    /// Entries whose paths lead out of the root by a link in it.
+    /// Entries whose paths leave the root through a link in it.
     outside_by_links: u64,
-    /// What the entries name, below the root.
+    /// The paths of the entries, relative to the root.
     listed: BTreeSet<PathBuf>,
-    /// Files below the root that no entry names; `None` where there is too much to look at.
+    /// Files below the root that no entry names; `None` if there are too many to search.
     unlisted: Option<u64>,
     is_cut: bool,
 }
@@ -118,7 +118,7 @@ fn verify(manifest: &Path, root: &Path, limits: &Limits, halt: &Halt) -> Result<
             Line::None => break,
             Line::Some { is_cut: true, .. } => verified.malformed += 1,
             Line::Some { .. } if line.trim_ascii().is_empty() => {}
-            // A comment, as sha256sum reads it.
+            // A comment, as `sha256sum` reads it.
             Line::Some { .. } if line.first() == Some(&b'#') => {}
             Line::Some { .. } => match line::read(&line) {
                 Some(entry) => verified.check(&entry, root, &roots, halt),
@@ -152,7 +152,7 @@ impl Verified {
                 self.missing.push(show::path(name));
                 self.problems.push((show::path(name), "missing"));
             }
-            // Something else has taken the file's place.
+            // Something else is at the file's path.
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput) =>
             {
@@ -209,7 +209,7 @@ impl Verified {
         text.push_str(&Gaps { unreadable: self.unreadable, complete, ..Gaps::default() }.text());
         let problems: Vec<Value> =
             self.problems.iter().map(|(name, what)| json!({ "path": name, "what": what })).collect();
-        // The names are probably told from another folder.
+        // The names are probably relative to another folder.
         let is_nothing_there =
             self.count > 0 && self.missing.len() == self.problems.len() && self.matched == 0;
         let facts = json!({
@@ -223,12 +223,12 @@ impl Verified {
     }
 }
 
-/// Where a name of a manifest lies below one of the names of its root, by what it says: links are not looked at.
+/// Returns the part of `name` below one of the root's names, by text alone: links are not resolved.
 fn inside(name: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
     roots.iter().find_map(|root| plain(&root.join(name)).strip_prefix(root).ok().map(Path::to_path_buf))
 }
 
-/// How many files below the root are not listed, the manifest itself aside.
+/// Returns the number of files below the root that are not listed, except the manifest itself.
 fn unlisted(
     manifest: &Path,
     root: &Path,
@@ -248,7 +248,7 @@ fn unlisted(
     tally.ok().filter(|tally| tally.complete).map(|_| count)
 }
 
-/// An absolute path without `.` and `..`.
+/// Returns an absolute path without `.` and `..`.
 fn plain(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -263,7 +263,7 @@ fn plain(path: &Path) -> PathBuf {
     out
 }
 
-/// Whether the file has this checksum, by whichever algorithm gives one of that length.
+/// Whether the file has this checksum, by any algorithm whose checksums have that length.
 fn holds(path: &Path, hash: &str, halt: &Halt) -> io::Result<bool> {
     let algorithms: &[Algorithm] =
         if hash.len() == 128 { &[Algorithm::Sha512] } else { &[Algorithm::Sha256, Algorithm::Blake3] };

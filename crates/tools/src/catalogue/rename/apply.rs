@@ -1,4 +1,4 @@
-//! Renaming many files as one: all get their names, or all keep their old ones.
+//! Renames many files atomically: all get their new names, or all keep their old ones.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -9,22 +9,22 @@ use crate::error::ToolError;
 use crate::files::draft::unused_name;
 use crate::files::folder::Folder;
 
-/// Renames in two passes, because one file's new name may be another's old one: first all to names that nothing has, then
-/// from there to their own. What fails on the way is undone. Every folder is reached from `held` without a link, so that
-/// what takes a folder's place meanwhile is not followed out of it.
+/// Renames in two passes, because one file's new name may be another's old one: first all to unused names, then to
+/// their new names. After a failure the completed steps are undone. Every folder is reached from `held` without
+/// following a link, so that a folder which is exchanged meanwhile cannot redirect a rename.
 pub(super) fn apply(list: &[Rename], held: &Folder) -> Result<(), ToolError> {
     let mut done = Vec::new();
     let result = passes(list, held, &mut done);
     if result.is_err() {
         for step in done.iter().rev() {
-            // What cannot be undone either stays under its new name; the error tells which step failed first.
+            // A step that cannot be undone keeps its new name; the error reports the step that failed first.
             drop(step.folder.rename_new(&step.to, &step.from));
         }
     }
     result
 }
 
-/// A rename that was made.
+/// A completed rename.
 struct Step {
     folder: Folder,
     from: OsString,
@@ -37,7 +37,7 @@ fn passes(list: &[Rename], held: &Folder, done: &mut Vec<Step>) -> Result<(), To
     for rename in list {
         let failed = |source| ToolError::file("rename", &rename.from, source);
         let parent = rename.from.parent().unwrap_or(Path::new("/"));
-        // The list is sorted by path: most files are in the folder of the one before.
+        // The list is sorted by path, so most files are in the same folder as the one before.
         if folder.path() != parent {
             folder = held.below(parent).map_err(failed)?;
         }

@@ -1,4 +1,4 @@
-//! `rename_preview` and `rename_files`: a text in the names of files becomes another; first as a list, then for real.
+//! `rename_preview` and `rename_files`: replace a text in file names, first as a preview, then for real.
 
 mod apply;
 mod plan;
@@ -26,7 +26,7 @@ use plan::{Change, Renames};
 
 /// Renames that are listed.
 const LINES_MAX: usize = 200;
-/// Bytes that a list of them may take.
+/// Bytes of the list of renames.
 const LIST_BYTES_MAX: usize = 48 * 1024;
 
 pub(crate) struct RenamePreview;
@@ -191,7 +191,7 @@ fn rename(
     })
 }
 
-/// How many symbolic links right in the folder lead nowhere.
+/// Returns the number of dangling symbolic links directly in the folder.
 fn broken_links(dir: &Path) -> usize {
     let is_broken = |entry: &std::fs::DirEntry| {
         entry.file_type().is_ok_and(|kind| kind.is_symlink())

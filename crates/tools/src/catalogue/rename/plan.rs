@@ -1,4 +1,4 @@
-//! Which file would get which name, and which cannot.
+//! Plans which files are renamed to what, and which cannot be.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::tool::Limits;
 use crate::walk::Tally;
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Longest file name in bytes on the file systems of today.
+/// Longest file name on common file systems, in bytes.
 const NAME_BYTES_MAX: usize = 255;
 
 /// One file and its new path, in the same folder.
@@ -28,22 +28,22 @@ pub(super) struct Conflict {
     pub(super) reason: &'static str,
 }
 
-/// What would happen.
+/// The planned renames.
 #[derive(Debug)]
 pub(super) struct Renames {
-    /// Files that get a new name, by path.
+    /// Files that are renamed, by path.
     pub(super) list: Vec<Rename>,
     pub(super) conflicts: Vec<Conflict>,
-    /// Files whose names hold the text in capitals where it has small letters, or the other way round: they keep their names.
+    /// Files whose names contain the text in another case; they keep their names.
     pub(super) other_case: u64,
-    /// Entries that were looked at, folders too.
+    /// Entries that were visited, folders included.
     pub(super) entries: u64,
     pub(super) tally: Tally,
 }
 
 impl Renames {
-    /// Every file and link in `dir` whose name the change is about. Folders keep their names, and version control folders
-    /// their content.
+    /// Plans renames for the files and links in `dir` whose names the change matches. Folders keep their names, and
+    /// version control folders are skipped.
     pub(super) fn plan(
         dir: &Path,
         change: &Change<'_>,
@@ -120,17 +120,17 @@ impl Renames {
     }
 }
 
-/// What becomes of a text in a name.
+/// The change to make in each name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change<'t> {
     pub(super) find: &'t str,
     pub(super) replace: &'t str,
-    /// An ending such as `.txt` is looked for in the whole name, too.
+    /// Whether a file extension such as `.txt` is also searched inside names.
     pub(super) anywhere: bool,
 }
 
 impl Change<'_> {
-    /// The new name, where this one is meant. What is nothing but an ending has none.
+    /// Returns the new name, or `None` if the change does not match, or matches the whole name as an extension.
     fn of(&self, name: &str) -> Option<String> {
         if self.anywhere || !is_ending(self.find) {
             return name.contains(self.find).then(|| name.replace(self.find, self.replace));
@@ -140,7 +140,7 @@ impl Change<'_> {
     }
 }
 
-/// A change with its text in small letters.
+/// A change whose text is in lower case.
 struct Lowered {
     find: String,
     anywhere: bool,
@@ -151,19 +151,19 @@ impl Lowered {
         Lowered { find: change.find.to_lowercase(), anywhere: change.anywhere }
     }
 
-    /// Whether a name would be meant in small letters.
+    /// Whether the change would match the lower-case name.
     fn means(&self, name: &str) -> bool {
         Change { find: &self.find, replace: "", anywhere: self.anywhere }.of(&name.to_lowercase()).is_some()
     }
 }
 
-/// Whether a text is what a name ends in, `.txt`: such a one becomes another at the end of names alone.
+/// Whether a text looks like a file extension, `.txt`: it is replaced only at the end of names.
 fn is_ending(find: &str) -> bool {
     let is_part = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
     find.strip_prefix('.').is_some_and(|rest| rest.split('.').all(is_part))
 }
 
-/// The same name to a file system that does not tell capital letters from small ones.
+/// Whether a case-insensitive file system takes both paths for the same file.
 fn is_same_file(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let is_spelling = one.to_string_lossy().to_lowercase() == other.to_string_lossy().to_lowercase();

@@ -1,4 +1,4 @@
-//! What a command that ran gives back.
+//! The answer of a command that ran.
 
 use std::path::Path;
 
@@ -10,22 +10,23 @@ use super::traces::Changes;
 use crate::process::{Ended, Ending};
 use crate::show;
 
-/// Bytes of what a command printed that stand in the facts.
+/// Bytes of stdout that the facts hold.
 const FACTS_STDOUT_BYTES_MAX: usize = 160 * 1024;
-/// Bytes of what it said of errors that stand in the facts.
+/// Bytes of stderr that the facts hold.
 const FACTS_STDERR_BYTES_MAX: usize = 8 * 1024;
-/// Bytes that the lines around the output take at most.
+/// Bytes of the lines around the output.
 pub(super) const FRAME_BYTES: usize = 512;
 
-/// What a command did to the world.
+/// The observed effects of a command.
 #[derive(Debug, Default)]
 pub(super) struct After {
     pub(super) created: Vec<String>,
     pub(super) executed: Vec<ExecutedFile>,
     pub(super) side_effect: SideEffect,
-    /// What changed where the task works; `None` where nobody could look, and of a command that only reads.
+    /// Changes where the task works; `None` for a read-only command, or if they could not be observed.
     pub(super) changes: Option<Changes>,
-    /// Whether its text names a place elsewhere. What is shown of that, no look at the task's folders can vouch for later.
+    /// Whether the command's text names a place outside the task's folders. Observing those folders cannot vouch for
+    /// its output later.
     pub(super) is_about_elsewhere: bool,
 }
 
@@ -97,7 +98,8 @@ fn outcome(ending: Ending) -> (Option<i32>, Option<ErrorKind>) {
     }
 }
 
-/// The first line. Success has no digit in it, so that the first number of the text is the first number of the output.
+/// Returns the first line. On success it has no digit, so that the first number of the text is the first number of the
+/// output.
 fn headline(ending: Ending, seconds: u64) -> String {
     match ending {
         Ending::Exit(0) => "exit code zero".to_owned(),

@@ -1,6 +1,6 @@
-//! Refuses commands whose text names Setpoint's own house, also when a person would allow them.
+//! Rejects commands whose text names Setpoint's own house, even if a person would allow them.
 //!
-//! A program can compose a path that no text shows. Only a sandbox holds that one.
+//! A program can compose a path that its text does not show. Only a sandbox prevents that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,12 +15,12 @@ use crate::house::House;
 use crate::show;
 use crate::tool::ToolCtx;
 
-/// Programs that take what is below a directory along.
+/// Programs that copy, move or change everything below a directory.
 const TAKING_ALL: &str = "chgrp chmod chown cp mv rsync tar zip";
 /// Programs that remove it.
 const REMOVING: &str = "rm shred";
 
-/// What a command's text is read against.
+/// What a command's text is interpreted against.
 #[derive(Clone, Debug)]
 pub(super) struct Surroundings {
     house: Arc<House>,
@@ -33,7 +33,7 @@ impl Surroundings {
     pub(super) fn new(cwd: &Path, ctx: &ToolCtx) -> Self {
         let place = ctx.place();
         let mut vars = place.known_variables();
-        // Where the house is named by the environment, a command may name it so too.
+        // If environment variables name the house, a command may use them too.
         let more =
             ["SETPOINT_DATA_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
         vars.extend(more.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?))));
@@ -46,7 +46,8 @@ impl Surroundings {
         }
     }
 
-    /// Refuses a command whose text names a place of the house, or a directory above it that it would remove or take along.
+    /// Rejects a command whose text names a place of the house, or a directory above it that the command would remove,
+    /// move or copy.
     pub(super) fn check(&self, command: &str) -> Result<(), ToolError> {
         let rooms = self.house.rooms();
         if rooms.is_empty() {
@@ -64,7 +65,7 @@ impl Surroundings {
                 }
             }
         }
-        // `cd` to a directory above, then a name that is relative to it.
+        // Covers `cd` to a directory above, followed by a name relative to it.
         for base in bases.iter().filter(|base| **base != self.cwd) {
             for text in &mentioned {
                 self.paths(text, base).iter().try_for_each(|path| rooms.check(path))?;

@@ -1,5 +1,5 @@
-//! A look at where the paths of a read-only command lead, right before it runs. What leads to the inside of processes, to
-//! devices or to a program of the task's own asks; what leads into Setpoint's own house is refused.
+//! Checks where the paths of a read-only command lead, right before it runs. The inside of processes, devices and the
+//! task's own programs need consent; Setpoint's own house is refused.
 
 use std::fs::Metadata;
 use std::io::Read as _;
@@ -17,12 +17,12 @@ use crate::show;
 use crate::tool::{Limits, ToolCtx};
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Entries that are searched for links below a directory whose links the program follows.
+/// Entries that are searched for links below a directory if the program follows its links.
 const LINKS_ENTRIES_MAX: usize = 50_000;
-/// Directories that no program of the system lies below although they may be a working directory.
+/// System directories, whose programs do not count as the task's own even if a task works there.
 const SYSTEM: &[&str] = &["/bin", "/sbin", "/usr", "/opt", "/nix"];
 
-/// Why a command that is read-only by its text asks all the same.
+/// Why a command with a read-only text needs consent.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Reason {
     #[error("{path} leads to {place}, which shows the inside of processes or devices")]
@@ -37,7 +37,7 @@ pub(super) enum Reason {
     Script { program: String },
 }
 
-/// Where a task's own programs lie, and the person's.
+/// The folders of a task's own programs and of the person's.
 #[derive(Clone, Debug)]
 pub(super) struct Ground {
     folders: Vec<PathBuf>,
@@ -56,7 +56,7 @@ impl Ground {
     }
 }
 
-/// Why a program that was found by its name may not run unasked.
+/// Returns why a program that was found by name needs consent, or `None`.
 pub(super) fn programs(found: &[PathBuf], ground: &Ground) -> Option<Reason> {
     found.iter().find_map(|path| {
         let program = show::path(path);
@@ -70,26 +70,26 @@ pub(super) fn programs(found: &[PathBuf], ground: &Ground) -> Option<Reason> {
     })
 }
 
-/// Whether a program is a text for an interpreter: a version manager puts such ones in the place of programs, and they
-/// look at what the working directory asks for.
+/// Whether a program is a script: version managers put scripts in the place of programs, and those run what the working
+/// directory asks for.
 fn is_script(path: &Path) -> bool {
     let mut start = [0; 2];
     let is_read = open::regular(path, &Halt::default()).and_then(|mut file| file.read_exact(&mut start));
     is_read.is_ok() && start == *b"#!"
 }
 
-/// Why what the command reads may not be read unasked.
+/// Returns why reading these paths needs consent, or `None`.
 ///
 /// # Errors
-/// When it would enter Setpoint's own house.
+/// If it would enter Setpoint's own house.
 pub(super) fn reads(reads: &[Read], cwd: &Path, halt: &Halt) -> Result<Option<Reason>, ToolError> {
-    // A program may list the directory that it runs in without naming it.
+    // A program may list its working directory without naming it.
     if let Some(reason) = one(cwd, Walk::No, halt)? {
         return Ok(Some(reason));
     }
     for read in reads {
         let paths = match &read.literal {
-            // `-` is the input; `/dev/null` is nothing.
+            // `-` is standard input; `/dev/null` is empty.
             Some(path) if path == "-" || path == "/dev/null" || path.is_empty() => continue,
             Some(path) => vec![cwd.join(path)],
             None => match matching::paths(&read.pattern, cwd, halt) {
@@ -108,11 +108,11 @@ pub(super) fn reads(reads: &[Read], cwd: &Path, halt: &Halt) -> Result<Option<Re
 
 fn one(path: &Path, walk: Walk, halt: &Halt) -> Result<Option<Reason>, ToolError> {
     halt.rooms().check(path)?;
-    // The kernel resolves `/proc/self` per process: what the command would find there cannot be seen from here.
+    // The kernel resolves `/proc/self` per process, so what the command would find cannot be determined here.
     if resolve::leads_over(path, is_inside) {
         return Ok(Some(Reason::Inside { path: show::path(path), place: "/proc or /dev".to_owned() }));
     }
-    // What is not there is not read; the program says so.
+    // A path that does not exist is not read; the program reports it.
     let Ok(real) = std::fs::canonicalize(path) else { return Ok(None) };
     let Ok(meta) = std::fs::metadata(&real) else { return Ok(None) };
     if is_special(&meta) {
@@ -121,7 +121,7 @@ fn one(path: &Path, walk: Walk, halt: &Halt) -> Result<Option<Reason>, ToolError
     if !meta.is_dir() || walk == Walk::No {
         return Ok(None);
     }
-    // What the program's own searches leave out they do not enter.
+    // The program's own searches do not enter what they exclude.
     if walk != Walk::Searched && halt.rooms().is_below(&real) {
         return Err(ToolError::HouseBelow { path: show::path(&real) });
     }
@@ -136,9 +136,9 @@ fn is_special(meta: &Metadata) -> bool {
     kind.is_char_device() || kind.is_block_device() || kind.is_socket()
 }
 
-/// Whether a real path lies in `/proc`, `/dev` or in a file system of that kind mounted elsewhere.
+/// Whether a real path is in `/proc`, `/dev` or another mount of such a file system.
 fn is_inside(real: &Path) -> bool {
-    // What lies in memory there is a file like any other.
+    // Files in `/dev/shm` are ordinary files.
     let is_device = real.starts_with("/dev") && !real.starts_with("/dev/shm");
     real.starts_with("/proc") || is_device || is_process_system(real)
 }
@@ -153,7 +153,7 @@ fn is_process_system(_real: &Path) -> bool {
     false
 }
 
-/// Whether `/proc`, `/dev` or another mount of their kinds lies below.
+/// Whether `/proc`, `/dev` or another mount of such a file system is below the path.
 fn has_inside_below(real: &Path) -> bool {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let is_inside = |line: &str| {
@@ -166,7 +166,7 @@ fn has_inside_below(real: &Path) -> bool {
         || mounts.lines().find_map(is_inside).is_some()
 }
 
-/// Why what links below a directory lead to may not be read.
+/// Returns why reading the targets of links below a directory needs consent, or `None`.
 fn links_below(real: &Path, halt: &Halt) -> Result<Option<Reason>, ToolError> {
     let bounds = Bounds { entries_max: LINKS_ENTRIES_MAX, ..Bounds::new(&Limits::default()) };
     let mut found: Result<Option<Reason>, ToolError> = Ok(None);
@@ -174,7 +174,7 @@ fn links_below(real: &Path, halt: &Halt) -> Result<Option<Reason>, ToolError> {
         if !entry.meta.is_symlink() {
             return Step::On;
         }
-        // What a link below leads to may hold links again: only what ends here is known.
+        // A target directory may contain links again, so only a target that is not a directory can be checked.
         found = match std::fs::canonicalize(entry.path) {
             Ok(target) if target.starts_with(real) => Ok(None),
             Ok(target) if target.is_dir() => {
@@ -192,8 +192,8 @@ fn links_below(real: &Path, halt: &Halt) -> Result<Option<Reason>, ToolError> {
     }
 }
 
-/// What each search of the program's own has to leave out: the house's folders below its start, named as the search names
-/// what it finds.
+/// Returns what each of the program's searches has to exclude: the house's folders below its start, in the form in
+/// which the search names its results.
 pub(super) fn left_out(searches: &[Search], cwd: &Path, halt: &Halt) -> Vec<Vec<String>> {
     let folders = halt.rooms().folders();
     let of = |search: &Search| -> Option<Vec<String>> {

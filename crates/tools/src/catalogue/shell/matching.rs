@@ -1,25 +1,24 @@
-//! What the wildcards of a command may stand for: all that bash would match, and sometimes more.
+//! Expands a command's wildcards: to everything that bash would match, and sometimes more.
 
 use std::path::{Path, PathBuf};
 
 use crate::halt::Halt;
 
-/// Names that a pattern may be compared with.
+/// Names that a pattern is compared with.
 const NAMES_MAX: usize = 100_000;
-/// Paths that a pattern may stand for.
+/// Paths that a pattern expands to.
 const PATHS_MAX: usize = 10_000;
 
 /// One character of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece {
     Char(char),
-    /// Any one character: `?`, and every bracket expression.
+    /// Any one character: `?` or a bracket expression.
     One,
     Any,
 }
 
-/// The paths that a pattern may stand for, and the folders that are searched for them; `None` when there are too many to
-/// look at.
+/// Returns the paths that a pattern may match and the folders that are searched for them; `None` if there are too many.
 pub(super) fn paths(pattern: &str, cwd: &Path, halt: &Halt) -> Option<Vec<PathBuf>> {
     let start = if pattern.starts_with('/') { PathBuf::from("/") } else { cwd.to_path_buf() };
     let mut found = vec![start];
@@ -28,7 +27,7 @@ pub(super) fn paths(pattern: &str, cwd: &Path, halt: &Halt) -> Option<Vec<PathBu
     for part in parts(pattern) {
         let mut next = Vec::new();
         match literal(&part) {
-            // Bash keeps only what is there once a wildcard stands before it; more of them do no harm.
+            // Bash keeps only existing paths after a wildcard; extra ones do no harm here.
             Some(name) => next.extend(found.iter().map(|path| path.join(&name))),
             None => {
                 for folder in &found {
@@ -57,7 +56,7 @@ pub(super) fn paths(pattern: &str, cwd: &Path, halt: &Halt) -> Option<Vec<PathBu
     Some(found)
 }
 
-/// The names of a pattern between its slashes.
+/// Splits a pattern at its slashes.
 fn parts(pattern: &str) -> Vec<Vec<Piece>> {
     let mut parts = vec![Vec::new()];
     let mut chars = pattern.chars();
@@ -71,7 +70,7 @@ fn parts(pattern: &str) -> Vec<Vec<Piece>> {
             '*' => Piece::Any,
             '?' => Piece::One,
             '[' => {
-                // A bracket right behind the opening one stands for itself.
+                // A bracket right after the opening one is literal.
                 let mut is_first = true;
                 for c in chars.by_ref() {
                     if c == ']' && !is_first {
@@ -99,7 +98,7 @@ fn literal(part: &[Piece]) -> Option<String> {
     chars.collect()
 }
 
-/// Whether the whole name fits. Steps back to the last `*` where it does not.
+/// Whether the whole name matches. Backtracks to the last `*` on a mismatch.
 fn is_match(part: &[Piece], name: &[char]) -> bool {
     let (mut at, mut next) = (0, 0);
     let mut back: Option<(usize, usize)> = None;

@@ -1,7 +1,7 @@
-//! `shell`: runs a command line. Read-only ones at once, everything else only under a grant.
+//! `shell`: runs a command line. Read-only commands run at once, all others only with a grant.
 //!
-//! A read-only command runs as it was understood ([`setpoint_command_line::Plan::rendered`]), after a look at where its
-//! paths lead; any other runs as it was written. Both run with `bash --noprofile --norc -c` where there is bash, else with
+//! A read-only command runs as it was parsed ([`setpoint_command_line::Plan::rendered`]), after a check of where its
+//! paths lead; any other runs as written. Both run with `bash --noprofile --norc -c` if there is bash, otherwise with
 //! `sh -c`.
 
 mod answer;
@@ -41,9 +41,9 @@ use crate::target::{self, Target};
 use crate::tool::ToolCtx;
 use crate::typed::{Typed, tool_ids};
 
-/// Seconds that a command has when the call does not say.
+/// Seconds that a command may take if the call gives no timeout.
 pub const TIMEOUT_S_DEFAULT: u64 = 60;
-/// Most seconds that a call may ask for; more is taken as this.
+/// Longest timeout in seconds; a longer one is reduced to it.
 pub const TIMEOUT_S_MAX: u64 = 600;
 
 pub(crate) struct Shell {
@@ -125,8 +125,8 @@ impl Typed for Shell {
         let mut env = env::for_task(self.host.env(), &ctx.surroundings, settled.programs);
         if is_read_only {
             git::keep_quiet(&mut env, &settled.settings);
-            // A locale that came with the connection may not be installed here: bash would warn on stderr, where figures are
-            // read, and programs would print in another language.
+            // A locale that came with the connection may not be installed here: bash would warn on stderr, where
+            // figures are read, and programs would print in another language.
             if let Some(locale) = env.get_mut(OsStr::new("LC_ALL")) {
                 *locale = "C.UTF-8".into();
             }
@@ -167,7 +167,7 @@ impl Typed for Shell {
     }
 }
 
-/// A command that may run, as it runs.
+/// A command that may run, in the form in which it runs.
 struct Settled {
     script: String,
     cwd: PathBuf,
@@ -175,14 +175,14 @@ struct Settled {
     executed: Vec<ExecutedFile>,
     side_effect: SideEffect,
     removal: Option<Removal>,
-    /// Whether it may act where no look at the task's folders shows it.
+    /// Whether it may act outside the task's folders.
     acts_elsewhere: bool,
-    /// What Git gets of the person's own configuration, where the command only reads.
+    /// The settings that Git gets from the person's own configuration, if the command is read-only.
     settings: Settings,
 }
 
 impl Settled {
-    /// A command that only reads.
+    /// A read-only command.
     fn reading(script: String, cwd: PathBuf, settings: Settings) -> Self {
         Settled {
             script,
@@ -219,10 +219,10 @@ impl Shell {
         Ok((reading, target))
     }
 
-    /// Decides whether the command may run, and how.
+    /// Decides whether the command may run, and in which form.
     ///
     /// # Errors
-    /// When it asks, or would enter Setpoint's own house.
+    /// If it needs consent, or would enter Setpoint's own house.
     async fn settle(
         &self,
         reading: Reading,
@@ -271,8 +271,8 @@ impl Shell {
         .await
     }
 
-    /// Looks at what a command that is read-only by its text would read now: the text that runs and Git's settings, or why
-    /// it asks.
+    /// Checks what a command with a read-only text would read now. Returns the script to run and Git's settings, or why
+    /// it needs consent.
     async fn look(
         &self,
         plan: &command_line::Plan,
@@ -301,7 +301,7 @@ impl Shell {
         })
     }
 
-    /// Where the programs of a read-only command are.
+    /// Returns the paths of a read-only command's programs.
     fn find_programs(&self, names: &[String], ctx: &ToolCtx) -> Vec<PathBuf> {
         let env = env::for_task(self.host.env(), &ctx.surroundings, Programs::System);
         names.iter().filter_map(|name| env::find_program(name, &env)).collect()
@@ -321,11 +321,11 @@ fn folder(input: &Input, place: &Place) -> Result<PathBuf, ToolError> {
     }
 }
 
-/// The folders that a command is expected to work in: its own, the working directory and the workspace.
+/// Returns the folders that a command is expected to work in: its own, the working directory and the workspace.
 fn roots(cwd: &Path, ctx: &ToolCtx) -> Vec<PathBuf> {
     let place = ctx.place();
     let mut roots = vec![place.surroundings.cwd.clone(), place.workspace().to_path_buf()];
-    // In the words of the folder that it is below: what lies there is told once, by one path.
+    // The path is expressed below the folder that contains it, so that each entry is reported under one path.
     let real = resolve::fully(cwd);
     let within = |root: &PathBuf| real.strip_prefix(resolve::fully(root)).ok().map(|below| root.join(below));
     roots.push(roots.iter().find_map(within).unwrap_or_else(|| cwd.to_path_buf()));
@@ -333,13 +333,13 @@ fn roots(cwd: &Path, ctx: &ToolCtx) -> Vec<PathBuf> {
     roots
 }
 
-/// What lies in these folders; `None` where that takes too long or cannot be seen.
+/// Records what is in these folders; `None` if that takes too long or fails.
 async fn traces(cwd: &Path, ctx: &ToolCtx) -> Option<Traces> {
     let roots = roots(cwd, ctx);
     ctx.blocking(move |halt| Ok(Traces::below(&roots, halt))).await.ok().flatten()
 }
 
-/// Whether the command runs in, or names, a place where no look at the task's folders sees what becomes of it.
+/// Whether the command runs in, or names, a place outside the task's folders.
 async fn is_about_elsewhere(command: &str, cwd: &Path, ctx: &ToolCtx) -> Result<bool, ToolError> {
     let (place, command, cwd) = (ctx.place(), command.to_owned(), cwd.to_path_buf());
     ctx.blocking(move |_| {
@@ -359,7 +359,7 @@ fn executed(files: &[PathBuf], halt: &Halt) -> Vec<ExecutedFile> {
     hashed.collect()
 }
 
-/// Whether a path is one of these or below one.
+/// Whether a path is one of the folders or below one.
 fn is_below_one(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }

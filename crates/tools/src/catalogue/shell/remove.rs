@@ -1,4 +1,4 @@
-//! Commands that only remove or make what they name: shown exactly, and done in the directory that was looked at.
+//! Commands that only remove or create what they name: shown exactly, and executed in the directory that was checked.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -14,20 +14,20 @@ use crate::files::folder::Folder;
 use crate::process::env::Programs;
 use crate::show;
 
-/// What such a command made, and the directory that it was done in, held open until it has ended.
+/// What such a command creates, and its directory, held open until it has ended.
 pub(super) struct Removal {
     made: Vec<PathBuf>,
-    /// Keeps the descriptor that the command's directory is named by.
+    /// Keeps open the descriptor that names the command's directory.
     held: Option<Folder>,
 }
 
 impl Removal {
-    /// Where it is done, if that is held open: the path that a person knows it by.
+    /// Returns the path of the directory that is held open, as a person knows it.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.held.as_ref().map(Folder::path)
     }
 
-    /// What of it is there now.
+    /// Returns which of the planned paths exist now.
     pub(super) fn created(self) -> Vec<String> {
         drop(self.held);
         self.made
@@ -37,13 +37,13 @@ impl Removal {
             .collect()
     }
 
-    /// Lets the gate look at what the command names, and settles how it runs: by bare names, in a directory held open, where
-    /// all of them are in one. Then no link or directory that is exchanged meanwhile moves the effect, and rules of an
-    /// approval file about paths can cover it. Elsewhere it runs as it was written, and only the command itself can be
+    /// Has the gate check the paths that the command names, and decides how it runs. If all are in one directory, it
+    /// runs with bare names in that directory, held open: then exchanging a link or directory cannot redirect it, and
+    /// path rules of an approval file can cover it. Otherwise it runs as written, and only the command itself can be
     /// allowed.
     ///
     /// # Errors
-    /// When it asks.
+    /// If it needs consent.
     pub(super) fn settle(
         found: &RemoveOrMake,
         command: String,
@@ -76,21 +76,21 @@ impl Removal {
             executed: Vec::new(),
             side_effect: if found.removes() { SideEffect::Irreversible } else { SideEffect::Reversible },
             removal: Some(Removal { made, held: held.map(|held| held.folder) }),
-            // What it removes or makes is known, and may lie anywhere.
+            // The paths that it removes or creates are known, and may be anywhere.
             acts_elsewhere: true,
             settings: Vec::new(),
         })
     }
 }
 
-/// The one directory that everything named is in, and the names.
+/// The one directory that contains all named paths, and the names in it.
 struct Held {
     folder: Folder,
     names: Vec<String>,
 }
 
 impl Held {
-    /// `None` where the names are in several directories, or one cannot be followed or held.
+    /// Returns `None` if the names are in several directories, or one cannot be resolved or opened.
     fn of(found: &RemoveOrMake, cwd: &Path) -> Option<Self> {
         if !Folder::CAN_BE_ENTERED {
             return None;

@@ -1,6 +1,6 @@
-//! What the configuration of a repository makes Git run.
+//! Checks what a repository's configuration makes Git run.
 //!
-//! Git runs programs that a repository's own configuration names, and no list of such settings is complete: filters,
+//! Git runs programs that a repository's configuration names, and no list of such settings is complete: filters,
 //! drivers, monitors. So a read-only command runs Git only in a repository whose every setting is known to be harmless.
 
 use std::path::Path;
@@ -13,21 +13,22 @@ use crate::host::Host;
 use crate::show;
 use crate::tool::ToolCtx;
 
-/// What one look at a repository may take.
+/// Limits of one run of Git.
 const LIMITS: Limits = Limits { ms_max: 10_000, bytes_max: 16 * 1024 * 1024 };
 
-/// Has Git refuse a repository without a working tree, because such a folder may be anybody's data.
+/// Makes Git refuse a repository without a working tree, because such a folder may be anybody's data.
 const BARE: (&str, &str) = ("safe.bareRepository", "explicit");
 
-/// Sections all of whose settings are harmless to commands that only look.
+/// Sections whose settings are all harmless to read-only commands.
 const SECTIONS: &str = "advice alias author branch color column commit committer credential fetch gc gui help http \
     index init interactive lfs maintenance merge pack pager pull push rebase receive rerere stash submodule tag \
     transfer url user";
 
-/// Sections that other programs keep their settings in, and Git reads nothing of.
+/// Sections in which other programs keep their settings; Git ignores them.
 const OTHERS: &str = "depot-tools gitflow gitreview jira magit svn-remote";
 
-/// Settings of other sections that are. What reads a file stays out: Git shows lines that it does not understand.
+/// Harmless settings of other sections. Settings that read a file are excluded, because Git prints lines that it cannot
+/// parse.
 const SETTINGS: &str = "\
     am.keepcr am.threeway apply.ignorewhitespace apply.whitespace blame.date checkout.defaultremote \
     checkout.guess checkout.workers clone.defaultremotename core.abbrev core.autocrlf core.bare \
@@ -51,19 +52,19 @@ const SETTINGS: &str = "\
     status.displaycommentprefix status.relativepaths status.renamelimit status.renames status.short \
     status.showstash status.showuntrackedfiles versionsort.suffix worktree.guessremote";
 
-/// Settings of a remote that are.
+/// Harmless settings of a remote.
 const REMOTE: &str = "fetch gh-resolved mirror partialclonefilter promisor prune pushurl tagopt url \
     skipdefaultupdate skipfetchall";
 
-/// What the repositories of a command come to.
+/// The result of checking a command's repositories.
 pub(super) enum Looked {
-    /// Git runs nothing in them under these settings.
+    /// Git runs no other program in them under these settings.
     Quiet(Settings),
-    /// They need a question, for this reason.
+    /// They need consent, for this reason.
     Asks(String),
 }
 
-/// Looks at the repositories that a plan calls Git in.
+/// Checks the repositories in which a plan calls Git.
 pub(super) async fn look(plan: &Plan, cwd: &Path, host: &Host, ctx: &ToolCtx) -> Result<Looked, ToolError> {
     let Some(program) = host.program("git").filter(|_| !plan.git().is_empty()) else {
         return Ok(Looked::Quiet(Settings::new()));
@@ -72,7 +73,7 @@ pub(super) async fn look(plan: &Plan, cwd: &Path, host: &Host, ctx: &ToolCtx) ->
     let mut all: Option<Settings> = None;
     for call in plan.git() {
         let folder = call.directory.as_ref().map_or_else(|| at.clone(), |directory| at.join(directory));
-        // Git says itself that there is no such folder.
+        // Git itself reports a missing folder.
         if !folder.is_dir() {
             continue;
         }
@@ -94,16 +95,16 @@ pub(super) async fn look(plan: &Plan, cwd: &Path, host: &Host, ctx: &ToolCtx) ->
     Ok(Looked::Quiet(all.unwrap_or_default()))
 }
 
-/// Why a call of Git in its repository needs a question.
+/// Returns why a call of Git in its repository needs consent, or `None`.
 async fn reason(git: &Git<'_>, call: &GitCall) -> Result<Option<String>, ToolError> {
-    // No repository, or one that Git refuses: then it refuses the command too.
+    // If there is no repository, or Git refuses it, the command fails in the same way.
     let list = ["config", "--list", "--show-scope", "--name-only", "--no-includes", "-z"];
     let Some(settings) = ask(git, &list).await? else { return Ok(None) };
-    // Filters run over the files of the working tree alone.
+    // Filters run only on the files of the working tree.
     let is_unused = |name: &str| !call.looks_at_tree && name.starts_with("filter.");
     let mut parts = settings.split('\0');
     while let (Some(scope), Some(name)) = (parts.next(), parts.next()) {
-        // Those of the command are ours.
+        // Settings of scope `command` are ours.
         if scope != "command" && !is_harmless(name) && !is_unused(name) {
             let name = show::line(name);
             return Ok(Some(format!(
@@ -123,7 +124,7 @@ async fn reason(git: &Git<'_>, call: &GitCall) -> Result<Option<String>, ToolErr
         let reason = "Git would look into submodules or other nested repositories, which may run programs";
         return Ok(Some(reason.to_owned()));
     }
-    // Without the filter, which only the person's own configuration has, every such file looks changed.
+    // The filter is only in the person's own configuration, and without it every such file looks changed.
     let filtered = ask(git, FILTERED).await?.unwrap_or_default();
     Ok(filtered.split('\0').find(|name| !name.is_empty()).map(|name| {
         let name = show::line(name);
@@ -131,21 +132,21 @@ async fn reason(git: &Git<'_>, call: &GitCall) -> Result<Option<String>, ToolErr
     }))
 }
 
-/// What Git prints; `None` when it fails.
+/// Returns Git's output; `None` if it fails.
 async fn ask(git: &Git<'_>, args: &[&str]) -> Result<Option<String>, ToolError> {
     let printed = git.run(args).await?;
     printed.is_ok.then(|| git.whole(&printed)).transpose()
 }
 
-/// Whether the files of the repository are in the directory where it was found, as in every submodule and working tree
-/// that Git itself made.
+/// Whether the repository's working tree is the directory whose `.git` Git found, as for every submodule and linked
+/// working tree that Git creates.
 fn is_around(folder: &Path, top: &Path) -> bool {
     let Ok(folder) = std::fs::canonicalize(folder) else { return false };
     let found = folder.ancestors().find(|above| std::fs::symlink_metadata(above.join(".git")).is_ok());
     found.is_some_and(|found| std::fs::canonicalize(top).is_ok_and(|top| top == found))
 }
 
-/// Whether a setting, as Git lists its name, makes no command that only looks run anything.
+/// Whether a setting, by the name that Git lists, never makes a read-only command run a program.
 fn is_harmless(name: &str) -> bool {
     let lists = |list: &str, wanted: &str| list.split_ascii_whitespace().any(|one| one == wanted);
     let Some((section, rest)) = name.split_once('.') else { return false };

@@ -1,7 +1,7 @@
-//! What a command changed where the task works, told by a look before it and a look after it.
+//! Detects what a command changed where the task works, by comparing the folders before and after it.
 //!
-//! A command that needs consent may change anything, and most do not: a test run, a print, a comparison. What was shown before
-//! one that changed nothing here still holds.
+//! A command that needs consent may change anything, but most change nothing: a test run, a print, a comparison.
+//! Evidence from before a command that changed nothing here still holds.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -16,34 +16,34 @@ use crate::approval::resolve;
 use crate::halt::Halt;
 use crate::show;
 
-/// Files and folders that are looked at; where there are more, nothing is said.
+/// Files and folders that are examined; if there are more, changes are not reported.
 const ENTRIES_MAX: usize = 20_000;
-/// Changed paths that are named in the facts.
+/// Changed paths in the facts.
 const PATHS_MAX: usize = 50;
-/// Changed paths that are named in the text.
+/// Changed paths in the text.
 const SHOWN_MAX: usize = 8;
-/// What is said of a path that was not there before.
+/// The word for a path that did not exist before.
 const MADE: &str = "made";
-/// Folders of what programs keep for themselves. Others say so by a file in them ([`CACHE_TAG`]).
+/// Cache folders of programs. Others are marked by a file in them ([`CACHE_TAG`]).
 const CACHES: &[&str] = &["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
 /// The name of the file that marks a folder as a cache: <https://bford.info/cachedir/>.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
-/// File systems keep times by the tick of a clock, 10 ms at most: what changes twice in one tick shows one time. So much has to
-/// pass between the first look and the command.
+/// File systems store times with the resolution of a clock tick, at most 10 ms: two changes within one tick get the
+/// same time. The first look must be at least this long before the command.
 pub(super) const TICK: Duration = Duration::from_millis(10);
 
-/// What lay below some folders at one moment.
+/// The state of some folders at one moment.
 #[derive(Debug)]
 pub(super) struct Traces {
     marks: BTreeMap<PathBuf, Mark>,
 }
 
-/// What tells a file from what it was before. A folder is only there or not: its times change with what is in it.
+/// What distinguishes two states of a file. A folder either exists or not: its times change with its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mark {
     mode: u32,
     of_file: Option<FileMark>,
-    /// Whether it is a folder that a program keeps for itself. A new one is no change; one that is gone is.
+    /// Whether it is a cache folder. A new one does not count as a change; a removed one does.
     is_cache: bool,
 }
 
@@ -55,16 +55,16 @@ struct FileMark {
     changed: (i64, i64),
 }
 
-/// What became of it.
+/// The changes between two states.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// Paths with what happened to them.
+    /// Paths with the word for their change.
     paths: Vec<(&'static str, PathBuf)>,
 }
 
 impl Traces {
-    /// What lies below these folders; `None` where not all of it can be seen, as behind a link that leads out of them. One that is
-    /// not there is empty: it may be made.
+    /// Records what is below these folders; `None` if not all of it can be seen, such as a link that leads out of them.
+    /// A missing folder counts as empty: the command may create it.
     pub(super) fn below(roots: &[PathBuf], halt: &Halt) -> Option<Self> {
         let mut traces = Traces { marks: BTreeMap::new() };
         let real: Vec<PathBuf> = roots.iter().map(|root| resolve::fully(root)).collect();
@@ -105,7 +105,7 @@ impl Traces {
         self.marks.insert(path, Mark { mode: meta.mode(), of_file, is_cache });
     }
 
-    /// What has changed until `after`.
+    /// Returns the changes between this state and `after`.
     pub(super) fn until(&self, after: &Traces) -> Changes {
         let gone = self.marks.keys().filter(|path| !after.marks.contains_key(*path));
         let mut paths: Vec<_> = gone.map(|path| ("removed", path.clone())).collect();
@@ -127,7 +127,7 @@ impl Changes {
         self.paths.is_empty()
     }
 
-    /// For the facts: how many, which, and which of them are new.
+    /// Returns the facts: how many paths changed, which, and which of them are new.
     pub(super) fn facts(&self) -> Value {
         let made = self.paths.iter().filter(|(what, _)| *what == MADE).take(PATHS_MAX);
         let made: Vec<String> = made.map(|(_, path)| show::path(path)).collect();
@@ -136,7 +136,7 @@ impl Changes {
         json!({ "count": self.paths.len(), "paths": paths, "made": made })
     }
 
-    /// A line for the text; none when nothing changed.
+    /// Returns a line for the text; `None` if nothing changed.
     pub(super) fn line(&self, cwd: &Path) -> Option<String> {
         let of = |(what, path): &(&str, PathBuf)| {
             format!("{what} {}", show::path_line(path.strip_prefix(cwd).unwrap_or(path)))
@@ -150,8 +150,8 @@ impl Changes {
     }
 }
 
-/// Whether something may be changed through a link that these folders do not show. A program elsewhere is run and not written:
-/// virtual environments are full of such links.
+/// Whether writing through the link may change something outside these folders. Links to programs elsewhere do not
+/// count, because programs are run, not written: virtual environments are full of such links.
 fn leads_out(link: &Path, roots: &[PathBuf]) -> bool {
     let Ok(real) = std::fs::canonicalize(link) else { return true };
     let is_program = || std::fs::metadata(&real).is_ok_and(|meta| meta.is_file() && meta.mode() & 0o111 != 0);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_changed_and_removed_is_told() {
+    fn created_changed_and_removed_paths_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         for name in ["kept", "changed", "moved", "gone"] {
@@ -186,7 +186,7 @@ mod tests {
         assert!(before.until(&look(folder.path())).is_empty());
         fs::read(at("kept")).unwrap();
         fs::write(at("changed"), "longer than it was").unwrap();
-        // The same size; another file.
+        // Same size, but another file.
         fs::write(at("new"), "moved").unwrap();
         fs::rename(at("new"), at("moved")).unwrap();
         fs::remove_file(at("gone")).unwrap();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn caches_are_left_out_and_their_loss_is_not() {
+    fn new_caches_are_ignored_and_removed_ones_reported() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let before = look(folder.path());
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_whole_is_not_told() {
+    fn a_partial_look_reports_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let halt = Halt::default();
         assert!(Traces::below(&[folder.path().join("none")], &halt).is_some());

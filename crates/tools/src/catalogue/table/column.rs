@@ -1,4 +1,4 @@
-//! One column of a table, value by value, in bounded memory.
+//! Statistics of one table column, value by value, in bounded memory.
 
 use std::collections::BTreeSet;
 
@@ -7,27 +7,27 @@ use setpoint_protocol::text::clip;
 
 use super::value;
 
-/// Distinct values that are told apart, over all columns of a table; beyond it `distinct` is a lower bound.
+/// Distinct values that are tracked over all columns of a table; beyond it `distinct` is a lower bound.
 pub(super) const DISTINCT_MAX: usize = 1_000_000;
 
-/// Characters of a value that is told as an example.
+/// Characters of an example value.
 const EXAMPLE_CHARS_MAX: usize = 40;
 
-/// Forms of figures that are known of a column, and bytes of a figure whose form is.
+/// Most forms of figures that are tracked per column, and longest figure whose form is tracked, in bytes.
 const FORMS_MAX: usize = 20;
 const FORM_BYTES_MAX: usize = 60;
 
-/// Why a column that is mostly figures was taken for text.
+/// Why a column that is mostly figures counts as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// Its figures are in a form that is not read as numbers or dates.
+    /// Its figures have a form that is not read as numbers or dates.
     Form,
-    /// Something else stands beside its numbers.
+    /// It contains other values beside numbers.
     BesideNumbers,
     BesideDates,
 }
 
-/// A column so far.
+/// The statistics of a column so far.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     name: String,
@@ -39,22 +39,23 @@ pub(super) struct Column {
     is_distinct_cut: bool,
     first_date: Option<String>,
     last_date: Option<String>,
-    /// How all dates are written, digits as `9`; empty where they are written in several ways, or with several zones: such
-    /// dates cannot be ordered as texts.
+    /// The common format of all dates, with digits as `9`; empty if there are several formats or zones: such dates
+    /// cannot be ordered as texts.
     date_shape: Option<String>,
-    /// How many of its values are numbers.
+    /// Values that are numbers.
     numbers: u64,
-    /// Of these, how many have a point, and how many of those three digits behind it and no zero before it, as `1.500` has.
+    /// Numbers with a decimal point, and those of them with three digits after it and no zero before it, such as
+    /// `1.500`.
     pointed: u64,
     thousands: u64,
     /// Values such as `1,50`, `$5` and `01.02.2026`.
     figures: u64,
-    /// The forms in which they are written, as far as there are few and short ones.
+    /// The forms of those figures, if they are few and short.
     forms: BTreeSet<String>,
     has_decimal_commas: bool,
-    /// Values that stand for a missing one, such as `NA`.
+    /// Values that mean a missing one, such as `NA`.
     missing: u64,
-    /// The first value that is such a figure, that is no number, and that is no date.
+    /// The first value that is such a figure, that is not a number, and that is not a date.
     figure: Option<String>,
     no_number: Option<String>,
     no_date: Option<String>,
@@ -95,7 +96,8 @@ impl Column {
         }
     }
 
-    /// Takes a value; `room` is what is left of [`DISTINCT_MAX`]. An empty value is counted by its not being taken.
+    /// Adds a value; `room` is the remainder of [`DISTINCT_MAX`]. Empty values are not passed in: they are counted by
+    /// their absence.
     pub(super) fn add(&mut self, raw: &[u8], room: &mut usize) {
         let value = String::from_utf8_lossy(raw);
         let value = value::trimmed(&value);
@@ -137,7 +139,7 @@ impl Column {
         }
     }
 
-    /// The figures, for a table of `rows` rows.
+    /// Returns the facts, for a table of `rows` rows.
     pub(super) fn facts(&self, rows: u64) -> Value {
         let (least, greatest) = match self.kind() {
             "integer" | "number" => (shown(self.least), shown(self.greatest)),
@@ -175,7 +177,7 @@ impl Column {
         self.filled == 0
     }
 
-    /// Whether all of it is numbers, in any way to write them, and words for missing ones.
+    /// Whether all values are numbers, in any notation, or missing.
     pub(super) const fn is_of_figures(&self) -> bool {
         let figures = self.numbers + self.figures;
         figures > 0 && figures + self.missing == self.filled
@@ -185,18 +187,18 @@ impl Column {
         self.kind() == "text"
     }
 
-    /// Whether each point in its numbers may separate thousands.
+    /// Whether every point in its numbers may be a thousands separator.
     pub(super) fn may_be_of_thousands(&self) -> bool {
         self.kind() == "number" && self.pointed > 0 && self.pointed == self.thousands
     }
 
-    /// Whether a comma may separate fractions in it.
+    /// Whether a comma may be a decimal separator in it.
     pub(super) const fn has_decimal_commas(&self) -> bool {
         self.has_decimal_commas
     }
 
-    /// Why it was taken for text although at least half of it, words for missing values aside, is figures; with the first value
-    /// that makes it one.
+    /// Returns why the column counts as text although at least half of its values, missing ones aside, are figures;
+    /// with the first value that makes it text.
     pub(super) fn text_beside_figures(&self) -> Option<(Why, &str)> {
         let is_most = |count: u64| count > 0 && count * 2 >= self.filled - self.missing;
         let read = self.numbers + self.dates;
@@ -209,7 +211,7 @@ impl Column {
         value.as_deref().map(|value| (why, value))
     }
 
-    /// Whether figures in it that are not read as numbers are written as this text is.
+    /// Whether figures in it that are not read as numbers have the form of this text.
     pub(super) fn has_form_of(&self, text: &str) -> bool {
         self.forms.contains(&value::form(text))
     }
@@ -218,13 +220,13 @@ impl Column {
         &self.name
     }
 
-    /// Whether all but the first value are numbers, or stand for a missing one: the first one may be its name.
+    /// Whether all values but the first are numbers or missing: the first may be the column's name.
     pub(super) fn is_of_figures_below_a_text(&self) -> bool {
         let figures = self.numbers + self.figures;
         self.is_text_first && figures >= 1 && figures + self.missing + 1 == self.filled
     }
 
-    /// Whether it holds years and nothing else.
+    /// Whether it contains only years.
     pub(super) fn is_of_years(&self) -> bool {
         self.kind() == "integer" && self.least >= value::YEARS.0 && self.greatest <= value::YEARS.1
     }
@@ -263,13 +265,13 @@ impl Column {
     }
 }
 
-/// What tells texts apart in little room.
+/// Returns a short hash that distinguishes texts in little memory.
 pub(super) fn short_hash(value: &[u8]) -> u64 {
     let hash = blake3::hash(value);
     hash.as_bytes().iter().take(8).fold(0_u64, |short, byte| (short << 8) | u64::from(*byte))
 }
 
-/// A sum that keeps what rounding loses (Neumaier), so that a mean does not depend on the size of the table.
+/// A compensated sum (Neumaier), so that rounding does not make the mean depend on the size of the table.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     total: f64,
@@ -295,7 +297,7 @@ impl Sum {
     }
 }
 
-/// A number as JSON writes it: whole ones without a fraction, as far as they are exact.
+/// Returns a number as JSON: whole numbers without a fraction, while they are exact.
 fn shown(number: f64) -> Value {
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     if number.fract() == 0.0 && number.abs() <= EXACT_MAX {
@@ -320,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn every_type_has_its_figures() {
+    fn every_column_type_has_its_facts() {
         check(
             &["1", " 2 ", "", "-3", "2"],
             &expect![[
@@ -345,7 +347,7 @@ mod tests {
                 r#"{"distinct":2,"empty":0,"max":"2026-02-01 10:00:00","mean":null,"min":"2026-01-31 23:00:00","name":"c","numbers":0,"type":"date"}"#
             ]],
         );
-        // As texts these would be in another order than in time.
+        // As texts these would be ordered differently than in time.
         for values in [
             ["2026-01-31", "2026-02-01T10:00:00Z"],
             ["2026-01-31T08:00:00", "2026-01-31 09:00:00"],
@@ -373,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_numbers_are_texts() {
+    fn odd_numbers_count_as_text() {
         for value in [
             "inf",
             "NaN",
@@ -394,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_do_not_lose_small_values() {
+    fn sums_keep_small_values() {
         check(
             &["1e16", "1", "-1e16"],
             &expect![[

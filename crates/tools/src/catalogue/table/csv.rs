@@ -16,15 +16,15 @@ use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::show;
 
-/// Columns that are looked at; of a wider table the rest is left out.
+/// Columns that are read; further columns of a wider table are ignored.
 const COLUMNS_MAX: usize = 16_000;
-/// Columns that are told; the others are counted.
+/// Columns that are reported; the others are counted.
 pub(super) const COLUMNS_TOLD_MAX: usize = 250;
-/// Bytes that are read for one row; a table with a longer one (a quote that is never closed) is no table.
+/// Bytes per row; a table with a longer one (a quote that is never closed) is rejected.
 const ROW_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// What stands before the figures of a last row that holds their sums.
+/// Labels of a last row that holds totals.
 const TOTALS: &[&str] = &["total", "totals", "grand total", "sum", "summe"];
-/// Columns that a remark names, and characters of each name.
+/// Columns that a remark names.
 const COLUMNS_NAMED_MAX: usize = 3;
 const NAMED_CHARS_MAX: usize = 60;
 /// Characters of a column's name.
@@ -184,7 +184,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     Ok(answer::found(text, facts))
 }
 
-/// A reader that gives so much and then fails, so that no row grows in memory without end.
+/// A reader that fails after a number of bytes, so that no row grows in memory without end.
 struct Rationed<'a> {
     reader: Halting<'a>,
     left: usize,
@@ -204,31 +204,32 @@ impl Read for Rationed<'_> {
     }
 }
 
-/// Follows the quotes of a table, to know whether the last one is closed. A quote opens a value only at its beginning, as it
-/// does for the reader of rows.
+/// Tracks the quotes of a table, to know whether the last one is closed. Like the row reader, it lets a quote open a
+/// value only at the value's beginning.
 struct Quotes {
     delimiter: u8,
     at: Spot,
-    /// Quoted values that a person would perhaps read in another way: text follows the closing quote (RFC 4180, section 2,
-    /// has none there), a blank stands before the first one, or lines end within a table with tabs, where a quote is mostly a letter like any other.
+    /// Quoted values that a person might read differently: text follows the closing quote (RFC 4180, section 2, allows
+    /// none), a space precedes the opening one, or line ends are quoted in a table with tabs, where a quote is mostly
+    /// an ordinary character.
     irregular: u64,
-    /// Empty lines between rows, and those that are some as soon as something follows them.
+    /// Empty lines between rows, and trailing ones that will count if a row follows.
     empty_lines: u64,
     empty_lines_waiting: u64,
     is_line_empty: bool,
     has_begun: bool,
-    /// Bytes of a byte order mark that may still come.
+    /// Bytes of a byte order mark that may still follow.
     mark: &'static [u8],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Spot {
     Beginning,
-    /// Behind blanks at the beginning: a quote is a letter there.
+    /// After leading blanks, where a quote is an ordinary character.
     Led,
     Bare,
     Quoted,
-    /// After a quote inside of a quoted value: its end, unless another one follows.
+    /// After a quote inside a quoted value: the end of the value, unless another quote follows.
     Closing,
 }
 
@@ -307,7 +308,7 @@ struct Table {
     is_total_last: bool,
 }
 
-/// Whether a row begins with a word for a total and has figures behind it.
+/// Whether a row begins with a word for a total, followed by figures.
 fn is_total(row: &ByteRecord) -> bool {
     let first = row.iter().next().unwrap_or_default().trim_ascii();
     let first = first.strip_suffix(b":").unwrap_or(first);
@@ -318,7 +319,7 @@ fn is_total(row: &ByteRecord) -> bool {
     TOTALS.iter().any(|word| first.eq_ignore_ascii_case(word.as_bytes())) && row.iter().skip(1).any(is_figure)
 }
 
-/// How many columns are texts for this reason, and the first of them with a value of each: `price: $5`.
+/// Returns how many columns count as text for this reason, and the first of them with a value of each: `price: $5`.
 fn of_figures(columns: &[Column], why: Why) -> (u64, String) {
     let all = columns.iter().enumerate().filter_map(|(at, column)| {
         let (_, value) = column.text_beside_figures().filter(|(of, _)| *of == why)?;
@@ -334,7 +335,7 @@ fn of_figures(columns: &[Column], why: Why) -> (u64, String) {
     (all.len() as u64, named)
 }
 
-/// A column's figures for a reader.
+/// Formats a column's facts for a reader.
 pub(super) fn column_line(facts: &Value) -> String {
     let get = |key: &str| match facts.get(key) {
         None | Some(Value::Null) => String::new(),
@@ -352,7 +353,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_open_quote_is_known_wherever_the_bytes_are_cut() {
+    fn an_open_quote_is_detected_across_any_block_border() {
         for (text, is_open) in [
             ("a,b\n1,\"x\n2,y\n", true),
             ("a,b\n1,\"x\n2,y\"\n", false),
@@ -390,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_that_could_be_read_in_another_way_are_counted() {
+    fn ambiguous_quotes_are_counted() {
         for (text, delimiter, irregular) in [
             ("a,b\n\"z\"k,1\n", b',', 1),
             ("a,b\n\"x\ny\",1\n", b',', 0),

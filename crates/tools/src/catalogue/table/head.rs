@@ -1,23 +1,23 @@
-//! Whether the first row of a table holds the names of its columns: it may be a title, a comment or values instead.
+//! Decides whether the first row of a table holds column names: it may be a title, a comment or values instead.
 
 use csv::ByteRecord;
 
 use super::column::Column;
 use super::value;
 
-/// The first row, and what the rows below it say about it.
+/// The first row, and what the rows below say about it.
 pub(super) struct Head {
     names: ByteRecord,
     rows: u64,
-    /// The next row is the line below the head of a table in Markdown.
+    /// The next row is the rule below the header of a Markdown table.
     is_ruled: bool,
-    /// The next row holds nothing but what could be names.
+    /// The next row contains only values that could be names.
     is_over_texts: bool,
-    /// Which values of the next row are there at all.
+    /// Which values of the next row are not empty.
     filled_below: Vec<bool>,
-    /// A row further below is the first one again.
+    /// A row further below repeats the first one.
     is_repeated: bool,
-    /// A value below begins with a blank.
+    /// A value below begins with a space.
     has_led_values: bool,
 }
 
@@ -34,7 +34,7 @@ impl Head {
         }
     }
 
-    /// Takes the next row.
+    /// Records the next row.
     pub(super) fn see(&mut self, row: &ByteRecord) {
         self.rows += 1;
         if self.rows == 1 {
@@ -49,7 +49,7 @@ impl Head {
         self.has_led_values |= row.iter().any(|value| value.starts_with(b" "));
     }
 
-    /// Whether it looks like something else than names.
+    /// Whether the row looks unlike a row of names.
     pub(super) fn is_doubtful(&self, columns: &[Column]) -> bool {
         let are_names_below = self.is_over_texts && columns.iter().any(Column::is_of_figures_below_a_text);
         let is_value = |(name, column): (&[u8], &Column)| is_value(name, column);
@@ -63,7 +63,8 @@ impl Head {
             || (!self.is_index() && self.names.iter().zip(columns).any(is_value))
     }
 
-    /// A page of HTML, a text of JSON, a comment, or the line with which spreadsheets tell the separator. `#` and `# id` are names where others stand beside them.
+    /// Whether it is HTML, JSON, a comment, or the line with which spreadsheets declare the separator. `#` and `# id`
+    /// are names if others are beside them.
     fn is_mark(&self) -> bool {
         let first = self.names.iter().next().unwrap_or_default();
         let comment = first.strip_prefix(b"#").map(<[u8]>::trim_ascii);
@@ -74,13 +75,14 @@ impl Head {
             || first.to_ascii_lowercase().starts_with(b"sep=")
     }
 
-    /// What stands below it stands over numbers alone, as the units of these do: `,kg,cm`.
+    /// Whether the row below holds only units, each above a column of numbers: `,kg,cm`.
     fn is_over_units(&self, columns: &[Column]) -> bool {
         let filled = || columns.iter().zip(&self.filled_below).filter(|(_, is_filled)| **is_filled);
         filled().count() > 0 && filled().all(|(column, _)| column.is_of_figures_below_a_text())
     }
 
-    /// A title of several parts above texts, where blanks follow its commas and those of no other row: `Customers, exported today`.
+    /// Whether it is a title with commas above text columns: spaces follow its commas and those of no other row, as in
+    /// `Customers, exported today`.
     fn is_phrase(&self, columns: &[Column]) -> bool {
         self.rows > 0
             && self.names.len() > 1
@@ -90,8 +92,8 @@ impl Head {
             && columns.iter().all(Column::is_text)
     }
 
-    /// A title above the table, or a line of a table in Markdown, leaves names empty; an index of rows leaves one. So do
-    /// separators at the end of every row, which leave columns with nothing in them.
+    /// Whether it is a title above the table, or a Markdown line, which leave names empty. An index column leaves only
+    /// one name empty, and separators at the end of every row leave columns without values.
     fn is_title(&self, columns: &[Column]) -> bool {
         let is_nameless = |name: &[u8]| name.trim_ascii().is_empty();
         let nameless = self.names.iter().filter(|name| is_nameless(name)).count();
@@ -101,12 +103,12 @@ impl Head {
             && columns.len() == self.names.len()
             && columns.iter().rev().take(at_end).all(Column::is_empty);
         let kept = if are_empty { nameless - at_end } else { nameless };
-        // `| a | b |`, as Markdown has it.
+        // A Markdown row: `| a | b |`.
         let is_framed = at_end > 0 && nameless > at_end && columns.first().is_some_and(Column::is_empty);
         is_framed || kept > 1 || (kept > 0 && at_end == nameless)
     }
 
-    /// The index that pandas writes above its columns: nothing, 0, 1, 2.
+    /// Whether it is the index that pandas writes above its columns: an empty name, then 0, 1, 2.
     fn is_index(&self) -> bool {
         self.names.len() > 1
             && self.names.iter().enumerate().all(|(at, name)| match at {
@@ -116,9 +118,9 @@ impl Head {
     }
 }
 
-/// Whether a name is a value of its column: a name that is a number is no name, so the table may have none, and its first row
-/// was taken for them; nor is one without letters, such as `01.02.2026`, `10:30` and `$5`. Years and days are names above
-/// figures that have another form than they.
+/// Whether a name looks like a value of its column: a number is not a name, so the table may have no header, and the
+/// first row of values was taken for it; nor is a text without letters, such as `01.02.2026`, `10:30` and `$5`. Years
+/// and days are names above figures of another form.
 fn is_value(name: &[u8], column: &Column) -> bool {
     let name = String::from_utf8_lossy(name);
     let name = name.trim();

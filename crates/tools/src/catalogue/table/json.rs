@@ -1,4 +1,4 @@
-//! One JSON value, read without building it.
+//! Summarises a JSON value without building it in memory.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -16,38 +16,38 @@ use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::show;
 
-/// Keys that are named; more are only counted.
+/// Keys that are named; further keys are counted.
 pub(super) const KEYS_NAMED: usize = 200;
-/// Keys that are counted; those of a value with more are not counted to their end.
+/// Keys that are counted; counting stops there.
 const KEYS_MAX: usize = 100_000;
-/// Keys that are held against the others of their objects, over all objects that are open at once; what is beyond is not
-/// counted to its end.
+/// Keys that are compared for duplicates, over all objects that are open at once; further ones are not compared.
 const KEYS_COMPARED_MAX: usize = 1_000_000;
 /// Characters of a key that is named.
 const KEY_CHARS_MAX: usize = 200;
-/// Bytes of one text or number; a value with a longer one is not read, since each is held in memory once.
+/// Longest text or number in bytes; a value with a longer one is not read, because each is held in memory once.
 const SCALAR_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// What a value is.
+/// The shape of a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// As `jq` names it.
+    /// The type, named as in `jq`.
     pub(super) kind: &'static str,
-    /// Keys of an object; of an array of objects, the keys of any of them. In order of appearance.
+    /// Keys of an object, or of any object in an array, in order of appearance.
     pub(super) keys: Vec<String>,
-    /// There are more than were counted.
+    /// Whether there are more keys than were counted.
     pub(super) are_keys_cut: bool,
-    /// Keys that are given more than once in their object, at any depth.
+    /// Keys that occur more than once in their object, at any depth.
     pub(super) duplicates: u64,
-    /// Of an array that has objects: what else it has.
+    /// For an array with objects: the number of its other values.
     pub(super) others: u64,
-    /// Of an object or array.
+    /// For an object or array.
     pub(super) length: Option<u64>,
-    /// The longest way from the value down to a value in it; 0 where there is none.
+    /// Nesting depth; 0 if the value contains none.
     pub(super) depth: u64,
 }
 
-/// `again` gives the file from its beginning: where more follows the value, it may hold one a line.
+/// Summarises a JSON file. `again` reopens it from its beginning: if more follows the first value, it may have one
+/// value per line.
 pub(super) fn summarise<'a>(
     source: Source<'a>,
     again: impl FnOnce() -> Result<Source<'a>, ToolError>,
@@ -96,7 +96,7 @@ pub(super) fn summarise<'a>(
     Ok(answer::found(text, facts))
 }
 
-/// How often a key of a text is given again in its object, at any depth; nothing for a text that is no JSON.
+/// Counts duplicate keys in their objects, at any depth; `None` if the text is not JSON.
 pub(super) fn duplicates(text: &[u8]) -> Option<u64> {
     let room = Cell::new(KEYS_COMPARED_MAX);
     let mut deserializer = serde_json::Deserializer::from_slice(text);
@@ -104,10 +104,10 @@ pub(super) fn duplicates(text: &[u8]) -> Option<u64> {
     (!shape.are_keys_cut).then_some(shape.duplicates)
 }
 
-/// What the parser says where more follows a value.
+/// The parser's message if more follows a value.
 const MORE: &str = "trailing characters";
 
-/// Why a file was not read, from the parser's message. Not all that this parser refuses is wrong JSON.
+/// Returns why a file was not read, from the parser's message. The parser also rejects some valid JSON.
 fn unread(message: &str) -> String {
     let at = |what: &str, why: &str| message.strip_prefix(what).map(|place| format!("{why}{place}"));
     at("recursion limit exceeded", "it is nested more than 127 levels deep, which is not read:")
@@ -116,7 +116,7 @@ fn unread(message: &str) -> String {
         .unwrap_or_else(|| format!("it is no JSON: {message}"))
 }
 
-/// A reader that fails in the middle of a text or number that is too long.
+/// A reader that fails inside a text or number that is too long.
 struct Scalars<'a> {
     reader: Halting<'a>,
     length: usize,
@@ -156,7 +156,7 @@ impl Read for Scalars<'_> {
     }
 }
 
-/// The shape of a value that is at hand.
+/// Returns the type name of a parsed value.
 pub(super) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -171,7 +171,7 @@ pub(super) fn kind_of(value: &Value) -> &'static str {
 #[derive(Clone, Copy)]
 struct ShapeSeed<'a> {
     names_keys: bool,
-    /// What is left of [`KEYS_COMPARED_MAX`].
+    /// The remainder of [`KEYS_COMPARED_MAX`].
     room: &'a Cell<usize>,
 }
 
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_given_again_are_counted_at_any_depth() {
+    fn duplicate_keys_are_counted_at_any_depth() {
         for (text, count) in [
             (r#"{"a": 1, "b": {"a": 2}}"#, 0),
             (r#"{"a": 1, "b": {"c": 2, "c": 3}, "a": 4, "a": 5}"#, 3),
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes() {
+    fn every_json_type_has_its_shape() {
         check("null", "null", None, 0, &[]);
         check("12.5", "number", None, 0, &[]);
         check("\"x\"", "string", None, 0, &[]);
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_nesting_is_an_error_and_not_a_crash() {
+    fn deep_nesting_is_an_error() {
         let deep = "[".repeat(100_000);
         let mut deserializer = serde_json::Deserializer::from_str(&deep);
         let room = Cell::new(100);

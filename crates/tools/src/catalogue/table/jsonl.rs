@@ -1,4 +1,4 @@
-//! One JSON value a line, as a table of its keys.
+//! One JSON value per line, summarised as a table of its keys.
 
 use serde_json::{Value, json};
 use setpoint_protocol::Any;
@@ -14,7 +14,7 @@ use crate::error::ToolError;
 use crate::files::lines::{self, Line};
 use crate::show;
 
-/// Bytes of a line; a longer one counts as malformed.
+/// Bytes per line; a longer line counts as malformed.
 const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Keys that become columns.
 const COLUMNS_MAX: usize = 1_000;
@@ -29,9 +29,9 @@ struct Lines {
     columns: Vec<Column>,
     kinds: std::collections::BTreeMap<&'static str, u64>,
     is_wide: bool,
-    /// Keys that are given more than once in their object.
+    /// Keys that occur more than once in their object.
     duplicates: u64,
-    /// A line has more keys than can be held against each other.
+    /// A line has too many keys to compare.
     are_keys_cut: bool,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
     Ok(seen.answer(&source))
 }
 
-/// The answer for a file of which every line is an object or an array; of any other none.
+/// Returns the answer for a file in which every line is an object or array, otherwise `None`.
 pub(super) fn if_lines(mut source: Source<'_>) -> Result<Option<ToolAnswer>, ToolError> {
     let seen = Lines::read(&mut source)?;
     let is_lines = seen.malformed == 0 && seen.kinds.keys().all(|kind| matches!(*kind, "object" | "array"));

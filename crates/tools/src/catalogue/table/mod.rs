@@ -1,4 +1,4 @@
-//! `table_summary`: what stands in a table, a JSON document or a log, in figures.
+//! `table_summary`: summarises a table, a JSON document or a log in figures.
 
 mod column;
 mod csv;
@@ -28,7 +28,7 @@ use crate::target::Target;
 use crate::tool::ToolCtx;
 use crate::typed::Typed;
 
-/// Bytes at the beginning that tell the kind and the separator.
+/// Bytes at the beginning from which the kind and the separator are guessed.
 const SNIFF_BYTES: usize = text::SNIFF_BYTES;
 
 pub(crate) struct TableSummary;
@@ -99,7 +99,7 @@ impl Typed for TableSummary {
     }
 }
 
-/// What editors of Windows put before UTF-8. RFC 8259, section 8.1: a reader of JSON may leave it out.
+/// The byte order mark that Windows editors write before UTF-8. RFC 8259, section 8.1: a JSON reader may ignore it.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 fn delimiter(text: &str) -> Result<u8, ToolError> {
@@ -142,7 +142,7 @@ fn summarise(
     }
 }
 
-/// A file of JSON once more, without what may stand before the JSON.
+/// Reopens a JSON file, skipping what may precede the JSON.
 fn from_beginning<'a>(path: &'a Path, halt: &'a Halt) -> Result<Source<'a>, ToolError> {
     let failed = |source| ToolError::file("read", path, source);
     let mut reader = BufReader::with_capacity(SNIFF_BYTES, open::regular(path, halt).map_err(failed)?);
@@ -152,7 +152,7 @@ fn from_beginning<'a>(path: &'a Path, halt: &'a Halt) -> Result<Source<'a>, Tool
     Ok(Source { path, reader: Halting { reader, halt } })
 }
 
-/// By the name, then by the beginning.
+/// Guesses the kind from the name, then from the beginning.
 fn guess(path: &Path, beginning: &[u8]) -> Kind {
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     match extension.as_deref() {
@@ -177,7 +177,7 @@ fn guess(path: &Path, beginning: &[u8]) -> Kind {
     }
 }
 
-/// A file that is being read from its beginning.
+/// A file read from its beginning.
 struct Source<'a> {
     path: &'a Path,
     reader: Halting<'a>,
@@ -189,7 +189,7 @@ impl Source<'_> {
     }
 }
 
-/// A reader that is at its end when the work is halted: what was read until then is summarised.
+/// A reader that reports the end of the file when the work is halted: what was read until then is summarised.
 struct Halting<'a> {
     reader: BufReader<File>,
     halt: &'a Halt,

@@ -1,12 +1,12 @@
-//! What separates the values of a table, and whether something else could.
+//! Finds the separator of a table, and whether another one is possible.
 
 use super::value;
 
-/// What separates the values of a table.
+/// The separator of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Separator {
     pub(super) byte: u8,
-    /// Another character that would separate the first lines as well.
+    /// Another character that would separate the first lines equally well.
     pub(super) rival: Option<u8>,
 }
 
@@ -16,19 +16,20 @@ impl Separator {
     }
 }
 
-/// What separates the values of a table, in the order in which it is guessed where nothing else decides.
+/// Common separators, in the order in which they are guessed if nothing else decides.
 const USUAL: &[u8] = b";\t|,";
-/// What separates the values of some tables, but stands in names as well: never guessed, only doubted.
+/// Separators of some tables that also occur in names: never guessed, only reported as rivals.
 const RARE: &[u8] = b":~^ ";
-/// Rows at the beginning that tell whether another character would separate the values as well.
+/// Rows at the beginning in which rivals are searched.
 const ROWS_COMPARED: usize = 20;
 
-/// The separator of a table that begins like this: what stands equally often in its first two rows, quoted values left out, and
-/// most often; a comma where nothing does. It has a rival where another one is as even: `Netto, EUR;Brutto` over `1,50;2`.
+/// Guesses the separator of a table that begins like this: the character that occurs equally often in its first two
+/// rows, quoted values left out, and most often; a comma if there is none. It has a rival if another one is as even:
+/// `Netto, EUR;Brutto` over `1,50;2`.
 pub(super) fn guess(beginning: &[u8]) -> Separator {
     let mut rows: Vec<&[u8]> = rows(beginning).filter(|row| !row.trim_ascii().is_empty()).collect();
     if beginning.len() >= super::SNIFF_BYTES && rows.len() > 2 {
-        // The last one may be cut.
+        // The last row may be cut.
         rows.pop();
     }
     let (first, rest) =
@@ -40,16 +41,17 @@ pub(super) fn guess(beginning: &[u8]) -> Separator {
     let there: Vec<&u8> = USUAL.iter().filter(|separator| in_first(separator) > 0).collect();
     let even: Vec<&u8> = there.iter().copied().filter(is_even).collect();
     let of = if even.is_empty() { &there } else { &even };
-    // Of equals the first: `max_by_key` would give the last. A comma is the one that stands in values most often.
+    // `max_by_key` returns the last of equals, so the order is reversed: a comma, which occurs in values most often, is
+    // the last choice.
     let byte = of.iter().rev().max_by_key(|separator| in_first(separator)).map_or(b',', |byte| **byte);
 
-    // How often another one stands in each row below the first, where that is the same.
+    // Returns how often a character occurs in each row below the first, if that is constant.
     let below = |separator: &u8| {
         let count = rest.first().map_or(0, |row| times(row, *separator));
         if rest.iter().all(|row| times(row, *separator) == count) { count } else { 0 }
     };
-    // The first row is perhaps a title: below it another one is as good. Where the first one is good, too, that is no list
-    // within a value (`1,python;sql`) as long as it gives a column of numbers.
+    // The first row may be a title: below it another separator fits as well. If the first one fits too, it counts as a
+    // list within a value (`1,python;sql`), unless it gives a column of numbers.
     let is_title = |other: &u8| match there.is_empty() {
         true => rest.first().is_some_and(|row| times(row, *other) > 0),
         false => {
@@ -74,9 +76,9 @@ pub(super) fn guess(beginning: &[u8]) -> Separator {
     Separator { byte, rival: rival.or_else(|| if there.is_empty() { unusual(first, rest) } else { None }) }
 }
 
-/// What else may separate the values of rows that seem to have one each: a control character, as Hive writes, or blanks where
-/// each row has as many words, three or more. The head may have one less (R leaves out the name of the first column) or one
-/// more (`Mounted on`).
+/// Returns another possible separator for rows that seem to have one value each: a control character, as Hive writes,
+/// or spaces if each row has the same number of words, three or more. The header may have one less (R omits the name of
+/// the first column) or one more (`Mounted on`).
 fn unusual(first: &[u8], rest: &[&[u8]]) -> Option<u8> {
     let is_control = |byte: &&u8| byte.is_ascii_control() && !b"\t\r\n".contains(byte);
     let blanks = |row: &[u8]| times(row, b' ');
@@ -87,8 +89,8 @@ fn unusual(first: &[u8], rest: &[&[u8]]) -> Option<u8> {
     control.or(are_words.then_some(b' '))
 }
 
-/// Whether a separator cuts rows so that one of the columns holds numbers or dates alone, the first row aside where there are
-/// more: it may hold the names.
+/// Whether a separator gives a column with only numbers or dates. The first row is skipped if there are more: it may
+/// hold the names.
 fn gives_figures(rows: &[&[u8]], separator: u8) -> bool {
     let skipped = usize::from(rows.len() > 1);
     let cells = |row: &&[u8]| -> Vec<bool> {
@@ -105,7 +107,7 @@ fn gives_figures(rows: &[&[u8]], separator: u8) -> bool {
     all.is_some_and(|all| all.contains(&true))
 }
 
-/// How often a separator stands in a row, quoted values left out; of blanks those that stand together count once.
+/// Counts a separator in a row, outside quoted values; a run of spaces counts once.
 fn times(row: &[u8], separator: u8) -> usize {
     let row = if separator == b' ' { row.trim_ascii() } else { row };
     let (mut is_quoted, mut before) = (false, 0);
@@ -117,7 +119,7 @@ fn times(row: &[u8], separator: u8) -> usize {
     row.iter().filter(is_one).count()
 }
 
-/// The lines, those within quotes taken together.
+/// Splits a text into rows; a row includes its quoted line ends.
 fn rows(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut is_quoted = false;
     text.split(move |byte| {
@@ -126,7 +128,7 @@ fn rows(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Tabs, as the name of the file says; with a rival where the first line has none and something else that separates.
+/// Returns tabs, as the file's name says; with a rival if the first line has no tab and another separator.
 pub(super) fn tabs(beginning: &[u8]) -> Separator {
     let rows: Vec<&[u8]> = rows(beginning).filter(|row| !row.trim_ascii().is_empty()).collect();
     let (first, rest) =
@@ -141,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_tells_the_separator() {
+    fn the_separator_is_guessed_from_the_first_rows() {
         for (lines, byte, rival) in [
             ("a,b;c,d\n1,2,3", b',', None),
             ("Stand: 1.1.2026, Quelle: X\nid;1,n\n1;2,5", b',', Some(b';')),
@@ -172,7 +174,7 @@ mod tests {
             ("name;price\nx;1,5", b';', None),
             ("\"first\nname\";\"last\nname\";age\nA;B;3", b';', None),
             ("Export\nid;n\n1;2", b',', Some(b';')),
-            // As spreadsheets of half of Europe write it: both would do.
+            // As spreadsheets in half of Europe write it: both separators would fit.
             ("k;Netto, EUR;Brutto, EUR\nMeyer;1,50;2,75", b';', Some(b',')),
             ("name;price, eur\nx;1,5", b';', Some(b',')),
         ] {

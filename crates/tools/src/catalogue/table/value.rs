@@ -1,18 +1,19 @@
-//! What one value of a table is: a number, a date, a word for a missing one, a figure in another form, or perhaps a name.
+//! Classifies one value of a table: a number, a date, a word for a missing one, a figure in another form, or perhaps a
+//! name.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What may stand around a value: the blanks of ASCII.
+/// Characters that are trimmed from a value: the blanks of ASCII.
 const BLANKS: [char; 6] = [' ', '\t', '\r', '\n', '\x0b', '\x0c'];
-/// What stands for a value that is missing; small letters.
+/// Words for a missing value; lower case.
 const MISSING: &[&str] =
     &["", "na", "n/a", "nan", "null", "none", "nil", "-", "--", "?", "missing", "unknown"];
-/// What is taken for a year.
+/// Numbers that count as years.
 pub(super) const YEARS: (f64, f64) = (1900.0, 2100.0);
-/// Digits of a whole number that is exact in the arithmetic here. One with more is a name (an account, an id) and no amount.
+/// Digits of the largest exact whole number. One with more digits is a name (an account, an id), not an amount.
 const INTEGER_DIGITS_MAX: usize = 15;
 
 pub(super) fn trimmed(text: &str) -> &str {
@@ -23,8 +24,8 @@ pub(super) fn is_truth(text: &[u8]) -> bool {
     text.eq_ignore_ascii_case(b"true") || text.eq_ignore_ascii_case(b"false")
 }
 
-/// What tells a value apart from others: without the blanks around it, truths without capitals, and numbers of no more digits
-/// than are exact by what they come to.
+/// Returns the key that distinguishes values: trimmed, booleans in lower case, and numbers that are exact by their
+/// amount.
 pub(super) fn key(raw: &[u8]) -> Cow<'_, [u8]> {
     let is_in = |byte: &u8| !BLANKS.contains(&char::from(*byte));
     let from = raw.iter().position(is_in).unwrap_or(raw.len());
@@ -35,7 +36,7 @@ pub(super) fn key(raw: &[u8]) -> Cow<'_, [u8]> {
     }
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
     let number = str::from_utf8(value).ok().filter(|_| digits <= INTEGER_DIGITS_MAX).and_then(number);
-    // Minus zero is zero.
+    // Adding zero turns minus zero into zero.
     number.map_or(value.into(), |number| (number + 0.0).to_string().into_bytes().into())
 }
 
@@ -43,15 +44,15 @@ pub(super) fn is_missing(text: &str) -> bool {
     MISSING.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Whether a value of the first row could be the name of a column: a text with letters that is no date and no word for a missing
-/// one.
+/// Whether a value of the first row could be a column's name: a text with letters, neither a date nor a word for a
+/// missing value.
 pub(super) fn may_be_a_name(value: &[u8]) -> bool {
     let text = String::from_utf8_lossy(value);
     let text = trimmed(&text);
     !is_missing(text) && text.contains(char::is_alphabetic) && !is_number(text) && !is_date(text)
 }
 
-/// A unit without letters: `%`, `€`.
+/// Whether it is a unit without letters: `%`, `€`.
 pub(super) fn is_sign(text: &str) -> bool {
     !text.is_empty() && !is_missing(text) && !text.contains(char::is_alphanumeric)
 }
@@ -67,7 +68,7 @@ pub(super) fn is_in_two_parts(text: &str, sign: char) -> bool {
         .is_some_and(|(whole, part)| is_integer(whole) && is_integer(part))
 }
 
-/// Whether a point in a number may separate thousands: `1.500`, not `0.125`.
+/// Whether a point in a number may be a thousands separator: `1.500`, not `0.125`.
 pub(super) fn is_of_thousands(text: &str) -> bool {
     let plain = text.trim_start_matches(['+', '-']);
     is_in_two_parts(plain, '.')
@@ -76,8 +77,8 @@ pub(super) fn is_of_thousands(text: &str) -> bool {
             .is_some_and(|(whole, part)| part.len() == 3 && whole.len() <= 3 && !whole.starts_with('0'))
 }
 
-/// Whether a text that is no number and no date is made of what numbers, dates and times are made of, in any country's form:
-/// `1.234,50`, `$5`, `12 %`, `01.02.2026`.
+/// Whether a text that is neither a number nor a date consists of the characters of numbers, dates and times in any
+/// country's form: `1.234,50`, `$5`, `12 %`, `01.02.2026`.
 pub(super) fn is_figure(text: &str) -> bool {
     let is_currency = |c| "$¢£¤¥".contains(c) || ('\u{20a0}'..='\u{20cf}').contains(&c);
     let is_part = |c: char| {
@@ -86,20 +87,20 @@ pub(super) fn is_figure(text: &str) -> bool {
     text.contains(|c: char| c.is_ascii_digit()) && text.chars().all(is_part)
 }
 
-/// How a figure is written, whatever its digits are: `9.9.9` for `01.02.2026`.
+/// Returns the form of a figure, with digits replaced: `9.9.9` for `01.02.2026`.
 pub(super) fn form(text: &str) -> String {
     let mut form: Vec<char> = text.chars().map(|c| if c.is_ascii_digit() { '9' } else { c }).collect();
     form.dedup_by(|one, other| *one == '9' && *other == '9');
     form.into_iter().collect()
 }
 
-/// Whether a text is a number as a column's values are.
+/// Whether a text counts as a number in a column.
 pub(super) fn is_number(text: &str) -> bool {
     number(text.trim()).is_some()
 }
 
-/// A plain decimal number; neither `inf` nor `nan` nor anything with separators of thousands, nor one that would lose digits
-/// before its point, nor one with zeros before it: a postal code or an article's number is a name.
+/// Parses a plain decimal number. Rejects `inf`, `nan`, thousands separators, a number that would lose digits before
+/// its point, and one with leading zeros: a postal code or an article number is a name.
 pub(super) fn number(text: &str) -> Option<f64> {
     let digits = text.trim_start_matches(['+', '-']).trim_start_matches('0');
     let whole = digits.split('.').next().unwrap_or_default();
@@ -127,7 +128,7 @@ pub(super) fn is_integer(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A day as ISO 8601 writes it, with or without a time and an offset (RFC 3339, and what programs make of it).
+/// A date in ISO 8601, with or without a time and an offset (RFC 3339 and its common variants).
 static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])",
@@ -137,7 +138,7 @@ static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// `2026-01-31`, with or without a time and a zone.
+/// Whether it is a date such as `2026-01-31`, with or without a time and a zone.
 pub(super) fn is_date(text: &str) -> bool {
     let is_in_form = || DATE.as_ref().is_some_and(|form| form.is_match(text));
     let day = || text.chars().take(10).collect::<String>();
@@ -151,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_value_in_another_spelling_is_not_another_one() {
+    fn spellings_of_one_value_share_a_key() {
         for (value, told) in [
             (" TRUE\t", "true"),
             ("False", "false"),

@@ -1,4 +1,4 @@
-//! How random lines are made: a command that looks around, bent by the tricks of the corpus.
+//! Generates random lines: a read-only command, altered by the tricks of the corpus.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,16 +11,16 @@ const EFFECTS: &str =
 const LOOKING: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../command_line/tests/corpus/looking_around.txt"));
 
-/// Everything that lines are made of.
+/// The parts that lines consist of.
 pub(super) struct Grammar {
-    /// Lines that look around.
+    /// Read-only lines.
     benign: Vec<String>,
     /// Lines that have an effect.
     effects: Vec<String>,
-    /// Words of those, and the ones of them that look like options.
+    /// Words of those, and the words that look like options.
     words: Vec<String>,
     options: Vec<String>,
-    /// Per program, its options in both lists, some with the word after them.
+    /// The options of each program in both lists, some with the word after them.
     own: BTreeMap<String, Vec<String>>,
 }
 
@@ -39,7 +39,7 @@ impl Grammar {
         Grammar { own, benign, effects, words: words.into_iter().collect(), options }
     }
 
-    /// The directory and the line of a seed.
+    /// Returns the directory and the line of a seed.
     pub(super) fn line(&self, seed: u64) -> (&'static str, String) {
         let mut chance = Chance::new(seed);
         let mut line = self.pipeline(&mut chance);
@@ -98,7 +98,7 @@ impl Grammar {
         chance.pick::<String>(self.own.get(program).unwrap_or(&self.options))
     }
 
-    /// The line with one trick more.
+    /// Returns the line with one more trick.
     fn bent(&self, line: &str, chance: &mut Chance) -> String {
         let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let at = chance.below(words.len());
@@ -145,7 +145,7 @@ impl Grammar {
     }
 }
 
-/// Per program, the options that it has in the lines, each also with the word that follows.
+/// Returns the options of each program in the lines, each also with the word that follows.
 fn own_options<'a>(lines: impl Iterator<Item = &'a String>) -> BTreeMap<String, Vec<String>> {
     let mut own: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in lines {
@@ -172,7 +172,7 @@ fn quoted(word: &str, chance: &mut Chance) -> String {
     }
 }
 
-/// The piece at a random place of the word.
+/// Inserts the piece at a random position of the word.
 fn inserted(word: &str, piece: &str, chance: &mut Chance) -> String {
     let at = chance.below(word.chars().count() + 1);
     let before: String = word.chars().take(at).collect();
@@ -180,12 +180,12 @@ fn inserted(word: &str, piece: &str, chance: &mut Chance) -> String {
     format!("{before}{piece}{after}")
 }
 
-/// Numbers that look random and are the same for the same seed.
+/// A deterministic pseudo-random generator.
 struct Chance(u64);
 
 impl Chance {
     fn new(seed: u64) -> Self {
-        // Neighbouring seeds are spread first; the generator itself never leaves zero.
+        // Spreads neighbouring seeds; the generator never leaves the state zero.
         let mut chance = Chance(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         for _ in 0..8 {
             chance.below(1);

@@ -1,6 +1,6 @@
-//! What the lines of the fuzz are made of, beside the lines of the corpus.
+//! Parts of the fuzz's lines, beside the lines of the corpus.
 
-/// Where every second line runs, the project aside: each place that was prepared to be hostile.
+/// The directories of every second line, the project aside: each was prepared to be hostile.
 pub(super) const PLACES: &[&str] = &[
     "home",
     "globs/find",
@@ -422,7 +422,7 @@ pub(super) const LETTERS: [char; 40] = [
     'v', 'w', 'x', 'y', 'z', 'A', 'C', 'D', 'E', 'F', 'I', 'L', 'O', 'P', 'R', 'S', 'T', '0', '1',
 ];
 
-/// What is put around a line or a word.
+/// Prefixes and suffixes for a line or a word.
 pub(super) const FRAMES: &[(&str, &str)] = &[
     ("(", ")"),
     ("{ ", "; }"),

@@ -1,26 +1,27 @@
-//! The fields of a line that is made of them: an object (`{"level":"info"}`) or words such as `level=info`. Lines of prose have
-//! none; what the fields mean is not told here.
+//! Splits a structured log line into fields: an object (`{"level":"info"}`) or words such as `level=info`. Lines of
+//! prose have no fields; what a field means is decided elsewhere.
 
-/// A text with its key.
+/// A key and its text.
 pub(super) struct Field<'l> {
-    /// In small letters.
+    /// Lower case.
     key: String,
-    /// As it is written, escapes and all.
+    /// The value as written, with escapes.
     pub(super) value: &'l [u8],
-    /// The line from the value on: a time has a blank, which ends a value that has no quotes.
+    /// The line from the value on: an unquoted value ends at a space, but a time may contain one.
     pub(super) onwards: &'l [u8],
 }
 
-/// The first of these keys that is there.
+/// Returns the first of these keys that is present.
 pub(super) fn first<'f, 'l>(fields: &'f [Field<'l>], keys: &[&str]) -> Option<&'f Field<'l>> {
     keys.iter().find_map(|key| fields.iter().find(|field| field.key == *key))
 }
 
-/// The texts of an object, and not those of what is in it. What is no JSON has the fields that can be made out.
+/// Returns the texts of an object, without those of nested values. From invalid JSON it returns the fields that it can
+/// find.
 pub(super) fn of_object(line: &[u8]) -> Vec<Field<'_>> {
     let mut fields = Vec::new();
     let mut depth = 0_i64;
-    // Where the text before this one begins and ends.
+    // The range of the previous text.
     let mut previous = None;
     let mut at = 0;
     while let Some(byte) = line.get(at) {
@@ -45,7 +46,7 @@ pub(super) fn of_object(line: &[u8]) -> Vec<Field<'_>> {
     fields
 }
 
-/// The fields among the words of a line.
+/// Returns the fields among the words of a line.
 pub(super) fn of_words(line: &[u8]) -> Vec<Field<'_>> {
     let mut fields = Vec::new();
     let mut rest = line;
@@ -71,7 +72,7 @@ pub(super) fn of_words(line: &[u8]) -> Vec<Field<'_>> {
     }
 }
 
-/// The key of `key=` at the beginning of a text.
+/// Returns the key of a leading `key=`.
 pub(super) fn key(text: &[u8]) -> Option<&[u8]> {
     let is_of_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.@".contains(byte);
     let key = text.get(..text.iter().take_while(|byte| is_of_key(byte)).count())?;
@@ -79,7 +80,6 @@ pub(super) fn key(text: &[u8]) -> Option<&[u8]> {
     (begins && text.get(key.len()) == Some(&b'=')).then_some(key)
 }
 
-/// What separates words.
 pub(super) fn is_blank(byte: u8) -> bool {
     b" \t\r\x0b\x0c".contains(&byte)
 }
@@ -88,7 +88,7 @@ fn field<'l>(key: &[u8], value: &'l [u8], onwards: &'l [u8]) -> Field<'l> {
     Field { key: String::from_utf8_lossy(key).to_ascii_lowercase(), value, onwards }
 }
 
-/// Where the quote is that ends a text.
+/// Returns the position of the closing quote.
 fn closing(line: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -104,7 +104,7 @@ fn is_colon(line: &[u8], from: usize, to: usize) -> bool {
     line.get(from..to).is_some_and(|between| between.trim_ascii() == b":")
 }
 
-/// How long the first word is: a blank between quotes or behind a backslash does not end it.
+/// Returns the length of the first word: a space within quotes or after a backslash does not end it.
 fn word_length(text: &[u8]) -> usize {
     let mut is_quoted = false;
     let mut at = 0;
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_has_the_texts_of_its_own_depth() {
+    fn an_object_yields_only_top_level_texts() {
         for (line, expected) in [
             (r#"{"a":"b"}"#, "a:b"),
             (r#"{"A" : "b" , "c":1,"d":"e"}"#, "a:b|d:e"),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn words_have_keys_and_quotes() {
+    fn words_with_keys_and_quotes_are_split() {
         for (line, expected) in [
             ("a=b c d=e", "a:b|d:e"),
             (r#"a="b c=d" e="f\"g h=i""#, r#"a:b c=d|e:f\"g h=i"#),

@@ -1,5 +1,5 @@
-//! What one line of a log says: its level, its time and its message. An object and a line of keys and values say it in fields,
-//! any other line where these stand. What the lines are together is not told here.
+//! Reads the level, time and message of one log line: from its fields in a structured line, otherwise by their
+//! position. How lines belong together is decided elsewhere.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,12 +10,12 @@ use regex::bytes::Regex;
 use super::fields::{self, Field};
 use super::time::{self, Time};
 
-/// Bytes at the beginning of a line of prose in which its time and level stand.
+/// Bytes at the beginning of a line of prose that are searched for its time and level.
 const HEAD_BYTES_MAX: usize = 200;
 /// Characters of a message.
 const MESSAGE_CHARS_MAX: usize = 200;
 
-/// Words for levels, and the level that each stands for. A level counts only where its own word stands.
+/// Words for levels and the level of each. Each level is matched only by its own words.
 const LEVELS: &[(&str, &str)] = &[
     ("TRACE", "TRACE"),
     ("TRAC", "TRACE"),
@@ -52,8 +52,8 @@ const BRACKETED: &[(&str, &str)] = &[
     ("FTL", "FATAL"),
 ];
 
-/// What a line holds that may speak of an error, though it has no level that is known: `Traceback (most recent call last)`,
-/// `kernel: EXT4-fs error`, `error[E0425]`. Small letters.
+/// Texts that may report an error in a line without a known level: `Traceback (most recent call last)`, `kernel:
+/// EXT4-fs error`, `error[E0425]`. Lower case.
 const SUSPECT: &[&str] = &[
     "error",
     "exception",
@@ -81,7 +81,8 @@ const SUSPECT: &[&str] = &[
     "ошибка",
 ];
 
-/// Levels in forms that are not counted but may be of an error: klog's `E1126 10:00:00`, `[E]`, `E/Tag`, `E: x`, `"level":50`.
+/// Levels in forms that are not counted but may mean an error: klog's `E1126 10:00:00`, `[E]`, `E/Tag`, `E: x`,
+/// `"level":50`.
 static UNCOUNTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r#"(?-u)^[EWF]\d{4} \d{2}:|[\[(<][EWFC][\])>]|(?:^|\s)(?:[EWF]/|E: )|(?i:level|lvl|severity)"?\s*[:=]\s*"?\d"#,
@@ -89,38 +90,38 @@ static UNCOUNTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// The level key of a line of prose, and not a part of an address: `/logs?level=error`.
+/// The level key in a line of prose, but not in a URL: `/logs?level=error`.
 static LEVEL_KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?-u)(?:^|[^A-Za-z0-9_?&])(?i:level|lvl|severity|loglevel|log_level|levelname)= *$").ok()
 });
 
-/// A time in brackets and the name of a channel.
+/// A time in brackets followed by the name of a channel.
 static CHANNEL: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?-u)^\[[^\]]*\] [A-Za-z0-9_]+\.$").ok());
 
-/// Keys whose value is the level, the time and the message of a line; the first one that is there counts.
+/// Keys of the level, time and message of a line; the first one that is present counts.
 const LEVEL_KEYS: &[&str] =
     &["level", "lvl", "severity", "loglevel", "log_level", "levelname", "@l", "severity_text"];
 const TIME_KEYS: &[&str] =
     &["@timestamp", "timestamp", "time", "ts", "@t", "t", "asctime", "datetime", "eventtime", "date"];
 const MESSAGE_KEYS: &[&str] = &["msg", "message", "event", "@m", "@mt"];
-/// Words of a line among which a level stands that is marked by a colon alone.
+/// Words of a line in which a level that is marked only by a colon is searched.
 const COLON_WORDS_MAX: usize = 7;
 
-/// What colours a line on a terminal (ECMA-48, control sequences).
+/// Terminal colours (ECMA-48, control sequences).
 static COLOUR: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?-u)\x1b\[[0-9;?]*[A-Za-z]").ok());
 
-/// What a line says.
+/// The content of one line.
 pub(super) struct Entry {
     pub(super) level: Option<Found>,
-    /// A field says a level that is not known.
+    /// A field has an unknown level.
     pub(super) is_unknown: bool,
     pub(super) time: Option<String>,
-    /// It begins with a time, or has one in a field.
+    /// The line begins with a time, or has one in a field.
     pub(super) is_timed: bool,
-    /// It has a time or a level in a field: it continues no other line.
+    /// The line has a time or a level in a field: it does not continue another line.
     pub(super) is_own: bool,
-    /// It begins with a level, or has one behind a time in a form that is not known: it may continue no other line, though it
+    /// The line begins with a level, or has one after a time in an unknown form: it may start a new entry although it
     /// has no time.
     pub(super) is_levelled: bool,
     pub(super) message: String,
@@ -138,7 +139,7 @@ impl Entry {
         let ends_lead = |byte: &u8| lead.is_some() && (*byte == b']' || fields::is_blank(*byte));
         let behind =
             behind.get(behind.iter().take_while(|byte| ends_lead(byte)).count()..).unwrap_or_default();
-        // Keys alone make no line of fields: `request_id=ab [warning] slow`.
+        // A key alone does not make a structured line: `request_id=ab [warning] slow`.
         let words = fields::key(behind).map(|_| fields::of_words(behind)).unwrap_or_default();
         let is_of_fields =
             [LEVEL_KEYS, TIME_KEYS, MESSAGE_KEYS].iter().any(|keys| fields::first(&words, keys).is_some());
@@ -159,7 +160,7 @@ impl Entry {
         let (is_timed, is_own) = (time.is_some(), time.is_some() || level.is_some());
         let message = match fields::first(fields, MESSAGE_KEYS) {
             Some(field) => message(field.value),
-            // An object may be one word.
+            // An object may be a single word.
             None if line.starts_with(b"{") => message_of_object(line),
             None => message(line),
         };
@@ -180,7 +181,7 @@ impl Entry {
     }
 }
 
-/// A line without its colours.
+/// Returns a line without terminal colours.
 pub(super) fn plain(line: &[u8]) -> Cow<'_, [u8]> {
     match COLOUR.as_ref() {
         Some(colour) if line.contains(&0x1b) => colour.replace_all(line, b"".as_slice()),
@@ -188,7 +189,7 @@ pub(super) fn plain(line: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Whether a line that has no level may speak of an error.
+/// Whether a line without a level may report an error.
 pub(super) fn is_suspect(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line).to_lowercase();
     UNCOUNTED.as_ref().is_some_and(|forms| forms.is_match(line))
@@ -203,22 +204,22 @@ pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) level: &'static str,
-    /// Its word, with a bracket before it.
+    /// The range of its word, with a bracket before it.
     at: Range<usize>,
-    /// Whether a bracket, a key, a colon or the line's beginning says that it is the level.
+    /// Whether a bracket, a key, a colon or the beginning of the line marks it as the level.
     pub(super) is_marked: bool,
-    /// None where nothing marks it and only plain words stand before it: `the user PANIC logged in`.
+    /// `None` if nothing marks it and only plain words precede it: `the user PANIC logged in`.
     pub(super) place: Option<Place>,
 }
 
-/// What stands before a level.
+/// What precedes a level.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
-    /// How many words.
+    /// The number of words.
     words: usize,
-    /// One of them has a digit, as a time has.
+    /// One of them contains a digit, as a time does.
     has_digit: bool,
-    /// The only one, where it is a plain word and nothing marks the level: `npm WARN`, `user PANIC`.
+    /// The only word, if it is a plain word and nothing marks the level: `npm WARN`, `user PANIC`.
     pub(super) name: Option<String>,
     /// The last one is a word, and nothing marks the level: `10:00:00 mail ERROR report sent`.
     pub(super) is_behind_word: bool,
@@ -228,8 +229,9 @@ fn known(levels: &[(&str, &'static str)], word: &[u8]) -> Option<&'static str> {
     levels.iter().find(|(known, _)| word.eq_ignore_ascii_case(known.as_bytes())).map(|(_, level)| *level)
 }
 
-/// The first level in the head of a line of prose: its word in capitals, after a bracket or a key such as `level=`, or among
-/// the first words with a colon behind it. Anywhere else it is a word like any other: “no errors”, “for your information”.
+/// Returns the first level in the head of a line of prose: its word in capitals, after a bracket or a key such as
+/// `level=`, or among the first words and followed by a colon. Anywhere else it is an ordinary word: “no errors”, “for
+/// your information”.
 fn level(head: &[u8]) -> Option<Found> {
     let mut at = 0;
     let mut is_spoken_of = false;
@@ -256,7 +258,7 @@ fn level(head: &[u8]) -> Option<Found> {
         let is_of_module = before.last() == Some(&b':') && after.first() == Some(&b']');
         let is_after_mark =
             is_of_module || before.last().is_some_and(|byte| b"[<(".contains(byte)) || is_after_key;
-        // “no error: all is well” speaks of one.
+        // “no error: all is well” does not report an error.
         let is_said = |word: &[u8]| word.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b',');
         let is_before_colon = after.first() == Some(&b':')
             && words(before).count() < COLON_WORDS_MAX
@@ -264,7 +266,7 @@ fn level(head: &[u8]) -> Option<Found> {
         if !is_upper && !is_after_mark && !is_before_colon {
             continue;
         }
-        // A line that begins with the word says nothing before it.
+        // If the line begins with the word, nothing precedes it.
         let before_it = words(before).count();
         let is_marked = is_after_mark || is_before_colon || before_it == 0;
         let is_plain = |word: &[u8]| word.iter().all(u8::is_ascii_lowercase);
@@ -281,7 +283,7 @@ fn level(head: &[u8]) -> Option<Found> {
     None
 }
 
-/// A word of a sentence, not a time zone or a code: `UTC`, `app[1]`.
+/// Whether it is a word of a sentence, not a time zone or a code: `UTC`, `app[1]`.
 fn is_of_text(word: &[u8]) -> bool {
     let word = word.strip_suffix(b",").unwrap_or(word);
     word.iter().all(u8::is_ascii_alphabetic) && word.iter().any(u8::is_ascii_lowercase)
@@ -291,8 +293,8 @@ fn is_in_word(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || *byte == b'_'
 }
 
-/// Whether a word is a part of a path, of an address, of a name (`com.acme.ERROR`) or of two joined words (`[ERROR-handler]`).
-/// Behind a time it is none: `[2026-01-02 03:04:05,123: ERROR/ForkPoolWorker-1]`, `[2026-01-02 03:04:05] local.ERROR: lost`.
+/// Whether a word is part of a path, an address, a name (`com.acme.ERROR`) or a compound (`[ERROR-handler]`). After a
+/// time it is not: `[2026-01-02 03:04:05,123: ERROR/ForkPoolWorker-1]`, `[2026-01-02 03:04:05] local.ERROR: lost`.
 fn is_part(before: &[u8], after: &[u8]) -> bool {
     let is_joined_before = matches!(before, [.., one, b'-'] if is_in_word(one));
     let is_joined_after = matches!(after, [b'-', one, ..] if is_in_word(one));
@@ -307,9 +309,8 @@ fn is_part(before: &[u8], after: &[u8]) -> bool {
         || (is_named && !is_channel)
 }
 
-/// Whether a time in a line of prose that does not begin with it is when the line was written, and no part of its message: it
-/// is no value, and nothing that looks like a time in another form stands before it, nor the level, unless the line begins
-/// with that.
+/// Whether a time inside a line of prose is the line's own and not part of its message: it is not a value, and neither
+/// another time nor the level precedes it, unless the line begins with the level.
 fn is_of_line(head: &[u8], at: usize, level: Option<&Found>) -> bool {
     let before = head.get(..at).unwrap_or_default();
     let is_in_message = level.is_some_and(|level| {
@@ -319,8 +320,8 @@ fn is_of_line(head: &[u8], at: usize, level: Option<&Found>) -> bool {
     !matches!(before.last(), Some(b'=' | b'"')) && !time::has_clock(before) && !is_in_message
 }
 
-/// A text without what differs from one to the next although it says the same: each word with a digit in it (a time, a number,
-/// an address) is `#`.
+/// Normalises a text so that repeated messages compare equal: each word with a digit (a time, a number, an address)
+/// becomes `#`.
 fn message(text: &[u8]) -> String {
     let folded: Vec<&[u8]> = words(text)
         .map(|word| if word.iter().any(u8::is_ascii_digit) { b"#".as_slice() } else { word })
@@ -328,7 +329,7 @@ fn message(text: &[u8]) -> String {
     String::from_utf8_lossy(&folded.join(&b' ')).chars().take(MESSAGE_CHARS_MAX).collect()
 }
 
-/// An object without what differs: each number in it is `#`.
+/// Normalises an object: each number in it becomes `#`.
 fn message_of_object(object: &[u8]) -> String {
     let mut folded = Vec::new();
     for part in object.chunk_by(|one, next| one.is_ascii_digit() == next.is_ascii_digit()) {

@@ -1,5 +1,5 @@
-//! Logs: how many lines of which level, from when to when, and what they say most often. What one line says is read in
-//! [`line`]; here it is told which lines continue others, and what all of them come to.
+//! Summarises logs: lines per level, the time range, and the most frequent messages. [`line`] reads a single line; this
+//! module decides which lines continue others, and adds them up.
 
 mod fields;
 mod line;
@@ -19,59 +19,59 @@ use crate::error::ToolError;
 use crate::files::lines::{self, Line};
 use crate::show;
 
-/// Bytes of a line that are looked at.
+/// Bytes of a line that are read.
 const LINE_BYTES_MAX: usize = 16 * 1024;
-/// Different messages that are told apart; further new ones are not counted.
+/// Different messages that are tracked; further new ones are not counted.
 const MESSAGES_MAX: usize = 50_000;
-/// The most frequent messages that are given.
+/// Most frequent messages that are returned.
 const TOP_MESSAGES: usize = 10;
-/// Levels of what went wrong.
+/// Levels that count as errors.
 const ERRORS: &[&str] = &["ERROR", "SEVERE", "CRITICAL", "ALERT", "EMERGENCY", "FATAL", "PANIC"];
 
-/// What was seen. Whether lines without a time continue others is known at the end alone, so they are counted apart.
+/// The tallies so far. Whether lines without a time continue others is known only at the end, so they are counted
+/// separately.
 #[derive(Default)]
 struct Seen {
     lines: u64,
-    /// Lines that begin with a blank: each belongs to the one before it.
+    /// Lines that begin with a space or tab: each continues the line before it.
     indented: u64,
-    /// Lines with a carriage return that is not at their end.
+    /// Lines with a carriage return before their end.
     returns: u64,
-    /// Lines that have a time, and begin with it or have it in a field.
+    /// Lines that begin with a time or have one in a field.
     timed: u64,
-    /// Lines with such a time or with a level in a field, and the others.
+    /// The tally of lines with such a time or with a level in a field, and that of the others.
     own: Tally,
     others: Tally,
-    /// Of the others, those that have nothing in them, and those that begin with a level.
+    /// Of the others, empty lines, and lines that begin with a level.
     empty: u64,
     levelled: u64,
 }
 
-/// What lines come to.
+/// The sums over some lines.
 #[derive(Default)]
 struct Tally {
     lines: u64,
-    /// Lines in which no level was found.
     without_level: u64,
-    /// Of these, lines that speak of an error.
+    /// Of these, lines that may report an error.
     suspect: u64,
-    /// Lines in which the place of a level that nothing marks tells nothing.
+    /// Lines with an unmarked level whose position says nothing.
     unplaced: u64,
-    /// Where levels stand, and in how many lines: all of them, and those that nothing marks.
+    /// Positions of levels, each with the number of all lines and of lines with an unmarked level.
     places: BTreeMap<Place, [u64; 2]>,
     levels: BTreeMap<&'static str, u64>,
-    /// The first and the last time, each with the number of its line.
+    /// The first and the last time, each with its line number.
     first_time: Option<(u64, String)>,
     last_time: Option<(u64, String)>,
     messages: BTreeMap<String, u64>,
     are_messages_cut: bool,
 }
 
-/// All lines, when it is known which of them continue others.
+/// The sums over all lines, once it is known which of them continue others.
 struct Sum {
     tally: Tally,
-    /// Lines that belong to the ones before them.
+    /// Lines that continue others.
     continued: u64,
-    /// Lines whose level stands in another place than the others'.
+    /// Lines whose level is in another position than in most lines.
     elsewhere: u64,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
     top.sort_by(|one, other| (other.1, &one.0).cmp(&(one.1, &other.0)));
     let repeated = top.len();
     top.truncate(TOP_MESSAGES);
-    // Nobody may read “0 errors” out of lines whose levels are not known.
+    // “0 errors” would mislead if the levels of the lines are unknown.
     let has_levels = !tally.levels.is_empty() || lines == 0;
     let errors = has_levels.then(|| ERRORS.iter().filter_map(|level| tally.levels.get(level)).sum::<u64>());
 
@@ -164,8 +164,8 @@ impl Seen {
         self.others.add(self.lines, &line, is_cut, entry);
     }
 
-    /// In a log in which half of the lines have a time, those that have none continue others: a trace, the rows of a dump. One
-    /// that begins with a level may be of another program.
+    /// Adds the tallies up. If half of the lines have a time, lines without one continue others (a trace, the rows of a
+    /// dump); one that begins with a level may come from another program.
     fn sum(self) -> Sum {
         let Self { mut own, others, .. } = self;
         let is_timed = self.timed > 0 && self.timed * 2 >= own.lines + others.lines - self.empty;
@@ -209,7 +209,7 @@ impl Tally {
         self.add_message(entry.message, 1);
     }
 
-    /// Both together.
+    /// Merges two tallies.
     fn with(mut self, other: Self) -> Self {
         self.lines += other.lines;
         self.without_level += other.without_level;
@@ -232,10 +232,10 @@ impl Tally {
         self
     }
 
-    /// Lines whose level nothing marks, and that stands in another place than the levels of most lines.
+    /// Counts lines with an unmarked level in another position than in most lines.
     fn elsewhere(&self) -> u64 {
         let most = self.places.values().map(|[all, _]| *all).max().unwrap_or(0);
-        // What one line has before its level, or a few have in their texts, is no habit of the log's.
+        // A position that only one line or a minority of the lines has is part of their text, not the log's format.
         let is_rare = |(place, [all, _]): &(&Place, &[u64; 2])| {
             *all < most
                 || (place.name.is_some() && *all < 2)

@@ -1,4 +1,4 @@
-//! Lines of logs in many forms, and what they come to.
+//! Log lines in many forms, and the summaries that they give.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn first_time(line: &str) -> Option<String> {
 }
 
 #[test]
-fn levels_stand_in_many_forms() {
+fn levels_are_found_in_many_forms() {
     for (line, expected) in [
         ("2026-01-01T10:00:00Z ERROR db: lost", Some("ERROR")),
         ("[warning] disk", Some("WARN")),
@@ -81,7 +81,7 @@ fn levels_stand_in_many_forms() {
 }
 
 #[test]
-fn a_level_in_a_place_of_its_own_may_only_be_spoken_of() {
+fn an_unmarked_level_in_a_rare_position_is_not_trusted() {
     let check = |lines: &[&str], elsewhere: u64| assert_eq!(sum(lines).elsewhere, elsewhere, "{lines:?}");
     check(&["10:00 INFO up", "10:01 INFO down", "user PANIC logged in"], 1);
     check(&["user PANIC logged in"], 1);
@@ -92,7 +92,7 @@ fn a_level_in_a_place_of_its_own_may_only_be_spoken_of() {
 }
 
 #[test]
-fn forms_that_are_not_counted_are_suspect() {
+fn unknown_level_forms_are_suspect() {
     for (line, suspect) in [
         ("E1126 10:00:00.1 1 a.go:1] lost", 1),
         ("I1126 10:00:00.1 1 a.go:1] up", 0),
@@ -111,7 +111,7 @@ fn forms_that_are_not_counted_are_suspect() {
 }
 
 #[test]
-fn times_stand_in_many_forms() {
+fn times_are_found_in_many_forms() {
     for (line, expected) in [
         ("2026-01-01T10:00:00.123Z x", "2026-01-01T10:00:00.123Z"),
         ("2026/01/01 10:00:00 x", "2026/01/01 10:00:00"),
@@ -159,7 +159,7 @@ fn times_stand_in_many_forms() {
 }
 
 #[test]
-fn messages_that_differ_in_numbers_are_one() {
+fn messages_that_differ_only_in_numbers_are_equal() {
     let message = |line: &str| entry(line).message;
     assert_eq!(message("INFO user 12 from 10.0.0.1"), message("INFO user 9 from 10.1.2.3"));
     assert_eq!(message("2026-01-01T10:00:00Z  WARN\tretry 2 of 3"), "# WARN retry # of #");
@@ -170,7 +170,7 @@ fn messages_that_differ_in_numbers_are_one() {
 }
 
 #[test]
-fn lines_without_a_time_continue_others_where_most_have_one() {
+fn untimed_lines_continue_others_if_half_are_timed() {
     let check = |lines: &[&str], continued: u64, elsewhere: u64, levels: &[(&str, u64)]| {
         let sum = sum(lines);
         let expected: BTreeMap<&str, u64> = levels.iter().copied().collect();
@@ -187,7 +187,7 @@ fn lines_without_a_time_continue_others_where_most_have_one() {
     check(&[lost, error, "x"], 0, 0, &[("ERROR", 2)]);
     check(&[up, "  ERROR x", "\tat y"], 2, 0, &[("INFO", 1)]);
     check(&["INFO up", "  \"level\": \"ERROR\""], 1, 0, &[("INFO", 1)]);
-    // What begins with a level, or has one behind a time in another form, may be of another program.
+    // A line that begins with a level, or has one after a time in another form, may come from another program.
     check(&[up, "ERROR x"], 0, 1, &[("INFO", 1)]);
     check(&[up, lost, "[ERROR] x", "x"], 1, 1, &[("INFO", 1), ("ERROR", 1)]);
     check(&[up, r#"{"level":"error"}"#], 0, 0, &[("INFO", 1), ("ERROR", 1)]);

@@ -1,15 +1,15 @@
-//! The times that lines of a log have: their forms, and where they stand. Whether a time is that of its line is not told here.
+//! Finds times in log lines: their forms and positions. Whether a time is that of its line is decided elsewhere.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-/// ISO 8601, also with slashes or a blank.
+/// ISO 8601, also with slashes or a space.
 const ISO: &str = r"\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z| ?[+-]\d{2}:?\d{2})?";
 /// `10:00:00`, with a fraction.
 const CLOCK: &str = r"\d{2}:\d{2}:\d{2}(?:[.,]\d+)?";
-/// What belongs to a time before it.
+/// An optional half of the day after a time.
 const HALF: &str = r"(?: [AaPp][Mm]\b)?";
 
 /// ISO 8601; `01/Mar/2024:10:00:00 +0000` of access logs and `01-Mar-2024 10:00:00`; syslog's, also with a year; a bare time.
@@ -23,11 +23,11 @@ static TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 static ISO_FIRST: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&format!("(?-u)^{ISO}{HALF}")).ok());
 
-/// What may stand before a time at the beginning of a line: a bracket or syslog's priority, and the day of the week.
+/// Optional prefix of a time at the beginning of a line: a bracket or syslog's priority, and the day of the week.
 static LEAD: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?-u)^(?:\[|<\d+>)?(?:[A-Z][a-z]{2},? )?$").ok());
 
-/// What looks like a time, in whatever form.
+/// Anything that looks like a time, in any form.
 static ANY_CLOCK: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?-u)\d:\d\d:\d\d|\d[T ]\d\d:\d\d").ok());
 
@@ -39,7 +39,7 @@ pub(super) struct Time {
     pub(super) leads: bool,
 }
 
-/// The first time in the head of a line.
+/// Returns the first time in the head of a line.
 pub(super) fn first(head: &[u8]) -> Option<Time> {
     let found = TIME.as_ref()?.find(head)?;
     let before = head.get(..found.start())?;
@@ -47,7 +47,7 @@ pub(super) fn first(head: &[u8]) -> Option<Time> {
     Some(Time { text, at: found.range(), leads: LEAD.as_ref()?.is_match(before) })
 }
 
-/// The time in ISO 8601 that a text begins with.
+/// Returns the ISO 8601 time that a text begins with.
 pub(super) fn iso(text: &[u8]) -> Option<String> {
     let found = ISO_FIRST.as_ref()?.find(text)?;
     Some(String::from_utf8_lossy(found.as_bytes()).into_owned())
