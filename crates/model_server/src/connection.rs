@@ -1,4 +1,4 @@
-//! One connection: requests in, steps out. What the steps are is decided elsewhere.
+//! Serves one connection: reads requests and performs the steps of the answers. The steps are decided elsewhere.
 
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
@@ -13,33 +13,31 @@ use crate::seen::{self, Asked, Seen};
 use crate::server::{Served, Shared};
 use crate::wire::{Purpose, Route, Wire, route};
 
-/// What a client that waits for leave to send its body is told.
+/// The response to a client that asks before it sends its body.
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
-/// How a connection ends.
 enum End {
     Close,
     Reset,
 }
 
-/// How an answer ended.
 enum Outcome {
-    /// Everything was sent, and the connection stays.
+    /// Everything was sent, and the connection stays open.
     Stays,
-    /// Everything was done, and the connection ends so.
+    /// Everything was performed, and the connection ends like this.
     Ends(End),
-    /// The client went away first.
+    /// The client disconnected first.
     Lost,
 }
 
 /// Serves a connection until it ends.
 pub(crate) async fn serve(mut stream: TcpStream, number: usize, shared: &Shared) {
-    // Pieces are sent as they are cut. Where the system refuses that, they may be joined, which is no harm.
+    // Sends pieces as they are cut. If the system refuses, they may be joined, which does no harm.
     let _set = stream.set_nodelay(true);
     let (read, mut write) = stream.split();
     let end = converse(&mut Reader::new(read), &mut write, number, shared).await;
     match end {
-        // With no time to linger, closing is a reset.
+        // Closing with no linger time is a reset.
         End::Reset => drop(stream.set_zero_linger()),
         End::Close => drop(stream.shutdown().await),
     }
@@ -92,7 +90,7 @@ async fn next_request(
     reader.body(head).await.map(Some)
 }
 
-/// Answers what is no request, and takes what still comes, so that the answer arrives.
+/// Answers an invalid request, and drains what still comes, so that the answer arrives.
 async fn object(
     error: &ReadError,
     reader: &mut Reader<ReadHalf<'_>>,
@@ -142,7 +140,7 @@ fn plan(seen: &Seen, keeps_alive: bool, shared: &Shared) -> Plan {
     }
 }
 
-/// A request as the script sees it.
+/// Converts a request into the form that scripts get.
 fn look(request: Request, connection: usize, nth: usize) -> Seen {
     let Request { method, path, query, headers, body, .. } = request;
     let Route { wire, purpose, model, is_stream } = route(&method, &path, &query, &headers);
@@ -179,13 +177,13 @@ fn look(request: Request, connection: usize, nth: usize) -> Seen {
     seen
 }
 
-/// The model that a request for information names.
+/// Returns the model that a request for information names.
 fn named(body: &serde_json::Value) -> String {
     let name = body.get("model").or_else(|| body.get("name")).and_then(serde_json::Value::as_str);
     name.unwrap_or_default().to_owned()
 }
 
-/// Does the steps until the last one, an end, or the client's going away.
+/// Performs the steps until the last one, an end, or the client disconnects.
 async fn perform(steps: Vec<Step>, reader: &mut Reader<ReadHalf<'_>>, write: &mut WriteHalf<'_>) -> Outcome {
     for step in steps {
         let done = match step {
@@ -223,7 +221,7 @@ async fn repeat(block: &[u8], times: u64, write: &mut WriteHalf<'_>) -> bool {
     true
 }
 
-/// Whether the delay passed before the client went away.
+/// Returns whether the delay passed before the client disconnected.
 async fn waits(delay: &crate::Delay, reader: &mut Reader<ReadHalf<'_>>) -> bool {
     tokio::select! {
         biased;

@@ -1,4 +1,4 @@
-//! How long something takes: a time, until a test says so, or for ever. Only tokio's clock is used, so that a
+//! How long something takes: a time, until a test opens a gate, or for ever. Only tokio's clock is used, so that a
 //! paused one works.
 
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-/// What the server waits for before it goes on. Every wait also ends when the peer closes its side of the
-/// connection, and when the server is dropped.
+/// What the server waits for before it continues. Every wait also ends when the peer closes its side of the connection,
+/// and when the server is dropped.
 #[derive(Clone, Debug)]
 pub enum Delay {
-    /// This long by tokio's clock.
+    /// This duration by tokio's clock.
     For(Duration),
     /// Until the gate is opened.
     Until(Gate),
@@ -28,8 +28,8 @@ impl Delay {
     }
 }
 
-/// A gate in the middle of an answer: the test learns that the server stands before it, does what it has to do
-/// (kills a process, cancels a task), and opens it or does not. Clones are the same gate.
+/// A gate in an answer: the test learns that the server has reached it, does its work (kills a process, cancels a
+/// task), and opens the gate or does not. Clones are the same gate.
 #[derive(Clone, Debug)]
 pub struct Gate(Arc<Sides>);
 
@@ -40,21 +40,21 @@ struct Sides {
 }
 
 impl Gate {
-    /// A closed gate.
+    /// Creates a closed gate.
     #[must_use]
     pub fn new() -> Self {
         Self(Arc::new(Sides { arrivals: watch::Sender::new(0), is_open: watch::Sender::new(false) }))
     }
 
-    /// Lets pass who stands before it and who comes later.
+    /// Opens the gate for current and later arrivals.
     pub fn open(&self) {
         self.0.is_open.send_replace(true);
     }
 
-    /// Waits until this many answers have come to it.
+    /// Waits until this many answers have reached the gate.
     pub async fn arrivals(&self, count: usize) {
         let mut arrivals = self.0.arrivals.subscribe();
-        // The sender is ours and lives; an error cannot come.
+        // The sender is owned by this gate, so it cannot be dropped.
         let _arrived = arrivals.wait_for(|arrived| *arrived >= count).await;
     }
 

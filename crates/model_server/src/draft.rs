@@ -1,19 +1,19 @@
-//! An answer on its way to a wire: complete, with its ids and numbers, and bent where a fault bends it.
+//! A complete answer before rendering: with ids and numbers, and altered by a fault.
 
 use crate::answer::{Answer, Count, Finish, Usage};
 use crate::seen::Seen;
 use crate::wire::Wire;
 
-/// How many pieces the arguments of a call are streamed in, when they are long enough.
+/// Pieces in which the arguments of a call are streamed, if they are long enough.
 const ARGUMENT_PIECES: usize = 4;
-/// A token is taken to be this many characters.
+/// Characters that count as one token.
 const CHARACTERS_PER_TOKEN: usize = 4;
-/// The context that Ollama's models have when a client asks for no other.
+/// The context of Ollama's models if a client asks for no other.
 const OLLAMA_CONTEXT: u64 = 4096;
-/// Stands in a text where filling is put in while it is sent; no text of a script has these characters.
+/// Marks where filling is inserted while sending; no script's text contains these characters.
 pub(crate) const FILLING: &str = "\u{f8ff}\u{f8fe}\u{f8ff}";
 
-/// An answer that the renderers of the wires put into words.
+/// An answer that is ready for the renderers of the wires.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) nth: usize,
@@ -24,15 +24,15 @@ pub(crate) struct Draft {
     pub(crate) usage: Option<Numbers>,
     pub(crate) ending: Ending,
     pub(crate) shape: Shape,
-    /// Whether a stream says what it cost; only chat completions ask.
+    /// Whether a stream reports its cost; only clients of chat completions ask for it.
     pub(crate) says_usage: bool,
-    /// The arguments are cut or broken, and no JSON.
+    /// The arguments are cut or malformed, so they are not JSON.
     pub(crate) is_garbled: bool,
-    /// Indices count down instead of up.
+    /// Indices count down.
     pub(crate) is_reordered: bool,
-    /// Something that no client knows is put among the rest.
+    /// Something unknown to every client is inserted.
     pub(crate) has_stranger: bool,
-    /// How many bytes take the place of [`FILLING`].
+    /// Bytes of filling that replace [`FILLING`].
     pub(crate) filling: u64,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct DraftCall {
     pub(crate) arguments: String,
 }
 
-/// A usage whose numbers may be none.
+/// A usage whose numbers may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Numbers {
     pub(crate) input: i128,
@@ -55,24 +55,24 @@ pub(crate) struct Numbers {
     pub(crate) reasoning: i128,
 }
 
-/// Why it ended, lies included.
+/// The reported reason of the end, which may be a lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Stop,
     ToolCalls,
     Length,
     Filtered,
-    /// A reason that no client knows.
+    /// An unknown reason.
     Unknown,
     /// No reason.
     Missing,
 }
 
-/// Whether the answer is where it belongs.
+/// The form of the answer's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Plain,
-    /// There is no choice, candidate, block or message at all.
+    /// There is no choice, candidate, block or message.
     Nothing,
     /// The content is null.
     Null,
@@ -124,7 +124,7 @@ impl Draft {
         self.thinking.concat()
     }
 
-    /// The number that the `place`-th of `count` parts gets.
+    /// Returns the index of the `place`-th of `count` parts.
     pub(crate) fn index(&self, place: usize, count: usize) -> usize {
         match (self.is_reordered, count) {
             (false, _) => place,
@@ -135,7 +135,7 @@ impl Draft {
 }
 
 impl DraftCall {
-    /// The arguments in the pieces that are streamed, none of them empty.
+    /// Returns the arguments in the pieces that are streamed, none of them empty.
     pub(crate) fn pieces(&self) -> Vec<String> {
         let characters: Vec<char> = self.arguments.chars().collect();
         let size = characters.len().div_ceil(ARGUMENT_PIECES).max(1);
@@ -143,7 +143,7 @@ impl DraftCall {
     }
 }
 
-/// An id as the wire's servers make them.
+/// Returns an id in the form of the wire's servers.
 pub(crate) fn call_id(wire: Wire, nth: usize, index: usize) -> String {
     let prefix = if wire == Wire::Anthropic { "toolu" } else { "call" };
     format!("{prefix}_{nth:02}_{index:02}")
@@ -165,7 +165,7 @@ fn counted(seen: &Seen, answer: &Answer) -> Usage {
     let calls: usize =
         answer.calls.iter().map(|call| call.name.chars().count() + call.arguments.chars().count()).sum();
     let thinking = characters(&answer.thinking);
-    // Ollama cuts a prompt that is too long and says nothing, but it counts what it kept.
+    // Ollama silently cuts a prompt that is too long, but counts only what it kept.
     let kept_max = match seen.wire {
         Wire::Ollama => seen.asked.context.unwrap_or(OLLAMA_CONTEXT),
         _ => u64::MAX,

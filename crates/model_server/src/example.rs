@@ -1,14 +1,14 @@
-//! The smallest value that a JSON schema asks for: what the made-up calls and answers are made of.
+//! Generates the smallest value that a JSON schema accepts, for made-up calls and answers.
 
 use serde_json::{Map, Value};
 
-/// How deep a schema is followed.
+/// Levels to which a schema is followed.
 const DEPTH_MAX: usize = 16;
-/// How many elements an array that must have some is given.
+/// Most elements that are generated for an array with `minItems`.
 const ELEMENTS_MAX: u64 = 8;
 
-/// A value that fits the schema, as far as its simple words go: types, `required`, `enum`, `const`, `anyOf`,
-/// `$ref` inside the document, `minItems`, `minimum`.
+/// Returns a value that fits the schema. Supports types, `required`, `enum`, `const`, `anyOf`, `$ref` within the
+/// document, `minItems` and `minimum`.
 #[must_use]
 pub fn example(schema: &Value) -> Value {
     value(schema, schema, 0)
@@ -33,7 +33,7 @@ fn value(schema: &Value, document: &Value, depth: usize) -> Value {
         Some(Value::Array(kinds)) => kinds.first().and_then(Value::as_str),
         kind => kind.and_then(Value::as_str),
     };
-    // Gemini's schemas write the types in capitals.
+    // Gemini's schemas write types in capitals.
     match kind.map(str::to_ascii_lowercase).as_deref() {
         Some("string") => "example".into(),
         Some("integer" | "number") => {
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_what_is_required_and_nothing_else() {
+    fn an_example_has_only_the_required_fields() {
         check(
             r##"{"type":"object","required":["a","b","c","d","e","f"],"properties":{
                 "a":{"type":"string"},"b":{"type":"array","minItems":2,"items":{"$ref":"#/$defs/n"}},
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_names_itself_ends() {
+    fn a_recursive_schema_terminates() {
         let schema: Value =
             serde_json::from_str(r##"{"required":["a"],"properties":{"a":{"$ref":"#"}}}"##).unwrap();
         assert!(example(&schema).to_string().starts_with(r#"{"a":{"a":"#));

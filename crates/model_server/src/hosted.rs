@@ -1,4 +1,4 @@
-//! A server with a runtime of its own, for tests that have none: those that run a program and wait for it.
+//! A server with its own runtime, for tests without one: those that run a program and wait for it.
 
 use std::io;
 use std::ops::Deref;
@@ -10,7 +10,7 @@ use crate::delay::Gate;
 use crate::script::Script;
 use crate::server::ModelServer;
 
-/// A [`ModelServer`] on a thread of its own. It stops when it is dropped.
+/// A [`ModelServer`] on its own thread. Dropping it stops the server.
 #[derive(Debug)]
 pub struct Hosted {
     server: ModelServer,
@@ -22,7 +22,7 @@ impl Hosted {
     ///
     /// # Errors
     ///
-    /// When no port or no thread can be had.
+    /// If no port or thread is available.
     pub fn start(script: Arc<dyn Script>) -> io::Result<Self> {
         Self::start_on(0, script)
     }
@@ -31,14 +31,14 @@ impl Hosted {
     ///
     /// # Errors
     ///
-    /// When the port or a thread cannot be had.
+    /// If the port or a thread is not available.
     pub fn start_on(port: u16, script: Arc<dyn Script>) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let server = runtime.block_on(ModelServer::start_on(port, script))?;
         Ok(Self { server, runtime: Some(runtime) })
     }
 
-    /// Waits until this many answers have come to a gate. Not to be called inside another runtime.
+    /// Waits until this many answers have reached a gate. Must not be called inside another runtime.
     pub fn wait_for(&self, gate: &Gate, arrivals: usize) {
         if let Some(runtime) = &self.runtime {
             runtime.block_on(gate.arrivals(arrivals));
@@ -56,7 +56,7 @@ impl Deref for Hosted {
 
 impl Drop for Hosted {
     fn drop(&mut self) {
-        // Not waiting: it may be dropped inside another runtime, where waiting is not allowed.
+        // Does not wait: it may be dropped inside another runtime, where waiting is not allowed.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }

@@ -1,14 +1,14 @@
-//! JSON as it will stand on the wire: fields in the order they were given, and room for what is no JSON.
+//! JSON as it is sent: fields keep their order, and text that is not JSON is allowed.
 //!
-//! `serde_json::Value` would not do. Its order of fields hangs on a feature that any crate of a build can switch
-//! on, and it cannot hold what some faults need: a key twice, a number beyond every float, a text that is cut.
+//! `serde_json::Value` does not suffice. Its field order depends on a feature that any crate of a build can enable, and
+//! it cannot represent what some faults need: a duplicate key, a number beyond every float, a truncated text.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::Value;
 
-/// One value.
+/// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Json {
     Null,
@@ -17,11 +17,11 @@ pub(crate) enum Json {
     Text(String),
     List(Vec<Json>),
     Object(Vec<(Cow<'static, str>, Json)>),
-    /// Text that is written as it is, whether it is JSON or not.
+    /// Text that is written unchanged, whether it is JSON or not.
     Raw(String),
 }
 
-/// An object with its fields in this order.
+/// Creates an object with its fields in this order.
 macro_rules! object {
     ($($key:literal : $value:expr),* $(,)?) => {
         $crate::json::Json::Object(vec![$(($key.into(), $crate::json::Json::from($value))),*])
@@ -30,20 +30,20 @@ macro_rules! object {
 pub(crate) use object;
 
 impl Json {
-    /// Adds a field at the end of an object; anything else stays as it is.
+    /// Appends a field to an object; any other value stays unchanged.
     pub(crate) fn push(&mut self, key: &'static str, value: impl Into<Json>) {
         if let Json::Object(fields) = self {
             fields.push((key.into(), value.into()));
         }
     }
 
-    /// [`Self::push`] while an object is being put together.
+    /// [`Self::push`] for building an object.
     pub(crate) fn with(mut self, key: &'static str, value: impl Into<Json>) -> Self {
         self.push(key, value);
         self
     }
 
-    /// [`Self::with`] where there is a value.
+    /// [`Self::with`] if there is a value.
     pub(crate) fn with_some(self, key: &'static str, value: Option<impl Into<Json>>) -> Self {
         match value {
             Some(value) => self.with(key, value),
@@ -51,7 +51,7 @@ impl Json {
         }
     }
 
-    /// A parsed value with the fields of its objects sorted.
+    /// Converts a parsed value; the fields of its objects are sorted.
     pub(crate) fn sorted(value: &Value) -> Self {
         match value {
             Value::Null => Json::Null,
@@ -71,7 +71,7 @@ impl Json {
     }
 }
 
-/// The inside of a JSON string: what stands between its quotes.
+/// Escapes a text as in a JSON string, without the quotes.
 pub(crate) fn escaped(text: &str) -> String {
     let quoted = Value::from(text).to_string();
     let inside = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_keep_their_order_and_raw_text_stays_as_it_is() {
+    fn fields_keep_their_order_and_raw_text_is_unchanged() {
         let value = object! { "z": 1, "a": vec![Json::Null, Json::from("q\"\n\u{1b}é")], "r": Json::Raw("NaN".into()) };
         assert_eq!(value.to_string(), r#"{"z":1,"a":[null,"q\"\n\u001bé"],"r":NaN}"#);
     }

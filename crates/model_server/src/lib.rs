@@ -1,8 +1,8 @@
 //! A scripted model server for tests.
 //!
-//! It speaks five wires over real TCP, says what a [`Script`] says, writes down what it was asked, and misbehaves on
-//! request: every fault of the list ([`Fault`]), from a reset below HTTP to a lie in a finish reason. It asks no
-//! model, reads no clock and no file, reaches nothing outside this machine, and is never part of the shipped program.
+//! It speaks five wires over real TCP, answers with the turns of a [`Script`], records the requests, and misbehaves on
+//! request: every fault of the list ([`Fault`]), from a reset below HTTP to a lie in a finish reason. It asks no model,
+//! reads no clock and no file, reaches nothing outside this machine, and is never part of the shipped program.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -25,7 +25,7 @@
 //!
 //! Reading order: [`ModelServer`], [`Script`] with [`Turn`] and [`Answer`], [`Seen`], [`Fault`]. Inside: `wire` finds
 //! out what a request is for, `seen` reads it, `plan` decides what is sent (with `fault::content` for what the model
-//! says, `render` for the clothes of the wire, `shape` and `http::steps` for bytes and ends), `connection` does it.
+//! says, `render` for the format of the wire, `shape` and `http::steps` for bytes and ends), `connection` sends it.
 
 mod answer;
 mod connection;

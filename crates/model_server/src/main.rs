@@ -1,5 +1,5 @@
-//! The server as a program, so that clients in any language can be tried against it. It prints its base URLs and
-//! serves until it is stopped.
+//! The server as a program, so that clients in any language can be tried against it. It prints its base URLs and serves
+//! until it is stopped.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;

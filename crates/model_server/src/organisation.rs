@@ -1,9 +1,8 @@
-//! A script that plays the models of a whole organisation: it takes a goal to its end in three sub-tasks, so that tests of
-//! whole tasks have something sane to go wrong with.
+//! A script that plays the models of a whole organisation: it completes a goal in three sub-tasks, so that tests of
+//! whole tasks have a correct baseline.
 //!
-//! Two files are read side by side and a third one after them
-//! ([`FILES`]; a test that wants the calls to succeed makes them); nothing has a check, so that every judge is asked. A
-//! task without trouble asks [`CALLS`] times.
+//! Two files are read in parallel and a third one after them ([`FILES`]; a test in which the calls should succeed
+//! creates them). Nothing has a check, so every judge is asked. A task without trouble asks [`CALLS`] times.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -18,24 +17,25 @@ use crate::seen::Seen;
 
 /// The goal that suits the script.
 pub const GOAL: &str = "take stock of the cellar";
-/// The files that are read, relative to where the task works.
+/// The files that are read, relative to the working directory.
 pub const FILES: [&str; 3] = ["shelf-1.txt", "shelf-2.txt", "shelf-3.txt"];
-/// Calls of a task that ends at once, where the goal has several lines: its title, the plan, six turns of three executors, three judgements, the whole.
+/// Calls of a task that succeeds at once, for a goal of several lines: its title, the plan, six turns of three
+/// executors, three judgements, the whole.
 pub const CALLS: usize = 12;
-/// Stands in every answer, in a field that nobody asked for: it has no business anywhere else.
+/// A text in every answer, in an unknown field: it must not appear anywhere else.
 pub const CANARY: &str = "canary-5d41402a";
 
-/// What R4b's model says of the whole.
+/// The verdict of R4b's model on the whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Whole {
-    /// It holds.
+    /// The whole is accepted.
     #[default]
     Holds,
-    /// It does not, because of the environment: the task is given up in the end, and its report asked for.
+    /// It fails because of the environment: the task is given up in the end, and its report is requested.
     Fails,
 }
 
-/// The script.
+/// The script; plays every role of one task.
 #[derive(Debug, Default)]
 pub struct Organisation {
     whole: Whole,
@@ -43,7 +43,7 @@ pub struct Organisation {
 }
 
 impl Organisation {
-    /// One in which the whole turns out like this.
+    /// Creates a script with this verdict on the whole.
     #[must_use]
     pub fn new(whole: Whole) -> Self {
         Self { whole, ..Self::default() }
@@ -75,7 +75,7 @@ impl Script for Organisation {
     }
 }
 
-/// A JSON object with the canary in it.
+/// Returns a JSON object with the canary in it.
 fn said(mut value: Value) -> Answer {
     if let Some(fields) = value.as_object_mut() {
         fields.insert("remark".to_owned(), CANARY.into());
@@ -83,7 +83,7 @@ fn said(mut value: Value) -> Answer {
     Answer::text(&Json::sorted(&value).to_string())
 }
 
-/// No two plans are alike, since one that failed may not come again.
+/// Every plan differs, because a failed plan may not be repeated.
 fn plan(number: usize) -> Value {
     const VERBS: [&str; 6] = ["read", "look through", "go over", "check", "open", "study"];
     let verb = VERBS.get((number - 1) % VERBS.len()).copied().unwrap_or_default();
@@ -104,7 +104,7 @@ fn plan(number: usize) -> Value {
     })
 }
 
-/// A call first, and the answer when it has come back.
+/// Returns a call first, and the answer once its result is there.
 fn step(seen: &Seen, question: &str) -> Answer {
     let work = question::work(question).unwrap_or_default();
     let file = FILES.into_iter().find(|file| work.contains(file)).unwrap_or(FILES[0]);
@@ -118,7 +118,7 @@ fn step(seen: &Seen, question: &str) -> Answer {
     Answer::call("read_file", &Json::sorted(&input).to_string())
 }
 
-/// One verdict for each criterion that is listed, citing every call that succeeded.
+/// Returns a verdict for each listed criterion, citing every call that succeeded.
 fn verdicts(question: &str, whole: Whole) -> Vec<Value> {
     let cites: Vec<&str> = question::calls(question).chain(["output"]).collect();
     let verdict = |id: &str| match whole {

@@ -1,5 +1,5 @@
-//! From a request and a turn to the steps on the connection. A pure function: what is sent is decided here, before
-//! anything is sent.
+//! Plans the steps on the connection from a request and a turn. Pure: everything is decided here before anything is
+//! sent.
 
 use crate::draft::Draft;
 use crate::fault::content::{self, secrets};
@@ -14,23 +14,23 @@ use crate::seen::Seen;
 use crate::shape;
 use crate::wire::{Purpose, Wire};
 
-/// The page of a proxy that does not reach its server.
+/// The page of a proxy that cannot reach its server.
 const BAD_GATEWAY: &str = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n\
     <center><h1>502 Bad Gateway</h1></center>\r\n</body>\r\n</html>\r\n";
-/// The query of a request that a redirect has sent here again.
+/// The query of a request that a redirect sent here again.
 pub(crate) const HOP: &str = "redirected=";
 
-/// What is done to answer a request.
+/// The steps that answer a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
-    /// The fault that was really made.
+    /// The fault that was really injected.
     pub(crate) fault: Option<Fault>,
-    /// The tokens that the answer says it cost, input and output.
+    /// The tokens that the answer reports, input and output.
     pub(crate) cost: Option<(i128, i128)>,
 }
 
-/// The plan for a turn of the script.
+/// Plans a turn of the script.
 pub(crate) fn turn(seen: &Seen, turn: &Turn, keeps_alive: bool) -> Plan {
     let fault = turn.fault.as_ref().filter(|fault| fault.applies(seen.wire, seen.is_streaming));
     let mut draft = Draft::new(seen, &turn.answer);
@@ -50,21 +50,21 @@ pub(crate) fn turn(seen: &Seen, turn: &Turn, keeps_alive: bool) -> Plan {
     Plan { steps, fault: fault.cloned(), cost }
 }
 
-/// The plan for a request that is not for an answer.
+/// Plans the answer to a request for information.
 pub(crate) fn listing(seen: &Seen, listing: &Listing, keeps_alive: bool) -> Plan {
-    // Whatever is made of events or of what a model says has nothing to hold on to.
+    // Faults of streams and content do not apply to it.
     let is_possible = |fault: &&Fault| fault.number() <= 28 && fault.applies(seen.wire, false);
     let fault = listing.fault.as_ref().filter(is_possible);
     let response = fault.and_then(|fault| refusal(fault, seen)).unwrap_or_else(|| listed(seen, listing));
     Plan { steps: faulty(fault, &response, keeps_alive), fault: fault.cloned(), cost: None }
 }
 
-/// The plan for a request that is refused before any script is asked.
+/// Plans the refusal of a request that does not reach the script.
 pub(crate) fn refused(wire: Wire, trouble: &Trouble, keeps_alive: bool) -> Vec<Step> {
     steps::plain(&error_response(wire, trouble, "", ""), keeps_alive)
 }
 
-/// The next redirect of a loop.
+/// Plans the next redirect of a loop.
 pub(crate) fn redirected(seen: &Seen, keeps_alive: bool) -> Vec<Step> {
     steps::plain(&redirect(seen), keeps_alive)
 }
@@ -74,7 +74,7 @@ fn faulty(fault: Option<&Fault>, response: &Response, keeps_alive: bool) -> Vec<
     with_fault.unwrap_or_else(|| steps::plain(response, keeps_alive))
 }
 
-/// The answer of a fault that says it with a status.
+/// Returns the response of a fault that is a status.
 fn refusal(fault: &Fault, seen: &Seen) -> Option<Response> {
     let trouble = match fault {
         Fault::ContextTooLong => Trouble::ContextTooLong,
@@ -131,7 +131,7 @@ fn rate_limited(seen: &Seen, after: &RetryAfter) -> Response {
     }
 }
 
-/// To the same place, with a count that makes every address a new one.
+/// Redirects to the same place, with a count that makes every address a new one.
 fn redirect(seen: &Seen) -> Response {
     let kept: Vec<&str> =
         seen.query.split('&').filter(|pair| !pair.is_empty() && !pair.starts_with(HOP)).collect();
@@ -140,7 +140,7 @@ fn redirect(seen: &Seen) -> Response {
     Response::whole(307, "text/plain", "").with("location", location)
 }
 
-/// The lists, versions and greetings.
+/// Returns a list of models, one model, a version or a greeting.
 fn listed(seen: &Seen, listing: &Listing) -> Response {
     let json = |body: Json| Response::whole(200, "application/json", body.to_string());
     let refused = |trouble: &Trouble| error_response(seen.wire, trouble, &seen.asked.model, "");

@@ -1,9 +1,9 @@
-//! What an organisation asks, found in the text of its questions: who asks, and what about. For scripts that answer as
+//! Recognises an organisation's questions by their text: which role asks, and about what. For scripts that answer as
 //! models would.
 
 use crate::seen::Seen;
 
-/// Who asks a model.
+/// The place in the organisation that asks a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Site {
     /// R1, for the intent.
@@ -21,11 +21,11 @@ pub enum Site {
 }
 
 impl Site {
-    /// All of them, in the order of a task.
+    /// All sites, in the order of a task.
     pub const ALL: [Self; 6] =
         [Self::Perceive, Self::Plan, Self::Execute, Self::Judge, Self::Merge, Self::Report];
 
-    /// Whose question this is; `None` for nobody's.
+    /// Returns the site that asks; `None` if none does.
     #[must_use]
     pub fn of(seen: &Seen) -> Option<Self> {
         let whole = || format!("{}\n{}", seen.asked.system, seen.asked.last_user().unwrap_or_default());
@@ -33,7 +33,7 @@ impl Site {
         Self::ALL.into_iter().find(|site| whole.contains(site.standing_words()))
     }
 
-    /// Its name.
+    /// Returns the name of its variant in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ impl Site {
         }
     }
 
-    /// What only its questions say.
+    /// Returns words that only its questions contain.
     const fn standing_words(self) -> &'static str {
         match self {
             Self::Perceive => "You turn what a person typed into",
@@ -59,25 +59,25 @@ impl Site {
     }
 }
 
-/// The first line that the person typed, in R1's question.
+/// Returns the first line that the person typed, from R1's question.
 #[must_use]
 pub fn goal(question: &str) -> Option<&str> {
     question.split_once("The person typed:\n").and_then(|(_, after)| after.lines().next())
 }
 
-/// What is to be done, in R3's question.
+/// Returns the task of R3's question.
 #[must_use]
 pub fn work(question: &str) -> Option<&str> {
     question.lines().find_map(|line| line.strip_prefix("The sub-task: "))
 }
 
-/// The ids of the criteria that R4a or R4b asks about.
+/// Returns the ids of the criteria that R4a or R4b asks about.
 pub fn criteria(question: &str) -> impl Iterator<Item = &str> {
     let listed = question.split_once("Judge:\n").map_or("", |(_, listed)| listed);
     listed.lines().map_while(|line| line.split_once(' ')).map(|(id, _)| id)
 }
 
-/// The ids of the calls that are listed, or whose results are given, and that succeeded.
+/// Returns the ids of the successful calls that are listed or whose results are given.
 pub fn calls(question: &str) -> impl Iterator<Item = &str> {
     question.lines().filter_map(|line| {
         if let Some((id, ending)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_says_what_it_is_about() {
+    fn questions_are_recognised_with_their_subject() {
         let question = "The person typed:\ncount\nall\n\nThe sub-task: look\n\nr3.1/1 attempt 1 find ok 3 ms {}\n  a\n\
                         r3.1/2 attempt 1 find exit 1 2 ms {}\n\nJudge:\ns1.c1 it is there\ns1.c2 it is good\n\nx y";
         assert_eq!((goal(question), work(question)), (Some("count"), Some("look")));

@@ -1,19 +1,19 @@
-//! Trouble in the clothes of each wire: the status, the error object, and the same as an event of a stream.
+//! Errors in the format of each wire: the status, the error object, and the event of a stream.
 
 use crate::json::{Json, object};
 use crate::render::{Event, Kind};
 use crate::wire::Wire;
 
-/// What a server can have against a request.
+/// Why a server refuses a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
     BadRequest(String),
     ContextTooLong,
     ToolPairing,
     Unauthorized,
-    /// As [`Self::Unauthorized`], but as Gemini says it of a wrong key: with 400.
+    /// Like [`Self::Unauthorized`], but as Gemini reports a wrong key: with 400.
     BadKey,
-    /// Nothing is left to pay with, said with this status.
+    /// The quota is used up; reported with this status.
     Quota(u16),
     Forbidden,
     NoSuchModel,
@@ -23,7 +23,7 @@ pub(crate) enum Trouble {
     HeadTooLarge,
     RateLimited,
     Internal,
-    /// A text of the server's own, with 500.
+    /// An error text of the server's own, with 500.
     Failed(String),
     Unavailable,
     Overloaded,
@@ -80,7 +80,7 @@ impl Trouble {
         text.to_owned()
     }
 
-    /// OpenAI's `type` and `code`.
+    /// Returns OpenAI's `type` and `code`.
     const fn openai(&self) -> (&'static str, Option<&'static str>) {
         match self {
             Self::ContextTooLong => ("invalid_request_error", Some("context_length_exceeded")),
@@ -100,7 +100,7 @@ impl Trouble {
         }
     }
 
-    /// Anthropic's `type`.
+    /// Returns Anthropic's `type`.
     const fn anthropic(&self) -> &'static str {
         match self {
             Self::Unauthorized | Self::BadKey => "authentication_error",
@@ -118,7 +118,7 @@ impl Trouble {
         }
     }
 
-    /// Gemini's `status`.
+    /// Returns Gemini's `status`.
     const fn gemini(&self) -> &'static str {
         match self {
             Self::Unauthorized => "UNAUTHENTICATED",
@@ -139,7 +139,7 @@ impl Trouble {
     }
 }
 
-/// The body that says it. `note` is put behind the message.
+/// Returns the error body. `note` is appended to the message.
 pub(crate) fn error_body(wire: Wire, trouble: &Trouble, model: &str, note: &str) -> Json {
     let message = format!("{}{note}", trouble.message(wire, model));
     match wire {
@@ -160,7 +160,7 @@ pub(crate) fn error_body(wire: Wire, trouble: &Trouble, model: &str, note: &str)
     }
 }
 
-/// What Gemini says besides: that the key is at fault, or what was exceeded.
+/// Returns Gemini's details: that the key is invalid, or which quota was exceeded.
 fn details(trouble: &Trouble) -> Option<Vec<Json>> {
     let kind = |name: &str| format!("type.googleapis.com/google.rpc.{name}");
     match trouble {
@@ -177,7 +177,7 @@ fn details(trouble: &Trouble) -> Option<Vec<Json>> {
     }
 }
 
-/// Gemini says in the body when to come back.
+/// Adds the retry time, which Gemini reports in the body.
 pub(crate) fn with_retry_delay(body: Json, seconds: u64) -> Json {
     let detail = object! {
         "@type": "type.googleapis.com/google.rpc.RetryInfo",
@@ -190,7 +190,7 @@ pub(crate) fn with_retry_delay(body: Json, seconds: u64) -> Json {
     Json::Object(fields)
 }
 
-/// The event that says it in the middle of a stream, or in place of one; `number` events came before it.
+/// Returns the error as an event of a stream, after `number` other events.
 pub(crate) fn error_event(wire: Wire, trouble: &Trouble, model: &str, number: usize) -> Event {
     let body = error_body(wire, trouble, model, "");
     match wire {

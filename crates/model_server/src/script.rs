@@ -1,4 +1,4 @@
-//! What the server answers: a script is asked for a turn at every request for an answer.
+//! Scripts decide the server's answers: a script is asked for a turn at every request for an answer.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,48 +7,47 @@ use crate::delay::Delay;
 use crate::fault::Fault;
 use crate::seen::Seen;
 
-/// Decides what is answered. It is called from the server's tasks and does not block.
+/// Decides the answers. It is called from the server's tasks and must not block.
 pub trait Script: Send + Sync + 'static {
-    /// The answer to a request for one.
+    /// Returns the turn for a request for an answer.
     fn turn(&self, seen: &Seen) -> Turn;
 
-    /// The answer to a request for the models, or for one of them.
+    /// Returns the answer to a request for the models, or for one of them.
     fn listing(&self, seen: &Seen) -> Listing {
         let _ = seen;
         Listing::default()
     }
 }
 
-/// One answer, and what goes wrong with it.
+/// An answer and the fault injected into it.
 #[derive(Clone, Debug, Default)]
 pub struct Turn {
-    /// What the model says.
+    /// The model's answer.
     pub answer: Answer,
-    /// What goes wrong.
+    /// The fault to inject.
     pub fault: Option<Fault>,
-    /// What is waited for before the first byte.
+    /// The delay before the first byte.
     pub delay: Option<Delay>,
-    /// Sends the body in pieces of this many bytes, whatever they cut apart: nothing is wrong with that, and a
-    /// client must not notice.
+    /// Splits the body into pieces of this many bytes, at any place: that is legal, and a client must not notice.
     pub bytes_at_once: Option<usize>,
 }
 
 impl Turn {
-    /// The same with a fault.
+    /// Adds a fault.
     #[must_use]
     pub fn with(mut self, fault: Fault) -> Self {
         self.fault = Some(fault);
         self
     }
 
-    /// The same after a delay.
+    /// Adds a delay.
     #[must_use]
     pub fn after(mut self, delay: Delay) -> Self {
         self.delay = Some(delay);
         self
     }
 
-    /// The same in pieces of this many bytes.
+    /// Splits the body into pieces of this many bytes.
     #[must_use]
     pub fn in_pieces_of(mut self, bytes: usize) -> Self {
         self.bytes_at_once = Some(bytes);
@@ -63,18 +62,18 @@ impl From<Answer> for Turn {
 }
 
 impl From<Fault> for Turn {
-    /// The fault over a short answer, for faults that need none.
+    /// Injects the fault into a short answer, for faults that need none.
     fn from(fault: Fault) -> Self {
         Self { answer: Answer::text("The fault is elsewhere."), ..Self::default() }.with(fault)
     }
 }
 
-/// The models there are, for the wires' lists.
+/// The models in the wires' lists.
 #[derive(Clone, Debug)]
 pub struct Listing {
-    /// The models.
+    /// The models in the list.
     pub models: Vec<ModelInfo>,
-    /// What goes wrong; faults of content and stream have nothing to hold on to here.
+    /// The fault to inject; faults of content and stream do not apply here.
     pub fault: Option<Fault>,
 }
 
@@ -84,28 +83,28 @@ impl Default for Listing {
     }
 }
 
-/// One model.
+/// A model in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelInfo {
-    /// Its id.
+    /// The id under which clients ask for it.
     pub name: String,
-    /// The longest prompt and answer together, in tokens.
+    /// Largest prompt and answer together, in tokens.
     pub context: u64,
-    /// Whether it calls tools.
+    /// Whether it supports tools.
     pub has_tools: bool,
-    /// Whether it thinks.
+    /// Whether it supports thinking.
     pub has_thinking: bool,
 }
 
 impl ModelInfo {
-    /// A model of 131,072 tokens with tools and without thinking.
+    /// Creates a model with a context of 131,072 tokens, with tools and without thinking.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), context: 131_072, has_tools: true, has_thinking: false }
     }
 }
 
-/// A function is a script.
+/// Functions are scripts.
 impl<F, T> Script for F
 where
     F: Fn(&Seen) -> T + Send + Sync + 'static,
@@ -116,7 +115,7 @@ where
     }
 }
 
-/// Turns in order of the requests; after the last one it is the last one again.
+/// Turns in the order of the requests; the last one is repeated.
 #[derive(Debug)]
 pub struct InOrder {
     turns: Vec<Turn>,
@@ -124,13 +123,13 @@ pub struct InOrder {
 }
 
 impl InOrder {
-    /// From its turns. Without any, every answer is empty.
+    /// Creates the script. Without turns, every answer is empty.
     #[must_use]
     pub fn new<T: Into<Turn>>(turns: impl IntoIterator<Item = T>) -> Self {
         Self { turns: turns.into_iter().map(Into::into).collect(), next: AtomicUsize::new(0) }
     }
 
-    /// How many turns were asked for.
+    /// Returns the number of turns that were requested.
     #[must_use]
     pub fn asked(&self) -> usize {
         self.next.load(Ordering::Relaxed)
@@ -144,12 +143,12 @@ impl Script for InOrder {
     }
 }
 
-/// The same turn, whatever is asked.
+/// The same turn for every request.
 #[derive(Debug)]
 pub struct Always(Turn);
 
 impl Always {
-    /// From its turn.
+    /// Creates the script.
     #[must_use]
     pub fn new(turn: impl Into<Turn>) -> Self {
         Self(turn.into())
@@ -162,7 +161,7 @@ impl Script for Always {
     }
 }
 
-/// Another script, with a fault laid over the turns that a condition picks.
+/// Another script, with a fault injected into the turns that a condition picks.
 pub struct Faulty<S, P> {
     script: S,
     picks: P,
@@ -170,7 +169,7 @@ pub struct Faulty<S, P> {
 }
 
 impl<S: Script, P: Fn(&Seen) -> bool> Faulty<S, P> {
-    /// Lays `fault` over those turns of `script` for whose request `picks` holds.
+    /// Injects `fault` into the turns of `script` for whose requests `picks` returns true.
     #[must_use]
     pub fn new(script: S, fault: Fault, picks: P) -> Self {
         Self { script, picks, fault }

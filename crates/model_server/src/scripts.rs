@@ -1,5 +1,5 @@
-//! Scripts that need no test around them: what the program of this crate can be started with, so that any client
-//! can be tried against the server.
+//! Ready-made scripts with which this crate's program can be started, so that any client can be tried against the
+//! server.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use crate::organisation::Organisation;
 use crate::script::{Listing, ModelInfo, Script, Turn};
 use crate::seen::Seen;
 
-/// What `hello` says.
+/// The text of `hello`.
 pub const HELLO: &str = "Hello from the scripted model: été, 漢字, 🦀.";
-/// What `hello` thinks before it.
+/// The thinking of `hello`.
 pub const THOUGHT: &str = "Somebody is there. I should greet.";
-/// What every answer of these scripts costs.
+/// The cost of every answer of these scripts.
 pub const COST: Usage = Usage { input: 1200, cached: 1024, output: 40, reasoning: 8 };
 /// The names of the scripts.
 pub const NAMES: [&str; 5] = ["hello", "tools", "schema", "organisation", "by-model"];
 
-/// The script of this name. `arguments` is what `tools` gives to the tool that it calls; without it, the smallest
-/// arguments that the tool's schema takes.
+/// Returns the script of this name. `arguments` are those of the tool that `tools` calls; if `None`, the smallest that
+/// the tool's schema accepts.
 #[must_use]
 pub fn by_name(name: &str, arguments: Option<String>) -> Option<Arc<dyn Script>> {
     match name {
@@ -33,13 +33,13 @@ pub fn by_name(name: &str, arguments: Option<String>) -> Option<Arc<dyn Script>>
     }
 }
 
-/// A fixed text after a thought.
+/// Returns a fixed text after a thought.
 #[must_use]
 pub fn hello(_: &Seen) -> Turn {
     Answer::text(HELLO).after_thinking(THOUGHT).costing(COST).into()
 }
 
-/// Calls the first tool that is offered; once there is a result, says what it was.
+/// Calls the first tool that is offered; once its result is there, repeats it.
 #[must_use]
 pub fn tools(seen: &Seen, arguments: Option<&str>) -> Turn {
     let answer = match (seen.asked.results().next_back(), seen.asked.tools.first()) {
@@ -56,15 +56,15 @@ pub fn tools(seen: &Seen, arguments: Option<&str>) -> Turn {
     answer.costing(COST).into()
 }
 
-/// Answers with the smallest value of the schema that is asked for.
+/// Answers with the smallest value of the requested schema.
 #[must_use]
 pub fn schema(seen: &Seen) -> Turn {
     let value = seen.asked.schema.as_ref().map(example).unwrap_or_default();
     Answer::text(&crate::json::Json::sorted(&value).to_string()).costing(COST).into()
 }
 
-/// The model that is asked for is the name of a script or of a fault, so that one server serves them all. A fault is
-/// laid over `tools` where tools are offered, and over `hello` where none are.
+/// Takes the requested model as the name of a script or of a fault, so that one server offers them all. A fault is
+/// injected into `tools` if tools are offered, otherwise into `hello`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ByModel;
 

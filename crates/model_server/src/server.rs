@@ -1,4 +1,4 @@
-//! The server: what a test starts, asks and drops. It listens, keeps the log, and knows what outlives a request.
+//! The server that a test starts, asks and drops. It listens, keeps the log, and holds what outlives a request.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -16,12 +16,12 @@ use crate::script::Script;
 use crate::seen::Seen;
 use crate::wire::Wire;
 
-/// How many connections may wait to be accepted.
+/// Connections that may wait to be accepted.
 const BACKLOG: u32 = 1024;
-/// A name that no resolver knows; the domain is reserved for that.
+/// A name that does not resolve; its domain is reserved for that.
 const UNKNOWN_HOST: &str = "model-server.invalid";
 
-/// A model server on a port of this machine. It stops when it is dropped, and nothing of it is left then.
+/// A model server on a local port. Dropping it stops it and leaves nothing behind.
 #[derive(Debug)]
 pub struct ModelServer {
     shared: Arc<Shared>,
@@ -29,31 +29,31 @@ pub struct ModelServer {
     accepting: JoinHandle<()>,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Served {
     /// The request's number ([`Seen::nth`]).
     pub nth: usize,
     /// Its wire.
     pub wire: Wire,
-    /// The name of the fault that was really made.
+    /// The name of the fault that was really injected.
     pub fault: Option<&'static str>,
-    /// The tokens of the prompt that the answer was to cost.
+    /// The prompt tokens that the answer reports.
     pub input_tokens: Option<i128>,
-    /// The tokens that the model wrote.
+    /// The output tokens that the answer reports.
     pub output_tokens: Option<i128>,
-    /// Whether everything that was to be sent was taken by the connection.
+    /// Whether the connection accepted everything that was to be sent.
     pub is_complete: bool,
 }
 
-/// How many connections there were.
+/// The numbers of connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Connections {
     /// Accepted since the start.
     pub accepted: usize,
     /// Still open.
     pub open: usize,
-    /// Those that began with a TLS handshake.
+    /// Connections that began with a TLS handshake.
     pub tls: usize,
 }
 
@@ -62,7 +62,7 @@ impl ModelServer {
     ///
     /// # Errors
     ///
-    /// When no port can be had.
+    /// If no port is available.
     pub async fn start(script: Arc<dyn Script>) -> io::Result<Self> {
         Self::start_on(0, script).await
     }
@@ -71,7 +71,7 @@ impl ModelServer {
     ///
     /// # Errors
     ///
-    /// When the port cannot be had.
+    /// If the port is not available.
     pub async fn start_on(port: u16, script: Arc<dyn Script>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
@@ -89,20 +89,20 @@ impl ModelServer {
         Ok(Self { shared, address, accepting })
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The base URL that a client of this wire is configured with.
+    /// Returns the base URL for a client of this wire.
     #[must_use]
     pub fn base(&self, wire: Wire) -> String {
         format!("http://{}{}", self.address, wire.base_path())
     }
 
-    /// The base URL with which a client meets this fault: another scheme for [`Fault::TlsGarbage`], an unknown name
-    /// for [`Fault::DnsFailure`], the usual one for what a turn makes.
+    /// Returns the base URL with which a client meets this fault: another scheme for [`Fault::TlsGarbage`], an unknown
+    /// name for [`Fault::DnsFailure`], the usual one for faults that a turn injects.
     #[must_use]
     pub fn base_with(&self, wire: Wire, fault: &Fault) -> String {
         match fault {
@@ -112,30 +112,30 @@ impl ModelServer {
         }
     }
 
-    /// Every request so far.
+    /// Returns every request so far.
     #[must_use]
     pub fn seen(&self) -> Vec<Seen> {
         self.shared.log().seen.clone()
     }
 
-    /// What became of every request whose answer has ended, in the order in which they ended.
+    /// Returns the outcome of every request whose answer has ended, in the order in which they ended.
     #[must_use]
     pub fn served(&self) -> Vec<Served> {
         self.shared.log().served.clone()
     }
 
-    /// How many connections there were and are.
+    /// Returns the numbers of connections.
     #[must_use]
     pub fn connections(&self) -> Connections {
         Connections { open: *self.shared.open.borrow(), ..self.shared.log().connections }
     }
 
-    /// Waits until there were so many requests.
+    /// Waits until there were at least this many requests.
     pub async fn until_seen(&self, count: usize) {
         reached(&self.shared.requests, |seen| seen >= count).await;
     }
 
-    /// Waits until so many answers have ended.
+    /// Waits until at least this many answers have ended.
     pub async fn until_served(&self, count: usize) {
         reached(&self.shared.served, |served| served >= count).await;
     }
@@ -145,7 +145,7 @@ impl ModelServer {
         reached(&self.shared.open, |open| open == 0).await;
     }
 
-    /// Stops it and waits until nothing of it is left; dropping it does the same without waiting.
+    /// Stops it and waits until nothing is left; dropping it does the same without waiting.
     pub async fn stop(mut self) {
         self.accepting.abort();
         let _aborted = (&mut self.accepting).await;
@@ -154,12 +154,12 @@ impl ModelServer {
 
 impl Drop for ModelServer {
     fn drop(&mut self) {
-        // The task owns every connection's.
+        // This task owns the tasks of all connections.
         self.accepting.abort();
     }
 }
 
-/// A port that is taken and does not listen: every connection to it is refused while this lives.
+/// A port that is bound but does not listen: connections to it are refused while this lives.
 #[derive(Debug)]
 pub struct RefusedAddress {
     _socket: TcpSocket,
@@ -167,24 +167,24 @@ pub struct RefusedAddress {
 }
 
 impl RefusedAddress {
-    /// Where nobody listens.
+    /// Returns the refusing address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The base URL for a client of this wire.
+    /// Returns the base URL for a client of this wire.
     #[must_use]
     pub fn base(&self, wire: Wire) -> String {
         format!("http://{}{}", self.address, wire.base_path())
     }
 }
 
-/// Takes a port on which nobody will listen.
+/// Binds a port without listening.
 ///
 /// # Errors
 ///
-/// When no port can be had.
+/// If no port is available.
 pub fn refused_address() -> io::Result<RefusedAddress> {
     let socket = TcpSocket::new_v4()?;
     socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
@@ -192,16 +192,17 @@ pub fn refused_address() -> io::Result<RefusedAddress> {
     Ok(RefusedAddress { _socket: socket, address })
 }
 
-/// A base URL whose host no resolver knows.
+/// Returns a base URL whose host does not resolve.
 #[must_use]
 pub fn unknown_host_base(wire: Wire) -> String {
     format!("http://{UNKNOWN_HOST}{}", wire.base_path())
 }
 
-/// Prompts that are remembered as a provider's cache would. With all of them, ten thousand requests took half an hour.
+/// Prompts that are remembered, as in a provider's cache. Comparing with all of them, ten thousand requests took half
+/// an hour.
 const CACHED_PROMPTS_MAX: usize = 64;
 
-/// What the connections share.
+/// The state that connections share.
 pub(crate) struct Shared {
     pub(crate) script: Arc<dyn Script>,
     refusals: mpsc::Sender<Refusal>,
@@ -212,7 +213,7 @@ pub(crate) struct Shared {
     storm_ends: Mutex<Option<Instant>>,
 }
 
-/// The order to refuse connections, and how to say that it is done.
+/// The order to refuse connections, and how to confirm it.
 struct Refusal {
     lasting: Delay,
     begun: oneshot::Sender<()>,
@@ -231,14 +232,14 @@ impl Shared {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of the next request.
+    /// Returns the number of the next request.
     pub(crate) fn number(&self) -> usize {
         let mut log = self.log();
         log.next += 1;
         log.next - 1
     }
 
-    /// How much of a request's prompt one of the last requests had, from its beginning.
+    /// Returns how much of a request's prompt, from its beginning, one of the last requests had too.
     pub(crate) fn repeated(&self, seen: &Seen) -> usize {
         let log = self.log();
         let is_like = |earlier: &&Seen| earlier.wire == seen.wire && earlier.problems.is_empty();
@@ -260,13 +261,13 @@ impl Shared {
         self.log().connections.tls += 1;
     }
 
-    /// Whether a storm goes on.
+    /// Whether a storm is in progress.
     pub(crate) fn is_stormy(&self) -> bool {
         let ends = self.storm_ends.lock().unwrap_or_else(PoisonError::into_inner);
         ends.is_some_and(|ends| Instant::now() < ends)
     }
 
-    /// Does what outlives the request, before anything of its answer is sent.
+    /// Starts what outlives the request, before anything of its answer is sent.
     pub(crate) async fn prepare(&self, fault: Option<&Fault>) {
         match fault {
             Some(Fault::UnavailableStorm(lasting)) => {
@@ -287,7 +288,7 @@ impl Shared {
 
 async fn reached(count: &watch::Sender<usize>, is_reached: impl Fn(usize) -> bool) {
     let mut count = count.subscribe();
-    // The sender is ours and lives; an error cannot come.
+    // The sender is owned by this server, so it cannot be dropped.
     let _reached = count.wait_for(|count| is_reached(*count)).await;
 }
 
@@ -297,7 +298,7 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// Counts a connection for as long as it is open, however it ends.
+/// Counts a connection while it is open, however it ends.
 struct Open(Arc<Shared>);
 
 impl Open {
@@ -323,7 +324,7 @@ async fn accept(
     loop {
         tokio::select! {
             accepted = listener.accept() => {
-                // What cannot be accepted (too many open files) is the client's trouble; the next may work.
+                // A failed accept (too many open files) only affects that client; the next may work.
                 let Ok((stream, _)) = accepted else {
                     tokio::task::yield_now().await;
                     continue;
@@ -343,7 +344,7 @@ async fn accept(
                 drop(listener);
                 match refuse(address, order, &mut orders).await {
                     Ok(again) => listener = again,
-                    // Somebody else has taken the port meanwhile: it stays lost.
+                    // Another program took the port meanwhile, so it stays lost.
                     Err(_) => return while_open(connections).await,
                 }
             }
@@ -366,7 +367,7 @@ async fn refuse(
     loop {
         tokio::select! {
             () = &mut passing => return socket.listen(BACKLOG),
-            // Who orders it while it lasts has what they want.
+            // A further order during the refusal is already fulfilled.
             Some(order) = orders.recv() => {
                 let _told = order.begun.send(());
             }

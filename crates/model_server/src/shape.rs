@@ -1,4 +1,4 @@
-//! The answer over HTTP: events and bodies as pieces of bytes, with the faults that are made of these.
+//! Shapes an answer into HTTP: events and bodies as pieces of bytes, with the faults that act on these.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use crate::render::{self, Event, Kind};
 use crate::seen::Seen;
 use crate::wire::Wire;
 
-/// What a long filling is made of.
+/// The text that a long filling repeats.
 const BLOCK: &str = "la ";
-/// How many bytes of filling are sent as one block. Small enough to hold, large enough not to crawl.
+/// Bytes of filling per block: small enough to hold, large enough to send quickly.
 const BLOCK_BYTES: usize = 64 << 10;
-/// The same behind a compression: the larger the block, the smaller the bomb.
+/// Bytes of filling per block before compression: the larger the block, the smaller the bomb.
 const BOMB_BLOCK_BYTES: usize = 1 << 20;
 
-/// The answer itself, with the faults of streams and content in it.
+/// Returns the answer with the faults of streams and content.
 pub(crate) fn answer(seen: &Seen, draft: &Draft, fault: Option<&Fault>) -> Response {
     let wire = seen.wire;
     if wire == Wire::Ollama && draft.is_garbled {
@@ -62,7 +62,7 @@ fn with_request_id(response: Response, seen: &Seen) -> Response {
     }
 }
 
-/// Ollama reads the calls itself; what is none is an error of its own, in place of the call.
+/// Ollama parses calls itself; a malformed one becomes an error instead of the call.
 fn garbled_ollama(seen: &Seen, draft: &Draft) -> Response {
     let raw = draft.calls.first().map(|call| call.arguments.clone()).unwrap_or_default();
     let trouble = Trouble::Failed(format!("error parsing tool call: raw='{raw}', err=invalid character"));
@@ -75,7 +75,7 @@ fn garbled_ollama(seen: &Seen, draft: &Draft) -> Response {
     stream_of(seen.wire, &events)
 }
 
-/// The faults that are made of events.
+/// Applies the faults that act on events.
 fn change_events(fault: Option<&Fault>, events: &mut Vec<Event>, seen: &Seen) {
     match fault {
         Some(Fault::EndWithoutDone) => events.retain(|event| event.kind != Kind::Close),
@@ -106,7 +106,8 @@ fn no_event() -> Event {
     Event::new(Kind::Noise, Json::Null)
 }
 
-/// The events of several calls in turns: first what opens them, then a piece of each, then what closes them.
+/// Interleaves the events of several calls: first those that open them, then a piece of each, then those that close
+/// them.
 fn interleave(events: &mut Vec<Event>) {
     let Some(start) = events.iter().position(|event| event.call().is_some()) else { return };
     let (of_calls, others): (Vec<_>, Vec<_>) = events.drain(..).partition(|event| event.call().is_some());
@@ -126,14 +127,14 @@ fn interleave(events: &mut Vec<Event>) {
         };
         numbered.push((phase.0, phase.1, event));
     }
-    // Stable: within a phase and a piece the calls keep their order.
+    // The sort is stable: within a phase and a piece the calls keep their order.
     numbered.sort_by_key(|(phase, piece, _)| (*phase, *piece));
     rest.extend(numbered.into_iter().map(|(_, _, event)| event));
     rest.extend(after);
     *events = rest;
 }
 
-/// A stream of events. Where the text is filling, its event comes again and again, or (`is_one`) grows.
+/// Returns a stream of events. If the text is filling, its event is repeated, or grows if `is_one`.
 fn streamed(wire: Wire, events: &[Event], filling: u64, is_one: bool) -> Response {
     let block = if is_one { BOMB_BLOCK_BYTES } else { BLOCK_BYTES };
     let body = events.iter().flat_map(|event| {
@@ -155,12 +156,12 @@ fn streamed(wire: Wire, events: &[Event], filling: u64, is_one: bool) -> Respons
     }
 }
 
-/// A stream without any filling.
+/// Returns a stream without filling.
 pub(crate) fn stream_of(wire: Wire, events: &[Event]) -> Response {
     streamed(wire, events, 0, false)
 }
 
-/// What comes before the call, and then the call for ever.
+/// Returns what comes before the call, followed by the call for ever.
 fn endless(wire: Wire, events: &[Event]) -> Vec<Piece> {
     let frames = |events: &mut dyn Iterator<Item = &Event>| {
         events.map(|event| render::frame(wire, event)).collect::<String>().into_bytes()
@@ -177,7 +178,7 @@ fn unstreamed(body: &Json, filling: u64, is_bomb: bool) -> Response {
     response
 }
 
-/// One event with a block of filling, as often as it takes, and one with the rest.
+/// Returns an event with a block of filling, repeated as often as necessary, and one with the rest.
 fn repeated_event(text: &str, filling: u64) -> Vec<Piece> {
     let with = |bytes: usize| text.replace(FILLING, &filler(bytes)).into_bytes();
     let (times, rest) = blocks(filling, BLOCK_BYTES);
@@ -186,7 +187,7 @@ fn repeated_event(text: &str, filling: u64) -> Vec<Piece> {
     pieces
 }
 
-/// The text with filling where it is marked.
+/// Inserts filling into the text at its mark.
 fn filled(text: &str, filling: u64, block_bytes: usize) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for (place, part) in text.split(FILLING).enumerate() {
@@ -211,7 +212,7 @@ fn filler(bytes: usize) -> String {
     filler
 }
 
-/// Where a stream is cut: the event, and how many bytes of it are kept.
+/// Returns where a stream is cut: the event, and how many of its bytes are kept.
 fn cut(fault: &Fault, events: &[Event]) -> Option<(usize, Cut)> {
     let first = |is: &dyn Fn(&Event) -> bool| events.iter().position(is);
     match fault {
@@ -239,7 +240,7 @@ enum Cut {
     InPayload,
 }
 
-/// The stream up to the place, where it ends with the connection.
+/// Returns the stream up to the cut, which ends with the connection.
 fn cut_off(wire: Wire, mut response: Response, events: &[Event], place: usize, kept: Cut) -> Response {
     let Some(event) = events.get(place) else { return response };
     let frame = render::frame(wire, event);
@@ -255,7 +256,7 @@ fn cut_off(wire: Wire, mut response: Response, events: &[Event], place: usize, k
     response
 }
 
-/// The same for a body that is not streamed.
+/// Like [`cut`] and [`cut_off`], for a body that is not streamed.
 fn cut_body(fault: &Fault, response: &Response, draft: &Draft) -> Option<Response> {
     let [Piece::Bytes(bytes)] = response.body.as_slice() else { return None };
     let text = std::str::from_utf8(bytes).ok()?;
@@ -274,24 +275,24 @@ fn cut_body(fault: &Fault, response: &Response, draft: &Draft) -> Option<Respons
     Some(response)
 }
 
-/// Behind the first byte of the first character that has several.
+/// Returns the position after the first byte of the first multi-byte character.
 fn character_cut(text: &str) -> usize {
     let wide = text.char_indices().find(|(_, c)| c.len_utf8() > 1);
     wide.map_or(text.len(), |(start, _)| start + 1)
 }
 
-/// In the middle of the payload where it first stands.
+/// Returns the middle of the payload's first occurrence.
 fn payload_cut(text: &str, payload: &str) -> usize {
     text.find(payload).map_or(text.len() / 2, |start| start + payload.len().div_ceil(2))
 }
 
-/// In the middle of arguments, which stand there as a text or as an object.
+/// Returns the middle of arguments that occur as a text or as an object.
 fn argument_cut(text: &str, arguments: &str) -> usize {
     let escaped = escaped(arguments);
     if text.contains(&escaped) { payload_cut(text, &escaped) } else { payload_cut(text, arguments) }
 }
 
-/// The body compressed, whether the client asked for that or not.
+/// Compresses the body, whether the client asked for that or not.
 fn bombed(mut response: Response) -> Response {
     let Ok(body) = gzip::compressed(std::mem::take(&mut response.body)) else { return response };
     response.body = body;

@@ -1,12 +1,12 @@
-//! The wires, and which path belongs to which.
+//! The wires, and the paths that belong to each.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A way of asking a model over HTTP.
+/// A protocol for asking a model over HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wire {
-    /// Chat completions, as OpenAI began and many others speak: `…/chat/completions`.
+    /// Chat completions, OpenAI's first API, which many others offer too: `…/chat/completions`.
     Chat,
     /// OpenAI's Responses: `…/responses`.
     Responses,
@@ -14,15 +14,15 @@ pub enum Wire {
     Anthropic,
     /// Gemini: `…/models/{model}:generateContent` and `:streamGenerateContent?alt=sse`.
     Gemini,
-    /// Ollama's own: `…/api/chat`, one JSON object a line.
+    /// Ollama's own: `…/api/chat`, one JSON object per line.
     Ollama,
 }
 
 impl Wire {
-    /// All of them.
+    /// All wires.
     pub const ALL: [Self; 5] = [Self::Chat, Self::Responses, Self::Anthropic, Self::Gemini, Self::Ollama];
 
-    /// Its name in lower case.
+    /// Returns its name in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Wire {
         }
     }
 
-    /// What stands between the authority and the paths that a client of this wire adds itself.
+    /// Returns the part of a base URL between the authority and the paths that a client of this wire adds itself.
     #[must_use]
     pub const fn base_path(self) -> &'static str {
         match self {
@@ -50,10 +50,10 @@ impl fmt::Display for Wire {
     }
 }
 
-/// What a request is for.
+/// The purpose of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// An answer of a model; the only one that the script's turns are for.
+    /// An answer of a model; only these requests get the script's turns.
     Answer,
     /// The list of models (`/v1/models`, `/v1beta/models`, `/api/tags`).
     Models,
@@ -61,13 +61,13 @@ pub enum Purpose {
     Model,
     /// The server's version (`/api/version`).
     Version,
-    /// Whether somebody is there (`/`).
+    /// A liveness check (`/`).
     Root,
     /// A path that no server of these wires has.
     Unknown,
 }
 
-/// Where a request belongs.
+/// The wire and purpose of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Route {
     pub(crate) wire: Wire,
@@ -80,8 +80,8 @@ pub(crate) struct Route {
 
 /// Finds the wire and the purpose; `path` is decoded and without its query.
 ///
-/// Any prefix is taken, as long as nothing in it is doubled: `/v1/v1/…` and `…/chat/completions/chat/completions`
-/// are what a client with a badly joined base URL asks for, and real servers do not know them.
+/// Accepts any prefix in which nothing is doubled: `/v1/v1/…` and `…/chat/completions/chat/completions` come from a
+/// client with a badly joined base URL, and real servers do not have them.
 pub(crate) fn route(method: &str, path: &str, query: &str, headers: &BTreeMap<String, String>) -> Route {
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     let unknown = Route { wire: Wire::Chat, purpose: Purpose::Unknown, model: None, is_stream: false };
@@ -113,7 +113,7 @@ pub(crate) fn route(method: &str, path: &str, query: &str, headers: &BTreeMap<St
     }
 }
 
-/// `…/models` and `…/models/{id}`; an id may have slashes of its own.
+/// Matches `…/models` and `…/models/{id}`; an id may contain slashes.
 fn listing(parts: &[&str], query: &str, headers: &BTreeMap<String, String>) -> Option<Route> {
     let place = parts.iter().position(|part| *part == "models")?;
     let before = parts.get(..place)?;

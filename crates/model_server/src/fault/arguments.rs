@@ -1,11 +1,11 @@
-//! What can be wrong with the text of a JSON object. Every function takes such a text and gives one back.
+//! Corrupts the text of a JSON object. Every function takes such a text and returns another.
 
 use serde_json::Value;
 
 use super::{BadNumber, WrongFields};
 use crate::json::{Json, escaped};
 
-/// No JSON, and no tolerant reader makes an object of it.
+/// Returns text that is not JSON, even to a tolerant reader.
 pub(crate) fn malformed(text: &str) -> String {
     match text.split_once(':') {
         Some((key, rest)) => format!("{key} => {rest}"),
@@ -13,13 +13,13 @@ pub(crate) fn malformed(text: &str) -> String {
     }
 }
 
-/// The first half.
+/// Returns the first half.
 pub(crate) fn truncated(text: &str) -> String {
     let count = text.chars().count();
     text.chars().take((count / 2).max(usize::from(count > 1))).collect()
 }
 
-/// Every field gets a value of another type; what has no fields becomes an array.
+/// Gives every field a value of another type; a value without fields becomes an array.
 pub(crate) fn wrong_types(text: &str) -> String {
     let Ok(Value::Object(fields)) = serde_json::from_str::<Value>(text) else { return "[]".to_owned() };
     if fields.is_empty() {
@@ -39,7 +39,7 @@ pub(crate) fn wrong_types(text: &str) -> String {
     Json::sorted(&Value::Object(changed.collect())).to_string()
 }
 
-/// A field too many or too few.
+/// Adds or removes a field.
 pub(crate) fn wrong_fields(text: &str, form: WrongFields) -> String {
     match form {
         WrongFields::Extra => with_first_field(text, r#""unasked":true,"__proto__":{"admin":true}"#),
@@ -55,7 +55,7 @@ pub(crate) fn wrong_fields(text: &str, form: WrongFields) -> String {
     }
 }
 
-/// The first field twice, with two values.
+/// Repeats the first field with another value.
 pub(crate) fn duplicate_keys(text: &str) -> String {
     let first = match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(fields)) => fields.keys().min().cloned(),
@@ -67,12 +67,12 @@ pub(crate) fn duplicate_keys(text: &str) -> String {
     }
 }
 
-/// A field of arrays in arrays.
+/// Adds a field of nested arrays.
 pub(crate) fn deep(text: &str, depth: usize) -> String {
     with_first_field(text, &format!("\"deep\":{}{}", "[".repeat(depth), "]".repeat(depth)))
 }
 
-/// A field with a number that is none.
+/// Adds a field with an invalid number.
 pub(crate) fn bad_number(text: &str, form: BadNumber) -> String {
     let number = match form {
         BadNumber::TooLarge => "1e999",
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_does_what_it_says() {
+    fn each_function_corrupts_as_documented() {
         let text = r#"{"path":"a","count":3,"all":false,"list":[1]}"#;
         assert_eq!(malformed(text), r#"{"path" => "a","count":3,"all":false,"list":[1]}"#);
         assert_eq!(truncated(text), r#"{"path":"a","count":3,"#);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn none_of_them_leaves_the_smallest_text_as_it_was() {
+    fn even_the_smallest_text_is_corrupted() {
         for text in ["{}", "", "{ }", "x"] {
             assert!(serde_json::from_str::<Value>(&malformed(text)).is_err(), "{text}");
             assert!(serde_json::from_str::<Value>(&truncated(text)).is_err(), "{text}");

@@ -1,8 +1,8 @@
-//! What can go wrong, with names that stay: 59 faults, several of them in more than one form.
+//! The faults that can be injected, with stable names: 59, several of them in more than one form.
 //!
-//! A fault is part of a turn, so it strikes exactly the request that the script picks. [`Fault::applies`] says
-//! where it can be made; where it cannot, the plain answer is sent and [`crate::Served::fault`] is `None`, so
-//! that a test can count what really happened.
+//! A fault is part of a turn, so it affects exactly the request that the script picks. [`Fault::applies`] says where it
+//! can be injected; elsewhere the plain answer is sent and [`crate::Served::fault`] is `None`, so that a test can count
+//! what really happened.
 
 mod applies;
 pub(crate) mod arguments;
@@ -13,42 +13,42 @@ use std::time::Duration;
 
 use crate::delay::Delay;
 
-/// One fault.
+/// A fault.
 #[derive(Clone, Debug)]
 pub enum Fault {
-    /// The connection is reset, and for so long the port refuses every other; what is open stays open.
-    /// For an address that never listens there is [`crate::refused_address`].
+    /// The connection is reset, and the port refuses new ones for this long; open ones stay open. For an address that
+    /// never listens, use [`crate::refused_address`].
     RefuseConnect(Delay),
-    /// The request is taken and nothing is answered; then the connection is closed.
+    /// The request is read and not answered; after this long the connection is closed.
     Hang(Delay),
-    /// The name of the server is unknown. No turn can make it; [`crate::ModelServer::base_with`] gives a base
-    /// URL that does.
+    /// The server's name does not resolve. No turn can inject it; [`crate::ModelServer::base_with`] returns a base URL
+    /// that does.
     DnsFailure,
-    /// Bytes that are neither TLS nor HTTP in place of an answer. Over `https://`
-    /// ([`crate::ModelServer::base_with`]) the handshake is answered with them, before any turn.
+    /// Bytes that are neither TLS nor HTTP instead of an answer. Over `https://` ([`crate::ModelServer::base_with`])
+    /// they answer the handshake, before any turn.
     TlsGarbage,
-    /// A reset in place of an answer.
+    /// A reset instead of an answer.
     ResetBeforeHead,
     /// A reset after half of the body.
     ResetInBody,
-    /// Half of the body, then the server's side is closed while it still takes what the client sends, for so long.
+    /// Half of the body, then the server closes its side and keeps reading for this long.
     HalfClose(Delay),
-    /// The body comes in drops.
+    /// The body is sent in small drops.
     Drip {
-        /// How many bytes a drop has.
+        /// Bytes per drop.
         bytes: usize,
-        /// The time between two.
+        /// The time between two drops.
         every: Duration,
     },
     /// A pause after half of the body.
     PauseInBody(Delay),
-    /// A stream that ends without the event that ends it.
+    /// A stream that ends without its final event.
     EndWithoutDone,
-    /// A chunk that is shorter than it says, then the end.
+    /// A chunk that is shorter than announced, then the end.
     TruncatedChunks,
-    /// A length that is not that of the body.
+    /// A content length that differs from the body's.
     WrongLength(WrongLength),
-    /// A small compressed body that grows to so many bytes.
+    /// A small compressed body that expands to this many bytes.
     GzipBomb(u64),
     /// A redirect to itself, for ever; the redirected requests do not reach the script.
     RedirectLoop,
@@ -57,105 +57,105 @@ pub enum Fault {
     ContextTooLong,
     /// 400: a call without its result, or a result without its call.
     ToolPairing,
-    /// 401, or as a wire says it of a wrong key.
+    /// 401, or the wire's own response to a wrong key.
     Unauthorized(UnauthorizedForm),
-    /// 402 or 429: nothing is left to pay with.
+    /// 402 or 429: the quota is used up.
     QuotaSpent(QuotaForm),
     /// 403.
     Forbidden,
-    /// 404: there is no such model.
+    /// 404: the model does not exist.
     ModelNotFound,
     /// 408.
     RequestTimeout,
     /// 413.
     TooLarge,
-    /// 429, and when to come back.
+    /// 429, with or without a time to retry.
     RateLimited(RetryAfter),
     /// 500.
     InternalError,
-    /// 502 with a page of HTML, as a proxy says it.
+    /// 502 with an HTML page, as proxies send it.
     BadGateway,
-    /// 503 for so long, to everybody; the script is not asked meanwhile.
+    /// 503 to every request for this long; the script is not asked meanwhile.
     UnavailableStorm(Duration),
-    /// 529, or as a wire says that there is too much to do.
+    /// 529, or the wire's own response when overloaded.
     Overloaded,
-    /// 200 and an error where the answer should be.
+    /// 200 with an error instead of the answer.
     ErrorWithOk(ErrorPlace),
 
-    /// It ends inside a character.
+    /// The response ends inside a character.
     CutInCharacter,
-    /// It ends inside a text.
+    /// The response ends inside a text.
     CutInText,
-    /// It ends inside the arguments of a call.
+    /// The response ends inside the arguments of a call.
     CutInArguments,
-    /// An event comes twice.
+    /// An event is sent twice.
     DuplicateEvent,
-    /// The indices count down.
+    /// Indices count down.
     ReorderedIndex,
-    /// The arguments of two calls come in turns.
+    /// The arguments of two calls alternate.
     InterleavedCalls,
-    /// Something that no client knows is put among the rest.
+    /// Something unknown to every client is inserted.
     UnknownEvent,
-    /// A single line of so many bytes.
+    /// A single line of this many bytes.
     HugeLine(u64),
-    /// What it cost is unsaid or nonsense.
+    /// The usage is missing or nonsense.
     BadUsage(BadUsage),
 
-    /// The arguments are no JSON. (From here on: where nothing is called, a call is added when tools are
-    /// offered; where none are and the text is JSON, it happens to the text.)
+    /// The arguments are not JSON. (For this and the following faults of arguments: if there is no call, one is added
+    /// if tools are offered; otherwise the text is affected if it is JSON.)
     MalformedArguments,
-    /// The arguments end in the middle, and the answer goes on as if they were complete.
+    /// The arguments are cut in half, and the answer continues as if they were complete.
     TruncatedArguments,
     /// Every argument has another type.
     WrongTypes,
-    /// A field too many or too few.
+    /// A field is added or missing.
     WrongFields(WrongFields),
-    /// A field twice, with two values.
+    /// A field occurs twice, with two values.
     DuplicateKeys,
-    /// Arrays in arrays, so deep.
+    /// Arrays nested this deep.
     DeepArguments(usize),
-    /// A number that is none.
+    /// An invalid number.
     BadNumber(BadNumber),
-    /// No answer at all.
+    /// An empty answer.
     EmptyReply(EmptyReply),
-    /// Blanks and line ends.
+    /// Only white space.
     OnlyWhitespace,
     /// The content is null.
     NullContent,
-    /// So many calls at once.
+    /// This many calls at once.
     ManyCalls(usize),
     /// A call of a tool that was not offered.
     UnknownTool,
-    /// A call of a tool whose name is nearly that of one that was offered.
+    /// A call of a tool whose name almost matches an offered one.
     NearMissName(NearMiss),
-    /// A call that is only talked about.
+    /// A call that is only described in text.
     CallInProse,
-    /// Two calls with one id.
+    /// Two calls with the same id.
     DuplicateCallIds,
-    /// A call with the id of an earlier turn's.
+    /// A call with the id of an earlier turn's call.
     ReusedCallId,
-    /// A text of so many bytes.
+    /// A text of this many bytes.
     HugeText(u64),
-    /// Text that a terminal would obey, or that looks like other text.
+    /// Text with terminal controls, or that looks like other text.
     HostileText(Hostile),
-    /// A wrong reason for the end.
+    /// A wrong finish reason.
     FinishLie(FinishLie),
-    /// The same call, whatever was answered to it before.
+    /// The same call, whatever its earlier results were.
     EndlessCall(Endless),
-    /// Text that claims to come from somebody else.
+    /// Text that claims to come from another role.
     RoleConfusion,
-    /// The credentials of the request, sent back.
+    /// The request's credentials, sent back.
     SecretEcho(SecretPlace),
 }
 
 /// Forms of [`Fault::WrongLength`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrongLength {
-    /// It says more than comes.
+    /// It announces more than is sent.
     More,
-    /// It says less than comes; the rest stands where the next answer should.
+    /// It announces less than is sent; the rest is where the next answer should be.
     Less,
-    /// It says something that is no number.
+    /// It announces something that is not a number.
     Word,
 }
 
@@ -164,7 +164,7 @@ pub enum WrongLength {
 pub enum UnauthorizedForm {
     /// 401.
     Status401,
-    /// 400 with a reason, as Gemini says it.
+    /// 400 with a reason, as Gemini sends it.
     Status400,
 }
 
@@ -173,27 +173,27 @@ pub enum UnauthorizedForm {
 pub enum QuotaForm {
     /// 402.
     Status402,
-    /// 429, which looks like a rate limit until one reads the code.
+    /// 429, which looks like a rate limit until the code is read.
     Status429,
 }
 
 /// Forms of [`Fault::RateLimited`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RetryAfter {
-    /// So many seconds.
+    /// A number of seconds.
     Seconds(u64),
-    /// A date as HTTP writes it.
+    /// An HTTP date.
     Date(String),
-    /// Something absurd: a thousand years, a negative number, a word.
+    /// An absurd value: a thousand years, a negative number, a word.
     Absurd(String),
-    /// Nothing is said.
+    /// No value.
     Unsaid,
 }
 
 /// Forms of [`Fault::ErrorWithOk`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorPlace {
-    /// In place of the answer.
+    /// Instead of the answer.
     InPlace,
     /// In the middle of a stream.
     AfterText,
@@ -202,18 +202,18 @@ pub enum ErrorPlace {
 /// Forms of [`Fault::BadUsage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadUsage {
-    /// There is none.
+    /// No usage.
     Missing,
-    /// It is below zero.
+    /// Negative numbers.
     Negative,
-    /// It is as large as 64 bits can say.
+    /// The largest 64-bit numbers.
     Huge,
 }
 
 /// Forms of [`Fault::WrongFields`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrongFields {
-    /// Some that nobody asked for.
+    /// Unknown fields are added.
     Extra,
     /// The first one is missing.
     Missing,
@@ -242,26 +242,26 @@ pub enum EmptyReply {
 pub enum NearMiss {
     /// In capitals.
     Case,
-    /// With a letter of another script.
+    /// With a letter from another script.
     Homoglyph,
-    /// With `functions.` before it.
+    /// With the prefix `functions.`.
     Prefix,
 }
 
 /// Forms of [`Fault::HostileText`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hostile {
-    /// Colours, cursor, clear screen.
+    /// Colours, cursor movement, clear screen.
     Ansi,
     /// A link whose text is another address.
     Osc8,
-    /// What goes into the clipboard.
+    /// A write to the clipboard.
     Osc52,
-    /// What turns the reading direction.
+    /// Characters that reverse the reading direction.
     Bidi,
-    /// What cannot be seen.
+    /// Invisible characters.
     ZeroWidth,
-    /// A character that ends a text elsewhere.
+    /// A character that ends strings in other languages.
     Nul,
 }
 
@@ -274,7 +274,7 @@ pub enum FinishLie {
     ToolCalls,
     /// An answer with calls claims to be done.
     Stop,
-    /// A reason that nobody knows.
+    /// An unknown reason.
     Unknown,
     /// No reason.
     Missing,
@@ -298,20 +298,20 @@ pub enum SecretPlace {
     Text,
 }
 
-/// The four kinds of faults.
+/// The four groups of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// 1 to 14: below HTTP or in its framing.
     Transport,
-    /// 15 to 28: what the status says.
+    /// 15 to 28: the status.
     Status,
-    /// 29 to 37: how a stream is made.
+    /// 29 to 37: the stream.
     Stream,
-    /// 38 to 59: what the model says.
+    /// 38 to 59: the model's answer.
     Content,
 }
 
-/// How long and how large the faults of [`Fault::all`] are.
+/// The durations and sizes of the faults of [`Fault::all`].
 #[derive(Clone, Debug)]
 pub struct Measures {
     /// How long the port refuses.
@@ -320,19 +320,19 @@ pub struct Measures {
     pub hang: Delay,
     /// How long a half-closed connection stays open.
     pub half_open: Delay,
-    /// How many bytes a drop has.
+    /// Bytes per drop.
     pub drip_bytes: usize,
     /// The time between two drops.
     pub drip_every: Duration,
-    /// The pause in the middle.
+    /// The pause in the middle of a body.
     pub pause: Delay,
     /// How long the service is unavailable.
     pub storm: Duration,
-    /// What a rate limit says, in seconds.
+    /// Seconds in a rate limit's retry time.
     pub retry_after_seconds: u64,
-    /// What it says as a date; the server reads no clock.
+    /// The date in a rate limit's retry time; the server reads no clock.
     pub retry_after_date: String,
-    /// What a gzip bomb grows to.
+    /// The size that a gzip bomb expands to.
     pub bomb_bytes: u64,
     /// The length of the huge line.
     pub line_bytes: u64,
@@ -340,13 +340,13 @@ pub struct Measures {
     pub text_bytes: u64,
     /// The depth of the deep arguments.
     pub depth: usize,
-    /// How many calls come at once.
+    /// Calls in one answer.
     pub calls: usize,
 }
 
 impl Measures {
-    /// For a clock that runs on whenever everybody waits: what is endless stays so, and what is large is larger than a
-    /// client's bounds need be, and no larger.
+    /// Returns measures for a paused clock that advances when everything waits: what is endless stays so, and what is
+    /// large is only as large as needed to exceed a client's bounds.
     #[must_use]
     pub fn endless() -> Self {
         Self {
@@ -362,8 +362,8 @@ impl Measures {
 }
 
 impl Default for Measures {
-    /// The figures of the list: hang for ever, a byte a second, a pause of 30 s, a storm of 60 s, 1 GiB behind
-    /// the compression, 10 MiB in a line, 50 MiB of text, a depth of 10,000, 100 calls.
+    /// The values of the specification's list: hang for ever, a byte per second, a pause of 30 s, a storm of 60 s, 1
+    /// GiB when decompressed, 10 MiB per line, 50 MiB of text, a depth of 10,000, 100 calls.
     fn default() -> Self {
         Self {
             refusal: Delay::Ever,
@@ -385,19 +385,19 @@ impl Default for Measures {
 }
 
 impl Fault {
-    /// Every fault in every form, with the figures of the list.
+    /// Returns every fault in every form, with the default measures.
     #[must_use]
     pub fn all() -> Vec<Self> {
         Self::all_with(&Measures::default())
     }
 
-    /// The fault of this name, with the figures of the list.
+    /// Returns the fault of this name, with the default measures.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         Self::all().into_iter().find(|fault| fault.name() == name)
     }
 
-    /// Which kind it is.
+    /// Returns its group.
     #[must_use]
     pub fn group(&self) -> Group {
         match self.number() {

@@ -5,11 +5,11 @@ use super::{
     QuotaForm, RetryAfter, SecretPlace, UnauthorizedForm, WrongFields, WrongLength,
 };
 
-/// Waiting times that no client should believe: a thousand years, more than 64 bits, a negative one, a word.
+/// Retry times that no client should accept: a thousand years, more than 64 bits, a negative one, a word.
 const ABSURD: [&str; 4] = ["31536000000", "99999999999999999999999", "-5", "soon"];
 
 impl Fault {
-    /// Every fault in every form, as long and as large as `measures` says.
+    /// Returns every fault in every form, with these measures.
     #[must_use]
     pub fn all_with(measures: &Measures) -> Vec<Self> {
         let mut all = transport(measures);
@@ -19,13 +19,13 @@ impl Fault {
         all
     }
 
-    /// Its number in the list, from 1 to 59; the forms of one fault share it.
+    /// Returns its number in the list, from 1 to 59; the forms of a fault share it.
     #[must_use]
     pub fn number(&self) -> u8 {
         self.entry().0
     }
 
-    /// Its name, which stays; every form has its own.
+    /// Returns its stable name; every form has its own.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.entry().1
@@ -122,7 +122,7 @@ impl Fault {
     }
 }
 
-/// The absurd forms are told apart by what they begin with.
+/// Returns the name of an absurd form, which its prefix identifies.
 fn absurd_name(text: &str) -> &'static str {
     match text.as_bytes() {
         [b'-', ..] => "rate_limited_negative",
@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_has_59_faults_in_four_groups_and_every_name_once() {
+    fn there_are_59_faults_in_four_groups_with_unique_names() {
         let all = Fault::all();
         let numbers: BTreeSet<u8> = all.iter().map(Fault::number).collect();
         assert_eq!(numbers, (1..=59).collect());

@@ -1,7 +1,7 @@
-//! Compressing a body whose long part is one block again and again: the block is compressed once.
+//! Compresses a body whose long part repeats one block: the block is compressed once.
 //!
-//! A full flush ends on a byte and forgets what came before, so the same compressed block can be sent any number
-//! of times. The check sum at the end is right: whoever decompresses it all finds nothing to object to.
+//! A full flush ends on a byte boundary and resets the dictionary, so the same compressed block can be sent any number
+//! of times. The checksum at the end is correct, so decompressing everything succeeds.
 
 use std::io;
 
@@ -14,11 +14,11 @@ const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 /// An empty last block.
 const END: [u8; 2] = [3, 0];
 
-/// The pieces of a body, compressed.
+/// Compresses the pieces of a body.
 pub(crate) fn compressed(pieces: Vec<Piece>) -> io::Result<Vec<Piece>> {
     let mut all = vec![Piece::Bytes(HEADER.to_vec())];
     let mut sum = Crc::new();
-    // A wire may say the long text several times; its block is compressed once.
+    // A wire may repeat the long text; its block is compressed once.
     let mut known: Option<(Vec<u8>, Vec<u8>)> = None;
     for piece in pieces {
         match piece {
@@ -44,7 +44,7 @@ pub(crate) fn compressed(pieces: Vec<Piece>) -> io::Result<Vec<Piece>> {
     Ok(all)
 }
 
-/// The sum over a block that comes `times` times, by doubling.
+/// Returns the checksum of a block that is repeated `times` times, by doubling.
 fn repeated(block: &[u8], times: u64) -> Crc {
     let mut doubled = Crc::new();
     doubled.update(block);
@@ -72,7 +72,7 @@ fn flushed(bytes: &[u8]) -> io::Result<Vec<u8>> {
         let rest = bytes.get(taken..).unwrap_or_default();
         let status = compress.compress_vec(rest, &mut out, FlushCompress::Full)?;
         let is_all_taken = usize::try_from(compress.total_in()).unwrap_or(usize::MAX) >= bytes.len();
-        // Room left over means that everything is out.
+        // Remaining room means that all output was written.
         if is_all_taken && out.len() < out.capacity() {
             return Ok(out);
         }
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_out_is_what_went_in_and_the_sum_is_right() {
+    fn compressed_bodies_round_trip_with_a_valid_checksum() {
         let block = vec![b'a'; 70_000];
         let pieces = vec![
             Piece::Bytes(b"begin ".to_vec()),

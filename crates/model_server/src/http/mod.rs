@@ -1,5 +1,5 @@
 //! HTTP/1.1, as little as model clients need and as much as it takes to break it: a bounded reader of requests
-//! ([`request`]), what an answer is made of ([`response`]), and its way into bytes and waits ([`steps`]).
+//! ([`request`]), the responses ([`response`]), and their conversion into bytes and waits ([`steps`]).
 //!
 //! It knows no model and no wire.
 

@@ -1,36 +1,36 @@
-//! Reading requests from a connection, within limits. Every way in which it can fail has a name.
+//! Reads requests from a connection, within limits. Every failure has its own error.
 
 use std::collections::BTreeMap;
 use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-/// The request line and the headers together.
+/// Largest request line and headers together.
 pub const HEAD_BYTES_MAX: usize = 64 << 10;
-/// The body.
+/// Largest body.
 pub const BODY_BYTES_MAX: usize = 64 << 20;
-/// How much is read at once, and kept of what a client sends too early.
+/// Bytes that are read at once, and kept of what a client sends early.
 const BUFFER_BYTES: usize = 64 << 10;
-/// The line before a chunk: a length, and extensions that nobody uses.
+/// Longest line before a chunk: a length, and extensions that are ignored.
 const CHUNK_LINE_BYTES_MAX: usize = 256;
 /// The first byte of a TLS handshake.
 const TLS_HANDSHAKE: u8 = 0x16;
 
-/// A request as it came.
+/// A request as received.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) method: String,
     /// Decoded, without the query.
     pub(crate) path: String,
     pub(crate) query: String,
-    /// Names in lower case; those that came twice are joined with a comma.
+    /// Names in lower case; repeated headers are joined with a comma.
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) body: Vec<u8>,
-    /// Whether the client takes another answer on this connection.
+    /// Whether the client accepts another answer on this connection.
     pub(crate) keeps_alive: bool,
 }
 
-/// Why there is no request.
+/// Why a request could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadError {
     #[error("read from the client")]
@@ -59,7 +59,7 @@ enum BodyFraming {
     Chunked,
 }
 
-/// The reading side of a connection, with what was read and not yet used.
+/// The reading side of a connection, with the bytes that were read and not used yet.
 #[derive(Debug)]
 pub(crate) struct Reader<R> {
     stream: R,
@@ -71,7 +71,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         Self { stream, buffer: Vec::new() }
     }
 
-    /// The next head; `None` when the client has closed between two requests.
+    /// Reads the next head; `None` if the client closed the connection between two requests.
     pub(crate) async fn head(&mut self) -> Result<Option<Head>, ReadError> {
         loop {
             // Empty lines before a request are allowed.
@@ -97,7 +97,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         }
     }
 
-    /// The body that belongs to a head.
+    /// Reads the body that belongs to a head.
     pub(crate) async fn body(&mut self, head: Head) -> Result<Request, ReadError> {
         let mut request = head.request;
         request.body = match head.framing {
@@ -108,7 +108,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         Ok(request)
     }
 
-    /// Comes back when the client has closed its side, however early it sends what comes next.
+    /// Returns when the client has closed its side, even if it sends more before that.
     pub(crate) async fn closed(&mut self) {
         loop {
             if self.buffer.len() >= BUFFER_BYTES {
@@ -120,7 +120,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         }
     }
 
-    /// Reads on without keeping anything, so that closing the connection does not reset it.
+    /// Reads and discards the rest, so that closing the connection does not reset it.
     pub(crate) async fn drain(&mut self) {
         let mut budget = BODY_BYTES_MAX;
         while budget > 0 {
@@ -183,7 +183,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         if self.fill().await? { Ok(()) } else { Err(ReadError::Malformed("it ends in its body")) }
     }
 
-    /// Reads some more; whether there was any.
+    /// Reads more bytes; returns whether there were any.
     async fn fill(&mut self) -> io::Result<bool> {
         self.buffer.reserve(BUFFER_BYTES);
         Ok(self.stream.read_buf(&mut self.buffer).await? > 0)
@@ -191,7 +191,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
 }
 
 impl Head {
-    /// Whether the client waits for leave to send the body.
+    /// Whether the client waits for permission to send the body.
     pub(crate) const fn expects_continue(&self) -> bool {
         self.expects_continue
     }
@@ -229,7 +229,7 @@ fn parse(head: &[u8]) -> Result<Head, ReadError> {
         "HTTP/1.1" => !connection.contains("close"),
         _ => connection.contains("keep-alive"),
     };
-    // A proxy is asked for whole addresses.
+    // Clients send absolute URLs to a proxy.
     let target = match target.split_once("://") {
         Some((_, rest)) => rest.split_once('/').map_or("/".to_owned(), |(_, path)| format!("/{path}")),
         None => target.to_owned(),
@@ -261,7 +261,7 @@ fn framing(headers: &BTreeMap<String, String>) -> Result<BodyFraming, ReadError>
     }
 }
 
-/// Undoes `%20` and the like; what is no such thing stays.
+/// Decodes `%20` and the like; invalid escapes stay as they are.
 fn decoded(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -282,12 +282,12 @@ fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Reads requests from bytes that come in pieces of `size`, and says what became of them.
+    /// Reads requests from bytes that arrive in pieces of `size`, and compares the results.
     async fn check(size: usize, bytes: &[u8], expected: &[&str]) {
         let (mut client, server) = tokio::io::duplex(size);
         let bytes = bytes.to_vec();
         let writing = tokio::spawn(async move {
-            // A reader that has given up closes the pipe; the rest is then lost, as on a socket.
+            // A reader that has given up closes the pipe; the rest is lost, as on a socket.
             let _written = tokio::io::AsyncWriteExt::write_all(&mut client, &bytes).await;
         });
         let mut reader = Reader::new(server);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn requests_are_read_however_they_are_cut() {
+    async fn requests_are_read_in_pieces_of_any_size() {
         let bytes = b"\r\nPOST /v1beta/models/m%3Ax?alt=sse&a=%20 HTTP/1.1\r\nA: 1\r\nContent-Length: 5\r\na:  2 \r\n\r\nhello\
             GET http://host:1/p%zz HTTP/1.1\r\nconnection: close\r\n\r\n\
             POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nt: 1\r\n\r\n";
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whatever_is_no_request_has_a_name() {
+    async fn every_invalid_request_has_its_error() {
         let long = format!("GET / HTTP/1.1\r\na: {}", "x".repeat(2 * HEAD_BYTES_MAX));
         for (bytes, expected) in [
             ("\u{16}\u{3}\u{1}", "read a request: the client speaks TLS"),

@@ -1,6 +1,6 @@
-//! What an answer is made of before it is bytes.
+//! Responses before they are bytes.
 
-/// An answer over HTTP.
+/// An HTTP response.
 #[derive(Clone, Debug)]
 pub(crate) struct Response {
     pub(crate) status: u16,
@@ -9,27 +9,27 @@ pub(crate) struct Response {
     pub(crate) framing: Framing,
 }
 
-/// A part of a body. A body of any length is made of few of them.
+/// A part of a body. A body of any length consists of few parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
     Bytes(Vec<u8>),
-    /// The same block, so many times.
+    /// A block that is repeated.
     Repeat {
         block: Vec<u8>,
         times: u64,
     },
 }
 
-/// How a client learns where the body ends.
+/// How a client finds the end of the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// It is told the length.
+    /// By the content length.
     Length,
-    /// It is told this in place of the length.
+    /// By this value instead of the content length.
     Claimed(String),
-    /// Every piece is a chunk.
+    /// By chunks, one per piece.
     Chunked,
-    /// The connection ends.
+    /// By the end of the connection.
     Close,
 }
 
@@ -44,7 +44,7 @@ impl Piece {
 }
 
 impl Response {
-    /// A body of JSON or text, with its length.
+    /// Creates a response with a body of JSON or text and its length.
     pub(crate) fn whole(status: u16, media_type: &str, body: impl Into<String>) -> Self {
         Self {
             status,
@@ -63,7 +63,7 @@ impl Response {
         self.body.iter().map(Piece::bytes).fold(0, u64::saturating_add)
     }
 
-    /// The status line and the headers.
+    /// Returns the status line and the headers.
     pub(crate) fn head(&self, keeps_alive: bool) -> Vec<u8> {
         let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, reason(self.status));
         for (name, value) in &self.headers {
@@ -82,7 +82,7 @@ impl Response {
         head.into_bytes()
     }
 
-    /// The body as it goes over the connection, its end included.
+    /// Returns the body as sent, including its end.
     pub(crate) fn framed_body(&self) -> Vec<Piece> {
         if self.framing != Framing::Chunked {
             return self.body.clone();
@@ -98,7 +98,7 @@ impl Response {
         framed
     }
 
-    /// The same with chunks of at most so many bytes, wherever that cuts.
+    /// Splits the body into chunks of at most this many bytes, at any place.
     pub(crate) fn in_pieces_of(mut self, bytes_max: usize) -> Self {
         let cut = self.body.into_iter().flat_map(|piece| match piece {
             Piece::Bytes(bytes) => {

@@ -1,5 +1,5 @@
-//! What is done on a connection to answer, as a list: bytes, waits, ends. The list is data, so that what a fault
-//! does can be looked at without any connection.
+//! The steps of answering on a connection, as a list of bytes, waits and ends. The list is data, so that the effect of
+//! a fault can be tested without a connection.
 
 use std::time::Duration;
 
@@ -9,29 +9,29 @@ use crate::fault::{Fault, WrongLength};
 
 /// Bytes that are neither TLS nor HTTP.
 pub(crate) const GARBAGE: &[u8] = b"\x00\xff\x13\x37 neither TLS nor HTTP \xfe\x80\r\n\x1b";
-/// How many bytes more than there are a wrong length claims.
+/// How far a wrong length exceeds the real one, in bytes.
 const CLAIMED_TOO_MANY: u64 = 1000;
 
-/// One thing to do.
+/// A step of answering.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Send(Piece),
-    /// Bytes in drops with a time between them.
+    /// Bytes in drops with a pause between them.
     Drip {
         bytes: Vec<u8>,
         at_once: usize,
         every: Duration,
     },
     Wait(Delay),
-    /// Our side is closed; theirs is still read.
+    /// The server closes its side and keeps reading.
     CloseWriting,
-    /// The connection ends with a reset; what was not yet sent is lost.
+    /// The connection is reset; unsent data is lost.
     Reset,
-    /// The connection ends.
+    /// The connection is closed.
     Close,
 }
 
-/// The steps of an answer without a fault.
+/// Returns the steps of an answer without a fault.
 pub(crate) fn plain(response: &Response, keeps_alive: bool) -> Vec<Step> {
     let mut steps = vec![Step::Send(Piece::Bytes(response.head(keeps_alive)))];
     steps.extend(response.framed_body().into_iter().map(Step::Send));
@@ -41,7 +41,7 @@ pub(crate) fn plain(response: &Response, keeps_alive: bool) -> Vec<Step> {
     steps
 }
 
-/// The steps of an answer with a fault of the transport; `None` for faults of any other kind.
+/// Returns the steps of an answer with a transport fault; `None` for other faults.
 pub(crate) fn with_fault(fault: &Fault, response: &Response, keeps_alive: bool) -> Option<Vec<Step>> {
     let head = || Step::Send(Piece::Bytes(response.head(keeps_alive)));
     let halves = || split_in_half(response.framed_body());
@@ -81,7 +81,7 @@ pub(crate) fn with_fault(fault: &Fault, response: &Response, keeps_alive: bool) 
     Some(steps)
 }
 
-/// Cuts pieces at half of their bytes; a repeated block is not cut.
+/// Splits pieces at half of their bytes; a repeated block is not split.
 fn split_in_half(pieces: Vec<Piece>) -> (Vec<Step>, Vec<Step>) {
     let total = pieces.iter().map(Piece::bytes).fold(0, u64::saturating_add);
     let mut left = usize::try_from(total / 2).unwrap_or(usize::MAX);
@@ -105,7 +105,7 @@ fn split_in_half(pieces: Vec<Piece>) -> (Vec<Step>, Vec<Step>) {
     (first, second)
 }
 
-/// The pieces before the middle one as they should be; of that one only the beginning comes.
+/// Returns the pieces before the middle one complete, and only the beginning of that one.
 fn truncated_chunks(mut response: Response) -> Vec<Step> {
     response.framing = Framing::Chunked;
     let mut steps = vec![Step::Send(Piece::Bytes(response.head(true)))];
@@ -118,7 +118,7 @@ fn truncated_chunks(mut response: Response) -> Vec<Step> {
         };
         let mut chunk = chunk(block);
         if place == middle {
-            // The length stays; half of what it announces and the line end do not come.
+            // The length stays; half of the announced bytes and the line end are missing.
             chunk.truncate(chunk.len().saturating_sub(block.len().div_ceil(2) + 2));
         }
         steps.push(Step::Send(Piece::Bytes(chunk)));
@@ -136,7 +136,7 @@ fn wrong_length(form: WrongLength, mut response: Response, keeps_alive: bool) ->
     };
     response.framing = Framing::Claimed(claimed);
     let mut steps = plain(&response, keeps_alive);
-    // After too little the connection is kept: there the rest is taken for the next answer.
+    // If too little was announced, the connection stays open: the rest is then taken for the next answer.
     if form != WrongLength::Less && keeps_alive {
         steps.push(Step::Close);
     }

@@ -1,4 +1,4 @@
-//! Anthropic's Messages, as they are answered.
+//! Renders answers of Anthropic's Messages.
 
 use super::{Event, Kind, STRANGE};
 use crate::draft::{Draft, DraftCall, Ending, Numbers, Shape};
@@ -16,7 +16,8 @@ pub(super) fn whole(draft: &Draft) -> Json {
                 object! { "type": "text", "text": text }
             }
             Part::Call(_, call) => {
-                // What is no JSON cannot be put in unquoted; a text in place of an object is what is left.
+                // Text that is not JSON cannot be inserted unquoted, so it is inserted as a string instead of an
+                // object.
                 let input = if draft.is_garbled {
                     Json::Text(call.arguments.clone())
                 } else {
@@ -62,7 +63,7 @@ pub(super) fn events(draft: &Draft) -> Vec<Event> {
     events
 }
 
-/// What the content is made of, in order.
+/// The parts of the content, in order.
 enum Part<'a> {
     Thinking,
     Text,
@@ -167,7 +168,7 @@ fn with_reason(object: Json, ending: Ending) -> Json {
     object.with("stop_reason", reason)
 }
 
-/// Here the input is what was *not* read from the cache.
+/// On this wire the input excludes what was read from the cache.
 fn usage(numbers: Numbers, output: i128) -> Json {
     object! {
         "input_tokens": numbers.input.saturating_sub(numbers.cached),

@@ -1,4 +1,4 @@
-//! Chat completions, as they are answered.
+//! Renders answers of chat completions.
 
 use super::{CREATED, Event, Kind, STRANGE};
 use crate::draft::{Draft, Ending, Numbers, Shape};
@@ -103,7 +103,7 @@ fn chunk(draft: &Draft, choices: Vec<Json>) -> Json {
 }
 
 fn choice(draft: &Draft, delta: Json, ending: Option<Ending>) -> Json {
-    // With calls it is their indices that are out of order.
+    // With calls, the calls' indices are out of order instead.
     let index = if draft.calls.is_empty() { draft.index(0, 1) } else { 0 };
     let choice = object! { "index": index, "delta": delta, "logprobs": Json::Null };
     match ending {

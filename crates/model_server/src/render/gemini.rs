@@ -1,4 +1,4 @@
-//! Gemini's answers. A call comes whole, and a stream ends without a sign of its own: its last event has a reason.
+//! Renders Gemini's answers. A call is sent whole, and a stream has no end marker: its last event has a finish reason.
 
 use super::{Event, Kind, STRANGE};
 use crate::draft::{Draft, DraftCall, Ending, Numbers, Shape};
@@ -76,7 +76,7 @@ fn chunk(draft: &Draft, parts: Option<Vec<Json>>, is_last: bool) -> Json {
     chunk.with("modelVersion", &draft.model).with("responseId", format!("gemini-{:02}", draft.nth))
 }
 
-/// A call is no reason here; one that is no JSON never leaves the server, which says so.
+/// A call has no finish reason of its own here; a call that is not JSON is reported by the server instead of sent.
 fn with_reason(candidate: Json, draft: &Draft) -> Json {
     if draft.is_garbled && !draft.calls.is_empty() {
         let message = draft.calls.first().map(|call| format!("{}({})", call.name, call.arguments));
@@ -92,7 +92,7 @@ fn with_reason(candidate: Json, draft: &Draft) -> Json {
     candidate.with("finishReason", reason)
 }
 
-/// Here the thinking is counted beside the output.
+/// On this wire the thinking is not included in the output count.
 fn usage(numbers: Numbers) -> Json {
     let Numbers { input, cached, output, reasoning } = numbers;
     object! {

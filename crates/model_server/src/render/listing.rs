@@ -1,14 +1,14 @@
-//! Which models there are, in the clothes of each wire.
+//! Renders the list of models for each wire.
 
 use super::{CREATED, CREATED_TEXT};
 use crate::json::{Json, object};
 use crate::script::ModelInfo;
 use crate::wire::Wire;
 
-/// The version that Ollama's wire says.
+/// The version that Ollama's wire reports.
 pub(crate) const OLLAMA_VERSION: &str = "0.12.6";
 
-/// The list of the models.
+/// Renders the list of models.
 pub(crate) fn models(wire: Wire, models: &[ModelInfo]) -> Json {
     let entries: Vec<Json> = models.iter().map(|model| entry(wire, model)).collect();
     match wire {
@@ -23,7 +23,7 @@ pub(crate) fn models(wire: Wire, models: &[ModelInfo]) -> Json {
     }
 }
 
-/// One model, asked for by its name.
+/// Renders one model.
 pub(crate) fn model(wire: Wire, model: &ModelInfo) -> Json {
     if wire != Wire::Ollama {
         return entry(wire, model);

@@ -1,4 +1,4 @@
-//! A draft in the clothes of its wire: as one body, or as the events of a stream. Nothing here sends anything.
+//! Renders a draft for its wire: as one body, or as the events of a stream. Sends nothing.
 
 mod anthropic;
 mod chat;
@@ -11,25 +11,25 @@ use crate::draft::Draft;
 use crate::json::Json;
 use crate::wire::Wire;
 
-/// When all of the server's answers were made.
+/// The creation time of all answers.
 pub(crate) const CREATED: i32 = 1_767_225_600;
-/// The same as text.
+/// [`CREATED`] as text.
 pub(crate) const CREATED_TEXT: &str = "2026-01-01T00:00:00Z";
-/// A word that stands for a reason, type or field that no client knows.
+/// A reason, type or field name that no client knows.
 pub(crate) const STRANGE: &str = "surprise";
 
-/// One event of a stream.
+/// An event of a stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
     pub(crate) kind: Kind,
-    /// What stands behind `event:`, on the wires that name them.
+    /// The value of `event:`, on wires that name events.
     pub(crate) name: Option<&'static str>,
     pub(crate) data: Json,
-    /// The piece of text or arguments that it carries, as it stands in the JSON.
+    /// The piece of text or arguments that it carries, as escaped in the JSON.
     pub(crate) payload: String,
 }
 
-/// What an event does, whatever its wire.
+/// The function of an event, on any wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// It opens the stream.
@@ -42,14 +42,14 @@ pub(crate) enum Kind {
     PartClose,
     /// It opens the n-th call.
     CallOpen(usize),
-    /// A piece of its arguments, or the whole call where arguments come in one.
+    /// A piece of its arguments, or the whole call on wires that send calls whole.
     Arguments(usize),
     CallClose(usize),
-    /// It says why it ended, or what it cost.
+    /// It reports the finish reason or the usage.
     Finish,
-    /// Without it the stream has not ended properly.
+    /// It marks the end of the stream.
     Close,
-    /// It means nothing.
+    /// It has no meaning.
     Noise,
 }
 
@@ -67,7 +67,7 @@ impl Event {
         self
     }
 
-    /// The call it belongs to.
+    /// Returns the call that it belongs to.
     pub(crate) fn call(&self) -> Option<usize> {
         match self.kind {
             Kind::CallOpen(call) | Kind::Arguments(call) | Kind::CallClose(call) => Some(call),
@@ -76,7 +76,7 @@ impl Event {
     }
 }
 
-/// The body of an answer that is not streamed.
+/// Renders an answer that is not streamed.
 pub(crate) fn whole(wire: Wire, draft: &Draft) -> Json {
     match wire {
         Wire::Chat => chat::whole(draft),
@@ -87,7 +87,7 @@ pub(crate) fn whole(wire: Wire, draft: &Draft) -> Json {
     }
 }
 
-/// The events of one that is.
+/// Renders a streamed answer.
 pub(crate) fn events(wire: Wire, draft: &Draft) -> Vec<Event> {
     match wire {
         Wire::Chat => chat::events(draft),
@@ -98,7 +98,7 @@ pub(crate) fn events(wire: Wire, draft: &Draft) -> Vec<Event> {
     }
 }
 
-/// The bytes of one event.
+/// Returns the bytes of an event.
 pub(crate) fn frame(wire: Wire, event: &Event) -> String {
     let Event { name, data, .. } = event;
     match (wire, name) {
@@ -109,7 +109,7 @@ pub(crate) fn frame(wire: Wire, event: &Event) -> String {
     }
 }
 
-/// The media type of a stream.
+/// Returns the media type of a stream.
 pub(crate) const fn stream_type(wire: Wire) -> &'static str {
     match wire {
         Wire::Ollama => "application/x-ndjson",

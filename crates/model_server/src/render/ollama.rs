@@ -1,10 +1,10 @@
-//! Ollama's answers: one JSON object a line, the last one with `done`. A call comes whole.
+//! Renders Ollama's answers: one JSON object per line, the last one with `done`. A call is sent whole.
 
 use super::{CREATED_TEXT, Event, Kind, STRANGE};
 use crate::draft::{Draft, DraftCall, Ending, Numbers, Shape};
 use crate::json::{Json, escaped, object};
 
-/// What every duration is said to have been, in nanoseconds.
+/// The value of every duration, in nanoseconds.
 const DURATION: i32 = 1_000_000;
 
 pub(super) fn whole(draft: &Draft) -> Json {
@@ -77,7 +77,7 @@ fn last(draft: &Draft, message: Json) -> Json {
         last.push("message", message);
     }
     let reason = match draft.ending {
-        // A call is no reason here.
+        // Calls have no finish reason here.
         Ending::Stop | Ending::ToolCalls | Ending::Filtered => Some("stop"),
         Ending::Length => Some("length"),
         Ending::Unknown => Some(STRANGE),

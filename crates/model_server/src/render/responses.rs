@@ -1,4 +1,4 @@
-//! OpenAI's Responses, as they are answered. Every event says its type twice and has a running number.
+//! Renders answers of OpenAI's Responses. Every event contains its type twice and a sequence number.
 
 use super::{CREATED, Event, Kind, STRANGE};
 use crate::draft::{Draft, DraftCall, Ending, Numbers, Shape};
@@ -41,7 +41,7 @@ pub(super) fn events(draft: &Draft) -> Vec<Event> {
     events
 }
 
-/// What the output is made of, in order.
+/// The parts of the output, in order.
 enum Part<'a> {
     Thinking,
     Text,
@@ -63,7 +63,7 @@ fn parts(draft: &Draft) -> Vec<Part<'_>> {
     parts
 }
 
-/// An answer of calls alone has no message; one of nothing has an empty one.
+/// An answer with only calls has no message; an empty answer has an empty one.
 fn has_message(draft: &Draft) -> bool {
     !draft.text.is_empty() || draft.calls.is_empty() || draft.shape == Shape::Null
 }
@@ -210,7 +210,7 @@ fn call_item_id(draft: &Draft, number: usize) -> String {
     format!("fc_{:02}_{number:02}", draft.nth)
 }
 
-/// This wire has no reason for a call: the answer is complete, or it is not.
+/// This wire has no finish reason for calls: an answer is complete or incomplete.
 const fn status(ending: Ending) -> &'static str {
     match ending {
         Ending::Stop | Ending::ToolCalls => "completed",

@@ -1,4 +1,4 @@
-//! Anthropic's Messages, as they are asked, and what its servers are strict about.
+//! Reads requests of Anthropic's Messages, and checks what its servers are strict about.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::{Asked, Said, content, field, flat_tool, json_text, list, text};
 
-/// How many places may be marked for the cache.
+/// Most places that may be marked for the cache.
 const CACHE_MARKS_MAX: usize = 4;
-/// The least that thinking may be given.
+/// Smallest token budget for thinking.
 const THINKING_TOKENS_MIN: u64 = 1024;
 
 pub(super) fn read(body: &Value, headers: &BTreeMap<String, String>, problems: &mut Vec<String>) -> Asked {
@@ -62,7 +62,7 @@ pub(super) fn read(body: &Value, headers: &BTreeMap<String, String>, problems: &
     asked
 }
 
-/// The results of a message's calls stand in the very next one, all of them, and before anything else in it.
+/// All results of a message's calls must be in the next message, before anything else in it.
 fn pairing(messages: &[Value]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut open: BTreeSet<String> = BTreeSet::new();
@@ -89,7 +89,7 @@ fn pairing(messages: &[Value]) -> Vec<String> {
     problems
 }
 
-/// What goes with thinking, and what does not.
+/// Checks which settings thinking allows.
 fn thinking(body: &Value, asked: &Asked) -> Vec<String> {
     let mut problems = Vec::new();
     let settings = body.get("thinking").cloned().unwrap_or_default();
@@ -143,7 +143,7 @@ fn read_block(asked: &mut Asked, block: &Value, is_user: bool) -> Result<(), Str
     Ok(())
 }
 
-/// How many objects have the mark, at any depth.
+/// Counts the objects with the mark, at any depth.
 fn cache_marks(value: &Value) -> usize {
     match value {
         Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! Chat completions, as they are asked.
+//! Reads requests of chat completions.
 
 use serde_json::Value;
 

@@ -1,10 +1,11 @@
-//! Gemini's requests, and what its servers are strict about. Fields may be written in camel case or with underscores.
+//! Reads Gemini's requests, and checks what its servers are strict about. Fields may be in camel case or snake case.
 
 use serde_json::Value;
 
 use super::{Asked, Said, flat_tool, json_text, list, text};
 
-/// What a schema may say in `parameters` and `responseSchema`; the fields with `Json` in their names take more.
+/// Keywords that a schema may use in `parameters` and `responseSchema`; the fields with `Json` in their names accept
+/// more.
 const SCHEMA_WORDS: [&str; 22] = [
     "anyOf",
     "default",
@@ -78,7 +79,7 @@ pub(super) fn read(body: &Value, problems: &mut Vec<String>) -> Asked {
     asked
 }
 
-/// After a turn with calls comes one with as many results.
+/// A turn with calls must be followed by one with as many results.
 fn pairing(contents: &[Value]) -> Vec<String> {
     let count = |content: &Value, camel: &str, snake: &str| {
         list(content, "parts").iter().filter(|part| either(part, camel, snake).is_some()).count()
@@ -98,7 +99,7 @@ fn pairing(contents: &[Value]) -> Vec<String> {
     problems
 }
 
-/// A word of a schema that the server does not know; names of properties are free.
+/// Returns a keyword of a schema that the server does not know; names of properties are free.
 fn unknown_word(schema: &Value) -> Option<String> {
     let fields = schema.as_object()?;
     if let Some(word) = fields.keys().find(|word| !SCHEMA_WORDS.contains(&word.as_str())) {
@@ -149,7 +150,7 @@ fn declarations(tool: &Value) -> Vec<super::Tool> {
     declared(tool).iter().map(|tool| flat_tool(tool, schema(tool))).collect()
 }
 
-/// What a function gave: its `output` or `error` where it names one, else all of it.
+/// Returns a function's result: its `output` or `error` if present, otherwise all of it.
 fn result_text(response: Option<&Value>) -> String {
     let named = response.and_then(|response| response.get("output").or_else(|| response.get("error")));
     named.and_then(Value::as_str).map_or_else(|| json_text(response), str::to_owned)

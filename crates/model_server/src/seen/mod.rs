@@ -1,4 +1,4 @@
-//! What a client asked, as it came and in one form for every wire. Nothing here answers anything.
+//! Reads requests, as received and in one form for every wire. Answers nothing.
 
 mod anthropic;
 mod chat;
@@ -13,18 +13,18 @@ use serde_json::Value;
 
 use crate::wire::{Purpose, Wire};
 
-/// One request.
+/// A request.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// The how-many-eth request of this server it is, from 0.
+    /// The request's number on this server, from 0.
     pub nth: usize,
-    /// The how-many-eth connection it came on, from 0.
+    /// The number of its connection, from 0.
     pub connection: usize,
-    /// Its wire; requests for no path that is known count as [`Wire::Chat`].
+    /// Its wire; requests for unknown paths count as [`Wire::Chat`].
     pub wire: Wire,
     /// What it is for.
     pub purpose: Purpose,
-    /// The method.
+    /// The HTTP method.
     pub method: String,
     /// The path, decoded, without the query.
     pub path: String,
@@ -32,23 +32,22 @@ pub struct Seen {
     pub query: String,
     /// The headers, names in lower case.
     pub headers: BTreeMap<String, String>,
-    /// The body; null where there is none or it is no JSON.
+    /// The body; null if there is none or it is not JSON.
     pub body: Value,
     /// Whether the answer is to be streamed.
     pub is_streaming: bool,
-    /// What it asks, whatever the wire.
+    /// Its content, in one form for every wire.
     pub asked: Asked,
-    /// How many characters of its prompt, from the beginning, an earlier request had too: what a cache of prefixes holds.
+    /// Characters that its prompt shares with the beginning of an earlier one: what a prefix cache would hold.
     pub repeated: usize,
-    /// Why a server of this wire would refuse it; such a request is answered with 400 and never reaches the
-    /// script.
+    /// Why a server of this wire would refuse it; such a request is answered with 400 and does not reach the script.
     pub problems: Vec<String>,
 }
 
 /// A request in one form for every wire.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked {
-    /// The model.
+    /// The name of the model.
     pub model: String,
     /// The instructions before the conversation.
     pub system: String,
@@ -56,7 +55,7 @@ pub struct Asked {
     pub said: Vec<Said>,
     /// The tools that are offered.
     pub tools: Vec<Tool>,
-    /// Whether and which tool must be called, as the wire says it.
+    /// Whether and which tool must be called, in the wire's own form.
     pub tool_choice: Option<Value>,
     /// The JSON schema that the answer must have.
     pub schema: Option<Value>,
@@ -68,41 +67,41 @@ pub struct Asked {
     pub context: Option<u64>,
     /// The temperature.
     pub temperature: Option<f64>,
-    /// The reasoning settings, as the wire says them.
+    /// The reasoning settings, in the wire's own form.
     pub reasoning: Option<Value>,
-    /// Whether a stream is to say at its end what it cost. Only chat completions ask; the others always say.
+    /// Whether a stream should report its cost at its end. Only chat completions ask; other wires always report it.
     pub wants_usage: bool,
-    /// How many places of the prompt are marked for the cache (`cache_control`).
+    /// Places of the prompt that are marked for the cache (`cache_control`).
     pub cache_marks: usize,
-    /// The key that gathers requests with a common prefix (`prompt_cache_key`).
+    /// The key that groups requests with a common prefix (`prompt_cache_key`).
     pub cache_key: Option<String>,
 }
 
-/// One thing that was said before.
+/// An entry of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
-    /// By the user.
+    /// A message of the user.
     User(String),
-    /// By the model.
+    /// A message of the model.
     Assistant(String),
-    /// By the model, to itself.
+    /// The model's thinking.
     Thought(String),
     /// The model called a tool.
     Call {
-        /// The call's id, where the wire has one.
+        /// The call's id, on wires with ids.
         id: Option<String>,
-        /// The tool.
+        /// The tool's name.
         name: String,
         /// The arguments, as JSON text.
         arguments: String,
     },
     /// A tool's answer.
     Result {
-        /// The id of the call that it answers, where the wire has one.
+        /// The id of the call that it answers, on wires with ids.
         id: Option<String>,
-        /// The tool, where the wire names it.
+        /// The tool's name, on wires that include it.
         name: Option<String>,
-        /// What it said.
+        /// The tool's output.
         text: String,
     },
 }
@@ -110,16 +109,16 @@ pub enum Said {
 /// A tool that is offered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
-    /// Its name.
+    /// The name to call it by.
     pub name: String,
-    /// What it does.
+    /// Its description.
     pub description: String,
     /// The JSON schema of its arguments.
     pub schema: Value,
 }
 
 impl Asked {
-    /// What the user said last.
+    /// Returns the last message of the user.
     #[must_use]
     pub fn last_user(&self) -> Option<&str> {
         self.said.iter().rev().find_map(|said| match said {
@@ -128,7 +127,8 @@ impl Asked {
         })
     }
 
-    /// Everything that was said to the model: the question, what was added to it, and what its calls gave, in order.
+    /// Returns everything that was said to the model, in order: the question, later messages, and the results of its
+    /// calls.
     #[must_use]
     pub fn told(&self) -> String {
         let told = self.said.iter().filter_map(|said| match said {
@@ -138,7 +138,7 @@ impl Asked {
         told.collect::<Vec<&str>>().join("\n\n")
     }
 
-    /// What the tools answered, in order.
+    /// Returns the results of the tools, in order.
     pub fn results(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.said.iter().filter_map(|said| match said {
             Said::Result { text, .. } => Some(text.as_str()),
@@ -146,7 +146,7 @@ impl Asked {
         })
     }
 
-    /// The ids of the calls that were made before.
+    /// Returns the ids of the earlier calls.
     pub fn call_ids(&self) -> impl Iterator<Item = &str> {
         self.said.iter().filter_map(|said| match said {
             Said::Call { id, .. } => id.as_deref(),
@@ -154,7 +154,7 @@ impl Asked {
         })
     }
 
-    /// How many characters the prompt has, tools and schema included.
+    /// Returns the length of the prompt in characters, tools and schema included.
     #[must_use]
     pub fn characters(&self) -> usize {
         let said = self.said.iter().map(|said| match said {
@@ -172,8 +172,8 @@ impl Asked {
         self.system.chars().count() + said.sum::<usize>() + tools.sum::<usize>() + schema
     }
 
-    /// How many characters of the prompt, from its beginning, an earlier one had too: tools and instructions first, as
-    /// providers keep them, then what was said.
+    /// Returns how many characters the prompt shares with the beginning of an earlier one: tools and instructions
+    /// first, as providers cache them, then the conversation.
     #[must_use]
     pub fn characters_in_common(&self, earlier: &Self) -> usize {
         let bare = |asked: &Self, said: usize| {
@@ -197,7 +197,7 @@ impl Asked {
         bare(self, same) + next
     }
 
-    /// Adds to the instructions, a line apart from what is there.
+    /// Appends to the instructions on a new line.
     fn add_system(&mut self, text: &str) {
         if !self.system.is_empty() && !text.is_empty() {
             self.system.push('\n');
@@ -205,7 +205,7 @@ impl Asked {
         self.system.push_str(text);
     }
 
-    /// Adds something said unless it is empty.
+    /// Appends an entry unless its text is empty.
     fn add(&mut self, said: impl FnOnce(String) -> Said, text: String) {
         if !text.is_empty() {
             self.said.push(said(text));
@@ -213,7 +213,7 @@ impl Asked {
     }
 }
 
-/// What a body asks on a wire, whether it wants a stream, and what a server of the wire would object to.
+/// What a body asks on a wire, whether it wants a stream, and why the wire's servers would refuse it.
 pub(crate) struct Reading {
     pub(crate) asked: Asked,
     pub(crate) is_streaming: bool,
@@ -241,22 +241,22 @@ pub(crate) fn read(wire: Wire, body: &Value, headers: &BTreeMap<String, String>)
     Reading { asked, is_streaming, problems }
 }
 
-/// A field's text, or nothing.
+/// Returns a field's text, or an empty one.
 fn text(value: &Value, key: &str) -> String {
     value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// A field that is there and is not null.
+/// Returns a field that is present and not null.
 fn field<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     value.get(key).filter(|value| !value.is_null())
 }
 
-/// A field's list, empty where there is none.
+/// Returns a field's list, empty if there is none.
 fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Text as a string, or as a list of parts with a `text` each.
+/// Returns text that is a string or a list of parts with a `text` each.
 fn content(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => text.clone(),
@@ -265,18 +265,18 @@ fn content(value: Option<&Value>) -> String {
     }
 }
 
-/// JSON text of a value that a wire carries unquoted.
+/// Returns the JSON text of a value that a wire sends unquoted.
 fn json_text(value: Option<&Value>) -> String {
     value.map_or_else(|| "{}".to_owned(), |value| crate::json::Json::sorted(value).to_string())
 }
 
-/// A tool in the form `{"type": "function", "function": {…}}`, which two wires share.
+/// Reads a tool in the form `{"type": "function", "function": {…}}`, which two wires share.
 fn function_tool(tool: &Value) -> Option<Tool> {
     let function = tool.get("function")?;
     Some(flat_tool(function, "parameters"))
 }
 
-/// A tool whose fields stand side by side.
+/// Reads a tool with flat fields.
 fn flat_tool(tool: &Value, schema: &str) -> Tool {
     Tool {
         name: text(tool, "name"),

@@ -1,4 +1,4 @@
-//! Ollama's requests.
+//! Reads Ollama's requests.
 
 use serde_json::Value;
 

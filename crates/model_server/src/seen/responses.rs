@@ -1,4 +1,4 @@
-//! OpenAI's Responses, as they are asked.
+//! Reads requests of OpenAI's Responses.
 
 use serde_json::Value;
 

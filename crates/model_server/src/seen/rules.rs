@@ -1,8 +1,8 @@
-//! What the real servers refuse with 400, so that a client that sends it is found out here.
+//! Checks what real servers refuse with 400, so that a client that sends it is found out here.
 //!
-//! Only what is known to be refused: a missing model or conversation, a call without its result or a result without
-//! its call, a tool's name that is none, a strict schema that is not strict. What concerns a single wire and its
-//! messages stands beside their reading.
+//! Only known refusals are checked: a missing model or conversation, a call without its result or a result without its
+//! call, an invalid tool name, a strict schema that is not strict. Checks of a single wire and its messages are beside
+//! their reading.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ pub(super) fn check(wire: Wire, asked: &Asked, body: &Value, problems: &mut Vec<
     problems.extend(strictness(wire, body));
 }
 
-/// Letters, digits, `_` and `-`; Gemini's may have dots and colons, and none may begin with a digit.
+/// Accepts letters, digits, `_` and `-`; Gemini's names may have dots and colons, and must not begin with a digit.
 fn is_tool_name(wire: Wire, name: &str) -> bool {
     let extra = if wire == Wire::Gemini { "_-.:" } else { "_-" };
     let begins = wire != Wire::Gemini || name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
@@ -44,19 +44,19 @@ fn is_tool_name(wire: Wire, name: &str) -> bool {
             && name.chars().all(|c| c.is_ascii_alphanumeric() || extra.contains(c)))
 }
 
-/// Calls without a result, and results without a call.
+/// Returns calls without a result, and results without a call.
 fn pairing(wire: Wire, said: &[Said], body: &Value) -> Vec<String> {
     match wire {
-        // What was said before may stand in the response that this one continues.
+        // Earlier messages may be in the response that this one continues.
         Wire::Responses if field(body, "previous_response_id").is_some() => Vec::new(),
         Wire::Responses => pairing_anywhere(said),
         Wire::Chat => pairing_in_place(said),
-        // These look at messages, and are looked at where those are read; Ollama takes whatever it is given.
+        // Anthropic and Gemini check whole messages, where those are read; Ollama accepts any pairing.
         Wire::Anthropic | Wire::Gemini | Wire::Ollama => Vec::new(),
     }
 }
 
-/// What OpenAI's servers are strict about besides.
+/// Checks what else OpenAI's servers are strict about.
 fn openai(wire: Wire, asked: &Asked, body: &Value) -> Vec<String> {
     let format = match wire {
         Wire::Chat => body.get("response_format"),
@@ -95,7 +95,7 @@ fn pairing_anywhere(said: &[Said]) -> Vec<String> {
     unanswered.chain(unasked).collect()
 }
 
-/// Chat completions: the results of a turn's calls come right after it.
+/// Chat completions: the results of a turn's calls must come right after it.
 fn pairing_in_place(said: &[Said]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut open: BTreeSet<String> = BTreeSet::new();
@@ -134,7 +134,7 @@ fn names(open: &BTreeSet<String>) -> String {
     open.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// Schemas that claim to be strict: every object closed, every property required.
+/// Checks schemas that claim to be strict: every object closed, every property required.
 fn strictness(wire: Wire, body: &Value) -> Vec<String> {
     let mut problems = Vec::new();
     let is_strict = |value: &Value| value.get("strict").and_then(Value::as_bool).unwrap_or(false);
@@ -160,7 +160,7 @@ fn strictness(wire: Wire, body: &Value) -> Vec<String> {
     problems
 }
 
-/// What is not strict about a schema.
+/// Returns what is not strict about a schema.
 fn loose(schema: &Value) -> Option<String> {
     let properties = schema.get("properties").and_then(Value::as_object);
     if text(schema, "type") == "object" || properties.is_some() {

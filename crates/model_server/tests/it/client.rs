@@ -1,4 +1,4 @@
-//! A client that takes bytes as they come and says how a connection ended. It repairs nothing.
+//! A client that records bytes as they come and how a connection ended. It repairs nothing.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -6,39 +6,39 @@ use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// A connection, with what came after the last answer.
+/// A connection, with the bytes that came after the last answer.
 pub(crate) struct Client {
     stream: TcpStream,
     rest: Vec<u8>,
 }
 
-/// What came for one request.
+/// The reply to a request.
 #[derive(Debug)]
 pub(crate) struct Reply {
-    /// Every byte of it.
+    /// All of its bytes.
     pub(crate) raw: Vec<u8>,
-    /// 0 where no status came.
+    /// The status; 0 if there was none.
     pub(crate) status: u16,
     pub(crate) headers: BTreeMap<String, String>,
-    /// Without the framing of chunks.
+    /// The body without chunk framing.
     pub(crate) body: Vec<u8>,
     pub(crate) end: End,
 }
 
-/// How it ended.
+/// How a reply ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// As its framing says; the connection is still there.
+    /// As its framing says; the connection is still open.
     Complete,
-    /// The connection was closed, which was the end of the body where no other was announced.
+    /// The connection was closed, which ended a body without announced length.
     Closed,
-    /// It was closed although more was announced.
+    /// The connection was closed although more was announced.
     Short,
-    /// It was reset.
+    /// The connection was reset.
     Reset,
 }
 
-/// A request as it is sent.
+/// A request to send.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) method: &'static str,
@@ -65,7 +65,7 @@ impl Client {
         self.reply().await
     }
 
-    /// The next answer, as far as it comes.
+    /// Reads the next reply, as far as it comes.
     pub(crate) async fn reply(&mut self) -> Reply {
         let mut raw = std::mem::take(&mut self.rest);
         loop {
@@ -84,19 +84,19 @@ impl Client {
         }
     }
 
-    /// Reads exactly so many bytes.
+    /// Reads exactly `count` bytes.
     pub(crate) async fn take(&mut self, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         self.stream.read_exact(&mut bytes).await.unwrap();
         bytes
     }
 
-    /// How many bytes still come, none of them kept.
+    /// Counts the bytes that still come, without keeping them.
     pub(crate) async fn count(&mut self) -> u64 {
         tokio::io::copy(&mut self.stream, &mut tokio::io::sink()).await.unwrap()
     }
 
-    /// Closes its own side; the server may still answer.
+    /// Closes the client's side; the server may still answer.
     pub(crate) async fn close_writing(&mut self) {
         self.stream.shutdown().await.unwrap();
     }
@@ -134,7 +134,7 @@ fn headers(raw: &[u8]) -> BTreeMap<String, String> {
     lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// Where the answer ends, when all of it is there and something but the connection says so.
+/// Returns the length of the reply if it is complete and has its own framing.
 fn answer_length(raw: &[u8]) -> Option<usize> {
     let start = head_length(raw)?;
     let headers = headers(raw);
@@ -152,7 +152,7 @@ fn is_open_ended(raw: &[u8]) -> bool {
         && !headers.contains_key("transfer-encoding")
 }
 
-/// What is in the chunks, and how long all of them are when the last one is there.
+/// Returns the content of the chunks, and their total length once the last one is there.
 fn chunks(mut framed: &[u8]) -> (Vec<u8>, Option<usize>) {
     let whole = framed.len();
     let mut body = Vec::new();

@@ -1,28 +1,28 @@
-//! What a client would make of an answer, written apart from the code that makes the answers.
+//! Decodes an answer as a client would; independent of the code that renders answers.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 use setpoint_model_server::Wire;
 
-/// An answer, taken apart.
+/// A decoded answer.
 #[derive(Debug, Default)]
 pub(crate) struct Got {
     pub(crate) text: String,
     pub(crate) thinking: String,
     pub(crate) calls: Vec<GotCall>,
     pub(crate) finish: Option<String>,
-    /// Input, cached and output tokens, in the wire's own count.
+    /// Input, cached and output tokens, as the wire counts them.
     pub(crate) usage: Option<(f64, f64, f64)>,
-    /// Whether the stream said that it ended.
+    /// Whether the stream reported its end.
     pub(crate) is_done: bool,
-    /// What of it is no JSON.
+    /// The part that is not JSON.
     pub(crate) broken: Option<String>,
     /// Whether a piece of text was null.
     pub(crate) has_null: bool,
-    /// Every JSON value that came, one for an answer that is not streamed.
+    /// Every JSON value that was received; one for an answer that is not streamed.
     pub(crate) values: Vec<Value>,
-    /// In how many pieces the text came.
+    /// Pieces in which the text was received.
     pub(crate) pieces: usize,
 }
 
@@ -30,9 +30,9 @@ pub(crate) struct Got {
 pub(crate) struct GotCall {
     pub(crate) id: String,
     pub(crate) name: String,
-    /// As text; where the wire has an object, its JSON.
+    /// As text; on wires that send an object, its JSON.
     pub(crate) arguments: String,
-    /// In how many pieces they came.
+    /// Pieces in which the arguments were received.
     pub(crate) pieces: usize,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn decode(wire: Wire, is_streaming: bool, body: &str) -> Got {
     got
 }
 
-/// The data of the events, or the lines.
+/// Returns the data of the events, or the lines.
 pub(crate) fn events(wire: Wire, body: &str) -> Vec<String> {
     if wire == Wire::Ollama {
         return body.lines().map(str::to_owned).collect();
@@ -271,7 +271,7 @@ fn gemini(got: &mut Got, value: &Value) {
         got.is_done = true;
     }
     if value["usageMetadata"].is_object() {
-        // Only the last event of this server has it.
+        // Only the last event of this server contains it.
         got.is_done = true;
         got.usage = Some((
             number(value, "/usageMetadata/promptTokenCount"),
@@ -302,7 +302,7 @@ fn ollama(got: &mut Got, value: &Value) {
     }
 }
 
-/// How often each id stands among the calls.
+/// Counts each id among the calls.
 pub(crate) fn ids(got: &Got) -> BTreeMap<&str, usize> {
     let mut ids = BTreeMap::new();
     for call in &got.calls {

@@ -1,4 +1,4 @@
-//! HTTP as clients speak it: connections that are kept, leave to continue, and what is no HTTP at all.
+//! HTTP as clients use it: connections that are kept alive, `100 Continue`, and input that is not HTTP.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ async fn server() -> ModelServer {
 }
 
 #[tokio::test]
-async fn a_connection_is_kept_for_the_next_request_and_closed_when_that_is_asked() {
+async fn a_connection_is_kept_alive_unless_close_is_requested() {
     let server = server().await;
     let mut client = Client::connect(server.address()).await;
     for is_streaming in [false, true, false] {
@@ -29,7 +29,7 @@ async fn a_connection_is_kept_for_the_next_request_and_closed_when_that_is_asked
 }
 
 #[tokio::test]
-async fn two_requests_at_once_are_answered_one_after_the_other() {
+async fn pipelined_requests_are_answered_in_order() {
     let server = server().await;
     let mut client = Client::connect(server.address()).await;
     let request = requests::plain(Wire::Ollama, true).bytes();
@@ -39,7 +39,7 @@ async fn two_requests_at_once_are_answered_one_after_the_other() {
 }
 
 #[tokio::test]
-async fn a_client_that_waits_for_leave_gets_it() {
+async fn expect_continue_is_answered() {
     let server = server().await;
     let mut client = Client::connect(server.address()).await;
     let mut request = requests::plain(Wire::Chat, false);
@@ -54,10 +54,10 @@ async fn a_client_that_waits_for_leave_gets_it() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_told_so_and_the_connection_ends() {
+async fn an_invalid_request_gets_an_error_and_a_close() {
     let server = server().await;
     let long = format!("GET / HTTP/1.1\r\na: {}\r\n\r\n", "x".repeat(HEAD_BYTES_MAX));
-    // What comes after the refusal is taken, or closing would be a reset and the refusal might be lost.
+    // What follows the refusal is drained: otherwise closing would be a reset and the refusal might be lost.
     let large = format!("POST / HTTP/1.1\r\ncontent-length: 67108865\r\n\r\n{}", "x".repeat(1 << 20));
     for (bytes, status) in [("HELO there\r\n\r\n", 400), (large.as_str(), 413), (long.as_str(), 431)] {
         let mut client = Client::connect(server.address()).await;
@@ -72,7 +72,7 @@ async fn what_is_no_request_is_told_so_and_the_connection_ends() {
 }
 
 #[tokio::test]
-async fn a_tls_handshake_is_answered_with_what_is_none() {
+async fn a_tls_handshake_is_answered_with_garbage() {
     let server = server().await;
     let base = server.base_with(Wire::Chat, &Fault::TlsGarbage);
     assert_eq!(base, format!("https://{}/v1", server.address()));

@@ -1,4 +1,4 @@
-//! That the server starts, stops, forgets nothing and leaves nothing behind.
+//! The server starts, stops, records everything and leaves nothing behind.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::decode::decode;
 use crate::requests;
 
 #[tokio::test]
-async fn dropping_it_ends_every_task_and_connection() {
+async fn dropping_the_server_ends_all_tasks_and_connections() {
     let script = Arc::new(Always::new(Turn::from(Fault::Hang(Delay::Ever))));
     let server = ModelServer::start(script.clone()).await.unwrap();
     let address = server.address();
@@ -22,7 +22,7 @@ async fn dropping_it_ends_every_task_and_connection() {
     client.send(&requests::plain(Wire::Chat, true).bytes()).await;
     server.until_seen(1).await;
     drop(server);
-    // Nothing but the end comes, and then nobody listens.
+    // Only the end is received, and then nothing listens.
     let reply = client.reply().await;
     assert!(reply.raw.is_empty() && reply.end != End::Complete, "{reply:?}");
     assert!(TcpStream::connect(address).await.is_err());
@@ -30,7 +30,7 @@ async fn dropping_it_ends_every_task_and_connection() {
 }
 
 #[tokio::test]
-async fn stopping_it_waits_until_nothing_is_left() {
+async fn stopping_the_server_waits_for_its_tasks() {
     let script = Arc::new(Always::new(Answer::text("Yes.")));
     let server = ModelServer::start(script.clone()).await.unwrap();
     let mut client = Client::connect(server.address()).await;
@@ -41,7 +41,7 @@ async fn stopping_it_waits_until_nothing_is_left() {
 }
 
 #[test]
-fn it_runs_on_a_thread_of_its_own_for_tests_without_a_runtime() {
+fn a_hosted_server_runs_without_a_test_runtime() {
     use std::io::{Read as _, Write as _};
     let server = Hosted::start(Arc::new(Always::new(Answer::text("Yes.")))).unwrap();
     let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
@@ -56,7 +56,7 @@ fn it_runs_on_a_thread_of_its_own_for_tests_without_a_runtime() {
 }
 
 #[tokio::test]
-async fn every_answer_is_written_down_with_its_cost_and_whether_it_arrived() {
+async fn every_answer_is_logged_with_cost_and_completeness() {
     let usage = Usage { input: 7, cached: 0, output: 3, reasoning: 0 };
     let gate = Gate::new();
     let script = InOrder::new([
@@ -106,7 +106,7 @@ async fn a_gate_holds_an_answer_until_it_is_opened() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delay_is_tokios_and_a_paused_clock_passes_it_at_once() {
+async fn a_paused_clock_skips_delays() {
     let hour = Duration::from_secs(3600);
     let script = Always::new(Turn::from(Answer::text("Yes.")).after(Delay::For(hour)));
     let server = ModelServer::start(Arc::new(script)).await.unwrap();
@@ -117,7 +117,7 @@ async fn a_delay_is_tokios_and_a_paused_clock_passes_it_at_once() {
 }
 
 #[tokio::test]
-async fn turns_come_in_order_and_the_last_one_stays() {
+async fn turns_come_in_order_and_the_last_repeats() {
     let script = Arc::new(InOrder::new([Answer::text("one"), Answer::text("two")]));
     let server = ModelServer::start(script.clone()).await.unwrap();
     let mut client = Client::connect(server.address()).await;
@@ -131,7 +131,7 @@ async fn turns_come_in_order_and_the_last_one_stays() {
 }
 
 #[tokio::test]
-async fn a_fault_strikes_the_requests_that_are_picked_and_no_other() {
+async fn a_fault_affects_only_the_picked_requests() {
     let script = |seen: &Seen| Answer::text(&format!("{}", seen.nth));
     let script = Faulty::new(script, Fault::InternalError, |seen: &Seen| seen.nth == 1);
     let server = ModelServer::start(Arc::new(script)).await.unwrap();
@@ -167,12 +167,12 @@ async fn a_listing_can_fail_too() {
 }
 
 #[tokio::test]
-async fn there_are_addresses_where_nobody_is() {
+async fn refused_and_unknown_addresses_are_available() {
     let refused = refused_address().unwrap();
     let error = TcpStream::connect(refused.address()).await.unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused);
     assert_eq!(refused.base(Wire::Chat), format!("http://{}/v1", refused.address()));
-    // The top level domain is reserved: it has no address anywhere.
+    // The top-level domain is reserved: it never resolves.
     assert_eq!(unknown_host_base(Wire::Gemini), "http://model-server.invalid");
     let server = ModelServer::start(Arc::new(Always::new(Answer::default()))).await.unwrap();
     assert_eq!(server.base_with(Wire::Chat, &Fault::DnsFailure), "http://model-server.invalid/v1");

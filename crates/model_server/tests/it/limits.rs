@@ -1,4 +1,4 @@
-//! The large faults at the size of the list. The server makes them of one block each, so it holds none of them.
+//! The large faults at their default sizes. The server repeats one block for each, so it holds none of them in memory.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ async fn server(name: &'static str) -> ModelServer {
     ModelServer::start(Arc::new(script)).await.unwrap()
 }
 
-/// How many bytes the answer has.
+/// Returns the number of bytes in the answer.
 async fn count(name: &'static str, wire: Wire, is_streaming: bool) -> u64 {
     let server = server(name).await;
     let mut client = Client::connect(server.address()).await;
@@ -26,7 +26,7 @@ async fn count(name: &'static str, wire: Wire, is_streaming: bool) -> u64 {
 }
 
 #[tokio::test]
-async fn fifty_mebibytes_of_text() {
+async fn a_text_of_50_mebibytes_is_sent() {
     for is_streaming in [false, true] {
         let bytes = count("huge_text", Wire::Chat, is_streaming).await;
         assert!((50 << 20..52 << 20).contains(&bytes), "{bytes}");
@@ -34,7 +34,7 @@ async fn fifty_mebibytes_of_text() {
 }
 
 #[tokio::test]
-async fn a_line_of_ten_mebibytes() {
+async fn a_line_of_10_mebibytes_is_sent() {
     for is_streaming in [false, true] {
         let bytes = count("huge_line", Wire::Ollama, is_streaming).await;
         assert!((10 << 20..11 << 20).contains(&bytes), "{bytes}");
@@ -42,17 +42,17 @@ async fn a_line_of_ten_mebibytes() {
 }
 
 #[tokio::test]
-async fn a_gibibyte_in_two_mebibytes() {
+async fn a_bomb_of_one_gibibyte_takes_under_two_mebibytes() {
     let bytes = count("gzip_bomb", Wire::Anthropic, false).await;
     assert!(bytes < 2 << 20, "{bytes}");
 }
 
 #[tokio::test]
-async fn a_stream_without_end_ends_when_the_client_goes() {
+async fn an_endless_stream_ends_when_the_client_disconnects() {
     for wire in Wire::ALL {
         let server = server("endless_call_stream").await;
         let mut client = Client::connect(server.address()).await;
-        // Were there an end after all, it would be seen and not waited for.
+        // If there were an end after all, the test would see it instead of waiting for it.
         let mut request = requests::with_tool(wire, true);
         request.headers.push(("connection", "close".to_owned()));
         client.send(&request.bytes()).await;

@@ -1,6 +1,6 @@
-//! The server over real connections: what it answers, what it breaks, what it writes down, and that it ends.
+//! The server over real connections: its answers, its faults, its log, and its end.
 
-// Marked as tests so that the lints know the helpers in them for test code.
+// Marked as tests so that the lints treat their helpers as test code.
 #[cfg(test)]
 mod client;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The program: what it prints, and that it serves.
+//! The program: its output, and that it serves.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -8,12 +8,12 @@ use setpoint_model_server::{Fault, Wire};
 
 use crate::requests;
 
-/// A running program; it ends with this value.
+/// A running program, killed on drop.
 struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // One that has ended cannot be killed, and need not be.
+        // A program that has exited cannot be killed, and need not be.
         let _killed = self.0.kill();
         let _waited = self.0.wait();
     }
@@ -31,7 +31,7 @@ fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn process_it_prints_its_bases_and_serves() {
+fn process_the_program_prints_its_bases_and_serves() {
     let mut command = program();
     command.args(["--script", "hello", "--fault", "forbidden"]).stdout(Stdio::piped());
     let mut running = Running(command.spawn().unwrap());
@@ -49,14 +49,14 @@ fn process_it_prints_its_bases_and_serves() {
 }
 
 #[test]
-fn it_lists_the_faults_by_number_and_name() {
+fn the_program_lists_faults_by_number_and_name() {
     let (code, text, _) = run(&["--faults"]);
     assert_eq!((code, text.lines().count()), (Some(0), Fault::all().len()));
     assert!(text.starts_with(" 1 refuse_connect\n") && text.ends_with("59 secret_in_text\n"), "{text}");
 }
 
 #[test]
-fn what_it_does_not_know_is_named() {
+fn unknown_arguments_are_named() {
     let (code, _, error) = run(&["--fault", "no_such_fault"]);
     assert_eq!(
         (code, error.as_str()),

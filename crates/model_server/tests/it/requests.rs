@@ -1,20 +1,20 @@
-//! Requests as the wires' clients make them.
+//! Requests as the clients of the wires send them.
 
 use setpoint_model_server::Wire;
 
 use crate::client::Request;
 
-/// The schema of the arguments of the tool that is offered.
+/// The schema of the offered tool's arguments.
 pub(crate) const PARAMETERS: &str = r#"{"type":"object","required":["path"],"properties":{"path":{"type":"string"}},"additionalProperties":false}"#;
-/// The credentials that are sent.
+/// The client's credentials.
 pub(crate) const SECRET: &str = "sk-very-secret";
 
-/// A question with a tool offered.
+/// Returns a question that offers a tool.
 pub(crate) fn with_tool(wire: Wire, is_streaming: bool) -> Request {
     ask(wire, is_streaming, true, "test-model")
 }
 
-/// A question.
+/// Returns a question.
 pub(crate) fn plain(wire: Wire, is_streaming: bool) -> Request {
     ask(wire, is_streaming, false, "test-model")
 }
@@ -32,7 +32,7 @@ pub(crate) fn ask(wire: Wire, is_streaming: bool, has_tool: bool, model: &str) -
             format!(r#"{{"name":"read_file","description":"Reads.","input_schema":{PARAMETERS}}}"#)
         }
         Wire::Gemini => {
-            // Its `parameters` know no `additionalProperties`.
+            // Gemini's `parameters` do not support `additionalProperties`.
             let function = function.replace(r#""parameters""#, r#""parametersJsonSchema""#);
             format!(r#"{{"functionDeclarations":[{function}]}}"#)
         }
@@ -57,7 +57,7 @@ pub(crate) fn ask(wire: Wire, is_streaming: bool, has_tool: bool, model: &str) -
     request(wire, is_streaming, model, body)
 }
 
-/// A request with this body.
+/// Returns a request with this body.
 pub(crate) fn request(wire: Wire, is_streaming: bool, model: &str, body: impl Into<String>) -> Request {
     let target = match wire {
         Wire::Chat => "/v1/chat/completions".to_owned(),

@@ -1,4 +1,4 @@
-//! The ready-made scripts: what any client gets from the program of this crate.
+//! The ready-made scripts that clients of this crate's program get.
 
 use setpoint_model_server::organisation::{CANARY, FILES};
 use setpoint_model_server::scripts::{self, COST, HELLO, THOUGHT};
@@ -26,7 +26,7 @@ async fn hello_thinks_and_greets() {
 }
 
 #[tokio::test]
-async fn tools_calls_the_first_tool_and_then_says_what_it_said() {
+async fn tools_calls_the_first_tool_and_repeats_its_result() {
     let request = requests::with_tool(Wire::Chat, false);
     let called = got("tools", None, &request).await.calls.remove(0);
     assert_eq!((called.name.as_str(), called.arguments.as_str()), ("read_file", r#"{"path":"example"}"#));
@@ -41,7 +41,7 @@ async fn tools_calls_the_first_tool_and_then_says_what_it_said() {
 }
 
 #[tokio::test]
-async fn schema_says_the_smallest_value_of_the_schema() {
+async fn schema_answers_with_the_smallest_value() {
     let body = r#"{"model":"m","messages":[{"role":"user","content":"u"}],"response_format":{"type":"json_schema",
         "json_schema":{"name":"a","schema":{"type":"object","required":["b"],"properties":{"b":{"type":"null"}}}}}}"#;
     let request = requests::request(Wire::Chat, false, "m", body);
@@ -49,7 +49,7 @@ async fn schema_says_the_smallest_value_of_the_schema() {
 }
 
 #[tokio::test]
-async fn organisation_knows_who_asks_by_the_words() {
+async fn organisation_recognises_roles_by_their_questions() {
     let say = async |system: &str, user: &str| {
         let messages = serde_json::json!([
             { "role": "system", "content": system }, { "role": "user", "content": user },
@@ -79,7 +79,7 @@ async fn organisation_knows_who_asks_by_the_words() {
 }
 
 #[tokio::test]
-async fn by_model_the_model_is_the_name_of_a_script_or_a_fault() {
+async fn by_model_takes_the_model_as_a_script_or_fault() {
     let named = |model: &str| requests::ask(Wire::Chat, false, true, model);
     assert_eq!(got("by-model", None, &named("hello")).await.text, HELLO);
     assert_eq!(got("by-model", None, &named("tools")).await.calls.len(), 1);

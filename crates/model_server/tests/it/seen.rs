@@ -1,4 +1,4 @@
-//! What the script and the test get to see of a request, and what a real server would refuse.
+//! What a script and a test see of a request, and what a real server would refuse.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ async fn look(wire: Wire, is_streaming: bool, body: &str) -> (u16, String, Seen)
     (reply.status, reply.text(), server.seen().remove(0))
 }
 
-/// What was asked, one thing a line.
+/// Compares the content of a request, one entry per line.
 async fn check(wire: Wire, body: &str, expected: &Expect) {
     let (status, text, seen) = look(wire, true, body).await;
     assert_eq!((status, &seen.problems), (200, &Vec::new()), "{text}");
@@ -54,7 +54,7 @@ async fn check(wire: Wire, body: &str, expected: &Expect) {
 }
 
 #[tokio::test]
-async fn chat_completions() {
+async fn chat_completions_requests_are_read() {
     check(
         Wire::Chat,
         r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"max_completion_tokens":9,"temperature":0.5,
@@ -85,7 +85,7 @@ async fn chat_completions() {
 }
 
 #[tokio::test]
-async fn responses() {
+async fn responses_requests_are_read() {
     check(
         Wire::Responses,
         r#"{"model":"m","stream":true,"instructions":"s1","max_output_tokens":9,"temperature":0,"prompt_cache_key":"k",
@@ -113,7 +113,7 @@ async fn responses() {
 }
 
 #[tokio::test]
-async fn anthropic() {
+async fn anthropic_requests_are_read() {
     check(
         Wire::Anthropic,
         r#"{"model":"m","stream":true,"max_tokens":2000,"temperature":1,"thinking":{"type":"enabled","budget_tokens":1024},
@@ -142,7 +142,7 @@ async fn anthropic() {
 }
 
 #[tokio::test]
-async fn gemini() {
+async fn gemini_requests_are_read() {
     check(
         Wire::Gemini,
         r#"{"systemInstruction":{"parts":[{"text":"s"}]},
@@ -165,7 +165,7 @@ async fn gemini() {
         "#]],
     )
     .await;
-    // The same fields may be written with underscores.
+    // The same fields may be in snake case.
     let (status, _, seen) = look(
         Wire::Gemini,
         false,
@@ -176,7 +176,7 @@ async fn gemini() {
 }
 
 #[tokio::test]
-async fn ollama() {
+async fn ollama_requests_are_read() {
     check(
         Wire::Ollama,
         r#"{"model":"m","format":{"type":"array"},"think":true,"options":{"num_ctx":8192,"num_predict":9,"temperature":0.2},
@@ -199,17 +199,17 @@ async fn ollama() {
     .await;
 }
 
-/// The first reason why a real server would refuse it.
+/// Checks the first reason why a real server would refuse the request.
 async fn refused(wire: Wire, body: &str, expected: &str) {
     let (status, text, seen) = look(wire, false, body).await;
     let problem = seen.problems.first().cloned().unwrap_or_default();
     assert_eq!((status, problem.as_str()), (400, expected), "{wire} {body} {text}");
-    // It is said in the wire's own words, and the script was not asked.
+    // The error is in the wire's own form, and the script was not asked.
     assert!(text.contains("error") && !text.contains("Yes."), "{text}");
 }
 
 #[tokio::test]
-async fn what_a_real_server_refuses_is_refused() {
+async fn requests_that_real_servers_refuse_are_refused() {
     let user = r#"{"role":"user","content":"u"}"#;
     let call = r#"{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"t","arguments":"{}"}}]}"#;
     let result = |id: &str| format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"r"}}"#);
@@ -331,7 +331,7 @@ async fn what_a_real_server_refuses_is_refused() {
 }
 
 #[tokio::test]
-async fn what_a_real_server_takes_is_taken() {
+async fn requests_that_real_servers_accept_are_accepted() {
     for (wire, body) in [
         (
             Wire::Chat,
@@ -372,7 +372,7 @@ async fn what_a_real_server_takes_is_taken() {
 }
 
 #[tokio::test]
-async fn a_missing_version_and_a_stream_that_is_no_event_stream_are_refused() {
+async fn a_missing_version_or_event_stream_is_refused() {
     let server = ModelServer::start(Arc::new(Always::new(Answer::text("Yes.")))).await.unwrap();
     let mut client = Client::connect(server.address()).await;
     let mut request = requests::plain(Wire::Anthropic, false);
@@ -392,7 +392,7 @@ async fn a_missing_version_and_a_stream_that_is_no_event_stream_are_refused() {
 }
 
 #[tokio::test]
-async fn the_helpers_find_what_scripts_look_for() {
+async fn helpers_find_what_scripts_need() {
     let (_, _, seen) = look(
         Wire::Chat,
         false,

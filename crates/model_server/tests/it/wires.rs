@@ -1,4 +1,4 @@
-//! Every wire, streamed and not: the bytes are golden, and a client makes of them what the script said.
+//! Every wire, streamed and not: the bytes match golden files, and a client decodes the script's answer.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ async fn ask(turn: impl Into<Turn>, request: &Request) -> Reply {
     reply
 }
 
-/// The head as it came, the body without chunks; line ends of two characters are shown.
+/// Returns the head as received and the body without chunks, with `\r\n` made visible.
 fn shown(reply: &Reply) -> String {
     let head = String::from_utf8_lossy(&reply.raw);
     let head = head.split("\r\n\r\n").next().unwrap().replace("\r\n", "\n");
@@ -48,7 +48,7 @@ async fn check(wire: Wire, answer: Answer, expected: [ExpectFile; 2]) {
     }
 }
 
-/// What a client makes of it is what was said.
+/// Asserts that a client decodes the script's answer.
 fn agrees(got: &Got, wire: Wire, is_streaming: bool, answer: &Answer) {
     let place = format!("{wire}, streaming: {is_streaming}");
     assert_eq!(got.text, answer.text.concat(), "{place}");
@@ -85,7 +85,7 @@ fn arguments(text: &str) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn chat_completions() {
+async fn chat_completions_answers_match_golden_files() {
     let said = [expect_file!["golden/chat_text.txt"], expect_file!["golden/chat_text_stream.txt"]];
     check(Wire::Chat, spoken(), said).await;
     let called = [expect_file!["golden/chat_calls.txt"], expect_file!["golden/chat_calls_stream.txt"]];
@@ -93,7 +93,7 @@ async fn chat_completions() {
 }
 
 #[tokio::test]
-async fn responses() {
+async fn responses_answers_match_golden_files() {
     let said = [expect_file!["golden/responses_text.txt"], expect_file!["golden/responses_text_stream.txt"]];
     check(Wire::Responses, spoken(), said).await;
     let called =
@@ -102,7 +102,7 @@ async fn responses() {
 }
 
 #[tokio::test]
-async fn anthropic() {
+async fn anthropic_answers_match_golden_files() {
     let said = [expect_file!["golden/anthropic_text.txt"], expect_file!["golden/anthropic_text_stream.txt"]];
     check(Wire::Anthropic, spoken(), said).await;
     let called =
@@ -111,7 +111,7 @@ async fn anthropic() {
 }
 
 #[tokio::test]
-async fn gemini() {
+async fn gemini_answers_match_golden_files() {
     let said = [expect_file!["golden/gemini_text.txt"], expect_file!["golden/gemini_text_stream.txt"]];
     check(Wire::Gemini, spoken(), said).await;
     let called = [expect_file!["golden/gemini_calls.txt"], expect_file!["golden/gemini_calls_stream.txt"]];
@@ -119,7 +119,7 @@ async fn gemini() {
 }
 
 #[tokio::test]
-async fn ollama() {
+async fn ollama_answers_match_golden_files() {
     let said = [expect_file!["golden/ollama_text.txt"], expect_file!["golden/ollama_text_stream.txt"]];
     check(Wire::Ollama, spoken(), said).await;
     let called = [expect_file!["golden/ollama_calls.txt"], expect_file!["golden/ollama_calls_stream.txt"]];
@@ -127,7 +127,7 @@ async fn ollama() {
 }
 
 #[tokio::test]
-async fn the_lists_of_models() {
+async fn model_lists_match_golden_files() {
     let mut all = String::new();
     let server = ModelServer::start(Arc::new(Always::new(Answer::default()))).await.unwrap();
     let mut client = Client::connect(server.address()).await;
@@ -155,7 +155,7 @@ async fn the_lists_of_models() {
 }
 
 #[tokio::test]
-async fn a_body_in_tiny_pieces_says_the_same() {
+async fn a_body_in_tiny_pieces_decodes_equally() {
     for wire in Wire::ALL {
         for is_streaming in [false, true] {
             let request = requests::plain(wire, is_streaming);
@@ -170,7 +170,7 @@ async fn a_body_in_tiny_pieces_says_the_same() {
 }
 
 #[tokio::test]
-async fn the_ends_have_their_words() {
+async fn every_wire_has_its_finish_reasons() {
     for (finish, words) in [
         (Finish::Length, ["length", "incomplete", "max_tokens", "MAX_TOKENS", "length"]),
         (Finish::Filtered, ["content_filter", "incomplete", "refusal", "SAFETY", "stop"]),
@@ -186,7 +186,7 @@ async fn the_ends_have_their_words() {
 }
 
 #[tokio::test]
-async fn chat_completions_say_the_cost_of_a_stream_when_asked() {
+async fn chat_completions_report_stream_usage_on_request() {
     let mut request = requests::plain(Wire::Chat, true);
     request.body = request.body.replace(r#","stream_options":{"include_usage":true}"#, "");
     let reply = ask(spoken(), &request).await;
@@ -195,7 +195,7 @@ async fn chat_completions_say_the_cost_of_a_stream_when_asked() {
 }
 
 #[tokio::test]
-async fn what_is_not_said_to_cost_something_is_counted() {
+async fn usage_is_counted_unless_the_script_gives_it() {
     // 6 characters of a question are 2 tokens, 9 of an answer are 3.
     for wire in Wire::ALL {
         let reply = ask(Answer::text("nine char"), &requests::plain(wire, false)).await;
@@ -204,7 +204,7 @@ async fn what_is_not_said_to_cost_something_is_counted() {
 }
 
 #[tokio::test]
-async fn ollama_counts_what_it_kept_of_a_prompt_that_is_too_long() {
+async fn ollama_counts_only_the_kept_part_of_a_long_prompt() {
     for (options, kept) in [("{}", 4096.0), (r#"{"num_ctx":5000}"#, 5000.0), (r#"{"num_ctx":9000}"#, 6000.0)]
     {
         let words = "word".repeat(6000);

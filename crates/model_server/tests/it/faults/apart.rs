@@ -1,4 +1,5 @@
-//! What the table of cases cannot show: faults that do not apply, that last, or that need a story of their own.
+//! What the table of cases cannot cover: faults that do not apply, that last, or that need their own sequence of
+//! requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use crate::decode::decode;
 use crate::requests;
 
 #[tokio::test]
-async fn a_fault_that_does_not_apply_leaves_the_answer_as_it_is() {
+async fn an_inapplicable_fault_leaves_the_answer_unchanged() {
     let mut left = 0;
     for fault in Fault::all() {
         for wire in Wire::ALL {
@@ -33,7 +34,7 @@ async fn a_fault_that_does_not_apply_leaves_the_answer_as_it_is() {
 }
 
 #[tokio::test]
-async fn where_no_tool_is_offered_and_json_is_said_it_happens_to_the_json() {
+async fn without_tools_argument_faults_affect_a_json_text() {
     let said = r#"{"verdict":"met","count":3}"#;
     for (name, is_so) in [
         ("malformed_arguments", (|text| serde_json::from_str::<Value>(text).is_err()) as fn(&str) -> bool),
@@ -64,7 +65,7 @@ async fn where_no_tool_is_offered_and_json_is_said_it_happens_to_the_json() {
 }
 
 #[tokio::test]
-async fn an_earlier_id_comes_back_and_the_same_call_again_whatever_it_was_answered() {
+async fn reused_ids_and_endless_calls_ignore_earlier_results() {
     let body = r#"{"model":"m","messages":[{"role":"user","content":"u"},
         {"role":"assistant","tool_calls":[{"id":"first","type":"function","function":{"name":"t","arguments":"{}"}}]},
         {"role":"tool","tool_call_id":"first","content":"r"}],
@@ -81,7 +82,7 @@ async fn an_earlier_id_comes_back_and_the_same_call_again_whatever_it_was_answer
 }
 
 #[tokio::test]
-async fn a_port_that_refused_listens_again_when_it_is_told_to() {
+async fn a_refusing_port_listens_again_after_its_gate_opens() {
     let gate = Gate::new();
     let lasting = Delay::Until(gate.clone());
     let script = move |seen: &Seen| {
@@ -93,7 +94,7 @@ async fn a_port_that_refused_listens_again_when_it_is_told_to() {
     let mut second = Client::connect(server.address()).await;
     assert_eq!(first.ask(&requests::plain(Wire::Chat, false)).await.end, End::Reset);
     assert!(TcpStream::connect(server.address()).await.is_err());
-    // What was open stays open.
+    // Open connections stay open.
     assert_eq!(second.ask(&requests::plain(Wire::Chat, false)).await.status, 200);
     gate.open();
     let mut third = loop {
@@ -106,7 +107,7 @@ async fn a_port_that_refused_listens_again_when_it_is_told_to() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_drip_of_a_byte_a_second_takes_a_second_a_byte() {
+async fn a_drip_takes_a_second_per_byte() {
     let script = |_: &Seen| Turn::from(Answer::text(TEXT)).with(Fault::by_name("drip").unwrap());
     let server = ModelServer::start(Arc::new(script)).await.unwrap();
     let mut client = Client::connect(server.address()).await;
@@ -131,7 +132,7 @@ async fn a_hang_lasts_until_the_client_gives_up() {
 }
 
 #[tokio::test]
-async fn after_a_half_close_the_server_still_takes_what_is_sent() {
+async fn after_a_half_close_the_server_keeps_reading() {
     let gate = Gate::new();
     let held = gate.clone();
     let script =

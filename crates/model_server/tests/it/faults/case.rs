@@ -1,4 +1,4 @@
-//! One fault on one wire, made once, and what a client understands of it.
+//! One fault on one wire, injected once, and what a client decodes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,12 +15,12 @@ pub(super) const TEXT: &str = "One two three.";
 pub(super) const ARGUMENTS: &str = r#"{"path":"a.txt","lines":3}"#;
 pub(super) const COST: Usage = Usage { input: 50, cached: 0, output: 20, reasoning: 0 };
 
-/// One fault on one wire.
+/// A fault on a wire.
 pub(super) struct Case {
     pub(super) fault: Fault,
     pub(super) wire: Wire,
     pub(super) is_streaming: bool,
-    /// Whether the script calls a tool; else it speaks.
+    /// Whether the script calls a tool; otherwise it answers with text.
     pub(super) calls: bool,
     pub(super) reply: Reply,
     pub(super) server: ModelServer,
@@ -54,7 +54,7 @@ impl Case {
         decode(self.wire, self.is_streaming, &self.reply.text())
     }
 
-    /// What a client understands when all of it can be understood.
+    /// Returns what a client decodes; asserts that it can decode everything.
     pub(super) fn whole(&self) -> Got {
         assert_eq!((self.reply.status, self.reply.end), (200, End::Complete), "{}", self.place());
         let got = self.got();
@@ -63,8 +63,8 @@ impl Case {
         got
     }
 
-    /// The arguments of the first call: as a client understands them or, where they stand in the body unquoted and
-    /// a reader may stumble over them, as they stand there.
+    /// Returns the arguments of the first call: as a client decodes them or, if they are unquoted in the body and a
+    /// parser may fail on them, as they are in the body.
     pub(super) fn arguments(&self) -> String {
         assert_eq!((self.reply.status, self.reply.end), (200, End::Complete), "{}", self.place());
         match self.got() {
@@ -73,7 +73,7 @@ impl Case {
         }
     }
 
-    /// The reply says as much as without a fault.
+    /// Asserts that the reply has the same content as without a fault.
     pub(super) fn says_everything(&self, got: &Got) {
         if self.calls {
             assert_eq!(got.calls.len(), 1, "{}", self.place());
@@ -84,7 +84,7 @@ impl Case {
         }
     }
 
-    /// The error object in the clothes of the wire: its kind, and all of its text.
+    /// Returns the kind and the whole text of the wire's error object.
     pub(super) fn error(&self) -> (String, String) {
         let text = self.reply.text();
         let text = if self.is_streaming && self.reply.status == 200 {
@@ -117,7 +117,7 @@ impl Case {
         (kind, text)
     }
 
-    /// A status, and the kinds that the wires say it with (Ollama has none).
+    /// Asserts a status and the wire's error kind (Ollama has none).
     pub(super) fn refuses(&self, status: u16, openai: &str, anthropic: &str, gemini: &str) {
         assert_eq!((self.reply.status, self.reply.end), (status, End::Complete), "{}", self.place());
         assert_eq!(self.reply.header("content-type"), "application/json");
@@ -131,7 +131,7 @@ impl Case {
         assert_eq!(self.server.served()[0].output_tokens, None, "a refusal costs nothing");
     }
 
-    /// A stream or a body that was cut and ends with its connection.
+    /// Asserts that a stream or body was cut and ended with its connection.
     pub(super) fn is_cut(&self, ends_so: impl Fn(&[u8]) -> bool) {
         assert_eq!((self.reply.status, self.reply.end), (200, End::Closed), "{}", self.place());
         assert!(ends_so(&self.reply.body), "{}: {}", self.place(), self.reply.text());

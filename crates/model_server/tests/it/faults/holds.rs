@@ -1,6 +1,6 @@
-//! What the name of a fault promises, checked on what came over the connection.
+//! Checks on the received bytes what the name of a fault promises.
 //!
-//! [`holds`] has an arm for each fault and no other, so that a new one does not compile before it has its check.
+//! [`holds`] has an arm for each fault and no wildcard, so that a new fault does not compile without a check.
 
 use std::io::Read as _;
 use std::time::Duration;
@@ -68,7 +68,7 @@ pub(super) async fn holds(case: &Case) {
         Fault::TruncatedChunks => {
             assert_eq!((reply.status, reply.end), (200, End::Short), "{place}");
             assert_eq!(reply.header("transfer-encoding"), "chunked", "{place}");
-            // Of the last chunk there is something, but neither all of it nor its line end.
+            // The last chunk is received in part, without its line end.
             assert!(!reply.body.is_empty() && !reply.raw.ends_with(b"\r\n"), "{place}");
         }
         Fault::WrongLength(form) => {
@@ -80,7 +80,7 @@ pub(super) async fn holds(case: &Case) {
                     case.says_everything(&case.got());
                 }
                 WrongLength::Less => {
-                    // Half of it is taken for the answer, and the connection goes on with the other half.
+                    // Half of the body is taken for the answer, and the connection continues with the other half.
                     assert_eq!(length, reply.body.len().to_string(), "{place}");
                     assert_eq!(reply.end, End::Complete, "{place}");
                     assert!(!case.got().is_done, "{place}");
@@ -189,7 +189,7 @@ pub(super) async fn holds(case: &Case) {
         Fault::ReorderedIndex => {
             let indices = indices(case);
             assert!(indices[0] > 0 && indices.is_sorted_by(|a, b| a >= b), "{place}: {indices:?}");
-            // Where there is only one of them it has the index that is not the first.
+            // If there is only one, it has an index other than the first.
             let is_alone = indices.iter().all(|index| *index == 1);
             assert!(is_alone || indices.ends_with(&[0]), "{place}: {indices:?}");
         }
@@ -248,7 +248,7 @@ pub(super) async fn holds(case: &Case) {
         Fault::DuplicateKeys => {
             let text = reply.text().replace('\\', "");
             let key = if case.calls { r#""lines""# } else { r#""path""# };
-            // Streamed arguments are cut; the client's sum of them has both keys.
+            // Streamed arguments are cut; what the client joins has both keys.
             let whole = case.got().calls.first().map(|call| call.arguments.clone()).unwrap_or_default();
             let twice = [text, whole].iter().any(|text| text.matches(key).count() >= 2);
             assert!(twice, "{place}");
@@ -289,7 +289,7 @@ pub(super) async fn holds(case: &Case) {
             let got = case.whole();
             assert_eq!(got.calls.len(), *count, "{place}");
             let all_differ = ids(&got).len() == *count;
-            // Gemini's have no ids unless the script gives them.
+            // Gemini's calls have no ids unless the script gives them.
             assert!(all_differ || case.wire == Wire::Gemini, "{place}");
         }
         Fault::UnknownTool => assert_eq!(case.whole().calls[0].name, "no_such_tool", "{place}"),
@@ -342,8 +342,8 @@ pub(super) async fn holds(case: &Case) {
     }
 }
 
-/// The indices of choices, candidates, blocks, items or calls in the order in which they come: of calls where these
-/// have one.
+/// Returns the indices of choices, candidates, blocks, items or calls in order of arrival; those of calls if they have
+/// any.
 fn indices(case: &Case) -> Vec<u64> {
     let of = |pointer: &str| {
         let got = case.got();
@@ -364,7 +364,7 @@ fn indices(case: &Case) -> Vec<u64> {
     }
 }
 
-/// The indices that the events of calls carry, in order.
+/// Returns the indices in the events of calls, in order.
 fn call_indices(case: &Case) -> Vec<u64> {
     let index = |value: &Value| match case.wire {
         Wire::Chat => value.pointer("/choices/0/delta/tool_calls/0/index").and_then(Value::as_u64),
@@ -380,7 +380,7 @@ fn call_indices(case: &Case) -> Vec<u64> {
 fn garbled(case: &Case) {
     let place = case.place();
     match case.wire {
-        // They never leave these servers, which say so in their own ways.
+        // These servers never send such calls, and each reports them in its own way.
         Wire::Gemini => {
             let got = case.whole();
             assert_eq!(got.finish.as_deref(), Some("MALFORMED_FUNCTION_CALL"), "{place}");
@@ -399,7 +399,7 @@ fn garbled(case: &Case) {
     }
 }
 
-/// What it says is in the text or, where nothing is said, in the arguments.
+/// Whether the taint is in the text or, without text, in the arguments.
 fn is_tainted(case: &Case, taint: &str) {
     let got = case.whole();
     let place = case.place();
@@ -434,7 +434,7 @@ fn lies(case: &Case, form: FinishLie) {
     }
 }
 
-/// Every address is a new one, and all of them lead to the next.
+/// Follows redirects: every address is new, and each leads to the next.
 async fn redirects(case: &Case) {
     let mut location = case.reply.header("location").to_owned();
     assert_eq!(case.reply.status, 307);
@@ -450,7 +450,7 @@ async fn redirects(case: &Case) {
     assert!(location.matches("redirected=").count() == 1, "{location}");
 }
 
-/// Everybody is refused until it is over.
+/// Checks that every request is refused until the storm is over.
 async fn storms(case: &Case, lasting: Duration) {
     case.refuses(503, "server_is_overloaded", "api_error", "UNAVAILABLE");
     let mut client = Client::connect(case.server.address()).await;

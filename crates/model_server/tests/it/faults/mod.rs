@@ -1,4 +1,4 @@
-//! Every fault, on every wire, streamed and not: what comes over the connection is what its name says.
+//! Every fault, on every wire, streamed and not: the received bytes are what its name says.
 
 mod apart;
 mod case;
@@ -11,7 +11,7 @@ use setpoint_model_server::{Delay, Fault, Measures, Wire};
 use self::case::make;
 use self::holds::holds;
 
-/// Small where the list is large; the large ones have tests of their own.
+/// Returns measures that are smaller than the defaults; large ones have their own tests.
 fn measures() -> Measures {
     Measures {
         refusal: Delay::Ever,
@@ -28,8 +28,8 @@ fn measures() -> Measures {
     }
 }
 
-/// The faults of these numbers, wherever they apply, over both kinds of answers. They must be so many cases: a fault
-/// that silently stopped applying would otherwise go unnoticed.
+/// Checks the faults of these numbers wherever they apply, with both kinds of answers. The number of cases must match:
+/// a fault that silently stopped applying would otherwise go unnoticed.
 async fn check(numbers: std::ops::RangeInclusive<u8>, expected: usize) {
     let mut cases = 0;
     for fault in Fault::all_with(&measures()).into_iter().filter(|fault| numbers.contains(&fault.number())) {
@@ -51,33 +51,33 @@ async fn check(numbers: std::ops::RangeInclusive<u8>, expected: usize) {
     assert_eq!(cases, expected, "cases were made");
 }
 
-// A paused clock goes on by itself when everybody waits: nothing here takes the time that it is about.
+// A paused clock advances on its own when everything waits, so the test does not take the time that it is about.
 #[tokio::test(start_paused = true)]
-async fn transport() {
+async fn transport_faults_do_what_they_promise() {
     check(1..=14, 290).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn status() {
+async fn status_faults_do_what_they_promise() {
     check(15..=28, 434).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn stream() {
+async fn stream_faults_do_what_they_promise() {
     check(29..=37, 192).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn content_of_arguments() {
+async fn argument_faults_do_what_they_promise() {
     check(38..=44, 180).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn content_of_replies_and_calls() {
+async fn reply_and_call_faults_do_what_they_promise() {
     check(45..=53, 240).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn content_of_texts_and_ends() {
+async fn text_and_ending_faults_do_what_they_promise() {
     check(54..=59, 296).await;
 }
