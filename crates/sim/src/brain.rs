@@ -1,4 +1,4 @@
-//! A model that is sometimes right: it plans, acts, judges and errs as the seed says.
+//! A model that is sometimes right: it plans, acts, judges and errs as the seed decides.
 
 use serde_json::{Value, json};
 use setpoint_machine::{Brief, ModelCall};
@@ -8,18 +8,18 @@ use setpoint_protocol::{Any, CallId};
 
 use crate::chance::Chance;
 
-/// How good the model is, in percent.
+/// The quality of the model, in percentages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Skill {
-    /// How often an answer is usable at all.
+    /// How often an answer is usable.
     pub sense_percent: u64,
-    /// How often the service answers.
+    /// How often the service is available.
     pub uptime_percent: u64,
     /// How often a judgement without a check passes.
     pub lenient_percent: u64,
 }
 
-/// One answer.
+/// Returns the model's answer to an ask.
 pub fn answer(
     call: CallId,
     ask: &ModelCall,

@@ -1,4 +1,4 @@
-//! What must hold of every run, whatever the model, the tools, the person and the power supply did.
+//! Invariants of every run, whatever the model, the tools, the person and the power supply did.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use setpoint_protocol::topology::{Kind, Payload, allows};
 
 use crate::world::{Run, Scenario};
 
-/// The first promise that a run broke.
+/// Returns the first invariant that a run violated.
 ///
 /// # Errors
-/// The promise, in words, with the place.
+/// The invariant, in words, with the place.
 pub fn check(run: &Run, scenario: &Scenario) -> Result<(), String> {
     if let Some(broken) = &run.broken {
         return Err(broken.clone());

@@ -1,4 +1,4 @@
-//! Tools that sometimes work, on a world that is a map from names to texts.
+//! Tools that sometimes work, on a world that maps names to texts.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use setpoint_protocol::{Any, CallId};
 
 use crate::chance::Chance;
 
-/// The world that tools act on. It outlives every crash of the process.
+/// The world that tools act on. It survives every crash of the process.
 #[derive(Clone, Debug, Default)]
 pub struct Plant {
-    /// What there is.
+    /// The texts by name.
     pub things: BTreeMap<String, String>,
     /// Every change that was really made, in order: the oracle outside the process.
     pub changes: Vec<(CallId, String)>,
-    /// Changes made without an approval that they needed.
+    /// Changes that were made without a required approval.
     pub unapproved: u64,
-    /// In percent, how often a call fails for reasons of the environment.
+    /// Percentage of calls that fail because of the environment.
     pub broken_percent: u64,
 }
 
@@ -48,7 +48,7 @@ impl CallReader for PlantReader {
 }
 
 impl Plant {
-    /// The catalogue.
+    /// Returns the catalogue.
     #[must_use]
     pub fn specs() -> Vec<ToolSpec> {
         let spec = |name: &str, class| ToolSpec {
@@ -68,7 +68,7 @@ impl Plant {
         ]
     }
 
-    /// Runs a call for real.
+    /// Runs a call.
     pub fn run(&mut self, call: CallId, ask: &ToolAsk, chance: &mut Chance) -> ToolAnswer {
         let name = ask.call.input.get("name").and_then(|name| name.as_str()).unwrap_or("?").to_owned();
         let reading = PlantReader.read(&ask.call, &Surroundings::default());

@@ -32,33 +32,33 @@ pub enum Crashes {
     AfterRecord(u64),
 }
 
-/// What a run is made of.
+/// The parameters of a run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// The seed of everything that is made up.
+    /// The seed of everything that is generated.
     pub seed: u64,
-    /// How good the model is.
+    /// The quality of the model.
     pub skill: Skill,
-    /// In percent, how often a tool call fails.
+    /// Percentage of tool calls that fail.
     pub broken_percent: u64,
-    /// In percent of steps, how often the person cancels.
+    /// Percentage of steps at which the person cancels.
     pub cancel_percent: u64,
-    /// In percent, how often the person refuses an approval.
+    /// Percentage of approvals that the person refuses.
     pub refuse_percent: u64,
     /// When the process dies.
     pub crashes: Crashes,
-    /// The controller's settings.
+    /// The settings of the controller.
     pub controller: ControllerSettings,
-    /// Hard budgets.
+    /// The task's hard budgets.
     pub budgets: Budgets,
 }
 
-/// What happened.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Run {
-    /// The stream.
+    /// The records of the task.
     pub records: Vec<Record>,
-    /// The world afterwards.
+    /// The world after the run.
     pub plant: Plant,
     /// Whether the task closed.
     pub closed: bool,
@@ -66,9 +66,9 @@ pub struct Run {
     pub sent: Vec<(CallId, u32)>,
     /// Tool calls with side effects that were started, by ask.
     pub unsafe_started: Vec<CallId>,
-    /// Crashes that happened.
+    /// The number of crashes.
     pub crashes: u64,
-    /// Why the run could not go on, if it could not.
+    /// Why the run could not continue, if it could not.
     pub broken: Option<String>,
 }
 
@@ -79,9 +79,9 @@ struct World<'a> {
     records: Vec<Record>,
     plant: Plant,
     chance: Chance,
-    /// What has been started and not come back: lost with the process.
+    /// Started effects without an answer yet; they are lost with the process.
     flying: BTreeMap<CallId, (u32, Outside)>,
-    /// Questions to the person: they survive every crash, in the journal.
+    /// Questions to the person. They are in the journal, so they survive every crash.
     inbox: Vec<External>,
     clock_ms: u64,
     sent: Vec<(CallId, u32)>,
@@ -170,7 +170,7 @@ impl World<'_> {
                 Crashes::Percent(percent) => self.chance.percent(percent),
                 Crashes::AfterRecord(seq) => self.crashes == 0 && last >= seq,
             };
-            // Opening and input are one transaction.
+            // The opening and its input are one transaction.
             let opened = self.records.len() > 1;
             if dies && opened && !self.cell.is_closed() {
                 self.crash()?;
@@ -179,7 +179,7 @@ impl World<'_> {
         Err(format!("still running after {STEPS_MAX} steps"))
     }
 
-    /// Feeds one input; what it wants starts only after its records are kept.
+    /// Handles one input; its effects start only after its records are stored.
     fn step(&mut self, external: External) -> Result<bool, String> {
         let reasked = match &external {
             External::Reasked(reasked) => Some(reasked.clone()),
@@ -225,7 +225,7 @@ impl World<'_> {
         }
     }
 
-    /// The next thing that happens: some answer in flight, or the person.
+    /// Returns the next input: the answer of an effect in flight, or the person's.
     fn next_input(&mut self) -> Option<External> {
         if let Some(external) = self.inbox.pop() {
             return Some(external);
@@ -248,7 +248,7 @@ impl World<'_> {
                 elapsed_ms: 0,
             }));
         }
-        // Timers go off only when nothing else can happen before them: then the clock jumps.
+        // Timers fire only when nothing else can happen before them; then the clock jumps.
         let (timers, others): (Vec<CallId>, Vec<CallId>) = self
             .flying
             .keys()
@@ -336,13 +336,13 @@ impl World<'_> {
         }
     }
 
-    /// The process dies and another takes the task up from its records (ARCHITECTURE, rule 8).
+    /// Kills the process; another resumes the task from its records (ARCHITECTURE, rule 8).
     fn crash(&mut self) -> Result<(), String> {
         self.crashes += 1;
         let running = std::mem::take(&mut self.flying);
         self.stopped.clear();
         self.inbox.clear();
-        // A call that was started may have done its work without anybody hearing of it.
+        // A started call may have taken effect although its answer was lost.
         for (call, (_, effect)) in running {
             if let Outside::Tool { ask, effect: setpoint_protocol::tool::Effect::Unsafe, .. } = effect
                 && self.chance.percent(50)
@@ -362,7 +362,7 @@ impl World<'_> {
                     self.flying.insert(pending.call, (pending.attempt, effect));
                     continue;
                 }
-                // As a driver does: where the budgets leave no room for another attempt, the one that broke off stands.
+                // Like the driver: if the budgets leave no room for another attempt, the interrupted one is final.
                 (AskClass::Model, Some(Outside::Model { ask, .. }))
                     if !pending.stopped
                         && !self.cell.may_ask_again(pending.call, ask.purpose(), Usage::default()) =>
@@ -381,7 +381,7 @@ impl World<'_> {
                 }
                 _ => External::Answered(Answered::new(pending.call, pending.attempt, Answer::Interrupted)),
             };
-            // What resuming says comes before anything else happens.
+            // The input of resuming is handled before anything else.
             self.step(again)?;
         }
         Ok(())

@@ -15,7 +15,7 @@ use setpoint_sim::check::check;
 use setpoint_sim::plant::PlantReader;
 use setpoint_sim::{Chance, Crashes, Scenario, run};
 
-/// The scenario of a seed: everything about it is drawn from the seed.
+/// Draws the scenario of a seed.
 fn scenario(seed: u64) -> Scenario {
     let mut chance = Chance::new(seed.wrapping_mul(0x9e37_79b9));
     let percent = |chance: &mut Chance, choices: &[u64]| chance.pick(choices).copied().unwrap_or(0);
@@ -55,7 +55,7 @@ fn seeds(count: u64) -> std::ops::Range<u64> {
 }
 
 #[test]
-fn every_seed_keeps_every_promise() {
+fn every_seed_keeps_every_invariant() {
     let mut broken = Vec::new();
     let mut ends = std::collections::BTreeMap::<String, u32>::new();
     for seed in seeds(1_500) {
@@ -77,7 +77,7 @@ fn every_seed_keeps_every_promise() {
         }
     }
     assert!(broken.is_empty(), "{} seeds failed:\n{}", broken.len(), broken.join("\n"));
-    // The seeds must reach the ends that matter, or they prove little.
+    // The seeds must reach all important endings, otherwise they prove little.
     for end in
         ["accept/criteria_met", "success/distance", "abandon/omega", "abandon/fault", "abandon/cancelled"]
     {
@@ -85,8 +85,8 @@ fn every_seed_keeps_every_promise() {
     }
 }
 
-/// Every task of the seeds comes out of its inputs again: each record byte by byte, and nothing was sent or begun that the
-/// machines do not want when they are run again.
+/// Every task of the seeds can be replayed from its inputs: each record is equal byte for byte, and every effect that
+/// was started is requested again by the machines.
 #[test]
 fn every_seed_replays_to_the_same_records_and_effects() {
     let (mut crashes, mut asked) = (0, 0);
@@ -109,13 +109,13 @@ fn every_seed_replays_to_the_same_records_and_effects() {
     assert!(crashes > 100 && asked > 5_000 || std::env::var("SEED").is_ok(), "{crashes} {asked}");
 }
 
-/// A model or a tool.
+/// Whether the effect calls a model or a tool, or is a survey.
 fn begins(effect: &Outside) -> bool {
     matches!(effect, Outside::Model { .. } | Outside::Tool { .. } | Outside::Survey { .. })
 }
 
 #[test]
-fn a_seed_is_the_same_run_twice() {
+fn the_same_seed_gives_the_same_run() {
     for seed in [1, 2, 3, 5, 8, 13] {
         let scenario = scenario(seed);
         let (a, b) = (run(&scenario, &factory()), run(&scenario, &factory()));
@@ -142,9 +142,9 @@ fn a_crash_at_any_record_loses_and_repeats_nothing() {
     assert!(crashed > 50, "only {crashed} crashes happened");
 }
 
-/// One Auditor over all tasks, one after another. Whatever goes wrong outside, the organisation keeps its own rules.
+/// One Auditor reads all tasks, one after another. Whatever goes wrong outside, the organisation keeps its own rules.
 #[test]
-fn the_auditor_finds_no_rule_broken_in_any_seed() {
+fn the_auditor_finds_no_broken_rule_in_any_seed() {
     let mut auditor = Auditor::default();
     let mut broken = Vec::new();
     let mut found = std::collections::BTreeMap::<FindingKind, u32>::new();
@@ -159,7 +159,7 @@ fn the_auditor_finds_no_rule_broken_in_any_seed() {
         }
     }
     assert!(broken.is_empty(), "{} rules broken:\n{}", broken.len(), broken.join("\n"));
-    // It must have seen what it is to be silent about, or that proves little.
+    // The Auditor must have seen the cases that it should not report, otherwise the test proves little.
     let totals = auditor.report("q", setpoint_protocol::Timestamp::from_micros(0)).lifetime;
     assert!(std::env::var("SEED").is_ok() || totals.replans > 500 && totals.abandoned > 300, "{totals:?}");
     assert!(
@@ -168,8 +168,8 @@ fn the_auditor_finds_no_rule_broken_in_any_seed() {
     );
 }
 
-/// Healthy: a model that always makes sense, nothing broken, and criteria met after at most one replan, with corrections
-/// on the way. The model plans at random, so it is its end that says whether a task was one.
+/// Healthy means: a model that always makes sense, no failures, and criteria met after at most one replan, with
+/// corrections on the way. The model plans at random, so only the ending says whether a task was healthy.
 #[test]
 fn a_thousand_healthy_tasks_yield_no_finding() {
     let mut auditor = Auditor::default();
