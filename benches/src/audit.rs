@@ -1,6 +1,7 @@
-//! What the Auditor costs: its log (writing, sealing, opening and verifying a million entries), and the tasks beside it.
+//! Measures the Auditor: its log (writing, sealing, opening and verifying a million entries), and tasks that run beside
+//! it.
 //!
-//! Each round runs in a process of its own, on a log of its own on disk, with an export beside it.
+//! Each round runs in its own process, on its own log on disk, with an export beside it.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,22 +12,22 @@ use setpoint_audit::log::{Against, Appended, AuditLog, Exported, Options, Sealin
 use crate::measure::{Spread, cpu_ms, peak_mib, start};
 use crate::scenario::{self, Answers, Scenario, Store as Journaled};
 
-/// Entries of the log, and of one batch: what a task's rows of a moment come to.
+/// Entries of the log, and of one batch: as many as the rows that tasks write at a time.
 const ENTRIES: u64 = 1_000_000;
 const BATCH: u64 = 64;
-/// How often it is done, each time from nothing.
+/// Rounds, each starting with an empty log.
 const ROUNDS: usize = 3;
-/// How often tasks are run without the Auditor and at once with it: neighbours on the machine change the speed by more than
-/// it does, and what is compared is what was measured side by side.
+/// Pairs of runs without and with the Auditor, right after each other: other load on the machine changes the speed by
+/// more than the Auditor does, so only neighbouring runs are compared.
 const RUNS: usize = 15;
-/// Tasks in flight, and how many are run.
+/// Tasks in flight, and tasks that are run.
 const IN_FLIGHT: [(usize, usize); 3] = [(1, 500), (100, 4_000), (1_000, 4_000)];
-/// Tasks that it catches up with.
+/// Tasks that the Auditor catches up with.
 const CAUGHT_UP: usize = 1_000;
-/// The time that checkpoints give.
+/// The time of checkpoints.
 const AT_US: i64 = 1_790_000_000_000_000;
 
-/// What one round gave, in the order in which it is printed.
+/// The figures of a round, in the order in which they are printed.
 const FIGURES: [(&str, &str); 9] = [
     ("appending, us/entry", "target < 2"),
     ("a checkpoint (3 syncs), ms", ""),
@@ -39,7 +40,7 @@ const FIGURES: [(&str, &str); 9] = [
     ("opening without `state`, ms", ""),
 ];
 
-/// All of it.
+/// Prints the table of all measurements.
 pub(crate) fn table() -> Result<(), String> {
     println!(
         "the Auditor's log: {ENTRIES} entries in batches of {BATCH}, a checkpoint every 1000; the median of {ROUNDS} [least, most]\n"
@@ -57,7 +58,8 @@ pub(crate) fn table() -> Result<(), String> {
     following()
 }
 
-/// What the Auditor takes from tasks that run at full speed beside it, and what it costs it to catch up afterwards.
+/// Measures how much the Auditor slows down tasks that run at full speed beside it, and the cost of catching up
+/// afterwards.
 fn following() -> Result<(), String> {
     println!(
         "\ntasks at full speed, journal on disk, with the Auditor following and without; the median of {RUNS} [least, most]\n"
@@ -104,7 +106,7 @@ fn child() -> Result<Vec<f64>, String> {
     figures.split_whitespace().map(|figure| figure.parse().map_err(text)).collect()
 }
 
-/// One round.
+/// Runs one round.
 pub(crate) fn one() -> Result<(), String> {
     let root = tempfile::tempdir().map_err(text)?;
     let dir = root.path().join("audit");
@@ -126,7 +128,8 @@ pub(crate) fn one() -> Result<(), String> {
     Ok(())
 }
 
-/// Microseconds for an entry where no checkpoint was due, milliseconds for a batch in which one was, and CPU over all.
+/// Returns microseconds per entry without a due checkpoint, milliseconds per batch with one, and the CPU time of
+/// everything.
 fn write(log: &mut AuditLog) -> Result<(f64, f64, f64), String> {
     let (mut appended_s, mut entries, mut sealed_s, mut checkpoints) = (0.0, 0, 0.0, 0);
     let mut cpu = 0.0;
@@ -155,7 +158,7 @@ fn write(log: &mut AuditLog) -> Result<(f64, f64, f64), String> {
     ))
 }
 
-/// What the Auditor notes of a row of the journal, in 250 bytes.
+/// Returns what the Auditor stores for a row of the journal, in 250 bytes.
 fn entry(seq: u64) -> String {
     let hash = seq.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let entry = format!(
@@ -168,7 +171,7 @@ fn entry(seq: u64) -> String {
     format!("{entry}{}\"}}", "x".repeat(filling))
 }
 
-/// Seconds by the clock, and of CPU.
+/// Returns wall and CPU seconds.
 fn verified(dir: &Path, against: &Against) -> Result<(f64, f64), String> {
     let (begin, cpu_begin) = (start(), cpu_ms());
     let seen = verify(dir, against).map_err(text)?;

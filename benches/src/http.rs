@@ -1,7 +1,7 @@
-//! The same task over loopback HTTP, beside a bare client that makes the same calls.
+//! Runs the same task over loopback HTTP, compared with a bare client that makes the same calls.
 //!
-//! The model is the scripted server, in a process of its own, so that its work is not counted. R1's question is answered
-//! in this process: the task begins at its `TaskSpec`, and seventeen calls go over the wire.
+//! The model is the scripted server in its own process, so that its work is not counted. R1's question is answered in
+//! this process: the task begins at its `TaskSpec`, and seventeen calls go over the wire.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
@@ -31,22 +31,22 @@ use crate::scenario;
 
 /// Tasks of one run.
 const TASKS: usize = 300;
-/// Tasks before the clock starts: connections and caches are there then.
+/// Tasks before the measurement starts, which open connections and fill caches.
 const WARM: usize = 20;
-/// How often each side is run. A ratio is told to a few hundredths: with as few runs as the rest has, the same program
-/// gave 1.85 and 2.03 in one hour.
+/// Runs of each side. A ratio is reported to a few hundredths: with as few runs as in the other benchmarks, the same
+/// program gave 1.85 and 2.03 within an hour.
 const ROUNDS: usize = 15;
-/// What a task may cost at most, beside what its calls alone cost.
+/// Largest accepted cost of a task, relative to the cost of its calls alone.
 const RATIO_MAX: f64 = 2.0;
-/// The name of the model at the server.
+/// The model's name at the server.
 const MODEL: &str = "bench-model";
 
-/// Whose calls are measured.
+/// The side whose calls are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
     /// Whole tasks.
     Organisation,
-    /// The same calls, and nothing else.
+    /// Only the same calls.
     Bare,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn serve() -> Result<(), String> {
     Ok(())
 }
 
-/// What the model of [`crate::instant`] says, found in the text of the question.
+/// Answers like the model of [`crate::instant`], from the text of the question.
 fn answer(seen: &Seen) -> Answer {
     let question = &*seen.asked.told();
     match Site::of(seen) {
@@ -88,7 +88,7 @@ fn answer(seen: &Seen) -> Answer {
     }
 }
 
-/// The table: whole tasks and the bare client, in turns.
+/// Prints the table of whole tasks and the bare client, run alternately.
 pub(crate) fn table() -> Result<(), String> {
     let server = Server::start()?;
     println!(
@@ -134,7 +134,7 @@ pub(crate) fn table() -> Result<(), String> {
     Ok(())
 }
 
-/// Runs one side in a process of its own: CPU and wall in milliseconds a task.
+/// Runs one side in its own process; returns CPU and wall milliseconds per task.
 fn child(who: Who, base: &str, is_streamed: bool, in_flight: usize) -> Result<(f64, f64), String> {
     let me = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(me)
@@ -150,7 +150,7 @@ fn child(who: Who, base: &str, is_streamed: bool, in_flight: usize) -> Result<(f
     }
 }
 
-/// One side, in this process.
+/// Runs one side in this process.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let [_, who, base, is_streamed, in_flight] = arguments else {
         return Err("--http WHO BASE STREAMED IN_FLIGHT".to_owned());
@@ -207,7 +207,7 @@ struct Calls(Arc<Mutex<Vec<ModelCall>>>);
 /// Calls of one task.
 const CALLS: usize = 17;
 
-/// A model that writes down what it is asked, for the bare client.
+/// A model that records its questions for the bare client.
 struct Noting {
     remote: Remote,
     calls: Calls,
@@ -230,13 +230,13 @@ impl Model for Noting {
     }
 }
 
-/// What somebody would write who only wants these calls made: texts into JSON, JSON out of the answers. It checks,
-/// decides and keeps nothing.
+/// A minimal client for these calls: it converts texts into JSON and JSON into texts. It checks, decides and stores
+/// nothing.
 struct Bare {
     client: reqwest::Client,
     url: String,
     is_streamed: bool,
-    /// The questions, in waves: those of a wave are asked side by side.
+    /// The questions in waves: those of a wave are asked concurrently.
     waves: Vec<Vec<Value>>,
 }
 
@@ -318,7 +318,7 @@ impl Bare {
     }
 }
 
-/// What the organisation would send.
+/// Returns the body that the organisation would send.
 fn body(call: &ModelCall, is_streamed: bool) -> Value {
     let manner = Manner { has_tools: !call.tools().is_empty(), to: "" };
     let (system, messages) = (call.prompt.system_text(), call.prompt.messages(manner));
@@ -337,7 +337,7 @@ fn body(call: &ModelCall, is_streamed: bool) -> Value {
     serde_json::from_slice(&Dialect::Chat.body(&request).unwrap_or_default()).unwrap_or_default()
 }
 
-/// The server in a process of its own.
+/// The server in its own process.
 struct Server {
     child: Child,
     base: String,
@@ -362,7 +362,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Its standard input ends, and with it the server.
+        // Closing its standard input stops the server.
         drop(self.child.stdin.take());
         drop(self.child.wait());
     }

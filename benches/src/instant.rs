@@ -1,4 +1,4 @@
-//! A model and a tool that answer at once, so that what is measured is the organisation.
+//! A model and a tool that answer at once, so that only the organisation is measured.
 
 use std::sync::{Arc, LazyLock};
 
@@ -19,15 +19,16 @@ use tokio::sync::Barrier;
 /// When an answer comes.
 #[derive(Debug)]
 pub(crate) enum Pace {
-    /// Before anybody has to wait for it.
+    /// Before anything has to wait for it.
     AtOnce,
-    /// After one turn of whatever else is to be done, as one that came over a wire would.
+    /// After one turn of the scheduler, like an answer over a wire.
     Turn,
-    /// At once, but the last one of a task only when so many tasks want theirs: they are all in flight then.
+    /// At once, but the last answer of a task waits until all tasks have reached theirs, so that all are in flight
+    /// together.
     Together(Barrier),
 }
 
-/// Answers from the brief, without thinking: what it costs is the ids it copies.
+/// Answers from the brief without computing anything: its only cost is copying ids.
 #[derive(Debug)]
 pub(crate) struct InstantModel {
     /// Called before every answer.
@@ -92,7 +93,7 @@ pub(crate) static PLAN: LazyLock<String> = LazyLock::new(|| {
         .to_string()
 });
 
-/// A pass on every criterion that cites every call.
+/// Returns a pass on every criterion that cites every call.
 fn verdicts<'a>(criteria: &[Criterion], calls: impl IntoIterator<Item = &'a Arc<ToolRecord>>) -> String {
     let cites: Vec<String> = calls.into_iter().map(|record| format!("\"{}\"", record.call_id)).collect();
     let cites = cites.join(",");
@@ -104,7 +105,7 @@ fn verdicts<'a>(criteria: &[Criterion], calls: impl IntoIterator<Item = &'a Arc<
     format!(r#""verdicts":[{}]"#, verdicts.join(","))
 }
 
-/// One read-only tool in this process.
+/// A read-only tool in this process.
 #[derive(Debug)]
 pub(crate) struct InstantTools;
 

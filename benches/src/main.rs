@@ -1,7 +1,7 @@
-//! What one task costs when model and tools answer at once, and what memory's store ([`memory`]) and the Auditor's log
-//! ([`audit`]) do.
+//! Measures the cost of a task when model and tools answer at once, and of memory's store ([`memory`]) and the
+//! Auditor's log ([`audit`]).
 //!
-//! `cargo xtask bench tasks` runs every scenario in a process of its own, so that memory peaks do not mix, and prints one
+//! `cargo xtask bench tasks` runs every scenario in its own process, so that memory peaks do not mix, and prints one
 //! table. A task here is 1 plan, 5 parallel sub-tasks with one tool call each, 5 judgements and 1 merge: 17 model
 //! calls, 18 with R1's.
 
@@ -44,14 +44,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// How often every scenario is run. Other load of the machine makes a run dearer, never cheaper, so one run says
-/// little and the spread of several says how far to trust them.
+/// Runs of every scenario. Other load on the machine makes a run slower, never faster, so one run says little, and the
+/// spread of several shows how far to trust them.
 const ROUNDS: usize = 5;
-/// At how many in flight it is measured what answers cost that have to be waited for.
+/// Tasks in flight for measuring the cost of answers that have to be waited for.
 const WAITING_IN_FLIGHT: usize = 100;
 
-/// Every scenario, each time in a child process; in turns, so that a busy minute of the machine does not fall on one
-/// scenario alone.
+/// Runs every scenario in child processes, in turns, so that a busy minute of the machine does not affect one scenario
+/// alone.
 fn all() -> Result<(), String> {
     println!(
         "one task = 18 model calls, 5 tool calls, all answered at once; CPU is the process's own, the median of {ROUNDS}\n\

@@ -1,11 +1,11 @@
-//! Reading clocks and memory.
+//! Reads clocks and memory.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// What several runs gave. Not numbers, when there was no run.
+/// The spread of several runs; NaN without runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spread {
     pub(crate) least: f64,
@@ -21,25 +21,25 @@ impl Spread {
         Spread { least: at(0), median: at(values.len() / 2), most: at(values.len().saturating_sub(1)) }
     }
 
-    /// The median, and in brackets the least and the most.
+    /// Formats the median, with minimum and maximum in brackets.
     pub(crate) fn text(&self) -> String {
         format!("{:.3} [{:.3}, {:.3}]", self.median, self.least, self.most)
     }
 }
 
-/// CPU of this process so far, without children, in milliseconds.
+/// Returns the CPU milliseconds of this process so far, without children.
 pub(crate) fn cpu_ms() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
-/// A moment to measure from.
+/// Returns the current time.
 #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 pub(crate) fn start() -> Instant {
     Instant::now()
 }
 
-/// Peak memory of this process in MiB, where the system tells.
+/// Returns the peak memory of this process in MiB, if the system reports it.
 pub(crate) fn peak_mib() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     status
@@ -50,7 +50,7 @@ pub(crate) fn peak_mib() -> f64 {
         .map_or(f64::NAN, |kib| kib / 1024.0)
 }
 
-/// Milliseconds from starting a process to its first model call, `times` times.
+/// Returns the milliseconds from starting a process to its first model call, `times` times.
 pub(crate) fn starts(times: usize) -> Result<Vec<f64>, String> {
     let me = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut found = Vec::new();
@@ -61,7 +61,7 @@ pub(crate) fn starts(times: usize) -> Result<Vec<f64>, String> {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| error.to_string())?;
-        // The child ends at its first model call.
+        // The child exits at its first model call.
         let output = child.wait_with_output().map_err(|error| error.to_string())?;
         if output.stdout.is_empty() {
             return Err("the process made no model call".to_owned());

@@ -1,6 +1,6 @@
-//! What memory's store does with up to a million records: writing, asking, dreaming, opening.
+//! Measures memory's store with up to a million records: writing, asking, dreaming and opening.
 //!
-//! Every row runs in a process of its own, on a store of its own on disk.
+//! Every row runs in its own process, on its own store on disk.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,29 +16,29 @@ use crate::measure::{Spread, peak_mib, start};
 use crate::scenario::{Answers, Scenario, Store as Journaled};
 
 const DAY_US: i64 = 86_400_000_000;
-/// The moment at which everything is asked; records were made in the year before it.
+/// The time of all questions; records were written in the year before it.
 const NOW_US: i64 = 1_790_000_000_000_000;
 /// Records of the pairs that are asked for.
 const PAIRS: [u64; 4] = [10, 1_000, 100_000, 1_000_000];
 /// Records of the stores that are dreamt over.
 const DREAMS: [u64; 2] = [100_000, 1_000_000];
-/// Events in one commit, as they are written and measured.
+/// Events per commit for which writing is measured.
 const COMMITS: [u64; 4] = [1, 64, 512, 4_096];
-/// Events in a commit where nothing but a full store is wanted.
+/// Events per commit if only a full store is needed.
 const COMMIT: u64 = 4_096;
-/// Questions of one measurement, and measurements.
+/// Questions per measurement, and measurements.
 const QUESTIONS: u32 = 20_000;
 const ROUNDS: usize = 5;
-/// Rules that one pass makes at most: each costs a model call.
+/// Most rules that a pass creates: each costs a model call.
 const PROMOTED: usize = 64;
-/// Records of the store that is asked by words, how many are indexed in one transaction, and how often it is asked.
+/// Records of the store that is asked by words, records indexed per transaction, and questions.
 const WORDS: u64 = 100_000;
 const INDEX: usize = 1_024;
 const ASKED_BY_WORDS: u32 = 200;
-/// Records forgotten in one transaction.
+/// Records forgotten per transaction.
 const FORGET: usize = 4_096;
 
-/// All of it.
+/// Prints the table of all measurements.
 pub(crate) fn table() -> Result<(), String> {
     println!("memory on disk, records of some 370 bytes; SQLite, WAL\n");
     println!("writing, records/s, the median of {ROUNDS} [least, most]; target 20000 acknowledged");
@@ -68,7 +68,7 @@ pub(crate) fn table() -> Result<(), String> {
     tasks()
 }
 
-/// One of the rows.
+/// Measures one row.
 pub(crate) fn one(arguments: &[String]) -> Result<(), String> {
     let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
     let arguments: Vec<&str> = arguments.iter().skip(1).map(String::as_str).collect();
@@ -85,7 +85,7 @@ pub(crate) fn one(arguments: &[String]) -> Result<(), String> {
     }
 }
 
-/// What a task costs that asks memory and writes to it, beside one that does without.
+/// Compares the cost of a task with memory and without.
 fn tasks() -> Result<(), String> {
     for (in_flight, tasks) in [(1, 300), (100, 1_000)] {
         let mut costs = [Journaled::Disk, Journaled::Remembering].map(|store| (store, Vec::new()));
@@ -133,7 +133,7 @@ fn write(dir: &Path, commit: u64, durability: Durability) -> Result<(), String> 
 fn ask(dir: &Path) -> Result<(), String> {
     let store = open(dir)?;
     let total: u64 = PAIRS.iter().sum();
-    // The pairs lie mixed, as they would be written.
+    // Pairs are mixed, as in real use.
     fill(&store, total, COMMIT, |pos| {
         let mut below = 0;
         let of = PAIRS.into_iter().find(|records| {
@@ -235,7 +235,8 @@ fn dream(dir: &Path, records: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Writes so many records, in the space that `space` says; made in the year before now, a tenth of them long faded.
+/// Writes `count` records in the spaces that `space` returns; written in the year before now, a tenth of them long
+/// faded.
 fn fill(store: &Store, count: u64, commit: u64, space: impl Fn(u64) -> String) -> Result<(), String> {
     let mut from = 0;
     while from < count {
@@ -256,7 +257,7 @@ fn take(store: &Store, from: u64, events: Vec<Event>, to: u64) -> Result<(), Str
 
 fn written(pos: u64, space: String) -> Happening {
     let task = TaskId::mint("count the words of every file", pos / 3);
-    // One in ten was a refinement, which is forgotten after a while.
+    // One in ten is a refinement, which is forgotten after a while.
     let states = [State::Accept, State::Abandon, State::ChangePath, State::Success, State::ChangeApproach];
     let state = if pos.is_multiple_of(10) { State::Refine } else { states[(pos / 11) as usize % 5] };
     let Quantum { f, sigma, k } = quantize(state);
@@ -299,7 +300,7 @@ fn open(dir: &Path) -> Result<Store, String> {
     Store::open(dir, &Options::default()).map(|(store, _)| store).map_err(text)
 }
 
-/// MiB of the files.
+/// Returns the size of the files in MiB.
 fn size(dir: &Path) -> f64 {
     let files = std::fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok);
     files.filter_map(|file| file.metadata().ok()).map(|file| file.len() as f64).sum::<f64>()

@@ -1,4 +1,4 @@
-//! One scenario: so many tasks, so many in flight, this journal.
+//! Runs one scenario: a number of tasks, a number in flight, and a journal.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -50,11 +50,12 @@ impl Store {
 /// How the model answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answers {
-    /// At once: what the targets are for.
+    /// At once, as the targets assume.
     AtOnce,
-    /// After a turn.
+    /// After a turn of the scheduler.
     Turn,
-    /// At once, but the last of a task when all that are in flight want theirs: what the memory is measured with.
+    /// At once, but the last answer of a task waits until all tasks in flight have reached theirs; for measuring memory
+    /// use.
     Together,
 }
 
@@ -83,7 +84,7 @@ impl Answers {
     }
 }
 
-/// What is run.
+/// The parameters of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Scenario {
     pub(crate) store: Store,
@@ -92,7 +93,7 @@ pub(crate) struct Scenario {
     pub(crate) tasks: usize,
 }
 
-/// What came out.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) tasks_per_s: f64,
@@ -101,11 +102,11 @@ pub(crate) struct Outcome {
 }
 
 impl Scenario {
-    /// Those that the targets are for.
+    /// Returns the scenarios with targets.
     pub(crate) fn all() -> Vec<Scenario> {
         let mut all = Vec::new();
         for store in [Store::Memory, Store::Disk] {
-            // A journal in memory keeps what has ended too, so there no more are run than are to be in flight.
+            // A journal in memory also keeps ended tasks, so only as many are run there as are in flight.
             let last = if store == Store::Memory { 1_000 } else { 4_000 };
             for (in_flight, tasks) in [(1, 300), (100, 1_000), (1_000, last)] {
                 all.push(Scenario { store, answers: Answers::AtOnce, in_flight, tasks });
@@ -114,17 +115,17 @@ impl Scenario {
         all
     }
 
-    /// The same, to find what it takes when all are in flight at one moment.
+    /// Returns the scenario with all tasks in flight at one moment, to measure their memory.
     pub(crate) fn together(&self) -> Self {
         Scenario { answers: Answers::Together, tasks: self.in_flight, ..self.clone() }
     }
 
-    /// The same, with answers that have to be waited for.
+    /// Returns the scenario with answers that have to be waited for.
     pub(crate) fn waiting(&self) -> Self {
         Scenario { answers: Answers::Turn, ..self.clone() }
     }
 
-    /// Whether the targets of the design hold, in a word.
+    /// Returns whether the design's targets are met, as a word.
     pub(crate) fn target(&self, outcome: &Outcome) -> &'static str {
         let cpu_max = match (self.store, self.in_flight) {
             (Store::Memory, _) => 1.0,
@@ -177,7 +178,7 @@ pub(crate) fn run(scenario: &Scenario) -> Result<Outcome, String> {
             organisation.audit(auditor_in(dir.path()));
         }
         if scenario.answers != Answers::Together {
-            // The first tasks pay for what is set up once.
+            // The first tasks pay for one-time initialisation.
             many(&organisation, scenario.in_flight, scenario.in_flight.min(50), 0).await?;
         }
         let (begin, cpu) = (measure::start(), measure::cpu_ms());
@@ -189,12 +190,12 @@ pub(crate) fn run(scenario: &Scenario) -> Result<Outcome, String> {
     })
 }
 
-/// Where the Auditor of a data directory is.
+/// Returns the Auditor's place in a data directory.
 pub(crate) fn auditor_in(dir: &std::path::Path) -> AuditPlace {
     AuditPlace { dir: dir.join("audit"), key: None, export: None }
 }
 
-/// What it costs the Auditor to catch up with tasks that ran without it: rows, and CPU microseconds for each.
+/// Measures the Auditor's catching up with tasks that ran without it: rows, and CPU microseconds per row.
 pub(crate) fn caught_up(tasks: usize) -> Result<(u64, f64), String> {
     let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
     let journal = Journal::open(dir.path(), &JournalOptions::default()).map_err(|error| error.to_string())?;
