@@ -1,13 +1,13 @@
-//! Verifying an audit log: whatever stands in its files, what is called signed is what was signed.
+//! Verifies an audit log: whatever its files contain, only what was signed is reported as signed.
 
 use setpoint_audit::log::limits::FINDINGS_MAX;
 use setpoint_audit::log::{PublicKey, verify_streams};
 
-/// Between the log, its checkpoints and (where there is one) the export.
+/// Separates the log, its checkpoints and the optional export.
 const BETWEEN: &[u8] = b"---\n";
-/// The key under which [`SIGNED`] was signed. Its secret half is in a test of the log, so nothing rests on it.
+/// The key under which [`SIGNED`] was signed. Its secret half is in a test of the log, so nothing relies on it.
 const KEY: &str = "ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c";
-/// All that was ever signed with it in the corpus: three entries, sealed after two and after three.
+/// Everything that was signed with it in the corpus: three entries, sealed after two and after three.
 const SIGNED: &str = r#"1 ed0384b5b226fda6134c705c6bf4e6b3d6e7efa18d42b5fb1e84696b4a68fc9c {"kind":"start"}
 2 415cff4b80567b7a954c298b3c654a0312ae9b43292142c33ec3537d9c98b9ce "grüße"
 3 b666dc96bdf4121eda9accde11ab39353d9e24f9e35003089a24d9749a1c85d6 [3]
@@ -40,7 +40,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// The bytes before the first line that stands between, and those after it.
+/// Returns the bytes before the first separator, and those after it.
 fn part(input: &[u8]) -> (&[u8], Option<&[u8]>) {
     let found = input.windows(BETWEEN.len()).position(|window| window == BETWEEN);
     let split = found.and_then(|at| input.split_at_checked(at));

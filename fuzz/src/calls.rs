@@ -1,5 +1,5 @@
-//! Tool calls: the same call comes out the same by every wire, whole and streamed, and under an offered name only
-//! where that name was meant.
+//! Tool calls: a call decodes equally from every wire, whole and streamed, and gets an offered name only if that name
+//! was meant.
 
 use serde_json::{Value, json};
 use setpoint_model::wire::Dialect;
@@ -10,7 +10,7 @@ use setpoint_protocol::tool::ToolCall;
 use crate::pieces::text_pieces;
 use crate::wires;
 
-/// Calls of one answer here.
+/// Most calls in an answer.
 const CALLS_MAX: usize = 8;
 
 /// A call as a model makes it.
@@ -20,7 +20,7 @@ struct Said<'t> {
     arguments: &'t str,
 }
 
-/// The first line says how arguments are cut, then come calls with a line `---` between them: name, arguments.
+/// The first line says how arguments are cut; calls follow, separated by `---` lines: name, arguments.
 pub(crate) fn run(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let (cut, text) = text.split_once('\n').unwrap_or(("", text));
@@ -60,7 +60,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// What must come of the calls.
+/// Checks the decoded calls.
 fn expected(said: &[Said<'_>], calls: &[ToolCall]) {
     let named: Vec<&Said<'_>> = said.iter().filter(|call| !call.name.trim().is_empty()).collect();
     assert_eq!(calls.len(), named.len(), "a call was lost or made up");
@@ -98,7 +98,7 @@ fn decoded(dialect: Dialect, is_streamed: bool, body: &str) -> Vec<ToolCall> {
     parts.into_iter().filter_map(call).collect()
 }
 
-/// The arguments, where they are an object that any wire can carry.
+/// Returns the arguments if they are an object that any wire can carry.
 fn object(arguments: &str) -> Option<Value> {
     let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
     let value = serde_json::from_str::<Any>(arguments).ok().filter(|value| !value.is_deep())?;

@@ -1,4 +1,4 @@
-//! A configuration file: what is accepted means something, and means the same when it is written out.
+//! A configuration file: what is accepted is valid, and keeps its meaning when it is written out.
 
 use serde_json::Value;
 use setpoint_app::config::Config;
@@ -24,7 +24,7 @@ pub(crate) fn run(input: &[u8]) {
     assert_eq!(config.controller(), again.controller());
 }
 
-/// One value as TOML; none is a line that is left out.
+/// Formats a value as a line of TOML; null becomes no line.
 fn line(key: &str, value: &Value) -> String {
     match value {
         Value::Null => String::new(),

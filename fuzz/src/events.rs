@@ -1,4 +1,4 @@
-//! Server-sent events: what comes out is the same however the bytes were cut, and what the standard says.
+//! Server-sent events: the result does not depend on how the bytes were cut, and agrees with the standard.
 
 use setpoint_model::wire::Events;
 
@@ -15,7 +15,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// The events in the order in which they came, and the error that ended them.
+/// Returns the events in order of arrival, and the error that ended them.
 fn events(packets: &[&[u8]]) -> (Vec<(String, String)>, Option<String>) {
     let mut events = Events::default();
     let mut found = Vec::new();
@@ -31,10 +31,10 @@ fn events(packets: &[&[u8]]) -> (Vec<(String, String)>, Option<String>) {
     (found, None)
 }
 
-/// The same by another way, as the standard describes it: over the whole text at once.
+/// Parses the whole text at once, as the standard describes it.
 fn by_the_standard(text: &str) -> Vec<(String, String)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
-    // What follows the last end of a line is no line.
+    // Text after the last line end is not a line.
     let Some((lines, _)) = text.rsplit_once('\n') else { return Vec::new() };
     let mut found = Vec::new();
     let mut name = "";

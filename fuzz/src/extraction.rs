@@ -1,4 +1,4 @@
-//! The extractor: for every draft, whatever a model wrote.
+//! The extractor, for every draft and any text of a model.
 
 use serde::Serialize;
 use setpoint_machine::draft::{
@@ -6,7 +6,7 @@ use setpoint_machine::draft::{
 };
 use setpoint_machine::extract::{Draft, ExtractError, extract, said};
 
-/// Characters of an error at most: it may name fields of ours and a place, and nothing that grows with the answer.
+/// Most characters of an error: it may name our fields and a position, but must not grow with the answer.
 const ERROR_CHARS_MAX: usize = 600;
 
 pub(crate) fn run(input: &[u8]) {
@@ -22,10 +22,10 @@ pub(crate) fn run(input: &[u8]) {
     assert_eq!(heard.trim(), heard, "what was said has blanks around it");
 }
 
-/// A draft that is written as JSON is read as the same.
+/// Checks that a draft that is written as JSON is read back equal.
 fn stored<T: Draft + Serialize>(text: &str) {
     let Ok(draft) = read::<T>(text) else { return };
-    // One that says nothing need not be found again.
+    // An empty draft need not be found again.
     if draft.is_said()
         && let Ok(json) = serde_json::to_string(&draft)
     {
@@ -46,14 +46,15 @@ fn read<T: Draft>(text: &str) -> Result<T, ExtractError> {
     found
 }
 
-/// The answer, where the text is it and nothing else.
+/// Returns the draft if it is the whole text.
 fn plain<T: Draft>(text: &str) -> Option<T> {
     let is_object = text.trim_start().starts_with('{');
     let answer = is_object.then(|| serde_json::from_str::<T>(text).ok()).flatten()?;
     answer.is_said().then_some(answer)
 }
 
-/// Half an answer is never one. Marks of thinking in it make other text of it, and are left out here.
+/// Checks that half an answer is never accepted. Thinking marks would change the text, so answers with them are
+/// skipped.
 fn cut<T: Draft>(text: &str, _whole: &T) {
     if text.contains(['<', '◁', '|', '[', '【']) {
         return;

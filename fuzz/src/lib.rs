@@ -1,10 +1,10 @@
-//! What is fuzzed: one plain function of bytes for every place where text of others is read.
+//! The fuzz targets: one function of bytes for every place that reads foreign text.
 //!
-//! A function here panics when something is wrong and says nothing otherwise. It never touches a file, a clock or
-//! the network, and the same bytes always do the same. `cargo xtask fuzz` drives it with libFuzzer; the tests replay
-//! the kept corpus (`corpus/<target>/`), where every input stays that once did harm.
+//! A target panics if something is wrong and otherwise does nothing. It never touches a file, a clock or the network,
+//! and is deterministic. `cargo xtask fuzz` drives it with libFuzzer; the tests replay the kept corpus
+//! (`corpus/<target>/`), which keeps every input that once caused a failure.
 //!
-//! Reading order: [`TARGETS`], then one file a target; `pieces` cuts bytes as a network would.
+//! Reading order: [`TARGETS`], then one file per target; `pieces` cuts bytes as a network would.
 
 mod audit_verify;
 mod calls;
@@ -16,21 +16,21 @@ mod wires;
 
 use setpoint_model::wire::Dialect;
 
-/// Bytes of an input at most. What is longer is met by tests of the limits themselves.
+/// Largest input in bytes. Longer ones are covered by tests of the limits themselves.
 pub const INPUT_BYTES_MAX: usize = 65_536;
 
-/// Something that is fuzzed.
+/// A fuzz target.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// Its name on the command line, and the folder of its corpus.
     pub name: &'static str,
-    /// What is driven.
+    /// What it tests.
     pub about: &'static str,
-    /// Panics when something is wrong.
+    /// Runs the target; panics if something is wrong.
     pub run: fn(&[u8]),
 }
 
-/// Everything that is fuzzed.
+/// All fuzz targets.
 pub const TARGETS: &[Target] = &[
     Target { name: "extract", about: "the extractor, for every draft", run: extraction::run },
     Target { name: "events", about: "server-sent events, in pieces", run: events::run },
@@ -44,7 +44,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "ollama", about: "answers of /api/chat", run: |b| wires::run(Dialect::Ollama, b) },
 ];
 
-/// The target of this name.
+/// Returns the target of this name.
 #[must_use]
 pub fn target(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)

@@ -1,14 +1,14 @@
-//! Runs a target: on files, or, as `cargo xtask fuzz` builds it, on what libFuzzer makes up.
+//! Runs a target: on files, or, as `cargo xtask fuzz` builds it, on inputs of libFuzzer.
 //!
 //! `cargo run -p setpoint-fuzz -- TARGET FILE…` replays inputs without a fuzzer. Under libFuzzer the command line is
-//! libFuzzer's, so the target comes from the environment.
+//! libFuzzer's, so the target is named by an environment variable.
 #![cfg_attr(fuzzing, no_main)]
 
 #[cfg(fuzzing)]
 mod fuzzing {
     use std::sync::OnceLock;
 
-    /// Where `cargo xtask fuzz` names the target.
+    /// The environment variable in which `cargo xtask fuzz` names the target.
     const TARGET: &str = "SETPOINT_FUZZ_TARGET";
 
     static RUN: OnceLock<fn(&[u8])> = OnceLock::new();

@@ -1,6 +1,6 @@
-//! Bytes cut into pieces, as a network cuts them.
+//! Cuts bytes into pieces, as a network does.
 
-/// `bytes` in pieces whose sizes follow from `seed`: mostly small ones, some empty.
+/// Cuts `bytes` into pieces whose sizes follow from `seed`: mostly small ones, some empty.
 pub(crate) fn pieces(bytes: &[u8], seed: u8) -> Vec<&[u8]> {
     let mut state = u32::from(seed);
     let mut rest = bytes;
@@ -16,7 +16,7 @@ pub(crate) fn pieces(bytes: &[u8], seed: u8) -> Vec<&[u8]> {
     pieces
 }
 
-/// `text` in pieces likewise, cut between characters.
+/// Cuts `text` likewise, between characters.
 pub(crate) fn text_pieces(text: &str, seed: u8) -> Vec<String> {
     let mut found = vec![String::new()];
     let chars: Vec<char> = text.chars().collect();

@@ -1,4 +1,5 @@
-//! Answers by each wire: the same however the bytes were cut, and a cut one never taken for a whole one.
+//! Answers of each wire: decoding does not depend on how the bytes were cut, and a cut answer is never accepted as a
+//! whole one.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use setpoint_protocol::tool::ToolSpec;
 
 use crate::pieces::pieces;
 
-/// The first byte says whether the answer is streamed, the second one how it is cut, the rest is the answer.
+/// The first byte says whether the answer is streamed, the second how it is cut; the rest is the answer.
 pub(crate) fn run(dialect: Dialect, input: &[u8]) {
     let [form, seed, bytes @ ..] = input else { return };
     let is_streamed = form % 2 == 1;
@@ -28,7 +29,7 @@ pub(crate) fn run(dialect: Dialect, input: &[u8]) {
     }
 }
 
-/// Reads an answer that comes in these packets.
+/// Decodes an answer that arrives in these packets.
 pub(crate) fn decode(dialect: Dialect, is_streamed: bool, packets: &[&[u8]]) -> Result<Decoded, WireError> {
     let (tools, progress) = (tools(), Progress::none());
     let mut decoder = Decoder::new(dialect, &request(&tools, is_streamed), &progress);
@@ -38,7 +39,7 @@ pub(crate) fn decode(dialect: Dialect, is_streamed: bool, packets: &[&[u8]]) -> 
     decoder.finish()
 }
 
-/// What may be called. Two differ by their case alone.
+/// Returns the tools that may be called. Two names differ only in case.
 pub(crate) fn tools() -> Vec<Arc<ToolSpec>> {
     let spec = |name: &str| {
         let spec = json!({ "name": name, "description": "", "class": "read", "input_schema": {} });
@@ -51,8 +52,8 @@ fn request(tools: &[Arc<ToolSpec>], is_streamed: bool) -> Request<'_> {
     Request { model: "m", tools, tokens_out_max: 1_000, is_streamed, ..Request::default() }
 }
 
-/// Whether the server said, in a whole piece, that nothing follows: read here by other means than the decoder's. Servers
-/// answer whole what was to be streamed, and the other way round; blanks before an answer are none of it.
+/// Whether the server reported the end in a whole piece, determined independently of the decoder. Servers also answer
+/// unstreamed to a streamed request, and the other way round; blanks before an answer do not count.
 fn has_ended(dialect: Dialect, bytes: &[u8]) -> bool {
     let bytes = bytes.trim_ascii_start();
     serde_json::from_slice::<Value>(bytes).is_ok() || has_ended_streamed(dialect, bytes)
@@ -63,7 +64,7 @@ fn has_ended_streamed(dialect: Dialect, bytes: &[u8]) -> bool {
         return bytes.split(|byte| matches!(byte, b'\n' | b'\r')).any(|line| ends(dialect, line));
     }
     let mut has_ended = false;
-    // An error does not take back what came before it.
+    // An error does not revoke earlier events.
     let _read = Events::default().push(bytes, |_, data| {
         has_ended |= ends(dialect, data.as_bytes());
         Ok(())

@@ -1,11 +1,12 @@
-//! Every input of the kept corpus, once more.
+//! Replays every input of the kept corpus.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use setpoint_fuzz::{INPUT_BYTES_MAX, TARGETS};
 
-/// Inputs of one target, and bytes of all corpora: the corpus is replayed by every test run and carried by every clone.
+/// Most inputs per target, and most bytes of all corpora: every test run replays the corpus and every clone contains
+/// it.
 const INPUTS_MAX: usize = 200;
 const BYTES_MAX: u64 = 256 * 1024;
 
@@ -29,14 +30,14 @@ fn replay(name: &str) {
     assert!(!paths.is_empty(), "{name} has no corpus");
     for path in paths {
         let input = std::fs::read(&path).unwrap();
-        // Shown where the target panics: the input that it panicked on.
+        // If the target panics, the last line names the input.
         println!("{}", path.display());
         (target.run)(&input);
     }
 }
 
 #[test]
-fn every_target_has_a_corpus_and_a_test_and_nothing_else_has() {
+fn targets_corpora_and_tests_match() {
     let targets: BTreeSet<String> = TARGETS.iter().map(|target| target.name.to_owned()).collect();
     let folders = std::fs::read_dir(corpus()).unwrap();
     let folders = folders.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
