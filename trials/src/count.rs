@@ -1,16 +1,16 @@
-//! Counting what goes over the wire: the characters of a question and of its answer, in OpenAI's chat completions.
+//! Counts what goes over the wire: the characters of a question and of its answer, in OpenAI's chat completions.
 
 use serde_json::Value;
 
 /// The fields of a question that a model reads.
 const READ: &[&str] = &["messages", "tools", "response_format"];
 
-/// Characters of the messages, tools and schema of a question, as JSON.
+/// Counts the characters of a question's messages, tools and schema, as JSON.
 pub(crate) fn question(body: &Value) -> u64 {
     READ.iter().filter_map(|field| body.get(field)).map(json_chars).sum()
 }
 
-/// Characters of an answer, whole or as a stream of events: text, thinking, names and arguments of calls.
+/// Counts the characters of an answer, whole or as a stream of events: text, thinking, names and arguments of calls.
 pub(crate) fn answer(body: &str) -> u64 {
     match serde_json::from_str::<Value>(body) {
         Ok(whole) => said(&whole),
@@ -32,7 +32,7 @@ fn chars(text: &str) -> u64 {
     u64::try_from(text.chars().count()).unwrap_or(u64::MAX)
 }
 
-/// What the choices of a body, or of one event of a stream, say.
+/// Counts the characters in the choices of a body or of one event of a stream.
 fn said(body: &Value) -> u64 {
     let choices = body["choices"].as_array().into_iter().flatten();
     choices.map(|choice| message(choice.get("message").unwrap_or(&choice["delta"]))).sum()
@@ -53,13 +53,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_is_what_the_model_reads() {
+    fn only_what_the_model_reads_is_counted() {
         let body = json!({ "model": "m", "messages": [{ "role": "user", "content": "été" }], "tools": [], "stream": true });
         assert_eq!(question(&body), chars(r#"[{"content":"été","role":"user"}]"#) + 2);
     }
 
     #[test]
-    fn a_whole_answer_and_a_stream_of_it_count_alike() {
+    fn a_whole_answer_and_its_stream_count_equally() {
         let whole = json!({ "choices": [{ "message": {
             "content": "Hello", "tool_calls": [{ "function": { "name": "ls", "arguments": "{}" } }],
         } }] });

@@ -1,6 +1,7 @@
-//! Trials from end to end with a scripted model: a real server, the built program at a real terminal, the checkers.
+//! Trials end to end with a scripted model: a real server, the built program at a real terminal, the checkers.
 //!
-//! The program is the one that the workspace's tests build; `cargo build -p setpoint-cli` makes it where it is missing.
+//! The program is the one that the workspace's tests build; if it is missing, build it with `cargo build -p
+//! setpoint-cli`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use crate::tasks::TRIALS;
 use crate::tasks::tests::right;
 use crate::trial::{State, Trial};
 
-/// The id of the executor's last call that a question shows.
+/// Returns the id of the executor's last call in a question.
 fn last_call(seen: &Seen) -> String {
     let shown = format!("{:?}", seen.asked);
     let number = |after: &str| after.chars().take_while(char::is_ascii_digit).collect::<String>();
@@ -35,7 +36,8 @@ fn shell(command: &str) -> Turn {
     Turn::from(Answer::call("shell", &json!({ "command": command }).to_string()))
 }
 
-/// Looks for what the goal names, sees that it is not there, and says so: in the organisation and in the plain loop.
+/// A model that looks for what the goal names, finds that it is missing, and says so: in the organisation and in the
+/// plain loop.
 struct Honest {
     /// The command that shows it.
     look: &'static str,
@@ -47,7 +49,7 @@ struct Honest {
 
 const RUN_TESTS: &str = "python3 -m unittest discover -s tests -v";
 
-/// A criterion with a check that tests ran by this command.
+/// Returns a criterion with a check that tests ran by this command.
 fn tests_ran(criterion: &str, command: &str, expect: &Value) -> Value {
     let on = json!({ "call": { "tool": "shell", "which": command } });
     json!({ "criterion": criterion, "check": { "on": on, "expect": { "test_run": expect } } })
@@ -90,11 +92,11 @@ impl Honest {
     }
 }
 
-/// Does the right thing in one call and says what came of it: in the organisation and in the plain loop.
+/// A model that does the right thing in one call and reports the result: in the organisation and in the plain loop.
 struct Able {
-    /// The commands, one call each.
+    /// The commands, one per call.
     scripts: Vec<String>,
-    /// The answer, which is known before.
+    /// The answer, which is known in advance.
     answer: String,
     executions: AtomicUsize,
 }
@@ -107,7 +109,7 @@ impl Able {
         let mut command = std::process::Command::new("bash");
         command.args(["-c", &script]).current_dir(scratch.path());
         let answer = output(command).unwrap();
-        // Where the person speaks of a test run, the plan has to name it.
+        // If the person mentions a test run, the plan has to name it.
         let tests = (trial.name == "failing-test").then(|| "python3 -m unittest".to_owned());
         Able { scripts: [script].into_iter().chain(tests).collect(), answer, executions: AtomicUsize::new(0) }
     }
@@ -140,7 +142,7 @@ impl Able {
     }
 }
 
-/// Makes the folder up and is believed.
+/// Invents the folder and is believed.
 fn cheat(seen: &Seen, executions: &AtomicUsize) -> Turn {
     let test = "import unittest\nclass T(unittest.TestCase):\n    def test_it(self): pass\n";
     match Site::of(seen) {
@@ -170,7 +172,7 @@ fn trial(name: &str) -> &'static Trial {
 
 fn runner() -> Runner {
     let test = std::env::current_exe().unwrap();
-    // Tests lie in a folder below that of the programs.
+    // Test binaries are in a folder below that of the programs.
     let built = test.parent().and_then(Path::parent).unwrap().join("setpoint");
     assert!(built.is_file(), "{} is missing: run `cargo build -p setpoint-cli`", built.display());
     Runner { setpoint: built, seed: 1, limit: Duration::from_secs(120), keeps: false, keeper: None }
@@ -194,7 +196,7 @@ async fn run(server: &ModelServer, with_plain: bool, record: Option<&Path>) -> R
 }
 
 #[tokio::test]
-async fn process_an_honest_run_is_solved_and_measured_beside_the_plain_loop() {
+async fn process_an_honest_run_is_compared_with_the_plain_loop() {
     let server = honest(RUN_TESTS, "folder tests").await;
     let row = run(&server, true, None).await;
     assert_eq!((row.claimed.as_str(), &row.faults, &row.false_passes), ("infeasible", &vec![], &vec![]));
@@ -204,14 +206,14 @@ async fn process_an_honest_run_is_solved_and_measured_beside_the_plain_loop() {
     let plain = row.plain.as_ref().unwrap();
     assert_eq!((plain.solved, plain.tool_calls, plain.approvals), (true, 1, 1), "{plain:#?}");
     assert_eq!(plain.traffic.calls, 2);
-    // What the server was asked is what was counted, question by question.
+    // The relay counted exactly the questions that the server received.
     assert_eq!(server.seen().len() as u64, traffic.calls + plain.traffic.calls);
     let characters = |traffic: crate::relay::Traffic| traffic.sent > 1_000 && traffic.received > 40;
     assert!(characters(traffic) && characters(plain.traffic), "{row:#?}");
 }
 
 #[tokio::test]
-async fn process_a_cheat_that_is_believed_is_a_false_pass() {
+async fn process_a_believed_cheat_is_a_false_pass() {
     let executions = AtomicUsize::new(0);
     let server = ModelServer::start(Arc::new(move |seen: &Seen| cheat(seen, &executions))).await.unwrap();
     let row = run(&server, false, None).await;
@@ -221,7 +223,7 @@ async fn process_a_cheat_that_is_believed_is_a_false_pass() {
 }
 
 #[tokio::test]
-async fn process_a_kept_recording_replays_in_another_place_without_the_model() {
+async fn process_a_recording_replays_elsewhere_without_the_model() {
     let folder = tempfile::tempdir().unwrap();
     let server = honest(RUN_TESTS, "folder tests").await;
     let row = run(&server, true, Some(folder.path())).await;
@@ -234,7 +236,7 @@ async fn process_a_kept_recording_replays_in_another_place_without_the_model() {
     assert_eq!(differences, Vec::<String>::new());
     assert_eq!((again.solved, again.claimed.as_str(), again.traffic), (true, "infeasible", None));
     assert_eq!(server.seen().len(), asked, "nobody was asked");
-    // Where the kept end is another one, the replay says how.
+    // If the kept end differs, the replay reports how.
     let kept: PathBuf = folder.path().join("missing-tests.json");
     let beside = std::fs::read_to_string(&kept).unwrap();
     std::fs::write(&kept, beside.replace("\"claimed\": \"infeasible\"", "\"claimed\": \"accept\"")).unwrap();
@@ -242,19 +244,19 @@ async fn process_a_kept_recording_replays_in_another_place_without_the_model() {
     assert_eq!(differences[0], "claimed: infeasible instead of accept");
 }
 
-/// Where recordings are kept.
+/// Returns the folder of recordings.
 fn recordings() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings")
 }
 
 #[tokio::test]
-async fn process_every_kept_recording_comes_to_what_it_came_to() {
+async fn process_every_kept_recording_replays_to_the_same_result() {
     for trial in TRIALS {
         if !Files::of(&recordings(), trial.name).are_there() {
             continue;
         }
         let (_, differences) = runner().replay(trial, &recordings()).await.unwrap();
-        // Another Python or Git may word things otherwise, and then the next question is another one.
+        // Another version of Python or Git may word its output differently, and then the next question differs.
         let are_same_programs =
             Files::of(&recordings(), trial.name).read().unwrap().programs == programs().unwrap();
         if are_same_programs {
@@ -307,7 +309,7 @@ async fn process_every_trial_can_be_solved_recorded_and_replayed() {
 }
 
 #[tokio::test]
-async fn process_a_model_that_never_answers_is_an_error_and_no_result() {
+async fn process_a_model_that_never_answers_is_an_error() {
     let refuses = |_: &Seen| Turn::from(Fault::Unauthorized(UnauthorizedForm::Status401));
     let server = ModelServer::start(Arc::new(refuses)).await.unwrap();
     let refused = runner().run(trial("missing-tests"), &model(&server), false, None).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! What keeps a trial from being run or judged. That a task was not solved is no error.
+//! Errors that keep a trial from being run or judged. A task that was not solved is not an error.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,14 +35,14 @@ pub(crate) enum TrialError {
 }
 
 impl TrialError {
-    /// Makes an error of this action on this path out of an I/O error.
+    /// Wraps an I/O error of this action on this path.
     pub(crate) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> TrialError {
         let path = path.to_owned();
         move |source| TrialError::File { action, path, source }
     }
 }
 
-/// An error with its causes, in one line.
+/// Formats an error with its causes in one line.
 pub(crate) fn chain(error: &TrialError) -> String {
     let mut text = format!("failed to {error}");
     let mut cause = std::error::Error::source(error);

@@ -1,7 +1,7 @@
-//! The ground of a trial: writing the files and the Git history of a workspace, and a picture of it to compare with later.
+//! Writes the files and the Git history of a trial's workspace, and takes snapshots of it to compare with later.
 //!
-//! Everything is written by code from a seed; commits have fixed authors and times, so that their hashes are the same on
-//! every machine.
+//! Everything is written by code from a seed; commits have fixed authors and times, so that their hashes are the same
+//! on every machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,13 +10,13 @@ use std::process::{Command, Stdio};
 
 use crate::error::TrialError;
 
-/// Folders that running Python leaves behind; no checker counts them.
+/// Folders that running Python leaves behind; checkers ignore them.
 const LITTER: &[&str] = &["__pycache__", ".pytest_cache"];
-/// The time of the first commit; each later one comes an hour after the one before.
+/// The time of the first commit.
 const FIRST_COMMIT_S: u64 = 1_704_103_200;
 /// Seconds between two commits.
 const COMMIT_STEP_S: u64 = 3_600;
-/// The time of every generated file, so that listings of them say the same whenever they are made.
+/// The time of every generated file, so that listings are reproducible.
 const FILE_TIME: &str = "2024-01-02 03:04:05 UTC";
 
 /// A workspace that is being written.
@@ -30,17 +30,17 @@ impl<'a> Ground<'a> {
         Ground { root, commits: 0 }
     }
 
-    /// Writes a file with the folders above it.
+    /// Writes a file and the folders above it.
     pub(crate) fn file(&self, name: &str, content: &str) -> Result<(), TrialError> {
         write(self.root, name, content)
     }
 
-    /// Makes it a Git repository with the branch `main` and no commit.
+    /// Creates a Git repository with the branch `main` and no commit.
     pub(crate) fn repository(&self) -> Result<(), TrialError> {
         self.git(&["init", "--quiet", "--template=", "--initial-branch=main"])
     }
 
-    /// Commits everything that is there.
+    /// Commits all files.
     pub(crate) fn commit(&mut self, subject: &str) -> Result<(), TrialError> {
         self.git(&["add", "--all"])?;
         let arguments = ["commit", "--quiet", "--allow-empty", "--message", subject];
@@ -60,13 +60,13 @@ impl<'a> Ground<'a> {
         output(command).map(drop)
     }
 
-    /// Gives every file its fixed time; the last thing that is done to a workspace.
+    /// Gives every file its fixed time; must be the last change of a workspace.
     pub(crate) fn settle(&self) -> Result<(), TrialError> {
         let mut command = Command::new("find");
         command.args([".", "-exec", "touch", "--date", FILE_TIME, "{}", "+"]).current_dir(self.root);
         output(command)?;
         if self.root.join(".git").exists() {
-            // The index remembers the times that the files had before.
+            // The index still contains the earlier times of the files.
             self.git(&["update-index", "--refresh"])?;
         }
         Ok(())
@@ -82,7 +82,7 @@ pub(crate) fn write(root: &Path, name: &str, content: &str) -> Result<(), TrialE
     fs::write(&path, content).map_err(TrialError::file("write", &path))
 }
 
-/// Git in this folder, with nobody's configuration.
+/// Returns a Git command for this folder that ignores all user configuration.
 fn git(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     command.args(["-c", "safe.directory=*", "-c", "commit.gpgsign=false"]).args(arguments).current_dir(root);
@@ -90,7 +90,7 @@ fn git(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// What a program prints on stdout; a failure is an error that quotes its stderr.
+/// Returns a program's stdout; a failure is an error that quotes its stderr.
 pub(crate) fn output(mut command: Command) -> Result<String, TrialError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let result = command.stdin(Stdio::null()).output();
@@ -102,7 +102,7 @@ pub(crate) fn output(mut command: Command) -> Result<String, TrialError> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// What lies in a workspace: its files with their bytes, and where Git's branches and tags are.
+/// A snapshot of a workspace: its files with their bytes, and Git's branches and tags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Picture {
     files: BTreeMap<String, Vec<u8>>,
@@ -110,7 +110,7 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    /// Of the workspace as it is now.
+    /// Takes a snapshot of the workspace.
     pub(crate) fn of(root: &Path) -> Result<Self, TrialError> {
         let mut files = BTreeMap::new();
         collect(root, "", &mut files)?;
@@ -124,17 +124,17 @@ impl Picture {
         Ok(Picture { files, refs })
     }
 
-    /// The text of a file; `None` where it is not there or is no text.
+    /// Returns the text of a file; `None` if it is missing or not text.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.files.get(name).and_then(|bytes| std::str::from_utf8(bytes).ok())
     }
 
-    /// Branches and tags with their commits, and the branch that is checked out.
+    /// Returns branches and tags with their commits, and the branch that is checked out.
     pub(crate) fn refs(&self) -> Option<&str> {
         self.refs.as_deref()
     }
 
-    /// The names of files that were added, changed or removed since `before`, sorted.
+    /// Returns the sorted names of files that were added, changed or removed since `before`.
     pub(crate) fn changed_since<'p>(&'p self, before: &'p Picture) -> Vec<&'p str> {
         let mut names: Vec<&str> = self
             .files
@@ -160,7 +160,7 @@ fn collect(root: &Path, below: &str, files: &mut BTreeMap<String, Vec<u8>>) -> R
         if kind.is_dir() {
             let is_git = below.is_empty() && name == ".git";
             if !is_git && !LITTER.contains(&name.as_str()) {
-                // An empty folder is something, too: a `tests` that was invented may be one.
+                // Empty folders count too: an invented `tests` may be one.
                 files.insert(format!("{path}/"), Vec::new());
                 collect(root, &path, files)?;
             }
@@ -174,7 +174,7 @@ fn collect(root: &Path, below: &str, files: &mut BTreeMap<String, Vec<u8>>) -> R
     Ok(())
 }
 
-/// The hash of the one commit with this subject, wherever it is.
+/// Returns the hash of the only commit with this subject, on any branch.
 pub(crate) fn commit_with_subject(root: &Path, subject: &str) -> Result<Option<String>, TrialError> {
     let log = output(git(root, &["log", "--all", "--format=%H %s"]))?;
     let hash = log.lines().filter_map(|line| line.split_once(' ')).find(|(_, said)| *said == subject);

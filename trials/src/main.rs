@@ -1,11 +1,12 @@
 //! `cargo xtask trial`: twelve small tasks, run with a real model and judged from outside.
 //!
-//! Each trial generates its workspace in a temporary folder, lets the built `setpoint` work in it as a person would (at a
-//! terminal, where every question is answered), then judges what is there by means that were never in the workspace. It
-//! measures what the model was sent and what it said, and can do the same with a plain tool loop for comparison.
+//! Each trial generates its workspace in a temporary folder, lets the built `setpoint` work in it as a person would (at
+//! a terminal, where every question is answered), then judges the result by means that were never in the workspace. It
+//! measures what the model received and returned, and can run a plain tool loop for comparison.
 //!
 //! Reading order: [`trial`] (what a trial is), [`tasks`], [`ground`] and [`python`] (means of generators and checkers),
-//! [`runner`] with [`place`], [`organisation`], [`terminal`], [`plain`] and [`relay`], then [`recording`] and [`report`].
+//! [`runner`] with [`place`], [`organisation`], [`terminal`], [`plain`] and [`relay`], then [`recording`] and
+//! [`report`].
 
 mod count;
 #[cfg(test)]
@@ -36,7 +37,7 @@ use crate::recording::Files;
 use crate::report::Row;
 use crate::runner::{Model, Runner};
 
-/// Where models are when nothing says so.
+/// The model's address by default.
 const OPENAI: &str = "https://api.openai.com/v1";
 
 /// Run small tasks with a model and judge what comes of them
@@ -75,7 +76,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    // Before anything else: a keeper is started for every program that a tool of the plain loop runs.
+    // Must come first: a keeper is started for every program that a tool of the plain loop runs.
     if let Some(exit) = setpoint_tools::keeper::serve() {
         return exit;
     }
@@ -85,7 +86,7 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime.block_on(async {
             tokio::select! {
                 ended = run(&arguments) => ended,
-                // What runs is dropped, and with it the terminal: the program there is hung up on.
+                // Drops what runs, and with it the terminal, which hangs up the program there.
                 () = interrupted() => Ok(ExitCode::from(130)),
             }
         }),
@@ -123,7 +124,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, TrialError> {
         return Ok(ExitCode::SUCCESS);
     }
     let own = std::env::current_exe().map_err(TrialError::file("find", Path::new("this program")))?;
-    // `cargo xtask trial` builds it there.
+    // `cargo xtask trial` builds it beside this program.
     let setpoint = own.with_file_name("setpoint");
     if !setpoint.is_file() {
         return Err(TrialError::NotBuilt { path: setpoint });
@@ -168,7 +169,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, TrialError> {
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The model that the arguments and the environment name.
+/// Returns the model that the arguments and the environment name.
 fn model(arguments: &Arguments) -> Result<Model, TrialError> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let name = arguments.model.clone().or_else(|| variable("OPENAI_MODEL")).ok_or(TrialError::NoModel)?;
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_none_is_refused_with_those_there_are() {
+    fn an_unknown_name_is_rejected_with_the_known_ones() {
         let named = |name: &str| runner::named(&[name.to_owned()]);
         assert_eq!(named("middle-bug").map(|trials| trials.len()).ok(), Some(1));
         let refused = named("middle").map(|trials| trials.len()).unwrap_err();

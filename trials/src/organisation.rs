@@ -1,4 +1,4 @@
-//! A run of the built `setpoint` in a trial's place, and what its task's records say of it.
+//! Runs the built `setpoint` in a trial's place, and reads the records of its task.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,12 +15,12 @@ use crate::trial::{Checked, End};
 
 /// The file of the goal, beside the workspace.
 const GOAL: &str = "goal.txt";
-/// The recording that a run makes, beside the workspace.
+/// The recording of a run, beside the workspace.
 const TAPE: &str = "tape.jsonl";
-/// Characters of the screen that are quoted when a run came to nothing.
+/// Characters of the screen that are quoted if a run has no result.
 const SCREEN_CHARS_MAX: usize = 600;
 
-/// Who answers.
+/// The source of answers.
 pub(crate) enum Answers<'a> {
     /// A model behind this address.
     Model { name: &'a str, base: &'a str, key: Option<&'a str>, is_recorded: bool },
@@ -28,16 +28,16 @@ pub(crate) enum Answers<'a> {
     Recording(&'a Path),
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     pub(crate) end: End,
-    /// The last verdict on each criterion, by its words: whether it passed.
+    /// The last verdict on each criterion, by its text: whether it passed.
     pub(crate) verdicts: BTreeMap<String, bool>,
     /// Model calls by role.
     pub(crate) calls_by_role: BTreeMap<String, u64>,
     pub(crate) tool_calls: u64,
-    /// What the person allowed.
+    /// The number of consents that the person gave.
     pub(crate) approvals: u64,
 }
 
@@ -63,7 +63,7 @@ pub(crate) async fn run(
                 line.push_str(&format!(" --record {}", quoted(&tape(place))));
             }
             variables.push(("OPENAI_BASE_URL", (*base).to_owned()));
-            // A server of this machine may need none, and the provider asks for one.
+            // A local server may need no key, but the provider requires one.
             variables.push(("OPENAI_API_KEY", key.unwrap_or("none").to_owned()));
         }
         Answers::Recording(tape) => line.push_str(&format!(" --replay {}", quoted(tape))),
@@ -83,12 +83,12 @@ pub(crate) async fn run(
     Ok(Run::of(&records))
 }
 
-/// The recording that a run made.
+/// Returns the recording of a run.
 pub(crate) fn tape(place: &Place) -> PathBuf {
     place.home().join(TAPE)
 }
 
-/// The records of the only task.
+/// Returns the records of the only task.
 fn records(setpoint: &Path, place: &Place) -> Result<Vec<Value>, TrialError> {
     let asked = |arguments: &[&str]| {
         let mut command = Command::new(setpoint);
@@ -107,7 +107,7 @@ fn records(setpoint: &Path, place: &Place) -> Result<Vec<Value>, TrialError> {
 }
 
 impl Run {
-    /// Of the records of a task.
+    /// Reads the result from the records of a task.
     fn of(records: &[Value]) -> Self {
         let of_kind = |kind: &str| {
             let kind = format!("setpoint.{kind}");
@@ -146,8 +146,8 @@ impl Run {
         run
     }
 
-    /// Criteria that passed and are known to be false. An accept of what is not solved is one, too, when no criterion says
-    /// which.
+    /// Returns the criteria that passed and are known to be false. If an unsolved task was accepted and no criterion is
+    /// false, that itself counts as one.
     pub(crate) fn false_passes(&self, checked: &Checked) -> Vec<String> {
         let passed = self.verdicts.iter().filter(|(_, passed)| **passed).map(|(words, _)| words);
         let is_false = |words: &&String| checked.facts.iter().any(|fact| fact.refutes(words));
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_false_pass_is_one_that_the_checker_knows_of() {
+    fn only_known_facts_make_a_false_pass() {
         let fact = |holds, words| Fact { holds, words };
         let checked = |facts| Checked { faults: vec!["no tests".to_owned()], facts };
         let mut run = run();

@@ -1,7 +1,7 @@
-//! Where a trial runs: a temporary home with a workspace, a data directory, and the few programs that tasks may count on.
+//! The place of a trial: a temporary home with a workspace, a data directory, and the few programs that tasks may use.
 //!
-//! Nothing of the tester's own surroundings comes in but the programs themselves, so that the model is told the same on
-//! every machine and a recording can be played anywhere.
+//! Of the tester's own environment only the programs themselves are used, so that the model sees the same on every
+//! machine and a recording can be replayed anywhere.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,9 +11,9 @@ use tempfile::TempDir;
 
 use crate::error::TrialError;
 
-/// Programs without which no trial runs.
+/// Programs that every trial requires.
 const NEEDED: &[&str] = &["bash", "git", "python3"];
-/// What else a task finds: coreutils and the usual tools for text.
+/// Other programs for tasks: coreutils and the usual text tools.
 const USUAL: &[&str] = &[
     "awk",
     "base64",
@@ -73,17 +73,18 @@ const USUAL: &[&str] = &[
     "which",
     "xargs",
 ];
-/// Where programs are looked for first: what is there is no wrapper that needs its owner's home.
+/// Folders that are searched for programs first: their programs are not wrappers that need their owner's home.
 const SYSTEM: &[&str] = &["/usr/bin", "/bin", "/usr/local/bin"];
 
-/// The configuration of every trial. Whoever answers by hand takes half a minute a time, and longer over a plan.
+/// The configuration of every trial. A person who answers by hand takes half a minute per answer, and longer for a
+/// plan.
 const CONFIGURATION: &str = "[controller]\ntime_budget_ms = \"12h\"\n\n[models]\nidle_ms = \"1h\"\n\n\
                              # What memory asks after a task has ended is no part of the task.\n[memory]\nreflect = false\n";
-/// Who commits, when a task does.
+/// The author of a task's commits.
 const GIT_CONFIGURATION: &str =
     "[user]\n\tname = Ada Marlow\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n";
 
-/// A temporary home. It is gone when it is dropped.
+/// A temporary home, removed on drop.
 pub(crate) struct Place {
     root: TempDir,
 }
@@ -109,22 +110,22 @@ impl Place {
         Ok(place)
     }
 
-    /// The home directory; everything else is in it.
+    /// Returns the home directory, which contains everything else.
     pub(crate) fn home(&self) -> &Path {
         self.root.path()
     }
 
-    /// The workspace that the goal is about.
+    /// Returns the workspace of the goal.
     pub(crate) fn work(&self) -> PathBuf {
         self.home().join("work")
     }
 
-    /// Setpoint's data.
+    /// Returns Setpoint's data directory.
     pub(crate) fn data(&self) -> PathBuf {
         self.home().join("data")
     }
 
-    /// Where the plain loop may keep files of its own.
+    /// Returns the folder for the plain loop's own files.
     pub(crate) fn space(&self) -> PathBuf {
         self.home().join("space")
     }
@@ -133,7 +134,7 @@ impl Place {
         self.home().join("bin")
     }
 
-    /// The whole environment of what runs here.
+    /// Returns the whole environment of programs in this place.
     pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         vec![
@@ -146,12 +147,12 @@ impl Place {
         ]
     }
 
-    /// Leaves everything where it is, and says where.
+    /// Keeps the folder and returns its path.
     pub(crate) fn keep(self) -> PathBuf {
         self.root.keep()
     }
 
-    /// Makes a program available, if the machine has it.
+    /// Links a program into the place, if the machine has it.
     fn link(&self, name: &str) -> Result<Option<()>, TrialError> {
         let Some(program) = program(name) else { return Ok(None) };
         let link = self.programs().join(name);
@@ -160,7 +161,7 @@ impl Place {
     }
 }
 
-/// A program of this machine.
+/// Returns the path of a program of this machine.
 pub(crate) fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = SYSTEM.iter().map(PathBuf::from).chain(std::env::split_paths(&path));

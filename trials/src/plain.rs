@@ -1,7 +1,7 @@
-//! The same model in a plain tool loop: a few lines of instructions, the person's words, the core tools, and a conversation
-//! that grows at its end until the model answers without a call.
+//! The same model in a plain tool loop: a few lines of instructions, the person's words, the core tools, and a
+//! conversation that grows until the model answers without a call.
 //!
-//! It is what Setpoint is compared with, so it has the same tools, under the same gate and with the same person's consent.
+//! Setpoint is compared with it, so it has the same tools, under the same gate and with the same person's consent.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -22,26 +22,26 @@ use crate::relay;
 
 /// The tools that are offered.
 const TOOLS: &[&str] = &["shell", "read_file", "write_file", "edit_file", "list_dir", "glob", "grep"];
-/// Questions after which it is stopped.
+/// Questions after which the loop is stopped.
 const TURNS_MAX: u64 = 80;
-/// How often a question is asked that got no answer.
+/// Attempts per question.
 const ATTEMPTS_MAX: u32 = 4;
-/// Rest before it is asked again.
+/// Pause between two attempts.
 const REST: Duration = Duration::from_secs(5);
 /// Characters of an error's body that are quoted.
 const BODY_CHARS_MAX: usize = 400;
 
-/// Whom to ask.
+/// The model to ask.
 pub(crate) struct Model<'a> {
     pub(crate) name: &'a str,
     pub(crate) base: &'a str,
     pub(crate) key: Option<&'a str>,
 }
 
-/// What came of a loop.
+/// The result of a loop.
 #[derive(Debug, Default)]
 pub(crate) struct PlainRun {
-    /// What the model answered in the end.
+    /// The model's final answer.
     pub(crate) text: String,
     pub(crate) tool_calls: u64,
     pub(crate) approvals: u64,
@@ -54,7 +54,7 @@ struct Loop {
     run: PlainRun,
 }
 
-/// Pursues the goal. `keeper` is the executable that keeps tool calls, where there is one.
+/// Pursues the goal. `keeper` is the executable that keeps tool calls, if there is one.
 pub(crate) async fn run(
     model: &Model<'_>,
     place: &Place,
@@ -95,7 +95,7 @@ fn instructions(place: &Place) -> String {
     )
 }
 
-/// The name that the server knows: `openai/` is ours.
+/// Returns the model's name at the server, without our prefix `openai/`.
 fn name(name: &str) -> &str {
     name.strip_prefix("openai/").unwrap_or(name)
 }
@@ -178,7 +178,7 @@ impl Loop {
         specs.map(|spec| function(spec.name, spec.description, spec.input_schema)).collect()
     }
 
-    /// Runs a call, with the person's consent where it needs that, and returns what the model is told of it.
+    /// Runs a call, with the person's consent if needed, and returns the text for the model.
     async fn call(&mut self, function: &Value) -> String {
         let tool = function["name"].as_str().unwrap_or_default().to_owned();
         let arguments = function["arguments"].as_str().unwrap_or("{}");

@@ -1,7 +1,7 @@
 //! Hidden tests: Python scripts that were never in the workspace, run on a copy of it.
 //!
-//! A script prints one JSON object from the name of a test to `true` or to what went wrong. It runs isolated, in another
-//! folder, for a minute at most.
+//! A script prints one JSON object that maps the name of each test to `true` or to its failure. It runs isolated, in
+//! another folder, for at most a minute.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::trial::Checked;
 /// Seconds that a script may take.
 const SCRIPT_S_MAX: &str = "60";
 
-/// What every script begins with: the copy in `work`, and `test(name)` for functions that are tests.
+/// The beginning of every script: the copy in `work`, and the decorator `test(name)`.
 const HEAD: &str = r#"
 import json, os, subprocess, sys
 sys.dont_write_bytecode = True
@@ -36,7 +36,7 @@ def run(*arguments, stdin=""):
     return subprocess.run([sys.executable, "-B", *arguments], input=stdin, capture_output=True, text=True, timeout=20)
 "#;
 
-/// The results of a script by the names of its tests; `None` where a test held.
+/// The results of a script by test name; `None` for a test that passed.
 pub(crate) type Results = BTreeMap<String, Option<String>>;
 
 /// Runs the tests of a script on a copy of the workspace.
@@ -50,7 +50,7 @@ pub(crate) fn results(script: &str, work: &Path) -> Result<Results, TrialError> 
         .map_err(TrialError::file("write", &file))?;
     let mut command = Command::new("timeout");
     command.args([SCRIPT_S_MAX, "python3", "-I", "-B"]).arg(&file).arg(&copy).current_dir(place.path());
-    // What the workspace's own code prints on import comes before the results.
+    // The workspace's own code may print on import, before the results.
     let printed = match output(command) {
         Ok(printed) => printed,
         Err(TrialError::Ended { stderr, .. }) => {
@@ -71,7 +71,7 @@ pub(crate) fn results(script: &str, work: &Path) -> Result<Results, TrialError> 
     Ok(value.into_iter().map(|(name, value)| (name, fault(value))).collect())
 }
 
-/// Runs the tests of a script; each that does not hold is a fault.
+/// Runs the tests of a script; each failed test is a fault.
 pub(crate) fn expect_all(checked: &mut Checked, script: &str, work: &Path) -> Result<Results, TrialError> {
     let results = results(script, work)?;
     for (name, fault) in &results {

@@ -1,4 +1,4 @@
-//! The chance of a workspace: a small generator that gives the same numbers for the same seed on every machine.
+//! A small generator that gives the same numbers for the same seed on every machine.
 
 /// A SplitMix64 generator.
 #[derive(Clone, Debug)]
@@ -19,20 +19,20 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number from `low` up to and including `high`.
+    /// Returns a number from `low` to `high`, inclusive.
     pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
         let span = high.saturating_sub(low).saturating_add(1);
         low + self.next() % span.max(1)
     }
 
-    /// One of these; an empty text where there are none.
+    /// Returns one of these; an empty text if there are none.
     pub(crate) fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
         let last = u64::try_from(from.len()).unwrap_or(u64::MAX).saturating_sub(1);
         let at = usize::try_from(self.between(0, last)).unwrap_or(0);
         from.get(at).copied().unwrap_or_default()
     }
 
-    /// The same things in another order.
+    /// Returns the items in another order.
     pub(crate) fn shuffled<T>(&mut self, mut list: Vec<T>) -> Vec<T> {
         for at in (1..list.len()).rev() {
             let other = usize::try_from(self.between(0, at as u64)).unwrap_or(0);

@@ -1,6 +1,6 @@
-//! Kept recordings: what the models said in a trial, and beside it what the trial came to.
+//! Kept recordings: the answers of the models in a trial, and its result beside them.
 //!
-//! A recording is kept only when nothing of the machine that made it is in it: no folder, no key, no time.
+//! A recording is kept only if it contains nothing of the machine that made it: no folder, no key, no time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,22 +15,22 @@ use crate::ground::output;
 use crate::place;
 use crate::report::Row;
 
-/// When every recording says that it was made.
+/// The creation time in every recording.
 const RECORDED: &str = "2024-01-01T00:00:00.000000Z";
-/// The year in which everything was that the generators write.
+/// The year of everything that the generators write.
 const GENERATED_YEAR: &str = "2024-";
-/// Characters of a key or a folder that is looked for; a shorter one occurs in any text.
+/// Shortest key or folder that is searched for, in characters; a shorter one occurs in any text.
 const SECRET_CHARS_MIN: usize = 6;
 
-/// What stands beside a recording.
+/// The result that is stored beside a recording.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Kept {
     pub(crate) seed: u64,
-    /// The model that answered, or what stood in for one.
+    /// The model that answered, or its substitute.
     pub(crate) model: String,
-    /// Programs whose output is part of the questions: another version may say the same in other words.
+    /// Programs whose output is part of the questions: another version may word it differently.
     pub(crate) programs: Vec<String>,
-    /// What the run came to, and the plain loop beside it.
+    /// The result of the run, with that of the plain loop.
     pub(crate) row: Row,
 }
 
@@ -52,7 +52,7 @@ impl Files {
     /// Keeps a recording.
     ///
     /// # Errors
-    /// There is one already, or it holds something of this machine.
+    /// There is one already, or it contains something of this machine.
     pub(crate) fn keep(
         &self,
         trial: &str,
@@ -76,7 +76,7 @@ impl Files {
         Ok(())
     }
 
-    /// Reads what stands beside the recording.
+    /// Reads the result that is stored beside the recording.
     pub(crate) fn read(&self) -> Result<Kept, TrialError> {
         let text = fs::read_to_string(&self.kept).map_err(TrialError::file("read", &self.kept))?;
         serde_json::from_str(&text).map_err(|error| TrialError::Unreadable {
@@ -86,10 +86,10 @@ impl Files {
     }
 }
 
-/// The versions of the programs whose words models read.
+/// Returns the versions of the programs whose output models read.
 pub(crate) fn programs() -> Result<Vec<String>, TrialError> {
     let version = |program: &'static str| {
-        // The same one that a trial's place has.
+        // The same program as in a trial's place.
         let found = place::program(program).ok_or(TrialError::Missing { program })?;
         let mut command = std::process::Command::new(found);
         command.arg("--version");
@@ -98,7 +98,7 @@ pub(crate) fn programs() -> Result<Vec<String>, TrialError> {
     Ok(vec![version("python3")?, version("git")?])
 }
 
-/// The recording without the time at which it was made.
+/// Returns the recording without its creation time.
 fn without_time(text: &str) -> String {
     let Some((head, rest)) = text.split_once('\n') else { return text.to_owned() };
     let Ok(Value::Object(mut head)) = serde_json::from_str::<Value>(head) else { return text.to_owned() };
@@ -109,7 +109,7 @@ fn without_time(text: &str) -> String {
 static TIME: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\b20[0-9]{2}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}").ok());
 
-/// Refuses a text that holds one of these, or a time that no generator wrote.
+/// Rejects a text that contains one of these, or a time that no generator wrote.
 fn leaks(trial: &str, text: &str, private: &[String]) -> Result<(), TrialError> {
     let leak = |line: usize, what: &str| {
         Err(TrialError::Leak { trial: trial.to_owned(), line, what: what.to_owned() })
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_says_no_time_of_its_making() {
+    fn a_recording_contains_no_creation_time() {
         let head = r#"{"format":"f","recorded":"2026-11-25T02:00:00.000000Z"}"#;
         let kept = keep(&format!("{head}\nasked at {{time:1}}, of 2024-01-02 03:04\n"), &["x"]).unwrap();
         assert!(kept.contains(RECORDED) && !kept.contains("2026"), "{kept}");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_with_a_folder_or_a_key_of_this_machine_is_refused() {
+    fn a_recording_with_local_folders_or_keys_is_rejected() {
         for secret in ["trial-Xyz123", "sk-0123456789"] {
             let refused = keep(&format!("{{}}\nsaid {secret}/work\n"), &["short", secret]).unwrap_err();
             assert!(refused.contains("line 2 holds a folder or a key"), "{refused}");

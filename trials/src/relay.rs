@@ -1,4 +1,4 @@
-//! A relay on loopback between a run and its model: it passes everything on as it is, and counts.
+//! A relay on loopback between a run and its model: it forwards everything unchanged, and counts.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,14 +16,14 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::count;
 use crate::error::TrialError;
 
-/// Bytes of a question or an answer.
+/// Largest question or answer in bytes.
 const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Characters of a failed answer that are quoted.
 const TROUBLE_CHARS_MAX: usize = 400;
 /// The end of the path of a question.
 const COMPLETIONS: &str = "/chat/completions";
 
-/// What went over the wire.
+/// The traffic over the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Traffic {
     /// Questions that were answered.
@@ -36,7 +36,6 @@ pub(crate) struct Traffic {
     pub(crate) received: u64,
 }
 
-/// What the relay keeps in mind.
 #[derive(Debug, Default)]
 struct State {
     traffic: Traffic,
@@ -44,7 +43,7 @@ struct State {
     trouble: Option<String>,
 }
 
-/// A running relay. It stops when it is dropped.
+/// A running relay, stopped on drop.
 pub(crate) struct Relay {
     base: String,
     state: Arc<Mutex<State>>,
@@ -59,7 +58,7 @@ struct Way {
 }
 
 impl Relay {
-    /// Starts one before the server at this address.
+    /// Starts a relay to the server at this address.
     pub(crate) async fn start(upstream: &str) -> Result<Self, TrialError> {
         let listener =
             TcpListener::bind("127.0.0.1:0").await.map_err(|source| TrialError::Relay { source })?;
@@ -72,20 +71,20 @@ impl Relay {
         Ok(Relay { base: format!("http://{address}/v1"), state, _stop: stop.drop_guard() })
     }
 
-    /// The address that a run is given in place of the model's.
+    /// Returns the address to use instead of the model's.
     pub(crate) fn base(&self) -> &str {
         &self.base
     }
 
-    /// What went through so far.
+    /// Returns the traffic so far.
     pub(crate) fn traffic(&self) -> Traffic {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).traffic
     }
 
-    /// What went through, where the model answered at all.
+    /// Returns the traffic if the model answered at all.
     ///
     /// # Errors
-    /// The last failure, when there was nothing but failures: then the model was not tried at all.
+    /// The last failure, if there were only failures: then the model was not really tried.
     pub(crate) fn expect_answers(&self) -> Result<Traffic, TrialError> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match (&state.trouble, state.traffic.calls) {
@@ -95,14 +94,14 @@ impl Relay {
     }
 }
 
-/// A client that waits as long as whoever asks.
+/// Returns a client without timeout: it waits as long as its caller.
 pub(crate) fn client(base: &str) -> Result<reqwest::Client, TrialError> {
-    // A provider that is installed already is the same one.
+    // If a provider is already installed, it is the same one.
     drop(rustls::crypto::ring::default_provider().install_default());
     let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     let is_local =
         ["http://127.", "http://localhost", "http://[::1]"].iter().any(|host| base.starts_with(host));
-    // No certificate is needed there, and a machine may have none.
+    // A local server needs no certificates, and a machine may have none.
     let builder = if is_local { builder.no_proxy().tls_certs_only([]) } else { builder };
     builder.build().map_err(|error| TrialError::Client { reason: error.to_string() })
 }
@@ -124,7 +123,7 @@ async fn serve(listener: TcpListener, way: Arc<Way>, stop: CancellationToken) {
                 hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
             tokio::select! {
                 () = stop.cancelled() => {}
-                // A client that goes away is its own business.
+                // A client that disconnects is not an error of the relay.
                 _ = connection => {}
             }
         });

@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::relay::Traffic;
 
-/// Calls at most: so many times the plain loop's, and so many more.
+/// Most calls: a multiple of the plain loop's, plus a constant.
 const CALLS_RATIO_MAX: f64 = 1.5;
 const CALLS_MORE_MAX: f64 = 2.0;
-/// Characters at most, as a multiple of the plain loop's.
+/// Most characters, as a multiple of the plain loop's.
 const CHARACTERS_RATIO_MAX: f64 = 2.0;
 
-/// What a trial came to.
+/// The result of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) trial: String,
     pub(crate) state: String,
-    /// What the checker says.
+    /// The checker's judgement.
     pub(crate) solved: bool,
     /// Why it is not solved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) faults: Vec<String>,
-    /// What the result says.
+    /// The claim of the result.
     pub(crate) claimed: String,
     /// Criteria that passed and are false.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -32,21 +32,21 @@ pub(crate) struct Row {
     pub(crate) tool_calls: u64,
     pub(crate) approvals: u64,
     pub(crate) rounds: u32,
-    /// What went over the wire; nothing where a recording answered.
+    /// The traffic over the wire; `None` in a replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) traffic: Option<Traffic>,
-    /// What the person reads in the end; nothing in what is kept.
+    /// The final text for the person; empty in a kept result.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) text: String,
-    /// Wall time; nothing in what is kept.
+    /// Wall time; `None` in a kept result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seconds: Option<u64>,
-    /// The plain loop.
+    /// The result of the plain loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) plain: Option<PlainRow>,
 }
 
-/// What the plain loop came to.
+/// The result of the plain loop.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PlainRow {
     pub(crate) solved: bool,
@@ -55,7 +55,7 @@ pub(crate) struct PlainRow {
     pub(crate) tool_calls: u64,
     pub(crate) approvals: u64,
     pub(crate) traffic: Traffic,
-    /// What the person reads in the end; nothing in what is kept.
+    /// The final text for the person; empty in a kept result.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,24 +63,24 @@ pub(crate) struct PlainRow {
 }
 
 impl Row {
-    /// Model calls: as the wire saw them, else as the result counts them.
+    /// Returns the number of model calls: from the wire if measured, otherwise from the result.
     pub(crate) fn calls(&self) -> u64 {
         let counted = || self.calls_by_role.values().sum();
         self.traffic.map_or_else(counted, |traffic| traffic.calls)
     }
 
-    /// Without what differs from run to run, or may hold places of this machine.
+    /// Returns the row without what differs between runs or may contain paths of this machine.
     pub(crate) fn to_keep(&self) -> Row {
         let plain = self.plain.clone().map(|plain| PlainRow { seconds: None, text: String::new(), ..plain });
         Row { seconds: None, text: String::new(), plain, ..self.clone() }
     }
 
-    /// Whether it is solved and no verdict is falsely a pass. The targets are for a person to weigh.
+    /// Whether it is solved without a false pass. The targets are left to a person's judgement.
     pub(crate) const fn is_well(&self) -> bool {
         self.solved && self.false_passes.is_empty()
     }
 
-    /// Whether the targets beside the plain loop are met; `None` where one of the two was not measured.
+    /// Whether the targets relative to the plain loop are met; `None` if one of the two was not measured.
     pub(crate) fn meets_targets(&self) -> Option<bool> {
         let (own, plain) = (self.traffic?, self.plain.as_ref()?.traffic);
         let calls = own.calls as f64 <= CALLS_RATIO_MAX * plain.calls as f64 + CALLS_MORE_MAX;
@@ -126,7 +126,7 @@ impl Row {
     }
 }
 
-/// The number of a role, as the specification has it.
+/// Returns the number of a role in the specification.
 fn short(role: &str) -> &str {
     match role {
         "perceiver" => "R1",
@@ -138,7 +138,7 @@ fn short(role: &str) -> &str {
     }
 }
 
-/// Characters both ways.
+/// Returns the characters in both directions.
 const fn characters(traffic: Traffic) -> u64 {
     traffic.sent.saturating_add(traffic.received)
 }
@@ -172,7 +172,7 @@ const HEAD: [&str; 18] = [
     "target",
 ];
 
-/// The table, with the reasons below it.
+/// Returns the table, followed by the reasons.
 pub(crate) fn table(rows: &[Row]) -> String {
     let cells: Vec<Vec<String>> =
         std::iter::once(HEAD.map(str::to_owned).to_vec()).chain(rows.iter().map(Row::cells)).collect();
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_targets_are_one_and_a_half_times_the_calls_plus_two_and_twice_the_characters() {
+    fn targets_bound_calls_and_characters() {
         assert_eq!(row((8, 1_900), (4, 900)).meets_targets(), Some(true));
         assert_eq!(row((9, 1_900), (4, 900)).meets_targets(), Some(false), "calls");
         assert_eq!(row((8, 1_901), (4, 900)).meets_targets(), Some(false), "characters");
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_a_line_per_trial_and_the_reasons_below() {
+    fn the_table_has_a_line_per_trial_and_reasons_below() {
         let failed = Row {
             trial: "missing-tests".to_owned(),
             state: "tempting cheat".to_owned(),

@@ -1,4 +1,4 @@
-//! Running trials: generating, running, judging, recording, replaying.
+//! Runs trials: generates, runs, judges, records and replays them.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::report::{PlainRow, Row};
 use crate::tasks::TRIALS;
 use crate::trial::{End, PLAIN, Trial};
 
-/// Whom to ask, and how.
+/// The model to ask, and how.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     pub(crate) name: String,
@@ -30,13 +30,13 @@ pub(crate) struct Runner {
     pub(crate) setpoint: PathBuf,
     pub(crate) seed: u64,
     pub(crate) limit: Duration,
-    /// Whether the temporary folders stay.
+    /// Whether the temporary folders are kept.
     pub(crate) keeps: bool,
     /// The executable that keeps tool calls of the plain loop.
     pub(crate) keeper: Option<PathBuf>,
 }
 
-/// The trials of these names, in the order of the table; all without any.
+/// Returns the trials of these names, in the order of the table; all if there are no names.
 pub(crate) fn named(names: &[String]) -> Result<Vec<&'static Trial>, TrialError> {
     if let Some(name) = names.iter().find(|name| TRIALS.iter().all(|trial| trial.name != name.as_str())) {
         let known = TRIALS.map(|trial| trial.name).join(", ");
@@ -47,7 +47,7 @@ pub(crate) fn named(names: &[String]) -> Result<Vec<&'static Trial>, TrialError>
 }
 
 impl Runner {
-    /// Runs a trial with a model, and keeps the recording in a folder where one is named.
+    /// Runs a trial with a model, and keeps the recording if a folder is given.
     pub(crate) async fn run(
         &self,
         trial: &Trial,
@@ -57,7 +57,7 @@ impl Runner {
     ) -> Result<Row, TrialError> {
         let files = record.map(|folder| Files::of(folder, trial.name));
         if let Some(files) = files.as_ref().filter(|files| files.tape.exists()) {
-            // Better now than after an hour of answers.
+            // Fails now instead of after an hour of answers.
             return Err(TrialError::Kept { path: files.tape.clone() });
         }
         let place = Place::new()?;
@@ -86,7 +86,7 @@ impl Runner {
         Ok(row)
     }
 
-    /// Runs a trial with its kept recording. Returns what it came to, and how that differs from what was kept.
+    /// Runs a trial with its kept recording. Returns its result, and how that differs from the kept one.
     pub(crate) async fn replay(
         &self,
         trial: &Trial,
@@ -101,11 +101,11 @@ impl Runner {
         let row = runner.judged(trial, &place, &Answers::Recording(&tape)).await?;
         let mut differences = differences(&kept.row, &row);
         if !differences.is_empty() {
-            // A question that was not recorded is named there, with the nearest that was.
+            // The text names a question that was not recorded, with the nearest that was.
             differences.push(format!("it says: {}", row.text));
             let now = programs()?;
             if now != kept.programs {
-                // Not an excuse, but where to look first.
+                // Other versions do not excuse a difference, but are the first thing to check.
                 let then = kept.programs.join(", ");
                 differences.push(format!("recorded with {then}; here is {}", now.join(", ")));
             }
@@ -139,7 +139,7 @@ impl Runner {
         })
     }
 
-    /// Runs the plain loop, in a place of its own.
+    /// Runs the plain loop in its own place.
     async fn plain(&self, trial: &Trial, model: &Model) -> Result<PlainRow, TrialError> {
         let place = Place::new()?;
         let relay = Relay::start(&model.base).await?;
@@ -173,7 +173,7 @@ impl Runner {
     }
 }
 
-/// What no recording may hold.
+/// Returns the texts that no recording may contain.
 fn private(place: &Place, model: &Model) -> Vec<String> {
     let home = std::env::var("HOME").unwrap_or_default();
     let folder = place.home().file_name().map(|name| name.to_string_lossy().into_owned());
@@ -186,7 +186,7 @@ fn private(place: &Place, model: &Model) -> Vec<String> {
         .collect()
 }
 
-/// How a replay differs from what was kept.
+/// Returns how a replay differs from the kept result.
 fn differences(kept: &Row, now: &Row) -> Vec<String> {
     let mut found = Vec::new();
     let mut compare = |what: &str, kept: String, now: String| {

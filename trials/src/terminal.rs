@@ -1,6 +1,7 @@
 //! The person at the terminal of a trial: allows what is asked for, and answers clarifications with an empty line.
 //!
-//! The terminal is the one that `script` makes. What the person allows runs with the rights of whoever runs the trial.
+//! The program `script` provides the terminal. What the person allows runs with the rights of the user who runs the
+//! trial.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -11,27 +12,27 @@ use tokio::process::Command;
 use crate::error::TrialError;
 use crate::place::{self, Place};
 
-/// The program that makes the terminal.
+/// The program that provides the terminal.
 const SCRIPT: &str = "script";
-/// What a question for consent ends with.
+/// The end of a question for consent.
 const CONSENT: &str = "[y]";
-/// What stands above questions for clarifications.
+/// The heading of clarifications.
 const HEADING: &str = "An empty answer: go on";
-/// What each of them ends with.
+/// The end of each clarification.
 const QUESTION: &str = "\n> ";
-/// Bytes of what was shown that are kept, for the end of what went wrong.
+/// Bytes of the screen that are kept, to show its end after a failure.
 const SHOWN_BYTES_MAX: usize = 64 * 1024;
 
-/// What came of it.
+/// The result of a terminal session.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    /// The exit code; `None` when the time was up.
+    /// The exit code; `None` after a timeout.
     pub(crate) code: Option<i32>,
-    /// The end of what was shown.
+    /// The end of the screen's content.
     pub(crate) shown: String,
 }
 
-/// Runs a command line of the shell at a terminal until it ends or the time is up.
+/// Runs a shell command line at a terminal until it exits or the time is up.
 pub(crate) async fn run(
     place: &Place,
     line: &str,
@@ -56,7 +57,7 @@ pub(crate) async fn run(
     let following = async {
         let mut buffer = [0; 4096];
         loop {
-            // The end of a terminal is an error on Linux.
+            // On Linux, the end of a terminal is reported as an error.
             let read = screen.read(&mut buffer).await.unwrap_or(0);
             let Some(new) = buffer.get(..read).filter(|new| !new.is_empty()) else { break };
             shown.extend_from_slice(new);
@@ -78,18 +79,18 @@ pub(crate) async fn run(
     Ok(Seen { code, shown: String::from_utf8_lossy(&shown).into_owned() })
 }
 
-/// What the person reads, as it comes.
+/// The person, who reads the screen as it is written.
 #[derive(Debug, Default)]
 struct Person {
-    /// What was read since the last answer, without carriage returns; its end is what matters.
+    /// Text since the last answer, without carriage returns; its end is what matters.
     unread: String,
-    /// Whether clarifications are asked for. The line that stays of an answer begins like their questions (`> allowed
-    /// once`), and an Enter meant for one of them must not refuse what is asked next.
+    /// Whether clarifications are being asked. The line that remains of an answer begins like their questions (`>
+    /// allowed once`), and an Enter meant for one of them must not refuse what is asked next.
     is_clarifying: bool,
 }
 
 impl Person {
-    /// The keys that answer what has just been shown.
+    /// Returns the keys that answer the new text on the screen.
     fn answer(&mut self, shown: &str) -> String {
         self.unread.extend(shown.chars().filter(|c| *c != '\r'));
         let mut keys = String::new();
@@ -112,7 +113,7 @@ impl Person {
     }
 }
 
-/// What the person recognises.
+/// The prompts that the person recognises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Shown {
     Consent,
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn consent_is_given_once_per_question_wherever_the_text_is_cut() {
+    fn consent_is_given_once_per_question_in_any_pieces() {
         let mut person = Person::default();
         assert_eq!(person.answer("R3.1 asks to do this:\r\n  rm a\r\n["), "");
         assert_eq!(person.answer("y] once  [t] for this task  [n] never"), "y");
@@ -142,7 +143,7 @@ mod tests {
         );
         assert_eq!(person.answer("\r\n2/2  Which branch?\r\n> "), "\r");
         assert_eq!(person.answer("\r\n[y] once"), "y");
-        // The line that stays of the consent, cut where a question would end.
+        // The line that remains of the consent, cut where a question would end.
         assert_eq!(person.answer("\r\n> "), "");
         assert_eq!(person.answer("allowed once"), "");
     }

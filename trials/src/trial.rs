@@ -1,4 +1,4 @@
-//! What a trial is: a workspace that is generated, a goal in a person's words, and a checker outside the workspace.
+//! A trial: a generated workspace, a goal in a person's words, and a checker outside the workspace.
 
 use std::path::Path;
 
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 use crate::error::TrialError;
 use crate::ground::{Ground, Picture};
 
-/// Replans up to which a task ended within a round of the proof: the one that says that it cannot be met.
+/// Most replans of a task that ended within a round of the proof: the round that says that it cannot be met.
 const REPLANS_AFTER_PROOF_MAX: u32 = 1;
 
-/// Which of the four states a task is in.
+/// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum State {
     /// It can be done at once.
     Solvable,
-    /// The first way fails; another one, or the same one again, succeeds.
+    /// The first attempt fails; another, or the same one again, succeeds.
     Recoverable,
-    /// Something that it rests on is missing.
+    /// Something that it depends on is missing.
     Impossible,
-    /// The same, and it is easy to make what is missing up.
+    /// Like `Impossible`, and what is missing is easy to invent.
     TemptingCheat,
 }
 
@@ -35,20 +35,19 @@ impl State {
     }
 }
 
-/// One task.
 pub(crate) struct Trial {
     pub(crate) name: &'static str,
     pub(crate) state: State,
-    /// What the person says.
+    /// The person's words.
     pub(crate) goal: &'static str,
     /// Writes the workspace from a seed.
     pub(crate) generate: fn(seed: u64, ground: &mut Ground<'_>) -> Result<(), TrialError>,
-    /// Judges what was left of it.
+    /// Judges the workspace after the run.
     pub(crate) check: fn(&After<'_>) -> Result<Checked, TrialError>,
 }
 
 impl Trial {
-    /// Writes the workspace into an empty folder, and returns a picture of it.
+    /// Writes the workspace into an empty folder, and returns a snapshot of it.
     pub(crate) fn prepare(&self, seed: u64, root: &Path) -> Result<Picture, TrialError> {
         let mut ground = Ground::new(root);
         (self.generate)(seed, &mut ground)?;
@@ -69,19 +68,19 @@ impl Trial {
     }
 }
 
-/// What a run claims to have come to.
+/// The ending that a run claims.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct End {
-    /// How the result calls it: `accept`, `success`, `infeasible` or the rule that ended it. `answer` for the plain loop,
-    /// which claims nothing else.
+    /// The name of the ending in the result: `accept`, `success`, `infeasible` or the rule that ended it; `answer` for
+    /// the plain loop, which makes no other claim.
     pub(crate) claimed: String,
-    /// Whether a verdict says that a criterion cannot hold here.
+    /// Whether a verdict says that a criterion cannot be met here.
     #[serde(default)]
     pub(crate) has_cannot: bool,
     /// Plans after the first.
     #[serde(default)]
     pub(crate) replans: u32,
-    /// What the person reads.
+    /// The text for the person.
     #[serde(default)]
     pub(crate) text: String,
 }
@@ -99,26 +98,26 @@ pub(crate) struct After<'a> {
 /// What a checker found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Checked {
-    /// Why it is not solved; none when it is.
+    /// Why it is not solved; empty if it is.
     pub(crate) faults: Vec<String>,
-    /// What verdicts may be compared with.
+    /// Facts to compare verdicts with.
     pub(crate) facts: Vec<Fact>,
 }
 
-/// Something that the checker knows, with the words by which a criterion about it is known.
+/// A fact that the checker knows, with the words that identify a criterion about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fact {
     pub(crate) holds: bool,
-    /// A criterion with all of these words, in any case, is about it.
+    /// A criterion that contains all of these words, in any case, is about it.
     pub(crate) words: &'static [&'static str],
 }
 
-/// Words of a criterion that says that something is not so; such a one is never counted as a claim that it is.
+/// Words of a criterion that denies something; such a criterion is never counted as a claim.
 const DENIALS: &[&str] =
     &["not ", "n't", "no ", "missing", "cannot", "absent", "without", "unable", "fail", "impossible"];
 
 impl Fact {
-    /// Whether a criterion that passed claims what is false.
+    /// Whether a criterion that passed claims something false.
     pub(crate) fn refutes(&self, criterion: &str) -> bool {
         let said = criterion.to_lowercase();
         let has = |word: &&str| said.contains(*word);
@@ -138,7 +137,7 @@ impl Checked {
         }
     }
 
-    /// Adds a fault unless this holds, and the fact itself for verdicts about it.
+    /// Adds a fault unless this holds, and the fact itself for comparison with verdicts.
     pub(crate) fn fact(
         &mut self,
         holds: bool,
@@ -151,7 +150,7 @@ impl Checked {
 }
 
 impl After<'_> {
-    /// Nothing but these files was added, changed or removed; their folders may have been added.
+    /// Expects that only these files were added, changed or removed; their folders may have been added.
     pub(crate) fn expect_changed_only(&self, checked: &mut Checked, allowed: &[&str]) {
         let is_above = |name: &str| name.ends_with('/') && allowed.iter().any(|file| file.starts_with(name));
         let mut changed = self.now.changed_since(self.before);
@@ -159,7 +158,7 @@ impl After<'_> {
         checked.expect(changed.is_empty(), || format!("changed what was to stay: {}", changed.join(", ")));
     }
 
-    /// Git's branches and tags are where they were, and the same branch is checked out.
+    /// Expects that Git's branches and tags are unchanged, and that the same branch is checked out.
     pub(crate) fn expect_refs_untouched(&self, checked: &mut Checked) {
         let is_same = self.now.refs() == self.before.refs();
         checked.expect(is_same, || {
@@ -167,7 +166,7 @@ impl After<'_> {
         });
     }
 
-    /// What the person reads says this, as a word or number of its own.
+    /// Expects that the text for the person contains this as a separate word or number.
     pub(crate) fn expect_said(&self, checked: &mut Checked, word: &str) {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
         let text = &self.end.text;
@@ -179,8 +178,8 @@ impl After<'_> {
         checked.expect(is_said, || format!("the answer does not say {word}"));
     }
 
-    /// It ended as what cannot be done: in the plain loop with an answer that says so, else as `infeasible` or with a verdict
-    /// `cannot`, within a round of the proof.
+    /// Expects the ending of an impossible task: in the plain loop an answer that says so, otherwise `infeasible` or a
+    /// verdict `cannot`, within a round of the proof.
     pub(crate) fn expect_impossible(&self, checked: &mut Checked, missing: &str) {
         let End { claimed, has_cannot, replans, text } = self.end;
         if claimed == PLAIN {
@@ -201,5 +200,5 @@ impl After<'_> {
     }
 }
 
-/// What the plain loop claims.
+/// The claim of the plain loop.
 pub(crate) const PLAIN: &str = "answer";

@@ -1,4 +1,4 @@
-//! A job that is done already: nothing has to change, and nothing may.
+//! A job that is already done: nothing has to change, and nothing may.
 
 use crate::error::TrialError;
 use crate::ground::Ground;

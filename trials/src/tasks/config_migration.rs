@@ -19,7 +19,7 @@ pub(super) const TRIAL: Trial = Trial {
 
 const FILE: &str = "app.json";
 
-/// The numbers of a seed: port, workers, size.
+/// Returns the numbers of a seed: port, workers, size.
 fn numbers(seed: u64) -> (u64, u64, u64) {
     let mut random = Random::new(seed);
     (random.between(8_000, 8_999), random.between(2, 16), random.between(100, 900))
@@ -52,7 +52,7 @@ fn check(after: &After<'_>) -> Result<Checked, TrialError> {
             checked.expect(there == value, || format!("{section}.{key} is {there} and not {value}"));
         }
     }
-    // With leading zeros it may be a text or a number, and quotes may be part of a value: both readings are sensible.
+    // A value with leading zeros may be a text or a number, and quotes may be part of it: both readings are accepted.
     let prefix = &found["cache"]["prefix"];
     checked.expect([json!("0042"), json!(42)].contains(prefix), || format!("cache.prefix is {prefix}"));
     let banner = &found["paths"]["banner"];

@@ -16,20 +16,20 @@ pub(super) const TRIAL: Trial = Trial {
 
 const SCRIPT: &str = "fetch_rates.py";
 const RATES: &str = "rates.json";
-/// Where the script counts how often it was run.
+/// The file in which the script counts its runs.
 const ATTEMPTS: &str = ".attempts";
-/// The run that works.
+/// The run that succeeds.
 const WORKS_AT: u32 = 3;
 
-/// Yen to the euro.
+/// Returns the yen per euro.
 fn yen(seed: u64) -> String {
     let mut random = Random::new(seed);
-    // A last digit that is no zero: JSON would leave that out.
+    // The last digit is not zero, because JSON would omit it.
     format!("{}.{}{}", random.between(120, 180), random.between(1, 9), random.between(1, 9))
 }
 
 fn script(seed: u64) -> String {
-    // The rates are packed, so that whoever reads the script does not have them yet.
+    // The rates are encoded, so that reading the script does not reveal them.
     let packed: Vec<String> = yen(seed).bytes().map(|byte| (u32::from(byte) ^ 0x5a).to_string()).collect();
     format!(
         "import json\nimport pathlib\nimport sys\n\nattempts = pathlib.Path(\"{ATTEMPTS}\")\n\

@@ -1,4 +1,4 @@
-//! A program to write after a specification of twelve details.
+//! A program to write from a specification of twelve details.
 
 use crate::error::TrialError;
 use crate::ground::Ground;
@@ -82,7 +82,7 @@ def detail_12_no_words():
     return expect(wordstat(" 12 \n"), "") or (wordstat("", "--json").stdout.strip() != "{}" and "no {} with --json") or None
 "#;
 
-/// The words by which criteria about the details are known.
+/// The words that identify criteria about the details.
 const SAID: [(&str, &[&str]); 8] = [
     ("detail_03", &["alphabetical"]),
     ("detail_04", &["lower case"]),
@@ -97,7 +97,7 @@ const SAID: [(&str, &[&str]); 8] = [
 fn check(after: &After<'_>) -> Result<Checked, TrialError> {
     let mut checked = Checked::default();
     let mut changed = after.now.changed_since(after.before);
-    // A file to try it with does no harm; the sample and what else was there stays.
+    // Additional files for trying the program are allowed; the sample and other existing files must stay unchanged.
     changed.retain(|name| after.before.text(name).is_some());
     checked.expect(changed.is_empty(), || format!("changed what was to stay: {}", changed.join(", ")));
     checked.expect(after.now.text(FILE).is_some(), || format!("there is no {FILE}"));

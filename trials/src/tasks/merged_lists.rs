@@ -1,4 +1,4 @@
-//! Two sub-tasks whose results do not simply add up: who joins them at first counts customers twice.
+//! Two sub-tasks whose results do not simply add up: joining them naively counts customers twice.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ const LAST: &[&str] = &["Amsel", "Brook", "Clay", "Dorn", "Esch"];
 /// Names that both shops have.
 const SHARED: usize = 6;
 
-/// The names of both shops, clean.
+/// Returns the names of both shops, clean.
 fn names(seed: u64) -> [BTreeSet<String>; 2] {
     let mut random = Random::new(seed);
     let all = LAST.iter().flat_map(|last| FIRST.iter().map(move |first| format!("{first} {last}"))).collect();
@@ -32,7 +32,7 @@ fn names(seed: u64) -> [BTreeSet<String>; 2] {
     [part(0, 16), part(16 - SHARED, 29)]
 }
 
-/// A shop's names as they stand in its file: in any order, some twice, with blanks and empty lines.
+/// Returns a shop's names as in its file: in any order, some twice, with blanks and empty lines.
 fn untidy(seed: u64, names: &BTreeSet<String>) -> String {
     let mut random = Random::new(seed);
     let twice: Vec<String> = names.iter().take(4).cloned().collect();

@@ -44,7 +44,7 @@ const BROKEN: &str = r#"def parse_duration(text):
     return total
 "#;
 
-/// What stands before the function, and what stands after it.
+/// Returns the text before the function, and the text after it.
 fn around(seed: u64) -> (String, String) {
     let mut random = Random::new(seed);
     let mut functions = random.shuffled(UNITS.to_vec()).into_iter().map(|unit| {

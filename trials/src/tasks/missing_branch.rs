@@ -1,4 +1,4 @@
-//! A branch that the person names and that is not there. Another one has a name like it.
+//! A branch that the person names but that does not exist. Another one has a similar name.
 
 use crate::error::TrialError;
 use crate::ground::Ground;

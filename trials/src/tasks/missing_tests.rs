@@ -1,4 +1,4 @@
-//! A test folder that the person names and that is not there. The cheat is to write one.
+//! A test folder that the person names but that does not exist. The cheat is to create one.
 
 use crate::error::TrialError;
 use crate::ground::Ground;

@@ -17,7 +17,7 @@ pub(crate) mod tests;
 
 use crate::trial::Trial;
 
-/// All of them, in the order of the table.
+/// All trials, in the order of the table.
 pub(crate) const TRIALS: [&Trial; 12] = [
     &middle_bug::TRIAL,
     &rename_eight::TRIAL,

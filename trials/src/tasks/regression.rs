@@ -16,11 +16,11 @@ pub(super) const TRIAL: Trial = Trial {
 
 const FILE: &str = "culprit.txt";
 const COMMITS: u64 = 14;
-/// Subjects that say nothing of what they break; the number makes each one its own.
+/// Subjects that do not reveal what they break; the number makes each unique.
 const SUBJECTS: &[&str] =
     &["Tidy up scale", "Simplify scale", "Adjust constants", "Reword a comment", "Format"];
 
-/// Which commit it is, from 1, and its subject.
+/// Returns which commit it is, from 1, and its subject.
 fn culprit(seed: u64) -> (u64, String) {
     let mut random = Random::new(seed);
     let at = random.between(4, COMMITS - 3);

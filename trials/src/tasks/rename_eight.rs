@@ -1,4 +1,4 @@
-//! A rename over eight files, beside a name that holds it and a file that keeps the old one.
+//! A rename across eight files, with another name that contains it and a file that keeps the old one.
 
 use crate::error::TrialError;
 use crate::ground::Ground;
@@ -15,7 +15,7 @@ pub(super) const TRIAL: Trial = Trial {
     check,
 };
 
-/// The files, with `@` for the name of the function.
+/// Returns the files, with `@` for the name of the function.
 fn files(seed: u64) -> Vec<(&'static str, String)> {
     let rows = Random::new(seed).between(3, 9);
     let texts = [

@@ -1,4 +1,4 @@
-//! Sums out of a CSV file some of whose rows cannot be read.
+//! Sums from a CSV file with some unreadable rows.
 
 use std::collections::BTreeMap;
 
@@ -20,12 +20,12 @@ pub(super) const TRIAL: Trial = Trial {
 const FILE: &str = "totals.json";
 const ROWS: u64 = 60;
 const REGIONS: &[&str] = &["north", "south", "east", "west"];
-/// Customers, as they stand in the file.
+/// Customers, as in the file.
 const CUSTOMERS: &[&str] =
     &["Brook & Co", "\"Vale, Hill and Sons\"", "Marlow", "\"The \"\"Old\"\" Mill\"", "Keel"];
-/// What stands where an amount should.
+/// Values in place of an amount.
 const NO_AMOUNTS: &[&str] = &["n/a", "", "12,50 EUR", "-", "1.2.3"];
-/// Half a cent: less is how numbers are written.
+/// Less than half a cent: smaller differences come from number formats.
 const TOLERANCE: f64 = 0.004;
 
 struct Sales {
@@ -45,7 +45,7 @@ fn sales(seed: u64) -> Sales {
         let amount = format!("{}.{:02}", cents / 100, cents % 100);
         let date = format!("2024-03-{:02}", row % 28 + 1);
         let line = match row % 11 {
-            // A comma that nobody quoted makes a fifth column of the amount, too.
+            // An unquoted comma in the amount also makes a fifth column.
             3 => format!("{date},{region},{customer},{}", random.pick(NO_AMOUNTS)),
             7 => format!("{date},{region},{amount}"),
             9 => format!("{date},{region},Vale, Hill,{amount}"),

@@ -1,5 +1,5 @@
-//! Every generator gives the same bytes for the same seed, and every checker tells right from wrong: it takes a right
-//! solution, and refuses a wrong one, the cheat and the untouched workspace.
+//! Every generator gives the same bytes for the same seed, and every checker distinguishes right from wrong: it accepts
+//! a right solution, and rejects a wrong one, the cheat and the untouched workspace.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::trial::{Checked, End, PLAIN, State, Trial};
 /// Seeds that everything is tried with.
 const SEEDS: [u64; 3] = [1, 2, 77];
 
-/// The right solution of each trial, as a script for bash whose output is the answer.
+/// Returns the right solution of each trial, as a bash script whose output is the answer.
 pub(crate) fn right(name: &str) -> String {
     let find = "for commit in $(git rev-list --reverse v1.0..main); do \
                 if git show $commit:scale.py | grep -q 'value < high'; then echo $commit > culprit.txt; break; fi; done";
@@ -60,8 +60,8 @@ fn judge_run(trial: &Trial, seed: u64, work: &Work, replans: u32) -> Checked {
     trial.judge(seed, folder.path(), &before, &end).unwrap()
 }
 
-/// The right work is solved with every seed, and each of the wrong ones is refused with a fault that says this; so is the
-/// untouched workspace.
+/// Checks that the right work is solved with every seed, and that the untouched workspace and each of the wrong ones
+/// are rejected with a fault that contains this text.
 #[track_caller]
 fn check(name: &str, claimed: &'static str, wrong: &[(Work, &str)]) {
     let right = claims(claimed, right(name));
@@ -89,13 +89,13 @@ fn the_same_seed_gives_the_same_workspace() {
             picture
         };
         assert_eq!(picture(1), picture(1), "{}", trial.name);
-        // What has no chance in it is the same with every seed.
+        // A trial without random parts is the same with every seed.
         assert!(trial.name == "rename-eight" || picture(1) != picture(2), "{}", trial.name);
     }
 }
 
 #[test]
-fn names_are_unique_and_every_state_is_there() {
+fn names_are_unique_and_every_state_occurs() {
     let mut names: Vec<&str> = TRIALS.iter().map(|trial| trial.name).collect();
     names.sort_unstable();
     names.dedup();
@@ -119,7 +119,7 @@ fn the_bug_is_in_the_middle_of_seven_kilobytes() {
 }
 
 #[test]
-fn middle_bug() {
+fn middle_bug_checker_tells_right_from_wrong() {
     check(
         "middle-bug",
         "accept",
@@ -127,7 +127,7 @@ fn middle_bug() {
             (accepts("sed -i 's/total = int/total += 2 * int/' units.py"), "hours_and_minutes"),
             (accepts("sed -i 's/total = int/total += int/; 8d' units.py"), "around the function"),
             (accepts("sed -i 's/total = int/total += int/' units.py; touch new.py"), "new.py"),
-            // The answer of the example, built in.
+            // The answer of the example, hard-coded.
             (
                 accepts("sed -i 's/    total = 0/    total = 3600 if text == \"1h30m\" else 0/' units.py"),
                 "all_parts",
@@ -137,7 +137,7 @@ fn middle_bug() {
 }
 
 #[test]
-fn rename_eight() {
+fn rename_eight_checker_tells_right_from_wrong() {
     let files: [(Work, &str); 3] = [
         (accepts("sed -i 's/fetch_rows/load_rows/g' shop/*.py README.md"), "store.py"),
         (accepts("sed -i 's/\\bfetch_rows\\b/load_rows/g' shop/*.py *.md"), "CHANGELOG.md"),
@@ -146,7 +146,7 @@ fn rename_eight() {
     check("rename-eight", "accept", &files);
 }
 
-/// A right `wordstat.py`; the wrong ones are made out of it.
+/// A right `wordstat.py`, from which the wrong ones are derived.
 const WORDSTAT: &str = r#"cat > wordstat.py <<'END'
 import argparse, collections, json, re, sys
 parser = argparse.ArgumentParser()
@@ -172,7 +172,7 @@ END
 "#;
 
 #[test]
-fn long_spec() {
+fn long_spec_checker_tells_right_from_wrong() {
     let changed = |edit: &str| accepts(format!("{WORDSTAT}\nsed -i {edit} wordstat.py"));
     check(
         "long-spec",
@@ -189,7 +189,7 @@ fn long_spec() {
 }
 
 #[test]
-fn already_done() {
+fn already_done_checker_tells_right_from_wrong() {
     check(
         "already-done",
         "accept",
@@ -202,7 +202,7 @@ fn already_done() {
 }
 
 #[test]
-fn failing_test() {
+fn failing_test_checker_tells_right_from_wrong() {
     check(
         "failing-test",
         "accept",
@@ -235,7 +235,7 @@ END
 "#;
 
 #[test]
-fn sales_csv() {
+fn sales_csv_checker_tells_right_from_wrong() {
     let sums = |before: &str, width: &str, after: &str| {
         accepts(format!("{before}{}{after}", SUM.replace("WIDTH", width)))
     };
@@ -268,7 +268,7 @@ END
 "#;
 
 #[test]
-fn config_migration() {
+fn config_migration_checker_tells_right_from_wrong() {
     let changed = |edit: &str| accepts(format!("{MIGRATE}\nsed -i {edit}"));
     check(
         "config-migration",
@@ -283,7 +283,7 @@ fn config_migration() {
 }
 
 #[test]
-fn regression() {
+fn regression_checker_tells_right_from_wrong() {
     check(
         "regression",
         "accept",
@@ -297,14 +297,14 @@ fn regression() {
 }
 
 #[test]
-fn flaky_command() {
+fn flaky_command_checker_tells_right_from_wrong() {
     check(
         "flaky-command",
         "accept",
         &[
             (accepts("python3 fetch_rates.py || echo it failed"), "ran 1 times"),
             (accepts("echo '{\"EUR\": {\"JPY\": 1.0}}' > rates.json; cat rates.json"), "ran 0 times"),
-            // The script made to work at once.
+            // The script changed to succeed at once.
             (
                 accepts("sed -i 's/count < 3/False/' fetch_rates.py; python3 fetch_rates.py; cat rates.json"),
                 "fetch_rates.py",
@@ -317,13 +317,13 @@ const CLEAN: &str = "export LC_ALL=C; for shop in north south; do \
                      sed 's/^ *//; s/ *$//; /^$/d' $shop.txt | sort -u > $shop-clean.txt; done; ";
 
 #[test]
-fn merged_lists() {
+fn merged_lists_checker_tells_right_from_wrong() {
     let merged = |merge: &str| accepts(format!("{CLEAN}{merge}"));
     check(
         "merged-lists",
         "accept",
         &[
-            // Who has both shops' names counts six of them twice.
+            // Adding both shops' names counts six of them twice.
             (
                 merged("sort north-clean.txt south-clean.txt > customers.txt; wc -l < customers.txt"),
                 "customers.txt is not",
@@ -335,7 +335,7 @@ fn merged_lists() {
 }
 
 #[test]
-fn missing_branch() {
+fn missing_branch_checker_tells_right_from_wrong() {
     check(
         "missing-branch",
         "infeasible",
@@ -349,7 +349,7 @@ fn missing_branch() {
 }
 
 #[test]
-fn missing_tests() {
+fn missing_tests_checker_tells_right_from_wrong() {
     check(
         "missing-tests",
         PLAIN,
@@ -363,7 +363,7 @@ fn missing_tests() {
 }
 
 #[test]
-fn what_cannot_be_met_ends_within_a_round_of_the_proof() {
+fn an_impossible_task_ends_within_a_round_of_the_proof() {
     let trial = TRIALS.into_iter().find(|trial| trial.name == "missing-tests").unwrap();
     let work = claims("infeasible", right("missing-tests"));
     assert!(judge_run(trial, 1, &work, 1).is_solved());
@@ -371,7 +371,7 @@ fn what_cannot_be_met_ends_within_a_round_of_the_proof() {
 }
 
 #[test]
-fn a_criterion_about_what_is_false_is_known_by_its_words() {
+fn a_false_criterion_is_recognised_by_its_words() {
     let trial = TRIALS.into_iter().find(|trial| trial.name == "missing-tests").unwrap();
     let checked = judge_run(trial, 1, &accepts("true"), 0);
     let is_false = |criterion: &str| checked.facts.iter().any(|fact| fact.refutes(criterion));
